@@ -1,0 +1,59 @@
+/**
+ * Frames of the response stream: the AI SDK UI message stream, version 1, as far as Homeport sends it
+ * (contract section 6). On the wire each is `id: <seq>\ndata: <json>\n\n`; the stream ends with `data: [DONE]`.
+ */
+export type Frame =
+  | { type: 'start'; messageId: string; messageMetadata?: MessageMetadata }
+  | { type: 'start-step' }
+  | { type: 'text-start'; id: string }
+  | { type: 'text-delta'; id: string; delta: string }
+  | { type: 'text-end'; id: string }
+  | { type: 'reasoning-start'; id: string }
+  | { type: 'reasoning-delta'; id: string; delta: string }
+  | { type: 'reasoning-end'; id: string }
+  | { type: 'tool-input-start'; toolCallId: string; toolName: string; dynamic: true }
+  | { type: 'tool-input-delta'; toolCallId: string; inputTextDelta: string }
+  | { type: 'tool-input-available'; toolCallId: string; toolName: string; input: unknown; dynamic: true }
+  | { type: 'tool-input-error'; toolCallId: string; toolName: string; input: unknown; errorText: string; dynamic: true }
+  | { type: 'tool-output-available'; toolCallId: string; output: unknown; dynamic: true }
+  | { type: 'tool-output-error'; toolCallId: string; errorText: string; dynamic: true }
+  | { type: 'tool-approval-request'; approvalId: string; toolCallId: string }
+  | { type: 'data-notice'; data: { code: string; message: string } }
+  | { type: 'data-next'; data: { messageId: string; assistantId: string } }
+  | { type: 'error'; errorText: string }
+  | { type: 'abort'; reason?: string }
+  | { type: 'finish-step' }
+  | { type: 'finish'; finishReason?: FinishReason; messageMetadata?: MessageMetadata };
+
+export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
+
+/** Rides on `start` and `finish`. Token counts are sums over all steps of the response. */
+export type MessageMetadata = {
+  modelId?: string;
+  createdAt?: string;
+  status?: MessageStatus;
+  usage?: Usage;
+  error?: { code: string; message: string };
+};
+
+export type Usage = { inputTokens: number; outputTokens: number; reasoningTokens?: number };
+
+export type MessageStatus = 'complete' | 'streaming' | 'stopped' | 'failed' | 'interrupted';
+
+/** Message parts, as AI SDK UI message parts (contract section 5). */
+export type TextPart = { type: 'text'; text: string; state?: 'streaming' | 'done' };
+export type ReasoningPart = { type: 'reasoning'; text: string; state?: 'streaming' | 'done' };
+export type FilePart = { type: 'file'; mediaType: string; filename?: string; url: string };
+export type StepStartPart = { type: 'step-start' };
+export type DynamicToolPart = {
+  type: 'dynamic-tool';
+  toolName: string;
+  toolCallId: string;
+  state: 'input-streaming' | 'input-available' | 'approval-requested' | 'output-available' | 'output-error';
+  input?: unknown;
+  output?: unknown;
+  errorText?: string;
+  approval?: { id: string; approved?: boolean; reason?: string };
+};
+export type DataPart = { type: `data-${string}`; id?: string; data: unknown };
+export type MessagePart = TextPart | ReasoningPart | FilePart | StepStartPart | DynamicToolPart | DataPart;

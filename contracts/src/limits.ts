@@ -1,0 +1,38 @@
+/** Limits shared by server and browser client (specification "Limits", contract). Sizes in bytes, times in milliseconds. */
+export const limits = {
+  jsonBodyBytes: 10 * 1024 * 1024,
+  manifestBytes: 64 * 1024 * 1024,
+  artifactMaxUploadBytes: 100 * 1024 * 1024,
+  nameMin: 2,
+  nameMax: 100,
+  emailMax: 254,
+  passwordMin: 12,
+  passwordMax: 128,
+  titleMax: 200,
+  searchMax: 200,
+  providersPerOwner: 100,
+  modelsPerProvider: 1000,
+  providerNameMax: 100,
+  baseUrlMax: 2048,
+  apiKeyMax: 4096,
+  headerCount: 64,
+  headerNameMax: 128,
+  headerValueMax: 8192,
+  providerModelIdMax: 256,
+  displayNameMax: 100,
+  contextWindowMax: 100_000_000,
+  tierCountMax: 32,
+  tierValueMax: 2_147_483_647,
+  tierLabelMax: 40,
+  clientIdMax: 128,
+  partsPerMessage: 100,
+  messageTextMax: 1_000_000,
+  queuedInputsPerChat: 50,
+  mcpServersPerChat: 50,
+  pageDefault: 100,
+  pageMax: 500,
+  sessionDays: 7,
+} as const;
+
+/** Client-made ids (contract section 1). */
+export const clientIdPattern = /^[A-Za-z0-9_-]{1,128}$/;
