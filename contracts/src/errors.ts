@@ -65,7 +65,11 @@ export class ApiError extends Error {
   /** Seconds after which a retry makes sense; sent as `retry-after`. */
   readonly retryAfter: number | undefined;
 
-  constructor(code: ErrorCode, message: string, options: { details?: unknown; retryAfter?: number; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { details?: unknown; retryAfter?: number; cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ApiError';
     this.code = code;
