@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { endpoint } from './endpoint.ts';
+import * as fields from './fields.ts';
+
+/** Setup, the signed-in user, and Better Auth's routes as far as they exist here (contract section 3). */
+
+export const setupBody = z.object({
+  name: fields.personName,
+  email: fields.email,
+  password: fields.newPassword,
+  claimToken: z.string().max(1024).optional(),
+});
+
+export const accountSession = z.object({
+  id: fields.id,
+  current: z.boolean(),
+  createdAt: fields.timestamp,
+  userAgent: z.string().nullable(),
+  address: z.string().nullable(),
+});
+export type AccountSession = z.infer<typeof accountSession>;
+
+const authUser = z.looseObject({ id: fields.id, email: z.string(), name: z.string() });
+
+export const accountEndpoints = {
+  getSetup: endpoint({
+    method: 'GET',
+    path: '/api/setup',
+    access: 'public',
+    summary: 'Whether the first administrator still has to be created',
+    response: z.object({ required: z.boolean(), claimRequired: z.boolean() }),
+  }),
+  postSetup: endpoint({
+    method: 'POST',
+    path: '/api/setup',
+    access: 'public',
+    summary: 'Creates the first administrator, once, and signs in',
+    body: setupBody,
+    response: z.object({ user: fields.user }),
+    status: 201,
+    errors: ['setup_claim_mismatch', 'setup_closed', 'email_taken'],
+  }),
+  postSignIn: endpoint({
+    method: 'POST',
+    path: '/api/auth/sign-in/email',
+    access: 'public',
+    summary: 'Signs in with e-mail address and password',
+    body: z.object({
+      email: z.string().max(320),
+      password: z.string().max(1024),
+      rememberMe: z.boolean().optional(),
+      callbackURL: z.string().max(2048).optional(),
+    }),
+    response: z.looseObject({ user: authUser }),
+    errors: ['invalid_credentials', 'account_disabled', 'rate_limited'],
+  }),
+  postSignOut: endpoint({
+    method: 'POST',
+    path: '/api/auth/sign-out',
+    access: 'public',
+    summary: 'Ends the session of the cookie',
+    response: z.looseObject({ success: z.boolean() }),
+  }),
+  getAuthSession: endpoint({
+    method: 'GET',
+    path: '/api/auth/get-session',
+    access: 'public',
+    summary: 'The session of the cookie and its user, or null',
+    response: z.looseObject({ user: authUser }).nullable(),
+    errors: ['account_disabled'],
+  }),
+  postChangePassword: endpoint({
+    method: 'POST',
+    path: '/api/auth/change-password',
+    access: 'session-any-password',
+    summary: 'Changes the password, clears mustChangePassword, ends all other sessions',
+    body: z.object({
+      currentPassword: z.string().max(1024),
+      newPassword: fields.newPassword,
+      revokeOtherSessions: z.boolean().optional(),
+    }),
+    response: z.looseObject({ user: authUser }),
+    errors: ['invalid_credentials', 'rate_limited'],
+  }),
+  getMe: endpoint({
+    method: 'GET',
+    path: '/api/me',
+    access: 'session-any-password',
+    summary: 'The signed-in user',
+    response: z.object({ user: fields.user }),
+  }),
+  patchMe: endpoint({
+    method: 'PATCH',
+    path: '/api/me',
+    access: 'session-any-password',
+    summary: 'Renames the signed-in user',
+    body: z.object({ name: fields.personName }),
+    response: z.object({ user: fields.user }),
+  }),
+  getMySessions: endpoint({
+    method: 'GET',
+    path: '/api/me/sessions',
+    access: 'session-any-password',
+    summary: 'Where the user is signed in',
+    response: z.object({ sessions: z.array(accountSession) }),
+  }),
+  deleteMySessions: endpoint({
+    method: 'DELETE',
+    path: '/api/me/sessions',
+    access: 'session-any-password',
+    summary: 'Ends one session, or all others',
+    query: z
+      .object({ id: fields.id.optional(), others: z.literal('1').optional() })
+      .refine((query) => (query.id === undefined) !== (query.others === undefined), {
+        message: 'Give either id or others=1',
+        path: ['id'],
+      }),
+    response: z.object({ ok: z.literal(true), ended: z.number().int() }),
+    errors: ['not_found'],
+  }),
+} as const;

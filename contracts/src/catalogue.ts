@@ -1,0 +1,228 @@
+import { z } from 'zod';
+import { endpoint } from './endpoint.ts';
+import * as fields from './fields.ts';
+import { limits } from './limits.ts';
+
+/** Providers, models and tiers (contract section 4). */
+
+export const model = z.object({
+  id: fields.id,
+  providerId: fields.id,
+  providerModelId: z.string(),
+  displayName: z.string(),
+  contextWindow: z.number().int(),
+  maxOutputTokens: z.number().int(),
+  tier: z.number().int(),
+  enabled: z.boolean(),
+  isDefault: z.boolean(),
+  createdAt: fields.timestamp,
+});
+export type Model = z.infer<typeof model>;
+
+const headers = z.record(z.string(), z.string());
+
+export const provider = z.object({
+  id: fields.id,
+  name: z.string(),
+  baseUrl: z.string(),
+  hasApiKey: z.boolean(),
+  /** Only when the caller may edit. */
+  headers: headers.optional(),
+  /** Set when stored credentials cannot be decrypted with the present key. */
+  credentialsError: z.literal('credentials_unreadable').optional(),
+  enabled: z.boolean(),
+  createdAt: fields.timestamp,
+  updatedAt: fields.timestamp,
+  models: z.array(model),
+});
+export type Provider = z.infer<typeof provider>;
+
+export const modelTier = z.object({ value: z.number().int(), label: z.string() });
+export type ModelTier = z.infer<typeof modelTier>;
+
+const baseUrl = z
+  .string()
+  .trim()
+  .max(limits.baseUrlMax)
+  .refine(
+    (value) => {
+      if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return false;
+      const url = new URL(value);
+      return url.username === '' && url.password === '' && !/^[^/?#]*\/\/[^/?#]*@/.test(value) && url.hash === '';
+    },
+    { message: 'An absolute http or https URL without user name or password' },
+  );
+const apiKey = z
+  .string()
+  .trim()
+  .min(1)
+  .max(limits.apiKeyMax)
+  .regex(/^[\x21-\x7e]+$/, 'Printable ASCII characters without spaces');
+const providerFields = {
+  name: z.string().trim().min(1).max(limits.providerNameMax),
+  baseUrl,
+  apiKey: apiKey.nullable(),
+  headers,
+  enabled: z.boolean(),
+};
+export const providerBody = z.object({
+  name: providerFields.name,
+  baseUrl: providerFields.baseUrl,
+  apiKey: providerFields.apiKey.optional(),
+  headers: providerFields.headers.optional(),
+  enabled: providerFields.enabled.optional(),
+});
+export const providerPatchBody = z.object({ id: fields.id, ...z.object(providerFields).partial().shape });
+
+const modelFields = {
+  providerId: fields.id,
+  providerModelId: z.string().trim().min(1).max(limits.providerModelIdMax),
+  displayName: z.string().trim().min(1).max(limits.displayNameMax),
+  contextWindow: z.number().int().min(1).max(limits.contextWindowMax),
+  maxOutputTokens: z.number().int().min(1).max(limits.contextWindowMax),
+  tier: z.number().int().min(1).max(limits.tierValueMax),
+};
+const modelFlags = {
+  enabled: z.boolean().optional(),
+  isDefault: z.boolean().optional(),
+};
+export const modelBody = z
+  .object({ ...modelFields, ...modelFlags })
+  .refine((body) => body.maxOutputTokens <= body.contextWindow, {
+    message: 'Not more than the context window',
+    path: ['maxOutputTokens'],
+  });
+export const modelPatchBody = z
+  .object({ id: fields.id, ...z.object(modelFields).omit({ providerId: true }).partial().shape, ...modelFlags })
+  .refine((body) => body.isDefault !== false, {
+    message: 'Make another model the default instead',
+    path: ['isDefault'],
+  });
+
+export const modelTiersBody = z.object({
+  tiers: z
+    .array(
+      z.object({
+        value: z.number().int().min(1).max(limits.tierValueMax),
+        label: z.string().trim().min(1).max(limits.tierLabelMax),
+      }),
+    )
+    .min(1)
+    .max(limits.tierCountMax)
+    .superRefine((tiers, context) => {
+      const values = new Set<number>();
+      const labels = new Set<string>();
+      tiers.forEach((tier, index) => {
+        const label = tier.label.toLowerCase();
+        if (values.has(tier.value)) {
+          context.addIssue({ code: 'custom', path: [index, 'value'], message: 'This value is used twice' });
+        }
+        if (labels.has(label)) {
+          context.addIssue({ code: 'custom', path: [index, 'label'], message: 'This label is used twice' });
+        }
+        values.add(tier.value);
+        labels.add(label);
+      });
+    }),
+});
+
+const modelTiers = z.object({ modelTiers: z.array(modelTier) });
+const byId = z.object({ id: fields.id });
+const defaultModelId = fields.id.nullable();
+
+export const catalogueEndpoints = {
+  getProviders: endpoint({
+    method: 'GET',
+    path: '/api/providers',
+    access: 'session',
+    summary: 'The catalogue: providers with their models, and the ordered tiers',
+    response: z.object({ providers: z.array(provider), canEdit: z.boolean(), modelTiers: z.array(modelTier) }),
+  }),
+  postProvider: endpoint({
+    method: 'POST',
+    path: '/api/providers',
+    access: 'provider-editor',
+    summary: 'Adds a provider',
+    body: providerBody,
+    response: z.object({ provider }),
+    status: 201,
+  }),
+  patchProvider: endpoint({
+    method: 'PATCH',
+    path: '/api/providers',
+    access: 'provider-editor',
+    summary: 'Changes a provider; an omitted API key stays, null clears it',
+    body: providerPatchBody,
+    response: z.object({ provider, defaultModelId }),
+    errors: ['not_found'],
+  }),
+  deleteProvider: endpoint({
+    method: 'DELETE',
+    path: '/api/providers',
+    access: 'provider-editor',
+    summary: 'Deletes a provider and its models',
+    query: byId,
+    response: z.object({ ok: z.literal(true), defaultModelId }),
+    errors: ['not_found'],
+  }),
+  postProviderTest: endpoint({
+    method: 'POST',
+    path: '/api/providers/test',
+    access: 'provider-editor',
+    summary: 'Asks <base URL>/models through the outbound guard',
+    body: z.union([
+      z.object({ id: fields.id }),
+      z.object({
+        baseUrl: providerFields.baseUrl,
+        apiKey: providerFields.apiKey.optional(),
+        headers: providerFields.headers.optional(),
+      }),
+    ]),
+    response: z.object({ ok: z.literal(true), models: z.array(z.object({ id: z.string() })) }),
+    errors: ['not_found', 'blocked_destination', 'provider_error', 'provider_unreachable', 'credentials_unreadable'],
+  }),
+  postModel: endpoint({
+    method: 'POST',
+    path: '/api/models',
+    access: 'provider-editor',
+    summary: 'Adds a model; the first enabled one becomes the default',
+    body: modelBody,
+    response: z.object({ model }),
+    status: 201,
+    errors: ['not_found'],
+  }),
+  patchModel: endpoint({
+    method: 'PATCH',
+    path: '/api/models',
+    access: 'provider-editor',
+    summary: 'Changes a model, makes it the default, enables or disables it',
+    body: modelPatchBody,
+    response: z.object({ model, defaultModelId }),
+    errors: ['not_found'],
+  }),
+  deleteModel: endpoint({
+    method: 'DELETE',
+    path: '/api/models',
+    access: 'provider-editor',
+    summary: 'Deletes a model',
+    query: byId,
+    response: z.object({ ok: z.literal(true), defaultModelId }),
+    errors: ['not_found'],
+  }),
+  getModelTiers: endpoint({
+    method: 'GET',
+    path: '/api/model-tiers',
+    access: 'session',
+    summary: 'The ordered tiers',
+    response: modelTiers,
+  }),
+  putModelTiers: endpoint({
+    method: 'PUT',
+    path: '/api/model-tiers',
+    access: 'provider-editor',
+    summary: 'Replaces the tier definitions',
+    body: modelTiersBody,
+    response: modelTiers,
+    errors: ['tier_in_use'],
+  }),
+} as const;

@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import { input, submittedMessage } from './conversations.ts';
+import { endpoint } from './endpoint.ts';
+import * as fields from './fields.ts';
+import { limits } from './limits.ts';
+
+/** Submitting inputs, the response stream, Stop (contract section 6). */
+
+/**
+ * Which model answers (specification, POST /api/chat): `modelPinned: true` with `modelId` pins it to the conversation,
+ * `modelPinned: false` follows the current default, `modelId` alone counts for this turn.
+ */
+const modelDecision = {
+  modelPinned: z.boolean().optional(),
+  modelId: fields.id.nullable().optional(),
+  mcpServerIds: z.array(fields.id).max(limits.mcpServersPerChat).nullable().optional(),
+};
+const needsModelId = (body: { modelPinned?: boolean | undefined; modelId?: string | null | undefined }) =>
+  body.modelPinned !== true || typeof body.modelId === 'string';
+const modelIdMissing = { message: 'Needed when modelPinned is true', path: ['modelId'] };
+
+export const submission = z
+  .object({
+    chatId: fields.id,
+    message: submittedMessage,
+    /** The message that this one follows: the newest of the active branch when absent; null starts a new root. */
+    parentId: fields.id.nullable().optional(),
+    ...modelDecision,
+  })
+  .refine(needsModelId, modelIdMissing);
+export type Submission = z.infer<typeof submission>;
+
+export const chatBody = z
+  .object({
+    chatId: fields.id,
+    messageId: fields.id.optional(),
+    resume: z.literal(true).optional(),
+    regenerate: z.boolean().optional(),
+    detach: z.boolean().optional(),
+    ...modelDecision,
+  })
+  .refine((body) => (body.messageId === undefined) === (body.resume === true), {
+    message: 'Give either messageId or resume: true',
+    path: ['messageId'],
+  })
+  .refine(needsModelId, modelIdMissing);
+export type ChatBody = z.infer<typeof chatBody>;
+
+const chatParams = z.object({ chatId: fields.id });
+const startFailures = [
+  'not_found',
+  'input_conflict',
+  'conversation_archived',
+  'project_archived',
+  'response_running',
+  'model_unavailable',
+  'credentials_unreadable',
+  'blocked_destination',
+  'provider_error',
+  'provider_unreachable',
+] as const;
+
+export const chatEndpoints = {
+  postChatStart: endpoint({
+    method: 'POST',
+    path: '/api/chat/start',
+    access: 'session',
+    summary: 'Saves and enqueues an input; the same id with the same content may be sent again',
+    body: submission,
+    response: z.object({ messageId: fields.id }),
+    status: 201,
+    errors: ['not_found', 'input_conflict', 'conversation_archived', 'project_archived', 'rate_limited'],
+  }),
+  postTurnInput: endpoint({
+    method: 'POST',
+    path: '/api/chat/turn-inputs',
+    access: 'session',
+    summary: 'Saves a queued input (201; 200 for a repeated one)',
+    body: submission,
+    response: z.object({ input }),
+    status: 201,
+    errors: ['not_found', 'input_conflict', 'conversation_archived', 'project_archived', 'rate_limited'],
+  }),
+  getTurnInputs: endpoint({
+    method: 'GET',
+    path: '/api/chat/turn-inputs',
+    access: 'session',
+    summary: 'The inputs still queued, in the order they will be applied',
+    query: z.object({ chatId: fields.id }),
+    response: z.object({ inputs: z.array(input) }),
+    errors: ['not_found'],
+  }),
+  deleteTurnInput: endpoint({
+    method: 'DELETE',
+    path: '/api/chat/turn-inputs',
+    access: 'session',
+    summary: 'Cancels a queued input',
+    query: z.object({ chatId: fields.id, id: fields.id }),
+    response: z.object({ ok: z.literal(true), input }),
+    errors: ['not_found', 'input_applied'],
+  }),
+  postChatResponse: endpoint({
+    method: 'POST',
+    path: '/api/chat',
+    access: 'session',
+    summary:
+      'Starts, joins, regenerates or resumes a response and streams it; 202 {admitted, assistantId} when detached',
+    body: chatBody,
+    response: 'stream',
+    errors: startFailures,
+  }),
+  getChatStream: endpoint({
+    method: 'GET',
+    path: '/api/chat/:chatId/stream',
+    access: 'session',
+    summary: 'Follows the running response from its beginning or after a sequence number; 204 when none is running',
+    params: chatParams,
+    query: z.object({
+      after: z
+        .string()
+        .regex(/^\d{1,15}$/)
+        .transform(Number)
+        .optional(),
+    }),
+    response: 'stream',
+    errors: ['not_found'],
+  }),
+  postChatStop: endpoint({
+    method: 'POST',
+    path: '/api/chat/:chatId/stop',
+    access: 'session',
+    summary: 'Stops the running response; with assistantId never a later one',
+    params: chatParams,
+    body: z.object({ assistantId: fields.id.optional() }).optional(),
+    response: z.object({ stopped: z.boolean(), assistantId: fields.id.nullable() }),
+    errors: ['not_found'],
+  }),
+} as const;

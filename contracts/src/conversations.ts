@@ -1,0 +1,172 @@
+import { z } from 'zod';
+import { endpoint } from './endpoint.ts';
+import * as fields from './fields.ts';
+import type { MessagePart } from './frames.ts';
+import { limits } from './limits.ts';
+
+/** Conversations and their messages (contract section 5). */
+
+export const chat = z.object({
+  id: fields.id,
+  title: z.string(),
+  archived: z.boolean(),
+  projectId: fields.id.nullable(),
+  modelPinned: z.boolean(),
+  modelId: fields.id.nullable(),
+  mcpServerIds: z.array(fields.id).nullable(),
+  contextStartMessageId: fields.id.nullable(),
+  running: z.boolean(),
+  createdAt: fields.timestamp,
+  updatedAt: fields.timestamp,
+});
+export type Chat = z.infer<typeof chat>;
+
+/** A message part as stored and sent; validated loosely here, typed by `MessagePart`. */
+const storedPart = z.custom<MessagePart>((value) => typeof value === 'object' && value !== null && 'type' in value);
+
+export const message = z.object({
+  id: fields.id,
+  chatId: fields.id,
+  parentId: fields.id.nullable(),
+  siblingIds: z.array(fields.id),
+  role: z.enum(['user', 'assistant']),
+  parts: z.array(storedPart),
+  status: z.enum(['complete', 'streaming', 'stopped', 'failed', 'interrupted']),
+  error: z.object({ code: z.string(), message: z.string() }).optional(),
+  modelId: fields.id.optional(),
+  usage: z
+    .object({
+      inputTokens: z.number().int(),
+      outputTokens: z.number().int(),
+      reasoningTokens: z.number().int().optional(),
+    })
+    .optional(),
+  createdAt: fields.timestamp,
+});
+export type Message = z.infer<typeof message>;
+
+/** What a person submits: text, and files by `artifact://` or `data:` reference. */
+const submittedPart = z.union([
+  z.object({ type: z.literal('text'), text: z.string().max(limits.messageTextMax) }),
+  z.object({
+    type: z.literal('file'),
+    mediaType: z.string().min(1).max(255),
+    filename: z.string().max(255).optional(),
+    url: z.string().min(1).max(limits.jsonBodyBytes),
+  }),
+]);
+export const submittedMessage = z.object({
+  id: fields.clientId,
+  role: z.literal('user').optional(),
+  parts: z
+    .array(submittedPart)
+    .min(1)
+    .max(limits.partsPerMessage)
+    .refine((parts) => parts.some((part) => part.type === 'file' || part.text.trim() !== ''), {
+      message: 'A message needs text or a file',
+    }),
+});
+export type SubmittedMessage = z.infer<typeof submittedMessage>;
+
+export const input = z.object({
+  id: fields.id,
+  chatId: fields.id,
+  state: z.enum(['queued', 'applied', 'cancelled']),
+  message: z.object({ id: fields.id, role: z.literal('user'), parts: z.array(storedPart) }),
+  createdAt: fields.timestamp,
+});
+export type QueuedInput = z.infer<typeof input>;
+
+export const runningResponse = z.object({
+  assistantId: fields.id,
+  messageId: fields.id,
+  startedAt: fields.timestamp,
+});
+export type RunningResponse = z.infer<typeof runningResponse>;
+
+const mcpServerIds = z.array(fields.id).max(limits.mcpServersPerChat).nullable();
+export const title = z.string().trim().min(1).max(limits.titleMax);
+
+export const chatDetail = z.object({
+  chat,
+  messages: z.array(message),
+  /** Id to give as `before` for the page of older messages; null at the beginning of the conversation. */
+  nextBefore: fields.id.nullable(),
+  inputs: z.array(input),
+  response: runningResponse.nullable(),
+});
+export type ChatDetail = z.infer<typeof chatDetail>;
+
+export const chatList = z.object({ chats: z.array(chat), nextCursor: z.string().nullable() });
+export type ChatList = z.infer<typeof chatList>;
+
+export const conversationEndpoints = {
+  getChats: endpoint({
+    method: 'GET',
+    path: '/api/chats',
+    access: 'session',
+    summary: 'The list of conversations, newest activity first; or with ?id= one with its newest messages',
+    query: z.object({
+      id: fields.id.optional(),
+      before: fields.id.optional(),
+      archived: fields.booleanFlag.optional(),
+      projectId: fields.id.optional(),
+      q: z.string().trim().max(limits.searchMax).optional(),
+      limit: fields.pageLimit,
+      cursor: fields.cursor,
+    }),
+    response: z.union([chatDetail, chatList]),
+    errors: ['not_found'],
+  }),
+  postChat: endpoint({
+    method: 'POST',
+    path: '/api/chats',
+    access: 'session',
+    summary: 'Creates a conversation',
+    body: z.object({
+      id: fields.clientId.optional(),
+      title: title.optional(),
+      projectId: fields.id.nullable().optional(),
+    }),
+    response: z.object({ chat }),
+    status: 201,
+    errors: ['id_taken', 'not_found', 'project_archived'],
+  }),
+  patchChat: endpoint({
+    method: 'PATCH',
+    path: '/api/chats',
+    access: 'session',
+    summary: 'Renames, archives, restores, moves; pins a model; selects a branch; starts a fresh context',
+    body: z.object({
+      id: fields.id,
+      title: title.optional(),
+      archived: z.boolean().optional(),
+      projectId: fields.id.nullable().optional(),
+      freshContext: z.literal(true).optional(),
+      activeMessageId: fields.id.optional(),
+      modelPinned: z.boolean().optional(),
+      modelId: fields.id.nullable().optional(),
+      mcpServerIds: mcpServerIds.optional(),
+    }),
+    response: z.object({ chat, movedArtifacts: z.number().int(), artifactFolder: z.string().nullable() }),
+    errors: ['not_found', 'response_running', 'project_archived'],
+  }),
+  deleteChat: endpoint({
+    method: 'DELETE',
+    path: '/api/chats',
+    access: 'session',
+    summary: 'Deletes a conversation and its messages; stops its running response first',
+    query: z.object({ id: fields.id }),
+    response: fields.ok,
+    errors: ['not_found'],
+  }),
+  exportChat: endpoint({
+    method: 'GET',
+    path: '/api/chats/export',
+    access: 'session',
+    summary: 'Downloads one conversation',
+    query: z.object({ id: fields.id, format: z.enum(['markdown', 'json']) }),
+    response: 'file',
+    errors: ['not_found'],
+  }),
+} as const;

@@ -1,0 +1,54 @@
+import type { z } from 'zod';
+import type { ErrorCode } from './errors.ts';
+
+/**
+ * Who may call (specification "Authentication" 3 and 4). `provider-editor` and `mcp-editor` are a session with the extra
+ * permission; `admin-for-user` is an administrator acting on the user named by `?userId=`; `session-any-password` is a
+ * session that also works while the password must be changed (contract section 3).
+ */
+export type Access =
+  | 'public'
+  | 'session'
+  | 'session-any-password'
+  | 'provider-editor'
+  | 'mcp-editor'
+  | 'admin'
+  | 'admin-for-user'
+  | 'workspace';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** One row of the endpoint table. Path parameters are written `:name`. */
+export type EndpointSpec = {
+  method: Method;
+  path: `/${string}`;
+  access: Access;
+  summary: string;
+  params?: z.ZodObject;
+  query?: z.ZodObject;
+  body?: z.ZodType;
+  /** Bytes of the largest JSON body; `limits.jsonBodyBytes` when absent. */
+  bodyBytes?: number;
+  /** What a success carries; `stream` is the response stream of `frames.ts`, `file` bytes. */
+  response: z.ZodType | 'stream' | 'file';
+  /** Success status: 200 unless said otherwise. */
+  status?: 200 | 201 | 202 | 204;
+  /** Error codes beyond those that the access word, the body and the query already imply. */
+  errors?: readonly ErrorCode[];
+};
+
+/** Types a row without widening it; a row without an access word does not compile. */
+export const endpoint = <const E extends EndpointSpec>(spec: E): E => spec;
+
+type Infer<S> = S extends z.ZodType ? z.output<S> : undefined;
+type InferInput<S> = S extends z.ZodType ? z.input<S> : undefined;
+
+/** Parsed path parameters, query, body as the handler sees them. */
+export type ParamsOf<E extends EndpointSpec> = Infer<E['params']>;
+export type QueryOf<E extends EndpointSpec> = Infer<E['query']>;
+export type BodyOf<E extends EndpointSpec> = Infer<E['body']>;
+/** What a caller sends. */
+export type QueryInputOf<E extends EndpointSpec> = InferInput<E['query']>;
+export type BodyInputOf<E extends EndpointSpec> = InferInput<E['body']>;
+/** What a success answers, as JSON. */
+export type ResponseOf<E extends EndpointSpec> = Infer<E['response']>;

@@ -1,0 +1,25 @@
+import { accountEndpoints } from './accounts.ts';
+import { catalogueEndpoints } from './catalogue.ts';
+import { chatEndpoints } from './chat.ts';
+import { conversationEndpoints } from './conversations.ts';
+import { systemEndpoints } from './system.ts';
+
+/**
+ * EVERY endpoint. Guard, validation, OpenAPI document, typed client and the authorization matrix are made from this table.
+ */
+export const endpoints = {
+  ...systemEndpoints,
+  ...accountEndpoints,
+  ...catalogueEndpoints,
+  ...conversationEndpoints,
+  ...chatEndpoints,
+} as const;
+
+export type Endpoints = typeof endpoints;
+export type EndpointName = keyof Endpoints;
+
+/** `'POST /api/providers'`: how the typed client names an endpoint without importing this table at run time. */
+export type Route = { [N in EndpointName]: `${Endpoints[N]['method']} ${Endpoints[N]['path']}` }[EndpointName];
+export type EndpointAt<R extends Route> = {
+  [N in EndpointName]: `${Endpoints[N]['method']} ${Endpoints[N]['path']}` extends R ? Endpoints[N] : never;
+}[EndpointName];

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { clientIdPattern, limits } from './limits.ts';
+
+/** Field schemas that several endpoints share. */
+export const id = z.string().min(1).max(limits.clientIdMax);
+export const clientId = z.string().regex(clientIdPattern, 'Letters, digits, "_" and "-" only, 1 to 128 characters');
+export const timestamp = z.iso.datetime();
+export const personName = z.string().trim().min(limits.nameMin).max(limits.nameMax);
+export const email = z.string().trim().toLowerCase().max(limits.emailMax).pipe(z.email());
+export const newPassword = z
+  .string()
+  .min(limits.passwordMin)
+  .max(limits.passwordMax)
+  .regex(/\p{L}/u, 'At least one letter')
+  .regex(/\p{Nd}/u, 'At least one digit');
+export const booleanFlag = z.enum(['0', '1', 'true', 'false']).transform((value) => value === '1' || value === 'true');
+export const pageLimit = z
+  .string()
+  .regex(/^\d{1,4}$/)
+  .transform(Number)
+  .pipe(z.number().int().min(1).max(limits.pageMax))
+  .optional();
+export const cursor = z.string().min(1).max(512).optional();
+export const ok = z.object({ ok: z.literal(true) });
+
+export const role = z.enum(['admin', 'user']);
+export type Role = z.infer<typeof role>;
+
+/** A user as `/api/me` shows one (specification "Session endpoints"). */
+export const user = z.object({
+  id,
+  name: z.string(),
+  email: z.string(),
+  role,
+  enabled: z.boolean(),
+  mustChangePassword: z.boolean(),
+  providerSettingsEnabled: z.boolean(),
+  mcpSettingsEnabled: z.boolean(),
+});
+export type User = z.infer<typeof user>;

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { endpoint } from './endpoint.ts';
+
+/** Health, what the browser needs before sign-in, and the API's own description. */
+
+export const branding = z.object({
+  productName: z.string(),
+  tagline: z.string(),
+  logoDataUrl: z.string().nullable(),
+  faviconDataUrl: z.string().nullable(),
+  primaryColor: z.string(),
+  primaryForegroundColor: z.string(),
+});
+export type Branding = z.infer<typeof branding>;
+
+export const publicConfig = z.object({
+  branding,
+  setup: z.object({ required: z.boolean(), claimRequired: z.boolean() }),
+  sso: z.object({ providerKey: z.string(), label: z.string() }).nullable(),
+  edition: z.enum(['community', 'managed']),
+  limits: z.object({ artifactMaxUploadBytes: z.number().int() }),
+});
+export type PublicConfig = z.infer<typeof publicConfig>;
+
+export const systemEndpoints = {
+  getHealth: endpoint({
+    method: 'GET',
+    path: '/api/health',
+    access: 'public',
+    summary: 'Liveness and readiness; 503 {ok: false} when the database is unreachable',
+    response: z.object({ ok: z.boolean() }),
+  }),
+  getPublicConfig: endpoint({
+    method: 'GET',
+    path: '/api/public-config',
+    access: 'public',
+    summary: 'Branding, setup state and single sign-on, needed before sign-in',
+    response: publicConfig,
+  }),
+  getOpenapi: endpoint({
+    method: 'GET',
+    path: '/api/openapi.json',
+    access: 'public',
+    summary: 'This API as OpenAPI 3.1',
+    response: z.looseObject({ openapi: z.string() }),
+  }),
+  getDocs: endpoint({
+    method: 'GET',
+    path: '/api/docs',
+    access: 'public',
+    summary: 'This API as a page',
+    response: 'file',
+  }),
+  getDocsAsset: endpoint({
+    method: 'GET',
+    path: '/api/docs/:file',
+    access: 'public',
+    summary: 'Scripts and styles of that page',
+    params: z.object({ file: z.string().max(64) }),
+    response: 'file',
+    errors: ['not_found'],
+  }),
+} as const;
