@@ -1,0 +1,129 @@
+import { ApiError } from '@homeport/contracts/errors';
+
+/** What went wrong on the network, as plainly as a stranger may know it. */
+export type FailureReason =
+  | 'dns'
+  | 'refused'
+  | 'unreachable'
+  | 'timeout'
+  | 'tls'
+  | 'reset'
+  | 'protocol'
+  | 'too_large'
+  | 'encoded'
+  | 'redirect';
+
+/**
+ * How far a call had come: `connect` means that no byte of the request can have been acted on by the other side,
+ * `request` that the request may have been sent but no response head came, `response` that the head had arrived.
+ */
+export type FailurePhase = 'connect' | 'request' | 'response';
+
+/** The `details` of every `provider_unreachable` thrown here; safe to show. */
+export type FailureDetails = { reason: FailureReason; phase: FailurePhase };
+
+const reasonText: Record<FailureReason, string> = {
+  dns: 'its name could not be resolved',
+  refused: 'the connection was refused',
+  unreachable: 'there is no route to it',
+  timeout: 'it did not answer in time',
+  tls: 'no secure connection could be made',
+  reset: 'the connection was closed early',
+  protocol: 'its answer was not valid HTTP',
+  too_large: 'its answer was too large',
+  encoded: 'its answer was compressed although that was not asked for',
+  redirect: 'it redirected in a way that is not followed',
+};
+
+const blockedMessage =
+  'This destination is not allowed, or its name is not known here. Private addresses need ALLOW_PRIVATE_EGRESS and plain HTTP needs ALLOW_INSECURE_HTTP.';
+
+/** The one refusal of the guard: constant, so that it says nothing about names or addresses inside the network. */
+export function blockedDestination(): ApiError {
+  return new ApiError('blocked_destination', blockedMessage);
+}
+
+/** A network failure without addresses, headers or bodies; `cause` is for the log of a developer and kept as a code only. */
+export function unreachable(reason: FailureReason, phase: FailurePhase): ApiError {
+  const details: FailureDetails = { reason, phase };
+  return new ApiError('provider_unreachable', `The service could not be reached: ${reasonText[reason]}.`, { details });
+}
+
+/** True when a failed call can be made again without the other side having seen the first one. */
+export function isConnectError(error: unknown): boolean {
+  return failureDetails(error)?.phase === 'connect';
+}
+
+/** The details of an error made by `unreachable`, or undefined for any other error. */
+export function failureDetails(error: unknown): FailureDetails | undefined {
+  if (!(error instanceof ApiError) || error.code !== 'provider_unreachable') return undefined;
+  const details = error.details;
+  if (typeof details !== 'object' || details === null || !('reason' in details) || !('phase' in details))
+    return undefined;
+  const { reason, phase } = details;
+  if (!isReason(reason) || !isPhase(phase)) return undefined;
+  return { reason, phase };
+}
+
+function isReason(value: unknown): value is FailureReason {
+  return typeof value === 'string' && Object.hasOwn(reasonText, value);
+}
+
+function isPhase(value: unknown): value is FailurePhase {
+  return value === 'connect' || value === 'request' || value === 'response';
+}
+
+const reasonOfCode: Record<string, FailureReason> = {
+  ENOTFOUND: 'dns',
+  EAI_AGAIN: 'dns',
+  EAI_FAIL: 'dns',
+  EAI_NODATA: 'dns',
+  EAI_NONAME: 'dns',
+  ENODATA: 'dns',
+  ESERVFAIL: 'dns',
+  ECONNREFUSED: 'refused',
+  EHOSTUNREACH: 'unreachable',
+  ENETUNREACH: 'unreachable',
+  EADDRNOTAVAIL: 'unreachable',
+  EACCES: 'unreachable',
+  EPERM: 'unreachable',
+  ETIMEDOUT: 'timeout',
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  UND_ERR_HEADERS_TIMEOUT: 'timeout',
+  UND_ERR_BODY_TIMEOUT: 'timeout',
+  ECONNRESET: 'reset',
+  EPIPE: 'reset',
+  ECONNABORTED: 'reset',
+  UND_ERR_SOCKET: 'reset',
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'too_large',
+  UND_ERR_HEADERS_OVERFLOW: 'protocol',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'protocol',
+  EPROTO: 'tls',
+};
+
+/** The reason class of an error thrown by Node or undici. */
+export function reasonOf(error: unknown): FailureReason {
+  for (
+    let current: unknown = error, depth = 0;
+    current instanceof Error && depth < 5;
+    current = current.cause, depth += 1
+  ) {
+    const code = 'code' in current && typeof current.code === 'string' ? current.code : '';
+    const known = reasonOfCode[code];
+    if (known !== undefined) return known;
+    if (code.startsWith('HPE_')) return 'protocol';
+    if (
+      code.startsWith('ERR_TLS') ||
+      code.startsWith('ERR_SSL') ||
+      code.includes('CERT') ||
+      code.includes('SIGNATURE')
+    ) {
+      return 'tls';
+    }
+    if (current instanceof AggregateError) {
+      const inner = current.errors.map(reasonOf).find((reason) => reason !== 'reset');
+      if (inner !== undefined) return inner;
+    }
+  }
+  return 'reset';
+}
