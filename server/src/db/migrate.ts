@@ -1,0 +1,72 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { Kysely, PostgresDialect, type PostgresPool, sql } from 'kysely';
+import { type Migration, Migrator } from 'kysely/migration';
+import type { Client } from 'pg';
+import type { Database } from './pool.ts';
+
+// Beside this file in the sources, and copied beside the bundle: the same relative place.
+const migrationsFolder = new URL('./migrations/', import.meta.url);
+const fileName = /^\d{4}-[a-z0-9-]+\.sql$/;
+
+/** Names of the migrations that this release knows, in order, without `.sql`. */
+export async function listMigrations(): Promise<string[]> {
+  const files = await readdir(migrationsFolder);
+  return files
+    .filter((file) => fileName.test(file))
+    .map((file) => file.slice(0, -'.sql'.length))
+    .sort();
+}
+
+/**
+ * Brings the database to this release's schema: all pending migrations in one transaction under an advisory lock, so that any number
+ * of replicas may start at once. Returns the names applied. Throws when the database belongs to a newer release.
+ */
+export async function migrate(db: Database): Promise<string[]> {
+  const known = await listMigrations();
+  const executed = await executedMigrations(db);
+  refuseNewer(known, executed);
+  if (executed.length === known.length) return [];
+  // A connection without statement timeout: waiting for another replica's migration may take long.
+  const client = await db.openClient();
+  try {
+    const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: singleConnection(client) }) });
+    const migrator = new Migrator({ db: kysely, provider: { getMigrations: () => readMigrations(known) } });
+    const { error, results } = await migrator.migrateToLatest();
+    if (error !== undefined) {
+      const failed = results?.find((result) => result.status === 'Error');
+      throw new Error(`Database migration ${failed?.migrationName ?? ''} failed`, { cause: error });
+    }
+    return (results ?? []).map((result) => result.migrationName);
+  } finally {
+    await client.end();
+  }
+}
+
+async function executedMigrations(db: Database): Promise<string[]> {
+  const table = await db.pool.query<{ found: boolean }>(`select to_regclass('kysely_migration') is not null as found`);
+  if (table.rows[0]?.found !== true) return [];
+  const { rows } = await db.pool.query<{ name: string }>('select name from kysely_migration order by name');
+  return rows.map((row) => row.name);
+}
+
+function refuseNewer(known: string[], executed: string[]): void {
+  const unknown = executed.filter((name) => !known.includes(name));
+  if (unknown.length === 0) return;
+  throw new Error(
+    `The database was migrated by a newer release of Homeport (it has ${unknown.join(', ')}). ` +
+      'Start that release or a later one, or restore a backup made by this release.',
+  );
+}
+
+async function readMigrations(names: string[]): Promise<Record<string, Migration>> {
+  const entries = names.map(async (name): Promise<[string, Migration]> => {
+    const text = await readFile(new URL(`${name}.sql`, migrationsFolder), 'utf8');
+    return [name, { up: async (transaction) => void (await sql.raw(text).execute(transaction)) }];
+  });
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+function singleConnection(client: Client): PostgresPool {
+  const connection = Object.assign(client, { release: () => undefined });
+  return { options: {}, connect: async () => connection, end: async () => undefined };
+}

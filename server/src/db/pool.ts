@@ -1,0 +1,160 @@
+import { Socket } from 'node:net';
+import { ApiError } from '@homeport/contracts/errors';
+import { Kysely, PostgresDialect, type Transaction } from 'kysely';
+import { Client, type ClientConfig, Pool, types } from 'pg';
+import type { Tables } from './tables.ts';
+
+/** Where the database is: a postgres URL or node-postgres client options. */
+export type DatabaseConnection = string | ClientConfig;
+
+/** What the database code needs of a logger; a pino logger fits. */
+export type DatabaseLog = {
+  debug(details: object, message: string): void;
+  info(details: object, message: string): void;
+  warn(details: object, message: string): void;
+  error(details: object, message: string): void;
+};
+
+/** A Kysely that may be the pool or an open transaction. */
+export type Queryable = Kysely<Tables>;
+
+/** The open database. `pool` is for hot named statements, `kysely` for everything else. */
+export type Database = {
+  kysely: Kysely<Tables>;
+  pool: Pool;
+  /** A connection of one's own, outside the pool and without statement timeout (LISTEN, locks). The caller handles `error` and ends it. */
+  openClient(): Promise<Client>;
+  close(): Promise<void>;
+};
+
+const connectTimeoutMs = 1_500;
+const acquireTimeoutMs = 5_000;
+const statementTimeoutMs = 10_000;
+const idleInTransactionTimeoutMs = 20_000;
+// Longer than every server-side limit above, so silence for this long on a busy connection means a dead peer.
+const silentSocketTimeoutMs = 30_000;
+const int8Oid = 20;
+
+const typeParsers: ClientConfig['types'] = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    oid === int8Oid ? Number : format === 'binary' ? types.getTypeParser(oid, 'binary') : types.getTypeParser(oid),
+};
+
+/** Opens the pool lazily: no connection is made before the first query, so a database that is away does not throw here. */
+export function openDatabase(options: { connection: DatabaseConnection; max?: number; log: DatabaseLog }): Database {
+  const { log } = options;
+  const base: ClientConfig = {
+    ...(typeof options.connection === 'string' ? { connectionString: options.connection } : options.connection),
+    application_name: 'homeport',
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    types: typeParsers,
+  };
+  const limited: ClientConfig = {
+    ...base,
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
+  };
+  // The pool's own time-out bounds the wait for a free connection; reaching the server has the shorter one.
+  class PooledClient extends Client {
+    constructor() {
+      super(limited);
+    }
+  }
+  const pool = new Pool({
+    ...limited,
+    Client: PooledClient,
+    connectionTimeoutMillis: acquireTimeoutMs,
+    max: options.max ?? 10,
+    idleTimeoutMillis: 30_000,
+  });
+  watchConnections(pool, log);
+  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  return {
+    kysely,
+    pool,
+    async openClient() {
+      const client = new Client(base);
+      client.on('error', (error) => log.warn({ error: error.message }, 'database connection lost'));
+      await client.connect();
+      return client;
+    },
+    close: () => kysely.destroy().then(() => (pool.ended ? undefined : pool.end())),
+  };
+}
+
+/** Runs `work` in one transaction: committed before this resolves, rolled back when it throws. */
+export function inTransaction<T>(
+  db: Pick<Database, 'kysely'>,
+  work: (transaction: Transaction<Tables>) => Promise<T>,
+): Promise<T> {
+  return db.kysely.transaction().execute(work);
+}
+
+/** Resolves when the database answers, else throws `database_unavailable` within `timeoutMs`. */
+export async function pingDatabase(db: Database, timeoutMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(databaseUnavailable()), timeoutMs);
+  });
+  try {
+    await Promise.race([db.pool.query('select 1'), timeout]);
+  } catch (error) {
+    throw error instanceof ApiError ? error : databaseUnavailable(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The typed 503 for a database that is away. */
+export function databaseUnavailable(cause?: unknown): ApiError {
+  return new ApiError('database_unavailable', 'The database is not available at the moment', { retryAfter: 1, cause });
+}
+
+const unavailableStates = new Set(['57P01', '57P02', '57P03', '57P05', '53200', '53300', '25006', '25P03']);
+const socketCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+const driverMessages = [
+  'Connection terminated',
+  'timeout exceeded when trying to connect',
+  'timeout expired',
+  'Query read timeout',
+  'not queryable',
+  'Cannot use a pool after calling end on the pool',
+  'driver has already been destroyed',
+];
+
+/** True for an error of the connection rather than of the statement: the request may be tried again later. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error) || error instanceof ApiError) return false;
+  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(isDatabaseUnavailable);
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  if (code === undefined) return driverMessages.some((message) => error.message.includes(message));
+  if (code === 'ENOENT' || code === 'EACCES') return 'syscall' in error && error.syscall === 'connect';
+  return unavailableStates.has(code) || code.startsWith('08') || socketCodes.has(code);
+}
+
+/** Keeps lost connections from crashing the process, and drops a busy connection whose peer has gone silent. */
+function watchConnections(pool: Pool, log: DatabaseLog): void {
+  const busy = new WeakSet<object>();
+  pool.on('acquire', (client) => busy.add(client));
+  pool.on('release', (_error, client) => busy.delete(client));
+  pool.on('error', (error) => log.warn({ error: error.message }, 'idle database connection lost'));
+  pool.on('connect', (client) => {
+    // The pool listens for errors only while a client is idle.
+    client.on('error', (error) => log.debug({ error: error.message }, 'database connection lost'));
+    const { stream } = client.connection;
+    if (!(stream instanceof Socket)) return;
+    stream.setTimeout(silentSocketTimeoutMs, () => {
+      if (busy.has(client)) stream.destroy(new Error('Connection terminated: the database went silent'));
+    });
+  });
+}
