@@ -1,6 +1,6 @@
 import type { ColumnType, Generated } from 'kysely';
 
-/** Rows as Kysely sees them; the SQL of `migrations/` is the truth. Columns are written in camelCase here. */
+/** Rows as Kysely sees them; the SQL of `migrations/` is the truth. Columns keep their SQL names. */
 
 type CreatedAt = ColumnType<Date, Date | undefined, never>;
 type UpdatedAt = ColumnType<Date, Date | undefined, Date>;
@@ -14,107 +14,107 @@ export type UsersTable = {
   id: string;
   name: string;
   email: string;
-  emailVerified: Flag;
+  email_verified: Flag;
   image: string | null;
   role: 'admin' | 'user';
   enabled: Flag;
-  mustChangePassword: Flag;
-  providerSettingsEnabled: Flag;
-  mcpSettingsEnabled: Flag;
-  createdAt: CreatedAt;
-  updatedAt: UpdatedAt;
+  must_change_password: Flag;
+  provider_settings_enabled: Flag;
+  mcp_settings_enabled: Flag;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
 };
 
 export type SessionsTable = {
   id: string;
-  userId: string;
+  user_id: string;
   token: string;
-  expiresAt: Date;
-  ipAddress: string | null;
-  userAgent: string | null;
-  createdAt: CreatedAt;
-  updatedAt: UpdatedAt;
+  expires_at: Date;
+  ip_address: string | null;
+  user_agent: string | null;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
 };
 
 export type CredentialsTable = {
   id: string;
-  userId: string;
-  accountId: string;
-  providerId: string;
+  user_id: string;
+  account_id: string;
+  provider_id: string;
   issuer: string | null;
   password: string | null;
-  accessToken: string | null;
-  refreshToken: string | null;
-  idToken: string | null;
-  accessTokenExpiresAt: Date | null;
-  refreshTokenExpiresAt: Date | null;
+  access_token: string | null;
+  refresh_token: string | null;
+  id_token: string | null;
+  access_token_expires_at: Date | null;
+  refresh_token_expires_at: Date | null;
   scope: string | null;
-  createdAt: CreatedAt;
-  updatedAt: UpdatedAt;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
 };
 
 export type VerificationsTable = {
   id: string;
   identifier: string;
   value: string;
-  expiresAt: Date;
-  createdAt: CreatedAt;
-  updatedAt: UpdatedAt;
+  expires_at: Date;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
 };
 
 export type SignInFailuresTable = { id: Sequence; address: string; email: string; at: CreatedAt };
 
 export type InstallationTable = {
   singleton: Generated<boolean>;
-  setupCompletedAt: Date | null;
-  setupUserId: string | null;
+  setup_completed_at: Date | null;
+  setup_user_id: string | null;
 };
 
-export type ModelTiersTable = { ownerId: string; value: number; label: string; position: number };
+export type ModelTiersTable = { owner_id: string; value: number; label: string; position: number };
 
 export type ProvidersTable = {
   id: string;
   seq: Sequence;
-  ownerId: string;
+  owner_id: string;
   name: string;
-  baseUrl: string;
-  apiKey: string | null;
+  base_url: string;
+  api_key: string | null;
   headers: string | null;
   enabled: Flag;
-  createdAt: CreatedAt;
-  updatedAt: UpdatedAt;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
 };
 
 export type ModelsTable = {
   id: string;
   seq: Sequence;
-  ownerId: string;
-  providerId: string;
-  providerModelId: string;
-  displayName: string;
-  contextWindow: number;
-  maxOutputTokens: number;
+  owner_id: string;
+  provider_id: string;
+  provider_model_id: string;
+  display_name: string;
+  context_window: number;
+  max_output_tokens: number;
   tier: number;
   enabled: Flag;
-  isDefault: Flag;
-  createdAt: CreatedAt;
+  is_default: Flag;
+  created_at: CreatedAt;
 };
 
 export type ChatsTable = {
   id: string;
-  ownerId: string;
+  owner_id: string;
   title: string;
-  titleSource: Generated<'none' | 'instant' | 'model' | 'person'>;
+  title_source: Generated<'none' | 'instant' | 'model' | 'person'>;
   archived: Flag;
-  projectId: string | null;
-  modelPinned: Flag;
-  modelId: string | null;
-  mcpServerIds: NullableJson<string[]>;
-  contextStartMessageId: string | null;
-  activeMessageId: string | null;
-  titleSearch: ColumnType<string, never, never>;
-  createdAt: CreatedAt;
-  updatedAt: UpdatedAt;
+  project_id: string | null;
+  model_pinned: Flag;
+  model_id: string | null;
+  mcp_server_ids: NullableJson<string[]>;
+  context_start_message_id: string | null;
+  active_message_id: string | null;
+  title_search: ColumnType<string, never, never>;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
 };
 
 export type MessageStatus = 'complete' | 'streaming' | 'stopped' | 'failed' | 'interrupted';
@@ -122,21 +122,21 @@ export type MessageStatus = 'complete' | 'streaming' | 'stopped' | 'failed' | 'i
 export type MessagesTable = {
   id: string;
   seq: Sequence;
-  chatId: string;
-  parentId: string | null;
+  chat_id: string;
+  parent_id: string | null;
   role: 'user' | 'assistant';
   /** JSON text of MessagePart[]. */
   parts: string;
   /** JSON text of the provider messages this one becomes, without the array's brackets. */
   prompt: string | null;
-  promptTokens: number | null;
+  prompt_tokens: number | null;
   status: MessageStatus;
-  errorCode: string | null;
-  errorMessage: string | null;
-  modelId: string | null;
+  error_code: string | null;
+  error_message: string | null;
+  model_id: string | null;
   usage: NullableJson<{ inputTokens: number; outputTokens: number; reasoningTokens?: number }>;
   search: string | null;
-  createdAt: CreatedAt;
+  created_at: CreatedAt;
 };
 
 /** The model decision that a submission carries (specification, POST /api/chat). */
@@ -145,44 +145,44 @@ export type Decision = { modelPinned?: boolean; modelId?: string | null; mcpServ
 export type InputsTable = {
   id: string;
   position: Sequence;
-  chatId: string;
-  ownerId: string;
-  assistantId: string;
+  chat_id: string;
+  owner_id: string;
+  assistant_id: string;
   state: Generated<'queued' | 'applied' | 'cancelled'>;
   parts: string;
-  parentId: string | null;
-  parentGiven: boolean;
+  parent_id: string | null;
+  parent_given: boolean;
   decision: Json<Decision>;
-  requestHash: string;
-  startAfter: Date;
-  createdAt: CreatedAt;
+  request_hash: string;
+  start_after: Date;
+  created_at: CreatedAt;
 };
 
 export type ResponseState = 'running' | 'complete' | 'stopped' | 'failed' | 'interrupted';
 
 export type ResponsesTable = {
   id: string;
-  chatId: string;
-  messageId: string;
-  ownerId: string;
+  chat_id: string;
+  message_id: string;
+  owner_id: string;
   state: ResponseState;
   replica: string;
   generation: Generated<number>;
-  firstSeq: Generated<number>;
-  lastSeq: Generated<number>;
-  leaseUntil: Date;
-  stopRequested: Flag;
-  endFrames: string | null;
+  first_seq: Generated<number>;
+  last_seq: Generated<number>;
+  lease_until: Date;
+  stop_requested: Flag;
+  end_frames: string | null;
   decision: Json<Decision>;
-  startedAt: CreatedAt;
-  endedAt: Date | null;
+  started_at: CreatedAt;
+  ended_at: Date | null;
 };
 
 export type ResponseFramesTable = {
-  responseId: string;
+  response_id: string;
   generation: number;
-  seqFrom: number;
-  seqTo: number;
+  seq_from: number;
+  seq_to: number;
   frames: string;
 };
 
@@ -191,14 +191,14 @@ export type Tables = {
   sessions: SessionsTable;
   credentials: CredentialsTable;
   verifications: VerificationsTable;
-  signInFailures: SignInFailuresTable;
+  sign_in_failures: SignInFailuresTable;
   installation: InstallationTable;
-  modelTiers: ModelTiersTable;
+  model_tiers: ModelTiersTable;
   providers: ProvidersTable;
   models: ModelsTable;
   chats: ChatsTable;
   messages: MessagesTable;
   inputs: InputsTable;
   responses: ResponsesTable;
-  responseFrames: ResponseFramesTable;
+  response_frames: ResponseFramesTable;
 };
