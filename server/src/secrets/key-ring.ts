@@ -1,0 +1,95 @@
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
+import { ApiError } from '@homeport/contracts/errors';
+
+/** The keys of this installation: new envelopes are sealed with `current`; `byId` also opens those of previous keys. */
+export type KeyRing = { readonly current: RingKey; readonly byId: ReadonlyMap<string, RingKey> };
+
+/** Where a secret is stored. An envelope opens only in its own place. `table` and `column` are identifiers. */
+export type SecretPlace = { table: string; row: string; column: string };
+
+type RingKey = { readonly id: string; readonly key: KeyObject };
+
+const version = 'v1';
+const cipherName = 'aes-256-gcm';
+const ivBytes = 12;
+const tagBytes = 16;
+const keyIdBytes = 8;
+
+/** Derives the keys once. Throws a plain Error when a key has less than 32 bytes; never prints it. */
+export function createKeyRing(keys: { current: string; previous: string[] }): KeyRing {
+  const current = deriveKey(keys.current);
+  const byId = new Map<string, RingKey>([[current.id, current]]);
+  for (const secret of keys.previous) {
+    const key = deriveKey(secret);
+    if (!byId.has(key.id)) byId.set(key.id, key);
+  }
+  return { current, byId };
+}
+
+/** Encrypts with the current key: `v1.<key id>.<iv>.<ciphertext and tag>`, each in base64url. */
+export function seal(ring: KeyRing, place: SecretPlace, plaintext: string): string {
+  const iv = randomBytes(ivBytes);
+  const cipher = createCipheriv(cipherName, ring.current.key, iv, { authTagLength: tagBytes });
+  cipher.setAAD(associatedData(place));
+  const sealed = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+  return [version, ring.current.id, iv.toString('base64url'), sealed.toString('base64url')].join('.');
+}
+
+/** Decrypts an envelope in its place. Throws `credentials_unreadable` for anything else; the envelope is never echoed. */
+export function open(ring: KeyRing, place: SecretPlace, envelope: string): string {
+  const parts = parseEnvelope(envelope);
+  const key = parts === undefined ? undefined : ring.byId.get(parts.keyId);
+  if (parts === undefined || key === undefined) throw unreadable();
+  const decipher = createDecipheriv(cipherName, key.key, parts.iv, { authTagLength: tagBytes });
+  decipher.setAAD(associatedData(place));
+  decipher.setAuthTag(parts.tag);
+  try {
+    return Buffer.concat([decipher.update(parts.ciphertext), decipher.final()]).toString('utf8');
+  } catch {
+    throw unreadable();
+  }
+}
+
+/** True when the envelope was not sealed with the current key, so that rotation has to seal it again. */
+export function isStale(ring: KeyRing, envelope: string): boolean {
+  return parseEnvelope(envelope)?.keyId !== ring.current.id;
+}
+
+function deriveKey(secret: string): RingKey {
+  if (Buffer.byteLength(secret, 'utf8') < 32) throw new Error('An encryption key needs at least 32 bytes.');
+  const derive = (info: string, bytes: number) => Buffer.from(hkdfSync('sha256', secret, '', info, bytes));
+  return {
+    id: derive('homeport key id v1', keyIdBytes).toString('base64url'),
+    key: createSecretKey(derive('homeport envelope v1', 32)),
+  };
+}
+
+// Table and column hold no colon, so the three parts cannot be cut differently.
+function associatedData(place: SecretPlace): Buffer {
+  return Buffer.from(`${place.table}:${place.row}:${place.column}`, 'utf8');
+}
+
+function parseEnvelope(envelope: string) {
+  const [head, keyId, ivText, sealedText, ...rest] = envelope.split('.');
+  if (head !== version || keyId === undefined || ivText === undefined || sealedText === undefined || rest.length > 0) {
+    return undefined;
+  }
+  const iv = decode(ivText);
+  const sealed = decode(sealedText);
+  if (iv?.length !== ivBytes || sealed === undefined || sealed.length < tagBytes) return undefined;
+  const end = sealed.length - tagBytes;
+  return { keyId, iv, ciphertext: sealed.subarray(0, end), tag: sealed.subarray(end) };
+}
+
+// Node ignores stray characters and unused bits; only the one canonical spelling is taken, so that every changed character shows.
+function decode(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64url');
+  return bytes.toString('base64url') === text ? bytes : undefined;
+}
+
+function unreadable(): ApiError {
+  return new ApiError(
+    'credentials_unreadable',
+    "The stored credential cannot be read with this installation's encryption key. Enter it again or restore the key.",
+  );
+}
