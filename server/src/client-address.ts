@@ -1,0 +1,49 @@
+import ipaddr from 'ipaddr.js';
+
+/** Which addresses may speak for others through x-forwarded-for (setting TRUSTED_PROXIES). */
+export type TrustedProxies = (address: string) => boolean;
+
+type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number];
+
+/** Parses `address/bits` or a bare address; null when it is neither. */
+export function parseCidr(text: string): Cidr | null {
+  try {
+    if (text.includes('/')) return ipaddr.parseCIDR(text);
+    const address = ipaddr.parse(text);
+    return [address, address.kind() === 'ipv4' ? 32 : 128];
+  } catch {
+    return null;
+  }
+}
+
+/** Compiles the setting; addresses are compared after IPv4-mapped IPv6 is unwrapped. */
+export function trustedProxies(cidrs: readonly string[]): TrustedProxies {
+  const ranges = cidrs.map(parseCidr).filter((range) => range !== null);
+  return (address) => {
+    if (ranges.length === 0 || !ipaddr.isValid(address)) return false;
+    const parsed = ipaddr.process(address);
+    return ranges.some(([range, bits]) => range.kind() === parsed.kind() && parsed.match(range, bits));
+  };
+}
+
+/** The client behind trusted proxies: the last address of the chain that is not a trusted proxy's. */
+export function clientAddress(peer: string, forwardedFor: string | null, trusted: TrustedProxies): string {
+  const own = ipaddr.isValid(peer) ? ipaddr.process(peer).toString() : peer;
+  if (forwardedFor === null || !trusted(own)) return own;
+  let address = own;
+  for (const hop of forwardedFor.split(',').reverse()) {
+    const text = hop.trim();
+    if (!ipaddr.isValid(text)) return address;
+    address = ipaddr.process(text).toString();
+    if (!trusted(address)) return address;
+  }
+  return address;
+}
+
+/** The bucket in which an address is counted: an IPv6 /64 is one customer. */
+export function addressBucket(address: string): string {
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return parsed.toString();
+  return `${parsed.toNormalizedString().split(':').slice(0, 4).join(':')}::/64`;
+}

@@ -1,0 +1,19 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** The one clock; tests move their own. Times in milliseconds. */
+export type Clock = {
+  now(): number;
+  /** Rejects with the signal's reason when aborted. */
+  sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
+};
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: async (milliseconds, signal) => {
+    try {
+      await wait(milliseconds, undefined, { signal });
+    } catch (error) {
+      throw signal?.aborted === true ? signal.reason : error;
+    }
+  },
+};

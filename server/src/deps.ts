@@ -1,0 +1,16 @@
+import type { Logger } from 'pino';
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import type { Database } from './db/pool.ts';
+import type { Egress } from './egress/egress.ts';
+import type { KeyRing } from './secrets/key-ring.ts';
+
+/** What every verb may use; built once in main.ts. Features take the members they need. */
+export type Deps = {
+  config: Config;
+  db: Database;
+  secrets: KeyRing;
+  egress: Egress;
+  clock: Clock;
+  log: Logger;
+};

@@ -1,0 +1,52 @@
+import type { ServerResponse } from 'node:http';
+import type { BodyOf, EndpointSpec, ParamsOf, QueryOf, ResponseOf } from '@homeport/contracts/endpoint';
+import type { User } from '@homeport/contracts/fields';
+
+/** The signed-in caller, as the guard found and checked it. */
+export type Actor = User & { sessionId: string };
+
+/** What a handler gets: everything parsed and permitted already. `actor` is present on all but public endpoints. */
+export type HandlerInput<E extends EndpointSpec> = {
+  actor: E['access'] extends 'public' ? undefined : Actor;
+  params: ParamsOf<E>;
+  query: QueryOf<E>;
+  body: BodyOf<E>;
+  request: RequestFacts;
+};
+
+export type RequestFacts = {
+  id: string;
+  method: string;
+  url: URL;
+  headers: Headers;
+  /** The client's address, x-forwarded-for taken from trusted proxies only. */
+  address: string;
+  /** Aborted when the client goes away. */
+  signal: AbortSignal;
+  /** Node's response, for streams that are written to it directly. */
+  outgoing: ServerResponse;
+};
+
+/** An answer that is not just 'the documented status with this JSON'. */
+export class Reply {
+  readonly body: unknown;
+  readonly status: number | undefined;
+  readonly headers: [string, string][];
+
+  constructor(body: unknown, options: { status?: number; headers?: [string, string][] } = {}) {
+    this.body = body;
+    this.status = options.status;
+    this.headers = options.headers ?? [];
+  }
+}
+
+/**
+ * A handler answers the documented JSON, a `Reply` that adds status or headers, a `Response` for bytes, or `streamed` when it
+ * has written to `request.outgoing` itself.
+ */
+export const streamed = Symbol('streamed');
+export type HandlerOutput<E extends EndpointSpec> = ResponseOf<E> | Reply | Response | typeof streamed;
+export type Handler<D, E extends EndpointSpec> = (
+  deps: D,
+  input: HandlerInput<E>,
+) => Promise<HandlerOutput<E>> | HandlerOutput<E>;
