@@ -1,0 +1,223 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile, readlink, realpath, rm } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client } from 'pg';
+import { clusterUser, isAlive } from './embedded-cluster.ts';
+import { commandLine, type PostgresPrograms, type RunAs, rootHelp } from './embedded-programs.ts';
+import type { DatabaseLog } from './pool.ts';
+
+/** Everything needed to run one cluster. `settings` are added to, and win over, the lean defaults. */
+export type ServerPlan = {
+  clusterDir: string;
+  socketDir: string;
+  programs: PostgresPrograms;
+  runAs: RunAs;
+  log: DatabaseLog;
+  settings?: Record<string, string>;
+};
+
+const port = 5432;
+const startTimeoutMs = 300_000;
+const progressEveryMs = 3_000;
+
+// Small enough for a household's machine: measured about 20 MB in all while idle. `log` leaves out statement errors, whose
+// texts may hold what people wrote.
+const leanSettings: Record<string, string> = {
+  listen_addresses: '',
+  unix_socket_permissions: '0700',
+  shared_buffers: '32MB',
+  max_connections: '60',
+  max_worker_processes: '2',
+  max_parallel_workers: '0',
+  max_parallel_workers_per_gather: '0',
+  max_logical_replication_workers: '0',
+  autovacuum_max_workers: '1',
+  io_method: 'sync',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_wal_size: '256MB',
+  min_wal_size: '32MB',
+  jit: 'off',
+  huge_pages: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_line_prefix: '',
+  log_min_messages: 'log',
+  log_min_error_statement: 'panic',
+  log_error_verbosity: 'terse',
+  log_checkpoints: 'off',
+};
+
+/** A server that answers: its postmaster's process id, where its socket is, and one open connection to its `postgres` database. */
+export type RunningServer = { pid: number; socketDir: string; client: Client };
+
+type PidFile = { pid: number; socketDir: string };
+
+/** Reads `postmaster.pid`; undefined when no server claims the cluster. */
+export async function readPidFile(clusterDir: string): Promise<PidFile | undefined> {
+  const text = await readFile(join(clusterDir, 'postmaster.pid'), 'utf8').catch(() => '');
+  const lines = text.split('\n');
+  const pid = Number(lines[0]);
+  const socketDir = lines[4] ?? '';
+  return Number.isInteger(pid) && pid > 0 ? { pid, socketDir } : undefined;
+}
+
+/** Connects to the server that already runs on the cluster, waiting while it starts or stops; undefined when there is none. */
+export async function findServer(plan: ServerPlan, signal: AbortSignal): Promise<RunningServer | undefined> {
+  const giveUpAt = performance.now() + 20_000;
+  while (true) {
+    signal.throwIfAborted();
+    const file = await readPidFile(plan.clusterDir);
+    if (file === undefined) return undefined;
+    if (!(await isPostgresOf(plan.clusterDir, file.pid))) {
+      await removeForeignPidFile(plan.clusterDir, file.pid);
+      return undefined;
+    }
+    const client = file.socketDir === '' ? undefined : await connect(file.socketDir);
+    if (client !== undefined) return { ...file, client };
+    if (performance.now() > giveUpAt) {
+      throw new Error(
+        `PostgreSQL (process ${file.pid}) runs on ${plan.clusterDir} but does not answer on its socket. ` +
+          `Stop it (kill -INT ${file.pid}) and start Homeport again.`,
+      );
+    }
+    await delay(25, undefined, { signal });
+  }
+}
+
+/** Starts a server on the cluster and waits until it answers. Another process that is faster is joined. */
+export async function launchServer(plan: ServerPlan, signal: AbortSignal): Promise<RunningServer> {
+  const { child, tail } = spawnServer(plan);
+  let exited: string | undefined;
+  child.once('error', (error) => {
+    exited = error.message;
+  });
+  // 'close' rather than 'exit': the last lines of its log have arrived by then.
+  child.once('close', (code, killed) => {
+    exited ??= `it ended with ${killed ?? `code ${code}`}`;
+  });
+  const startedAt = performance.now();
+  let nextProgressAt = startedAt + progressEveryMs;
+  while (exited === undefined) {
+    const client = await connect(plan.socketDir);
+    if (client !== undefined) return { ...(await pidFileOf(plan)), client };
+    const now = performance.now();
+    if (signal.aborted || now - startedAt > startTimeoutMs) {
+      child.kill('SIGINT');
+      signal.throwIfAborted();
+      throw new Error(`PostgreSQL did not become ready within ${startTimeoutMs / 1000} s:\n${tail().join('\n')}`);
+    }
+    if (now > nextProgressAt) {
+      nextProgressAt = now + progressEveryMs;
+      plan.log.info({ seconds: Math.round((now - startedAt) / 1000) }, 'still waiting for the database to start');
+    }
+    await Promise.race([delay(10), once(child, 'close').catch(() => undefined)]);
+  }
+  const lines = tail();
+  if (lines.some((line) => line.includes('postmaster.pid'))) {
+    const other = await findServer(plan, signal);
+    if (other !== undefined) return other;
+  }
+  const help = plan.runAs.uid !== undefined && lines.some((line) => line.includes('ermission')) ? `\n${rootHelp}` : '';
+  throw new Error(`PostgreSQL did not start (${exited}):\n${lines.join('\n')}${help}`);
+}
+
+async function pidFileOf(plan: ServerPlan): Promise<PidFile> {
+  const file = await readPidFile(plan.clusterDir);
+  if (file === undefined) throw new Error(`PostgreSQL answers, but ${plan.clusterDir}/postmaster.pid is missing`);
+  return file;
+}
+
+/** Fast shutdown: sessions are cut, data is flushed. Returns false when it had to give up waiting. */
+export async function shutDownServer(clusterDir: string, pid: number): Promise<boolean> {
+  for (const [signalName, patienceMs] of [
+    ['SIGINT', 15_000],
+    ['SIGQUIT', 5_000],
+  ] as const) {
+    if (!kill(pid, signalName)) return true;
+    const giveUpAt = performance.now() + patienceMs;
+    while (performance.now() < giveUpAt) {
+      // Its last act is to remove the file; a zombie nobody collects still counts as gone.
+      if (!isAlive(pid) || (await readPidFile(clusterDir))?.pid !== pid) return true;
+      await delay(10);
+    }
+  }
+  return false;
+}
+
+function spawnServer(plan: ServerPlan): { child: ChildProcess; tail: () => string[] } {
+  const settings = { ...leanSettings, unix_socket_directories: plan.socketDir, port: String(port), ...plan.settings };
+  const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const line = commandLine(plan.runAs, plan.programs.postgres, ['-D', plan.clusterDir, ...args]);
+  // A session of its own: Ctrl-C in our terminal must reach us first.
+  const child = spawn(line.command, line.args, {
+    ...line.options,
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  // Whoever exits without stopping it leaves it running, to be taken over.
+  child.unref();
+  if (child.stderr instanceof Socket) child.stderr.unref();
+  const lines: string[] = [];
+  createInterface({ input: child.stderr }).on('line', (text) => {
+    const output = text.slice(0, 2_000);
+    lines.push(output);
+    if (lines.length > 20) lines.shift();
+    const serious = /^(WARNING|ERROR|PANIC):/.test(output);
+    if (serious) plan.log.warn({ output }, 'postgres');
+    else plan.log.debug({ output }, 'postgres');
+  });
+  return { child, tail: () => lines };
+}
+
+async function connect(socketDir: string): Promise<Client | undefined> {
+  const client = new Client({
+    host: socketDir,
+    port,
+    user: clusterUser,
+    database: 'postgres',
+    application_name: `homeport supervisor ${process.pid}`,
+    connectionTimeoutMillis: 1_500,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return client;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A postmaster's working folder is its cluster: tells it from a stranger that got the same process id after a restart. */
+async function isPostgresOf(clusterDir: string, pid: number): Promise<boolean> {
+  if (!isAlive(pid)) return false;
+  if (process.platform !== 'linux') return true;
+  const folder = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
+  return folder === undefined || folder === (await realpath(clusterDir));
+}
+
+/**
+ * PostgreSQL takes any living process with the recorded id for its rival, and would never start again when a container's restart
+ * gave that id to somebody else. A file whose process is gone is left to PostgreSQL, which also checks for surviving backends.
+ */
+async function removeForeignPidFile(clusterDir: string, pid: number): Promise<void> {
+  if (process.platform !== 'linux' || !isAlive(pid)) return;
+  const home = await realpath(clusterDir);
+  for (const entry of await readdir('/proc')) {
+    if (/^\d+$/.test(entry) && (await readlink(`/proc/${entry}/cwd`).catch(() => '')) === home) return;
+  }
+  await rm(join(clusterDir, 'postmaster.pid'), { force: true });
+}
+
+function kill(pid: number, signalName: NodeJS.Signals): boolean {
+  try {
+    process.kill(pid, signalName);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,179 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Client, ClientConfig } from 'pg';
+import { clusterUser, ensureCluster, ensurePrivateFolder } from './embedded-cluster.ts';
+import { chooseRunAs, locatePrograms } from './embedded-programs.ts';
+import { findServer, launchServer, type RunningServer, type ServerPlan, shutDownServer } from './embedded-server.ts';
+import type { DatabaseLog } from './pool.ts';
+
+/** The embedded PostgreSQL while it runs; `stop` shuts it down and never throws. */
+export type EmbeddedDatabase = { connection: ClientConfig; stop(): Promise<void> };
+
+const shortFolderPrefix = 'homeport-socket-';
+const databaseName = 'homeport';
+// sockaddr_un holds 104 bytes on macOS and 108 on Linux.
+const longestSocketPath = 100;
+const lockPatienceMs = 3_000;
+const slowestRestartMs = 5_000;
+// Any fixed number: held on the `postgres` database by the one process that supervises this cluster.
+const supervisorLock = 4_203_317;
+
+/**
+ * Brings up the real PostgreSQL that comes with the packages, in `dataDir`, and keeps it up until `stop`. A server that a killed
+ * process left behind is taken over. Throws when another process supervises the same folder.
+ * `packageRoot`, `unshare` and `settings` replace the installed package, the util-linux program and server settings in tests.
+ */
+export async function startEmbedded(options: {
+  dataDir: string;
+  log: DatabaseLog;
+  signal?: AbortSignal;
+  packageRoot?: string;
+  unshare?: string;
+  settings?: Record<string, string>;
+}): Promise<EmbeddedDatabase> {
+  const { log } = options;
+  const dataDir = resolve(options.dataDir);
+  const clusterDir = join(dataDir, 'postgres');
+  const stopping = new AbortController();
+  const signal = AbortSignal.any([stopping.signal, ...(options.signal === undefined ? [] : [options.signal])]);
+  const programs = await locatePrograms(options.packageRoot);
+  const runAs = await chooseRunAs({ programs, clusterDir, unshare: options.unshare ?? 'unshare' });
+  // Another user must be able to pass through it to the cluster.
+  await mkdir(dataDir, { recursive: true, mode: runAs.uid === undefined ? 0o700 : 0o711 });
+  await ensureCluster({ clusterDir, programs, runAs, log, signal });
+  const plan: ServerPlan = {
+    clusterDir,
+    socketDir: await chooseSocketFolder(dataDir),
+    programs,
+    runAs,
+    log,
+    settings: options.settings,
+  };
+  const supervisor = new Supervisor(plan, stopping, signal);
+  try {
+    await supervisor.attach();
+  } catch (error) {
+    await supervisor.stop();
+    throw error;
+  }
+  return {
+    connection: { host: supervisor.socketDir, port: 5432, user: clusterUser, database: databaseName },
+    stop: () => supervisor.stop(),
+  };
+}
+
+async function chooseSocketFolder(dataDir: string): Promise<string> {
+  const folder = join(dataDir, 'run');
+  if (Buffer.byteLength(join(folder, '.s.PGSQL.5432.lock')) <= longestSocketPath) return folder;
+  const base = Buffer.byteLength(tmpdir()) <= 60 ? tmpdir() : '/tmp';
+  return mkdtemp(join(base, shortFolderPrefix));
+}
+
+/** Holds the lock of the cluster for life on one connection; that connection's end is how it learns that the server died. */
+class Supervisor {
+  readonly #plan: ServerPlan;
+  readonly #stopping: AbortController;
+  readonly #signal: AbortSignal;
+  #server: RunningServer | undefined;
+  #recovery: Promise<void> = Promise.resolve();
+
+  constructor(plan: ServerPlan, stopping: AbortController, signal: AbortSignal) {
+    this.#plan = plan;
+    this.#stopping = stopping;
+    this.#signal = signal;
+  }
+
+  /** Where the server listens; stays the same for life, also over restarts. */
+  get socketDir(): string {
+    return this.#plan.socketDir;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#recovery;
+    const server = this.#server;
+    this.#server = undefined;
+    if (server !== undefined) {
+      if (!(await shutDownServer(this.#plan.clusterDir, server.pid))) {
+        this.#plan.log.error({ pid: server.pid }, 'the database did not stop');
+      }
+      await server.client.end().catch(() => undefined);
+    }
+    await removeShortFolder(this.#plan.socketDir);
+  }
+
+  /** Takes over or starts the server, and becomes its one supervisor. */
+  async attach(): Promise<void> {
+    const startedAt = performance.now();
+    const found = await findServer(this.#plan, this.#signal);
+    if (found === undefined) await ensurePrivateFolder(this.#plan.socketDir, this.#plan.runAs);
+    const server = found ?? (await launchServer(this.#plan, this.#signal));
+    try {
+      await takeLock(server.client, this.#plan.clusterDir, this.#signal);
+    } catch (error) {
+      await server.client.end().catch(() => undefined);
+      throw error;
+    }
+    if (server.socketDir !== this.#plan.socketDir) {
+      await removeShortFolder(this.#plan.socketDir);
+      this.#plan.socketDir = server.socketDir;
+    }
+    this.#server = server;
+    server.client.once('end', () => this.#lost(server));
+    await ensureDatabase(server.client);
+    const milliseconds = Math.round(performance.now() - startedAt);
+    const message = found === undefined ? 'database started' : 'running database taken over';
+    this.#plan.log.info({ pid: server.pid, milliseconds }, message);
+  }
+
+  #lost(server: RunningServer): void {
+    if (this.#signal.aborted || this.#server !== server) return;
+    this.#server = undefined;
+    this.#plan.log.warn({}, 'the database went away, starting it again');
+    this.#recovery = this.#recover();
+  }
+
+  async #recover(): Promise<void> {
+    for (let waitMs = 100; !this.#signal.aborted; waitMs = Math.min(waitMs * 2, slowestRestartMs)) {
+      try {
+        return await this.attach();
+      } catch (error) {
+        if (this.#signal.aborted) return;
+        this.#plan.log.error({ error: String(error), retryInMs: waitMs }, 'the database could not be started');
+        await delay(waitMs, undefined, { signal: this.#signal }).catch(() => undefined);
+      }
+    }
+  }
+}
+
+async function takeLock(client: Client, clusterDir: string, signal: AbortSignal): Promise<void> {
+  const giveUpAt = performance.now() + lockPatienceMs;
+  while (performance.now() < giveUpAt) {
+    const { rows } = await client.query('select pg_try_advisory_lock($1) as locked', [supervisorLock]);
+    if (rows[0]?.locked === true) return;
+    // The server may take a moment to notice that a killed holder is gone.
+    await delay(50, undefined, { signal });
+  }
+  const holder = await client.query(
+    `select a.application_name from pg_locks l join pg_stat_activity a on a.pid = l.pid
+     where l.locktype = 'advisory' and l.objid = $1 and l.granted limit 1`,
+    [supervisorLock],
+  );
+  const pid = /\d+$/.exec(String(holder.rows[0]?.application_name))?.[0] ?? 'unknown';
+  throw new Error(
+    `Another Homeport (process ${pid}) is using the database in ${clusterDir}. ` +
+      'Stop it first, or give this one a DATA_DIR of its own.',
+  );
+}
+
+async function ensureDatabase(client: Client): Promise<void> {
+  const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [databaseName]);
+  if (rowCount === 0) await client.query(`create database ${databaseName}`);
+}
+
+/** Removes the folder outside DATA_DIR; the one inside stays for the next start. */
+async function removeShortFolder(socketDir: string): Promise<void> {
+  if (basename(socketDir).startsWith(shortFolderPrefix)) await rm(socketDir, { recursive: true, force: true });
+}
