@@ -1,0 +1,44 @@
+import { getRequestListener } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { type EndpointName, endpoints } from '@homeport/contracts/endpoints';
+import { Hono } from 'hono';
+import type { RequestListener } from 'node:http';
+import { canEditProviders } from './catalogue/catalogue-owner.ts';
+import { trustedProxies } from './client-address.ts';
+import type { Deps } from './deps.ts';
+import { originRule } from './http/origin.ts';
+import { type AppEnvironment, type MountedEndpoint, mountEndpoints } from './http/router.ts';
+import type { WebClient } from './http/web-client.ts';
+import { routes } from './routes.ts';
+
+/** The whole HTTP application as a listener for Node's server. */
+export function createApp(deps: Deps, web: WebClient | undefined): RequestListener {
+  const app = new Hono<AppEnvironment>({ strict: true });
+  mountEndpoints(app, mounted(deps), {
+    identify: deps.findActor,
+    permissions: {
+      canEditProviders: (actor) => canEditProviders(deps.config, actor),
+      canEditMcp: (actor) => actor.role === 'admin' || actor.mcpSettingsEnabled,
+    },
+    origin: originRule(deps.config.baseUrl),
+    trusted: trustedProxies(deps.config.trustedProxies),
+    log: deps.log,
+  });
+  app.get('*', async (context) => {
+    if (web === undefined || /^\/+api(?:\/|$)/i.test(context.req.path)) return context.notFound();
+    await web.serve(context.req.path, context.req.header('accept-encoding') ?? '', context.env.outgoing);
+    return RESPONSE_ALREADY_SENT;
+  });
+  app.notFound((context) => context.text('Not found', 404));
+  app.onError((error, context) => {
+    deps.log.error({ cause: error }, 'request failed');
+    return context.text('Something went wrong on the server', 500);
+  });
+  return getRequestListener(app.fetch, { overrideGlobalObjects: true });
+}
+
+function mounted(deps: Deps): MountedEndpoint[] {
+  return Object.keys(endpoints)
+    .filter((name): name is EndpointName => Object.hasOwn(routes, name))
+    .map((name) => ({ spec: endpoints[name], handle: routes[name](deps) }));
+}

@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { ApiError } from '@homeport/contracts/errors';
+
+const assets: Readonly<Record<string, string>> = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+};
+
+const initializer = `window.addEventListener('load', () => {
+  SwaggerUIBundle({ url: '/api/openapi.json', dom_id: '#docs', deepLinking: true });
+});`;
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Homeport API</title>
+<link rel="stylesheet" href="/api/docs/swagger-ui.css">
+<link rel="icon" href="/api/docs/favicon-32x32.png">
+</head>
+<body>
+<div id="docs"></div>
+<script src="/api/docs/swagger-ui-bundle.js"></script>
+<script src="/api/docs/initializer.js"></script>
+</body>
+</html>
+`;
+
+// swagger-ui sets style attributes and shows inline SVG images; its scripts all come from here.
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'";
+
+/** The page of `/api/docs`: swagger-ui from this installation's own files, so it works offline. */
+export function docsPage(): Response {
+  return new Response(page, { headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy } });
+}
+
+/** One of swagger-ui's files. Throws `not_found` for any name that the page does not use. */
+export async function docsAsset(name: string): Promise<Response> {
+  if (name === 'initializer.js') return file(initializer, 'text/javascript; charset=utf-8');
+  const type = Object.hasOwn(assets, name) ? assets[name] : undefined;
+  if (type === undefined) throw new ApiError('not_found', 'There is nothing at this address');
+  const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  return file(await readFile(join(folder, name)), type);
+}
+
+function file(content: string | Buffer, type: string): Response {
+  const body = typeof content === 'string' ? content : new Uint8Array(content);
+  return new Response(body, { headers: { 'content-type': type, 'cache-control': 'public, max-age=86400' } });
+}

@@ -1,0 +1,18 @@
+import { ApiError, type ErrorBody } from '@homeport/contracts/errors';
+import { databaseUnavailable, isDatabaseUnavailable } from '../db/pool.ts';
+
+/** What is told of an error: known ones as they are, a database that is away as 503, everything else as a fixed 500. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (isDatabaseUnavailable(error)) return databaseUnavailable(error);
+  return new ApiError('internal_error', 'Something went wrong on the server', { cause: error });
+}
+
+/** Renders the one error shape (contract section 1). */
+export function errorResponse(error: ApiError, requestId: string, headers: Record<string, string>): Response {
+  const body: ErrorBody = { error: { message: error.message, code: error.code, requestId } };
+  if (error.details !== undefined) body.error.details = error.details;
+  const extra: Record<string, string> = {};
+  if (error.retryAfter !== undefined) extra['retry-after'] = String(Math.max(1, Math.ceil(error.retryAfter)));
+  return new Response(JSON.stringify(body), { status: error.status, headers: { ...headers, ...extra } });
+}

@@ -1,0 +1,81 @@
+import type { ServerResponse } from 'node:http';
+
+const idleCommentMs = 15_000;
+/** A reader that is this many bytes behind is cut off; it may come back with `last-event-id`. */
+const maxBufferedBytes = 8 * 1024 * 1024;
+
+const streamHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'x-vercel-ai-ui-message-stream': 'v1',
+  'x-accel-buffering': 'no',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+};
+
+/**
+ * One server-sent event stream to one client, written straight to Node's response: no web streams on the token path.
+ * Comment lines keep it alive every 15 s while nothing is sent (contract section 6).
+ */
+export class EventStream {
+  readonly #outgoing: ServerResponse;
+  readonly #onClose: () => void;
+  #closed = false;
+  #lastWriteAt = 0;
+
+  constructor(outgoing: ServerResponse, requestId: string, onClose: () => void) {
+    this.#outgoing = outgoing;
+    this.#onClose = onClose;
+    outgoing.writeHead(200, { ...streamHeaders, 'x-request-id': requestId });
+    outgoing.flushHeaders();
+    outgoing.socket?.setNoDelay(true);
+    outgoing.on('error', () => this.#leave());
+    outgoing.on('close', () => this.#leave());
+    this.#lastWriteAt = performance.now();
+    openStreams.add(this);
+    startIdleComments();
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Sends whole events, each ended by a blank line. */
+  write(events: string): void {
+    if (this.#closed) return;
+    this.#lastWriteAt = performance.now();
+    this.#outgoing.write(events);
+    if (this.#outgoing.writableLength > maxBufferedBytes) this.#outgoing.destroy();
+  }
+
+  end(events: string): void {
+    if (this.#closed) return;
+    this.#outgoing.end(events);
+  }
+
+  /** Called for all open streams by one timer, so that idle streams cost no timers of their own. */
+  keepAlive(now: number): void {
+    if (now - this.#lastWriteAt >= idleCommentMs) this.write(': keep-alive\n\n');
+  }
+
+  #leave(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    openStreams.delete(this);
+    this.#onClose();
+  }
+}
+
+const openStreams = new Set<EventStream>();
+let idleTimer: NodeJS.Timeout | undefined;
+
+function startIdleComments(): void {
+  if (idleTimer !== undefined) return;
+  idleTimer = setInterval(() => {
+    const now = performance.now();
+    for (const stream of openStreams) stream.keepAlive(now);
+    if (openStreams.size > 0) return;
+    clearInterval(idleTimer);
+    idleTimer = undefined;
+  }, 1_000);
+  idleTimer.unref();
+}

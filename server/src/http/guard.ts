@@ -1,0 +1,41 @@
+import type { Access } from '@homeport/contracts/endpoint';
+import { ApiError } from '@homeport/contracts/errors';
+import type { Actor } from './handler.ts';
+
+/** Finds the signed-in caller of a cookie header; `setCookie` renews the cookie. */
+export type Identify = (
+  cookie: string | undefined,
+) => Promise<{ actor: Actor; setCookie?: string | undefined } | undefined>;
+
+/** Permissions that features define for the access words that need more than a session. */
+export type Permissions = { canEditProviders(actor: Actor): boolean; canEditMcp(actor: Actor): boolean };
+
+/** Identity and account state (contract section 1, order of checks); undefined only for public endpoints. */
+export async function identifyCaller(
+  access: Access,
+  identify: Identify,
+  cookie: string | undefined,
+): Promise<{ actor: Actor; setCookie?: string | undefined } | undefined> {
+  if (access === 'public') return undefined;
+  const found = access === 'workspace' ? undefined : await identify(cookie);
+  if (found === undefined) throw new ApiError('unauthorized', 'Sign in first');
+  if (!found.actor.enabled) throw new ApiError('account_disabled', 'This account is disabled');
+  if (found.actor.mustChangePassword && access !== 'session-any-password') {
+    throw new ApiError('password_change_required', 'Change your password first');
+  }
+  return found;
+}
+
+/** Role or permission, after identity and account state. */
+export function assertPermission(access: Access, actor: Actor | undefined, permissions: Permissions): void {
+  if (actor === undefined) return;
+  if ((access === 'admin' || access === 'admin-for-user') && actor.role !== 'admin') {
+    throw new ApiError('forbidden', 'Only administrators may do this');
+  }
+  if (access === 'provider-editor' && !permissions.canEditProviders(actor)) {
+    throw new ApiError('provider_settings_disabled', 'Provider settings are managed by an administrator');
+  }
+  if (access === 'mcp-editor' && !permissions.canEditMcp(actor)) {
+    throw new ApiError('mcp_settings_disabled', 'MCP settings are managed by an administrator');
+  }
+}

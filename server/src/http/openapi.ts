@@ -1,0 +1,115 @@
+import type { EndpointSpec } from '@homeport/contracts/endpoint';
+import { type ErrorCode, errorStatus } from '@homeport/contracts/errors';
+import { z } from 'zod';
+
+type Json = Record<string, unknown>;
+
+/** The OpenAPI 3.1 document of the endpoint table, from the very schemas that validate (contract section 10). */
+export function openapiDocument(endpoints: Readonly<Record<string, EndpointSpec>>, version: string): Json {
+  const paths: Record<string, Json> = {};
+  for (const [name, spec] of Object.entries(endpoints)) {
+    const path = spec.path.replace(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [spec.method.toLowerCase()]: operation(name, spec) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Homeport',
+      version,
+      description:
+        'The JSON API of the Homeport control plane. It is made for its own browser client and not versioned for others; ' +
+        'stable for automation are /api/health, /api/setup and the installation manifest.',
+    },
+    paths,
+    components: {
+      securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: 'homeport.session_token' } },
+      schemas: { Error: errorSchema },
+    },
+  };
+}
+
+const errorSchema = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['message', 'code', 'requestId'],
+      properties: {
+        message: { type: 'string' },
+        code: { type: 'string', enum: Object.keys(errorStatus) },
+        requestId: { type: 'string' },
+        details: {},
+      },
+    },
+  },
+};
+
+function operation(name: string, spec: EndpointSpec): Json {
+  const status = String(spec.status ?? 200);
+  return {
+    operationId: name,
+    summary: spec.summary,
+    'x-access': spec.access,
+    ...(spec.access === 'public' ? {} : { security: [{ session: [] }] }),
+    parameters: [...parameters(spec.params, 'path'), ...parameters(spec.query, 'query')],
+    ...(spec.body === undefined
+      ? {}
+      : { requestBody: { content: { 'application/json': { schema: schemaOf(spec.body, 'input') } } } }),
+    responses: { [status]: success(spec), ...failures(spec) },
+  };
+}
+
+function success(spec: EndpointSpec): Json {
+  if (spec.response === 'stream') {
+    return { description: 'AI SDK UI message stream, version 1', content: { 'text/event-stream': {} } };
+  }
+  if (spec.response === 'file') return { description: 'The file', content: { '*/*': {} } };
+  return { description: 'Done', content: { 'application/json': { schema: schemaOf(spec.response, 'output') } } };
+}
+
+/** The codes that the table names, and those that access word, body and query imply. */
+export function documentedErrors(spec: EndpointSpec): ErrorCode[] {
+  const implied: ErrorCode[] = ['internal_error', 'database_unavailable', 'invalid_request'];
+  if (spec.access !== 'public') implied.push('unauthorized', 'account_disabled');
+  if (spec.access !== 'public' && spec.access !== 'session-any-password') implied.push('password_change_required');
+  if (spec.access === 'admin' || spec.access === 'admin-for-user') implied.push('forbidden');
+  if (spec.access === 'provider-editor') implied.push('provider_settings_disabled');
+  if (spec.access === 'mcp-editor') implied.push('mcp_settings_disabled');
+  if (spec.method !== 'GET') implied.push('origin_not_allowed');
+  if (spec.body !== undefined) implied.push('unsupported_media_type', 'payload_too_large');
+  return [...new Set([...implied, ...(spec.errors ?? [])])];
+}
+
+function failures(spec: EndpointSpec): Json {
+  const byStatus = Map.groupBy(documentedErrors(spec), (code) => errorStatus[code]);
+  return Object.fromEntries(
+    [...byStatus]
+      .sort(([a], [b]) => a - b)
+      .map(([status, codes]) => [
+        String(status),
+        {
+          description: codes.join(', '),
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+        },
+      ]),
+  );
+}
+
+function parameters(schema: z.ZodObject | undefined, place: 'path' | 'query'): Json[] {
+  if (schema === undefined) return [];
+  const { properties, required } = schemaOf(schema, 'input');
+  const names = Array.isArray(required) ? required : [];
+  if (typeof properties !== 'object' || properties === null) return [];
+  return Object.entries(properties).map(([name, property]) => ({
+    name,
+    in: place,
+    required: place === 'path' || names.includes(name),
+    schema: property,
+  }));
+}
+
+function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, target: 'draft-2020-12', unrepresentable: 'any' });
+  return rest;
+}

@@ -1,0 +1,198 @@
+import type { EndpointSpec } from '@homeport/contracts/endpoint';
+import { ApiError } from '@homeport/contracts/errors';
+import { limits } from '@homeport/contracts/limits';
+import type { HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import type { Context, Hono } from 'hono';
+import type { Logger } from 'pino';
+import { clientAddress, type TrustedProxies } from '../client-address.ts';
+import { errorResponse, toApiError } from './error-response.ts';
+import { assertPermission, type Identify, identifyCaller, type Permissions } from './guard.ts';
+import { type Actor, Reply, type RequestFacts, streamed } from './handler.ts';
+import { assertOrigin, type OriginRule } from './origin.ts';
+import { readJsonBody } from './request-body.ts';
+import { queryObject, validate } from './validate.ts';
+
+export type AppEnvironment = { Bindings: HttpBindings };
+
+/** One endpoint with the handler that answers it, its types erased. */
+export type MountedEndpoint = { spec: EndpointSpec; handle: (input: ErasedInput) => unknown };
+export type ErasedInput = {
+  actor: Actor | undefined;
+  params: unknown;
+  query: unknown;
+  body: unknown;
+  request: RequestFacts;
+};
+
+export type RouterOptions = {
+  identify: Identify;
+  permissions: Permissions;
+  origin: OriginRule;
+  trusted: TrustedProxies;
+  log: Logger;
+};
+
+const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
+
+/** Mounts every endpoint, 405 for its path under other methods, and 404 for the rest of /api. */
+export function mountEndpoints(
+  app: Hono<AppEnvironment>,
+  endpoints: readonly MountedEndpoint[],
+  options: RouterOptions,
+): void {
+  const methodsByPath = new Map<string, string[]>();
+  for (const { spec, handle } of endpoints) {
+    app.on(spec.method, spec.path, (context) => answer(context, spec, handle, options));
+    methodsByPath.set(spec.path, [...(methodsByPath.get(spec.path) ?? []), spec.method]);
+  }
+  for (const [path, methods] of methodsByPath) {
+    const allow = (methods.includes('GET') ? ['HEAD', ...methods] : methods).sort().join(', ');
+    app.all(path, (context) => {
+      const error = new ApiError('method_not_allowed', `This path takes ${allow}`);
+      return fail(context, options, error, { allow });
+    });
+  }
+  const missing = (context: Context<AppEnvironment>) =>
+    fail(context, options, new ApiError('not_found', 'There is nothing at this address'));
+  app.all('/api', missing);
+  app.all('/api/*', missing);
+}
+
+async function answer(
+  context: Context<AppEnvironment>,
+  spec: EndpointSpec,
+  handle: MountedEndpoint['handle'],
+  options: RouterOptions,
+): Promise<Response> {
+  const { incoming, outgoing } = context.env;
+  const startedAt = performance.now();
+  const request = requestFacts(context, options.trusted);
+  const headers = standardHeaders(request.id);
+  let actor: Actor | undefined;
+  let failure: ApiError | undefined;
+  let response: Response;
+  try {
+    const caller = await identifyCaller(spec.access, options.identify, incoming.headers.cookie);
+    actor = caller?.actor;
+    assertOrigin(options.origin, spec.method, incoming.headers.origin, incoming.headers.host);
+    assertPermission(spec.access, actor, options.permissions);
+    const input = await parseInput(context, spec, request, actor);
+    const output = await handle(input);
+    response = render(output, spec, headers);
+    if (caller?.setCookie !== undefined && output !== streamed) response.headers.append('set-cookie', caller.setCookie);
+  } catch (error) {
+    failure = toApiError(error);
+    if (failure.code === 'payload_too_large') headers.connection = 'close';
+    response = outgoing.headersSent ? RESPONSE_ALREADY_SENT : errorResponse(failure, request.id, headers);
+  }
+  const status = response === RESPONSE_ALREADY_SENT ? outgoing.statusCode : response.status;
+  logRequest(options.log, { spec, request, actor, failure, status, startedAt });
+  return response;
+}
+
+async function parseInput(
+  context: Context<AppEnvironment>,
+  spec: EndpointSpec,
+  request: RequestFacts,
+  actor: Actor | undefined,
+): Promise<ErasedInput> {
+  const sent =
+    spec.body === undefined
+      ? undefined
+      : await readJsonBody(context.env.incoming, spec.bodyBytes ?? limits.jsonBodyBytes);
+  const query = queryObject(request.url.searchParams);
+  return {
+    actor,
+    params: spec.params === undefined ? undefined : validate(spec.params, context.req.param()),
+    query: spec.query === undefined ? undefined : validate(spec.query, query),
+    body: spec.body === undefined ? undefined : validate(spec.body, sent),
+    request,
+  };
+}
+
+function requestFacts(context: Context<AppEnvironment>, trusted: TrustedProxies): RequestFacts {
+  const { incoming, outgoing } = context.env;
+  const given = incoming.headers['x-request-id'];
+  const forwarded = incoming.headers['x-forwarded-for'];
+  const id = typeof given === 'string' && requestIdPattern.test(given) ? given : crypto.randomUUID();
+  return {
+    id,
+    method: context.req.method,
+    url: new URL(incoming.url ?? '/', 'http://localhost'),
+    get headers() {
+      return context.req.raw.headers;
+    },
+    get address() {
+      const chain = Array.isArray(forwarded) ? forwarded.join(',') : (forwarded ?? null);
+      return clientAddress(incoming.socket.remoteAddress ?? '', chain, trusted);
+    },
+    get signal() {
+      return context.req.raw.signal;
+    },
+    outgoing,
+  };
+}
+
+/** Headers of every answer under /api. */
+export function standardHeaders(requestId: string): Record<string, string> {
+  return {
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-request-id': requestId,
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  };
+}
+
+function render(output: unknown, spec: EndpointSpec, headers: Record<string, string>): Response {
+  if (output === streamed) return RESPONSE_ALREADY_SENT;
+  if (output instanceof Response) {
+    for (const [name, value] of Object.entries(headers)) {
+      if (!output.headers.has(name)) output.headers.set(name, value);
+    }
+    return output;
+  }
+  if (!(output instanceof Reply)) {
+    return new Response(JSON.stringify(output), { status: spec.status ?? 200, headers });
+  }
+  const status = output.status ?? spec.status ?? 200;
+  const body = output.body === undefined ? null : JSON.stringify(output.body);
+  const response = new Response(body, { status, headers });
+  for (const [name, value] of output.headers) response.headers.append(name, value);
+  return response;
+}
+
+function fail(
+  context: Context<AppEnvironment>,
+  options: RouterOptions,
+  error: ApiError,
+  extra: Record<string, string> = {},
+): Response {
+  const request = requestFacts(context, options.trusted);
+  options.log.info({ requestId: request.id, method: request.method, code: error.code }, 'request');
+  return errorResponse(error, request.id, { ...standardHeaders(request.id), ...extra });
+}
+
+type RequestLogFacts = {
+  spec: EndpointSpec;
+  request: RequestFacts;
+  actor: Actor | undefined;
+  failure: ApiError | undefined;
+  status: number;
+  startedAt: number;
+};
+
+function logRequest(log: Logger, facts: RequestLogFacts): void {
+  const line = {
+    requestId: facts.request.id,
+    method: facts.spec.method,
+    path: facts.spec.path,
+    status: facts.status,
+    milliseconds: Math.round(performance.now() - facts.startedAt),
+    userId: facts.actor?.id,
+    code: facts.failure?.code,
+  };
+  if (facts.failure?.code === 'internal_error') log.error({ ...line, cause: facts.failure.cause }, 'request failed');
+  else log.info(line, 'request');
+}

@@ -1,0 +1,46 @@
+import { ApiError, type FieldError } from '@homeport/contracts/errors';
+import type { z } from 'zod';
+import { isStorable } from './request-body.ts';
+
+const maxFieldErrors = 50;
+
+/** Parses with the schema of the endpoint table, or throws `invalid_request` that names each field (contract section 1). */
+export function validate<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const details = flatten(result.error.issues, []).slice(0, maxFieldErrors);
+  const first = details[0];
+  const where = first === undefined || first.path === '' ? '' : `${first.path}: `;
+  throw new ApiError('invalid_request', `The request is not valid. ${where}${first?.message ?? ''}`.trim(), {
+    details,
+  });
+}
+
+function flatten(issues: readonly z.core.$ZodIssue[], prefix: readonly PropertyKey[]): FieldError[] {
+  return issues.flatMap((issue) => {
+    const path = [...prefix, ...issue.path];
+    const branch = issue.code === 'invalid_union' ? nearestBranch(issue.errors) : undefined;
+    if (branch !== undefined) return flatten(branch, path);
+    return [{ path: path.map(String).join('.'), message: issue.message }];
+  });
+}
+
+/** Of a union's failed branches the one that went deepest is what the caller meant. */
+function nearestBranch(branches: readonly (readonly z.core.$ZodIssue[])[]): readonly z.core.$ZodIssue[] | undefined {
+  const ranked = branches.filter((branch) => branch.length > 0).sort((a, b) => a.length - b.length);
+  return ranked[0];
+}
+
+/** The query as an object for its schema; of a repeated name the first counts. */
+export function queryObject(parameters: URLSearchParams): Record<string, string> {
+  const query: Record<string, string> = Object.create(null);
+  for (const [name, value] of parameters) {
+    if (!isStorable(value)) {
+      throw new ApiError('invalid_request', 'The request is not valid', {
+        details: [{ path: name.slice(0, 100), message: 'Holds a character that cannot be stored' }],
+      });
+    }
+    query[name] ??= value;
+  }
+  return query;
+}

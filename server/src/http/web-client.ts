@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, open, readdir, readFile } from 'node:fs/promises';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { extname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { PublicConfig } from '@homeport/contracts/system';
+
+const types: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.json': 'application/json; charset=utf-8',
+  '.webmanifest': 'application/manifest+json',
+  '.txt': 'text/plain; charset=utf-8',
+  '.woff2': 'font/woff2',
+};
+const encodings = [
+  { name: 'br', suffix: '.br' },
+  { name: 'gzip', suffix: '.gz' },
+] as const;
+
+/** Addresses of the client's own pages; anything else that is no file is answered with its 404 page. */
+const clientPages = /^\/(?:$|c\/|settings(?:\/|$)|sign-in$|setup$|password$|new$)/;
+
+export type WebClient = {
+  /** Answers a GET outside /api: a built file, or the page. */
+  serve(pathname: string, acceptEncoding: string, outgoing: ServerResponse): Promise<void>;
+};
+
+/**
+ * Serves the built browser client. `publicConfig` goes into the page, so that branding is there before the first paint;
+ * the page's policy allows no script but its own files and requires Trusted Types.
+ */
+export async function createWebClient(folder: string, publicConfig: () => Promise<PublicConfig>): Promise<WebClient> {
+  const names = await readdir(folder, { recursive: true }).catch(() => []);
+  const files = new Set(names.map((name) => `/${name.replaceAll('\\', '/')}`));
+  const template = files.has('/index.html') ? await readFile(join(folder, 'index.html'), 'utf8') : undefined;
+
+  async function servePage(pathname: string, outgoing: ServerResponse): Promise<void> {
+    if (template === undefined) {
+      outgoing.writeHead(503, { 'content-type': 'text/plain; charset=utf-8' }).end('The browser client is not built.\n');
+      return;
+    }
+    const nonce = randomBytes(16).toString('base64');
+    const config = await publicConfig().catch(() => null);
+    const json = JSON.stringify(config).replaceAll('<', '\\u003c').replaceAll('\u2028', '\\u2028');
+    const html = template.replaceAll('__CSP_NONCE__', nonce).replace('"__PUBLIC_CONFIG__"', () => json);
+    outgoing
+      .writeHead(clientPages.test(pathname) ? 200 : 404, {
+        'content-type': 'text/html; charset=utf-8',
+        'cache-control': 'no-store',
+        'content-security-policy': pagePolicy(nonce),
+        ...pageHeaders,
+      })
+      .end(html);
+  }
+
+  return {
+    async serve(pathname, acceptEncoding, outgoing) {
+      if (pathname === '/index.html' || !files.has(pathname) || !/\.\w+$/.test(pathname)) {
+        return servePage(pathname, outgoing);
+      }
+      const encoding = encodings.find(({ name, suffix }) => acceptEncoding.includes(name) && files.has(pathname + suffix));
+      const handle = await open(join(folder, pathname + (encoding?.suffix ?? '')));
+      await sendFile(handle, outgoing, {
+        'content-type': types[extname(pathname)] ?? 'application/octet-stream',
+        // Vite names what is below /assets by content.
+        'cache-control': pathname.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+        vary: 'accept-encoding',
+        ...(encoding === undefined ? {} : { 'content-encoding': encoding.name }),
+        ...pageHeaders,
+      });
+    },
+  };
+}
+
+async function sendFile(handle: FileHandle, outgoing: ServerResponse, headers: OutgoingHttpHeaders): Promise<void> {
+  try {
+    const { size } = await handle.stat();
+    outgoing.writeHead(200, { ...headers, 'content-length': size });
+    await pipeline(handle.createReadStream({ autoClose: false }), outgoing);
+  } finally {
+    await handle.close();
+  }
+}
+
+const pageHeaders = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
+};
+
+function pagePolicy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    // Mantine and React set style attributes for positions; they cannot load anything.
+    "style-src-attr 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "worker-src 'self'",
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "object-src 'none'",
+    "require-trusted-types-for 'script'",
+    'trusted-types default',
+  ].join('; ');
+}
