@@ -1,0 +1,82 @@
+import type { Frame } from '@homeport/contracts/frames';
+
+/**
+ * Sequence numbers of a response's frames. A delta advances the number by its length in UTF-16 units and every other frame by
+ * one, so neighbouring deltas can be merged for storage and a follower that saw part of a merged one can be given the rest.
+ * `to` is the number after the frame; it is what goes out as the SSE `id`.
+ */
+export type SequencedFrame = { from: number; to: number; frame: Frame };
+
+export function advance(frame: Frame): number {
+  const text = deltaText(frame);
+  return text === undefined ? 1 : Math.max(1, text.length);
+}
+
+function deltaText(frame: Frame): string | undefined {
+  if (frame.type === 'text-delta' || frame.type === 'reasoning-delta') return frame.delta;
+  return frame.type === 'tool-input-delta' ? frame.inputTextDelta : undefined;
+}
+
+/** The frame that both make together, or undefined when they are not neighbouring deltas of one part. */
+export function mergeDeltas(first: Frame, second: Frame): Frame | undefined {
+  if (first.type === 'text-delta' && second.type === 'text-delta' && first.id === second.id) {
+    return { ...first, delta: first.delta + second.delta };
+  }
+  if (first.type === 'reasoning-delta' && second.type === 'reasoning-delta' && first.id === second.id) {
+    return { ...first, delta: first.delta + second.delta };
+  }
+  if (
+    first.type === 'tool-input-delta' &&
+    second.type === 'tool-input-delta' &&
+    first.toolCallId === second.toolCallId
+  ) {
+    return { ...first, inputTextDelta: first.inputTextDelta + second.inputTextDelta };
+  }
+  return undefined;
+}
+
+/** What a follower at `after` has not seen of the frame: all, the rest of a delta, or nothing. */
+export function unseen(entry: SequencedFrame, after: number): SequencedFrame | undefined {
+  if (after <= entry.from) return entry;
+  if (after >= entry.to) return undefined;
+  const { frame } = entry;
+  const skip = after - entry.from;
+  if (frame.type === 'text-delta' || frame.type === 'reasoning-delta') {
+    return { from: after, to: entry.to, frame: { ...frame, delta: frame.delta.slice(skip) } };
+  }
+  if (frame.type === 'tool-input-delta') {
+    return { from: after, to: entry.to, frame: { ...frame, inputTextDelta: frame.inputTextDelta.slice(skip) } };
+  }
+  return entry;
+}
+
+/** Numbers frames that follow `after`. */
+export function sequence(frames: readonly Frame[], after: number): SequencedFrame[] {
+  let from = after;
+  return frames.map((frame) => {
+    const entry = { from, to: from + advance(frame), frame };
+    from = entry.to;
+    return entry;
+  });
+}
+
+/** The frame as a server-sent event. */
+export function toEvent(frame: Frame, to: number): string {
+  return `id: ${to}\ndata: ${JSON.stringify(frame)}\n\n`;
+}
+
+export const doneEvent = 'data: [DONE]\n\n';
+
+/** Frames as they are stored: one JSON text a line. */
+export function toLines(entries: readonly SequencedFrame[]): string {
+  return entries.map((entry) => JSON.stringify(entry.frame)).join('\n');
+}
+
+/** Reads what `toLines` wrote; the text comes from our own table. */
+export function parseLines(lines: string): Frame[] {
+  return lines === '' ? [] : lines.split('\n').map(parseStoredFrame);
+}
+
+function parseStoredFrame(line: string): Frame {
+  return JSON.parse(line) as Frame;
+}

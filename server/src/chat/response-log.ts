@@ -1,0 +1,106 @@
+import type { Frame } from '@homeport/contracts/frames';
+import { advance, doneEvent, mergeDeltas, type SequencedFrame, toEvent, toLines, unseen } from './frame-sequence.ts';
+
+/** Where a follower's events go. */
+export type FollowerSink = { write(events: string): void; end(events: string): void };
+
+/** Frames since the last write, as one row of `response_frames`. */
+export type PendingRow = { seqFrom: number; seqTo: number; frames: string };
+
+/**
+ * The frames of one running response: sent to followers here at once, kept for those who join later, and handed over in
+ * batches to be stored. Deltas are merged until the batch they belong to is taken.
+ */
+export class ResponseLog {
+  readonly #entries: SequencedFrame[] = [];
+  readonly #followers = new Set<FollowerSink>();
+  #seq: number;
+  #stored = 0;
+  #ended = false;
+
+  /** `firstSeq` continues the numbers of an earlier generation of the same response. */
+  constructor(firstSeq: number) {
+    this.#seq = firstSeq;
+  }
+
+  get seq(): number {
+    return this.#seq;
+  }
+
+  get hasPending(): boolean {
+    return this.#stored < this.#entries.length;
+  }
+
+  get followerCount(): number {
+    return this.#followers.size;
+  }
+
+  append(frame: Frame): void {
+    if (this.#ended) return;
+    const from = this.#seq;
+    this.#seq = from + advance(frame);
+    const last = this.#entries.length - 1;
+    const previous = last >= this.#stored ? this.#entries[last] : undefined;
+    const merged = previous === undefined ? undefined : mergeDeltas(previous.frame, frame);
+    if (previous === undefined || merged === undefined) this.#entries.push({ from, to: this.#seq, frame });
+    else this.#entries[last] = { from: previous.from, to: this.#seq, frame: merged };
+    if (this.#followers.size === 0) return;
+    const event = toEvent(frame, this.#seq);
+    for (const follower of this.#followers) follower.write(event);
+  }
+
+  /** Sends what lies after `after`, then everything that comes. Returns how to leave. */
+  follow(sink: FollowerSink, after: number): () => void {
+    const events = this.eventsAfter(after);
+    if (this.#ended) {
+      sink.end(events + doneEvent);
+      return () => undefined;
+    }
+    if (events !== '') sink.write(events);
+    this.#followers.add(sink);
+    return () => this.#followers.delete(sink);
+  }
+
+  eventsAfter(after: number): string {
+    let events = '';
+    for (const entry of this.#entries) {
+      const rest = unseen(entry, after);
+      if (rest !== undefined) events += toEvent(rest.frame, rest.to);
+    }
+    return events;
+  }
+
+  /** All frames so far, deltas merged. */
+  frames(): Frame[] {
+    return this.#entries.map((entry) => entry.frame);
+  }
+
+  /** Takes what is not stored yet; `restore` puts it back when the write failed. */
+  takePending(): PendingRow | undefined {
+    const batch = this.#entries.slice(this.#stored);
+    const first = batch[0];
+    if (first === undefined) return undefined;
+    this.#stored = this.#entries.length;
+    return { seqFrom: first.from, seqTo: this.#seq, frames: toLines(batch) };
+  }
+
+  restore(row: PendingRow): void {
+    const index = this.#entries.findIndex((entry) => entry.from >= row.seqFrom);
+    if (index >= 0) this.#stored = Math.min(this.#stored, index);
+  }
+
+  /** Ends all followers with `[DONE]`; later frames are dropped. */
+  end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    for (const follower of this.#followers) follower.end(doneEvent);
+    this.#followers.clear();
+  }
+
+  /** Cuts all followers without `[DONE]`, so that they come back and ask elsewhere. */
+  cut(): void {
+    this.#ended = true;
+    for (const follower of this.#followers) follower.end('');
+    this.#followers.clear();
+  }
+}
