@@ -1,0 +1,68 @@
+import type { User } from '@homeport/contracts/fields';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../db/pool.ts';
+import {
+  type CookieRule,
+  readSessionCookie,
+  renewAfterSeconds,
+  sessionCookie,
+  sessionSeconds,
+} from './session-cookie.ts';
+import { renewSession } from './sessions.ts';
+
+/** The signed-in user of a request. `enabled` may be false: the guard answers that with 403. */
+export type SignedInUser = User & { sessionId: string };
+/** `setCookie` is the renewed cookie, once a day. */
+export type FoundActor = { actor: SignedInUser; setCookie: string | undefined };
+export type FindActor = (cookieHeader: string | null | undefined) => Promise<FoundActor | undefined>;
+
+// Every request runs this statement: named, so that each connection parses and plans it once.
+const findStatement = {
+  name: 'find-actor',
+  text: `select s.id as "sessionId", s.expires_at, u.id, u.name, u.email, u.role, u.enabled, u.must_change_password,
+      u.provider_settings_enabled, u.mcp_settings_enabled
+    from sessions s join users u on u.id = s.user_id where s.token = $1`,
+};
+
+type ActorRow = {
+  sessionId: string;
+  expires_at: Date;
+  id: string;
+  name: string;
+  email: string;
+  role: User['role'];
+  enabled: boolean;
+  must_change_password: boolean;
+  provider_settings_enabled: boolean;
+  mcp_settings_enabled: boolean;
+};
+
+/**
+ * Makes the function that finds the caller of a request from its cookie: signature, then one query, nothing cached, so that
+ * disabling an account or ending a session holds from the next request on. Undefined: nobody is signed in.
+ */
+export function createActorFinder(deps: { db: Pick<Database, 'pool'>; clock: Clock } & CookieRule): FindActor {
+  return async (cookieHeader) => {
+    const cookie = readSessionCookie(deps, cookieHeader);
+    if (cookie === undefined) return undefined;
+    const { rows } = await deps.db.pool.query<ActorRow>({ ...findStatement, values: [cookie.token] });
+    const row = rows[0];
+    const now = deps.clock.now();
+    if (row === undefined || row.expires_at.getTime() <= now) return undefined;
+    const actor = {
+      id: row.id,
+      name: row.name,
+      email: row.email,
+      role: row.role,
+      enabled: row.enabled,
+      mustChangePassword: row.must_change_password,
+      providerSettingsEnabled: row.provider_settings_enabled,
+      mcpSettingsEnabled: row.mcp_settings_enabled,
+      sessionId: row.sessionId,
+    };
+    const due = row.expires_at.getTime() <= now + (sessionSeconds - renewAfterSeconds) * 1000;
+    const renewed =
+      due && row.enabled && cookie.remembered && (await renewSession(deps.db, row.sessionId, row.expires_at, now));
+    return { actor, setCookie: renewed ? sessionCookie(deps, cookie.token) : undefined };
+  };
+}

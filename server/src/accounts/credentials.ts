@@ -1,0 +1,43 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Queryable } from '../db/pool.ts';
+
+/** The only writer of password credentials (Better Auth's accounts of provider `credential`). */
+
+const passwordProvider = 'credential';
+
+/** Gives a user without a password one; `hash` is of passwords.ts. */
+export async function insertPassword(db: Queryable, userId: string, hash: string): Promise<void> {
+  await db
+    .insertInto('credentials')
+    .values({
+      id: randomUUIDv7(),
+      user_id: userId,
+      account_id: userId,
+      provider_id: passwordProvider,
+      password: hash,
+    })
+    .execute();
+}
+
+/** The stored hash, or undefined for an account without a password. */
+export async function findPasswordHash(db: Queryable, userId: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('credentials')
+    .select('password')
+    .where('user_id', '=', userId)
+    .where('provider_id', '=', passwordProvider)
+    .executeTakeFirst();
+  return row?.password ?? undefined;
+}
+
+/** Replaces the password; false when the account has none. */
+export async function updatePassword(db: Queryable, userId: string, hash: string): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('credentials')
+    .set({ password: hash, updated_at: sql`now()` })
+    .where('user_id', '=', userId)
+    .where('provider_id', '=', passwordProvider)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}

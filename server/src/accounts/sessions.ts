@@ -1,0 +1,122 @@
+import { randomBytes, randomUUIDv7 } from 'node:crypto';
+import type { AccountSession } from '@homeport/contracts/accounts';
+import { ApiError } from '@homeport/contracts/errors';
+import type { Clock } from '../clock.ts';
+import type { Database, Queryable } from '../db/pool.ts';
+import { sessionSeconds } from './session-cookie.ts';
+
+/** The only writer of `sessions` besides Better Auth's own sign-in and sign-out. */
+
+/** From where a session is opened; `userAgent` is cut to a length that is worth keeping. */
+export type SessionOrigin = { address: string; userAgent: string | null };
+type Caller = { id: string; sessionId: string };
+type Deps = { db: Pick<Database, 'kysely'>; clock: Clock };
+
+const userAgentMax = 512;
+const sessionsPerUser = 100;
+
+/** The user agent as it is stored. */
+export function storedUserAgent(text: string | null): string {
+  return (text ?? '').slice(0, userAgentMax);
+}
+
+/** Opens a session. `token` is the secret of its cookie and must go nowhere else. */
+export async function insertSession(
+  db: Queryable,
+  userId: string,
+  from: SessionOrigin,
+  now: number,
+): Promise<{ id: string; token: string }> {
+  const session = { id: randomUUIDv7(), token: randomBytes(24).toString('base64url') };
+  await db
+    .insertInto('sessions')
+    .values({
+      ...session,
+      user_id: userId,
+      expires_at: new Date(now + sessionSeconds * 1000),
+      ip_address: from.address,
+      user_agent: storedUserAgent(from.userAgent),
+      created_at: new Date(now),
+      updated_at: new Date(now),
+    })
+    .execute();
+  return session;
+}
+
+/** Gives a session its full life again; of several requests at once, one does. Returns whether this one did. */
+export async function renewSession(
+  db: Pick<Database, 'pool'>,
+  sessionId: string,
+  expiresAt: Date,
+  now: number,
+): Promise<boolean> {
+  const { rowCount } = await db.pool.query(
+    'update sessions set expires_at = $1, updated_at = $2 where id = $3 and expires_at = $4',
+    [new Date(now + sessionSeconds * 1000), new Date(now), sessionId, expiresAt],
+  );
+  return rowCount === 1;
+}
+
+/** Where the caller is signed in, newest first; never a token. */
+export async function listSessions(deps: Deps, caller: Caller): Promise<AccountSession[]> {
+  const rows = await deps.db.kysely
+    .selectFrom('sessions')
+    .select(['id', 'created_at', 'user_agent', 'ip_address'])
+    .where('user_id', '=', caller.id)
+    .where('expires_at', '>', new Date(deps.clock.now()))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(sessionsPerUser)
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    current: row.id === caller.sessionId,
+    createdAt: row.created_at.toISOString(),
+    userAgent: row.user_agent === '' ? null : row.user_agent,
+    address: row.ip_address === '' ? null : row.ip_address,
+  }));
+}
+
+/** Ends one of the caller's sessions. Throws `not_found`. */
+export async function endSession(deps: Deps, caller: Caller, sessionId: string): Promise<number> {
+  const { numDeletedRows } = await deps.db.kysely
+    .deleteFrom('sessions')
+    .where('id', '=', sessionId)
+    .where('user_id', '=', caller.id)
+    .executeTakeFirst();
+  if (numDeletedRows === 0n) throw new ApiError('not_found', 'Session not found');
+  return Number(numDeletedRows);
+}
+
+/** Ends all sessions of the caller but the present one; returns how many. */
+export async function endOtherSessions(db: Queryable, caller: Caller): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('sessions')
+    .where('user_id', '=', caller.id)
+    .where('id', '!=', caller.sessionId)
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+}
+
+/** Ends the session of a token, if it still exists. */
+export async function endSessionOfToken(db: Queryable, token: string): Promise<void> {
+  await db.deleteFrom('sessions').where('token', '=', token).execute();
+}
+
+/** Ends every session of a user. */
+export async function deleteSessionsOf(db: Queryable, userId: string): Promise<void> {
+  await db.deleteFrom('sessions').where('user_id', '=', userId).execute();
+}
+
+/** Removes the user's expired sessions, and the oldest ones beyond a bound: so the table cannot grow by signing in. */
+export async function trimSessions(deps: Deps, userId: string): Promise<void> {
+  const kept = deps.db.kysely
+    .selectFrom('sessions')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('expires_at', '>', new Date(deps.clock.now()))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(sessionsPerUser);
+  await deps.db.kysely.deleteFrom('sessions').where('user_id', '=', userId).where('id', 'not in', kept).execute();
+}

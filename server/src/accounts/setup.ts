@@ -1,0 +1,85 @@
+import type { setupBody } from '@homeport/contracts/accounts';
+import { ApiError } from '@homeport/contracts/errors';
+import type { User } from '@homeport/contracts/fields';
+import { sql } from 'kysely';
+import type { z } from 'zod';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
+import { equalSecret } from '../secrets/equal-secret.ts';
+import { insertPassword } from './credentials.ts';
+import { hashPassword } from './passwords.ts';
+import { insertSession, type SessionOrigin } from './sessions.ts';
+import { insertUser } from './users.ts';
+
+export type SetupDeps = { config: Pick<Config, 'setupClaimToken'>; db: Pick<Database, 'kysely'>; clock: Clock };
+export type SetupState = { required: boolean; claimRequired: boolean };
+type SetupInput = z.output<typeof setupBody>;
+
+/** Whether the first administrator still has to be created. */
+export async function getSetupState(deps: SetupDeps): Promise<SetupState> {
+  return {
+    required: await isSetupOpen(deps.db.kysely),
+    claimRequired: deps.config.setupClaimToken !== undefined,
+  };
+}
+
+/**
+ * Creates the first administrator and a session, and closes the setup for ever, in one transaction behind the row of
+ * `installation`. Throws `setup_closed` and `setup_claim_mismatch`, in this order: GET /api/setup tells the former anyway.
+ */
+export async function completeSetup(
+  deps: SetupDeps,
+  input: SetupInput,
+  claimHeader: string | null,
+  from: SessionOrigin,
+): Promise<{ user: User; token: string }> {
+  if (!(await isSetupOpen(deps.db.kysely))) throw setupClosed();
+  assertClaim(deps.config.setupClaimToken, [input.claimToken, claimHeader ?? undefined]);
+  return oneAtATime(async () => {
+    // Of a hundred setups at once, those that come too late shall not cost a hash each.
+    if (!(await isSetupOpen(deps.db.kysely))) throw setupClosed();
+    const passwordHash = await hashPassword(input.password);
+    return inTransaction(deps.db, async (transaction) => {
+      await transaction.selectFrom('installation').select('singleton').forUpdate().execute();
+      if (!(await isSetupOpen(transaction))) throw setupClosed();
+      const user = await insertUser(transaction, { name: input.name, email: input.email, role: 'admin' });
+      await insertPassword(transaction, user.id, passwordHash);
+      const now = deps.clock.now();
+      const { token } = await insertSession(transaction, user.id, from, now);
+      await transaction
+        .updateTable('installation')
+        .set({ setup_completed_at: new Date(now), setup_user_id: user.id })
+        .execute();
+      return { user, token };
+    });
+  });
+}
+
+async function isSetupOpen(db: Queryable): Promise<boolean> {
+  const row = await db
+    .selectFrom('installation')
+    .select(sql<boolean>`setup_completed_at is null and not exists (select 1 from users)`.as('open'))
+    .executeTakeFirst();
+  return row?.open === true;
+}
+
+/** Body field and header may both be given; each one given must be right. */
+function assertClaim(expected: string | undefined, answers: readonly (string | undefined)[]): void {
+  if (expected === undefined) return;
+  const given = answers.filter((answer) => answer !== undefined);
+  if (given.length > 0 && given.every((answer) => equalSecret(expected, answer))) return;
+  throw new ApiError('setup_claim_mismatch', 'The claim token does not match');
+}
+
+function setupClosed(): ApiError {
+  return new ApiError('setup_closed', 'The setup is complete; sign in instead');
+}
+
+let last: Promise<unknown> = Promise.resolve();
+
+async function oneAtATime<T>(work: () => Promise<T>): Promise<T> {
+  const turn = last.then(work, work);
+  last = turn.catch(() => undefined);
+  return turn;
+}
