@@ -1,0 +1,282 @@
+import { ApiError } from '@homeport/contracts/errors';
+import type { FinishReason, Usage } from '@homeport/contracts/frames';
+import { createParser } from 'eventsource-parser';
+import { streamedError, unreadableAnswer } from './provider-errors.ts';
+import { isRecord, storableText } from './storable-text.ts';
+import { type AnswerSink, createThinkSplitter } from './think-tags.ts';
+import {
+  createToolCallAssembler,
+  type ToolCall,
+  type ToolCallBounds,
+  type ToolCallSink,
+} from './tool-call-assembly.ts';
+
+/** Hears a completion while it streams: text, reasoning and tool calls, in the order the model made them. */
+export type CompletionSink = AnswerSink & ToolCallSink;
+
+/** What a completion came to. */
+export type CompletionResult = { finishReason: FinishReason; usage: Usage | undefined; toolCalls: ToolCall[] };
+
+export type CompletionBounds = ToolCallBounds & { maxEventLength: number; maxTextLength: number };
+
+export type CompletionParser = {
+  /** Decoded text of the event stream, cut anywhere. Throws ApiError. */
+  feed(text: string): void;
+  /** Passes on what `feed` gathered; call it once per network read, so that neighbouring deltas of a read are one. */
+  flush(): void;
+  /** A whole `chat.completion` object, from servers that ignore `stream: true`. */
+  readWhole(value: unknown): void;
+  /** Ends the completion; undefined when it broke off: neither a finish reason nor `[DONE]` came. */
+  end(): CompletionResult | undefined;
+  readonly isDone: boolean;
+};
+
+const contentMark = '"content":"';
+
+const finishReasons: Record<string, FinishReason> = {
+  stop: 'stop',
+  eos: 'stop',
+  end_turn: 'stop',
+  length: 'length',
+  max_tokens: 'length',
+  content_filter: 'content-filter',
+  safety: 'content-filter',
+  tool_calls: 'tool-calls',
+  function_call: 'tool-calls',
+};
+
+/** Reads the event stream of an OpenAI-style `/chat/completions`, synchronously, with no work per token beyond need. */
+export function createCompletionParser(
+  sink: CompletionSink,
+  createId: () => string,
+  bounds: CompletionBounds,
+): CompletionParser {
+  let kind: 'text' | 'reasoning' = 'text';
+  let gathered = '';
+  let halfPair = '';
+  let length = 0;
+  let finish: FinishReason | undefined;
+  let usage: Usage | undefined;
+  let isDone = false;
+  // Events of plain text differ in their content string alone: what surrounds it in one event is recognised in the
+  // next, which spares JSON.parse (1.1 against 0.2 microseconds per event, measured).
+  let before = '';
+  let after = '';
+  let shapesToLearn = 16;
+
+  const think = createThinkSplitter({
+    text: (delta) => gather('text', delta),
+    reasoning: (delta) => gather('reasoning', delta),
+  });
+  const tools = createToolCallAssembler(sink, createId, bounds);
+  const events = createParser({
+    maxBufferSize: bounds.maxEventLength,
+    onEvent: (event) => readEvent(event.data, event.event),
+    onError: (error) => {
+      if (error.type === 'max-buffer-size-exceeded') throw unreadableAnswer('answer');
+    },
+  });
+
+  function gather(next: 'text' | 'reasoning', delta: string): void {
+    if (next !== kind) {
+      flush();
+      kind = next;
+    }
+    gathered += delta;
+  }
+
+  function flush(): void {
+    if (gathered === '') return;
+    const delta = gathered;
+    gathered = '';
+    if (kind === 'text') sink.text(delta);
+    else sink.reasoning(delta);
+  }
+
+  function addContent(content: string): void {
+    length += content.length;
+    if (length > bounds.maxTextLength) throw new ApiError('provider_error', 'The answer of the model is too long.');
+    think.push(content);
+  }
+
+  /** Content that went through JSON escapes may hold NUL or half a surrogate pair, whose other half comes next. */
+  function cleanContent(content: string): string {
+    const whole = halfPair + content;
+    halfPair = '';
+    const last = whole.charCodeAt(whole.length - 1);
+    if (last >= 0xd800 && last <= 0xdbff) {
+      halfPair = whole.slice(-1);
+      return storableText(whole.slice(0, -1));
+    }
+    return storableText(whole);
+  }
+
+  function readEvent(data: string, name: string | undefined): void {
+    if (isDone || readKnownShape(data)) return;
+    const payload = data.trim();
+    if (payload === '[DONE]') isDone = true;
+    if (payload === '' || isDone) return;
+    const chunk = parseJson(payload);
+    if (chunk === undefined) {
+      // A server that ends events with a single line break makes several of them one event.
+      if (!payload.includes('\n')) throw unreadableAnswer('answer');
+      for (const line of payload.split('\n')) readEvent(line, name);
+      return;
+    }
+    if (name === 'error') throw streamedError(isRecord(chunk) ? (chunk.error ?? chunk) : chunk);
+    if (readChunk(chunk)) learnShape(data, chunk);
+  }
+
+  function readKnownShape(data: string): boolean {
+    const end = data.length - after.length;
+    if (before === '' || end < before.length || halfPair !== '') return false;
+    if (data.slice(0, before.length) !== before || data.slice(end) !== after) return false;
+    const content = data.slice(before.length, end);
+    if (content.indexOf('"') === -1 && content.indexOf('\\') === -1) {
+      addContent(content);
+      return true;
+    }
+    const decoded = parseJson(`"${content}"`);
+    if (typeof decoded !== 'string') return false;
+    addContent(cleanContent(decoded));
+    return true;
+  }
+
+  function learnShape(data: string, chunk: Record<string, unknown>): void {
+    const delta = firstChoice(chunk)?.delta;
+    if (shapesToLearn === 0 || !isRecord(delta) || typeof delta.content !== 'string' || delta.content === '') return;
+    const at = data.indexOf(contentMark);
+    const start = at + contentMark.length;
+    const encoded = JSON.stringify(delta.content);
+    const end = start - 1 + encoded.length;
+    if (at === -1 || data.lastIndexOf(contentMark) !== at || data.slice(start - 1, end) !== encoded) return;
+    before = data.slice(0, start);
+    after = data.slice(end - 1);
+    shapesToLearn--;
+  }
+
+  /** True when the chunk held content and nothing else, so that its shape may be learnt. */
+  function readChunk(chunk: unknown): chunk is Record<string, unknown> {
+    if (!isRecord(chunk)) throw unreadableAnswer('answer');
+    if (chunk.error !== undefined && chunk.error !== null) throw streamedError(chunk.error);
+    if (chunk.object === 'error') throw streamedError(chunk);
+    const usageBefore = usage;
+    usage = readUsage(chunk.usage) ?? usage;
+    const choice = firstChoice(chunk);
+    if (choice === undefined) return false;
+    if (choice.error !== undefined && choice.error !== null) throw streamedError(choice.error);
+    const delta = isRecord(choice.delta) ? choice.delta : choice.message;
+    const plain = isRecord(delta) && readDelta(delta);
+    return !readFinish(choice.finish_reason) && plain && usage === usageBefore;
+  }
+
+  function readDelta(delta: Record<string, unknown>): boolean {
+    const reasoning = delta.reasoning_content ?? delta.reasoning;
+    let plain = true;
+    if (typeof reasoning === 'string' && reasoning !== '') {
+      addReasoning(reasoning);
+      plain = false;
+    }
+    if (typeof delta.content === 'string') {
+      if (delta.content !== '') addContent(cleanContent(delta.content));
+    } else if (Array.isArray(delta.content)) {
+      plain = false;
+      for (const item of delta.content) readContentItem(item);
+    }
+    if (typeof delta.refusal === 'string' && delta.refusal !== '') {
+      plain = false;
+      addContent(cleanContent(delta.refusal));
+    }
+    if (Array.isArray(delta.tool_calls) || isRecord(delta.function_call)) {
+      plain = false;
+      think.end();
+      flush();
+      tools.push(delta.tool_calls);
+      tools.pushLegacy(delta.function_call);
+    }
+    return plain;
+  }
+
+  function addReasoning(text: string): void {
+    length += text.length;
+    if (length > bounds.maxTextLength) throw new ApiError('provider_error', 'The answer of the model is too long.');
+    gather('reasoning', cleanContent(text));
+  }
+
+  function readContentItem(item: unknown): void {
+    if (!isRecord(item)) return;
+    if (typeof item.text === 'string') addContent(cleanContent(item.text));
+    else if (typeof item.thinking === 'string') addReasoning(item.thinking);
+    else if (Array.isArray(item.thinking)) {
+      for (const thought of item.thinking) {
+        if (isRecord(thought) && typeof thought.text === 'string') addReasoning(thought.text);
+      }
+    }
+  }
+
+  function readFinish(reason: unknown): boolean {
+    if (typeof reason !== 'string' || reason === '') return false;
+    if (reason === 'error') throw streamedError(undefined);
+    finish = finishReasons[reason.toLowerCase()] ?? 'other';
+    return true;
+  }
+
+  return {
+    feed: (text) => events.feed(text),
+    flush,
+    readWhole(value) {
+      const chunk: unknown = Array.isArray(value) ? value[0] : value;
+      readChunk(chunk);
+      if (!isRecord(chunk) || firstChoice(chunk) === undefined) throw unreadableAnswer('answer');
+      isDone = true;
+    },
+    end() {
+      if (halfPair !== '') addContent(storableText(halfPair));
+      halfPair = '';
+      think.end();
+      flush();
+      if (!isDone && finish === undefined) return undefined;
+      const toolCalls = tools.finish();
+      return { finishReason: settleFinish(finish, toolCalls.length > 0), usage, toolCalls };
+    },
+    get isDone() {
+      return isDone;
+    },
+  };
+}
+
+/** Some servers say `stop` after tool calls, or `tool_calls` without any. */
+function settleFinish(finish: FinishReason | undefined, hasCalls: boolean): FinishReason {
+  if (hasCalls) return finish === 'length' || finish === 'content-filter' ? finish : 'tool-calls';
+  return finish === 'tool-calls' ? 'stop' : (finish ?? 'other');
+}
+
+/** Undefined for what is no JSON; the reason is not kept, as it quotes the text. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function firstChoice(chunk: Record<string, unknown>): Record<string, unknown> | undefined {
+  const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
+  if (!isRecord(choice)) return undefined;
+  return typeof choice.index === 'number' && choice.index > 0 ? undefined : choice;
+}
+
+function readUsage(value: unknown): Usage | undefined {
+  if (!isRecord(value)) return undefined;
+  const details = isRecord(value.completion_tokens_details) ? value.completion_tokens_details : {};
+  const reasoningTokens = count(details.reasoning_tokens);
+  const usage: Usage = {
+    inputTokens: count(value.prompt_tokens) ?? 0,
+    outputTokens: count(value.completion_tokens) ?? 0,
+  };
+  return reasoningTokens === undefined ? usage : { ...usage, reasoningTokens };
+}
+
+function count(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}

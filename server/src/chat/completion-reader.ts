@@ -1,0 +1,101 @@
+import { TextDecoder } from 'node:util';
+import {
+  type CompletionBounds,
+  type CompletionResult,
+  type CompletionSink,
+  createCompletionParser,
+} from './completion-parser.ts';
+import { type ProviderBody, readBody } from './provider-body.ts';
+import { droppedConnection, unreadableAnswer } from './provider-errors.ts';
+
+/** Longest whole (not streamed) answer, in UTF-16 units. */
+const maxWholeLength = 16 * 1024 * 1024;
+
+/**
+ * Reads the body of a 200 answer: an event stream or, from servers that ignore `stream: true`, one JSON object; told
+ * apart by the first character, as content types are often wrong. Rejects as `streamChatCompletion` does.
+ */
+export async function readCompletion(
+  body: ProviderBody,
+  sink: CompletionSink,
+  createId: () => string,
+  bounds: CompletionBounds,
+  signal: AbortSignal,
+): Promise<CompletionResult> {
+  const parser = createCompletionParser(sink, createId, bounds);
+  const decode = createDecoder();
+  const state: { mode: 'unknown' | 'events' | 'whole' } = { mode: 'unknown' };
+  const whole: string[] = [];
+  let wholeLength = 0;
+
+  const onChunk = (chunk: Uint8Array): boolean => {
+    const text = decode(chunk);
+    if (state.mode === 'unknown') state.mode = sniff(text);
+    if (state.mode !== 'whole') {
+      parser.feed(text);
+      parser.flush();
+      return parser.isDone;
+    }
+    wholeLength += text.length;
+    if (wholeLength > maxWholeLength) throw unreadableAnswer('answer');
+    whole.push(text);
+    return false;
+  };
+
+  try {
+    await readBody(body, onChunk, signal);
+    if (state.mode === 'whole') parser.readWhole(parseWhole(whole.join('')));
+    else parser.feed('\n\n');
+  } catch (error) {
+    // A finish reason makes the answer whole even when the connection breaks right after it.
+    const result = endQuietly(parser);
+    if (result === undefined || signal.aborted || state.mode === 'whole') throw error;
+    return result;
+  }
+  const result = parser.end();
+  if (result === undefined) throw droppedConnection();
+  return result;
+}
+
+function endQuietly(parser: ReturnType<typeof createCompletionParser>): CompletionResult | undefined {
+  try {
+    return parser.end();
+  } catch {
+    return undefined;
+  }
+}
+
+const fieldNames = ['data:', 'event:', 'id:', 'retry:', ':'];
+
+function sniff(text: string): 'unknown' | 'events' | 'whole' {
+  const start = text.trimStart();
+  if (start === '') return 'unknown';
+  if (start.startsWith('{') || start.startsWith('[')) return 'whole';
+  if (fieldNames.some((name) => start.startsWith(name) || name.startsWith(start))) return 'events';
+  throw unreadableAnswer(start.startsWith('<') ? 'web page' : 'answer');
+}
+
+function parseWhole(text: string): unknown {
+  try {
+    return JSON.parse(text.trim());
+  } catch {
+    throw unreadableAnswer('answer');
+  }
+}
+
+/** Decodes UTF-8 across chunks. A chunk that ends in ASCII cannot cut a character and takes the short way. */
+function createDecoder(): (chunk: Uint8Array) => string {
+  let decoder: TextDecoder | undefined;
+  let isCut = false;
+  return (chunk) => {
+    const endsPlain = (chunk[chunk.length - 1] ?? 0) < 0x80;
+    if (endsPlain && !isCut) return toBuffer(chunk).toString('utf8');
+    decoder ??= new TextDecoder('utf-8', { ignoreBOM: true });
+    if (chunk.length > 0) isCut = !endsPlain;
+    return decoder.decode(chunk, { stream: true });
+  };
+}
+
+function toBuffer(chunk: Uint8Array): Buffer {
+  return Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+}

@@ -1,0 +1,70 @@
+import { droppedConnection } from './provider-errors.ts';
+
+/** A response body. `pump` hands over chunks synchronously, which costs least; without it the body is iterated. */
+export type ProviderBody = AsyncIterable<Uint8Array> & {
+  pump?(onChunk: (chunk: Uint8Array) => void): Promise<void>;
+  destroy?(): unknown;
+};
+
+/** Time after the last wanted chunk in which the server may end the response, so that its connection is kept. */
+const drainMs = 1000;
+
+/**
+ * Hands every chunk to `onChunk` until it answers true, the body ends or the signal aborts. What `onChunk` throws
+ * rejects; a broken connection rejects with ApiError `provider_unreachable`; abortion with the signal's reason.
+ */
+export function readBody(
+  body: ProviderBody,
+  onChunk: (chunk: Uint8Array) => boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let settled = false;
+    let timer: NodeJS.Timeout | undefined;
+    const settle = (): boolean => {
+      if (settled) return false;
+      settled = true;
+      signal.removeEventListener('abort', onAbort);
+      return true;
+    };
+    const fail = (error: unknown): void => {
+      if (!settle()) return;
+      body.destroy?.();
+      reject(error);
+    };
+    const onAbort = (): void => fail(signal.reason);
+    const take = (chunk: Uint8Array): void => {
+      if (settled) return;
+      try {
+        if (!onChunk(chunk) || !settle()) return;
+      } catch (error) {
+        fail(error);
+        return;
+      }
+      timer = setTimeout(() => body.destroy?.(), drainMs).unref();
+      resolve();
+    };
+    const ended = (): void => {
+      clearTimeout(timer);
+      if (settle()) resolve();
+    };
+    const broken = (error: unknown): void => {
+      clearTimeout(timer);
+      fail(droppedConnection(error));
+    };
+    if (signal.aborted) {
+      onAbort();
+      return;
+    }
+    signal.addEventListener('abort', onAbort);
+    const pumped = body.pump === undefined ? iterate(body, take, () => settled) : body.pump(take);
+    pumped.then(ended, broken);
+  });
+}
+
+async function iterate(body: ProviderBody, take: (chunk: Uint8Array) => void, isSettled: () => boolean): Promise<void> {
+  for await (const chunk of body) {
+    take(chunk);
+    if (isSettled()) return;
+  }
+}

@@ -1,0 +1,101 @@
+import { ApiError } from '@homeport/contracts/errors';
+import { isRecord } from './storable-text.ts';
+
+const contextLengthPattern =
+  /context.{0,20}(?:length|window|size)|maximum context|too many (?:input )?tokens|prompt is too long/i;
+
+const statusMessages: Record<number, string> = {
+  400: 'The provider refused the request. Check the model id and the limits set for the model.',
+  401: 'The provider refused the API key. Check the API key of the provider.',
+  402: 'The provider asks for payment. Check the balance of the account at the provider.',
+  403: 'The provider denied access. Check the API key and whether it may use this model.',
+  404: 'The provider does not know this address or model. Check the base URL and the model id.',
+  405: 'The provider does not take chat requests at this address. Check the base URL.',
+  408: 'The provider took too long to answer. Try again.',
+  413: 'The provider finds the request too large. Start a fresh context or send less.',
+  422: 'The provider refused the request. Check the model id and the limits set for the model.',
+  429: 'The provider is limiting requests (rate limited). Wait a little and try again.',
+};
+
+const contextMessage =
+  'The conversation is longer than the model takes. Check the context window set for the model, or start a fresh context.';
+
+/**
+ * The error for an upstream status. `body` is only looked at, never quoted: a provider may echo the key.
+ * `details.status` is the upstream status; `details.reason` is `context_length` when the prompt was too long.
+ */
+export function providerStatusError(status: number, body: string, retryAfter?: number): ApiError {
+  if ((status === 400 || status === 413 || status === 422) && contextLengthPattern.test(body)) {
+    return new ApiError('provider_error', contextMessage, { details: { status, reason: 'context_length' } });
+  }
+  return new ApiError('provider_error', statusMessage(status), { details: { status }, retryAfter });
+}
+
+/** The error for an `error` member inside a stream that began with status 200. */
+export function streamedError(error: unknown): ApiError {
+  const status = isRecord(error) ? statusOf(error) : undefined;
+  if (status !== undefined) return providerStatusError(status, isRecord(error) ? String(error.message ?? '') : '');
+  const text = isRecord(error) ? `${error.code ?? ''} ${error.message ?? ''}` : String(error);
+  if (contextLengthPattern.test(text)) return providerStatusError(400, text);
+  return new ApiError('provider_error', 'The provider reported an error while answering. Try again.', {
+    details: { status: 200 },
+  });
+}
+
+/** The connection ended before the answer did; `cause` may be an error of the outbound guard, which gives the reason. */
+export function droppedConnection(cause?: unknown): ApiError {
+  const reason = networkFailure(cause)?.reason ?? 'reset';
+  const message =
+    reason === 'timeout'
+      ? 'The provider stopped sending before the answer was complete. Try again.'
+      : 'The connection to the provider broke before the answer was complete. Try again.';
+  return new ApiError('provider_unreachable', message, { details: { reason, phase: 'response' }, cause });
+}
+
+/** True for failures after which the same request may be sent again: 429, 5xx and connections that never came about. */
+export function isRetriable(failure: ApiError): boolean {
+  if (failure.code === 'provider_error') {
+    const status = isRecord(failure.details) ? failure.details.status : undefined;
+    return typeof status === 'number' && (status === 429 || status >= 500);
+  }
+  if (failure.code !== 'provider_unreachable') return false;
+  const network = networkFailure(failure);
+  if (network === undefined) return true;
+  // A kept connection that the server closed in the same moment shows as a reset before the response head.
+  return network.phase === 'connect'
+    ? network.reason !== 'tls'
+    : network.phase === 'request' && network.reason === 'reset';
+}
+
+function networkFailure(error: unknown): { reason: unknown; phase: unknown } | undefined {
+  if (!(error instanceof ApiError) || error.code !== 'provider_unreachable' || !isRecord(error.details))
+    return undefined;
+  return { reason: error.details.reason, phase: error.details.phase };
+}
+
+/** An answer with status 200 that is no chat completion. */
+export function unreadableAnswer(kind: 'web page' | 'answer'): ApiError {
+  const message =
+    kind === 'web page'
+      ? 'The provider answered with a web page. Check the base URL (it often ends in /v1).'
+      : 'The provider sent an answer that cannot be read as a chat completion.';
+  return new ApiError('provider_error', message, { details: { status: 200, reason: 'unreadable' } });
+}
+
+function statusMessage(status: number): string {
+  const known = statusMessages[status];
+  if (known !== undefined) return known;
+  if (status >= 500) return 'The provider failed on its side. Try again later.';
+  if (status >= 300 && status < 400) return 'The provider redirects elsewhere. Check the base URL.';
+  return 'The provider answered with an error. Check the provider and the model.';
+}
+
+function statusOf(error: Record<string, unknown>): number | undefined {
+  for (const value of [error.code, error.status, error.status_code]) {
+    const status = typeof value === 'string' && /^[45]\d\d$/.test(value) ? Number(value) : value;
+    if (typeof status === 'number' && status >= 400 && status <= 599) return status;
+  }
+  if (error.type === 'rate_limit_error' || error.code === 'rate_limit_exceeded') return 429;
+  if (error.type === 'server_error' || error.type === 'overloaded_error') return 503;
+  return undefined;
+}

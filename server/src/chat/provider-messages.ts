@@ -1,0 +1,170 @@
+import type { FilePart, MessagePart } from '@homeport/contracts/frames';
+import { isRecord } from './storable-text.ts';
+
+/** A message of the OpenAI-style chat API. */
+export type ChatMessage =
+  | { role: 'system'; content: string }
+  | { role: 'user'; content: string | ContentPart[] }
+  | { role: 'assistant'; content: string | null; reasoning_content?: string; tool_calls?: ProviderToolCall[] }
+  | { role: 'tool'; tool_call_id: string; content: string };
+
+export type ContentPart = { type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string } };
+
+export type ProviderToolCall = { id: string; type: 'function'; function: { name: string; arguments: string } };
+
+/** A stored message, as far as a model is told of it. */
+export type StoredMessage = { role: 'user' | 'assistant'; parts: MessagePart[] };
+
+/** A tool call of one step with what came of it. */
+export type StepCall = {
+  id: string;
+  name: string;
+  input: unknown;
+  result: { output: unknown } | { errorText: string };
+};
+
+/** One answer of the model within a response, with the results of the tools it called. */
+export type Step = { text: string; reasoning: string; calls: StepCall[] };
+
+const noResult = 'Interrupted: the tool gave no result.';
+
+/**
+ * Stored messages, oldest first, as the model reads them. A tool call without a result gets an error as its result,
+ * empty messages are left out, nothing is fetched. Reasoning goes back only in the turn that is still going on
+ * (after the last user message), with the tool calls it led to.
+ */
+export function toProviderMessages(messages: StoredMessage[], instructions?: string): ChatMessage[] {
+  const lastUser = messages.findLastIndex((message) => message.role === 'user');
+  const chat: ChatMessage[] =
+    instructions === undefined || instructions === '' ? [] : [{ role: 'system', content: instructions }];
+  messages.forEach((message, position) => {
+    if (message.role === 'assistant') {
+      for (const step of toSteps(message.parts)) chat.push(...stepMessages(step, position > lastUser));
+      return;
+    }
+    const content = userContent(message.parts);
+    if (content.length > 0) chat.push({ role: 'user', content });
+  });
+  return chat;
+}
+
+/** The messages of one step: the assistant's and, in the order of the calls, their results. */
+export function stepMessages(step: Step, withReasoning: boolean): ChatMessage[] {
+  if (step.calls.length === 0) return step.text === '' ? [] : [{ role: 'assistant', content: step.text }];
+  const reasoning = withReasoning && step.reasoning !== '' ? { reasoning_content: step.reasoning } : {};
+  return [
+    {
+      role: 'assistant',
+      content: step.text === '' ? null : step.text,
+      ...reasoning,
+      tool_calls: step.calls.map((call) => ({
+        id: call.id,
+        type: 'function',
+        function: { name: call.name, arguments: argumentsText(call.input) },
+      })),
+    },
+    ...step.calls.map(
+      (call): ChatMessage => ({ role: 'tool', tool_call_id: call.id, content: resultText(call.result) }),
+    ),
+  ];
+}
+
+/** The steps of an assistant message, as its `step-start` parts mark them. */
+export function toSteps(parts: MessagePart[]): Step[] {
+  const steps: Step[] = [];
+  let step: Step | undefined;
+  for (const part of parts) {
+    if (part.type === 'step-start') {
+      step = undefined;
+      continue;
+    }
+    if (step === undefined) {
+      step = { text: '', reasoning: '', calls: [] };
+      steps.push(step);
+    }
+    addPart(step, part);
+  }
+  return steps;
+}
+
+function addPart(step: Step, part: MessagePart): void {
+  if (isText(part)) step.text += part.text;
+  else if (isReasoning(part)) step.reasoning += part.text;
+  else if (isTool(part)) {
+    step.calls.push({ id: part.toolCallId, name: part.toolName, input: part.input, result: resultOf(part) });
+  }
+}
+
+function resultOf(part: Extract<MessagePart, { type: 'dynamic-tool' }>): StepCall['result'] {
+  if (part.state === 'output-available') return { output: part.output };
+  if (part.state === 'output-error') return { errorText: part.errorText ?? noResult };
+  return { errorText: noResult };
+}
+
+/** Servers parse the arguments of earlier calls, so they must be a JSON object whatever the model wrote. */
+function argumentsText(input: unknown): string {
+  return isRecord(input) ? JSON.stringify(input) : '{}';
+}
+
+function resultText(result: StepCall['result']): string {
+  if ('errorText' in result) return `Error: ${result.errorText}`;
+  return typeof result.output === 'string' ? result.output : (JSON.stringify(result.output) ?? 'null');
+}
+
+function userContent(parts: MessagePart[]): string | ContentPart[] {
+  const content: ContentPart[] = [];
+  for (const part of parts) {
+    if (isText(part) && part.text !== '') content.push({ type: 'text', text: part.text });
+    else if (isFile(part)) content.push(fileContent(part));
+  }
+  const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  return texts.length === content.length ? texts.join('\n\n') : content;
+}
+
+function fileContent(part: FilePart): ContentPart {
+  const name = part.filename ?? 'file';
+  const data = readDataUrl(part.url);
+  if (data === undefined) return note(`[File ${name} (${part.mediaType}) is not included: only attached data is read]`);
+  if (part.mediaType.startsWith('image/')) return { type: 'image_url', image_url: { url: part.url } };
+  if (!isTextType(part.mediaType))
+    return note(`[File ${name} (${part.mediaType}) is not included: not a text or image]`);
+  return note(`[File ${name}]\n${data}`);
+}
+
+function note(text: string): ContentPart {
+  return { type: 'text', text };
+}
+
+function isTextType(mediaType: string): boolean {
+  return (
+    mediaType.startsWith('text/') ||
+    /^application\/(?:json|xml|yaml|javascript|[\w.-]+\+(?:json|xml))\b/.test(mediaType)
+  );
+}
+
+/** The text in a `data:` URL (RFC 2397); undefined for any other URL. */
+function readDataUrl(url: string): string | undefined {
+  const comma = url.indexOf(',');
+  if (!/^data:/i.test(url) || comma === -1) return undefined;
+  const body = url.slice(comma + 1);
+  if (/;\s*base64$/i.test(url.slice(0, comma))) return Buffer.from(body, 'base64').toString();
+  try {
+    return decodeURIComponent(body);
+  } catch {
+    return body;
+  }
+}
+
+// `data-${string}` among the part types keeps TypeScript from narrowing on `type` alone.
+function isText(part: MessagePart): part is Extract<MessagePart, { type: 'text' }> {
+  return part.type === 'text';
+}
+function isReasoning(part: MessagePart): part is Extract<MessagePart, { type: 'reasoning' }> {
+  return part.type === 'reasoning';
+}
+function isFile(part: MessagePart): part is FilePart {
+  return part.type === 'file';
+}
+function isTool(part: MessagePart): part is Extract<MessagePart, { type: 'dynamic-tool' }> {
+  return part.type === 'dynamic-tool';
+}

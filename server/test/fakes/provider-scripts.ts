@@ -1,0 +1,221 @@
+/** What the fake provider does with one request: pieces sent in order. Free-standing: Node built-ins only. */
+export type FakeStep =
+  /** One event; objects are sent as JSON. */
+  | { event: unknown }
+  /** Bytes as they are, in one write. */
+  | { raw: string | Uint8Array }
+  | { wait: number }
+  /** Waits for `release()`. */
+  | { hold: true }
+  /** Breaks the connection. */
+  | { drop: true }
+  /** Sends nothing more and keeps the connection. */
+  | { hang: true }
+  /** `count` words, paced at `rate` per second (0: as fast as the connection takes them). */
+  | { words: number; rate: number; stamp?: boolean };
+
+export type FakeScript = {
+  status?: number;
+  headers?: Record<string, string>;
+  /** Without a response head at all when false. */
+  head?: boolean;
+  steps: FakeStep[];
+};
+
+export type FakeChatBody = {
+  model?: string;
+  messages?: { role?: string; content?: unknown; tool_call_id?: string }[];
+  tools?: { function?: { name?: string } }[];
+  stream?: boolean;
+  stream_options?: { include_usage?: boolean };
+  max_tokens?: number;
+  max_completion_tokens?: number;
+};
+
+export type FakeCall = { body: FakeChatBody; headers: Record<string, string>; count: number };
+
+type Maker = (call: FakeCall, ...values: number[]) => FakeScript;
+
+const promptTokens = (body: FakeChatBody): number => Math.ceil(JSON.stringify(body.messages ?? []).length / 4);
+
+/** One chunk of a completion, as an event. */
+export function chunk(delta: Record<string, unknown>, finishReason: string | null = null): FakeStep {
+  return { event: { ...envelope, choices: [{ index: 0, delta, logprobs: null, finish_reason: finishReason }] } };
+}
+
+const envelope = {
+  id: 'chatcmpl-fake0123456789',
+  object: 'chat.completion.chunk',
+  created: 1_760_000_000,
+  model: 'fake-model-2025-01-01',
+  system_fingerprint: 'fp_fake',
+};
+
+/** Text and whole words as deltas. */
+export function say(text: string): FakeStep[] {
+  return (text.match(/\s*\S+\s*$|\s*\S+/g) ?? []).map((word) => chunk({ content: word }));
+}
+
+/** Reasoning as deltas, in the given member. */
+export function think(text: string, member: 'reasoning' | 'reasoning_content' = 'reasoning_content'): FakeStep[] {
+  return (text.match(/\s*\S+/g) ?? []).map((word) => chunk({ [member]: word }));
+}
+
+/** The usual end: finish reason, usage in a chunk of its own when asked for, `[DONE]`. */
+export function finish(call: FakeCall, outputTokens: number, reason = 'stop', reasoningTokens = 0): FakeStep[] {
+  const usage = {
+    prompt_tokens: promptTokens(call.body),
+    completion_tokens: outputTokens,
+    total_tokens: promptTokens(call.body) + outputTokens,
+    completion_tokens_details: { reasoning_tokens: reasoningTokens },
+  };
+  const wantsUsage = call.body.stream_options?.include_usage === true;
+  return [
+    chunk({}, reason),
+    ...(wantsUsage ? [{ event: { ...envelope, choices: [], usage } }] : []),
+    { event: '[DONE]' },
+  ];
+}
+
+/** One tool call, streamed: id and name first, then the arguments in pieces. */
+export function callTool(index: number, id: string, name: string, args: string, pieceLength = 8): FakeStep[] {
+  const pieces = args.match(new RegExp(`[^]{1,${pieceLength}}`, 'g')) ?? [];
+  return [
+    chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }),
+    ...pieces.map((piece) => chunk({ tool_calls: [{ index, function: { arguments: piece } }] })),
+  ];
+}
+
+/** An error answer; `text` stands in for what a provider says. */
+export function failure(status: number, text = 'scripted failure', headers: Record<string, string> = {}): FakeScript {
+  const body = JSON.stringify({ error: { message: text, type: 'fake_error', code: status } });
+  return { status, headers: { 'content-type': 'application/json', ...headers }, steps: [{ raw: body }] };
+}
+
+/** A streamed answer of status 200. */
+export function stream(steps: FakeStep[]): FakeScript {
+  return { steps };
+}
+
+const start = chunk({ role: 'assistant', content: '' });
+
+function lastText(body: FakeChatBody): string {
+  const content = body.messages?.at(-1)?.content;
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content.map((part) => (part?.type === 'text' ? String(part.text) : '')).join('');
+}
+
+function answerTool(call: FakeCall, calls: number): FakeScript {
+  const name = call.body.tools?.[0]?.function?.name;
+  if (call.body.messages?.at(-1)?.role === 'tool' || name === undefined) {
+    const results = call.body.messages?.filter((message) => message.role === 'tool').length ?? 0;
+    return stream([start, ...say(`Done after ${results} tool results.`), ...finish(call, 5)]);
+  }
+  const asked = Array.from({ length: calls }, (_, index) =>
+    callTool(index, `call_${call.count}_${index}`, name, JSON.stringify({ number: index })),
+  );
+  return stream([start, ...asked.flat(), ...finish(call, 20, 'tool_calls')]);
+}
+
+const key = (call: FakeCall): string => call.headers.authorization ?? '';
+
+const makers: [RegExp, string, Maker][] = [
+  [/^echo$/, 'echo', (call) => stream([start, ...say(lastText(call.body)), ...finish(call, 10)])],
+  [/^words-(\d+)(?:@(\d+))?$/, 'words-500@50', (call, count, rate) => words(call, count ?? 1, rate ?? 0, false)],
+  [/^stamp-(\d+)(?:@(\d+))?$/, 'stamp-500@50', (call, count, rate) => words(call, count ?? 1, rate ?? 0, true)],
+  [
+    /^reason$/,
+    'reason',
+    (call) =>
+      stream([start, ...think('First I think about it.'), ...say('Then I answer.'), ...finish(call, 8, 'stop', 5)]),
+  ],
+  [
+    /^think$/,
+    'think',
+    (call) => stream([start, ...say('<think>\nFirst I think.\n</think>\n\nThen I answer.'), ...finish(call, 8)]),
+  ],
+  [/^tool$/, 'tool', (call) => answerTool(call, 1)],
+  [/^tools-(\d+)$/, 'tools-3', (call, calls) => answerTool(call, calls ?? 2)],
+  [
+    /^tool-loop$/,
+    'tool-loop',
+    (call) => {
+      const name = call.body.tools?.[0]?.function?.name ?? 'missing';
+      return stream([...callTool(0, `call_${call.count}`, name, '{}'), ...finish(call, 5, 'tool_calls')]);
+    },
+  ],
+  [/^error-(\d{3})$/, 'error-429', (_call, status) => failure(status ?? 500)],
+  [
+    /^flaky-(\d{3})-(\d+)$/,
+    'flaky-503-1',
+    (call, status, times) =>
+      call.count <= (times ?? 1) ? failure(status ?? 503) : stream([...say('Recovered.'), ...finish(call, 1)]),
+  ],
+  [/^drop-(\d+)$/, 'drop-20', (_call, after) => stream([{ words: after ?? 1, rate: 0 }, { drop: true }])],
+  [/^hang$/, 'hang', () => stream([{ hang: true }])],
+  [/^hang-(\d+)$/, 'hang-5', (_call, after) => stream([{ words: after ?? 1, rate: 0 }, { hang: true }])],
+  [/^hang-head$/, 'hang-head', () => ({ head: false, steps: [{ hang: true }] })],
+  [
+    /^stream-error$/,
+    'stream-error',
+    (call) => stream([...say('Half of an'), { event: { error: { message: `bad key ${key(call)}`, code: 500 } } }]),
+  ],
+  [/^leak$/, 'leak', (call) => failure(401, `Incorrect API key provided: ${key(call)}`)],
+  [/^no-finish$/, 'no-finish', () => stream([...say('No finish reason.'), { event: '[DONE]' }])],
+  [/^no-done$/, 'no-done', () => stream([...say('No done mark.'), chunk({}, 'stop')])],
+  [/^cut$/, 'cut', () => stream([...say('Neither of them.')])],
+  [
+    /^html$/,
+    'html',
+    () => ({ headers: { 'content-type': 'text/html' }, steps: [{ raw: '<!doctype html><title>Hello</title>' }] }),
+  ],
+  [
+    /^whole$/,
+    'whole',
+    (call) => ({
+      headers: { 'content-type': 'application/json' },
+      steps: [{ raw: JSON.stringify(wholeAnswer(call, 'Answered in one piece.')) }],
+    }),
+  ],
+  [/^huge-line$/, 'huge-line', () => stream([{ raw: `data: ${'x'.repeat(3 * 1024 * 1024)}` }])],
+];
+
+function words(call: FakeCall, count: number, rate: number, stamp: boolean): FakeScript {
+  return stream([start, { words: count, rate, stamp }, ...finish(call, count)]);
+}
+
+/** A complete `chat.completion`, as sent for `stream: false`. */
+export function wholeAnswer(call: FakeCall, content: string): Record<string, unknown> {
+  return {
+    ...envelope,
+    object: 'chat.completion',
+    choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: promptTokens(call.body), completion_tokens: 4, total_tokens: promptTokens(call.body) + 4 },
+  };
+}
+
+/** Ids that `/models` lists; numbers in them can be varied. */
+export const scriptedModelIds: string[] = makers.map(([, example]) => example);
+
+/** The script a model id stands for, or undefined for an unknown one. */
+export function scriptForModel(call: FakeCall): FakeScript | undefined {
+  for (const [pattern, , make] of makers) {
+    const match = pattern.exec(call.body.model ?? '');
+    if (match !== null) return make(call, ...match.slice(1).map((value) => Number(value ?? 0)));
+  }
+  return undefined;
+}
+
+const wordParts = envelopeParts();
+
+/** The `index`-th word of a paced answer, as one event. */
+export function wordEvent(index: number, stamp: boolean): string {
+  const word = stamp ? ` ${(performance.timeOrigin + performance.now()).toFixed(3)}` : ` word${index % 1000}`;
+  return wordParts.join(word);
+}
+
+function envelopeParts(): string[] {
+  const choices = [{ index: 0, delta: { content: '\u0001' }, logprobs: null, finish_reason: null }];
+  return `data: ${JSON.stringify({ ...envelope, choices })}\n\n`.split('\\u0001');
+}
