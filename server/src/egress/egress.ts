@@ -1,23 +1,44 @@
-import type { EgressInit, EgressResponse } from './lean-request.ts';
-
-export type EgressOptions = {
-  allowPrivateEgress: boolean;
-  allowInsecureHttp: boolean;
-  /** Resolves a name to all its addresses; tests bring their own. */
-  lookup?: (hostname: string) => Promise<string[]>;
-  /** Further certificate authorities in PEM, beside those of Node. */
-  tlsCa?: string[];
-};
+import { Agent, setGlobalDispatcher } from 'undici';
+import { createGuard, type GuardOptions } from './guard.ts';
+import { createGuardedFetch } from './guarded-fetch.ts';
+import { createLeanRequest, type EgressInit, type EgressResponse } from './lean-request.ts';
 
 /** The only door to the outside (specification "Outbound request guard"). */
 export type Egress = {
-  /** The lean path for provider streams. */
+  /** The lean path, for provider streams. */
   request(url: string, init: EgressInit): Promise<EgressResponse>;
   /** A WHATWG fetch for libraries, under the same rules. */
   fetch: typeof globalThis.fetch;
   /** Puts the guard under the built-in fetch as well, in place of any proxy from the environment. */
   installGlobally(): void;
+  /** Closes all connections, also those in use. */
   close(): Promise<void>;
 };
 
-export declare function createEgress(options: EgressOptions): Egress;
+export function createEgress(options: GuardOptions): Egress {
+  const guard = createGuard(options);
+  const lean = createLeanRequest(guard);
+  const dispatcher = new Agent({
+    allowH2: false,
+    maxResponseSize: 64 * 1024 * 1024,
+    connect: ({ protocol, hostname, port }, callback) => {
+      const secure = protocol === 'https:';
+      guard.openSocket(
+        { secure, hostname, port: port === '' ? (secure ? 443 : 80) : Number(port) },
+        (error, socket) => {
+          if (socket === null) callback(error ?? new Error('no connection'), null);
+          else callback(null, socket);
+        },
+      );
+    },
+  });
+  return {
+    request: lean.request,
+    fetch: createGuardedFetch(guard, lean),
+    installGlobally: () => setGlobalDispatcher(dispatcher),
+    async close() {
+      lean.close();
+      await dispatcher.destroy();
+    },
+  };
+}

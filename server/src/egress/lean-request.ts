@@ -1,32 +1,213 @@
-/** One call on the lean path. Every header but accept, content-type and user-agent is a secret of the first origin. Times in ms. */
+import http from 'node:http';
+import https from 'node:https';
+import type { Duplex } from 'node:stream';
+import { ApiError } from '@homeport/contracts/errors';
+import { hostOf } from './destination.ts';
+import { type FailurePhase, reasonOf, unreachable } from './failures.ts';
+import type { Guard } from './guard.ts';
+import { framingHeaders } from './headers.ts';
+import { type Hop, isRedirect, nextHop } from './redirects.ts';
+import { type EgressBody, ResponseBody } from './response-body.ts';
+
+/** One call. Every header but accept, content-type and user-agent is a secret of the first origin. Times in milliseconds. */
 export type EgressInit = {
-  method?: 'GET' | 'POST' | 'DELETE' | 'PUT' | 'PATCH' | 'HEAD';
+  method?: string;
   headers?: Record<string, string>;
-  body?: string;
+  body?: string | Uint8Array;
   signal: AbortSignal;
+  /** Name lookup, connection and TLS handshake; default 10 s, never more than 30 s. */
   connectTimeoutMs?: number;
-  /** From the request being sent to the response head, whatever trickles in between. */
+  /** From the connection to the response head, whatever trickles in between; default 2 min. */
   headersTimeoutMs?: number;
-  /** Between two pieces of the body. */
+  /** Between two pieces of the body; default 2 min. */
   idleTimeoutMs?: number;
-  /** From the call to the last byte of the body, redirects included. */
+  /** From the call to the last byte of the body, redirects included; default 1 h. */
   totalTimeoutMs?: number;
+  /** Default 64 MiB. */
   maxResponseBytes?: number;
+  /** Default 5; 0 hands a redirect to the caller as it came. */
   maxRedirects?: number;
 };
 
-/**
- * The body of a response, to be read once: by `for await`, which ends it on leaving the loop, or by `pump`, which costs
- * least. What is not read to its end must be given back with `destroy`.
- */
-export type EgressBody = AsyncIterable<Uint8Array> & {
-  /** Calls `onChunk` synchronously for each piece as it arrives; resolves at the end, rejects like the iterator would. */
-  pump(onChunk: (chunk: Uint8Array) => void): Promise<void>;
-  /** Reads all of it as UTF-8 text; more than `maxBytes` fails with `too_large`. */
-  text(maxBytes: number): Promise<string>;
-  /** Closes the connection unless the body has been read to its end. Safe to call at any time, any number of times. */
-  destroy(): void;
+/** `headers` has lower-case names; repeated ones are joined by ", " (set-cookie: see `setCookies`). `url` is the last hop's. */
+export type EgressResponse = {
+  status: number;
+  statusText: string;
+  headers: Record<string, string>;
+  setCookies: string[];
+  url: string;
+  redirected: boolean;
+  body: EgressBody;
 };
 
-/** `headers` has lower-case names; repeated ones are joined by ", ". */
-export type EgressResponse = { status: number; headers: Record<string, string>; url: string; body: EgressBody };
+export type LeanRequest = {
+  request(url: string, init: EgressInit): Promise<EgressResponse>;
+  close(): void;
+};
+
+type Limits = Required<Omit<EgressInit, 'method' | 'headers' | 'body' | 'signal'>>;
+type Agents = { http: http.Agent; https: https.Agent };
+
+const defaults: Limits = {
+  connectTimeoutMs: 10_000,
+  headersTimeoutMs: 120_000,
+  idleTimeoutMs: 120_000,
+  totalTimeoutMs: 3_600_000,
+  maxResponseBytes: 64 * 1024 * 1024,
+  maxRedirects: 5,
+};
+const maxHeaderBytes = 32 * 1024;
+// Shorter than the idle time of common servers, so that a request seldom meets a connection that is being closed.
+const keepAliveMs = 4_000;
+
+/** Node's own HTTP client on guarded connections: of the clients measured the one with the least work per piece of a stream. */
+export function createLeanRequest(guard: Guard): LeanRequest {
+  const agents = createAgents(guard);
+  return {
+    async request(raw, init) {
+      init.signal.throwIfAborted();
+      const limits = { ...defaults, ...withoutUndefined(init) };
+      const deadline = performance.now() + limits.totalTimeoutMs;
+      let hop = firstHop(guard.check(raw), init);
+      for (let redirects = 0; ; redirects += 1) {
+        const response = await exchange(agents, hop, limits, deadline, init.signal);
+        const location = response.headers.location;
+        if (limits.maxRedirects === 0 || !isRedirect(response.status, location)) {
+          return { ...response, redirected: redirects > 0 };
+        }
+        response.body.destroy();
+        if (redirects === limits.maxRedirects) throw unreachable('redirect', 'response');
+        hop = nextHop(guard, hop, response.status, location);
+      }
+    },
+    close() {
+      agents.http.destroy();
+      agents.https.destroy();
+    },
+  };
+}
+
+function createAgents(guard: Guard): Agents {
+  const options = { keepAlive: true, timeout: keepAliveMs, maxFreeSockets: 16, scheduling: 'lifo' as const };
+  const agents = { http: new http.Agent(options), https: new https.Agent(options) };
+  const connect =
+    (secure: boolean) => (to: http.ClientRequestArgs, done?: (error: Error | null, socket: Duplex) => void) => {
+      guard.openSocket({ secure, hostname: to.host ?? '', port: Number(to.port) }, (error, socket) => {
+        // Node passes either an error or a socket, but declares both.
+        (done as (error: Error | null, socket: Duplex | null) => void)(error, socket);
+      });
+      return null;
+    };
+  agents.http.createConnection = connect(false);
+  agents.https.createConnection = connect(true);
+  return agents;
+}
+
+function firstHop(url: URL, init: EgressInit): Hop {
+  const headers = Object.entries(init.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const method = init.method ?? (init.body === undefined ? 'GET' : 'POST');
+  return { url, method, headers: Object.fromEntries(headers), body: init.body };
+}
+
+function exchange(
+  agents: Agents,
+  hop: Hop,
+  limits: Limits,
+  deadline: number,
+  signal: AbortSignal,
+): Promise<Omit<EgressResponse, 'redirected'>> {
+  const { promise, resolve, reject } = Promise.withResolvers<Omit<EgressResponse, 'redirected'>>();
+  let phase: FailurePhase = 'connect';
+  let body: ResponseBody | undefined;
+  const request = startRequest(agents, hop);
+
+  const release = () => {
+    clearTimeout(phaseTimer);
+    clearTimeout(totalTimer);
+    signal.removeEventListener('abort', onAbort);
+  };
+  const fail = (error: unknown) => {
+    if (body !== undefined) return body.fail(error);
+    release();
+    reject(error);
+    request.destroy();
+  };
+  const onTimeout = () => fail(unreachable('timeout', phase));
+  const onAbort = () => fail(signal.reason);
+  let phaseTimer = setTimeout(onTimeout, limits.connectTimeoutMs);
+  const totalTimer = setTimeout(onTimeout, Math.max(0, deadline - performance.now()));
+  signal.addEventListener('abort', onAbort, { once: true });
+
+  request.on('socket', () => {
+    if (phase !== 'connect') return;
+    phase = 'request';
+    clearTimeout(phaseTimer);
+    phaseTimer = setTimeout(onTimeout, limits.headersTimeoutMs);
+  });
+  request.on('error', (error) => fail(error instanceof ApiError ? error : unreachable(reasonOf(error), phase)));
+  request.on('close', () => {
+    if (body === undefined) fail(unreachable('reset', phase));
+  });
+  request.on('response', (message) => {
+    phase = 'response';
+    clearTimeout(phaseTimer);
+    body = new ResponseBody(message, limits, release);
+    if (!isPlain(message.headers['content-encoding'])) {
+      const refusal = unreachable('encoded', phase);
+      reject(refusal);
+      return body.fail(refusal);
+    }
+    resolve({
+      status: message.statusCode ?? 0,
+      statusText: message.statusMessage ?? '',
+      headers: joinHeaders(message.headers),
+      setCookies: message.headers['set-cookie'] ?? [],
+      url: hop.url.href,
+      body,
+    });
+  });
+  return promise;
+}
+
+function startRequest(agents: Agents, hop: Hop): http.ClientRequest {
+  const secure = hop.url.protocol === 'https:';
+  const bytes = typeof hop.body === 'string' ? Buffer.from(hop.body, 'utf8') : hop.body;
+  const headers: Record<string, string> = { host: hop.url.host, 'accept-encoding': 'identity' };
+  if (bytes !== undefined) headers['content-length'] = String(bytes.length);
+  for (const [name, value] of Object.entries(hop.headers)) {
+    if (!framingHeaders.has(name)) headers[name] = value;
+  }
+  try {
+    const request = (secure ? https : http).request({
+      agent: secure ? agents.https : agents.http,
+      method: hop.method,
+      host: hostOf(hop.url.hostname),
+      port: hop.url.port === '' ? (secure ? 443 : 80) : Number(hop.url.port),
+      path: hop.url.pathname + hop.url.search,
+      headers,
+      setHost: false,
+      maxHeaderSize: maxHeaderBytes,
+    });
+    request.end(bytes);
+    return request;
+  } catch {
+    throw new ApiError('invalid_request', 'A header or the method of the request is not valid in HTTP.');
+  }
+}
+
+function isPlain(encoding: string | undefined): boolean {
+  return encoding === undefined || encoding.trim() === '' || encoding.trim().toLowerCase() === 'identity';
+}
+
+function joinHeaders(headers: http.IncomingHttpHeaders): Record<string, string> {
+  const entries = Object.entries(headers).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.join(', ') : (value ?? ''),
+  ]);
+  return Object.fromEntries(entries);
+}
+
+function withoutUndefined(init: EgressInit): Partial<Limits> {
+  const { method: _m, headers: _h, body: _b, signal: _s, ...limits } = init;
+  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
+}
