@@ -1,0 +1,246 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { ApiError } from '@homeport/contracts/errors';
+import { type Selectable, sql } from 'kysely';
+import { conversationNotFound, pinModel, setActiveMessage, setInstantTitle } from '../conversations/chats.ts';
+import {
+  insertAssistantMessage,
+  insertUserMessage,
+  parseStoredParts,
+  restartMessage,
+} from '../conversations/messages.ts';
+import { inTransaction, type Queryable } from '../db/pool.ts';
+import type { Decision, ResponsesTable } from '../db/tables.ts';
+import type { Deps } from '../deps.ts';
+import { type InputRow, markApplied, nextInput } from './inputs.ts';
+import { promptOf } from './prompt.ts';
+import { instantTitle } from './title.ts';
+
+/**
+ * How a response begins: by an input that is next in its conversation, by regenerating, or by resuming. Each is one
+ * transaction that locks the chat row, so that a conversation has at most one running response (contract section 6).
+ * This file and response-end.ts alone write the table `responses`.
+ */
+
+export type ResponseRow = Selectable<ResponsesTable>;
+
+/** Who makes the response and how long its lease lasts without a heartbeat. */
+export type Maker = { replica: string; leaseMs: number };
+
+export type ClaimOutcome =
+  | { kind: 'claimed'; response: ResponseRow }
+  | { kind: 'running'; response: ResponseRow }
+  | { kind: 'ended'; response: ResponseRow }
+  | { kind: 'waiting'; assistantId: string }
+  | { kind: 'nothing' };
+
+type LockedChat = {
+  id: string;
+  owner_id: string;
+  archived: boolean;
+  active_message_id: string | null;
+  model_pinned: boolean;
+  model_id: string | null;
+};
+
+/** Claims the input, or tells what became of it. `decision` overrides the admitted one while the response has not begun. */
+export async function claimInput(
+  deps: Pick<Deps, 'db'>,
+  request: { chatId: string; ownerId: string; messageId: string; decision: Decision },
+  maker: Maker,
+): Promise<ClaimOutcome> {
+  return inTransaction(deps.db, async (trx) => {
+    const chat = await lockChat(trx, request.chatId, request.ownerId);
+    const input = await trx
+      .selectFrom('inputs')
+      .selectAll()
+      .where('id', '=', request.messageId)
+      .where('chat_id', '=', chat.id)
+      .executeTakeFirst();
+    if (input === undefined) throw new ApiError('not_found', 'Message not found');
+    if (input.state === 'cancelled') throw new ApiError('input_conflict', 'This input was cancelled');
+    if (input.state === 'applied') return outcomeOfApplied(trx, input);
+    if ((await findRunning(trx, chat.id)) !== undefined) return { kind: 'waiting', assistantId: input.assistant_id };
+    const next = await nextInput(trx, chat.id);
+    if (next?.id !== input.id) return { kind: 'waiting', assistantId: input.assistant_id };
+    return { kind: 'claimed', response: await applyInput(trx, chat, next, request.decision, maker) };
+  });
+}
+
+/** Claims whatever is next in the conversation and due; used when a response ended and by the dispatcher. */
+export async function claimNext(deps: Pick<Deps, 'db'>, chatId: string, maker: Maker): Promise<ClaimOutcome> {
+  return inTransaction(deps.db, async (trx) => {
+    const chat = await lockChat(trx, chatId, undefined).catch(() => undefined);
+    if (chat === undefined) return { kind: 'nothing' };
+    const running = await findRunning(trx, chat.id);
+    if (running !== undefined) return { kind: 'running', response: running };
+    const next = await nextInput(trx, chat.id);
+    if (next === undefined || !next.due) return { kind: 'nothing' };
+    return { kind: 'claimed', response: await applyInput(trx, chat, next, {}, maker) };
+  });
+}
+
+/** Answers an earlier input anew: a sibling of the earlier answers. The same one already running is joined. */
+export async function claimRegeneration(
+  deps: Pick<Deps, 'db'>,
+  request: { chatId: string; ownerId: string; messageId: string; decision: Decision },
+  maker: Maker,
+): Promise<ClaimOutcome> {
+  return inTransaction(deps.db, async (trx) => {
+    const chat = await lockChat(trx, request.chatId, request.ownerId);
+    const message = await trx
+      .selectFrom('messages')
+      .select(['id'])
+      .where('id', '=', request.messageId)
+      .where('chat_id', '=', chat.id)
+      .where('role', '=', 'user')
+      .executeTakeFirst();
+    if (message === undefined) throw new ApiError('not_found', 'Message not found');
+    const running = await findRunning(trx, chat.id);
+    if (running?.message_id === message.id) return { kind: 'running', response: running };
+    assertIdle(chat, running);
+    const id = randomUUIDv7();
+    const response = await beginResponse(trx, chat, { id, messageId: message.id, decision: request.decision }, maker);
+    return { kind: 'claimed', response };
+  });
+}
+
+/** Joins the running response, or continues the last one of the active branch if it was cut. */
+export async function claimResumption(
+  deps: Pick<Deps, 'db'>,
+  request: { chatId: string; ownerId: string; decision: Decision },
+  maker: Maker,
+): Promise<ClaimOutcome> {
+  return inTransaction(deps.db, async (trx) => {
+    const chat = await lockChat(trx, request.chatId, request.ownerId);
+    const running = await findRunning(trx, chat.id);
+    if (running !== undefined) return { kind: 'running', response: running };
+    if (chat.archived) throw archived();
+    const last = await trx
+      .selectFrom('responses')
+      .selectAll()
+      .where('id', '=', chat.active_message_id ?? '')
+      .where('chat_id', '=', chat.id)
+      .where('state', 'in', ['interrupted', 'stopped', 'failed'])
+      .executeTakeFirst();
+    if (last === undefined) throw new ApiError('not_found', 'There is no response to continue');
+    const decision = { ...last.decision, ...request.decision };
+    await applyPin(trx, chat, request.decision);
+    await restartMessage(trx, last.id);
+    const response = await trx
+      .updateTable('responses')
+      .set({
+        state: 'running',
+        replica: maker.replica,
+        generation: last.generation + 1,
+        first_seq: last.last_seq,
+        lease_until: leaseUntil(maker),
+        stop_requested: false,
+        end_frames: null,
+        ended_at: null,
+        decision: JSON.stringify(decision),
+      })
+      .where('id', '=', last.id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    return { kind: 'claimed', response };
+  });
+}
+
+/** The running response of a conversation, if any. */
+export async function findRunning(db: Queryable, chatId: string): Promise<ResponseRow | undefined> {
+  return db
+    .selectFrom('responses')
+    .selectAll()
+    .where('chat_id', '=', chatId)
+    .where('state', '=', 'running')
+    .executeTakeFirst();
+}
+
+/** When a lease taken now runs out, by the database's clock. */
+export function leaseUntil(maker: Maker) {
+  return sql<Date>`now() + ${maker.leaseMs} * interval '1 millisecond'`;
+}
+
+async function lockChat(trx: Queryable, chatId: string, ownerId: string | undefined): Promise<LockedChat> {
+  const query = trx
+    .selectFrom('chats')
+    .select(['id', 'owner_id', 'archived', 'active_message_id', 'model_pinned', 'model_id'])
+    .where('id', '=', chatId)
+    .forNoKeyUpdate();
+  const chat = await (ownerId === undefined ? query : query.where('owner_id', '=', ownerId)).executeTakeFirst();
+  if (chat === undefined) throw conversationNotFound();
+  return chat;
+}
+
+async function outcomeOfApplied(trx: Queryable, input: InputRow): Promise<ClaimOutcome> {
+  const response = await trx
+    .selectFrom('responses')
+    .selectAll()
+    .where('id', '=', input.assistant_id)
+    .executeTakeFirst();
+  if (response === undefined) throw new ApiError('not_found', 'Message not found');
+  return { kind: response.state === 'running' ? 'running' : 'ended', response };
+}
+
+async function applyInput(
+  trx: Queryable,
+  chat: LockedChat,
+  input: InputRow,
+  override: Decision,
+  maker: Maker,
+): Promise<ResponseRow> {
+  const parts = parseStoredParts(input.parts);
+  const parentId = input.parent_given ? input.parent_id : chat.active_message_id;
+  await insertUserMessage(trx, {
+    id: input.id,
+    chatId: chat.id,
+    parentId,
+    parts: input.parts,
+    ...promptOf('user', parts),
+  });
+  await markApplied(trx, input.id);
+  await setInstantTitle(trx, chat.id, instantTitle(parts));
+  const decision = { ...input.decision, ...override };
+  return beginResponse(trx, chat, { id: input.assistant_id, messageId: input.id, decision }, maker);
+}
+
+async function beginResponse(
+  trx: Queryable,
+  chat: LockedChat,
+  begin: { id: string; messageId: string; decision: Decision },
+  maker: Maker,
+): Promise<ResponseRow> {
+  await applyPin(trx, chat, begin.decision);
+  await insertAssistantMessage(trx, { id: begin.id, chatId: chat.id, parentId: begin.messageId });
+  await setActiveMessage(trx, chat.id, begin.id);
+  return trx
+    .insertInto('responses')
+    .values({
+      id: begin.id,
+      chat_id: chat.id,
+      message_id: begin.messageId,
+      owner_id: chat.owner_id,
+      state: 'running',
+      replica: maker.replica,
+      lease_until: leaseUntil(maker),
+      decision: JSON.stringify(begin.decision),
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+async function applyPin(trx: Queryable, chat: LockedChat, decision: Decision): Promise<void> {
+  if (decision.modelPinned === undefined) return;
+  const modelId = decision.modelPinned ? (decision.modelId ?? null) : null;
+  if (chat.model_pinned === decision.modelPinned && chat.model_id === modelId) return;
+  await pinModel(trx, chat.id, modelId);
+}
+
+function assertIdle(chat: LockedChat, running: ResponseRow | undefined): void {
+  if (running !== undefined) throw new ApiError('response_running', 'Wait for the running response, or stop it');
+  if (chat.archived) throw archived();
+}
+
+function archived(): ApiError {
+  return new ApiError('conversation_archived', 'Restore this conversation before continuing it');
+}

@@ -1,0 +1,217 @@
+import { createHash, randomUUIDv7 } from 'node:crypto';
+import type { Submission } from '@homeport/contracts/chat';
+import type { QueuedInput } from '@homeport/contracts/conversations';
+import { ApiError } from '@homeport/contracts/errors';
+import { limits } from '@homeport/contracts/limits';
+import { type Selectable, sql } from 'kysely';
+import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
+import { assertOwnedModel } from '../catalogue/models.ts';
+import { conversationNotFound } from '../conversations/chats.ts';
+import { parseStoredParts } from '../conversations/messages.ts';
+import { inTransaction, type Queryable } from '../db/pool.ts';
+import type { Decision, InputsTable } from '../db/tables.ts';
+import type { Deps } from '../deps.ts';
+import { notify } from './signals.ts';
+
+/** Submitted inputs (contract section 6, first half). This file alone writes the table `inputs`. */
+
+export type InputRow = Selectable<InputsTable>;
+type Admitting = Pick<Deps, 'db' | 'config'>;
+
+/** Milliseconds that an input of `chat/start` waits for somebody to ask for its stream before it starts by itself. */
+export type AdmissionOptions = { ownerId: string; graceMs: number };
+
+/**
+ * Saves an input, or finds it saved already. The same id with the same chat, owner, content and model decision is one input
+ * however often it arrives; any difference throws `input_conflict`. Committed before this resolves.
+ */
+export async function admitInput(
+  deps: Admitting,
+  submission: Submission,
+  options: AdmissionOptions,
+): Promise<{ input: InputRow; repeated: boolean }> {
+  const requestHash = hashSubmission(submission, options.ownerId);
+  return inTransaction(deps.db, async (trx) => {
+    // Shared with other admissions, exclusive against the end of a response: see response-end.ts.
+    const chat = await trx
+      .selectFrom('chats')
+      .select(['id', 'archived'])
+      .where('id', '=', submission.chatId)
+      .where('owner_id', '=', options.ownerId)
+      .forShare()
+      .executeTakeFirst();
+    if (chat === undefined) throw conversationNotFound();
+    const earlier = await findInput(trx, submission.message.id);
+    if (earlier !== undefined) return { input: assertSame(earlier, requestHash), repeated: true };
+    if (chat.archived) throw new ApiError('conversation_archived', 'Restore this conversation before writing in it');
+    await assertReferences(deps, trx, submission, options.ownerId);
+    const input = await trx
+      .insertInto('inputs')
+      .values({
+        id: submission.message.id,
+        chat_id: chat.id,
+        owner_id: options.ownerId,
+        assistant_id: randomUUIDv7(),
+        parts: JSON.stringify(submission.message.parts),
+        parent_id: submission.parentId ?? null,
+        parent_given: submission.parentId !== undefined,
+        decision: JSON.stringify(decisionOf(submission)),
+        request_hash: requestHash,
+        start_after: sql<Date>`now() + ${options.graceMs} * interval '1 millisecond'`,
+      })
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .returningAll()
+      .executeTakeFirst();
+    if (input === undefined) {
+      const winner = await findInput(trx, submission.message.id);
+      return { input: assertSame(winner, requestHash), repeated: true };
+    }
+    await notify(trx, 'input', [chat.id]);
+    return { input, repeated: false };
+  });
+}
+
+async function assertReferences(
+  deps: Admitting,
+  trx: Queryable,
+  submission: Submission,
+  ownerId: string,
+): Promise<void> {
+  if (typeof submission.modelId === 'string' && submission.modelPinned !== false) {
+    await assertOwnedModel({ db: { kysely: trx } }, catalogueOwner(deps.config, ownerId), submission.modelId);
+  }
+  if ((submission.mcpServerIds ?? []).length > 0) throw new ApiError('not_found', 'MCP server not found');
+  const { rows } = await sql<{ taken: boolean; parent: boolean; queued: number }>`
+    select exists (select from messages where id = ${submission.message.id}) as taken,
+      exists (select from messages where id = ${submission.parentId ?? null} and chat_id = ${submission.chatId}) as parent,
+      (select count(*)::int from inputs where chat_id = ${submission.chatId} and state = 'queued') as queued
+  `.execute(trx);
+  const found = rows[0];
+  if (typeof submission.parentId === 'string' && found?.parent !== true) {
+    throw new ApiError('not_found', 'Message not found');
+  }
+  if (found?.taken === true) throw inputConflict();
+  if ((found?.queued ?? 0) >= limits.queuedInputsPerChat) {
+    throw new ApiError('rate_limited', `At most ${limits.queuedInputsPerChat} inputs may wait in a conversation`, {
+      retryAfter: 10,
+    });
+  }
+}
+
+function inputConflict(): ApiError {
+  return new ApiError(
+    'input_conflict',
+    'A message with this id was already submitted with other content, another model or by somebody else',
+  );
+}
+
+function assertSame(input: InputRow | undefined, requestHash: string): InputRow {
+  if (input === undefined || input.request_hash !== requestHash) throw inputConflict();
+  return input;
+}
+
+/** The request hash covers chat, owner, content, branch and model decision; the schema fixes the order of members. */
+function hashSubmission(submission: Submission, ownerId: string): string {
+  const { chatId, message, parentId } = submission;
+  const identity = [
+    ownerId,
+    chatId,
+    message.parts,
+    parentId === undefined ? 'default' : { parentId },
+    decisionOf(submission),
+  ];
+  return createHash('sha256').update(JSON.stringify(identity)).digest('base64url');
+}
+
+/** The members of a model decision that were given. */
+export function decisionOf(body: Decision): Decision {
+  const decision: Decision = {};
+  if (body.modelPinned !== undefined) decision.modelPinned = body.modelPinned;
+  if (body.modelId !== undefined) decision.modelId = body.modelId;
+  if (body.mcpServerIds !== undefined) decision.mcpServerIds = body.mcpServerIds;
+  return decision;
+}
+
+async function findInput(db: Queryable, id: string): Promise<InputRow | undefined> {
+  return db.selectFrom('inputs').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** The input of one's own conversation, whatever its state. */
+export async function findChatInput(db: Queryable, chatId: string, id: string): Promise<InputRow | undefined> {
+  return db.selectFrom('inputs').selectAll().where('id', '=', id).where('chat_id', '=', chatId).executeTakeFirst();
+}
+
+/** Inputs still queued, in the order they will be applied. */
+export async function listQueuedInputs(db: Queryable, chatId: string): Promise<InputRow[]> {
+  return db
+    .selectFrom('inputs')
+    .selectAll()
+    .where('chat_id', '=', chatId)
+    .where('state', '=', 'queued')
+    .orderBy('position')
+    .execute();
+}
+
+/** Cancels a queued input; cancelling twice is the same. Throws `input_applied` when it has become a message. */
+export async function cancelInput(deps: Pick<Deps, 'db'>, chatId: string, id: string): Promise<InputRow> {
+  const cancelled = await deps.db.kysely
+    .updateTable('inputs')
+    .set({ state: 'cancelled' })
+    .where('id', '=', id)
+    .where('chat_id', '=', chatId)
+    .where('state', '!=', 'applied')
+    .returningAll()
+    .executeTakeFirst();
+  if (cancelled !== undefined) return cancelled;
+  const found = await findChatInput(deps.db.kysely, chatId, id);
+  if (found === undefined) throw new ApiError('not_found', 'Input not found');
+  throw new ApiError('input_applied', 'This input has already been applied');
+}
+
+/** The input that is applied next. With the chat row locked nobody else can apply it. */
+export async function nextInput(trx: Queryable, chatId: string): Promise<(InputRow & { due: boolean }) | undefined> {
+  return trx
+    .selectFrom('inputs')
+    .selectAll()
+    .select(sql<boolean>`start_after <= now()`.as('due'))
+    .where('chat_id', '=', chatId)
+    .where('state', '=', 'queued')
+    .orderBy('position')
+    .limit(1)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+export async function markApplied(trx: Queryable, id: string): Promise<void> {
+  await trx.updateTable('inputs').set({ state: 'applied' }).where('id', '=', id).execute();
+}
+
+/** Makes the input start without waiting for a browser: a response has ended before it. */
+export async function startAtOnce(trx: Queryable, id: string): Promise<void> {
+  await trx.updateTable('inputs').set({ start_after: sql<Date>`now()` }).where('id', '=', id).execute();
+}
+
+/** Conversations whose next input is due and whose owner is enabled, oldest first. */
+export async function dueChats(db: Queryable, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ chat_id: string }>`
+    select i.chat_id from inputs i
+    join users u on u.id = i.owner_id and u.enabled
+    where i.state = 'queued' and i.start_after <= now()
+      and not exists (
+        select from inputs e where e.chat_id = i.chat_id and e.state = 'queued' and e.position < i.position)
+      and not exists (select from responses r where r.chat_id = i.chat_id and r.state = 'running')
+    order by i.start_after limit ${limit}
+  `.execute(db);
+  return rows.map((row) => row.chat_id);
+}
+
+/** The wire form (contract section 6). */
+export function viewInput(row: InputRow): QueuedInput {
+  return {
+    id: row.id,
+    chatId: row.chat_id,
+    state: row.state,
+    message: { id: row.id, role: 'user', parts: parseStoredParts(row.parts) },
+    createdAt: row.created_at.toISOString(),
+  };
+}

@@ -1,0 +1,234 @@
+import type { Frame, MessagePart, Usage } from '@homeport/contracts/frames';
+import { createMessageAssembler, finishParts } from '@homeport/contracts/message-assembly';
+import { sql } from 'kysely';
+import { finishMessage, readParts } from '../conversations/messages.ts';
+import { inTransaction, type Queryable } from '../db/pool.ts';
+import type { ResponseState } from '../db/tables.ts';
+import type { Deps } from '../deps.ts';
+import type { Maker, ResponseRow } from './claims.ts';
+import { parseLines, sequence, toLines } from './frame-sequence.ts';
+import { nextInput, startAtOnce } from './inputs.ts';
+import { promptOf } from './prompt.ts';
+import type { PendingRow } from './response-log.ts';
+import { notify } from './signals.ts';
+
+/**
+ * How responses live and end in the database. Every write is fenced by generation and state: a replica that lost its lease
+ * changes nothing any more (architecture section 6). This file alone writes `response_frames`.
+ */
+
+export type EndState = Exclude<ResponseState, 'running'>;
+
+export type ResponseEnd = {
+  state: EndState;
+  parts: MessagePart[];
+  error?: { code: string; message: string } | undefined;
+  usage?: Usage | undefined;
+  modelId?: string | undefined;
+  /** The frames that end the stream, without `data-next`. */
+  frames: Frame[];
+  /** Sequence number before those frames, and rows not yet stored up to there. */
+  seq: number;
+  pending?: PendingRow | undefined;
+};
+
+export type EndedResponse = { endFrames: Frame[]; next: { messageId: string; assistantId: string } | undefined };
+
+/** Ends a running response with message, usage and state in one transaction; undefined when the lease was lost. */
+export async function endResponse(
+  deps: Pick<Deps, 'db'>,
+  response: Pick<ResponseRow, 'id' | 'chat_id' | 'generation'>,
+  end: ResponseEnd,
+): Promise<EndedResponse | undefined> {
+  return inTransaction(deps.db, async (trx) => {
+    await trx.selectFrom('chats').select('id').where('id', '=', response.chat_id).forNoKeyUpdate().execute();
+    return endLocked(trx, response, end);
+  });
+}
+
+async function endLocked(
+  trx: Queryable,
+  response: Pick<ResponseRow, 'id' | 'chat_id' | 'generation'>,
+  end: ResponseEnd,
+): Promise<EndedResponse | undefined> {
+  const follower = await nextInput(trx, response.chat_id);
+  const next = follower === undefined ? undefined : { messageId: follower.id, assistantId: follower.assistant_id };
+  const endFrames: Frame[] = next === undefined ? end.frames : [...end.frames, { type: 'data-next', data: next }];
+  const sequenced = sequence(endFrames, end.seq);
+  const { numUpdatedRows } = await trx
+    .updateTable('responses')
+    .set({
+      state: end.state,
+      ended_at: sql<Date>`now()`,
+      last_seq: sequenced.at(-1)?.to ?? end.seq,
+      end_frames: toLines(sequenced),
+    })
+    .where('id', '=', response.id)
+    .where('generation', '=', response.generation)
+    .where('state', '=', 'running')
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return undefined;
+  if (end.pending !== undefined) await insertRow(trx, response.id, response.generation, end.pending);
+  await finishMessage(trx, {
+    id: response.id,
+    chatId: response.chat_id,
+    parts: JSON.stringify(end.parts),
+    status: end.state,
+    error: end.error,
+    usage: end.usage,
+    modelId: end.modelId,
+    ...promptOf('assistant', end.parts),
+  });
+  if (follower !== undefined) await startAtOnce(trx, follower.id);
+  await notify(trx, 'ended', [response.id]);
+  return { endFrames, next };
+}
+
+async function insertRow(trx: Queryable, id: string, generation: number, row: PendingRow): Promise<void> {
+  await trx
+    .insertInto('response_frames')
+    .values({ response_id: id, generation, seq_from: row.seqFrom, seq_to: row.seqTo, frames: row.frames })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+export type LogBatch = { id: string; generation: number; row: PendingRow };
+
+/**
+ * Stores what all running responses of this replica have said since the last tick, in one statement. Resolves with the ids
+ * that are still this replica's; the others have lost their lease. Frames may lag behind a crash of the database by a tick,
+ * so the commit does not wait for the disk.
+ */
+export async function storeFrames(deps: Pick<Deps, 'db'>, batch: readonly LogBatch[]): Promise<Set<string>> {
+  const { rows } = await deps.db.pool.query<{ response_id: string }>({
+    name: 'store-frames',
+    text: `with batch as (
+        select * from unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::text[])
+          as b (response_id, generation, seq_from, seq_to, frames)
+      ), settings as (select set_config('synchronous_commit', 'off', true)),
+      mine as (
+        select b.* from batch b, settings
+        join responses r on true
+        where r.id = b.response_id and r.generation = b.generation and r.state = 'running'
+      ), stored as (
+        insert into response_frames select * from mine on conflict do nothing
+      ), told as (
+        select pg_notify('homeport', 'frames:' || string_agg(response_id, ',')) from mine having count(*) between 1 and 50
+      )
+      select response_id from mine left join told on true`,
+    values: [
+      batch.map((entry) => entry.id),
+      batch.map((entry) => entry.generation),
+      batch.map((entry) => entry.row.seqFrom),
+      batch.map((entry) => entry.row.seqTo),
+      batch.map((entry) => entry.row.frames),
+    ],
+  });
+  return new Set(rows.map((row) => row.response_id));
+}
+
+/** Renews leases; resolves with those still held and whether Stop was asked for. */
+export async function renewLeases(
+  deps: Pick<Deps, 'db'>,
+  ids: readonly string[],
+  maker: Maker,
+): Promise<Map<string, { generation: number; stopRequested: boolean }>> {
+  const { rows } = await deps.db.pool.query<{ id: string; generation: number; stop_requested: boolean }>({
+    name: 'renew-leases',
+    text: `update responses set lease_until = now() + $3 * interval '1 millisecond'
+      where id = any($1) and replica = $2 and state = 'running' returning id, generation, stop_requested`,
+    values: [ids, maker.replica, maker.leaseMs],
+  });
+  return new Map(rows.map((row) => [row.id, { generation: row.generation, stopRequested: row.stop_requested }]));
+}
+
+/** Asks the maker of the running response to stop; resolves with its id. With `assistantId` it hits no other. */
+export async function requestStop(
+  deps: Pick<Deps, 'db'>,
+  chatId: string,
+  assistantId: string | undefined,
+): Promise<string | undefined> {
+  return inTransaction(deps.db, async (trx) => {
+    const query = trx
+      .updateTable('responses')
+      .set({ stop_requested: true })
+      .where('chat_id', '=', chatId)
+      .where('state', '=', 'running');
+    const row = await (assistantId === undefined ? query : query.where('id', '=', assistantId))
+      .returning('id')
+      .executeTakeFirst();
+    if (row === undefined) return undefined;
+    await notify(trx, 'stop', [row.id]);
+    return row.id;
+  });
+}
+
+export const interruptedError = {
+  code: 'interrupted',
+  message: 'The answer was cut off because the service stopped. Continue it, or ask again.',
+};
+
+/** Ends `interrupted` what nobody makes any more: leases that ran out. Resolves with the conversations concerned. */
+export async function interruptExpired(deps: Pick<Deps, 'db'>, where: { chatId?: string } = {}): Promise<string[]> {
+  const query = deps.db.kysely
+    .selectFrom('responses')
+    .select(['id', 'chat_id', 'generation', 'first_seq'])
+    .where('state', '=', 'running')
+    .where('lease_until', '<', sql<Date>`now()`)
+    .limit(50);
+  const expired = await (where.chatId === undefined ? query : query.where('chat_id', '=', where.chatId)).execute();
+  for (const response of expired) await interruptFromLog(deps, response);
+  return expired.map((response) => response.chat_id);
+}
+
+type Interruptible = Pick<ResponseRow, 'id' | 'chat_id' | 'generation' | 'first_seq'>;
+
+async function interruptFromLog(deps: Pick<Deps, 'db'>, response: Interruptible): Promise<void> {
+  await inTransaction(deps.db, async (trx) => {
+    await trx.selectFrom('chats').select('id').where('id', '=', response.chat_id).forNoKeyUpdate().execute();
+    const still = await trx
+      .selectFrom('responses')
+      .select('id')
+      .where('id', '=', response.id)
+      .where('generation', '=', response.generation)
+      .where('state', '=', 'running')
+      .where('lease_until', '<', sql<Date>`now()`)
+      .forUpdate()
+      .executeTakeFirst();
+    if (still === undefined) return;
+    const rows = await trx
+      .selectFrom('response_frames')
+      .select(['seq_to', 'frames'])
+      .where('response_id', '=', response.id)
+      .where('generation', '=', response.generation)
+      .orderBy('seq_from')
+      .execute();
+    await endLocked(trx, response, {
+      state: 'interrupted',
+      parts: finishParts(rows.length === 0 ? await readParts(trx, response.id) : assemble(rows)),
+      error: interruptedError,
+      frames: interruptedFrames(),
+      seq: rows.at(-1)?.seq_to ?? response.first_seq,
+    });
+  });
+}
+
+function assemble(rows: readonly { frames: string }[]): MessagePart[] {
+  const assembler = createMessageAssembler();
+  for (const row of rows) for (const frame of parseLines(row.frames)) assembler.apply(frame);
+  return assembler.parts;
+}
+
+/** The frames that end an interrupted response. */
+export function interruptedFrames(): Frame[] {
+  return [
+    { type: 'error', errorText: interruptedError.message },
+    { type: 'finish', finishReason: 'error', messageMetadata: { status: 'interrupted', error: interruptedError } },
+  ];
+}
+
+/** Forgets the frames of responses that ended a while ago; their messages hold all that was said. */
+export async function dropOldFrames(deps: Pick<Deps, 'db'>, keepMs: number): Promise<void> {
+  await sql`delete from response_frames f using responses r
+    where r.id = f.response_id and r.ended_at < now() - ${keepMs} * interval '1 millisecond'`.execute(deps.db.kysely);
+}

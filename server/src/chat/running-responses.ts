@@ -1,0 +1,224 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { type ClaimOutcome, claimNext, type Maker, type ResponseRow } from './claims.ts';
+import { dueChats } from './inputs.ts';
+import { dropOldFrames, interruptExpired, type LogBatch, renewLeases, storeFrames } from './response-end.ts';
+import { ResponseRun, type RunDeps } from './response-run.ts';
+import { type Signal, SignalListener } from './signals.ts';
+
+/** Intervals of a replica, in milliseconds; tests shorten them. */
+export type ChatTimings = {
+  /** How long an input of chat/start waits for somebody to ask for its stream. */
+  graceMs: number;
+  tickMs: number;
+  leaseMs: number;
+  heartbeatMs: number;
+  sweepMs: number;
+  dispatchMs: number;
+  /** How long frames are kept after the end. */
+  keepFramesMs: number;
+};
+
+export const defaultTimings: ChatTimings = {
+  graceMs: 5_000,
+  tickMs: 100,
+  leaseMs: 15_000,
+  heartbeatMs: 5_000,
+  sweepMs: 5_000,
+  dispatchMs: 1_000,
+  keepFramesMs: 5 * 60_000,
+};
+
+/** How long a signal that came before its response is remembered. */
+const earlyStopMs = 10_000;
+const dueBatch = 50;
+
+/**
+ * The responses that this replica makes, and what keeps all replicas' responses moving: the group write of frames, heartbeats,
+ * the sweep of lost leases, and the dispatcher of waiting inputs.
+ */
+export class RunningResponses {
+  readonly replica = randomUUIDv7();
+  readonly signals: SignalListener;
+  readonly timings: ChatTimings;
+  readonly #deps: Omit<RunDeps, 'responses'>;
+  readonly #runs = new Map<string, ResponseRun>();
+  readonly #earlyStops = new Map<string, number>();
+  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #idle = new Set<() => void>();
+  readonly #jobs = new Map<string, Promise<void>>();
+  #draining = false;
+
+  constructor(deps: Omit<RunDeps, 'responses'>, timings: ChatTimings = defaultTimings) {
+    this.#deps = deps;
+    this.timings = timings;
+    this.signals = new SignalListener({ db: deps.db, clock: deps.clock, log: deps.log });
+    this.signals.on((signal) => this.#onSignal(signal));
+  }
+
+  get maker(): Maker {
+    return { replica: this.replica, leaseMs: this.timings.leaseMs };
+  }
+
+  get size(): number {
+    return this.#runs.size;
+  }
+
+  get draining(): boolean {
+    return this.#draining;
+  }
+
+  start(): void {
+    this.signals.start();
+    this.#every(this.timings.tickMs, 'store', () => this.#storeFrames());
+    this.#every(this.timings.heartbeatMs, 'heartbeat', () => this.#heartbeat());
+    this.#every(this.timings.sweepMs, 'sweep', () => this.#sweep());
+    this.#every(this.timings.dispatchMs, 'dispatch', () => this.#dispatch());
+    this.#job('sweep', () => this.#sweep());
+  }
+
+  find(id: string): ResponseRun | undefined {
+    return this.#runs.get(id);
+  }
+
+  /** Makes a claimed response; the returned run is already under way. */
+  begin(response: ResponseRow): ResponseRun {
+    const run = new ResponseRun({ ...this.#deps, responses: this }, response);
+    this.#runs.set(response.id, run);
+    if (this.#earlyStops.delete(response.id)) run.stop();
+    void run.done.then((chatHasNext) => this.#finished(run, chatHasNext));
+    return run;
+  }
+
+  /** Begins the response when the outcome is a claim; otherwise finds the run here, if it is here. */
+  adopt(outcome: ClaimOutcome): ResponseRun | undefined {
+    if (outcome.kind === 'claimed') return this.begin(outcome.response);
+    return outcome.kind === 'running' ? this.#runs.get(outcome.response.id) : undefined;
+  }
+
+  /** Stops the response if it is made here. The flag in the database and the signal reach other replicas. */
+  stopLocally(id: string): void {
+    this.#runs.get(id)?.stop();
+  }
+
+  /** Starts what is next in the conversation, if it is due and nothing runs. */
+  async startNext(chatId: string): Promise<void> {
+    if (this.#draining) return;
+    const outcome = await claimNext(this.#deps, chatId, this.maker);
+    if (outcome.kind === 'claimed') this.begin(outcome.response);
+  }
+
+  /** Lets running responses finish for `milliseconds`, hands the rest over as `interrupted`, and stops all timers. */
+  async drain(milliseconds: number): Promise<void> {
+    this.#draining = true;
+    const waited = new AbortController();
+    const patience = this.#deps.clock.sleep(milliseconds, waited.signal).catch(() => undefined);
+    await Promise.race([this.#allDone(), patience]);
+    waited.abort();
+    for (const run of this.#runs.values()) run.interrupt();
+    await Promise.race([this.#allDone(), this.#deps.clock.sleep(handOverMs)]);
+    for (const timer of this.#timers) clearInterval(timer);
+    await Promise.all(this.#jobs.values());
+    await this.signals.stop();
+  }
+
+  #allDone(): Promise<void> {
+    if (this.#runs.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#idle.add(resolve));
+  }
+
+  #finished(run: ResponseRun, chatHasNext: boolean): void {
+    this.#runs.delete(run.response.id);
+    if (this.#runs.size === 0) for (const resolve of this.#idle) resolve();
+    if (!chatHasNext) return;
+    this.startNext(run.response.chat_id).catch((error) => this.#failed('dispatch', error));
+  }
+
+  async #storeFrames(): Promise<void> {
+    const batch: LogBatch[] = [];
+    const taken: { run: ResponseRun; entry: LogBatch }[] = [];
+    for (const run of this.#runs.values()) {
+      const row = run.ending ? undefined : run.log.takePending();
+      if (row === undefined) continue;
+      const entry = { id: run.response.id, generation: run.response.generation, row };
+      batch.push(entry);
+      taken.push({ run, entry });
+    }
+    if (batch.length === 0) return;
+    try {
+      const mine = await storeFrames(this.#deps, batch);
+      for (const { run } of taken) if (!mine.has(run.response.id) && !run.ending) run.lose();
+    } catch (error) {
+      for (const { run, entry } of taken) run.log.restore(entry.row);
+      throw error;
+    }
+  }
+
+  async #heartbeat(): Promise<void> {
+    const runs = [...this.#runs.values()].filter((run) => !run.ending);
+    if (runs.length === 0) return;
+    const held = await renewLeases(
+      this.#deps,
+      runs.map((run) => run.response.id),
+      this.maker,
+    );
+    for (const run of runs) {
+      const lease = held.get(run.response.id);
+      if (lease?.generation !== run.response.generation) {
+        if (!run.ending) run.lose();
+      } else if (lease.stopRequested) run.stop();
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    // Renewed first: a replica that was away must not interrupt what it still makes itself.
+    await this.#heartbeat();
+    const chats = await interruptExpired(this.#deps);
+    await dropOldFrames(this.#deps, this.timings.keepFramesMs);
+    for (const chatId of new Set(chats)) await this.startNext(chatId);
+    const now = this.#deps.clock.now();
+    for (const [id, at] of this.#earlyStops) if (now - at > earlyStopMs) this.#earlyStops.delete(id);
+  }
+
+  async #dispatch(): Promise<void> {
+    if (this.#draining) return;
+    for (const chatId of await dueChats(this.#deps.db.kysely, dueBatch)) await this.startNext(chatId);
+  }
+
+  #onSignal(signal: Signal): void {
+    if (signal.kind === 'input') {
+      this.#job('dispatch', () => this.#dispatch());
+      return;
+    }
+    if (signal.kind !== 'stop') return;
+    for (const id of signal.ids) {
+      const run = this.#runs.get(id);
+      if (run === undefined) this.#earlyStops.set(id, this.#deps.clock.now());
+      else run.stop();
+    }
+  }
+
+  #every(milliseconds: number, name: string, work: () => Promise<void>): void {
+    const timer = setInterval(() => this.#job(name, work), milliseconds);
+    timer.unref();
+    this.#timers.push(timer);
+  }
+
+  /** Runs the job unless it is still running; its failure is logged and it comes round again. */
+  #job(name: string, work: () => Promise<void>): void {
+    if (this.#jobs.has(name)) return;
+    const job = work()
+      .catch((error) => this.#failed(name, error))
+      .finally(() => this.#jobs.delete(name));
+    this.#jobs.set(name, job);
+  }
+
+  #failed(name: string, error: unknown): void {
+    this.#deps.log.warn(
+      { job: name, error: error instanceof Error ? error.message : String(error) },
+      'chat job failed',
+    );
+  }
+}
+
+/** How long ending the rest may take when draining. */
+const handOverMs = 5_000;
