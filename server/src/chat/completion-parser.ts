@@ -200,6 +200,8 @@ export function createCompletionParser(
   function addReasoning(text: string): void {
     length += text.length;
     if (length > bounds.maxTextLength) throw new ApiError('provider_error', 'The answer of the model is too long.');
+    // A server that sets reasoning apart sends no tags: what is held back in search of one goes first.
+    think.end();
     gather('reasoning', cleanContent(text));
   }
 

@@ -88,9 +88,9 @@ export function toSteps(parts: MessagePart[]): Step[] {
 }
 
 function addPart(step: Step, part: MessagePart): void {
-  if (isText(part)) step.text += part.text;
-  else if (isReasoning(part)) step.reasoning += part.text;
-  else if (isTool(part)) {
+  if (part.type === 'text') step.text += part.text;
+  else if (part.type === 'reasoning') step.reasoning += part.text;
+  else if (part.type === 'dynamic-tool') {
     step.calls.push({ id: part.toolCallId, name: part.toolName, input: part.input, result: resultOf(part) });
   }
 }
@@ -114,8 +114,8 @@ function resultText(result: StepCall['result']): string {
 function userContent(parts: MessagePart[]): string | ContentPart[] {
   const content: ContentPart[] = [];
   for (const part of parts) {
-    if (isText(part) && part.text !== '') content.push({ type: 'text', text: part.text });
-    else if (isFile(part)) content.push(fileContent(part));
+    if (part.type === 'text' && part.text !== '') content.push({ type: 'text', text: part.text });
+    else if (part.type === 'file') content.push(fileContent(part));
   }
   const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   return texts.length === content.length ? texts.join('\n\n') : content;
@@ -123,12 +123,11 @@ function userContent(parts: MessagePart[]): string | ContentPart[] {
 
 function fileContent(part: FilePart): ContentPart {
   const name = part.filename ?? 'file';
-  const data = readDataUrl(part.url);
-  if (data === undefined) return note(`[File ${name} (${part.mediaType}) is not included: only attached data is read]`);
+  const label = `[File ${name} (${part.mediaType})`;
+  if (!/^data:/i.test(part.url)) return note(`${label} is not included: only attached data is read]`);
   if (part.mediaType.startsWith('image/')) return { type: 'image_url', image_url: { url: part.url } };
-  if (!isTextType(part.mediaType))
-    return note(`[File ${name} (${part.mediaType}) is not included: not a text or image]`);
-  return note(`[File ${name}]\n${data}`);
+  if (!isTextType(part.mediaType)) return note(`${label} is not included: it is neither text nor an image]`);
+  return note(`[File ${name}]\n${readDataUrl(part.url)}`);
 }
 
 function note(text: string): ContentPart {
@@ -142,29 +141,14 @@ function isTextType(mediaType: string): boolean {
   );
 }
 
-/** The text in a `data:` URL (RFC 2397); undefined for any other URL. */
-function readDataUrl(url: string): string | undefined {
+/** The text in a `data:` URL (RFC 2397). */
+function readDataUrl(url: string): string {
   const comma = url.indexOf(',');
-  if (!/^data:/i.test(url) || comma === -1) return undefined;
   const body = url.slice(comma + 1);
-  if (/;\s*base64$/i.test(url.slice(0, comma))) return Buffer.from(body, 'base64').toString();
+  if (/;\s?base64$/i.test(url.slice(0, comma))) return Buffer.from(body, 'base64').toString();
   try {
     return decodeURIComponent(body);
   } catch {
     return body;
   }
-}
-
-// `data-${string}` among the part types keeps TypeScript from narrowing on `type` alone.
-function isText(part: MessagePart): part is Extract<MessagePart, { type: 'text' }> {
-  return part.type === 'text';
-}
-function isReasoning(part: MessagePart): part is Extract<MessagePart, { type: 'reasoning' }> {
-  return part.type === 'reasoning';
-}
-function isFile(part: MessagePart): part is FilePart {
-  return part.type === 'file';
-}
-function isTool(part: MessagePart): part is Extract<MessagePart, { type: 'dynamic-tool' }> {
-  return part.type === 'dynamic-tool';
 }
