@@ -1,0 +1,56 @@
+// Plain JavaScript for the oldest Node that may start us: no packages, nothing newer than Node 18.
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const inputs = [
+  'package-lock.json',
+  'scripts/build.mjs',
+  'contracts/src',
+  'server/src',
+  'workspace/src',
+  'web/build',
+  'web/index.html',
+  'web/public',
+  'web/src',
+  'web/vite.config.ts',
+];
+
+/** Where the build notes what it was made from. */
+export const stampFile = 'dist/.inputs';
+
+/** True when dist was made from the sources as they are, or when there are only built files here. */
+export function isBuilt(root) {
+  const stamp = join(root, stampFile);
+  if (!existsSync(stamp)) return false;
+  return !existsSync(join(root, 'server', 'src')) || readFileSync(stamp, 'utf8') === hashInputs(root);
+}
+
+/** One hash over names and contents of everything the build reads. */
+export function hashInputs(root) {
+  const hash = createHash('sha256');
+  for (const input of inputs) addTo(hash, root, input);
+  return hash.digest('hex');
+}
+
+function addTo(hash, root, path) {
+  const full = join(root, path);
+  if (!existsSync(full)) return;
+  const entries = isFolder(full);
+  if (entries === undefined) {
+    hash.update(`${path}\n`).update(createHash('sha256').update(readFileSync(full)).digest());
+    return;
+  }
+  for (const name of entries.sort()) {
+    if (!/\.test\.tsx?$/.test(name)) addTo(hash, root, `${path}/${name}`);
+  }
+}
+
+function isFolder(full) {
+  try {
+    return readdirSync(full);
+  } catch (error) {
+    if (error.code === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,118 @@
+import { copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { build as bundle } from 'esbuild';
+import { hashInputs, stampFile } from './build-inputs.mjs';
+
+const root = dirname(import.meta.dirname);
+const dist = join(root, 'dist');
+
+// CommonJS packages inside an ES module bundle still call require for Node's own modules.
+const requireBanner =
+  "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
+
+// Compiling the bundle is half of the start: its code cache must be switched on before it is loaded.
+const starter = (name) => `import { enableCompileCache, flushCompileCache } from 'node:module';
+enableCompileCache(new URL('./.compile-cache', import.meta.url).pathname);
+await import('./${name}.bundle.mjs');
+setTimeout(flushCompileCache, 2_000).unref();
+`;
+
+/** Builds everything into dist; returns what it made. */
+export async function build() {
+  const hash = hashInputs(root);
+  await rm(join(root, stampFile), { force: true });
+  const startedAt = performance.now();
+  console.error('Homeport: building (a few seconds; only when something changed) ...');
+  await Promise.all([buildServer(), buildWeb()]);
+  await mkdir(dist, { recursive: true });
+  await writeFile(join(root, stampFile), hash);
+  console.error(`Homeport: built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+}
+
+async function buildServer() {
+  const out = join(dist, 'server');
+  await rm(out, { recursive: true, force: true });
+  const names = await existing(['main', 'admin'], (name) => join(root, 'server/src', `${name}.ts`));
+  if (names.length === 0) return;
+  await bundle({
+    entryPoints: Object.fromEntries(names.map((name) => [`${name}.bundle`, join(root, 'server/src', `${name}.ts`)])),
+    outdir: out,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    banner: { js: requireBanner },
+    minifySyntax: true,
+    minifyWhitespace: true,
+    sourcemap: 'linked',
+    sourcesContent: false,
+    legalComments: 'none',
+    // Optional native driver and a runtime that is not ours: pg asks for them and does without.
+    external: ['pg-native', 'cloudflare:sockets'],
+    logLevel: 'warning',
+  });
+  await Promise.all(names.map((name) => writeFile(join(out, `${name}.mjs`), starter(name))));
+  await copyMigrations(out);
+  await copySwagger(out);
+}
+
+async function copyMigrations(out) {
+  await cp(join(root, 'server/src/db/migrations'), join(out, 'migrations'), { recursive: true });
+}
+
+/** Found by the bundle as a package, so that it needs no other installation. */
+async function copySwagger(out) {
+  const source = dirname(createRequire(join(root, 'server/package.json')).resolve('swagger-ui-dist/package.json'));
+  const target = join(out, 'node_modules/swagger-ui-dist');
+  await mkdir(target, { recursive: true });
+  const files = ['package.json', 'swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png', 'LICENSE'];
+  await Promise.all(files.map((file) => copyFile(join(source, file), join(target, file))));
+}
+
+async function buildWeb() {
+  const configFile = join(root, 'web/vite.config.ts');
+  if ((await existing(['web/src/main.tsx'], (file) => join(root, file))).length === 0) return;
+  const vite = await import('vite');
+  await vite.build({ configFile, logLevel: 'warn' });
+  await precompress(join(dist, 'web'));
+}
+
+const compressible = /\.(js|css|html|svg|json|webmanifest|txt|map|wasm)$/;
+const worthwhileBytes = 1_024;
+
+async function precompress(folder) {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && compressible.test(entry.name));
+  await Promise.all(files.map((entry) => compressFile(join(entry.parentPath, entry.name))));
+}
+
+async function compressFile(file) {
+  // The page itself is sent with a nonce of its own each time.
+  if (file.endsWith('index.html')) return;
+  const content = await readFile(file);
+  if (content.length < worthwhileBytes) return;
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 10, [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
+  const [small, older] = await Promise.all([
+    promisify(brotliCompress)(content, { params }),
+    promisify(gzip)(content, { level: 9 }),
+  ]);
+  await Promise.all([writeFile(`${file}.br`, small), writeFile(`${file}.gz`, older)]);
+}
+
+async function existing(items, pathOf) {
+  const found = await Promise.all(
+    items.map((item) =>
+      readFile(pathOf(item)).then(
+        () => item,
+        () => undefined,
+      ),
+    ),
+  );
+  return found.filter((item) => item !== undefined);
+}
+
+if (process.argv[1] === import.meta.filename) await build();

@@ -1,0 +1,63 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { checkImportRules } from './import-rules.mjs';
+import { listFiles } from './source-text.mjs';
+import { checkDocumentPaths, checkFileLengths } from './text-rules.mjs';
+
+const root = dirname(import.meta.dirname);
+const workspaces = ['contracts', 'server', 'workspace', 'web', 'acceptance'];
+
+/** Types, style, import rules, lengths and document paths. Returns true when all hold. */
+export async function check() {
+  const types = workspaces
+    .filter((name) => existsSync(join(root, name, 'tsconfig.json')) && hasSources(name))
+    .map((name) => ({ name: `types of ${name}`, work: () => program('typescript/bin/tsc', ['-p', name]) }));
+  const parts = [
+    ...types,
+    { name: 'Biome', work: () => program('@biomejs/biome/bin/biome', ['check', '--error-on-warnings', '.']) },
+    { name: 'import rules', work: () => report(checkImportRules(root)) },
+    { name: 'file lengths', work: lengths },
+    { name: 'document paths', work: () => report(checkDocumentPaths(root)) },
+  ];
+  const results = await Promise.all(parts.map(runPart));
+  return results.every((passed) => passed);
+}
+
+async function runPart({ name, work }) {
+  const startedAt = performance.now();
+  const output = await work();
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  if (output === '') {
+    console.log(`  ok    ${name} (${seconds} s)`);
+    return true;
+  }
+  console.log(`  FAIL  ${name} (${seconds} s)\n${output.trimEnd()}`);
+  return false;
+}
+
+/** Runs a tool under this Node; empty text when it is content. */
+function program(path, args) {
+  return new Promise((resolve) => {
+    const options = { cwd: root, maxBuffer: 64 * 1024 * 1024, timeout: 300_000 };
+    execFile(process.execPath, [join(root, 'node_modules', path), ...args], options, (error, stdout, stderr) => {
+      resolve(error === null ? '' : `${stdout}${stderr}` || String(error));
+    });
+  });
+}
+
+function hasSources(workspace) {
+  return listFiles(root, workspace).some((file) => /\.tsx?$/.test(file));
+}
+
+function report(problems) {
+  return problems.map(({ file, line, rule, message }) => `${file}:${line} [${rule}] ${message}\n`).join('');
+}
+
+function lengths() {
+  const { problems, warnings } = checkFileLengths(root);
+  if (warnings.length > 0) console.log(`  note  long files:\n${report(warnings).trimEnd()}`);
+  return report(problems);
+}
+
+if (process.argv[1] === import.meta.filename) process.exitCode = (await check()) ? 0 : 1;

@@ -1,0 +1,207 @@
+// Who may import whom (docs: CONTRIBUTING.md, "Import rules"). Reads text, not types: fast, and needs no compiler.
+import { posix } from 'node:path';
+import { listFiles, listImports, readSource, withoutCommentsAndStrings } from './source-text.mjs';
+
+const code = /\.(ts|tsx|mjs|js)$/;
+const test = /\.test\.(ts|tsx|mjs)$/;
+
+// A feature may import those of lower rank only.
+const featureRank = {
+  provision: 8,
+  chat: 7,
+  artifacts: 6,
+  conversations: 5,
+  projects: 4,
+  workspaces: 3,
+  mcp: 3,
+  catalogue: 3,
+  settings: 1,
+  accounts: 1,
+};
+const platformFolders = new Set(['http', 'db', 'egress', 'secrets']);
+const banned = /^(index|utils|helpers|types)\.(ts|tsx|mjs|js)$/;
+const directNetwork = new Set([
+  'node:http',
+  'node:https',
+  'node:http2',
+  'node:net',
+  'node:tls',
+  'http',
+  'https',
+  'net',
+  'tls',
+]);
+const clientNames = /(^|[{,\s])(request|get|connect|createConnection|Agent|\*)(?=[\s,}]|$)/;
+
+/** Checks the tree below `root`; returns `[{file, line, rule, message}]`, empty when all is well. */
+export function checkImportRules(root) {
+  const files = listFiles(root).filter((file) => code.test(file) && workspaceOf(file) !== undefined);
+  const known = new Set(files);
+  const problems = [];
+  const graph = new Map();
+  for (const file of files) {
+    const text = readSource(root, file);
+    const imports = listImports(text).map((item) => ({ ...item, target: resolve(file, item.specifier, known) }));
+    const report = (rule, line, message) => problems.push({ file, line, rule, message });
+    checkNames(file, text, report);
+    checkBans(file, text, imports, report);
+    for (const item of imports) checkImport(file, item, (rule, message) => report(rule, item.line, message));
+    graph.set(
+      file,
+      imports.filter((item) => !item.typeOnly && known.has(item.target)).map((item) => item.target),
+    );
+  }
+  for (const cycle of findCycles(graph)) {
+    problems.push({ file: cycle[0], line: 1, rule: 'no-cycles', message: cycle.join(' -> ') });
+  }
+  return problems;
+}
+
+function workspaceOf(file) {
+  return /^(contracts|server|workspace|web|acceptance)\//.exec(file)?.[1];
+}
+
+/** Tests, fakes and tools are free of the bans, not of the layers between workspaces. */
+function isTest(file) {
+  return test.test(file) || file.startsWith('server/test/') || file.startsWith('acceptance/');
+}
+
+function resolve(file, specifier, known) {
+  if (specifier.startsWith('@homeport/contracts/')) {
+    return `contracts/src/${specifier.slice('@homeport/contracts/'.length)}.ts`;
+  }
+  if (!specifier.startsWith('.')) return specifier;
+  const path = posix.join(posix.dirname(file), specifier);
+  return [path, `${path}.ts`, `${path}.tsx`].find((candidate) => known.has(candidate)) ?? path;
+}
+
+function checkNames(file, text, report) {
+  const parts = file.split('/');
+  if (banned.test(parts.at(-1)) || parts.includes('helpers') || parts.includes('utils')) {
+    report('file-names', 1, 'name the file after what is in it, not index, utils, helpers or types');
+  }
+  if (/\.(config|d)\.(ts|mjs|js)$/.test(file)) return;
+  const stripped = withoutCommentsAndStrings(text);
+  const match = /(^|[;\n}])\s*export\s+default\b|export\s*\{[^}]*\bas\s+default\b/.exec(stripped);
+  if (match) report('named-exports', lineOf(stripped, match.index), 'use a named export');
+}
+
+function checkBans(file, text, imports, report) {
+  if (isTest(file) || !/^(server|workspace|contracts|web)\/src\//.test(file)) return;
+  const inEgress = file.startsWith('server/src/egress/');
+  const inWebDoor = /^web\/src\/api(\.ts|-[\w-]+\.ts|\/.*)$/.test(file);
+  const stripped = withoutCommentsAndStrings(text);
+  const fetching = /(?<![.\w$#])fetch\s*\(|\b(?:globalThis|window|self)\.fetch\b/.exec(stripped);
+  if (fetching && !inEgress && !inWebDoor && !isDeclaration(stripped, fetching.index)) {
+    report(
+      'one-way-out',
+      lineOf(stripped, fetching.index),
+      'fetch only in server/src/egress, in the browser in web/src/api',
+    );
+  }
+  const environment = /\bprocess\s*\.\s*env\b/.exec(stripped);
+  if (environment && !/^(server|workspace)\/src\/(\w+\/)?config\.ts$/.test(file)) {
+    report('one-configuration', lineOf(stripped, environment.index), 'process.env is read in config.ts only');
+  }
+  for (const { specifier, names, typeOnly, line } of imports) {
+    if (typeOnly || inEgress) continue;
+    const client = directNetwork.has(specifier) && (clientNames.test(names) || !names.startsWith('{'));
+    if (specifier === 'undici' || client) {
+      report('one-way-out', line, `${specifier} opens connections: only server/src/egress may`);
+    }
+  }
+}
+
+/** A method or function that is itself named fetch. */
+function isDeclaration(text, index) {
+  return (
+    /\bfunction\s*\*?\s*$/.test(text.slice(0, index)) || /^fetch\s*\([^()]*\)\s*(:[^;{}=]+)?\{/.test(text.slice(index))
+  );
+}
+
+function checkImport(file, item, report) {
+  const { specifier, target, typeOnly } = item;
+  const from = workspaceOf(file);
+  const to = workspaceOf(target) ?? /^@homeport\/(\w+)/.exec(specifier)?.[1];
+  if (to !== undefined && to !== from && (to !== 'contracts' || from === 'contracts')) {
+    return report('workspaces', `${from} may import contracts only, not ${to}`);
+  }
+  if (from === 'contracts' && !isTest(file) && to === undefined && specifier !== 'zod') {
+    return report('workspaces', `contracts imports zod only, not ${specifier}`);
+  }
+  if (from === 'web' && /^zod(\/|$)/.test(specifier) && !typeOnly) {
+    return report('workspaces', 'web imports types of zod only: validation stays on the server');
+  }
+  if (file.startsWith('server/src/') && !isTest(file)) checkServerImport(file, item, report);
+}
+
+function checkServerImport(file, { specifier, target, typeOnly }, report) {
+  const from = placeOf(file);
+  if (from.kind === 'unknown')
+    return report('rooms', `server/src/${from.folder} is neither a feature nor a platform folder`);
+  if (from.kind === 'domain' && /^(hono|@hono\/)/.test(specifier)) {
+    return report('layers', 'a domain file knows nothing of HTTP: leave it to handlers.ts');
+  }
+  if (!target.startsWith('server/src/')) return;
+  // deps.ts only names the types of what main.ts builds.
+  if (from.folder === 'deps.ts' && typeOnly) return;
+  const to = placeOf(target);
+  const wrong = wrongLayer(from, to);
+  if (wrong !== undefined) report('layers', wrong);
+}
+
+const entryRank = { 'main.ts': 3, 'admin.ts': 3, 'app.ts': 2, 'routes.ts': 1 };
+
+/** `{kind, folder}` of a file in server/src: entry, handlers, domain, platform, base or unknown. */
+function placeOf(file) {
+  const [folder, name] = file.slice('server/src/'.length).split('/');
+  if (name === undefined) return { kind: folder in entryRank ? 'entry' : 'base', folder };
+  if (platformFolders.has(folder)) return { kind: 'platform', folder };
+  if (!(folder in featureRank)) return { kind: 'unknown', folder };
+  return { kind: /^(.+-)?handlers\.ts$/.test(file.split('/').at(-1)) ? 'handlers' : 'domain', folder };
+}
+
+function wrongLayer(from, to) {
+  if (from.kind === 'entry') {
+    const upward = to.kind === 'entry' && entryRank[to.folder] >= entryRank[from.folder];
+    const past = from.folder === 'routes.ts' && to.kind === 'domain';
+    return upward || past ? `${from.folder} may not import ${to.folder}` : undefined;
+  }
+  if (to.kind === 'entry') return `nothing imports ${to.folder} but what starts the process`;
+  const feature = from.kind === 'handlers' || from.kind === 'domain';
+  if (!feature) {
+    const upward = to.folder in featureRank || (from.kind === 'base' && to.kind === 'platform' && to.folder === 'http');
+    return upward ? `${from.folder} lies below ${to.folder}` : undefined;
+  }
+  if (from.kind === 'domain' && to.folder === 'http') return 'a domain file never imports http/';
+  if (to.kind === 'handlers' && from.kind === 'domain') return 'a domain file never imports handlers';
+  if (to.folder === from.folder || !(to.folder in featureRank)) return undefined;
+  if (to.kind === 'handlers') return 'handlers belong to their own feature';
+  const downward = featureRank[to.folder] < featureRank[from.folder];
+  return downward ? undefined : `${from.folder} may import features below it only, and ${to.folder} is not`;
+}
+
+/** Each cycle once, as the list of its files. */
+export function findCycles(graph) {
+  const cycles = [];
+  const state = new Map();
+  const path = [];
+  const visit = (file) => {
+    if (state.get(file) === 'done') return;
+    if (state.get(file) === 'open') {
+      cycles.push([...path.slice(path.indexOf(file)), file]);
+      return;
+    }
+    state.set(file, 'open');
+    path.push(file);
+    for (const next of graph.get(file) ?? []) visit(next);
+    path.pop();
+    state.set(file, 'done');
+  };
+  for (const file of graph.keys()) visit(file);
+  return cycles;
+}
+
+function lineOf(text, index) {
+  return text.slice(0, index + 1).split('\n').length;
+}

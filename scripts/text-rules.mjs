@@ -1,0 +1,53 @@
+// File lengths, and paths that documents name.
+import { existsSync } from 'node:fs';
+import { posix } from 'node:path';
+import { listFiles, readSource } from './source-text.mjs';
+
+const measured = /\.(ts|tsx|mjs|js|css)$/;
+const longest = 500;
+const remarkable = 400;
+
+/** `{problems, warnings}`: files over 500 lines fail, over 400 are named. */
+export function checkFileLengths(root) {
+  const problems = [];
+  const warnings = [];
+  for (const file of listFiles(root).filter((name) => measured.test(name))) {
+    const lines = readSource(root, file).split('\n').length - 1;
+    if (lines <= remarkable) continue;
+    const target = lines > longest ? problems : warnings;
+    target.push({ file, line: 1, rule: 'file-length', message: `${lines} lines` });
+  }
+  return { problems, warnings };
+}
+
+const documents = /^(README\.md|CONTRIBUTING\.md|docs\/.*\.md)$/;
+const placeholder = /[*<>{}$]|NNNN|\.\.\.|…/;
+
+/** Every path in backticks, and every relative link, of README, CONTRIBUTING and docs must exist. */
+export function checkDocumentPaths(root) {
+  const files = listFiles(root);
+  const folders = new Set(files.map((file) => file.split('/')[0]));
+  const problems = [];
+  for (const file of files.filter((name) => documents.test(name))) {
+    readSource(root, file)
+      .split('\n')
+      .forEach((text, index) => {
+        for (const path of namedPaths(text, file, folders)) {
+          if (existsSync(posix.join(root, path))) continue;
+          problems.push({ file, line: index + 1, rule: 'document-paths', message: `${path} does not exist` });
+        }
+      });
+  }
+  return problems;
+}
+
+function namedPaths(text, file, folders) {
+  const quoted = [...text.matchAll(/`([^`\s]+)`/g)]
+    .map((match) => match[1].replace(/[:#].*$/, ''))
+    .filter((path) => !placeholder.test(path) && path.includes('/') && folders.has(path.split('/')[0]));
+  const linked = [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map((match) => match[1].replace(/#.*$/, ''))
+    .filter((path) => path !== '' && !/^[a-z]+:/.test(path))
+    .map((path) => posix.join(posix.dirname(file), path));
+  return [...quoted, ...linked];
+}
