@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { domainToUnicode } from 'node:url';
 import { type AddressClass, classifyAddress } from './addresses.ts';
 import { blockedDestination } from './failures.ts';
 
@@ -91,7 +92,11 @@ function hasUserinfo(raw: string): boolean {
 
 function isWellFormedHost(host: string): boolean {
   if (isIP(host) !== 0) return true;
-  return (
-    host.length > 0 && host.length <= 253 && host.split('.').every((label) => label.length > 0 && label.length <= 63)
-  );
+  return host.length > 0 && host.length <= 253 && host.split('.').every(isWellFormedLabel);
+}
+
+// The parser lets a broken punycode label pass, and the decoder leaves it as it is.
+function isWellFormedLabel(label: string): boolean {
+  if (label.length === 0 || label.length > 63) return false;
+  return !label.startsWith('xn--') || !domainToUnicode(label).startsWith('xn--');
 }
