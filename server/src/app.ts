@@ -1,11 +1,13 @@
+import type { RequestListener } from 'node:http';
+import type { EndpointSpec } from '@homeport/contracts/endpoint';
+import { type EndpointName, endpoints } from '@homeport/contracts/endpoints';
 import { getRequestListener } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { type EndpointName, endpoints } from '@homeport/contracts/endpoints';
 import { Hono } from 'hono';
-import type { RequestListener } from 'node:http';
 import { canEditProviders } from './catalogue/catalogue-owner.ts';
 import { trustedProxies } from './client-address.ts';
 import type { Deps } from './deps.ts';
+import type { Handler, HandlerInput } from './http/handler.ts';
 import { originRule } from './http/origin.ts';
 import { type AppEnvironment, type MountedEndpoint, mountEndpoints } from './http/router.ts';
 import type { WebClient } from './http/web-client.ts';
@@ -38,7 +40,13 @@ export function createApp(deps: Deps, web: WebClient | undefined): RequestListen
 }
 
 function mounted(deps: Deps): MountedEndpoint[] {
-  return Object.keys(endpoints)
-    .filter((name): name is EndpointName => Object.hasOwn(routes, name))
-    .map((name) => ({ spec: endpoints[name], handle: routes[name](deps) }));
+  return endpointNames.map((name) => bind(name, deps));
+}
+
+const endpointNames = Object.keys(endpoints).filter((name): name is EndpointName => Object.hasOwn(endpoints, name));
+
+/** The table's types hold between a row and its handler; the router works on any row, so they end here. */
+function bind(name: EndpointName, deps: Deps): MountedEndpoint {
+  const handler = routes[name] as Handler<Deps, EndpointSpec>;
+  return { spec: endpoints[name], handle: (input) => handler(deps, input as HandlerInput<EndpointSpec>) };
 }

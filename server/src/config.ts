@@ -24,10 +24,14 @@ export type Config = Readonly<{
   artifactMaxUploadBytes: number;
   logLevel: LogLevel;
   modelTitles: boolean;
+  version: string;
 }>;
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
+
+/** The release, kept equal to package.json by `npm run check`. */
+const version = '0.1.0';
 
 /** All bad settings of one start; the message has one line each and never a value of a secret. */
 export class ConfigError extends Error {
@@ -66,6 +70,7 @@ export function loadConfig(environment: Environment): Config {
     artifactMaxUploadBytes: reader.integer('ARTIFACT_MAX_UPLOAD_BYTES', limits.artifactMaxUploadBytes, 1, 2 ** 40),
     logLevel: reader.choice('LOG_LEVEL', logLevels, 'info'),
     modelTitles: reader.flag('MODEL_TITLES', true),
+    version,
   };
   const secrets = readSecrets(reader, dataDir, databaseUrl !== undefined);
   reader.finish();

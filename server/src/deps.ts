@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
+import type { RunningResponses } from './chat/running-responses.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/pool.ts';
 import type { Egress } from './egress/egress.ts';
+import type { Identify } from './http/guard.ts';
 import type { KeyRing } from './secrets/key-ring.ts';
 
 /** What every verb may use; built once in main.ts. Features take the members they need. */
@@ -13,4 +15,6 @@ export type Deps = {
   egress: Egress;
   clock: Clock;
   log: Logger;
+  findActor: Identify;
+  responses: RunningResponses;
 };

@@ -66,6 +66,23 @@ export async function claimInput(
   });
 }
 
+/** What has become of an input, without claiming it: a replica that is stopping leaves that to others. */
+export async function findOutcome(
+  deps: Pick<Deps, 'db'>,
+  request: { chatId: string; ownerId: string; messageId: string },
+): Promise<ClaimOutcome> {
+  const input = await deps.db.kysely
+    .selectFrom('inputs')
+    .selectAll()
+    .where('id', '=', request.messageId)
+    .where('chat_id', '=', request.chatId)
+    .where('owner_id', '=', request.ownerId)
+    .executeTakeFirst();
+  if (input === undefined) throw new ApiError('not_found', 'Message not found');
+  if (input.state === 'applied') return outcomeOfApplied(deps.db.kysely, input);
+  return { kind: 'waiting', assistantId: input.assistant_id };
+}
+
 /** Claims whatever is next in the conversation and due; used when a response ended and by the dispatcher. */
 export async function claimNext(deps: Pick<Deps, 'db'>, chatId: string, maker: Maker): Promise<ClaimOutcome> {
   return inTransaction(deps.db, async (trx) => {

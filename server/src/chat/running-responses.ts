@@ -121,6 +121,11 @@ export class RunningResponses {
     await this.signals.stop();
   }
 
+  /** Resolves when no write of frames is under way: what was taken is stored, or back in its log. */
+  async stored(): Promise<void> {
+    await this.#jobs.get('store');
+  }
+
   #allDone(): Promise<void> {
     if (this.#runs.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#idle.add(resolve));

@@ -1,0 +1,147 @@
+import type { ChatBody } from '@homeport/contracts/chat';
+import type { endpoints } from '@homeport/contracts/endpoints';
+import { ApiError } from '@homeport/contracts/errors';
+import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
+import { assertOwnedModel } from '../catalogue/models.ts';
+import { assertOwnedChat, deleteOwnedChat } from '../conversations/chats.ts';
+import type { Deps } from '../deps.ts';
+import { EventStream } from '../http/event-stream.ts';
+import { type Handler, Reply, type RequestFacts, streamed } from '../http/handler.ts';
+import {
+  type ClaimOutcome,
+  claimInput,
+  claimRegeneration,
+  claimResumption,
+  findOutcome,
+  findRunning,
+} from './claims.ts';
+import { type Follower, followResponse, replayEnded } from './follow.ts';
+import { admitInput, cancelInput, decisionOf, listQueuedInputs, viewInput } from './inputs.ts';
+import { interruptExpired, requestStop } from './response-end.ts';
+
+type Endpoints = typeof endpoints;
+
+export const postChatStart: Handler<Deps, Endpoints['postChatStart']> = async (deps, { actor, body }) => {
+  const { input } = await admitInput(deps, body, { ownerId: actor.id, graceMs: deps.responses.timings.graceMs });
+  return { messageId: input.id };
+};
+
+export const postTurnInput: Handler<Deps, Endpoints['postTurnInput']> = async (deps, { actor, body }) => {
+  const { input, repeated } = await admitInput(deps, body, { ownerId: actor.id, graceMs: 0 });
+  return new Reply({ input: viewInput(input) }, { status: repeated ? 200 : 201 });
+};
+
+export const getTurnInputs: Handler<Deps, Endpoints['getTurnInputs']> = async (deps, { actor, query }) => {
+  await assertOwnedChat(deps.db.kysely, actor.id, query.chatId);
+  const inputs = await listQueuedInputs(deps.db.kysely, query.chatId);
+  return { inputs: inputs.map(viewInput) };
+};
+
+export const deleteTurnInput: Handler<Deps, Endpoints['deleteTurnInput']> = async (deps, { actor, query }) => {
+  await assertOwnedChat(deps.db.kysely, actor.id, query.chatId);
+  return { ok: true, input: viewInput(await cancelInput(deps, query.chatId, query.id)) };
+};
+
+/** Starts, joins, regenerates or resumes (contract section 6). */
+export const postChatResponse: Handler<Deps, Endpoints['postChatResponse']> = async (
+  deps,
+  { actor, body, request },
+) => {
+  const outcome = await claimFresh(deps, actor.id, body);
+  const run = deps.responses.adopt(outcome);
+  const assistantId = assistantOf(outcome);
+  if (body.detach === true || outcome.kind === 'waiting') {
+    return new Reply({ admitted: true, assistantId }, { status: 202 });
+  }
+  if (outcome.kind === 'claimed' && run !== undefined) {
+    const failure = await run.begun;
+    if (failure !== undefined) throw failure;
+  }
+  const { stream, left } = openStream(request);
+  if (outcome.kind === 'ended') await replayEnded(deps, assistantId, stream);
+  else void followResponse(deps, assistantId, 0, stream, left).catch((error) => failStream(deps, stream, error));
+  return streamed;
+};
+
+export const getChatStream: Handler<Deps, Endpoints['getChatStream']> = async (
+  deps,
+  { actor, params, query, request },
+) => {
+  await assertOwnedChat(deps.db.kysely, actor.id, params.chatId);
+  const after = query.after ?? lastEventId(request);
+  await interruptExpired(deps, { chatId: params.chatId });
+  const running = await findRunning(deps.db.kysely, params.chatId);
+  if (running === undefined) return new Reply(undefined, { status: 204 });
+  const { stream, left } = openStream(request);
+  void followResponse(deps, running.id, after, stream, left).catch((error) => failStream(deps, stream, error));
+  return streamed;
+};
+
+export const postChatStop: Handler<Deps, Endpoints['postChatStop']> = async (deps, { actor, params, body }) => {
+  await assertOwnedChat(deps.db.kysely, actor.id, params.chatId);
+  const stopped = await requestStop(deps, params.chatId, body?.assistantId);
+  if (stopped !== undefined) deps.responses.stopLocally(stopped);
+  return { stopped: stopped !== undefined, assistantId: stopped ?? null };
+};
+
+export const deleteChat: Handler<Deps, Endpoints['deleteChat']> = async (deps, { actor, query }) => {
+  await assertOwnedChat(deps.db.kysely, actor.id, query.id);
+  const stopped = await requestStop(deps, query.id, undefined);
+  if (stopped !== undefined) deps.responses.stopLocally(stopped);
+  await deleteOwnedChat(deps, actor.id, query.id);
+  return { ok: true };
+};
+
+/** Claims; when a response that nobody makes any more is in the way, that one is ended first. */
+async function claimFresh(deps: Deps, ownerId: string, body: ChatBody): Promise<ClaimOutcome> {
+  if (typeof body.modelId === 'string' && body.modelPinned !== false) {
+    await assertOwnedModel(deps, catalogueOwner(deps.config, ownerId), body.modelId);
+  }
+  if ((body.mcpServerIds ?? []).length > 0) throw new ApiError('not_found', 'MCP server not found');
+  const outcome = await claim(deps, ownerId, body);
+  if (outcome.kind !== 'running' && outcome.kind !== 'waiting') return outcome;
+  const interrupted = await interruptExpired(deps, { chatId: body.chatId });
+  return interrupted.length === 0 ? outcome : claim(deps, ownerId, body);
+}
+
+function claim(deps: Deps, ownerId: string, body: ChatBody): Promise<ClaimOutcome> {
+  const { chatId, messageId } = body;
+  const request = { chatId, ownerId, decision: decisionOf(body) };
+  const { maker, draining } = deps.responses;
+  if (messageId !== undefined && body.regenerate !== true) {
+    return draining ? findOutcome(deps, { ...request, messageId }) : claimInput(deps, { ...request, messageId }, maker);
+  }
+  if (draining) throw new ApiError('database_unavailable', 'The service is restarting. Try again.', { retryAfter: 2 });
+  return messageId === undefined
+    ? claimResumption(deps, request, maker)
+    : claimRegeneration(deps, { ...request, messageId }, maker);
+}
+
+function assistantOf(outcome: ClaimOutcome): string {
+  if (outcome.kind === 'waiting') return outcome.assistantId;
+  if (outcome.kind === 'nothing') throw new ApiError('not_found', 'Message not found');
+  return outcome.response.id;
+}
+
+/** Closing a follower removes a follower, nothing else: disconnecting is not Stop. */
+function openStream(request: RequestFacts): { stream: Follower; left: AbortSignal } {
+  const leaving = new AbortController();
+  const stream = new EventStream(request.outgoing, request.id, () => leaving.abort());
+  return { stream, left: leaving.signal };
+}
+
+function failStream(deps: Deps, stream: Follower, error: unknown): void {
+  deps.log.warn({ cause: error }, 'following a response failed');
+  stream.end('');
+}
+
+function lastEventId(request: RequestFacts): number {
+  const value = request.headers.get('last-event-id');
+  if (value === null || value === '') return 0;
+  if (!/^\d{1,15}$/.test(value)) {
+    throw new ApiError('invalid_request', 'The request is not valid. last-event-id: not a sequence number', {
+      details: [{ path: 'last-event-id', message: 'Not a sequence number' }],
+    });
+  }
+  return Number(value);
+}

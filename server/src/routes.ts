@@ -1,0 +1,96 @@
+import { type Endpoints, endpoints } from '@homeport/contracts/endpoints';
+import {
+  deleteMySessions,
+  getAuthSession,
+  getMe,
+  getMySessions,
+  getSetup,
+  patchMe,
+  postChangePassword,
+  postSetup,
+  postSignIn,
+  postSignOut,
+} from './accounts/handlers.ts';
+import {
+  deleteModel,
+  deleteProvider,
+  getModelTiers,
+  getProviders,
+  patchModel,
+  patchProvider,
+  postModel,
+  postProvider,
+  postProviderTest,
+  putModelTiers,
+} from './catalogue/handlers.ts';
+import {
+  deleteChat,
+  deleteTurnInput,
+  getChatStream,
+  getTurnInputs,
+  postChatResponse,
+  postChatStart,
+  postChatStop,
+  postTurnInput,
+} from './chat/handlers.ts';
+import { exportChat, getChats, patchChat, postChat } from './conversations/handlers.ts';
+import { pingDatabase } from './db/pool.ts';
+import type { Deps } from './deps.ts';
+import { docsAsset, docsPage } from './http/docs.ts';
+import { type Handler, Reply } from './http/handler.ts';
+import { openapiDocument } from './http/openapi.ts';
+import { getPublicConfig } from './settings/handlers.ts';
+
+/** The health probe answers within this many milliseconds, whatever the database does. */
+const healthTimeoutMs = 1_500;
+
+/** EVERY endpoint, one line each: the contract's row is answered by this handler. */
+export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]> } = {
+  getHealth: async ({ db }) => {
+    const healthy = await pingDatabase(db, healthTimeoutMs).then(
+      () => true,
+      () => false,
+    );
+    return healthy ? { ok: true } : new Reply({ ok: false }, { status: 503 });
+  },
+  getPublicConfig,
+  getOpenapi: ({ config }) => openapiDocument(endpoints, config.version),
+  getDocs: () => docsPage(),
+  getDocsAsset: (_deps, { params }) => docsAsset(params.file),
+
+  getSetup,
+  postSetup,
+  postSignIn,
+  postSignOut,
+  getAuthSession,
+  postChangePassword,
+  getMe,
+  patchMe,
+  getMySessions,
+  deleteMySessions,
+
+  getProviders,
+  postProvider,
+  patchProvider,
+  deleteProvider,
+  postProviderTest,
+  postModel,
+  patchModel,
+  deleteModel,
+  getModelTiers,
+  putModelTiers,
+
+  getChats,
+  postChat,
+  patchChat,
+  deleteChat,
+  exportChat,
+
+  postChatStart,
+  postTurnInput,
+  getTurnInputs,
+  deleteTurnInput,
+  postChatResponse,
+  getChatStream,
+  postChatStop,
+};
