@@ -31,6 +31,18 @@ export async function findPasswordHash(db: Queryable, userId: string): Promise<s
   return row?.password ?? undefined;
 }
 
+/** The same by e-mail address; undefined also for an unknown one. */
+export async function findPasswordHashByEmail(db: Queryable, email: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('credentials')
+    .innerJoin('users', 'users.id', 'credentials.user_id')
+    .select('credentials.password')
+    .where('users.email', '=', email)
+    .where('credentials.provider_id', '=', passwordProvider)
+    .executeTakeFirst();
+  return row?.password ?? undefined;
+}
+
 /** Replaces the password; false when the account has none. */
 export async function updatePassword(db: Queryable, userId: string, hash: string): Promise<boolean> {
   const { numUpdatedRows } = await db

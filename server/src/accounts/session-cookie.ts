@@ -21,9 +21,13 @@ export function sessionCookieName(rule: Pick<CookieRule, 'secureCookie'>): strin
 
 /** The `Set-Cookie` value that carries a session, in exactly Better Auth's form. */
 export function sessionCookie(rule: CookieRule, token: string): string {
-  const value = encodeURIComponent(`${token}.${sign(token, rule.authSecret)}`);
   const secure = rule.secureCookie ? '; Secure' : '';
-  return `${sessionCookieName(rule)}=${value}; Max-Age=${sessionSeconds}; Path=/; HttpOnly${secure}; SameSite=Lax`;
+  return `${cookiePair(rule, token)}; Max-Age=${sessionSeconds}; Path=/; HttpOnly${secure}; SameSite=Lax`;
+}
+
+/** The session's part of a `Cookie` header. */
+export function cookiePair(rule: CookieRule, token: string): string {
+  return `${sessionCookieName(rule)}=${encodeURIComponent(`${token}.${sign(token, rule.authSecret)}`)}`;
 }
 
 /** The session token of a `Cookie` header, when its signature is ours. `remembered` is false for a session that is not to be renewed. */

@@ -62,7 +62,7 @@ export type VerificationsTable = {
   updated_at: UpdatedAt;
 };
 
-export type SignInFailuresTable = { id: Sequence; address: string; email: string; at: CreatedAt };
+export type SignInFailuresTable = { id: Sequence; address: string; email: string; at: CreatedAt; failed: Flag };
 
 export type InstallationTable = {
   singleton: Generated<boolean>;

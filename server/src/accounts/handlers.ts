@@ -1,0 +1,90 @@
+import type { accountEndpoints } from '@homeport/contracts/accounts';
+import { ApiError } from '@homeport/contracts/errors';
+import type { User } from '@homeport/contracts/fields';
+import type { Deps } from '../deps.ts';
+import { type Handler, Reply, type RequestFacts } from '../http/handler.ts';
+import type { FindActor } from './actor.ts';
+import { type Auth, cookieRule } from './auth.ts';
+import { cookiePair, readSessionCookie, sessionCookie } from './session-cookie.ts';
+import { endOtherSessions, endSession, endSessionOfToken, listSessions, type SessionOrigin } from './sessions.ts';
+import { completeSetup, getSetupState } from './setup.ts';
+import { changePassword, signIn } from './sign-in.ts';
+import { renameUser } from './users.ts';
+
+/** What the account endpoints need of deps. */
+export type AccountsDeps = Pick<Deps, 'config' | 'db' | 'clock'> & { auth: Auth; findActor: FindActor };
+type AccountHandler<N extends keyof typeof accountEndpoints> = Handler<AccountsDeps, (typeof accountEndpoints)[N]>;
+
+/** GET /api/setup */
+export const getSetup: AccountHandler<'getSetup'> = (deps) => getSetupState(deps);
+
+/** POST /api/setup */
+export const postSetup: AccountHandler<'postSetup'> = async (deps, { body, request }) => {
+  const claimHeader = request.headers.get('x-setup-claim-token');
+  const { user, token } = await completeSetup(deps, body, claimHeader, originOf(request));
+  return withCookies({ user }, [sessionCookie(cookieRule(deps.config), token)]);
+};
+
+/** POST /api/auth/sign-in/email */
+export const postSignIn: AccountHandler<'postSignIn'> = async (deps, { body, request }) => {
+  const answer = await signIn(deps, body, originOf(request), request.signal);
+  return withCookies(answer.body, answer.cookies);
+};
+
+/** POST /api/auth/sign-out; the session is gone before this answers. */
+export const postSignOut: AccountHandler<'postSignOut'> = async (deps, { request }) => {
+  const rule = cookieRule(deps.config);
+  const cookie = readSessionCookie(rule, request.headers.get('cookie'));
+  if (cookie !== undefined) await endSessionOfToken(deps.db.kysely, cookie.token);
+  const answer = await deps.auth.signOut(cookie === undefined ? '' : cookiePair(rule, cookie.token));
+  return withCookies(answer.body, answer.cookies);
+};
+
+/** GET /api/auth/get-session; null when nobody is signed in. */
+export const getAuthSession: AccountHandler<'getAuthSession'> = async (deps, { request }) => {
+  const header = request.headers.get('cookie');
+  const found = await deps.findActor(header);
+  if (found === undefined) return null;
+  if (!found.actor.enabled) throw new ApiError('account_disabled', 'This account is disabled');
+  const rule = cookieRule(deps.config);
+  const cookie = readSessionCookie(rule, header);
+  const session = cookie === undefined ? null : await deps.auth.getSession(cookiePair(rule, cookie.token));
+  return withCookies(session, found.setCookie === undefined ? [] : [found.setCookie]);
+};
+
+/** POST /api/auth/change-password */
+export const postChangePassword: AccountHandler<'postChangePassword'> = async (deps, { actor, body, request }) => {
+  const { user, token } = await changePassword(deps, actor, body, originOf(request), request.signal);
+  return withCookies({ token: null, user }, [sessionCookie(cookieRule(deps.config), token)]);
+};
+
+/** GET /api/me */
+export const getMe: AccountHandler<'getMe'> = (_deps, { actor }) => {
+  const { sessionId: _, ...user } = actor;
+  return { user: user satisfies User };
+};
+
+/** PATCH /api/me */
+export const patchMe: AccountHandler<'patchMe'> = async (deps, { actor, body }) => ({
+  user: await renameUser(deps, actor.id, body.name),
+});
+
+/** GET /api/me/sessions */
+export const getMySessions: AccountHandler<'getMySessions'> = async (deps, { actor }) => ({
+  sessions: await listSessions(deps, actor),
+});
+
+/** DELETE /api/me/sessions?id= or ?others=1 */
+export const deleteMySessions: AccountHandler<'deleteMySessions'> = async (deps, { actor, query }) => {
+  const ended =
+    query.id === undefined ? await endOtherSessions(deps.db.kysely, actor) : await endSession(deps, actor, query.id);
+  return { ok: true, ended };
+};
+
+function originOf(request: RequestFacts): SessionOrigin {
+  return { address: request.address, userAgent: request.headers.get('user-agent') };
+}
+
+function withCookies(body: unknown, cookies: readonly string[]): Reply {
+  return new Reply(body, { headers: cookies.map((cookie) => ['set-cookie', cookie]) });
+}
