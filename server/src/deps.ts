@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Auth } from './accounts/auth.ts';
 import type { RunningResponses } from './chat/running-responses.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -16,5 +17,6 @@ export type Deps = {
   clock: Clock;
   log: Logger;
   findActor: Identify;
+  auth: Auth;
   responses: RunningResponses;
 };

@@ -1,13 +1,8 @@
 import type { User } from '@homeport/contracts/fields';
 import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
 import type { Database } from '../db/pool.ts';
-import {
-  type CookieRule,
-  readSessionCookie,
-  renewAfterSeconds,
-  sessionCookie,
-  sessionSeconds,
-} from './session-cookie.ts';
+import { cookieRule, readSessionCookie, renewAfterSeconds, sessionCookie, sessionSeconds } from './session-cookie.ts';
 import { renewSession } from './sessions.ts';
 
 /** The signed-in user of a request. `enabled` may be false: the guard answers that with 403. */
@@ -41,9 +36,14 @@ type ActorRow = {
  * Makes the function that finds the caller of a request from its cookie: signature, then one query, nothing cached, so that
  * disabling an account or ending a session holds from the next request on. Undefined: nobody is signed in.
  */
-export function createActorFinder(deps: { db: Pick<Database, 'pool'>; clock: Clock } & CookieRule): FindActor {
+export function createActorFinder(deps: {
+  config: Pick<Config, 'baseUrl' | 'authSecret'>;
+  db: Pick<Database, 'pool'>;
+  clock: Clock;
+}): FindActor {
+  const rule = cookieRule(deps.config);
   return async (cookieHeader) => {
-    const cookie = readSessionCookie(deps, cookieHeader);
+    const cookie = readSessionCookie(rule, cookieHeader);
     if (cookie === undefined) return undefined;
     const { rows } = await deps.db.pool.query<ActorRow>({ ...findStatement, values: [cookie.token] });
     const row = rows[0];
@@ -63,6 +63,6 @@ export function createActorFinder(deps: { db: Pick<Database, 'pool'>; clock: Clo
     const due = row.expires_at.getTime() <= now + (sessionSeconds - renewAfterSeconds) * 1000;
     const renewed =
       due && row.enabled && cookie.remembered && (await renewSession(deps.db, row.sessionId, row.expires_at, now));
-    return { actor, setCookie: renewed ? sessionCookie(deps, cookie.token) : undefined };
+    return { actor, setCookie: renewed ? sessionCookie(rule, cookie.token) : undefined };
   };
 }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/pool.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
-import { type CookieRule, cookiePrefix, renewAfterSeconds, sessionSeconds } from './session-cookie.ts';
+import { cookiePrefix, cookieRule, renewAfterSeconds, sessionSeconds } from './session-cookie.ts';
 import { type SessionOrigin, storedUserAgent } from './sessions.ts';
 
 /** What Better Auth does for us. Only these of its routes exist; every other path under /api/auth is the router's 404. */
@@ -25,16 +25,6 @@ type AuthDeps = {
   db: Pick<Database, 'kysely'>;
   log: Pick<Logger, 'warn'>;
 };
-
-/** True when cookies must be `Secure` (contract section 3). */
-export function usesSecureCookies(config: Pick<Config, 'baseUrl'>): boolean {
-  return config.baseUrl?.startsWith('https://') === true;
-}
-
-/** The secret and form of the session cookie. */
-export function cookieRule(config: Pick<Config, 'baseUrl' | 'authSecret'>): CookieRule {
-  return { authSecret: config.authSecret, secureCookie: usesSecureCookies(config) };
-}
 
 /** Better Auth on our tables. The library is loaded at the first call: it costs 45 ms and 25 MB that an idle server does not need. */
 export function createAuth(deps: AuthDeps): Auth {
@@ -158,7 +148,7 @@ async function loadAuth(deps: AuthDeps) {
     },
     advanced: {
       cookiePrefix,
-      useSecureCookies: usesSecureCookies(deps.config),
+      useSecureCookies: cookieRule(deps.config).secureCookie,
       // Only our own handlers call it, and the router has compared Origin before them.
       disableCSRFCheck: true,
       database: { generateId: () => randomUUIDv7(), validateSchema: false },

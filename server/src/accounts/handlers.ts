@@ -2,17 +2,17 @@ import type { accountEndpoints } from '@homeport/contracts/accounts';
 import { ApiError } from '@homeport/contracts/errors';
 import type { User } from '@homeport/contracts/fields';
 import type { Deps } from '../deps.ts';
+import type { Identify } from '../http/guard.ts';
 import { type Handler, Reply, type RequestFacts } from '../http/handler.ts';
-import type { FindActor } from './actor.ts';
-import { type Auth, cookieRule } from './auth.ts';
-import { cookiePair, readSessionCookie, sessionCookie } from './session-cookie.ts';
+import type { Auth } from './auth.ts';
+import { cookiePair, cookieRule, readSessionCookie, sessionCookie } from './session-cookie.ts';
 import { endOtherSessions, endSession, endSessionOfToken, listSessions, type SessionOrigin } from './sessions.ts';
 import { completeSetup, getSetupState } from './setup.ts';
 import { changePassword, signIn } from './sign-in.ts';
 import { renameUser } from './users.ts';
 
 /** What the account endpoints need of deps. */
-export type AccountsDeps = Pick<Deps, 'config' | 'db' | 'clock'> & { auth: Auth; findActor: FindActor };
+export type AccountsDeps = Pick<Deps, 'config' | 'db' | 'clock'> & { auth: Auth; findActor: Identify };
 type AccountHandler<N extends keyof typeof accountEndpoints> = Handler<AccountsDeps, (typeof accountEndpoints)[N]>;
 
 /** GET /api/setup */
@@ -42,7 +42,7 @@ export const postSignOut: AccountHandler<'postSignOut'> = async (deps, { request
 
 /** GET /api/auth/get-session; null when nobody is signed in. */
 export const getAuthSession: AccountHandler<'getAuthSession'> = async (deps, { request }) => {
-  const header = request.headers.get('cookie');
+  const header = request.headers.get('cookie') ?? undefined;
   const found = await deps.findActor(header);
   if (found === undefined) return null;
   if (!found.actor.enabled) throw new ApiError('account_disabled', 'This account is disabled');

@@ -1,8 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { limits } from '@homeport/contracts/limits';
+import type { Config } from '../config.ts';
 
 /** What signs the session cookie, and whether BASE_URL is https. */
 export type CookieRule = { authSecret: string; secureCookie: boolean };
+
+/** The rule that the settings give (contract section 3). */
+export function cookieRule(config: Pick<Config, 'baseUrl' | 'authSecret'>): CookieRule {
+  return { authSecret: config.authSecret, secureCookie: config.baseUrl?.startsWith('https://') === true };
+}
 
 /** Prefix of every cookie of this application. */
 export const cookiePrefix = 'homeport';

@@ -80,7 +80,10 @@ async function answer(
     const input = await parseInput(context, spec, request, actor);
     const output = await handle(input);
     response = render(output, spec, headers);
-    if (caller?.setCookie !== undefined && output !== streamed) response.headers.append('set-cookie', caller.setCookie);
+    // A handler that sets the session cookie itself has replaced the one that was renewed.
+    if (caller?.setCookie !== undefined && output !== streamed && !response.headers.has('set-cookie')) {
+      response.headers.set('set-cookie', caller.setCookie);
+    }
   } catch (error) {
     failure = toApiError(error);
     if (failure.code === 'payload_too_large') headers.connection = 'close';
