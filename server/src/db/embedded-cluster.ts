@@ -37,7 +37,8 @@ export async function ensureCluster(options: {
     });
     await syncFolder(join(clusterDir, '..'));
   } finally {
-    await rm(draft, { recursive: true, force: true });
+    // An aborted initdb may write for a moment longer.
+    await rm(draft, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   }
 }
 

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readdir, readFile, readlink, realpath, rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
@@ -97,8 +96,11 @@ export async function launchServer(plan: ServerPlan, signal: AbortSignal): Promi
     exited = error.message;
   });
   // 'close' rather than 'exit': the last lines of its log have arrived by then.
-  child.once('close', (code, killed) => {
-    exited ??= `it ended with ${killed ?? `code ${code}`}`;
+  const closed = new Promise<void>((resolve) => {
+    child.once('close', (code, killed) => {
+      exited ??= `it ended with ${killed ?? `code ${code}`}`;
+      resolve();
+    });
   });
   const startedAt = performance.now();
   let nextProgressAt = startedAt + progressEveryMs;
@@ -108,6 +110,7 @@ export async function launchServer(plan: ServerPlan, signal: AbortSignal): Promi
     const now = performance.now();
     if (signal.aborted || now - startedAt > startTimeoutMs) {
       child.kill('SIGINT');
+      await Promise.race([closed, delay(15_000)]);
       signal.throwIfAborted();
       throw new Error(`PostgreSQL did not become ready within ${startTimeoutMs / 1000} s:\n${tail().join('\n')}`);
     }
@@ -115,7 +118,7 @@ export async function launchServer(plan: ServerPlan, signal: AbortSignal): Promi
       nextProgressAt = now + progressEveryMs;
       plan.log.info({ seconds: Math.round((now - startedAt) / 1000) }, 'still waiting for the database to start');
     }
-    await Promise.race([delay(10), once(child, 'close').catch(() => undefined)]);
+    await Promise.race([delay(10), closed]);
   }
   const lines = tail();
   if (lines.some((line) => line.includes('postmaster.pid'))) {

@@ -1,0 +1,134 @@
+// Everything, in order: check, unit and server tests, the same SQL on the distribution's PostgreSQL, the built product.
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { startTestServer } from '../server/test/postgres.ts';
+import { build } from './build.mjs';
+import { isBuilt } from './build-inputs.mjs';
+import { check } from './check.mjs';
+import { run } from './run.mjs';
+import { listFiles } from './source-text.mjs';
+import { findSystemPostgres, startSystemPostgres } from './system-postgres.mjs';
+
+const root = dirname(import.meta.dirname);
+const total = { passed: 0, failed: 0, skipped: 0 };
+const scratch = mkdtempSync(join(tmpdir(), 'homeport-tests-'));
+
+const files = listFiles(root);
+const unitTests = files.filter((file) =>
+  /^(contracts|workspace|web|server\/src|scripts)\/.*\.test\.(ts|mjs)$/.test(file),
+);
+const serverTests = files.filter((file) => /^server\/test\/.*\.test\.ts$/.test(file));
+const acceptanceTests = files.filter((file) => /^acceptance\/.*\.test\.ts$/.test(file));
+// Those that say nothing about SQL: the embedded server itself, and protocols with others.
+const withoutSql = /\/(embedded-|egress|guard|provider-|ssrf)/;
+
+async function main() {
+  if (!(await part('check', checkTree))) return;
+  await part('unit and server tests', onEmbedded);
+  const system = findSystemPostgres();
+  if (system !== undefined) await part(`server tests on PostgreSQL ${system.version}`, () => onSystem(system));
+  if (!(await part('build', buildProduct))) return;
+  if (acceptanceTests.length > 0) await part('acceptance', () => nodeTest(acceptanceTests, { concurrency: 1 }));
+  if (existsSync(join(root, 'acceptance/playwright.config.ts'))) await part('browser', playwright);
+}
+
+async function part(name, work) {
+  console.log(`\n== ${name}`);
+  const startedAt = performance.now();
+  let passed = false;
+  try {
+    passed = await work();
+  } catch (error) {
+    total.failed += 1;
+    console.log(`  FAIL  ${error.stack ?? error}`);
+  }
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  console.log(`== ${name}: ${passed ? 'passed' : 'FAILED'} in ${seconds} s`);
+  return passed;
+}
+
+async function checkTree() {
+  const passed = await check();
+  if (!passed) total.failed += 1;
+  return passed;
+}
+
+async function buildProduct() {
+  if (!isBuilt(root)) await build();
+  return true;
+}
+
+async function onEmbedded() {
+  const folder = join(scratch, 'pg');
+  const log = { debug() {}, info() {}, warn: logLine, error: logLine };
+  const server = await startTestServer({ folder, log });
+  try {
+    return await nodeTest([...unitTests, ...serverTests], { concurrency: 3, databaseUrl: server.url });
+  } finally {
+    await server.stop();
+  }
+}
+
+async function onSystem(system) {
+  const server = await startSystemPostgres(system);
+  try {
+    const chosen = serverTests.filter((file) => !withoutSql.test(file));
+    return await nodeTest(chosen, { concurrency: 3, databaseUrl: server.url });
+  } finally {
+    await server.stop();
+  }
+}
+
+async function nodeTest(chosen, { concurrency, databaseUrl }) {
+  if (chosen.length === 0) return true;
+  const countsFile = join(scratch, `counts-${Math.random()}.json`);
+  const reporter = join(root, 'scripts/test-reporter.mjs');
+  const args = ['--test', `--test-concurrency=${concurrency}`, `--test-reporter=${reporter}`, ...chosen];
+  const env = testEnvironment({ HOMEPORT_TEST_COUNTS: countsFile, TEST_DATABASE_URL: databaseUrl ?? '' });
+  const { code } = await run(process.execPath, args, { cwd: root, env });
+  return addCounts(readCounts(countsFile), code);
+}
+
+async function playwright() {
+  const resultsFile = join(scratch, 'playwright.json');
+  const cli = join(root, 'node_modules/@playwright/test/cli.js');
+  const args = [cli, 'test', '-c', 'acceptance/playwright.config.ts', '--reporter=line,json'];
+  const env = testEnvironment({ PLAYWRIGHT_JSON_OUTPUT_FILE: resultsFile });
+  const { code } = await run(process.execPath, args, { cwd: root, env });
+  const stats = existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')).stats : undefined;
+  const counts = stats && { passed: stats.expected, failed: stats.unexpected + stats.flaky, skipped: stats.skipped };
+  return addCounts(counts, code);
+}
+
+function testEnvironment(extra) {
+  const { HTTP_PROXY, HTTPS_PROXY, http_proxy, https_proxy, NODE_OPTIONS, ...rest } = process.env;
+  return { ...rest, CHROMIUM_PATH: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium', ...extra };
+}
+
+function readCounts(file) {
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
+}
+
+/** A run that ended badly without a failed test still counts as one failure. */
+function addCounts(counts, code) {
+  total.passed += counts?.passed ?? 0;
+  total.skipped += counts?.skipped ?? 0;
+  total.failed += counts?.failed || (code === 0 ? 0 : 1);
+  return code === 0 && (counts?.failed ?? 0) === 0;
+}
+
+function logLine(details, message) {
+  console.log(`  ${message} ${JSON.stringify(details)}`);
+}
+
+const startedAt = performance.now();
+try {
+  await main();
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+console.log(`\nall parts: ${Math.round((performance.now() - startedAt) / 1000)} s`);
+const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
+console.log(`${total.passed} passed, ${total.failed} failed${skipped}`);
+process.exitCode = total.failed === 0 ? 0 : 1;

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { after, test } from 'node:test';
+import { sql } from 'kysely';
+import { inTransaction, isDatabaseUnavailable, openDatabase, pingDatabase } from '../src/db/pool.ts';
+import { createEmptyDatabase, silentLog } from './database.ts';
+
+const empty = await createEmptyDatabase();
+const { database } = empty;
+after(() => empty.drop());
+
+async function count(table: string): Promise<number> {
+  const { rows } = await database.pool.query<{ count: number }>(`select count(*) from ${table}`);
+  return rows[0]?.count ?? Number.NaN;
+}
+
+test('bigint is a number and timestamptz a date', async () => {
+  const { rows } = await database.pool.query(
+    `select 9007199254740991 as big, timestamptz '2026-01-02T03:04:05Z' as at`,
+  );
+  assert.deepEqual(rows, [{ big: 9007199254740991, at: new Date('2026-01-02T03:04:05Z') }]);
+});
+
+test('a transaction is committed before it resolves and undone when it throws', async () => {
+  await database.pool.query('create table notes (text text)');
+  const kept = await inTransaction(database, async (transaction) => {
+    await sql`insert into notes values ('kept')`.execute(transaction);
+    return 'result';
+  });
+  assert.equal(kept, 'result');
+  assert.equal(await count('notes'), 1);
+  const failing = inTransaction(database, async (transaction) => {
+    await sql`insert into notes values ('lost')`.execute(transaction);
+    throw new Error('changed my mind');
+  });
+  await assert.rejects(failing, /changed my mind/);
+  assert.equal(await count('notes'), 1);
+});
+
+test('a statement cannot run for ever', async () => {
+  const { rows } = await database.pool.query(`select current_setting('statement_timeout') as statement,
+    current_setting('idle_in_transaction_session_timeout') as idle`);
+  assert.deepEqual(rows, [{ statement: '10s', idle: '20s' }]);
+});
+
+test('cut connections, idle and busy, cost one error each and the pool goes on', async () => {
+  await Promise.all([database.pool.query('select 1'), database.pool.query('select 1')]);
+  const busy = database.pool.query('select pg_sleep(30)');
+  const outcome = assert.rejects(busy, isDatabaseUnavailable);
+  const admin = await database.openClient();
+  // Until the sleeping statement is seen, then everything but this connection is cut.
+  while (
+    (
+      await admin.query(`select 1 from pg_stat_activity where query like '%pg_sleep(30)' and state = 'active'
+    and pid <> pg_backend_pid() and datname = current_database()`)
+    ).rowCount === 0
+  );
+  await admin.query(`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`);
+  await admin.end();
+  await outcome;
+  let answer: unknown;
+  while (answer === undefined) {
+    answer = await database.pool.query('select 1 as one').then(
+      ({ rows }) => rows,
+      (error) => void assert.ok(isDatabaseUnavailable(error)),
+    );
+  }
+  assert.deepEqual(answer, [{ one: 1 }]);
+});
+
+test('a server that accepts and says nothing is unavailable within the time given', async () => {
+  const sockets = new Set<Socket>();
+  const silent = createServer((socket) => sockets.add(socket)).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const address = silent.address();
+  assert.ok(address !== null && typeof address === 'object');
+  const away = openDatabase({ connection: `postgres://x@127.0.0.1:${address.port}/x`, log: silentLog });
+  await assert.rejects(pingDatabase(away, 200), { code: 'database_unavailable' });
+  await assert.rejects(away.pool.query('select 1'), isDatabaseUnavailable);
+  for (const socket of sockets) socket.destroy();
+  silent.close();
+  await assert.rejects(pingDatabase(away, 1_000), { code: 'database_unavailable' });
+  await away.close();
+});
