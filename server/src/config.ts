@@ -44,7 +44,7 @@ export class ConfigError extends Error {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads and checks the environment; makes the data folder and, where the contract says so, the two secrets in it. */
-export function loadConfig(environment: Environment): Config {
+export function loadConfig(environment: Environment = process.env): Config {
   const reader = new SettingsReader(environment);
   const dataDir = resolve(reader.text('DATA_DIR') ?? './data');
   const databaseUrl = reader.checked('DATABASE_URL', 'a postgres:// URL', isPostgresUrl, true);

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
+import type { FindActor } from './accounts/actor.ts';
 import type { Auth } from './accounts/auth.ts';
 import type { RunningResponses } from './chat/running-responses.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/pool.ts';
 import type { Egress } from './egress/egress.ts';
-import type { Identify } from './http/guard.ts';
 import type { KeyRing } from './secrets/key-ring.ts';
 
 /** What every verb may use; built once in main.ts. Features take the members they need. */
@@ -16,7 +16,7 @@ export type Deps = {
   egress: Egress;
   clock: Clock;
   log: Logger;
-  findActor: Identify;
   auth: Auth;
+  findActor: FindActor;
   responses: RunningResponses;
 };

@@ -53,7 +53,7 @@ async function endLocked(
 ): Promise<EndedResponse | undefined> {
   const follower = await nextInput(trx, response.chat_id);
   const next = follower === undefined ? undefined : { messageId: follower.id, assistantId: follower.assistant_id };
-  const endFrames: Frame[] = next === undefined ? end.frames : [...end.frames, { type: 'data-next', data: next }];
+  const endFrames: Frame[] = next === undefined ? end.frames : [...end.frames, { type: 'data-next', transient: true, data: next }];
   const sequenced = sequence(endFrames, end.seq);
   const { numUpdatedRows } = await trx
     .updateTable('responses')

@@ -5,7 +5,7 @@ import { z } from 'zod';
 type Json = Record<string, unknown>;
 
 /** The OpenAPI 3.1 document of the endpoint table, from the very schemas that validate (contract section 10). */
-export function openapiDocument(endpoints: Readonly<Record<string, EndpointSpec>>, version: string): Json {
+export function openapiDocument(endpoints: Readonly<Record<string, EndpointSpec>>, version: string): Json & { openapi: string } {
   const paths: Record<string, Json> = {};
   for (const [name, spec] of Object.entries(endpoints)) {
     const path = spec.path.replace(/:(\w+)/g, '{$1}');

@@ -1,0 +1,74 @@
+import { createServer, type Server } from 'node:http';
+import type { Logger } from 'pino';
+import { createActorFinder } from './accounts/actor.ts';
+import { createAuth } from './accounts/auth.ts';
+import { createApp } from './app.ts';
+import { type ChatTimings, RunningResponses } from './chat/running-responses.ts';
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import type { Database } from './db/pool.ts';
+import type { Deps } from './deps.ts';
+import { createEgress, type Egress } from './egress/egress.ts';
+import { createWebClient } from './http/web-client.ts';
+import { createKeyRing } from './secrets/key-ring.ts';
+import { readPublicConfig } from './settings/public-config.ts';
+
+export type ServiceOptions = {
+  config: Config;
+  db: Database;
+  log: Logger;
+  clock: Clock;
+  /** The folder of the built browser client; absent: API only. */
+  webFolder?: string;
+  timings?: ChatTimings;
+  /** Tests bring one with another resolver. */
+  egress?: Egress;
+};
+
+/** One replica on a migrated database: everything but the process around it. */
+export type Service = {
+  deps: Deps;
+  server: Server;
+  /** Lets running responses finish for `drainMs`, then closes every connection. */
+  stop(drainMs: number): Promise<void>;
+};
+
+const serverLimits = {
+  maxHeaderSize: 16 * 1024,
+  headersTimeout: 20_000,
+  // Bodies have their own time-out in http/request-body.ts; streams must not have one.
+  requestTimeout: 0,
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 5_000,
+};
+
+export async function createService(options: ServiceOptions): Promise<Service> {
+  const { config, db, log, clock } = options;
+  const egress = options.egress ?? createEgress(config);
+  const secrets = createKeyRing({ current: config.encryptionKey, previous: [...config.previousEncryptionKeys] });
+  const base = { config, db, secrets, egress, clock, log };
+  const responses = new RunningResponses(base, options.timings);
+  const deps: Deps = {
+    ...base,
+    auth: createAuth(base),
+    findActor: createActorFinder(base),
+    responses,
+  };
+  const web =
+    options.webFolder === undefined
+      ? undefined
+      : await createWebClient(options.webFolder, () => readPublicConfig(deps));
+  const server = createServer(serverLimits, createApp(deps, web));
+  responses.start();
+  return {
+    deps,
+    server,
+    async stop(drainMs) {
+      server.close();
+      server.closeIdleConnections();
+      await responses.drain(drainMs);
+      server.closeAllConnections();
+      await egress.close();
+    },
+  };
+}

@@ -1,0 +1,160 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { type EndpointName, endpoints } from '@homeport/contracts/endpoints';
+import { pino } from 'pino';
+import { cookiePair, cookieRule } from '../src/accounts/session-cookie.ts';
+import { insertSession } from '../src/accounts/sessions.ts';
+import { insertUser, type NewUser } from '../src/accounts/users.ts';
+import { type ChatTimings, defaultTimings } from '../src/chat/running-responses.ts';
+import { type Clock, systemClock } from '../src/clock.ts';
+import type { Config } from '../src/config.ts';
+import { openDatabase } from '../src/db/pool.ts';
+import type { Egress } from '../src/egress/egress.ts';
+import { createService, type Service } from '../src/service.ts';
+import { createTestDatabase, silentLog, type TestDatabase } from './database.ts';
+
+export const testConfig: Config = {
+  edition: 'community',
+  databaseUrl: undefined,
+  dataDir: '/nonexistent',
+  host: '127.0.0.1',
+  port: 0,
+  baseUrl: undefined,
+  authSecret: 'test-auth-secret-of-more-than-32-bytes',
+  encryptionKey: 'test-encryption-key-of-more-than-32-bytes',
+  previousEncryptionKeys: [],
+  setupClaimToken: undefined,
+  allowPrivateEgress: true,
+  allowInsecureHttp: true,
+  trustedProxies: [],
+  artifactMaxUploadBytes: 1024 * 1024,
+  logLevel: 'silent',
+  modelTitles: false,
+  version: '0.0.0-test',
+};
+
+export type TestAppOptions = {
+  config?: Partial<Config>;
+  clock?: Clock;
+  timings?: Partial<ChatTimings>;
+  egress?: Egress;
+  /** Another replica of an app on the same database. */
+  database?: TestDatabase;
+  /** Receives every log line. */
+  log?: (line: string) => void;
+  webFolder?: string;
+};
+
+/** The whole application on real HTTP and a database of its own. Call `stop` in `after`. */
+export type TestApp = {
+  url: string;
+  service: Service;
+  database: TestDatabase;
+  /** A caller without a session. */
+  anonymous: Caller;
+  /** A fresh signed-in user. */
+  signIn(user?: Partial<NewUser>): Promise<SignedIn>;
+  stop(): Promise<void>;
+};
+
+export type Answer = { status: number; body: Json; text: string; headers: Headers };
+/** JSON as tests read it: any member may be asked for. */
+// biome-ignore lint/suspicious/noExplicitAny: assertions on it are what checks it.
+export type Json = any;
+export type CallInit = { query?: Record<string, string>; headers?: Record<string, string>; signal?: AbortSignal };
+export type Caller = {
+  cookie: string | undefined;
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** `call('POST /api/chats', {…})`: the answer, checked against the endpoint table's response schema. */
+  call(route: string, body?: unknown, init?: CallInit): Promise<Answer>;
+};
+export type SignedIn = Caller & { id: string; email: string };
+
+export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const database = options.database ?? (await createTestDatabase());
+  const config: Config = { ...testConfig, ...options.config };
+  const log = options.log === undefined ? pino({ level: 'silent' }) : pino({ level: 'debug' }, { write: options.log });
+  const db = openDatabase({ connection: database.url, max: 10, log: silentLog });
+  const service = await createService({
+    config,
+    db,
+    log,
+    clock: options.clock ?? systemClock,
+    timings: { ...defaultTimings, ...options.timings },
+    ...(options.egress === undefined ? {} : { egress: options.egress }),
+    ...(options.webFolder === undefined ? {} : { webFolder: options.webFolder }),
+  });
+  await new Promise<void>((resolve) => service.server.listen(0, '127.0.0.1', resolve));
+  const url = addressOf(service.server.address());
+  return {
+    url,
+    service,
+    database,
+    anonymous: createCaller(url, undefined),
+    async signIn(fields = {}) {
+      const email = fields.email ?? `${randomUUIDv7()}@example.org`;
+      const user = await insertUser(db.kysely, { name: 'Test User', role: 'user', ...fields, email });
+      const now = (options.clock ?? systemClock).now();
+      const { token } = await insertSession(db.kysely, user.id, { address: '127.0.0.1', userAgent: 'test' }, now);
+      return { ...createCaller(url, cookiePair(cookieRule(config), token)), id: user.id, email };
+    },
+    async stop() {
+      await service.stop(0);
+      await db.close();
+      if (options.database === undefined) await database.drop();
+    },
+  };
+}
+
+function addressOf(address: AddressInfo | string | null): string {
+  if (address === null || typeof address === 'string') throw new Error('The test server has no port');
+  return `http://127.0.0.1:${address.port}`;
+}
+
+export function createCaller(url: string, cookie: string | undefined): Caller {
+  const send = (path: string, init: RequestInit = {}) =>
+    fetch(url + path, {
+      redirect: 'manual',
+      ...init,
+      headers: { ...(cookie === undefined ? {} : { cookie }), ...Object.fromEntries(new Headers(init.headers)) },
+    });
+  return {
+    cookie,
+    fetch: send,
+    async call(route, body, init = {}) {
+      const [method = 'GET', path = '/'] = route.split(' ', 2);
+      const query = init.query === undefined ? '' : `?${new URLSearchParams(init.query)}`;
+      const response = await send(path + query, {
+        method,
+        ...(init.signal === undefined ? {} : { signal: init.signal }),
+        headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...init.headers },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      const answer = { status: response.status, headers: response.headers, text, body: parse(text) };
+      if (response.ok) assertDocumented(method, path, answer);
+      return answer;
+    },
+  };
+}
+
+function parse(text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A success must be what the endpoint table says: no undocumented member shapes slip out unseen. */
+function assertDocumented(method: string, path: string, answer: Answer): void {
+  const names = Object.keys(endpoints).filter((name): name is EndpointName => Object.hasOwn(endpoints, name));
+  const found = names.find((name) => {
+    const spec = endpoints[name];
+    return spec.method === method && new RegExp(`^${spec.path.replace(/:\w+/g, '[^/]+')}$`).test(path);
+  });
+  const response = found === undefined ? undefined : endpoints[found].response;
+  if (response === undefined || typeof response === 'string' || answer.status === 204) return;
+  const result = response.safeParse(answer.body);
+  if (!result.success) throw new Error(`${method} ${path} answered what its schema does not allow: ${result.error}`);
+}
