@@ -1,0 +1,54 @@
+import type { User } from '@homeport/contracts/fields';
+import { sql, type Transaction } from 'kysely';
+import type { Config } from '../config.ts';
+import { type Database, inTransaction } from '../db/pool.ts';
+import type { Tables } from '../db/tables.ts';
+
+/** An open transaction of the writer whose turn it is in one catalogue. */
+export type CatalogueTransaction = Transaction<Tables>;
+
+/** Owner of the one shared catalogue of the managed edition; no user has this id. */
+export const installationOwner = 'installation';
+
+/** Whose catalogue a user sees: their own (community) or the installation's (managed). Every verb takes this id. */
+export function catalogueOwner(config: Pick<Config, 'edition'>, userId: string): string {
+  return config.edition === 'managed' ? installationOwner : userId;
+}
+
+/** Provider edit access (specification "Authentication" 4, contract section 4). */
+export function canEditProviders(
+  config: Pick<Config, 'edition'>,
+  actor: Pick<User, 'role' | 'providerSettingsEnabled'>,
+): boolean {
+  return actor.role === 'admin' || (config.edition === 'community' && actor.providerSettingsEnabled);
+}
+
+/**
+ * Runs `work` in a transaction that is alone among the writers of this owner's catalogue. One lock taken first, and never
+ * a second one: writers wait for each other but cannot deadlock, and each sees all that the one before has committed.
+ */
+export function inCatalogue<T>(
+  deps: { db: Pick<Database, 'kysely'> },
+  owner: string,
+  work: (transaction: CatalogueTransaction) => Promise<T>,
+): Promise<T> {
+  return inTransaction(deps.db, async (transaction) => {
+    await sql`select pg_advisory_xact_lock(hashtextextended(${`catalogue:${owner}`}, 0))`.execute(transaction);
+    return work(transaction);
+  });
+}
+
+/**
+ * Locks the conversations that have these models pinned, before the models go: whoever pins a model locks the
+ * conversation first and the model second, and so does the deletion that unpins it. The same order cannot deadlock.
+ */
+export async function lockChatsOfModels(transaction: CatalogueTransaction, modelIds: readonly string[]): Promise<void> {
+  if (modelIds.length === 0) return;
+  await transaction
+    .selectFrom('chats')
+    .select('id')
+    .where('model_id', 'in', modelIds)
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+}

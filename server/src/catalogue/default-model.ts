@@ -1,0 +1,67 @@
+import { ApiError } from '@homeport/contracts/errors';
+import type { CatalogueTransaction } from './catalogue-owner.ts';
+
+/**
+ * The default-model rule (specification "States and transitions"): an owner has exactly one default model whenever an
+ * enabled model of an enabled provider exists, and none otherwise. These functions alone write `models.is_default`.
+ */
+
+/**
+ * Restores the rule after any change: keeps the present default if it may still be used, else promotes the oldest usable
+ * model. Returns the default's id.
+ */
+export async function settleDefault(transaction: CatalogueTransaction, owner: string): Promise<string | null> {
+  const best = await usableModels(transaction, owner)
+    .select(['models.id', 'models.is_default'])
+    .orderBy('models.is_default', 'desc')
+    .orderBy('models.seq')
+    .limit(1)
+    .executeTakeFirst();
+  if (best?.is_default === true) return best.id;
+  await releaseDefault(transaction, owner);
+  if (best === undefined) return null;
+  await holdDefault(transaction, owner, best.id);
+  return best.id;
+}
+
+/** Makes a model the default, releasing the previous holder first. Throws `invalid_request` when it cannot be used. */
+export async function makeDefault(transaction: CatalogueTransaction, owner: string, modelId: string): Promise<void> {
+  const usable = await usableModels(transaction, owner)
+    .select('models.id')
+    .where('models.id', '=', modelId)
+    .executeTakeFirst();
+  if (usable === undefined) {
+    const message = 'Only an enabled model of an enabled provider can be the default';
+    throw new ApiError('invalid_request', message, { details: [{ path: 'isDefault', message }] });
+  }
+  await releaseDefault(transaction, owner);
+  await holdDefault(transaction, owner, modelId);
+}
+
+/** Takes the default from whoever holds it; to be followed by `settleDefault`. */
+export async function releaseDefault(transaction: CatalogueTransaction, owner: string): Promise<void> {
+  await transaction
+    .updateTable('models')
+    .set({ is_default: false })
+    .where('owner_id', '=', owner)
+    .where('is_default', '=', true)
+    .execute();
+}
+
+async function holdDefault(transaction: CatalogueTransaction, owner: string, modelId: string): Promise<void> {
+  await transaction
+    .updateTable('models')
+    .set({ is_default: true })
+    .where('owner_id', '=', owner)
+    .where('id', '=', modelId)
+    .execute();
+}
+
+function usableModels(transaction: CatalogueTransaction, owner: string) {
+  return transaction
+    .selectFrom('models')
+    .innerJoin('providers', 'providers.id', 'models.provider_id')
+    .where('models.owner_id', '=', owner)
+    .where('models.enabled', '=', true)
+    .where('providers.enabled', '=', true);
+}

@@ -1,0 +1,93 @@
+import { ApiError } from '@homeport/contracts/errors';
+import type { Database } from '../db/pool.ts';
+import type { StoredProvider } from './credentials.ts';
+
+/** What a turn needs to know of its model, and the provider with its envelopes still sealed. */
+export type ResolvedModel = {
+  model: {
+    id: string;
+    providerModelId: string;
+    displayName: string;
+    contextWindow: number;
+    maxOutputTokens: number;
+  };
+  provider: StoredProvider;
+};
+
+type ChoiceRow = {
+  model_id: string;
+  provider_model_id: string;
+  display_name: string;
+  context_window: number;
+  max_output_tokens: number;
+  is_usable: boolean;
+  provider_id: string;
+  base_url: string;
+  api_key: string | null;
+  headers: string | null;
+};
+type ChoiceDeps = { db: Pick<Database, 'pool'> };
+
+const select = `select m.id as model_id, m.provider_model_id, m.display_name, m.context_window, m.max_output_tokens,
+  m.enabled and p.enabled as is_usable, p.id as provider_id, p.base_url, p.api_key, p.headers
+  from models m join providers p on p.id = m.provider_id`;
+
+// Asked at each turn, hence named and prepared once per connection.
+const byId = { name: 'model-by-id', text: `${select} where m.owner_id = $1 and m.id = $2` };
+const byDefault = { name: 'model-by-default', text: `${select} where m.owner_id = $1 and m.is_default` };
+const byLowestTier = {
+  name: 'model-by-lowest-tier',
+  text: `${select} join model_tiers t on t.owner_id = m.owner_id and t.value = m.tier
+    where m.owner_id = $1 and m.enabled and p.enabled order by t.position, m.seq limit 1`,
+};
+
+/**
+ * The model of a turn: the given one, else the owner's default. Throws `not_found` for a missing or foreign id and
+ * `model_unavailable`, with what to do, when it is disabled or there is no default.
+ */
+export async function resolveModel(
+  deps: ChoiceDeps,
+  owner: string,
+  decision: { modelId?: string | null | undefined },
+): Promise<ResolvedModel> {
+  const { modelId } = decision;
+  if (typeof modelId === 'string') {
+    const row = await findRow(deps, { ...byId, values: [owner, modelId] });
+    if (row === undefined) throw new ApiError('not_found', 'Model not found');
+    if (row.is_usable) return resolved(row);
+    throw new ApiError(
+      'model_unavailable',
+      'This model or its provider is disabled. Choose another model, or enable it in Settings.',
+    );
+  }
+  const row = await findRow(deps, { ...byDefault, values: [owner] });
+  if (row?.is_usable === true) return resolved(row);
+  throw new ApiError('model_unavailable', 'There is no model to answer. Add a provider and a model in Settings.');
+}
+
+/** The first enabled model of the lowest tier in display order, for small work such as titles. */
+export async function lowestTierEnabledModel(deps: ChoiceDeps, owner: string): Promise<ResolvedModel | undefined> {
+  const row = await findRow(deps, { ...byLowestTier, values: [owner] });
+  return row === undefined ? undefined : resolved(row);
+}
+
+async function findRow(
+  deps: ChoiceDeps,
+  query: { name: string; text: string; values: string[] },
+): Promise<ChoiceRow | undefined> {
+  const { rows } = await deps.db.pool.query<ChoiceRow>(query);
+  return rows[0];
+}
+
+function resolved(row: ChoiceRow): ResolvedModel {
+  return {
+    model: {
+      id: row.model_id,
+      providerModelId: row.provider_model_id,
+      displayName: row.display_name,
+      contextWindow: row.context_window,
+      maxOutputTokens: row.max_output_tokens,
+    },
+    provider: { id: row.provider_id, base_url: row.base_url, api_key: row.api_key, headers: row.headers },
+  };
+}

@@ -1,0 +1,115 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { Model, modelBody, modelPatchBody } from '@homeport/contracts/catalogue';
+import { ApiError } from '@homeport/contracts/errors';
+import { limits } from '@homeport/contracts/limits';
+import type { z } from 'zod';
+import type { Clock } from '../clock.ts';
+import type { Database, Queryable } from '../db/pool.ts';
+import { type CatalogueTransaction, inCatalogue, lockChatsOfModels } from './catalogue-owner.ts';
+import { makeDefault, releaseDefault, settleDefault } from './default-model.ts';
+import { getOwnedProvider } from './providers.ts';
+import { assertTier } from './tiers.ts';
+import { type ModelRow, modelView } from './views.ts';
+
+export type ModelDeps = { db: Pick<Database, 'kysely'>; clock: Clock };
+type ModelInput = z.output<typeof modelBody>;
+type ModelPatch = z.output<typeof modelPatchBody>;
+
+/** Throws the same `not_found` for a missing and a foreign model. */
+export async function getOwnedModel(deps: { db: { kysely: Queryable } }, owner: string, id: string): Promise<ModelRow> {
+  const row = await deps.db.kysely
+    .selectFrom('models')
+    .selectAll()
+    .where('id', '=', id)
+    .where('owner_id', '=', owner)
+    .executeTakeFirst();
+  if (row === undefined) throw new ApiError('not_found', 'Model not found');
+  return row;
+}
+
+/** Throws `not_found` unless the model is this owner's, whether it is enabled or not. */
+export async function assertOwnedModel(deps: { db: { kysely: Queryable } }, owner: string, id: string): Promise<void> {
+  await getOwnedModel(deps, owner, id);
+}
+
+/** Adds a model; the first usable one becomes the default, and so does one that asks for it. */
+export function createModel(deps: ModelDeps, owner: string, input: ModelInput): Promise<Model> {
+  return inCatalogue(deps, owner, async (transaction) => {
+    await getOwnedProvider({ db: { kysely: transaction } }, owner, input.providerId);
+    await assertTier(transaction, owner, input.tier);
+    await assertRoom(transaction, input.providerId);
+    const { id } = await transaction
+      .insertInto('models')
+      .values({
+        id: randomUUIDv7(),
+        owner_id: owner,
+        provider_id: input.providerId,
+        provider_model_id: input.providerModelId,
+        display_name: input.displayName,
+        context_window: input.contextWindow,
+        max_output_tokens: input.maxOutputTokens,
+        tier: input.tier,
+        enabled: input.enabled ?? true,
+        created_at: new Date(deps.clock.now()),
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    if (input.isDefault === true) await makeDefault(transaction, owner, id);
+    else await settleDefault(transaction, owner);
+    return modelView(await getOwnedModel({ db: { kysely: transaction } }, owner, id));
+  });
+}
+
+/** Changes a model; what is given is checked together with what stays. Returns the default's id beside it. */
+export function updateModel(
+  deps: ModelDeps,
+  owner: string,
+  patch: ModelPatch,
+): Promise<{ model: Model; defaultModelId: string | null }> {
+  return inCatalogue(deps, owner, async (transaction) => {
+    const stored = await getOwnedModel({ db: { kysely: transaction } }, owner, patch.id);
+    if (patch.tier !== undefined) await assertTier(transaction, owner, patch.tier);
+    const merged = {
+      provider_model_id: patch.providerModelId ?? stored.provider_model_id,
+      display_name: patch.displayName ?? stored.display_name,
+      context_window: patch.contextWindow ?? stored.context_window,
+      max_output_tokens: patch.maxOutputTokens ?? stored.max_output_tokens,
+      tier: patch.tier ?? stored.tier,
+      enabled: patch.enabled ?? stored.enabled,
+    };
+    assertOutputFits(merged, patch.maxOutputTokens === undefined ? 'contextWindow' : 'maxOutputTokens');
+    if (stored.is_default && !merged.enabled) await releaseDefault(transaction, owner);
+    await transaction.updateTable('models').set(merged).where('id', '=', patch.id).execute();
+    if (patch.isDefault === true) await makeDefault(transaction, owner, patch.id);
+    const defaultModelId = await settleDefault(transaction, owner);
+    const row = await getOwnedModel({ db: { kysely: transaction } }, owner, patch.id);
+    return { model: modelView(row), defaultModelId };
+  });
+}
+
+/** Deletes a model and promotes another default when needed. Returns the default's id. */
+export function deleteModel(deps: { db: Pick<Database, 'kysely'> }, owner: string, id: string): Promise<string | null> {
+  return inCatalogue(deps, owner, async (transaction) => {
+    await getOwnedModel({ db: { kysely: transaction } }, owner, id);
+    await lockChatsOfModels(transaction, [id]);
+    await transaction.deleteFrom('models').where('id', '=', id).execute();
+    return settleDefault(transaction, owner);
+  });
+}
+
+function assertOutputFits(model: { context_window: number; max_output_tokens: number }, path: string): void {
+  if (model.max_output_tokens <= model.context_window) return;
+  const message = 'The maximum output cannot exceed the context window';
+  throw new ApiError('invalid_request', message, { details: [{ path, message }] });
+}
+
+async function assertRoom(transaction: CatalogueTransaction, providerId: string): Promise<void> {
+  const { count } = await transaction
+    .selectFrom('models')
+    .select((row) => row.fn.countAll<number>().as('count'))
+    .where('provider_id', '=', providerId)
+    .executeTakeFirstOrThrow();
+  if (count < limits.modelsPerProvider) return;
+  const message = `At most ${limits.modelsPerProvider} models`;
+  throw new ApiError('invalid_request', message, { details: [{ path: 'providerId', message }] });
+}

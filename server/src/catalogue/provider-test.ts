@@ -1,0 +1,114 @@
+import { ApiError } from '@homeport/contracts/errors';
+import { limits } from '@homeport/contracts/limits';
+import type { Database } from '../db/pool.ts';
+import type { Egress } from '../egress/egress.ts';
+import { assertCustomHeaders } from '../egress/headers.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
+import { type Credentials, resolveCredentials } from './credentials.ts';
+import { providerHeaders, providerUrl } from './provider-call.ts';
+import { getOwnedProvider } from './providers.ts';
+
+export type ProviderTestDeps = {
+  db: Pick<Database, 'kysely'>;
+  secrets: KeyRing;
+  egress: Pick<Egress, 'request'>;
+};
+
+/** A stored provider as it is, or what a form holds before it is saved; never a stored key at another address. */
+export type ProviderTestInput =
+  | { id: string }
+  | { baseUrl: string; apiKey?: string | null | undefined; headers?: Record<string, string> | undefined };
+
+/** Bounds of one test; sizes in bytes, times in milliseconds. */
+export const providerTestBounds = { bodyBytes: 8 * 1024 * 1024, totalMs: 15_000, models: 10_000 } as const;
+
+/**
+ * Asks `<base URL>/models` through the outbound guard and returns the ids it lists. Throws `blocked_destination`,
+ * `provider_unreachable`, `provider_error` with `details.status`, `credentials_unreadable`, `not_found`; no message holds
+ * anything that the other side said.
+ */
+export async function testProvider(
+  deps: ProviderTestDeps,
+  owner: string,
+  input: ProviderTestInput,
+  signal: AbortSignal,
+): Promise<{ id: string }[]> {
+  const { baseUrl, credentials } = await findTarget(deps, owner, input);
+  const { status, body } = await deps.egress.request(providerUrl(baseUrl, '/models'), {
+    headers: { accept: 'application/json', ...providerHeaders(credentials) },
+    signal,
+    totalTimeoutMs: providerTestBounds.totalMs,
+    maxResponseBytes: providerTestBounds.bodyBytes,
+  });
+  try {
+    if (status < 200 || status > 299) throw providerError(status, statusAdvice(status));
+    const ids = listedIds(parseJson(await body.text(providerTestBounds.bodyBytes)));
+    if (ids === undefined) throw providerError(status, notAList);
+    return ids.map((id) => ({ id }));
+  } finally {
+    body.destroy();
+  }
+}
+
+async function findTarget(
+  deps: ProviderTestDeps,
+  owner: string,
+  input: ProviderTestInput,
+): Promise<{ baseUrl: string; credentials: Credentials }> {
+  if ('id' in input) {
+    const provider = await getOwnedProvider(deps, owner, input.id);
+    return { baseUrl: provider.base_url, credentials: resolveCredentials(deps, provider) };
+  }
+  const headers = input.headers ?? {};
+  assertCustomHeaders(headers);
+  return { baseUrl: input.baseUrl, credentials: { apiKey: input.apiKey ?? undefined, headers } };
+}
+
+const notAList = 'The provider answered, but not with a list of models. Is the base URL right? It usually ends in /v1.';
+
+function statusAdvice(status: number): string {
+  if (status === 401 || status === 403) return 'The provider refused the credentials. Check the API key.';
+  if (status === 404 || status === 405) {
+    return 'The provider has no list of models at this address. Is the base URL right? It usually ends in /v1.';
+  }
+  if (status === 429) return 'The provider is limiting requests. Wait a little and try again.';
+  if (status >= 500) return 'The provider failed on its side. Try again later.';
+  return 'The provider answered with an error. Check the base URL and the credentials.';
+}
+
+function providerError(status: number, message: string): ApiError {
+  return new ApiError('provider_error', message, { details: { status } });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The ids of `{data: [{id}]}`, `{models: [{id | name}]}` or a bare array, each once, in their order. */
+function listedIds(answer: unknown): string[] | undefined {
+  const list = Array.isArray(answer) ? answer : (member(answer, 'data') ?? member(answer, 'models'));
+  if (!Array.isArray(list)) return undefined;
+  const ids = new Set<string>();
+  for (const entry of list) {
+    const id = member(entry, 'id') ?? member(entry, 'name');
+    if (isUsableId(id)) ids.add(id);
+    if (ids.size === providerTestBounds.models) break;
+  }
+  return [...ids];
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? Reflect.get(value, name)
+    : undefined;
+}
+
+// An id that could not be saved as it stands is of no use in the list.
+function isUsableId(id: unknown): id is string {
+  if (typeof id !== 'string' || id === '' || id.length > limits.providerModelIdMax) return false;
+  return id.isWellFormed() && id === id.trim() && !/\p{Cc}/u.test(id);
+}

@@ -1,0 +1,46 @@
+import type { Model, Provider } from '@homeport/contracts/catalogue';
+import type { Selectable } from 'kysely';
+import type { ModelsTable, ProvidersTable } from '../db/tables.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
+import { describeCredentials } from './credentials.ts';
+
+export type ProviderRow = Selectable<ProvidersTable>;
+export type ModelRow = Selectable<ModelsTable>;
+
+/** A model as the wire shows it (contract section 4). */
+export function modelView(row: ModelRow): Model {
+  return {
+    id: row.id,
+    providerId: row.provider_id,
+    providerModelId: row.provider_model_id,
+    displayName: row.display_name,
+    contextWindow: row.context_window,
+    maxOutputTokens: row.max_output_tokens,
+    tier: row.tier,
+    enabled: row.enabled,
+    isDefault: row.is_default,
+    createdAt: row.created_at.toISOString(),
+  };
+}
+
+/** A provider as the wire shows it: custom headers to editors only, the API key to nobody. */
+export function providerView(
+  deps: { secrets: KeyRing },
+  row: ProviderRow,
+  models: readonly ModelRow[],
+  canEdit: boolean,
+): Provider {
+  const { headers, isReadable } = describeCredentials(deps, row);
+  return {
+    id: row.id,
+    name: row.name,
+    baseUrl: row.base_url,
+    hasApiKey: row.api_key !== null,
+    ...(canEdit ? { headers } : {}),
+    ...(isReadable ? {} : { credentialsError: 'credentials_unreadable' as const }),
+    enabled: row.enabled,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    models: models.map(modelView),
+  };
+}
