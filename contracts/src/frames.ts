@@ -19,7 +19,8 @@ export type Frame =
   | { type: 'tool-output-error'; toolCallId: string; errorText: string; dynamic: true }
   | { type: 'tool-approval-request'; approvalId: string; toolCallId: string }
   | { type: 'data-notice'; data: { code: string; message: string } }
-  | { type: 'data-next'; data: { messageId: string; assistantId: string } }
+  /** Which queued input goes on; `transient` keeps it out of the assembled message. */
+  | { type: 'data-next'; transient: true; data: { messageId: string; assistantId: string } }
   | { type: 'error'; errorText: string }
   | { type: 'abort'; reason?: string }
   | { type: 'finish-step' }
@@ -42,7 +43,7 @@ export type MessageStatus = 'complete' | 'streaming' | 'stopped' | 'failed' | 'i
 
 /** Message parts, as AI SDK UI message parts (contract section 5). */
 export type TextPart = { type: 'text'; text: string; state?: 'streaming' | 'done' };
-export type ReasoningPart = { type: 'reasoning'; text: string; state?: 'streaming' | 'done' };
+export type ReasoningPart = { type: 'reasoning'; id?: string; text: string; state?: 'streaming' | 'done' };
 export type FilePart = { type: 'file'; mediaType: string; filename?: string; url: string };
 export type StepStartPart = { type: 'step-start' };
 export type DynamicToolPart = {
@@ -51,6 +52,8 @@ export type DynamicToolPart = {
   toolCallId: string;
   state: 'input-streaming' | 'input-available' | 'approval-requested' | 'output-available' | 'output-error';
   input?: unknown;
+  /** The JSON text received so far; only while the input streams. */
+  rawInput?: string;
   output?: unknown;
   errorText?: string;
   approval?: { id: string; approved?: boolean; reason?: string };

@@ -1,0 +1,316 @@
+import type {
+  DynamicToolPart,
+  FinishReason,
+  Frame,
+  MessageMetadata,
+  MessagePart,
+  ReasoningPart,
+  TextPart,
+} from './frames.ts';
+import { parsePartialJson } from './partial-json.ts';
+
+/** What a tool call is answered with when its response ended before it did. */
+export const interruptedToolText = 'Interrupted before the tool gave a result.';
+
+export type MessageAssembler = ReturnType<typeof createMessageAssembler>;
+
+type Slot<Part extends MessagePart = MessagePart> = { part: Part; isShared: boolean };
+type ToolSlot = Slot<DynamicToolPart> & { position: number };
+
+/**
+ * Assembles the frames of a response into message parts, exactly as `readUIMessageStream` of the AI SDK does. A delta
+ * costs one string append. `parts` is a snapshot: parts that did not change since the last one are the same objects.
+ * `initialParts` are those after any earlier frame; frames that refer to parts never seen are ignored or begin them.
+ */
+export function createMessageAssembler(initialParts: readonly MessagePart[] = []) {
+  let slots: Slot[] = [];
+  let stepStart = 0;
+  let snapshot: MessagePart[] | undefined;
+  let messageId: string | undefined;
+  let metadata: MessageMetadata | undefined;
+  let finishReason: FinishReason | undefined;
+  let errorText: string | undefined;
+  const texts = new Map<string, Slot<TextPart>>();
+  const reasonings = new Map<string, Slot<ReasoningPart>>();
+  const tools = new Map<string, ToolSlot>();
+  const staleInputs = new Set<ToolSlot>();
+
+  for (const part of initialParts) {
+    if (part.type === 'dynamic-tool') pushTool(part);
+    else pushPart(part);
+    lastSlot().isShared = true;
+  }
+
+  function lastSlot(): Slot {
+    const slot = slots.at(-1);
+    if (slot === undefined) throw new Error('no part yet');
+    return slot;
+  }
+
+  function pushPart<Part extends MessagePart>(part: Part): Slot<Part> {
+    const slot = { part, isShared: false };
+    slots.push(slot);
+    if (part.type === 'step-start') stepStart = slots.length;
+    return slot;
+  }
+
+  function pushTool(part: DynamicToolPart): ToolSlot {
+    const slot = { part, isShared: false, position: slots.length };
+    slots.push(slot);
+    tools.set(part.toolCallId, slot);
+    return slot;
+  }
+
+  /** The part of a slot, for changing: a part that a snapshot holds is copied first. */
+  function edit<Part extends MessagePart>(slot: Slot<Part>): Part {
+    if (slot.isShared) {
+      slot.part = { ...slot.part };
+      slot.isShared = false;
+    }
+    return slot.part;
+  }
+
+  function openText(id: string): Slot<TextPart> | undefined {
+    const known = texts.get(id) ?? findStreaming(slots, isTextSlot, texts);
+    if (known !== undefined) texts.set(id, known);
+    return known;
+  }
+
+  function openReasoning(id: string): Slot<ReasoningPart> | undefined {
+    const known = reasonings.get(id) ?? findStreaming(slots, isReasoningSlot, reasonings);
+    if (known !== undefined) reasonings.set(id, known);
+    return known;
+  }
+
+  function beginText(id: string): Slot<TextPart> {
+    const slot = pushPart<TextPart>({ type: 'text', text: '', state: 'streaming' });
+    texts.set(id, slot);
+    return slot;
+  }
+
+  function beginReasoning(id: string): Slot<ReasoningPart> {
+    const slot = pushPart<ReasoningPart>({ type: 'reasoning', id, text: '', state: 'streaming' });
+    reasonings.set(id, slot);
+    return slot;
+  }
+
+  /** Input frames concern the call of this id in the current step; an earlier step may have used the id as well. */
+  function setInput(
+    toolCallId: string,
+    toolName: string,
+    state: DynamicToolPart['state'],
+    input: unknown,
+  ): DynamicToolPart {
+    const known = tools.get(toolCallId);
+    const isCurrent = known !== undefined && known.position >= stepStart;
+    const slot = isCurrent ? known : pushTool({ type: 'dynamic-tool', toolName, toolCallId, state });
+    const part = edit(slot);
+    staleInputs.delete(slot);
+    clearResult(part);
+    part.toolName = toolName;
+    part.state = state;
+    part.input = input;
+    return part;
+  }
+
+  function addInput(toolCallId: string, delta: string): void {
+    const slot = tools.get(toolCallId);
+    if (slot === undefined) return;
+    const part = edit(slot);
+    part.state = 'input-streaming';
+    part.rawInput = (part.rawInput ?? '') + delta;
+    staleInputs.add(slot);
+  }
+
+  function setResult(toolCallId: string, state: 'output-available' | 'output-error'): DynamicToolPart | undefined {
+    const slot = tools.get(toolCallId);
+    if (slot === undefined) return undefined;
+    refreshInput(slot);
+    const part = edit(slot);
+    clearResult(part);
+    part.state = state;
+    return part;
+  }
+
+  /** Partial input is parsed when it is looked at, not per delta: that would cost the square of its length. */
+  function refreshInput(slot: ToolSlot): void {
+    if (staleInputs.delete(slot)) edit(slot).input = parsePartialJson(slot.part.rawInput ?? '');
+  }
+
+  function reset(): void {
+    slots = [];
+    stepStart = 0;
+    for (const known of [texts, reasonings, tools, staleInputs]) known.clear();
+    metadata = undefined;
+    finishReason = undefined;
+    errorText = undefined;
+  }
+
+  function apply(frame: Frame): void {
+    snapshot = undefined;
+    switch (frame.type) {
+      case 'text-delta':
+        edit(openText(frame.id) ?? beginText(frame.id)).text += frame.delta;
+        return;
+      case 'reasoning-delta':
+        edit(openReasoning(frame.id) ?? beginReasoning(frame.id)).text += frame.delta;
+        return;
+      case 'text-start':
+        beginText(frame.id);
+        return;
+      case 'reasoning-start':
+        beginReasoning(frame.id);
+        return;
+      case 'text-end': {
+        const slot = openText(frame.id);
+        if (slot !== undefined) edit(slot).state = 'done';
+        texts.delete(frame.id);
+        return;
+      }
+      case 'reasoning-end': {
+        const slot = openReasoning(frame.id);
+        if (slot !== undefined) edit(slot).state = 'done';
+        reasonings.delete(frame.id);
+        return;
+      }
+      case 'start-step':
+        pushPart({ type: 'step-start' });
+        return;
+      case 'data-notice':
+        pushPart({ type: 'data-notice', data: frame.data });
+        return;
+      case 'start':
+        if (frame.messageId !== messageId && messageId !== undefined) reset();
+        messageId = frame.messageId;
+        metadata = mergeMetadata(metadata, frame.messageMetadata);
+        return;
+      case 'finish':
+        finishReason = frame.finishReason ?? finishReason;
+        metadata = mergeMetadata(metadata, frame.messageMetadata);
+        return;
+      case 'error':
+        errorText = frame.errorText;
+        return;
+      default:
+        applyToTool(frame);
+    }
+  }
+
+  function applyToTool(frame: Frame): void {
+    switch (frame.type) {
+      case 'tool-input-start':
+        setInput(frame.toolCallId, frame.toolName, 'input-streaming', undefined);
+        return;
+      case 'tool-input-delta':
+        addInput(frame.toolCallId, frame.inputTextDelta);
+        return;
+      case 'tool-input-available':
+        setInput(frame.toolCallId, frame.toolName, 'input-available', frame.input);
+        return;
+      case 'tool-input-error':
+        setInput(frame.toolCallId, frame.toolName, 'output-error', frame.input).errorText = frame.errorText;
+        return;
+      case 'tool-output-available': {
+        const part = setResult(frame.toolCallId, 'output-available');
+        if (part !== undefined) part.output = frame.output;
+        return;
+      }
+      case 'tool-output-error': {
+        const part = setResult(frame.toolCallId, 'output-error');
+        if (part !== undefined) part.errorText = frame.errorText;
+        return;
+      }
+      case 'tool-approval-request': {
+        const slot = tools.get(frame.toolCallId);
+        if (slot === undefined) return;
+        refreshInput(slot);
+        Object.assign(edit(slot), { state: 'approval-requested', approval: { id: frame.approvalId } });
+        return;
+      }
+      default:
+    }
+  }
+
+  return {
+    apply,
+    get parts(): MessagePart[] {
+      if (snapshot !== undefined) return snapshot;
+      for (const slot of staleInputs) refreshInput(slot);
+      for (const slot of slots) slot.isShared = true;
+      snapshot = slots.map((slot) => slot.part);
+      return snapshot;
+    },
+    /** The frames after which `parts` equals `finishParts(parts)`: sent when a response is cut. */
+    closingFrames(toolErrorText: string = interruptedToolText): Frame[] {
+      const frames: Frame[] = [];
+      for (const id of reasonings.keys()) frames.push({ type: 'reasoning-end', id });
+      for (const id of texts.keys()) frames.push({ type: 'text-end', id });
+      for (const [toolCallId, slot] of tools) {
+        if (isOpenCall(slot.part)) {
+          frames.push({ type: 'tool-output-error', toolCallId, errorText: toolErrorText, dynamic: true });
+        }
+      }
+      return frames;
+    },
+    get messageId() {
+      return messageId;
+    },
+    get metadata() {
+      return metadata;
+    },
+    get finishReason() {
+      return finishReason;
+    },
+    /** The text of the last `error` frame. */
+    get errorText() {
+      return errorText;
+    },
+  };
+}
+
+/** The parts to store of a response that was cut: nothing streams any more, every tool call has a result. */
+export function finishParts(parts: readonly MessagePart[], toolErrorText: string = interruptedToolText): MessagePart[] {
+  return parts.map((part) => {
+    if (part.type === 'text' || part.type === 'reasoning') {
+      return part.state === 'streaming' ? { ...part, state: 'done' } : part;
+    }
+    if (part.type !== 'dynamic-tool' || !isOpenCall(part)) return part;
+    const { rawInput: _rawInput, ...rest } = part;
+    return { ...rest, state: 'output-error', errorText: toolErrorText };
+  });
+}
+
+function isOpenCall(part: DynamicToolPart): boolean {
+  return part.state !== 'output-available' && part.state !== 'output-error';
+}
+
+function clearResult(part: DynamicToolPart): void {
+  delete part.output;
+  delete part.errorText;
+  delete part.rawInput;
+}
+
+function isTextSlot(slot: Slot): slot is Slot<TextPart> {
+  return slot.part.type === 'text' && slot.part.state === 'streaming';
+}
+
+function isReasoningSlot(slot: Slot): slot is Slot<ReasoningPart> {
+  return slot.part.type === 'reasoning' && slot.part.state === 'streaming';
+}
+
+/** The newest streaming part that no id is known for: it came with `initialParts`. */
+function findStreaming<Part extends MessagePart>(
+  slots: Slot[],
+  isKind: (slot: Slot) => slot is Slot<Part>,
+  taken: Map<string, Slot<Part>>,
+): Slot<Part> | undefined {
+  const known = new Set(taken.values());
+  return slots.findLast((slot): slot is Slot<Part> => isKind(slot) && !known.has(slot));
+}
+
+function mergeMetadata(
+  older: MessageMetadata | undefined,
+  newer: MessageMetadata | undefined,
+): MessageMetadata | undefined {
+  return newer === undefined ? older : { ...older, ...newer };
+}

@@ -1,0 +1,54 @@
+import type { DynamicToolPart, Frame, MessagePart } from './frames.ts';
+
+/** Frames that assemble to the given stored parts, for following a response that was continued. */
+export function framesOfParts(parts: readonly MessagePart[]): Frame[] {
+  return parts.flatMap((part, index) => framesOfPart(part, `stored-${index}`));
+}
+
+function framesOfPart(part: MessagePart, partId: string): Frame[] {
+  switch (part.type) {
+    case 'step-start':
+      return [{ type: 'start-step' }];
+    case 'text':
+      return [
+        { type: 'text-start', id: partId },
+        { type: 'text-delta', id: partId, delta: part.text },
+        { type: 'text-end', id: partId },
+      ];
+    case 'reasoning': {
+      const id = part.id ?? partId;
+      return [
+        { type: 'reasoning-start', id },
+        { type: 'reasoning-delta', id, delta: part.text },
+        { type: 'reasoning-end', id },
+      ];
+    }
+    case 'dynamic-tool':
+      return framesOfTool(part);
+    default:
+      return part.type === 'data-notice' && isNotice(part.data) ? [{ type: 'data-notice', data: part.data }] : [];
+  }
+}
+
+function framesOfTool(part: DynamicToolPart): Frame[] {
+  const { toolCallId, toolName, input } = part;
+  if (part.state === 'input-streaming') {
+    return [
+      { type: 'tool-input-start', toolCallId, toolName, dynamic: true },
+      { type: 'tool-input-delta', toolCallId, inputTextDelta: part.rawInput ?? '' },
+    ];
+  }
+  const frames: Frame[] = [{ type: 'tool-input-available', toolCallId, toolName, input, dynamic: true }];
+  if (part.approval !== undefined)
+    frames.push({ type: 'tool-approval-request', approvalId: part.approval.id, toolCallId });
+  if (part.state === 'output-available') {
+    frames.push({ type: 'tool-output-available', toolCallId, output: part.output, dynamic: true });
+  } else if (part.state === 'output-error') {
+    frames.push({ type: 'tool-output-error', toolCallId, errorText: part.errorText ?? '', dynamic: true });
+  }
+  return frames;
+}
+
+function isNotice(data: unknown): data is { code: string; message: string } {
+  return typeof data === 'object' && data !== null && 'code' in data && 'message' in data;
+}
