@@ -1,0 +1,48 @@
+import type { Chat } from '@homeport/contracts/conversations';
+
+/** A conversation as `chatColumns` reads it. Times are microseconds: a cursor needs all that PostgreSQL compares. */
+export type ChatRow = {
+  id: string;
+  title: string;
+  archived: boolean;
+  project_id: string | null;
+  model_pinned: boolean;
+  model_id: string | null;
+  mcp_server_ids: string[] | null;
+  context_start_message_id: string | null;
+  created_micros: number;
+  updated_micros: number;
+  running: boolean;
+};
+
+/** True while a response runs or inputs wait. Scalar subqueries: two index probes a row, never a hash of all that runs. */
+export const runningColumn = `
+  coalesce((select true from responses r where r.chat_id = c.id and r.state = 'running'),
+    (select true from inputs i where i.chat_id = c.id and i.state = 'queued' limit 1), false)`;
+
+/** What `ChatRow` holds, of `chats c`. */
+export const chatColumns = `c.id, c.title, c.archived, c.project_id, c.model_pinned, c.model_id, c.mcp_server_ids,
+  c.context_start_message_id, (extract(epoch from c.created_at) * 1000000)::int8 as created_micros,
+  (extract(epoch from c.updated_at) * 1000000)::int8 as updated_micros, ${runningColumn} as running`;
+
+/** The wire form (contract section 5). A pin whose model is gone is none. */
+export function viewChat(row: ChatRow): Chat {
+  const modelPinned = row.model_pinned && row.model_id !== null;
+  return {
+    id: row.id,
+    title: row.title,
+    archived: row.archived,
+    projectId: row.project_id,
+    modelPinned,
+    modelId: modelPinned ? row.model_id : null,
+    mcpServerIds: row.mcp_server_ids,
+    contextStartMessageId: row.context_start_message_id,
+    running: row.running,
+    createdAt: isoTime(row.created_micros),
+    updatedAt: isoTime(row.updated_micros),
+  };
+}
+
+function isoTime(micros: number): string {
+  return new Date(Math.floor(micros / 1000)).toISOString();
+}

@@ -1,0 +1,219 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { Chat } from '@homeport/contracts/conversations';
+import { ApiError } from '@homeport/contracts/errors';
+import { limits } from '@homeport/contracts/limits';
+import { type RawBuilder, sql } from 'kysely';
+import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
+import { assertOwnedModel } from '../catalogue/models.ts';
+import { inTransaction, type Queryable } from '../db/pool.ts';
+import type { Deps } from '../deps.ts';
+import { findNewestLeaf } from './branches.ts';
+import { type ChatRow, chatColumns, runningColumn, viewChat } from './chat-view.ts';
+import { ownerLexeme, searchText } from './search-text.ts';
+
+/**
+ * Conversation records. This file alone writes the table `chats`. Whoever needs the row and others locks it first, with
+ * FOR NO KEY UPDATE: that order keeps archive, claim and end of a response apart without deadlocks.
+ */
+
+const untitled = 'New conversation';
+const ownerPrefix = ownerLexeme('');
+
+/** The one answer for a conversation that is missing or somebody else's. */
+export function conversationNotFound(): ApiError {
+  return new ApiError('not_found', 'Conversation not found');
+}
+
+/** Throws `not_found` unless the conversation is this owner's. */
+export async function assertOwnedChat(db: Queryable, ownerId: string, chatId: string): Promise<void> {
+  const query = db.selectFrom('chats').select('id').where('id', '=', chatId).where('owner_id', '=', ownerId);
+  if ((await query.executeTakeFirst()) === undefined) throw conversationNotFound();
+}
+
+/** One conversation of this owner. */
+export async function getOwnedChat(db: Queryable, ownerId: string, chatId: string): Promise<Chat> {
+  const { rows } = await sql<ChatRow>`
+    select ${sql.raw(chatColumns)} from chats c where c.id = ${chatId} and c.owner_id = ${ownerId}`.execute(db);
+  const row = rows[0];
+  if (row === undefined) throw conversationNotFound();
+  return viewChat(row);
+}
+
+export type NewChat = { id?: string | undefined; title?: string | undefined; projectId?: string | null | undefined };
+
+const insertChat = {
+  name: 'insert-chat',
+  text: `insert into chats as c (id, owner_id, title, title_source, title_search)
+    values ($1, $2, $3, $4, case when $5 <> '' then to_tsvector('simple', $5) || array_to_tsvector(array['${ownerPrefix}' || $2]) end)
+    on conflict (id) do nothing returning ${chatColumns}`,
+};
+
+/** Creates a conversation. An id in use, whoever uses it, throws `id_taken`. */
+export async function createChat(deps: Pick<Deps, 'db'>, ownerId: string, chat: NewChat): Promise<Chat> {
+  refuseProject(chat.projectId);
+  const { rows } = await deps.db.pool.query<ChatRow>({
+    ...insertChat,
+    values: [
+      chat.id ?? randomUUIDv7(),
+      ownerId,
+      chat.title ?? untitled,
+      chat.title === undefined ? 'none' : 'person',
+      searchText(chat.title ?? ''),
+    ],
+  });
+  const row = rows[0];
+  if (row === undefined) throw new ApiError('id_taken', 'This id is already in use');
+  return viewChat(row);
+}
+
+export type ChatChange = {
+  title?: string | undefined;
+  archived?: boolean | undefined;
+  projectId?: string | null | undefined;
+  freshContext?: true | undefined;
+  activeMessageId?: string | undefined;
+  modelPinned?: boolean | undefined;
+  modelId?: string | null | undefined;
+  mcpServerIds?: string[] | null | undefined;
+};
+
+/**
+ * Applies all given members or none. Archiving, a fresh context and another branch throw `response_running` while a response
+ * runs or inputs wait. A `modelId` without `modelPinned` pins it: there is no turn here that it could count for.
+ */
+export async function updateChat(
+  deps: Pick<Deps, 'db' | 'config'>,
+  ownerId: string,
+  chatId: string,
+  change: ChatChange,
+): Promise<Chat> {
+  return inTransaction(deps.db, async (trx) => {
+    const chat = await lockOwnedChat(trx, ownerId, chatId);
+    refuseProject(change.projectId);
+    if ((change.mcpServerIds ?? []).length > 0) throw new ApiError('not_found', 'MCP server not found');
+    const pin = await resolvePin(deps, trx, ownerId, chat, change);
+    const leaf =
+      change.activeMessageId === undefined
+        ? chat.active_message_id
+        : await findNewestLeaf(trx, chatId, change.activeMessageId);
+    if (leaf === undefined) throw new ApiError('not_found', 'Message not found');
+    const archives = change.archived === true && !chat.archived;
+    if (archives || change.freshContext === true || change.activeMessageId !== undefined) {
+      await assertIdle(trx, chatId);
+    }
+    const sets: RawBuilder<unknown>[] = [];
+    if (change.title !== undefined) sets.push(...titleSets(change.title, 'person'));
+    if (change.archived !== undefined) sets.push(sql`archived = ${change.archived}`);
+    if (change.activeMessageId !== undefined) sets.push(sql`active_message_id = ${leaf}`);
+    if (change.freshContext === true) sets.push(sql`context_start_message_id = ${leaf}`);
+    if (pin !== undefined) sets.push(sql`model_pinned = ${pin !== null}, model_id = ${pin}`);
+    if (change.mcpServerIds !== undefined) {
+      const ids = change.mcpServerIds === null ? null : JSON.stringify(change.mcpServerIds);
+      sets.push(sql`mcp_server_ids = ${ids}::jsonb`);
+    }
+    if (sets.length > 0) await sql`update chats set ${sql.join(sets)} where id = ${chatId}`.execute(trx);
+    return getOwnedChat(trx, ownerId, chatId);
+  });
+}
+
+/** Deletes a conversation with everything in it. The caller has stopped its running response. */
+export async function deleteOwnedChat(deps: Pick<Deps, 'db'>, ownerId: string, chatId: string): Promise<void> {
+  const { numDeletedRows } = await deps.db.kysely
+    .deleteFrom('chats')
+    .where('id', '=', chatId)
+    .where('owner_id', '=', ownerId)
+    .executeTakeFirst();
+  if (numDeletedRows === 0n) throw conversationNotFound();
+}
+
+/** Makes a message the newest of the branch that is shown, and the conversation active now. */
+export async function setActiveMessage(trx: Queryable, chatId: string, messageId: string): Promise<void> {
+  await sql`update chats set active_message_id = ${messageId}, updated_at = now() where id = ${chatId}`.execute(trx);
+}
+
+/** Pins a model to the conversation; null follows the default again. The caller has checked whose model it is. */
+export async function pinModel(trx: Queryable, chatId: string, modelId: string | null): Promise<void> {
+  await trx
+    .updateTable('chats')
+    .set({ model_pinned: modelId !== null, model_id: modelId })
+    .where('id', '=', chatId)
+    .execute();
+}
+
+/** Names a conversation that has no name of its own yet. Nothing happens when the title is blank. */
+export async function setInstantTitle(trx: Queryable, chatId: string, title: string): Promise<void> {
+  await setTitle(trx, chatId, { title, from: 'none', to: 'instant' });
+}
+
+/** Replaces an instant title by a model's; tells whether it did. A title that a person gave stays. */
+export async function setModelTitle(db: Queryable, chatId: string, title: string): Promise<boolean> {
+  return setTitle(db, chatId, { title, from: 'instant', to: 'model' });
+}
+
+type TitleStep = { title: string; from: 'none' | 'instant'; to: 'instant' | 'model' };
+
+async function setTitle(db: Queryable, chatId: string, step: TitleStep): Promise<boolean> {
+  const title = [...step.title.trim()].slice(0, limits.titleMax).join('');
+  if (title === '') return false;
+  const { numAffectedRows } = await sql`
+    update chats c set ${sql.join(titleSets(title, step.to))}
+    where id = ${chatId} and title_source = ${step.from}`.execute(db);
+  return numAffectedRows === 1n;
+}
+
+function titleSets(title: string, source: 'instant' | 'model' | 'person'): RawBuilder<unknown>[] {
+  const words = searchText(title);
+  const vector =
+    words === ''
+      ? sql`null`
+      : sql`to_tsvector('simple', ${words}) || array_to_tsvector(array[${sql.lit(ownerPrefix)} || owner_id])`;
+  return [sql`title = ${title}`, sql`title_source = ${source}`, sql`title_search = ${vector}`];
+}
+
+type LockedChat = { archived: boolean; active_message_id: string | null; model_id: string | null };
+
+async function lockOwnedChat(trx: Queryable, ownerId: string, chatId: string): Promise<LockedChat> {
+  const chat = await trx
+    .selectFrom('chats')
+    .select(['archived', 'active_message_id', 'model_id'])
+    .where('id', '=', chatId)
+    .where('owner_id', '=', ownerId)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  if (chat === undefined) throw conversationNotFound();
+  return chat;
+}
+
+/** A statement of its own after the lock, so that it sees what was committed while waiting for it. */
+async function assertIdle(trx: Queryable, chatId: string): Promise<void> {
+  const { rows } = await sql<{ running: boolean }>`
+    select ${sql.raw(runningColumn)} as running from chats c where c.id = ${chatId}`.execute(trx);
+  if (rows[0]?.running === true) {
+    throw new ApiError('response_running', 'Wait for the running response, or stop it');
+  }
+}
+
+/** The model to pin, null to follow the default, undefined to leave it as it is. */
+async function resolvePin(
+  deps: Pick<Deps, 'config'>,
+  trx: Queryable,
+  ownerId: string,
+  chat: LockedChat,
+  change: ChatChange,
+): Promise<string | null | undefined> {
+  const { modelPinned, modelId } = change;
+  if (modelPinned === false) return null;
+  if (typeof modelId === 'string') {
+    await assertOwnedModel({ db: { kysely: trx } }, catalogueOwner(deps.config, ownerId), modelId);
+    return modelId;
+  }
+  if (modelPinned === undefined) return modelId;
+  if (chat.model_id !== null && modelId === undefined) return chat.model_id;
+  throw new ApiError('invalid_request', 'The request is not valid. modelId: Needed when modelPinned is true', {
+    details: [{ path: 'modelId', message: 'Needed when modelPinned is true' }],
+  });
+}
+
+function refuseProject(projectId: string | null | undefined): void {
+  if (typeof projectId === 'string') throw new ApiError('not_found', 'Project not found');
+}

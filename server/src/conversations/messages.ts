@@ -1,0 +1,141 @@
+import { ApiError } from '@homeport/contracts/errors';
+import type { MessagePart, Usage } from '@homeport/contracts/frames';
+import { sql } from 'kysely';
+import type { Queryable } from '../db/pool.ts';
+import type { MessageStatus } from '../db/tables.ts';
+import { ownerLexeme, searchText, searchTextMax } from './search-text.ts';
+
+/** Message records. This file alone writes the table `messages`. */
+
+/** `parts` is JSON text of MessagePart[]; `prompt` JSON text of the provider messages it becomes, without brackets. */
+export type NewUserMessage = {
+  id: string;
+  chatId: string;
+  parentId: string | null;
+  parts: string;
+  prompt: string | null;
+  promptTokens: number | null;
+  createdAt?: Date | undefined;
+};
+
+/** Inserts a submitted message. Its parent must be a message of the same conversation or null. */
+export async function insertUserMessage(trx: Queryable, message: NewUserMessage): Promise<void> {
+  await insert(trx, { ...message, role: 'user', status: 'complete', modelId: null });
+}
+
+/** Inserts the still empty answer to `parentId`, status `streaming`. */
+export async function insertAssistantMessage(
+  trx: Queryable,
+  message: { id: string; chatId: string; parentId: string; modelId?: string | null | undefined },
+): Promise<void> {
+  const { id, chatId, parentId, modelId } = message;
+  await insert(trx, {
+    ...{ id, chatId, parentId, role: 'assistant', status: 'streaming', modelId: modelId ?? null },
+    ...{ parts: '[]', prompt: null, promptTokens: null },
+  });
+}
+
+type NewMessage = NewUserMessage & { role: 'user' | 'assistant'; status: MessageStatus; modelId: string | null };
+
+async function insert(trx: Queryable, message: NewMessage): Promise<void> {
+  const { rows } = await sql`
+    insert into messages (id, chat_id, parent_id, role, parts, prompt, prompt_tokens, status, model_id, search, created_at)
+    select ${message.id}, c.id, p.id, ${message.role}, ${message.parts}, ${message.prompt}, ${message.promptTokens},
+      ${message.status}, ${message.modelId}, ${searchVector(message.parts)}, coalesce(${message.createdAt ?? null}, now())
+    from chats c left join messages p on p.id = ${message.parentId} and p.chat_id = c.id
+    where c.id = ${message.chatId} and (${message.parentId}::text is null or p.id is not null)
+    returning id`.execute(trx);
+  if (rows.length === 0) throw new ApiError('not_found', 'Message not found');
+}
+
+export type FinishedMessage = {
+  id: string;
+  chatId: string;
+  parts: string;
+  status: Exclude<MessageStatus, 'streaming'>;
+  error?: { code: string; message: string } | undefined;
+  usage?: Usage | undefined;
+  modelId?: string | undefined;
+  prompt: string | null;
+  promptTokens: number | null;
+};
+
+/** Writes all that a message is at the end of its response, and that its conversation was active now. */
+export async function finishMessage(trx: Queryable, message: FinishedMessage): Promise<void> {
+  // The update of `chats` yields first: conversation before message is the order in which everybody locks.
+  await sql`
+    with c as (update chats set updated_at = now() where id = ${message.chatId} returning id, owner_id)
+    update messages m set parts = ${message.parts}, prompt = ${message.prompt}, prompt_tokens = ${message.promptTokens},
+      status = ${message.status}, error_code = ${message.error?.code ?? null}, error_message = ${message.error?.message ?? null},
+      usage = ${message.usage === undefined ? null : JSON.stringify(message.usage)}::jsonb,
+      model_id = coalesce(${message.modelId ?? null}, m.model_id), search = ${searchVector(message.parts)}
+    from c where m.id = ${message.id} and m.chat_id = c.id`.execute(trx);
+}
+
+/** Saves what a streaming message holds so far; nothing else about it changes. A message that has ended is left alone. */
+export async function saveParts(db: Queryable, message: { id: string; parts: string }): Promise<void> {
+  await db
+    .updateTable('messages')
+    .set({ parts: message.parts })
+    .where('id', '=', message.id)
+    .where('status', '=', 'streaming')
+    .execute();
+}
+
+/** Makes an ended answer `streaming` again, its parts kept, for a response that continues it. */
+export async function restartMessage(trx: Queryable, id: string): Promise<void> {
+  await trx
+    .updateTable('messages')
+    .set({ status: 'streaming', error_code: null, error_message: null })
+    .where('id', '=', id)
+    .where('role', '=', 'assistant')
+    .execute();
+}
+
+/** A message as it is replayed: everything but its place in the conversation. */
+export type StoredMessage = {
+  parts: MessagePart[];
+  status: MessageStatus;
+  error: { code: string; message: string } | undefined;
+  modelId: string | undefined;
+  usage: Usage | undefined;
+};
+
+/** One message. The caller has checked whose conversation it is in. */
+export async function readMessage(db: Queryable, id: string): Promise<StoredMessage> {
+  const row = await db
+    .selectFrom('messages')
+    .select(['parts', 'status', 'error_code', 'error_message', 'model_id', 'usage'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (row === undefined) throw new ApiError('not_found', 'Message not found');
+  return {
+    parts: parseStoredParts(row.parts),
+    status: row.status,
+    error: row.error_code === null ? undefined : { code: row.error_code, message: row.error_message ?? '' },
+    modelId: row.model_id ?? undefined,
+    usage: row.usage ?? undefined,
+  };
+}
+
+/** The stored parts of a message; none when it does not exist. */
+export async function readParts(db: Queryable, id: string): Promise<MessagePart[]> {
+  const row = await db.selectFrom('messages').select('parts').where('id', '=', id).executeTakeFirst();
+  return row === undefined ? [] : parseStoredParts(row.parts);
+}
+
+/** Parts as they were stored by this service: their text was validated before it was written. */
+export function parseStoredParts(parts: string): MessagePart[] {
+  return JSON.parse(parts) as MessagePart[];
+}
+
+/** What search looks in: text parts, in the order written. */
+function searchVector(parts: string) {
+  let text = '';
+  for (const part of parseStoredParts(parts)) {
+    if (part.type === 'text' && text.length < searchTextMax) text += `${part.text}\n`;
+  }
+  const words = searchText(text);
+  if (words === '') return sql`null::tsvector`;
+  return sql`to_tsvector('simple', ${words}) || array_to_tsvector(array[${sql.lit(ownerLexeme(''))} || c.owner_id])`;
+}

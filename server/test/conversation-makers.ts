@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { createChat, setActiveMessage } from '../src/conversations/chats.ts';
+import { finishMessage, insertAssistantMessage, insertUserMessage } from '../src/conversations/messages.ts';
+import { type Database, inTransaction } from '../src/db/pool.ts';
+
+/** Makers of conversation records for tests, through the verbs that chat/ uses. */
+
+export async function makeUser(db: Database): Promise<string> {
+  const id = randomUUID();
+  await db.kysely
+    .insertInto('users')
+    .values({ id, name: 'Someone', email: `${id}@example.org`, image: null, role: 'user' })
+    .execute();
+  return id;
+}
+
+export async function makeChat(db: Database, ownerId: string, title?: string): Promise<string> {
+  return (await createChat({ db }, ownerId, { title })).id;
+}
+
+export type Said = { id?: string; chatId: string; parentId: string | null; text: string };
+
+/** A submitted message; resolves with its id. */
+export async function say(db: Database, { id = randomUUID(), chatId, parentId, text }: Said): Promise<string> {
+  const parts = JSON.stringify([{ type: 'text', text }]);
+  await inTransaction(db, async (trx) => {
+    await insertUserMessage(trx, { id, chatId, parentId, parts, prompt: null, promptTokens: null });
+    await setActiveMessage(trx, chatId, id);
+  });
+  return id;
+}
+
+/** A finished answer to `parentId`; resolves with its id. */
+export async function answer(
+  db: Database,
+  { id = randomUUID(), chatId, parentId, text }: Said & { parentId: string },
+): Promise<string> {
+  const parts = JSON.stringify([{ type: 'text', text, state: 'done' }]);
+  const prompt = JSON.stringify({ role: 'assistant', content: text });
+  await inTransaction(db, async (trx) => {
+    await insertAssistantMessage(trx, { id, chatId, parentId, modelId: 'model-1' });
+    await setActiveMessage(trx, chatId, id);
+    await finishMessage(trx, {
+      ...{ id, chatId, parts, status: 'complete', prompt, promptTokens: 3 },
+      usage: { inputTokens: 10, outputTokens: 2 },
+    });
+  });
+  return id;
+}
+
+/** A running response row, as chat/ writes one when it claims. */
+export async function startResponse(db: Database, chat: { id: string; ownerId: string }): Promise<string> {
+  const id = randomUUID();
+  await db.kysely
+    .insertInto('responses')
+    .values({
+      ...{
+        id,
+        chat_id: chat.id,
+        message_id: 'm',
+        owner_id: chat.ownerId,
+        state: 'running',
+        replica: 'r',
+        decision: '{}',
+      },
+      lease_until: new Date(Date.now() + 60_000),
+      ended_at: null,
+      end_frames: null,
+    })
+    .execute();
+  return id;
+}
+
+/** A queued input, as chat/ admits one. */
+export async function queueInput(db: Database, chat: { id: string; ownerId: string }, text: string): Promise<string> {
+  const id = randomUUID();
+  await db.kysely
+    .insertInto('inputs')
+    .values({
+      ...{ id, chat_id: chat.id, owner_id: chat.ownerId, assistant_id: randomUUID(), parent_id: null },
+      ...{ parent_given: false, decision: '{}', request_hash: 'h', start_after: new Date() },
+      parts: JSON.stringify([{ type: 'text', text }]),
+    })
+    .execute();
+  return id;
+}
