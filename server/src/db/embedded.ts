@@ -22,7 +22,7 @@ const supervisorLock = 4_203_317;
 
 /**
  * Brings up the real PostgreSQL that comes with the packages, in `dataDir`, and keeps it up until `stop`. A server that a killed
- * process left behind is taken over. Throws when another process supervises the same folder.
+ * process left behind is taken over. Throws when another process supervises the same folder. `signal` ends the start only.
  * `packageRoot`, `unshare` and `settings` replace the installed package, the util-linux program and server settings in tests.
  */
 export async function startEmbedded(options: {
@@ -51,9 +51,9 @@ export async function startEmbedded(options: {
     log,
     settings: options.settings,
   };
-  const supervisor = new Supervisor(plan, stopping, signal);
+  const supervisor = new Supervisor(plan, stopping);
   try {
-    await supervisor.attach();
+    await supervisor.attach(signal);
   } catch (error) {
     await supervisor.stop();
     throw error;
@@ -75,14 +75,12 @@ async function chooseSocketFolder(dataDir: string): Promise<string> {
 class Supervisor {
   readonly #plan: ServerPlan;
   readonly #stopping: AbortController;
-  readonly #signal: AbortSignal;
   #server: RunningServer | undefined;
   #recovery: Promise<void> = Promise.resolve();
 
-  constructor(plan: ServerPlan, stopping: AbortController, signal: AbortSignal) {
+  constructor(plan: ServerPlan, stopping: AbortController) {
     this.#plan = plan;
     this.#stopping = stopping;
-    this.#signal = signal;
   }
 
   /** Where the server listens; stays the same for life, also over restarts. */
@@ -105,13 +103,13 @@ class Supervisor {
   }
 
   /** Takes over or starts the server, and becomes its one supervisor. */
-  async attach(): Promise<void> {
+  async attach(signal: AbortSignal): Promise<void> {
     const startedAt = performance.now();
-    const found = await findServer(this.#plan, this.#signal);
+    const found = await findServer(this.#plan, signal);
     if (found === undefined) await ensurePrivateFolder(this.#plan.socketDir, this.#plan.runAs);
-    const server = found ?? (await launchServer(this.#plan, this.#signal));
+    const server = found ?? (await launchServer(this.#plan, signal));
     try {
-      await takeLock(server.client, this.#plan.clusterDir, this.#signal);
+      await takeLock(server.client, this.#plan.clusterDir, signal);
     } catch (error) {
       await server.client.end().catch(() => undefined);
       throw error;
@@ -129,20 +127,21 @@ class Supervisor {
   }
 
   #lost(server: RunningServer): void {
-    if (this.#signal.aborted || this.#server !== server) return;
+    if (this.#stopping.signal.aborted || this.#server !== server) return;
     this.#server = undefined;
     this.#plan.log.warn({}, 'the database went away, starting it again');
     this.#recovery = this.#recover();
   }
 
   async #recover(): Promise<void> {
-    for (let waitMs = 100; !this.#signal.aborted; waitMs = Math.min(waitMs * 2, slowestRestartMs)) {
+    const { signal } = this.#stopping;
+    for (let waitMs = 100; !signal.aborted; waitMs = Math.min(waitMs * 2, slowestRestartMs)) {
       try {
-        return await this.attach();
+        return await this.attach(signal);
       } catch (error) {
-        if (this.#signal.aborted) return;
+        if (signal.aborted) return;
         this.#plan.log.error({ error: String(error), retryInMs: waitMs }, 'the database could not be started');
-        await delay(waitMs, undefined, { signal: this.#signal }).catch(() => undefined);
+        await delay(waitMs, undefined, { signal }).catch(() => undefined);
       }
     }
   }
