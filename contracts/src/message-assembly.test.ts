@@ -66,7 +66,12 @@ function toFrames(actions: Action[], isInterleaved: boolean, reusesCallIds = tru
   return frames;
 }
 
-function pushToolFrames(frames: Frame[], tools: Map<string, 'streaming' | 'available' | 'done'>, item: Action): void {
+function pushToolFrames(
+  frames: Frame[],
+  tools: Map<string, 'streaming' | 'available' | 'done'>,
+  item: Action,
+  step: number,
+): void {
   if (!('id' in item)) return;
   const toolCallId = `call${step}-${item.id}`;
   const toolName = 'look';
