@@ -49,8 +49,11 @@ export async function answer(
 }
 
 /** A running response row, as chat/ writes one when it claims. */
-export async function startResponse(db: Database, chat: { id: string; ownerId: string }): Promise<string> {
-  const id = randomUUID();
+export async function startResponse(
+  db: Database,
+  chat: { id: string; ownerId: string },
+  id: string = randomUUID(),
+): Promise<string> {
   await db.kysely
     .insertInto('responses')
     .values({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { readBranchNewestFirst } from '../src/conversations/branches.ts';
 import { insertUserMessage, readMessage, readParts, restartMessage, saveParts } from '../src/conversations/messages.ts';
-import { answer, makeChat, makeUser, say } from './conversation-makers.ts';
+import { answer, makeChat, makeUser, say, startResponse } from './conversation-makers.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
 let testDatabase: TestDatabase;
@@ -11,16 +11,22 @@ before(async () => {
 });
 after(() => testDatabase.drop());
 
-test('a message keeps what was saved last, and once ended nothing more is saved', async () => {
+test('parts are saved while the response of that generation runs, and never after', async () => {
   const db = testDatabase.database;
-  const chatId = await makeChat(db, await makeUser(db));
+  const ownerId = await makeUser(db);
+  const chatId = await makeChat(db, ownerId);
   const question = await say(db, { chatId, parentId: null, text: 'Hello' });
-  const reply = await answer(db, { chatId, parentId: question, text: 'Good day' });
-  await saveParts(db.kysely, { id: reply, parts: '[]' });
-  assert.deepEqual(await readParts(db.kysely, reply), [{ type: 'text', text: 'Good day', state: 'done' }]);
-  await restartMessage(db.kysely, reply);
-  await saveParts(db.kysely, { id: reply, parts: '[{"type":"text","text":"Good day and"}]' });
-  const message = await readMessage(db.kysely, reply);
+  const id = await answer(db, { chatId, parentId: question, text: 'Good day' });
+  const save = (generation: number, text: string) =>
+    saveParts(db.kysely, { id, generation, parts: JSON.stringify([{ type: 'text', text }]) });
+  await save(1, 'no response');
+  await startResponse(db, { id: chatId, ownerId }, id);
+  await save(1, 'message has ended');
+  assert.deepEqual(await readParts(db.kysely, id), [{ type: 'text', text: 'Good day', state: 'done' }]);
+  await restartMessage(db.kysely, id);
+  await save(2, 'other generation');
+  await save(1, 'Good day and');
+  const message = await readMessage(db.kysely, id);
   assert.equal(message.status, 'streaming');
   assert.deepEqual(message.parts, [{ type: 'text', text: 'Good day and' }]);
   assert.deepEqual(message.usage, { inputTokens: 10, outputTokens: 2 });

@@ -33,13 +33,18 @@ export type BranchRead = {
   pageSize: number;
 };
 
+/** A page ends early when its parts are longer than this. */
+const pageBytes = 4_000_000;
+
 const branchPage = {
   name: 'branch-page',
   text: `with recursive branch as (
-      select id, parent_id, 1 as depth from messages where id = $2 and chat_id = $1 and id is distinct from $3
+      select id, parent_id, 1 as depth, octet_length(parts)::int8 as bytes
+      from messages where id = $2 and chat_id = $1 and id is distinct from $3
       union all
-      select m.id, m.parent_id, b.depth + 1 from branch b join messages m on m.id = b.parent_id
-      where b.depth < $4 and m.id is distinct from $3
+      select m.id, m.parent_id, b.depth + 1, b.bytes + octet_length(m.parts)
+      from branch b join messages m on m.id = b.parent_id
+      where b.depth < $4 and b.bytes < ${pageBytes} and m.id is distinct from $3
     )
     select m.id, m.parent_id, m.role, m.prompt, m.prompt_tokens, m.usage, case when m.prompt is null then m.parts end as parts
     from branch b join messages m on m.id = b.id order by b.depth`,
@@ -61,6 +66,7 @@ export async function* readBranchNewestFirst(
     for (const { id, role, prompt, prompt_tokens: promptTokens, usage, parts } of rows) {
       yield { id, role, prompt, promptTokens, usage, parts };
     }
-    next = rows.length < pageSize ? null : (rows.at(-1)?.parent_id ?? null);
+    next = rows.at(-1)?.parent_id ?? null;
+    if (next === stopBeforeId) return;
   }
 }

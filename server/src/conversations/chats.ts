@@ -145,11 +145,18 @@ export async function setInstantTitle(trx: Queryable, chatId: string, title: str
   await setTitle(trx, chatId, { title, from: 'none', to: 'instant' });
 }
 
+/** Where the title came from; undefined when the conversation is gone. */
+export async function findTitleSource(db: Queryable, chatId: string): Promise<TitleSource | undefined> {
+  const row = await db.selectFrom('chats').select('title_source').where('id', '=', chatId).executeTakeFirst();
+  return row?.title_source;
+}
+
 /** Replaces an instant title by a model's; tells whether it did. A title that a person gave stays. */
 export async function setModelTitle(db: Queryable, chatId: string, title: string): Promise<boolean> {
   return setTitle(db, chatId, { title, from: 'instant', to: 'model' });
 }
 
+type TitleSource = 'none' | 'instant' | 'model' | 'person';
 type TitleStep = { title: string; from: 'none' | 'instant'; to: 'instant' | 'model' };
 
 async function setTitle(db: Queryable, chatId: string, step: TitleStep): Promise<boolean> {

@@ -72,14 +72,18 @@ export async function finishMessage(trx: Queryable, message: FinishedMessage): P
     from c where m.id = ${message.id} and m.chat_id = c.id`.execute(trx);
 }
 
-/** Saves what a streaming message holds so far; nothing else about it changes. A message that has ended is left alone. */
-export async function saveParts(db: Queryable, message: { id: string; parts: string }): Promise<void> {
-  await db
-    .updateTable('messages')
-    .set({ parts: message.parts })
-    .where('id', '=', message.id)
-    .where('status', '=', 'streaming')
-    .execute();
+/**
+ * Saves what a streaming message holds so far; nothing else about it changes. Fenced: without the running response of this
+ * generation nothing is written.
+ */
+export async function saveParts(
+  db: Queryable,
+  message: { id: string; generation: number; parts: string },
+): Promise<void> {
+  await sql`
+    update messages m set parts = ${message.parts} from responses r
+    where m.id = ${message.id} and m.status = 'streaming'
+      and r.id = m.id and r.generation = ${message.generation} and r.state = 'running'`.execute(db);
 }
 
 /** Makes an ended answer `streaming` again, its parts kept, for a response that continues it. */

@@ -1,0 +1,55 @@
+import type { Chat, ChatList } from '@homeport/contracts/conversations';
+import { limits } from '@homeport/contracts/limits';
+import type { Deps } from '../deps.ts';
+import { type ChatRow, chatColumns, viewChat } from './chat-view.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+
+export type ListRequest = {
+  archived?: boolean | undefined;
+  projectId?: string | undefined;
+  limit?: number | undefined;
+  cursor?: string | undefined;
+};
+
+const afterCursor = (first: number) =>
+  `and (c.updated_at, c.id) < (timestamptz 'epoch' + $${first} * interval '1 microsecond', $${first + 1})`;
+const page = (where: string) =>
+  `select ${chatColumns} from chats c where c.owner_id = $1 and c.archived = $2 ${where}
+   order by c.updated_at desc, c.id desc limit $3`;
+
+/** Named, so that each connection plans them once: this is the list that every page of the client asks for. */
+export const listStatements = {
+  first: { name: 'list-chats', text: page('') },
+  after: { name: 'list-chats-after', text: page(afterCursor(4)) },
+  projectFirst: { name: 'list-project-chats', text: page('and c.project_id = $4') },
+  projectAfter: { name: 'list-project-chats-after', text: page(`and c.project_id = $4 ${afterCursor(5)}`) },
+};
+
+/** One page of an owner's conversations, newest activity first. An index range scan, whatever their number. */
+export async function listChats(deps: Pick<Deps, 'db'>, ownerId: string, request: ListRequest): Promise<ChatList> {
+  const { archived = false, projectId, limit = limits.pageDefault } = request;
+  const position = request.cursor === undefined ? undefined : decodeCursor(request.cursor);
+  const inProject = projectId !== undefined;
+  const statement =
+    listStatements[
+      position === undefined ? (inProject ? 'projectFirst' : 'first') : inProject ? 'projectAfter' : 'after'
+    ];
+  const values: unknown[] = [ownerId, archived, limit + 1];
+  if (inProject) values.push(projectId);
+  if (position !== undefined) values.push(position.micros, position.id);
+  const { rows } = await deps.db.pool.query<ChatRow>({ ...statement, values });
+  return viewPage(rows, limit);
+}
+
+/** A page of `limit` rows, of which the reader fetched one more if there are more. */
+export function viewPage(rows: readonly ChatRow[], limit: number): ChatList {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const chats: Chat[] = shown.map(viewChat);
+  return { chats, nextCursor: rows.length > limit && last !== undefined ? cursorOf(last) : null };
+}
+
+/** The cursor for what comes after this row. */
+export function cursorOf(row: Pick<ChatRow, 'id' | 'updated_micros'>): string {
+  return encodeCursor({ micros: row.updated_micros, id: row.id });
+}

@@ -1,0 +1,120 @@
+import type { Chat } from '@homeport/contracts/conversations';
+import { sql } from 'kysely';
+import type { Deps } from '../deps.ts';
+import { getOwnedChat } from './chats.ts';
+import { markdownHead, markdownMessage } from './markdown.ts';
+import { type MessageRow, messageColumns, messageJson } from './message-page.ts';
+import { parseStoredParts } from './messages.ts';
+
+/** Messages read at a time: so many, or fewer when their parts are longer than this. */
+const pageMessages = 50;
+const pageBytes = 1_000_000;
+const filenameMax = 100;
+
+export type ConversationExport = { filename: string; mediaType: string; chunks: AsyncGenerator<string, void> };
+
+/**
+ * One conversation as a file: the active branch as Markdown, or everything as JSON. Read page by page as the receiver takes
+ * it, holding neither the conversation nor a connection; what is said after the first page is not in it.
+ */
+export async function exportConversation(
+  deps: Pick<Deps, 'db'>,
+  ownerId: string,
+  { id, format }: { id: string; format: 'markdown' | 'json' },
+): Promise<ConversationExport> {
+  const chat = await getOwnedChat(deps.db.kysely, ownerId, id);
+  const name = filename(chat.title);
+  return format === 'json'
+    ? { filename: `${name}.json`, mediaType: 'application/json', chunks: jsonChunks(deps, chat) }
+    : { filename: `${name}.md`, mediaType: 'text/markdown', chunks: markdownChunks(deps, chat) };
+}
+
+async function* jsonChunks(deps: Pick<Deps, 'db'>, chat: Chat): AsyncGenerator<string, void> {
+  const { rows } = await sql<{ active: string | null; last: number | null }>`
+    select c.active_message_id as active, (select max(seq) from messages m where m.chat_id = c.id) as last
+    from chats c where c.id = ${chat.id}`.execute(deps.db.kysely);
+  yield `{"chat":${JSON.stringify(chat)},"activeMessageId":${JSON.stringify(rows[0]?.active ?? null)},"messages":[`;
+  const last = rows[0]?.last ?? 0;
+  let separator = '\n';
+  for (let seq = 0; seq < last; ) {
+    const page = await readBySequence(deps, chat.id, seq, last);
+    if (page.length === 0) break;
+    for (const row of page) {
+      yield separator + messageJson(chat.id, row);
+      separator = ',\n';
+      seq = row.seq;
+    }
+  }
+  yield '\n]}\n';
+}
+
+async function readBySequence(deps: Pick<Deps, 'db'>, chatId: string, after: number, last: number) {
+  const { rows } = await sql<MessageRow & { seq: number }>`
+    select ${sql.raw(messageColumns)}, m.seq from (
+      select p.*, sum(octet_length(parts)) over (order by seq) - octet_length(parts) as bytes_before from (
+        select * from messages where chat_id = ${chatId} and seq > ${after} and seq <= ${last}
+        order by seq limit ${pageMessages}
+      ) p
+    ) m where m.bytes_before < ${pageBytes} order by m.seq`.execute(deps.db.kysely);
+  return rows;
+}
+
+async function* markdownChunks(deps: Pick<Deps, 'db'>, chat: Chat): AsyncGenerator<string, void> {
+  yield markdownHead(chat.title);
+  for (const page of await findPages(deps, chat.id)) {
+    for (const row of await readPage(deps, page)) {
+      yield markdownMessage({
+        role: row.role,
+        parts: parseStoredParts(row.parts),
+        status: row.status,
+        error: row.error_message,
+        createdAt: row.created_at,
+      });
+    }
+  }
+}
+
+type Page = { newest: string; count: number };
+
+/** The active branch cut into pages, oldest first: of each the newest message and how many there are. */
+async function findPages(deps: Pick<Deps, 'db'>, chatId: string): Promise<Page[]> {
+  const { rows } = await sql<Page>`
+    with recursive branch as (
+      select m.id, m.parent_id, 1 as page, 1 as place, octet_length(m.parts)::int8 as bytes
+      from chats c join messages m on m.id = c.active_message_id and m.chat_id = c.id where c.id = ${chatId}
+      union all
+      select m.id, m.parent_id, b.page + n.turn, case n.turn when 1 then 1 else b.place + 1 end,
+        octet_length(m.parts) + case n.turn when 1 then 0 else b.bytes end
+      from branch b join messages m on m.id = b.parent_id
+      cross join lateral (
+        select case when b.place >= ${pageMessages} or b.bytes + octet_length(m.parts) > ${pageBytes} then 1 else 0 end as turn
+      ) n
+    )
+    select (array_agg(id order by place))[1] as newest, count(*) as count
+    from branch group by page order by page desc`.execute(deps.db.kysely);
+  return rows;
+}
+
+async function readPage(deps: Pick<Deps, 'db'>, { newest, count }: Page): Promise<MessageRow[]> {
+  const { rows } = await sql<MessageRow>`
+    with recursive branch as (
+      select id, parent_id, 1 as depth from messages where id = ${newest}
+      union all
+      select m.id, m.parent_id, b.depth + 1 from branch b join messages m on m.id = b.parent_id where b.depth < ${count}
+    )
+    select ${sql.raw(messageColumns)} from branch b join messages m on m.id = b.id order by b.depth desc`.execute(
+    deps.db.kysely,
+  );
+  if (rows.length !== count) throw new Error('The conversation was deleted while it was exported');
+  return rows;
+}
+
+function filename(title: string): string {
+  const name = title
+    .normalize('NFC')
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}/\\:*?"<>|]+/gu, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/^\.+/, '');
+  return [...name].slice(0, filenameMax).join('').trim() || 'conversation';
+}

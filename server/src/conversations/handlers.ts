@@ -1,0 +1,44 @@
+import type { endpoints } from '@homeport/contracts/endpoints';
+import type { Deps } from '../deps.ts';
+import { attachment } from '../http/content-disposition.ts';
+import type { Handler } from '../http/handler.ts';
+import { readChatDetail } from './chat-detail.ts';
+import { listChats } from './chat-list.ts';
+import { createChat, updateChat } from './chats.ts';
+import { exportConversation } from './export.ts';
+import { searchChats } from './search.ts';
+
+type Endpoints = typeof endpoints;
+type Needs = Pick<Deps, 'db' | 'config'>;
+
+export const getChats: Handler<Needs, Endpoints['getChats']> = async (deps, { actor, query }) => {
+  const { id, before, limit, q } = query;
+  if (id !== undefined) return jsonText(await readChatDetail(deps, actor.id, { id, before, limit }));
+  return q === undefined || q === '' ? listChats(deps, actor.id, query) : searchChats(deps, actor.id, q, query);
+};
+
+export const postChat: Handler<Needs, Endpoints['postChat']> = async (deps, { actor, body }) => ({
+  chat: await createChat(deps, actor.id, body),
+});
+
+export const patchChat: Handler<Needs, Endpoints['patchChat']> = async (deps, { actor, body }) => ({
+  chat: await updateChat(deps, actor.id, body.id, body),
+  movedArtifacts: 0,
+  artifactFolder: null,
+});
+
+export const exportChat: Handler<Needs, Endpoints['exportChat']> = async (deps, { actor, query }) => {
+  const { filename, mediaType, chunks } = await exportConversation(deps, actor.id, query);
+  return new Response(ReadableStream.from(chunks).pipeThrough(new TextEncoderStream()), {
+    headers: {
+      'content-type': `${mediaType}; charset=utf-8`,
+      'content-disposition': attachment(filename),
+      'content-security-policy': "default-src 'none'; sandbox",
+      'x-content-type-options': 'nosniff',
+    },
+  });
+};
+
+function jsonText(text: string): Response {
+  return new Response(text, { headers: { 'content-type': 'application/json; charset=utf-8' } });
+}

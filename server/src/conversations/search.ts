@@ -1,0 +1,102 @@
+import type { ChatList } from '@homeport/contracts/conversations';
+import { limits } from '@homeport/contracts/limits';
+import type { Deps } from '../deps.ts';
+import { cursorOf, type ListRequest, viewPage } from './chat-list.ts';
+import { type ChatRow, chatColumns } from './chat-view.ts';
+import { decodeCursor, type Position } from './cursor.ts';
+import { ownerQuery, searchQuery } from './search-text.ts';
+
+/** A query that matches more messages or titles of one owner than this is answered by walking the list instead. */
+const hitsMax = 2_000;
+const walkStep = 100;
+/** After so many conversations a page ends where it is, with a cursor: one request stays bounded. */
+const walkMax = 5_000;
+
+type Search = { ownerId: string; archived: boolean; projectId: string | null; query: string; limit: number };
+
+/**
+ * Conversations whose title or one of whose messages matches, newest activity first (contract section 5, `q`). Words are
+ * looked for in one message or title; see `searchQuery`. A page may hold less than `limit` and still have a cursor.
+ */
+export async function searchChats(
+  deps: Pick<Deps, 'db'>,
+  ownerId: string,
+  typed: string,
+  request: ListRequest,
+): Promise<ChatList> {
+  const position = request.cursor === undefined ? undefined : decodeCursor(request.cursor);
+  const words = searchQuery(typed);
+  if (words === undefined) return { chats: [], nextCursor: null };
+  const { archived = false, projectId = null, limit = limits.pageDefault } = request;
+  const search = { ownerId, archived, projectId, query: words, limit };
+  const ids = await findHits(deps, search);
+  return ids === undefined ? walk(deps, search, position) : readHits(deps, search, ids, position);
+}
+
+/** In the statements $1 is the query and $2 the owner's lexeme; the index joins the two. */
+const tsquery = `(to_tsquery('simple', $1) && $2::tsquery)`;
+
+// Materialized, and the limit outside: planned for all hits (by the index), read for as many as are wanted.
+export const hitsStatement = `
+  with in_messages as materialized (select chat_id from messages where search @@ ${tsquery}),
+    in_titles as materialized (select id as chat_id from chats where title_search @@ ${tsquery}),
+    hits as ((select chat_id from in_messages limit $3) union all (select chat_id from in_titles limit $3))
+  select count(*) as hits, coalesce(array_agg(distinct chat_id), '{}') as ids from hits`;
+
+/** Ids of the conversations that match; undefined when there are too many to be worth sorting. */
+async function findHits(deps: Pick<Deps, 'db'>, search: Search): Promise<string[] | undefined> {
+  const { rows } = await deps.db.pool.query<{ hits: number; ids: string[] }>(hitsStatement, [
+    search.query,
+    ownerQuery(search.ownerId),
+    hitsMax,
+  ]);
+  const found = rows[0];
+  return found === undefined || found.hits >= hitsMax ? undefined : found.ids;
+}
+
+const filter = `c.owner_id = $1 and c.archived = $2 and ($3::text is null or c.project_id = $3)
+  and ($4::int8 is null or (c.updated_at, c.id) < (timestamptz 'epoch' + $4 * interval '1 microsecond', $5::text))`;
+
+async function readHits(
+  deps: Pick<Deps, 'db'>,
+  { ownerId, archived, projectId, limit }: Search,
+  ids: string[],
+  after: Position | undefined,
+): Promise<ChatList> {
+  const { rows } = await deps.db.pool.query<ChatRow>(
+    `select ${chatColumns} from chats c where ${filter} and c.id = any($6)
+     order by c.updated_at desc, c.id desc limit $7`,
+    [ownerId, archived, projectId, after?.micros ?? null, after?.id ?? null, ids, limit + 1],
+  );
+  return viewPage(rows, limit);
+}
+
+export const walkStatement = `
+  with step as materialized (
+    select c.* from chats c where ${filter} order by c.updated_at desc, c.id desc limit $6
+  )
+  select ${chatColumns}, coalesce(c.title_search @@ q.query or m.hit, false) as hit
+  from step c
+  cross join (select to_tsquery('simple', $7) as query) q
+  left join lateral (select true as hit from messages m where m.chat_id = c.id and m.search @@ q.query limit 1) m on true
+  order by c.updated_at desc, c.id desc`;
+
+/** From the newest conversation on, asking each: quick when the words are common, and never longer than `walkMax`. */
+async function walk(
+  deps: Pick<Deps, 'db'>,
+  { ownerId, archived, projectId, query, limit }: Search,
+  after: Position | undefined,
+): Promise<ChatList> {
+  const hits: ChatRow[] = [];
+  let from = after;
+  for (let walked = 0; walked < walkMax; walked += walkStep) {
+    const values = [ownerId, archived, projectId, from?.micros ?? null, from?.id ?? null, walkStep, query];
+    const { rows } = await deps.db.pool.query<ChatRow & { hit: boolean }>(walkStatement, values);
+    hits.push(...rows.filter((row) => row.hit));
+    if (hits.length > limit || rows.length < walkStep) return viewPage(hits, limit);
+    const last = rows.at(-1);
+    from = last === undefined ? from : { micros: last.updated_micros, id: last.id };
+  }
+  const chats = viewPage(hits, limit).chats;
+  return { chats, nextCursor: from === undefined ? null : cursorOf({ id: from.id, updated_micros: from.micros }) };
+}

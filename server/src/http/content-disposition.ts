@@ -1,0 +1,16 @@
+/** `attachment` with a name that every browser saves as meant (RFC 6266, RFC 8187), and that cannot leave its header. */
+export function attachment(filename: string): string {
+  const name = filename.toWellFormed();
+  const plain = name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^\x20-\x7e]|["\\%]/gu, '_');
+  if (plain === name) return `attachment; filename="${plain}"`;
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encodeExtended(name)}`;
+}
+
+function encodeExtended(name: string): string {
+  return name.replace(/[^A-Za-z0-9!#$&+.^_`|~-]/gu, (character) =>
+    [...Buffer.from(character)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
+  );
+}
