@@ -115,4 +115,9 @@ async function existing(items, pathOf) {
   return found.filter((item) => item !== undefined);
 }
 
-if (process.argv[1] === import.meta.filename) await build();
+if (process.argv[1] === import.meta.filename) {
+  await build().catch((error) => {
+    console.error(`Homeport: the build failed\n${error.message}`);
+    process.exitCode = 1;
+  });
+}

@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { checkImportRules } from './import-rules.mjs';
 import { listFiles } from './source-text.mjs';
-import { checkDocumentPaths, checkFileLengths } from './text-rules.mjs';
+import { checkDocumentPaths, checkFileLengths, checkLockfile } from './text-rules.mjs';
 
 const root = dirname(import.meta.dirname);
 const workspaces = ['contracts', 'server', 'workspace', 'web', 'acceptance'];
 
-/** Types, style, import rules, lengths and document paths. Returns true when all hold. */
+/** Types, style, import rules, lengths, document paths and lockfile. Returns true when all hold. */
 export async function check() {
   const types = workspaces
     .filter((name) => existsSync(join(root, name, 'tsconfig.json')) && hasSources(name))
@@ -19,6 +19,7 @@ export async function check() {
     { name: 'import rules', work: () => report(checkImportRules(root)) },
     { name: 'file lengths', work: lengths },
     { name: 'document paths', work: () => report(checkDocumentPaths(root)) },
+    { name: 'lockfile', work: () => report(checkLockfile(root)) },
   ];
   const results = await Promise.all(parts.map(runPart));
   return results.every((passed) => passed);

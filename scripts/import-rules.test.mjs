@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { checkImportRules } from './import-rules.mjs';
-import { checkDocumentPaths, checkFileLengths } from './text-rules.mjs';
+import { checkDocumentPaths, checkFileLengths, checkLockfile } from './text-rules.mjs';
 
 const made = [];
 after(() => {
@@ -222,5 +222,18 @@ test('documents name existing paths only', () => {
   assert.deepEqual(
     checkDocumentPaths(root).map(({ message }) => message),
     ['server/src/gone.ts does not exist', 'docs/none.md does not exist'],
+  );
+});
+
+test('a lockfile without a package that another needs is reported', () => {
+  const packages = {
+    '': { dependencies: { a: '1.0.0' } },
+    'node_modules/a': { optionalDependencies: { b: '1.0.0', c: '1.0.0' } },
+    'node_modules/a/node_modules/b': {},
+  };
+  const root = plant({ 'package-lock.json': JSON.stringify({ packages }) });
+  assert.deepEqual(
+    checkLockfile(root).map(({ message }) => message),
+    ['node_modules/a needs c, which is missing'],
   );
 });

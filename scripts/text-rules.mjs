@@ -1,4 +1,4 @@
-// File lengths, and paths that documents name.
+// File lengths, paths that documents name, and a complete lockfile.
 import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
 import { listFiles, readSource } from './source-text.mjs';
@@ -50,4 +50,27 @@ function namedPaths(text, file, folders) {
     .filter((path) => path !== '' && !/^[a-z]+:/.test(path))
     .map((path) => posix.join(posix.dirname(file), path));
   return [...quoted, ...linked];
+}
+
+/**
+ * npm leaves packages for other platforms out of the lockfile when the registry at hand lacks them; npm 11 and later then refuse
+ * `npm ci`. Every dependency of every locked package must be there.
+ */
+export function checkLockfile(root) {
+  const { packages } = JSON.parse(readSource(root, 'package-lock.json'));
+  const problems = [];
+  for (const [path, { dependencies, optionalDependencies }] of Object.entries(packages)) {
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+      if (isLocked(packages, path, name)) continue;
+      const message = `${path} needs ${name}, which is missing`;
+      problems.push({ file: 'package-lock.json', line: 1, rule: 'complete-lockfile', message });
+    }
+  }
+  return problems;
+}
+
+function isLocked(packages, path, name) {
+  const parts = path.split('/node_modules/');
+  const folders = parts.map((_, index) => `${parts.slice(0, index + 1).join('/node_modules/')}/node_modules/${name}`);
+  return [`node_modules/${name}`, ...folders].some((folder) => folder in packages);
 }
