@@ -1,10 +1,9 @@
 import type { accountEndpoints } from '@homeport/contracts/accounts';
 import { ApiError } from '@homeport/contracts/errors';
 import type { User } from '@homeport/contracts/fields';
+import type { Config } from '../config.ts';
 import type { Deps } from '../deps.ts';
-import type { Identify } from '../http/guard.ts';
 import { type Handler, Reply, type RequestFacts } from '../http/handler.ts';
-import type { Auth } from './auth.ts';
 import { cookiePair, cookieRule, readSessionCookie, sessionCookie } from './session-cookie.ts';
 import { endOtherSessions, endSession, endSessionOfToken, listSessions, type SessionOrigin } from './sessions.ts';
 import { completeSetup, getSetupState } from './setup.ts';
@@ -12,7 +11,9 @@ import { changePassword, signIn } from './sign-in.ts';
 import { renameUser } from './users.ts';
 
 /** What the account endpoints need of deps. */
-export type AccountsDeps = Pick<Deps, 'config' | 'db' | 'clock'> & { auth: Auth; findActor: Identify };
+export type AccountsDeps = Pick<Deps, 'db' | 'clock' | 'auth' | 'findActor'> & {
+  config: Pick<Config, 'baseUrl' | 'authSecret' | 'setupClaimToken'>;
+};
 type AccountHandler<N extends keyof typeof accountEndpoints> = Handler<AccountsDeps, (typeof accountEndpoints)[N]>;
 
 /** GET /api/setup */

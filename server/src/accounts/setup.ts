@@ -36,7 +36,7 @@ export async function completeSetup(
 ): Promise<{ user: User; token: string }> {
   if (!(await isSetupOpen(deps.db.kysely))) throw setupClosed();
   assertClaim(deps.config.setupClaimToken, [input.claimToken, claimHeader ?? undefined]);
-  return oneAtATime(async () => {
+  return oneAtATime(deps.db, async () => {
     // Of a hundred setups at once, those that come too late shall not cost a hash each.
     if (!(await isSetupOpen(deps.db.kysely))) throw setupClosed();
     const passwordHash = await hashPassword(input.password);
@@ -76,10 +76,14 @@ function setupClosed(): ApiError {
   return new ApiError('setup_closed', 'The setup is complete; sign in instead');
 }
 
-let last: Promise<unknown> = Promise.resolve();
+const turns = new WeakMap<object, Promise<unknown>>();
 
-async function oneAtATime<T>(work: () => Promise<T>): Promise<T> {
-  const turn = last.then(work, work);
-  last = turn.catch(() => undefined);
+/** One setup at a time in this process; replicas meet at the row of `installation`. */
+async function oneAtATime<T>(db: object, work: () => Promise<T>): Promise<T> {
+  const turn = (turns.get(db) ?? Promise.resolve()).then(work);
+  turns.set(
+    db,
+    turn.catch(() => undefined),
+  );
   return turn;
 }
