@@ -1,0 +1,81 @@
+import { ApiError } from '@homeport/contracts/errors';
+import type { ToolDefinition } from './provider-stream.ts';
+import { storableJson, storableText } from './storable-text.ts';
+
+/** A tool that a turn may call. What `execute` resolves with is JSON; the message of an ApiError reaches the model. */
+export type Tool = ToolDefinition & {
+  execute(input: Record<string, unknown>, context: { signal: AbortSignal; toolCallId: string }): Promise<unknown>;
+};
+
+export type ToolResult = { output: unknown } | { errorText: string };
+
+export type ToolBounds = { toolTimeoutMs: number; maxToolOutputBytes: number };
+
+export const stoppedToolText = 'Stopped before the tool gave a result.';
+
+/**
+ * Runs a tool to a result: what it throws becomes an error text, it never rejects. It is left alone after its time or when
+ * the signal aborts, whether it minds its signal or not. `onFailure` hears of errors that are not meant for people.
+ */
+export async function runTool(
+  tool: Tool,
+  input: Record<string, unknown>,
+  toolCallId: string,
+  bounds: ToolBounds,
+  signal: AbortSignal,
+  onFailure: (toolName: string, error: unknown) => void,
+): Promise<ToolResult> {
+  const ended = Promise.withResolvers<ToolResult>();
+  const own = new AbortController();
+  const end = (errorText: string): void => {
+    ended.resolve({ errorText });
+    own.abort(new Error(errorText));
+  };
+  const onAbort = (): void => end(stoppedToolText);
+  if (signal.aborted) return { errorText: stoppedToolText };
+  signal.addEventListener('abort', onAbort);
+  const seconds = Math.round(bounds.toolTimeoutMs / 1000);
+  const timer = setTimeout(
+    () => end(`The tool took longer than ${seconds} seconds and was stopped.`),
+    bounds.toolTimeoutMs,
+  );
+  try {
+    const running = execute(tool, input, { signal: own.signal, toolCallId }, bounds.maxToolOutputBytes, (error) => {
+      if (!own.signal.aborted) onFailure(tool.name, error);
+    });
+    return await Promise.race([running, ended.promise]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+async function execute(
+  tool: Tool,
+  input: Record<string, unknown>,
+  context: { signal: AbortSignal; toolCallId: string },
+  maxBytes: number,
+  onFailure: (error: unknown) => void,
+): Promise<ToolResult> {
+  try {
+    return { output: boundOutput(await tool.execute(input, context), maxBytes) };
+  } catch (error) {
+    if (error instanceof ApiError) return { errorText: storableText(error.message) };
+    onFailure(error);
+    return { errorText: 'The tool failed unexpectedly.' };
+  }
+}
+
+/** A tool's output as storable JSON of bounded size; what is longer becomes text with a note at its end. */
+export function boundOutput(output: unknown, maxBytes: number): unknown {
+  const value = storableJson(output ?? null);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  if (text.length * 3 <= maxBytes) return value;
+  const bytes = Buffer.from(text);
+  if (bytes.length <= maxBytes) return value;
+  const kept = bytes
+    .subarray(0, maxBytes)
+    .toString()
+    .replace(/\uFFFD{1,3}$/, '');
+  return `${kept}\n[Output cut: the first ${maxBytes} of ${bytes.length} bytes]`;
+}
