@@ -98,5 +98,7 @@ function isWellFormedHost(host: string): boolean {
 // The parser lets a broken punycode label pass, and the decoder leaves it as it is.
 function isWellFormedLabel(label: string): boolean {
   if (label.length === 0 || label.length > 63) return false;
-  return !label.startsWith('xn--') || !domainToUnicode(label).startsWith('xn--');
+  if (!label.startsWith('xn--')) return true;
+  const decoded = domainToUnicode(label);
+  return decoded !== '' && !decoded.startsWith('xn--');
 }
