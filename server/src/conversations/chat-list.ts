@@ -46,10 +46,9 @@ export function viewPage(rows: readonly ChatRow[], limit: number): ChatList {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   const chats: Chat[] = shown.map(viewChat);
-  return { chats, nextCursor: rows.length > limit && last !== undefined ? cursorOf(last) : null };
-}
-
-/** The cursor for what comes after this row. */
-export function cursorOf(row: Pick<ChatRow, 'id' | 'updated_micros'>): string {
-  return encodeCursor({ micros: row.updated_micros, id: row.id });
+  return {
+    chats,
+    nextCursor:
+      rows.length > limit && last !== undefined ? encodeCursor({ micros: last.updated_micros, id: last.id }) : null,
+  };
 }

@@ -5,7 +5,7 @@ import { limits } from '@homeport/contracts/limits';
 import { type RawBuilder, sql } from 'kysely';
 import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
 import { assertOwnedModel } from '../catalogue/models.ts';
-import { inTransaction, type Queryable } from '../db/pool.ts';
+import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 import type { Deps } from '../deps.ts';
 import { findNewestLeaf } from './branches.ts';
 import { type ChatRow, chatColumns, runningColumn, viewChat } from './chat-view.ts';
@@ -124,6 +124,20 @@ export async function deleteOwnedChat(deps: Pick<Deps, 'db'>, ownerId: string, c
     .where('owner_id', '=', ownerId)
     .executeTakeFirst();
   if (numDeletedRows === 0n) throw conversationNotFound();
+}
+
+/** What a turn needs to know of its conversation. */
+export type TurnContext = { contextStartMessageId: string | null; modelPinned: boolean; modelId: string | null };
+
+/** Undefined when the conversation is gone. */
+export async function findTurnContext(db: Pick<Database, 'pool'>, chatId: string): Promise<TurnContext | undefined> {
+  const { rows } = await db.pool.query<TurnContext>({
+    name: 'turn-context',
+    text: `select context_start_message_id as "contextStartMessageId", model_pinned as "modelPinned", model_id as "modelId"
+      from chats where id = $1`,
+    values: [chatId],
+  });
+  return rows[0];
 }
 
 /** Makes a message the newest of the branch that is shown, and the conversation active now. */

@@ -1,13 +1,14 @@
 import type { ChatList } from '@homeport/contracts/conversations';
 import { limits } from '@homeport/contracts/limits';
 import type { Deps } from '../deps.ts';
-import { cursorOf, type ListRequest, viewPage } from './chat-list.ts';
+import { type ListRequest, viewPage } from './chat-list.ts';
 import { type ChatRow, chatColumns } from './chat-view.ts';
-import { decodeCursor, type Position } from './cursor.ts';
+import { decodeCursor, encodeCursor, type Position } from './cursor.ts';
 import { ownerQuery, searchQuery } from './search-text.ts';
 
-/** A query that matches more messages or titles of one owner than this is answered by walking the list instead. */
+/** More matches of one owner than this are not sorted; the list is walked instead. */
 const hitsMax = 2_000;
+/** Conversations asked one by one in a statement. */
 const walkStep = 100;
 /** After so many conversations a page ends where it is, with a cursor: one request stays bounded. */
 const walkMax = 5_000;
@@ -28,9 +29,7 @@ export async function searchChats(
   const words = searchQuery(typed);
   if (words === undefined) return { chats: [], nextCursor: null };
   const { archived = false, projectId = null, limit = limits.pageDefault } = request;
-  const search = { ownerId, archived, projectId, query: words, limit };
-  const ids = await findHits(deps, search);
-  return ids === undefined ? walk(deps, search, position) : readHits(deps, search, ids, position);
+  return walk(deps, { ownerId, archived, projectId, query: words, limit }, position);
 }
 
 /** In the statements $1 is the query and $2 the owner's lexeme; the index joins the two. */
@@ -71,6 +70,7 @@ async function readHits(
   return viewPage(rows, limit);
 }
 
+// "offset 0" keeps the planner from asking the search index once per conversation.
 export const walkStatement = `
   with step as materialized (
     select c.* from chats c where ${filter} order by c.updated_at desc, c.id desc limit $6
@@ -78,25 +78,33 @@ export const walkStatement = `
   select ${chatColumns}, coalesce(c.title_search @@ q.query or m.hit, false) as hit
   from step c
   cross join (select to_tsquery('simple', $7) as query) q
-  left join lateral (select true as hit from messages m where m.chat_id = c.id and m.search @@ q.query limit 1) m on true
+  left join lateral (
+    select true as hit from (select search from messages where chat_id = c.id offset 0) t where t.search @@ q.query limit 1
+  ) m on true
   order by c.updated_at desc, c.id desc`;
 
-/** From the newest conversation on, asking each: quick when the words are common, and never longer than `walkMax`. */
-async function walk(
-  deps: Pick<Deps, 'db'>,
-  { ownerId, archived, projectId, query, limit }: Search,
-  after: Position | undefined,
-): Promise<ChatList> {
+/**
+ * Asks conversations one by one, newest first: that is quickest for common words. When they turn out not to be common the
+ * index is asked for all that match, and only if those are too many the walk goes on, never beyond `walkMax`.
+ */
+async function walk(deps: Pick<Deps, 'db'>, search: Search, after: Position | undefined): Promise<ChatList> {
+  const { ownerId, archived, projectId, query, limit } = search;
   const hits: ChatRow[] = [];
   let from = after;
+  let indexAsked = false;
   for (let walked = 0; walked < walkMax; walked += walkStep) {
     const values = [ownerId, archived, projectId, from?.micros ?? null, from?.id ?? null, walkStep, query];
     const { rows } = await deps.db.pool.query<ChatRow & { hit: boolean }>(walkStatement, values);
-    hits.push(...rows.filter((row) => row.hit));
-    if (hits.length > limit || rows.length < walkStep) return viewPage(hits, limit);
+    const found = rows.filter((row) => row.hit);
+    hits.push(...found);
     const last = rows.at(-1);
-    from = last === undefined ? from : { micros: last.updated_micros, id: last.id };
+    if (hits.length > limit || rows.length < walkStep || last === undefined) return viewPage(hits, limit);
+    from = { micros: last.updated_micros, id: last.id };
+    if (indexAsked || found.length >= walkStep / 2) continue;
+    const ids = await findHits(deps, search);
+    if (ids !== undefined) return readHits(deps, search, ids, after);
+    indexAsked = true;
   }
-  const chats = viewPage(hits, limit).chats;
-  return { chats, nextCursor: from === undefined ? null : cursorOf({ id: from.id, updated_micros: from.micros }) };
+  const { chats } = viewPage(hits, limit);
+  return { chats, nextCursor: from === undefined ? null : encodeCursor(from) };
 }
