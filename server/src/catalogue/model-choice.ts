@@ -1,6 +1,7 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { Database } from '../db/pool.ts';
 import type { StoredProvider } from './credentials.ts';
+import { modelNotFound } from './models.ts';
 
 /** What a turn needs to know of its model, and the provider with its envelopes still sealed. */
 export type ResolvedModel = {
@@ -53,7 +54,7 @@ export async function resolveModel(
   const { modelId } = decision;
   if (typeof modelId === 'string') {
     const row = await findRow(deps, { ...byId, values: [owner, modelId] });
-    if (row === undefined) throw new ApiError('not_found', 'Model not found');
+    if (row === undefined) throw modelNotFound();
     if (row.is_usable) return resolved(row);
     throw new ApiError(
       'model_unavailable',

@@ -23,13 +23,24 @@ export async function getOwnedModel(deps: { db: { kysely: Queryable } }, owner: 
     .where('id', '=', id)
     .where('owner_id', '=', owner)
     .executeTakeFirst();
-  if (row === undefined) throw new ApiError('not_found', 'Model not found');
+  if (row === undefined) throw modelNotFound();
   return row;
 }
 
-/** Throws `not_found` unless the model is this owner's, whether it is enabled or not. */
+/**
+ * Throws `not_found` unless the model is this owner's, whether it is enabled or not. In a transaction the model also
+ * stays until its end, so that a reference to it can be stored.
+ */
 export async function assertOwnedModel(deps: { db: { kysely: Queryable } }, owner: string, id: string): Promise<void> {
-  await getOwnedModel(deps, owner, id);
+  const { kysely } = deps.db;
+  const row = await kysely
+    .selectFrom('models')
+    .select('id')
+    .where('id', '=', id)
+    .where('owner_id', '=', owner)
+    .$if(kysely.isTransaction, (query) => query.forKeyShare())
+    .executeTakeFirst();
+  if (row === undefined) throw modelNotFound();
 }
 
 /** Adds a model; the first usable one becomes the default, and so does one that asks for it. */
@@ -95,6 +106,11 @@ export function deleteModel(deps: { db: Pick<Database, 'kysely'> }, owner: strin
     await transaction.deleteFrom('models').where('id', '=', id).execute();
     return settleDefault(transaction, owner);
   });
+}
+
+/** The one answer for a model that is missing or somebody else's. */
+export function modelNotFound(): ApiError {
+  return new ApiError('not_found', 'Model not found');
 }
 
 function assertOutputFits(model: { context_window: number; max_output_tokens: number }, path: string): void {
