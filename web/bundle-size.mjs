@@ -1,0 +1,31 @@
+// Fails when the files that the first page load needs grow past the budget: gzip level 9, each file by itself.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+const budget = { js: 220_000, css: 20_000 };
+const out = process.argv[2] ?? join(import.meta.dirname, '../dist/web');
+const manifest = JSON.parse(readFileSync(join(out, '.vite/manifest.json'), 'utf8'));
+
+const files = new Set();
+const visit = (key) => {
+  const chunk = manifest[key];
+  if (files.has(chunk.file)) return;
+  files.add(chunk.file);
+  for (const css of chunk.css ?? []) files.add(css);
+  for (const next of chunk.imports ?? []) visit(next);
+};
+for (const [key, chunk] of Object.entries(manifest)) if (chunk.isEntry) visit(key);
+
+const total = { js: 0, css: 0 };
+for (const file of files) {
+  const kind = file.endsWith('.css') ? 'css' : 'js';
+  const bytes = gzipSync(readFileSync(join(out, file)), { level: 9 }).length;
+  total[kind] += bytes;
+  console.log(`${String(bytes).padStart(8)}  ${file}`);
+}
+console.log(`initial JS ${total.js} of ${budget.js}, CSS ${total.css} of ${budget.css} bytes gzip`);
+if (total.js > budget.js || total.css > budget.css) {
+  console.error('The first page load is over its budget.');
+  process.exit(1);
+}

@@ -1,0 +1,54 @@
+import { type ErrorBody, type ErrorCode, errorStatus } from '@homeport/contracts/errors';
+
+/** `network`: no answer came, so nobody knows whether the server acted. `unreadable`: an answer that is not ours. */
+export type FailureCode = ErrorCode | 'network' | 'unreadable';
+
+/** What every failed call throws. `message` is for people, in the server's words. */
+export class ApiFailure extends Error {
+  readonly code: FailureCode;
+  readonly status: number;
+  readonly details: unknown;
+  readonly requestId: string | undefined;
+  /** Seconds. */
+  readonly retryAfter: number | undefined;
+
+  constructor(
+    code: FailureCode,
+    message: string,
+    options: { status?: number; details?: unknown; requestId?: string; retryAfter?: number; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'ApiFailure';
+    this.code = code;
+    this.status = options.status ?? 0;
+    this.details = options.details;
+    this.requestId = options.requestId;
+    this.retryAfter = options.retryAfter;
+  }
+
+  /** True when the server itself refused: the request had no effect. Errors of 5xx may come after a commit. */
+  get isRefusal(): boolean {
+    return this.status >= 400 && this.status < 500 && this.code !== 'unreadable';
+  }
+}
+
+/** Reads an error answer into an `ApiFailure`; anything that is not our error shape is `unreadable`. */
+export function readFailure(status: number, headers: Headers, body: string): ApiFailure {
+  const requestId = headers.get('x-request-id') ?? undefined;
+  const retry = Number(headers.get('retry-after'));
+  const retryAfter = Number.isFinite(retry) && retry > 0 ? retry : undefined;
+  const error = parseErrorBody(body);
+  if (!error) return new ApiFailure('unreadable', '', { status, requestId, retryAfter });
+  return new ApiFailure(error.code, error.message, { status, details: error.details, requestId, retryAfter });
+}
+
+function parseErrorBody(body: string): ErrorBody['error'] | undefined {
+  try {
+    const value: { error?: { code?: unknown; message?: unknown } } | null = JSON.parse(body);
+    const error = value?.error;
+    if (typeof error?.code !== 'string' || typeof error.message !== 'string') return undefined;
+    return Object.hasOwn(errorStatus, error.code) ? (error as ErrorBody['error']) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { brandShades, contrast, readableOn, shadeOn } from './brand-color.ts';
+
+const hex = fc.integer({ min: 0, max: 0xffffff }).map((value) => `#${value.toString(16).padStart(6, '0')}`);
+
+test('the contrast of black and white is 21, of a colour with itself 1', () => {
+  assert.equal(contrast('#000000', '#ffffff').toFixed(2), '21.00');
+  assert.equal(contrast('#3b5bdb', '#3b5bdb'), 1);
+  assert.equal(contrast('#767676', '#ffffff').toFixed(2), '4.54');
+});
+
+test('every brand colour gives ten hex shades, itself the seventh', () => {
+  fc.assert(
+    fc.property(hex, (color) => {
+      const shades = brandShades(color);
+      assert.equal(shades[6], color);
+      for (const shade of shades) assert.match(shade, /^#[0-9a-f]{6}$/);
+    }),
+  );
+});
+
+test('text on any brand colour is readable, whatever was wished for', () => {
+  fc.assert(fc.property(hex, hex, (color, wished) => assert.ok(contrast(color, readableOn(color, wished)) >= 4.5)));
+});
+
+test('the accent reaches its ratio on any surface', () => {
+  fc.assert(
+    fc.property(hex, fc.constantFrom('#ffffff', '#f7f7f8', '#161719', '#0f1011'), (color, surface) => {
+      assert.ok(contrast(shadeOn(brandShades(color), surface, 4.5), surface) >= 4.5);
+    }),
+  );
+});

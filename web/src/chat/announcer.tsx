@@ -1,0 +1,26 @@
+import { useEffect, useRef, useState } from 'react';
+import { useText } from '../i18n.ts';
+import type { ConversationView } from './conversation-store.ts';
+
+/** Says once that an answer begins and how it ended. The thread itself is silent: nobody wants every word read out. */
+export function Announcer({ view }: { view: ConversationView }) {
+  const t = useText();
+  const [text, setText] = useState('');
+  const running = view.response?.assistantId;
+  const before = useRef(running);
+  const { messages } = view;
+  useEffect(() => {
+    const ended = before.current;
+    before.current = running;
+    if (running !== undefined && running !== ended) setText(t('thread.announceStart'));
+    if (running !== undefined || ended === undefined) return;
+    const status = messages.find((message) => message.id === ended)?.status;
+    if (status === 'failed') setText(t('thread.announceFailed'));
+    else setText(t(status === 'stopped' ? 'thread.announceStopped' : 'thread.announceEnd'));
+  }, [running, messages, t]);
+  return (
+    <div role="status" aria-live="polite" className="visually-hidden">
+      {text}
+    </div>
+  );
+}

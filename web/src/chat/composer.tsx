@@ -1,0 +1,205 @@
+import { limits } from '@homeport/contracts/limits';
+import { ActionIcon, Tooltip } from '@mantine/core';
+import { ArrowUp, ListPlus, Square } from 'lucide-react';
+import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 'react';
+import { failureText } from '../failure-text.ts';
+import { useBranding } from '../frame/branding.ts';
+import { useIsOnline } from '../frame/online.ts';
+import { showFailure } from '../frame/toasts.tsx';
+import { type Translate, useText } from '../i18n.ts';
+import { Autosize } from './autosize.tsx';
+import classes from './composer.module.css';
+import type { ConversationStore, ConversationView } from './conversation-store.ts';
+import { ModelPicker } from './model-picker.tsx';
+import { QueueChips } from './queue-chips.tsx';
+import { ReceiptBanner } from './receipt-banner.tsx';
+import { createReceipt, type ModelDecision } from './submission.ts';
+import { useDraft } from './use-draft.ts';
+import type { SubmissionProblem, useSubmission } from './use-submission.ts';
+
+type Props = {
+  store: ConversationStore;
+  view: ConversationView;
+  submission: ReturnType<typeof useSubmission>;
+  draftName: string;
+  isNewChat: boolean;
+};
+
+/** Where a message is written. While one is being saved, or its fate is unknown, the field is closed (retry rule 5). */
+export function Composer({ store, view, submission, draftName, isNewChat }: Props) {
+  const t = useText();
+  const { productName } = useBranding();
+  const isOnline = useIsOnline();
+  const draft = useDraft(draftName);
+  const [decision, setDecision] = useState<ModelDecision>({ kind: 'keep' });
+  const field = useRef<HTMLTextAreaElement>(null);
+  const { pending, problem } = submission;
+  const isRunning = view.response !== null;
+  const isEdit = pending !== undefined && pending.receipt.draftName !== draftName;
+  const text = pending && !isEdit ? pending.receipt.text : draft.text;
+  const isTooLong = text.length > limits.messageTextMax;
+  const canSend = !pending && isOnline && text.trim() !== '' && !isTooLong && view.phase !== 'failed';
+
+  useAutofocus(field, pending === undefined);
+  const send = async () => {
+    if (!canSend) return;
+    const receipt = createReceipt({ chatId: store.chatId, text, decision, isQueued: isRunning, isNewChat, draftName });
+    if (await submission.submit(receipt)) setDecision({ kind: 'keep' });
+  };
+  const stop = () => store.stop().catch((error: unknown) => showFailure(t('composer.stop'), failureText(error, t)));
+  const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
+    if (!isSendKey(event)) return;
+    event.preventDefault();
+    void send();
+  };
+
+  return (
+    <section aria-label={t('composer.region')} className={classes.composer}>
+      <div className={classes.column}>
+        <QueueChips store={store} inputs={view.inputs} />
+        {pending && (!pending.sending || pending.failure) ? (
+          <ReceiptBanner pending={pending} onRetry={() => void submission.retry()} onDiscard={submission.discard} />
+        ) : null}
+        <Notices texts={notices({ problem, isTooLong, isKept: draft.isKept }, t)} />
+        {/* biome-ignore lint/a11y/noStaticElementInteractions: a click beside the text goes to the text */}
+        {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard reaches the field itself */}
+        <div
+          className={classes.box}
+          data-disabled={pending !== undefined || undefined}
+          onClick={(event) => event.target === event.currentTarget && field.current?.focus()}
+        >
+          <Autosize
+            ref={field}
+            value={text}
+            onChange={(event) => draft.setText(event.currentTarget.value)}
+            onKeyDown={onKeyDown}
+            disabled={pending !== undefined}
+            placeholder={
+              isRunning ? t('composer.placeholderQueue') : t('composer.placeholder', { product: productName })
+            }
+            aria-label={t('composer.label')}
+            enterKeyHint="enter"
+            className={classes.field}
+          />
+          <div className={classes.tools}>
+            <ModelPicker
+              chat={view.chat}
+              decision={decision}
+              onChange={setDecision}
+              isDisabled={pending !== undefined}
+            />
+            <span className={classes.gap} />
+            {pending?.sending ? (
+              <span role="status" className={classes.saving}>
+                {t('composer.saving')}
+              </span>
+            ) : null}
+            {isRunning ? <StopButton isStopping={view.isStopping} onStop={() => void stop()} /> : null}
+            {isRunning && text.trim() === '' ? null : (
+              <SendButton
+                isQueue={isRunning}
+                canSend={canSend}
+                hint={isOnline ? t('composer.emptyHint') : t('composer.offlineHint')}
+                onSend={() => void send()}
+              />
+            )}
+          </div>
+        </div>
+        <p className={classes.hint}>{t('composer.hint')}</p>
+      </div>
+    </section>
+  );
+}
+
+function SendButton({
+  isQueue,
+  canSend,
+  hint,
+  onSend,
+}: {
+  isQueue: boolean;
+  canSend: boolean;
+  hint: string;
+  onSend: () => void;
+}) {
+  const t = useText();
+  const label = t(isQueue ? 'composer.queue' : 'composer.send');
+  return (
+    <Tooltip label={canSend ? label : hint}>
+      <ActionIcon
+        size={34}
+        radius="xl"
+        aria-label={label}
+        aria-disabled={!canSend}
+        data-inactive={!canSend || undefined}
+        className={classes.send}
+        onClick={onSend}
+      >
+        {isQueue ? <ListPlus size={18} /> : <ArrowUp size={19} strokeWidth={2.25} />}
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+function StopButton({ isStopping, onStop }: { isStopping: boolean; onStop: () => void }) {
+  const t = useText();
+  const label = t(isStopping ? 'composer.stopping' : 'composer.stop');
+  return (
+    <>
+      {isStopping ? (
+        <span role="status" className={classes.saving}>
+          {label}
+        </span>
+      ) : null}
+      <Tooltip label={label}>
+        <ActionIcon
+          size={34}
+          radius="xl"
+          variant="default"
+          aria-label={label}
+          aria-disabled={isStopping}
+          className={classes.stop}
+          onClick={() => !isStopping && onStop()}
+        >
+          <Square size={13} fill="currentColor" />
+        </ActionIcon>
+      </Tooltip>
+    </>
+  );
+}
+
+function Notices({ texts }: { texts: readonly string[] }) {
+  return texts.map((text) => (
+    <p key={text} role="alert" className={classes.problem}>
+      {text}
+    </p>
+  ));
+}
+
+function notices(
+  state: { problem: SubmissionProblem | undefined; isTooLong: boolean; isKept: boolean },
+  t: Translate,
+): string[] {
+  const { problem, isTooLong, isKept } = state;
+  const texts: string[] = [];
+  if (problem?.kind === 'refused') texts.push(failureText(problem.failure, t));
+  if (problem?.kind === 'busy') texts.push(t('composer.busy'));
+  if (problem?.kind === 'not-stored') texts.push(t('composer.notStored'));
+  if (isTooLong) texts.push(t('composer.tooLong', { max: limits.messageTextMax }));
+  if (!isKept) texts.push(t('composer.draftNotStored'));
+  return texts;
+}
+
+/** Enter sends, except with Shift, while an input method composes (some only tell by key code 229), and on touch screens. */
+function isSendKey(event: KeyboardEvent): boolean {
+  if (event.key !== 'Enter' || event.shiftKey || event.altKey) return false;
+  if (event.nativeEvent.isComposing || event.nativeEvent.keyCode === 229) return false;
+  return event.ctrlKey || event.metaKey || !matchMedia('(pointer: coarse)').matches;
+}
+
+/** Puts the cursor into the field at first and after each save, where that does not open an on-screen keyboard. */
+function useAutofocus(field: RefObject<HTMLTextAreaElement | null>, isOpen: boolean): void {
+  useEffect(() => {
+    if (isOpen && !matchMedia('(pointer: coarse)').matches) field.current?.focus({ preventScroll: true });
+  }, [isOpen, field]);
+}

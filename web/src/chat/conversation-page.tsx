@@ -1,0 +1,127 @@
+import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useEffect, useMemo } from 'react';
+import { call } from '../api.ts';
+import { failureText } from '../failure-text.ts';
+import { useTitle } from '../frame/branding.ts';
+import { HomeButton, MessagePage } from '../frame/message-page.tsx';
+import { showFailure } from '../frame/toasts.tsx';
+import { useText } from '../i18n.ts';
+import { catalogueQuery } from '../queries.ts';
+import { useWorkbench } from '../workbench.ts';
+import { Announcer } from './announcer.tsx';
+import { Composer } from './composer.tsx';
+import classes from './conversation-page.module.css';
+import type { ConversationStore, ConversationView } from './conversation-store.ts';
+import { editDraftName } from './message-editor.tsx';
+import { beginResponse, createReceipt, resumeResponse } from './submission.ts';
+import { Thread } from './thread.tsx';
+import { type ThreadActions, ThreadActionsContext } from './thread-actions.ts';
+import { useConversation } from './use-conversation.ts';
+import { useSubmission } from './use-submission.ts';
+
+/** `/c/<id>`: one conversation. Keyed by its id, so that nothing of one shows in another. */
+export function ConversationPage() {
+  const { chatId } = useParams({ from: '/signed-in/c/$chatId' });
+  return <Conversation key={chatId} chatId={chatId} />;
+}
+
+function Conversation({ chatId }: { chatId: string }) {
+  const t = useText();
+  const { store, view } = useConversation(chatId);
+  const submission = useSubmission(store);
+  const actions = useThreadActionsOf(store, submission.submit);
+  const { chat } = view;
+  useTitle(chat?.title === '' ? t('nav.untitled') : chat?.title);
+  useSeen(view);
+  if (view.phase === 'failed' && !submission.pending) return <Missing store={store} view={view} />;
+  return (
+    <main id="content" tabIndex={-1} className={classes.page}>
+      <header className={classes.head}>
+        <h1 className={classes.title} dir="auto">
+          {chat?.title || t('nav.untitled')}
+        </h1>
+      </header>
+      <ThreadActionsContext value={actions}>
+        {view.phase === 'loading' ? (
+          <div className={classes.loading} aria-busy="true" />
+        ) : (
+          <Thread store={store} view={view} />
+        )}
+      </ThreadActionsContext>
+      <Announcer view={view} />
+      {chat?.archived ? (
+        <p className={classes.archived}>{t('thread.archived')}</p>
+      ) : (
+        <Composer store={store} view={view} submission={submission} draftName={chatId} isNewChat={false} />
+      )}
+    </main>
+  );
+}
+
+function Missing({ store, view }: { store: ConversationStore; view: ConversationView }) {
+  const t = useText();
+  if (view.failure?.code === 'not_found') {
+    return (
+      <MessagePage title={t('thread.missingTitle')} action={<HomeButton />}>
+        {t('thread.missingText')}
+      </MessagePage>
+    );
+  }
+  return (
+    <MessagePage
+      title={t('thread.failedTitle')}
+      action={<Button onClick={() => store.restart()}>{t('app.retry')}</Button>}
+    >
+      {failureText(view.failure, t)}
+    </MessagePage>
+  );
+}
+
+function useThreadActionsOf(
+  store: ConversationStore,
+  submit: ReturnType<typeof useSubmission>['submit'],
+): ThreadActions {
+  const t = useText();
+  const { data } = useQuery(catalogueQuery);
+  const names = useMemo(
+    () => new Map(data?.providers.flatMap((provider) => provider.models.map((model) => [model.id, model.displayName]))),
+    [data],
+  );
+  // `submit` does the same at every render, and messages must not be rendered anew
+  return useMemo(
+    () => ({
+      regenerate: (messageId) => void beginResponse(store, { messageId, regenerate: true }),
+      resume: (messageId) => void resumeResponse(store, messageId),
+      selectBranch: (messageId) =>
+        void call('PATCH /api/chats', { body: { id: store.chatId, activeMessageId: messageId } }).then(
+          () => store.restart(),
+          (error: unknown) => showFailure(t('nav.changeFailed'), failureText(error, t)),
+        ),
+      resend: ({ messageId, parentId, text }) =>
+        submit(
+          createReceipt({
+            chatId: store.chatId,
+            text,
+            parentId,
+            decision: { kind: 'keep' },
+            isQueued: false,
+            isNewChat: false,
+            draftName: editDraftName(messageId),
+          }),
+        ),
+      modelName: (modelId) => names.get(modelId),
+    }),
+    [store, names, t],
+  );
+}
+
+/** What is on the screen of a visible page has been seen. */
+function useSeen(view: ConversationView): void {
+  const { seen } = useWorkbench();
+  const { chat } = view;
+  useEffect(() => {
+    if (chat && document.visibilityState === 'visible') seen.mark(chat.id, chat.updatedAt);
+  }, [chat, seen]);
+}

@@ -1,0 +1,292 @@
+import type { Chat, ChatDetail, Message, QueuedInput, SubmittedMessage } from '@homeport/contracts/conversations';
+import type { Frame } from '@homeport/contracts/frames';
+import { ApiFailure } from '../api-failure.ts';
+import { backoff, wait } from './backoff.ts';
+import { LiveMessage } from './live-message.ts';
+import { appendMessage, mergePage, overlay, prependPage, promoteInput } from './message-list.ts';
+import { followResponse, type StreamDeps } from './response-stream.ts';
+
+export type ConversationView = {
+  phase: 'loading' | 'ready' | 'failed';
+  /** Why it could not be loaded. */
+  failure: ApiFailure | undefined;
+  chat: Chat | undefined;
+  /** The active branch, oldest first, with the answer that is arriving. */
+  messages: readonly Message[];
+  inputs: readonly QueuedInput[];
+  response: ResponseRef | null;
+  connection: 'idle' | 'following' | 'reconnecting';
+  nextBefore: string | null;
+  isStopping: boolean;
+  /** An admitted input whose response could not be begun. */
+  startFailure: { messageId: string; failure: ApiFailure } | undefined;
+};
+export type ResponseRef = { assistantId: string; messageId: string };
+
+export type ConversationDeps = StreamDeps & {
+  load: (chatId: string, options: { before?: string; signal?: AbortSignal }) => Promise<ChatDetail>;
+  stop: (chatId: string, assistantId: string) => Promise<unknown>;
+  /** A response began or ended: lists that show this conversation are out of date. */
+  onActivity: (chatId: string) => void;
+  /** Hears `online`; the window in the browser. */
+  network: EventTarget | undefined;
+};
+
+/** Milliseconds between two pictures of an arriving answer: halves the work of one per frame, and nobody sees it. */
+const publishEvery = 50;
+
+/**
+ * One conversation as this browser sees it: loads it, follows its running response while `follow()` holds, reconciles with
+ * the server after every end. React reads it through `subscribe` and `getView`.
+ */
+export class ConversationStore {
+  readonly chatId: string;
+  readonly #deps: ConversationDeps;
+  readonly #listeners = new Set<() => void>();
+  #view: ConversationView = emptyView;
+  #live: LiveMessage | null = null;
+  #next: ResponseRef | null = null;
+  #after: string | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #run: AbortController | null = null;
+  #hurry = new EventTarget();
+
+  constructor(chatId: string, deps: ConversationDeps) {
+    this.chatId = chatId;
+    this.#deps = deps;
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  getView = (): ConversationView => this.#view;
+
+  /** Loads the conversation anew and follows what runs in it. While it already follows, only waits are cut short. */
+  follow(): void {
+    if (this.#run) {
+      this.#hurry.dispatchEvent(new Event('online'));
+      return;
+    }
+    const run = new AbortController();
+    this.#run = run;
+    this.#loop(run.signal)
+      .catch((error: unknown) => this.#fail(error, run))
+      .finally(() => {
+        if (this.#run === run) this.#run = null;
+      });
+  }
+
+  /** Lets go of the stream; the response itself goes on (retry rule 6). */
+  unfollow(): void {
+    this.#run?.abort();
+    this.#run = null;
+    this.#change({ connection: 'idle' });
+  }
+
+  /** Starts over with what the server has, keeping a stream that still is right. */
+  restart(): void {
+    this.unfollow();
+    this.follow();
+  }
+
+  /** Shows a message that the server has acknowledged. */
+  addSubmitted(message: SubmittedMessage, parentId: string | null | undefined, at: string): void {
+    const chatId = this.chatId;
+    this.#change({
+      messages: appendMessage(this.#view.messages, { chatId, message, parentId, at }),
+      phase: 'ready',
+      startFailure: undefined,
+    });
+  }
+
+  addQueued(input: QueuedInput): void {
+    if (input.state !== 'queued' || this.#view.inputs.some((known) => known.id === input.id)) return;
+    this.#change({ inputs: [...this.#view.inputs, input] });
+  }
+
+  removeQueued(inputId: string): void {
+    this.#change({ inputs: this.#view.inputs.filter((input) => input.id !== inputId) });
+  }
+
+  /** A response was admitted: shows it as running before its first frame and follows it. */
+  expectResponse(response: ResponseRef): void {
+    const at = this.#view.messages.findIndex((message) => message.id === response.messageId);
+    const messages = at === -1 ? this.#view.messages : this.#view.messages.slice(0, at + 1);
+    this.#live = null;
+    this.#after = undefined;
+    this.#next = response;
+    this.#change({ messages, response, isStopping: false, startFailure: undefined });
+    this.restart();
+  }
+
+  reportStartFailure(messageId: string, failure: ApiFailure): void {
+    this.#change({ startFailure: { messageId, failure } });
+  }
+
+  /** Stops the running response: shown at once, done when the server says so. */
+  async stop(): Promise<void> {
+    const { response } = this.#view;
+    if (!response) return;
+    this.#change({ isStopping: true });
+    try {
+      await this.#deps.stop(this.chatId, response.assistantId);
+      this.follow();
+    } catch (error) {
+      this.#change({ isStopping: false });
+      throw error;
+    }
+  }
+
+  async loadOlder(): Promise<void> {
+    const before = this.#view.nextBefore;
+    if (before === null) return;
+    const page = await this.#deps.load(this.chatId, { before });
+    if (this.#view.nextBefore !== before) return;
+    this.#change({ messages: prependPage(page.messages, this.#view.messages), nextBefore: page.nextBefore });
+  }
+
+  async #loop(signal: AbortSignal): Promise<void> {
+    for (let attempt = 0; ; ) {
+      const known = this.#takeNext();
+      if (!known && !(await this.#reconcile(signal))) {
+        attempt += 1;
+        await this.#pause(attempt, signal);
+        continue;
+      }
+      const { response, inputs } = this.#view;
+      if (!response && inputs.length === 0) return this.#change({ connection: 'idle' });
+      const end = response ? await this.#followOnce(signal) : 'none';
+      attempt = end === 'done' ? 0 : attempt + 1;
+      if (end === 'done') this.#deps.onActivity(this.chatId);
+      else await this.#pause(end === 'none' ? Math.min(attempt, 3) - 1 : attempt, signal);
+    }
+  }
+
+  /** One request of the stream; a connection that cannot be made counts as broken. */
+  async #followOnce(signal: AbortSignal): Promise<'done' | 'none' | 'broken'> {
+    const request = { chatId: this.chatId, after: this.#after, signal };
+    try {
+      return await followResponse(this.#deps, request, (frame, sequence) => this.#frame(frame, sequence));
+    } catch (error) {
+      if (isFinal(error, signal)) throw error;
+      return 'broken';
+    }
+  }
+
+  /** Takes over the server's state; false when it could not be asked. */
+  async #reconcile(signal: AbortSignal): Promise<boolean> {
+    try {
+      const detail = await this.#deps.load(this.chatId, { signal });
+      signal.throwIfAborted();
+      this.#adopt(detail);
+      return true;
+    } catch (error) {
+      if (isFinal(error, signal)) throw error;
+      if (this.#view.phase !== 'ready') throw error;
+      return false;
+    }
+  }
+
+  #adopt(detail: ChatDetail): void {
+    const running = detail.response?.assistantId;
+    if (this.#live && this.#live.id !== running) this.#live = null;
+    if (!this.#live) this.#after = undefined;
+    const merged = mergePage(this.#view, detail);
+    const isStopping = this.#view.isStopping && running !== undefined && running === this.#view.response?.assistantId;
+    const startFailure = detail.response ? undefined : this.#view.startFailure;
+    this.#change({
+      ...merged,
+      phase: 'ready',
+      failure: undefined,
+      chat: detail.chat,
+      inputs: detail.inputs,
+      response: detail.response,
+      isStopping,
+      startFailure,
+    });
+  }
+
+  #frame(frame: Frame, sequence: string | undefined): void {
+    this.#after = sequence ?? this.#after;
+    if (frame.type === 'data-next') {
+      this.#next = frame.data;
+      return;
+    }
+    if (frame.type === 'start' || !this.#live) this.#begin(frame);
+    this.#live?.apply(frame);
+    if (this.#view.connection !== 'following') this.#change({ connection: 'following' });
+    else this.#timer ??= setTimeout(() => this.#change({}), publishEvery);
+  }
+
+  #begin(frame: Frame): void {
+    const id = (frame.type === 'start' ? frame.messageId : undefined) ?? this.#view.response?.assistantId;
+    if (id === undefined) return;
+    const known = this.#view.messages.find((message) => message.id === id);
+    const parentId = known?.parentId ?? this.#view.response?.messageId ?? null;
+    const siblingIds = known?.siblingIds ?? [id];
+    const createdAt = known?.createdAt ?? new Date().toISOString();
+    this.#live = new LiveMessage({ id, chatId: this.chatId, parentId, siblingIds, createdAt });
+    this.#deps.onActivity(this.chatId);
+  }
+
+  /** After `data-next` the promoted input becomes a message and its response is followed without asking first. */
+  #takeNext(): boolean {
+    const next = this.#next;
+    if (!next) return false;
+    this.#next = null;
+    this.#flushLive();
+    const { messages, inputs } = promoteInput(this.#view, next.messageId, this.chatId);
+    this.#after = undefined;
+    this.#change({ messages, inputs, response: next, isStopping: false });
+    return true;
+  }
+
+  #flushLive(): void {
+    if (this.#live) this.#change({ messages: overlay(this.#view.messages, this.#live.view()) });
+    this.#live = null;
+  }
+
+  async #pause(attempt: number, signal: AbortSignal): Promise<void> {
+    if (attempt > 1) this.#change({ connection: 'reconnecting' });
+    await wait(backoff(Math.max(0, attempt)), signal, this.#deps.network, this.#hurry);
+  }
+
+  #fail(error: unknown, run: AbortController): void {
+    if (run.signal.aborted) return;
+    const failure = error instanceof ApiFailure ? error : new ApiFailure('unreadable', '', { cause: error });
+    this.#change({
+      connection: 'idle',
+      failure,
+      phase: this.#view.phase === 'ready' && failure.code !== 'not_found' ? 'ready' : 'failed',
+    });
+  }
+
+  #change(change: Partial<ConversationView>): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const view = { ...this.#view, ...change };
+    this.#view = this.#live ? { ...view, messages: overlay(view.messages, this.#live.view()) } : view;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+const emptyView: ConversationView = {
+  phase: 'loading',
+  failure: undefined,
+  chat: undefined,
+  messages: [],
+  inputs: [],
+  response: null,
+  connection: 'idle',
+  nextBefore: null,
+  isStopping: false,
+  startFailure: undefined,
+};
+
+/** Refusals that waiting does not change: the conversation is gone, or the session is. */
+function isFinal(error: unknown, signal: AbortSignal): boolean {
+  if (signal.aborted) return true;
+  return error instanceof ApiFailure && error.isRefusal && error.code !== 'rate_limited';
+}

@@ -1,0 +1,97 @@
+import type { Message } from '@homeport/contracts/conversations';
+import { ActionIcon, Tooltip } from '@mantine/core';
+import { Check, ChevronLeft, ChevronRight, Copy, Pencil, RotateCcw } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useCopy } from '../clipboard.ts';
+import { useText } from '../i18n.ts';
+import classes from './message-view.module.css';
+import { useThreadActions } from './thread-actions.ts';
+
+type Props = { message: Message; text: string; isRunning: boolean; isLast?: boolean; onEdit?: () => void };
+
+/** The bar under a message. It always takes its room, so that showing it moves nothing. */
+export function MessageActions({ message, text, isRunning, isLast, onEdit }: Props) {
+  const t = useText();
+  const actions = useThreadActions();
+  const { isCopied, copy } = useCopy();
+  const { parentId, role } = message;
+  return (
+    <div className={classes.actions} data-shown={isLast || undefined}>
+      <Versions message={message} isRunning={isRunning} />
+      {text === '' ? null : (
+        <IconAction label={t(isCopied ? 'message.copied' : 'message.copy')} onClick={() => copy(text)}>
+          {isCopied ? <Check size={15} /> : <Copy size={15} />}
+        </IconAction>
+      )}
+      {onEdit ? (
+        <IconAction label={t('message.edit')} onClick={onEdit} isDisabled={isRunning}>
+          <Pencil size={15} />
+        </IconAction>
+      ) : null}
+      {role === 'assistant' && parentId !== null ? (
+        <IconAction label={t('message.regenerate')} onClick={() => actions.regenerate(parentId)} isDisabled={isRunning}>
+          <RotateCcw size={15} />
+        </IconAction>
+      ) : null}
+      <UsageLine message={message} />
+    </div>
+  );
+}
+
+function Versions({ message, isRunning }: { message: Message; isRunning: boolean }) {
+  const t = useText();
+  const { selectBranch } = useThreadActions();
+  const count = message.siblingIds.length;
+  if (count < 2) return null;
+  const index = message.siblingIds.indexOf(message.id);
+  const step = (by: number) => {
+    const id = message.siblingIds[index + by];
+    return { isDisabled: isRunning || id === undefined, onClick: () => id !== undefined && selectBranch(id) };
+  };
+  return (
+    <span className={classes.versions}>
+      <IconAction label={t('message.previous')} {...step(-1)}>
+        <ChevronLeft size={16} />
+      </IconAction>
+      <span aria-hidden>{t('message.versionShort', { index: index + 1, count })}</span>
+      <span className="visually-hidden">{t('message.version', { index: index + 1, count })}</span>
+      <IconAction label={t('message.next')} {...step(1)}>
+        <ChevronRight size={16} />
+      </IconAction>
+    </span>
+  );
+}
+
+function UsageLine({ message }: { message: Message }) {
+  const t = useText();
+  const { modelName } = useThreadActions();
+  const { usage, modelId } = message;
+  const model = modelId === undefined ? undefined : modelName(modelId);
+  if (!usage) return model === undefined ? null : <span className={classes.usage}>{model}</span>;
+  const counts = { input: usage.inputTokens, output: usage.outputTokens };
+  return (
+    <span className={classes.usage}>
+      {model === undefined ? t('message.usageOnly', counts) : t('message.usage', { model, ...counts })}
+    </span>
+  );
+}
+
+function IconAction({
+  label,
+  onClick,
+  isDisabled,
+  children,
+}: {
+  label: string;
+  onClick: () => void;
+  isDisabled?: boolean;
+  children: ReactNode;
+}) {
+  return (
+    <Tooltip label={label}>
+      <ActionIcon variant="subtle" color="gray" size={28} aria-label={label} onClick={onClick} disabled={isDisabled}>
+        {children}
+      </ActionIcon>
+    </Tooltip>
+  );
+}

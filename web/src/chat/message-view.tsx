@@ -1,0 +1,87 @@
+import type { Message } from '@homeport/contracts/conversations';
+import type { MessagePart } from '@homeport/contracts/frames';
+import { memo, useState } from 'react';
+import { useText } from '../i18n.ts';
+import { AnswerStatus } from './answer-status.tsx';
+import { MessageActions } from './message-actions.tsx';
+import { MessageEditor } from './message-editor.tsx';
+import classes from './message-view.module.css';
+import { PartView } from './part-view.tsx';
+
+type Props = { message: Message; isLast: boolean; isRunning: boolean };
+
+/** One message of the thread. Memoised: a streamed answer renders only itself. */
+export const MessageView = memo(function MessageView({ message, isLast, isRunning }: Props) {
+  return message.role === 'user' ? (
+    <UserMessage message={message} isRunning={isRunning} />
+  ) : (
+    <Answer message={message} isLast={isLast} isRunning={isRunning} />
+  );
+});
+
+function UserMessage({ message, isRunning }: { message: Message; isRunning: boolean }) {
+  const t = useText();
+  const [isEditing, setEditing] = useState(false);
+  const text = plainText(message.parts);
+  return (
+    <article className={classes.user} data-message={message.id}>
+      <h2 className="visually-hidden">{t('thread.yourMessage')}</h2>
+      {isEditing ? (
+        <MessageEditor message={message} text={text} isRunning={isRunning} onClose={() => setEditing(false)} />
+      ) : (
+        <>
+          <div className={classes.bubble} dir="auto">
+            {text}
+            {message.parts.map((part, index) =>
+              part.type === 'file' ? <PartView key={index} part={part} isLive={false} /> : null,
+            )}
+          </div>
+          <MessageActions message={message} text={text} isRunning={isRunning} onEdit={() => setEditing(true)} />
+        </>
+      )}
+    </article>
+  );
+}
+
+function Answer({ message, isLast, isRunning }: Props) {
+  const t = useText();
+  const isStreaming = message.status === 'streaming';
+  const isEmpty = !message.parts.some(isVisible);
+  return (
+    <article className={classes.answer} data-message={message.id} aria-busy={isStreaming}>
+      <h2 className="visually-hidden">{t('thread.answer')}</h2>
+      <div className={classes.parts}>
+        {message.parts.map((part, index) => (
+          <PartView key={index} part={part} isLive={isStreaming} />
+        ))}
+        {isStreaming && isEmpty ? <Waiting /> : null}
+      </div>
+      <AnswerStatus message={message} isLast={isLast} isRunning={isRunning} isEmpty={isEmpty} />
+      {isStreaming ? (
+        <div className={classes.reserved} />
+      ) : (
+        <MessageActions message={message} text={plainText(message.parts)} isRunning={isRunning} isLast={isLast} />
+      )}
+    </article>
+  );
+}
+
+/** Shown until the first words of an answer arrive. */
+export function Waiting() {
+  const t = useText();
+  return (
+    <p className={classes.waiting}>
+      <span className={classes.shimmer}>{t('thread.thinking')}</span>
+    </p>
+  );
+}
+
+function isVisible(part: MessagePart): boolean {
+  if (part.type === 'text' || part.type === 'reasoning') return part.text.trim() !== '';
+  return part.type !== 'step-start' && part.type !== 'data-next';
+}
+
+/** The text parts of a message as the markdown they are. */
+export function plainText(parts: readonly MessagePart[]): string {
+  return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
+}

@@ -1,0 +1,58 @@
+import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useBranding, useTitle } from '../frame/branding.ts';
+import { MessagePage } from '../frame/message-page.tsx';
+import { useText } from '../i18n.ts';
+import { createId } from '../ids.ts';
+import { catalogueQuery } from '../queries.ts';
+import { useWorkbench } from '../workbench.ts';
+import { Composer } from './composer.tsx';
+import classes from './conversation-page.module.css';
+import { enabledModels } from './model-choice.ts';
+import { useConversationView } from './use-conversation.ts';
+import { useSubmission } from './use-submission.ts';
+
+const draftName = 'new';
+
+/**
+ * `/`: a conversation that does not exist yet. Its id is chosen here and stands in the receipt, so that an interrupted
+ * first message is found again and makes the same conversation when it is retried.
+ */
+export function NewConversationPage() {
+  const t = useText();
+  const { productName, tagline } = useBranding();
+  const { receipts } = useWorkbench();
+  const { data } = useQuery(catalogueQuery);
+  const [chatId] = useState(() => receipts.pendingNewChat() ?? createId());
+  const { store, view } = useConversationView(chatId);
+  const navigate = useNavigate();
+  const submission = useSubmission(store, () => void navigate({ to: '/c/$chatId', params: { chatId } }));
+  useTitle(undefined);
+  if (data && enabledModels(data.providers).length === 0 && !submission.pending)
+    return <NoModel canEdit={data.canEdit} />;
+  return (
+    <main id="content" tabIndex={-1} className={classes.new}>
+      <div className={classes.welcome}>
+        <h1 className={classes.greeting}>{t('empty.greeting')}</h1>
+        <p className={classes.tagline}>{tagline || productName}</p>
+      </div>
+      <Composer store={store} view={view} submission={submission} draftName={draftName} isNewChat />
+    </main>
+  );
+}
+
+function NoModel({ canEdit }: { canEdit: boolean }) {
+  const t = useText();
+  const action = canEdit ? (
+    <Button component={Link} to="/settings">
+      {t('empty.noModelAction')}
+    </Button>
+  ) : null;
+  return (
+    <MessagePage title={t('empty.noModelTitle')} action={action}>
+      {t(canEdit ? 'empty.noModelText' : 'empty.noModelAsk')}
+    </MessagePage>
+  );
+}

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { SseParser } from './sse-parser.ts';
+
+test('reads ids, several data lines and comments', () => {
+  const parser = new SseParser();
+  const events = parser.push(': alive\n\nid: 1\ndata: a\ndata: b\n\ndata:c\nevent: x\n\nid: 3\n\n');
+  assert.deepEqual(events, [
+    { id: '1', data: 'a\nb' },
+    { id: '1', data: 'c' },
+  ]);
+});
+
+test('gives the same events however the bytes are cut, under every line end', () => {
+  const line = fc.string({ maxLength: 8 }).map((text) => text.replace(/[\r\n\0]/g, ''));
+  const event = fc.record({ id: line, data: fc.array(line, { minLength: 1, maxLength: 3 }) });
+  fc.assert(
+    fc.property(fc.array(event), fc.constantFrom('\n', '\r\n', '\r'), fc.array(fc.nat(12)), (events, end, cuts) => {
+      const wire = events.map((e) => [`id: ${e.id}`, ...e.data.map((d) => `data: ${d}`), '', ''].join(end)).join('');
+      const parser = new SseParser();
+      const seen = [];
+      let at = 0;
+      for (const cut of cuts) {
+        seen.push(...parser.push(wire.slice(at, at + cut)));
+        at += cut;
+      }
+      seen.push(...parser.push(wire.slice(at)));
+      assert.deepEqual(
+        seen,
+        events.map((e) => ({ id: e.id, data: e.data.join('\n') })),
+      );
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('refuses an event without an end', () => {
+  const parser = new SseParser();
+  const piece = `data: ${'x'.repeat(1024 * 1024)}\n`;
+  assert.throws(() => {
+    for (let count = 0; count < 20; count += 1) parser.push(piece);
+  }, RangeError);
+});

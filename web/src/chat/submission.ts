@@ -1,0 +1,112 @@
+import type { Submission } from '@homeport/contracts/chat';
+import type { QueuedInput, SubmittedMessage } from '@homeport/contracts/conversations';
+import { startResponse } from '../api.ts';
+import { ApiFailure } from '../api-failure.ts';
+import { createId } from '../ids.ts';
+import type { ConversationStore } from './conversation-store.ts';
+import type { Outcome, Receipt } from './receipts.ts';
+
+/** The person's choice in the model picker, as far as it differs from what the conversation does anyway. */
+export type ModelDecision =
+  | { kind: 'keep' }
+  | { kind: 'default' }
+  | { kind: 'pin'; modelId: string }
+  | { kind: 'once'; modelId: string };
+
+export type NewSubmission = {
+  chatId: string;
+  text: string;
+  decision: ModelDecision;
+  /** A response is running: the message waits for its turn. */
+  isQueued: boolean;
+  /** The conversation has to be made first. */
+  isNewChat: boolean;
+  /** The message that an edited one follows; absent for a message at the end. */
+  parentId?: string | null;
+  draftName: string;
+};
+
+/** Fixes everything that is sent, once: identity, endpoint and body never change afterwards. */
+export function createReceipt(submission: NewSubmission): Receipt {
+  const { chatId, text, parentId } = submission;
+  const message: SubmittedMessage = { id: createId(), parts: [{ type: 'text', text }] };
+  const body: Submission = {
+    chatId,
+    message,
+    ...(parentId === undefined ? {} : { parentId }),
+    ...decisionFields(submission.decision),
+  };
+  return {
+    version: 1,
+    chatId,
+    messageId: message.id,
+    route: submission.isQueued ? 'POST /api/chat/turn-inputs' : 'POST /api/chat/start',
+    body: JSON.stringify(body),
+    createBody: submission.isNewChat ? JSON.stringify({ id: chatId }) : null,
+    text,
+    draftName: submission.draftName,
+    savedAt: new Date().toISOString(),
+  };
+}
+
+/** The model decision as the chat endpoints take it (specification, POST /api/chat). */
+export function decisionFields(decision: ModelDecision): { modelPinned?: boolean; modelId?: string } {
+  if (decision.kind === 'default') return { modelPinned: false };
+  if (decision.kind === 'pin') return { modelPinned: true, modelId: decision.modelId };
+  return decision.kind === 'once' ? { modelId: decision.modelId } : {};
+}
+
+/** Shows an acknowledged message in its conversation and has its answer begun. */
+export async function showAcknowledged(
+  outcome: Extract<Outcome, { kind: 'acknowledged' }>,
+  store: ConversationStore,
+): Promise<void> {
+  const { receipt, answer } = outcome;
+  if (receipt.route === 'POST /api/chat/turn-inputs') {
+    const input = queuedInput(answer);
+    if (input) store.addQueued(input);
+    store.follow();
+    return;
+  }
+  const { message, parentId } = parseBody(receipt.body);
+  store.addSubmitted(message, parentId, receipt.savedAt);
+  await beginResponse(store, { messageId: receipt.messageId });
+}
+
+/**
+ * Has the response to an input begun and follows it. That this fails costs nothing when nobody answered: an admitted
+ * input starts by itself (contract section 6).
+ */
+export async function beginResponse(
+  store: ConversationStore,
+  request: { messageId: string; regenerate?: true } & ReturnType<typeof decisionFields>,
+): Promise<void> {
+  const { chatId } = store;
+  try {
+    const { assistantId } = await startResponse({ chatId, ...request });
+    store.expectResponse({ assistantId, messageId: request.messageId });
+  } catch (error) {
+    const failure = error instanceof ApiFailure ? error : new ApiFailure('unreadable', '', { cause: error });
+    if (failure.code !== 'network') store.reportStartFailure(request.messageId, failure);
+    store.follow();
+  }
+}
+
+/** Goes on with the last response after it was stopped, failed or interrupted. */
+export async function resumeResponse(store: ConversationStore, messageId: string): Promise<void> {
+  try {
+    await startResponse({ chatId: store.chatId, resume: true });
+  } catch (error) {
+    if (error instanceof ApiFailure && error.code !== 'network') store.reportStartFailure(messageId, error);
+  }
+  store.restart();
+}
+
+function parseBody(body: string): Submission {
+  return JSON.parse(body) as Submission;
+}
+
+function queuedInput(answer: unknown): QueuedInput | undefined {
+  const input = typeof answer === 'object' && answer !== null && 'input' in answer ? answer.input : undefined;
+  return input as QueuedInput | undefined;
+}

@@ -1,0 +1,19 @@
+import { createContext, use } from 'react';
+
+/** What can be done with a message. One stable object per conversation, so that messages are not rendered anew. */
+export type ThreadActions = {
+  regenerate: (userMessageId: string) => void;
+  resume: (messageId: string) => void;
+  selectBranch: (messageId: string) => void;
+  /** Sends an edited message as a new version; false when it did not leave, and the editor stays open. */
+  resend: (edited: { messageId: string; parentId: string | null; text: string }) => Promise<boolean>;
+  modelName: (modelId: string) => string | undefined;
+};
+
+export const ThreadActionsContext = createContext<ThreadActions | null>(null);
+
+export function useThreadActions(): ThreadActions {
+  const actions = use(ThreadActionsContext);
+  if (!actions) throw new Error('Messages are shown inside a thread');
+  return actions;
+}

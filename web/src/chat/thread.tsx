@@ -1,0 +1,101 @@
+import { Button } from '@mantine/core';
+import { ArrowDown } from 'lucide-react';
+import { Fragment, useState } from 'react';
+import { failureText } from '../failure-text.ts';
+import { useText } from '../i18n.ts';
+import { ActionButton, Problem } from './answer-status.tsx';
+import type { ConversationStore, ConversationView } from './conversation-store.ts';
+import { MessageView, Waiting } from './message-view.tsx';
+import { beginResponse } from './submission.ts';
+import classes from './thread.module.css';
+import { useFollowScroll } from './use-follow-scroll.ts';
+
+/** The messages of a conversation, from the oldest loaded to the answer that is arriving. */
+export function Thread({ store, view }: { store: ConversationStore; view: ConversationView }) {
+  const t = useText();
+  const lastOwn = view.messages.findLast((message) => message.role === 'user')?.id;
+  const scroll = useFollowScroll(lastOwn);
+  const { messages, response, startFailure, chat } = view;
+  const isRunning = response !== null;
+  const isWaiting = isRunning && !messages.some((message) => message.id === response.assistantId);
+  return (
+    <div className={classes.thread}>
+      <div
+        className={classes.scroller}
+        ref={scroll.scroller}
+        role="log"
+        aria-live="off"
+        aria-label={t('thread.log')}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+        tabIndex={0}
+        {...scroll.handlers}
+      >
+        <div className={classes.column} ref={scroll.content}>
+          {view.nextBefore === null ? null : <Older store={store} />}
+          <div>
+            {messages.map((message, index) => (
+              <Fragment key={message.id}>
+                {index > 0 && message.id === chat?.contextStartMessageId ? (
+                  <p className={classes.context}>{t('thread.freshContext')}</p>
+                ) : null}
+                <MessageView message={message} isLast={index === messages.length - 1} isRunning={isRunning} />
+              </Fragment>
+            ))}
+            {isWaiting ? <Waiting /> : null}
+            {startFailure && !isRunning ? (
+              <Problem
+                title={t('message.failedStart')}
+                text={failureText(startFailure.failure, t)}
+                code={startFailure.failure.code}
+              >
+                <ActionButton
+                  icon={null}
+                  label={t('app.retry')}
+                  onClick={() => void beginResponse(store, { messageId: startFailure.messageId })}
+                />
+              </Problem>
+            ) : null}
+          </div>
+          {view.connection === 'reconnecting' && isRunning ? (
+            <p role="status" className={classes.note}>
+              {t('thread.reconnecting')}
+            </p>
+          ) : null}
+        </div>
+      </div>
+      {scroll.showsJump ? (
+        <Button
+          className={classes.jump}
+          size="xs"
+          radius="xl"
+          variant="default"
+          leftSection={<ArrowDown size={14} aria-hidden />}
+          onClick={scroll.jump}
+        >
+          {t('thread.jump')}
+        </Button>
+      ) : null}
+    </div>
+  );
+}
+
+function Older({ store }: { store: ConversationStore }) {
+  const t = useText();
+  const [state, setState] = useState<'idle' | 'loading' | 'failed'>('idle');
+  const load = async () => {
+    setState('loading');
+    const isLoaded = await store.loadOlder().then(
+      () => true,
+      () => false,
+    );
+    setState(isLoaded ? 'idle' : 'failed');
+  };
+  return (
+    <div className={classes.older}>
+      {state === 'failed' ? <p className={classes.note}>{t('thread.olderFailed')}</p> : null}
+      <Button size="xs" variant="subtle" color="gray" loading={state === 'loading'} onClick={() => void load()}>
+        {t('thread.older')}
+      </Button>
+    </div>
+  );
+}

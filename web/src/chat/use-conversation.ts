@@ -1,0 +1,28 @@
+import { useEffect, useMemo, useSyncExternalStore } from 'react';
+import { useWorkbench } from '../workbench.ts';
+import type { ConversationStore, ConversationView } from './conversation-store.ts';
+
+/** The store of a conversation and its present view, without following it. */
+export function useConversationView(chatId: string): { store: ConversationStore; view: ConversationView } {
+  const { conversation } = useWorkbench();
+  const store = useMemo(() => conversation(chatId), [conversation, chatId]);
+  return { store, view: useSyncExternalStore(store.subscribe, store.getView) };
+}
+
+/** The store of a conversation and its present view. It is followed only while the page can be seen: a browser opens only
+ *  six connections to one server, and hidden tabs would take them all. */
+export function useConversation(chatId: string): { store: ConversationStore; view: ConversationView } {
+  const { store, view } = useConversationView(chatId);
+  useEffect(() => {
+    const followVisible = () => (document.visibilityState === 'visible' ? store.follow() : store.unfollow());
+    followVisible();
+    document.addEventListener('visibilitychange', followVisible);
+    window.addEventListener('pageshow', followVisible);
+    return () => {
+      document.removeEventListener('visibilitychange', followVisible);
+      window.removeEventListener('pageshow', followVisible);
+      store.unfollow();
+    };
+  }, [store]);
+  return { store, view };
+}

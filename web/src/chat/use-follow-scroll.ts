@@ -1,0 +1,77 @@
+import {
+  type KeyboardEvent,
+  type TouchEvent,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+  type WheelEvent,
+} from 'react';
+import { ScrollPin } from './scroll-pin.ts';
+
+const upwardKeys = new Set(['ArrowUp', 'PageUp', 'Home']);
+
+/** Keeps a scroll container at its end while it is pinned there. A new `ownMessageId` pins it: one wants to see what one sent. */
+export function useFollowScroll(ownMessageId: string | undefined) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const [pin] = useState(() => new ScrollPin());
+  const [showsJump, setShowsJump] = useState(false);
+  const touchY = useRef(0);
+
+  const toEnd = useCallback(() => {
+    const box = scroller.current;
+    if (box) box.scrollTop = box.scrollHeight;
+  }, []);
+
+  useLayoutEffect(() => {
+    if (ownMessageId !== undefined) pin.pin();
+    toEnd();
+  }, [ownMessageId, pin, toEnd]);
+
+  useEffect(() => {
+    const box = scroller.current;
+    if (!box || !content.current) return;
+    const observer = new ResizeObserver(() => {
+      if (pin.grow(box)) box.scrollTop = box.scrollHeight;
+      setShowsJump(pin.state.showsJump);
+    });
+    observer.observe(content.current);
+    observer.observe(box);
+    const onSelection = () => {
+      const selection = document.getSelection();
+      if (selection && !selection.isCollapsed && box.contains(selection.anchorNode)) pin.moveUp(box);
+    };
+    document.addEventListener('selectionchange', onSelection);
+    return () => {
+      observer.disconnect();
+      document.removeEventListener('selectionchange', onSelection);
+    };
+  }, [pin]);
+
+  const moveUp = () => {
+    if (scroller.current) setShowsJump(pin.moveUp(scroller.current).showsJump);
+  };
+  return {
+    scroller,
+    content,
+    showsJump,
+    jump: () => {
+      setShowsJump(pin.pin().showsJump);
+      toEnd();
+      scroller.current?.focus({ preventScroll: true });
+    },
+    handlers: {
+      onScroll: () => scroller.current && setShowsJump(pin.scroll(scroller.current).showsJump),
+      onWheel: (event: WheelEvent) => event.deltaY < 0 && moveUp(),
+      onTouchStart: (event: TouchEvent) => {
+        touchY.current = event.touches[0]?.clientY ?? 0;
+      },
+      onTouchMove: (event: TouchEvent) => {
+        if ((event.touches[0]?.clientY ?? 0) > touchY.current + 4) moveUp();
+      },
+      onKeyDown: (event: KeyboardEvent) => upwardKeys.has(event.key) && moveUp(),
+    },
+  };
+}

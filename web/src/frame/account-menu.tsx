@@ -1,0 +1,86 @@
+import { Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { ChevronsUpDown, LogOut, Settings } from 'lucide-react';
+import { call } from '../api.ts';
+import { failureText } from '../failure-text.ts';
+import { useText } from '../i18n.ts';
+import { useWorkbench } from '../workbench.ts';
+import classes from './account-menu.module.css';
+import { showFailure } from './toasts.tsx';
+
+const schemes = ['auto', 'light', 'dark'] as const;
+
+/** Who is signed in, the appearance, settings and sign-out. Signing out leaves drafts and receipts where they are. */
+export function AccountMenu() {
+  const t = useText();
+  const { user } = useWorkbench();
+  const signOut = useSignOut();
+  return (
+    <Menu position="top-start" width={240} offset={6}>
+      <Menu.Target>
+        <UnstyledButton className={classes.account} aria-label={t('nav.account', { name: user.name })}>
+          <span className={classes.avatar} aria-hidden>
+            {initials(user.name)}
+          </span>
+          <span className={classes.name}>{user.name}</span>
+          <ChevronsUpDown size={15} aria-hidden className={classes.chevron} />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <div className={classes.identity}>{user.email}</div>
+        <Menu.Divider />
+        <ThemeSwitch />
+        <Menu.Divider />
+        <Menu.Item component={Link} to="/settings" leftSection={<Settings size={15} />}>
+          {t('nav.settings')}
+        </Menu.Item>
+        <Menu.Item leftSection={<LogOut size={15} />} onClick={signOut}>
+          {t('nav.signOut')}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function ThemeSwitch() {
+  const t = useText();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  return (
+    <Menu.RadioGroup
+      value={colorScheme}
+      onChange={(value) => setColorScheme(schemes.find((scheme) => scheme === value) ?? 'auto')}
+    >
+      <Menu.Label>{t('theme.label')}</Menu.Label>
+      {schemes.map((scheme) => (
+        <Menu.RadioItem key={scheme} value={scheme}>
+          {t(`theme.${scheme}`)}
+        </Menu.RadioItem>
+      ))}
+    </Menu.RadioGroup>
+  );
+}
+
+function useSignOut() {
+  const t = useText();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  return async () => {
+    try {
+      await call('POST /api/auth/sign-out', {});
+    } catch (error) {
+      showFailure(t('nav.changeFailed'), failureText(error, t));
+      return;
+    }
+    await navigate({ to: '/sign-in', search: {} });
+    queries.removeQueries({ predicate: (query) => query.queryKey[0] !== 'public-config' });
+  };
+}
+
+function initials(name: string): string {
+  const words = name.trim().split(/\s+/);
+  const letters = [words[0], words.length > 1 ? words.at(-1) : undefined].map(
+    (word) => Array.from(word ?? '')[0] ?? '',
+  );
+  return letters.join('').toUpperCase();
+}

@@ -1,0 +1,80 @@
+import { ActionIcon, Button } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { Link } from '@tanstack/react-router';
+import { Archive, ArrowLeft, PanelLeftClose, Search, SquarePen, X } from 'lucide-react';
+import { useState } from 'react';
+import { useText } from '../i18n.ts';
+import { AccountMenu } from './account-menu.tsx';
+import { useBranding } from './branding.ts';
+import { ConversationList } from './conversation-list.tsx';
+import classes from './sidebar.module.css';
+
+/** Product, new conversation, search, the list, the account. `onClose` is there when it stands in a drawer. */
+export function Sidebar({ onClose }: { onClose?: () => void }) {
+  const t = useText();
+  const { productName, logoDataUrl } = useBranding();
+  const [text, setText] = useState('');
+  const [isArchived, setArchived] = useState(false);
+  const [search] = useDebouncedValue(text.trim(), 200);
+  return (
+    <div className={classes.sidebar}>
+      <div className={classes.head}>
+        <Link to="/" className={classes.brand}>
+          <img src={logoDataUrl ?? '/favicon.svg'} alt="" width={24} height={24} className={classes.logo} />
+          <span className={classes.name}>{productName}</span>
+        </Link>
+        {onClose ? (
+          <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('nav.close')} onClick={onClose}>
+            <PanelLeftClose size={19} />
+          </ActionIcon>
+        ) : null}
+      </div>
+      <nav aria-label={t('nav.label')} className={classes.nav}>
+        <div className={classes.tools}>
+          <Link to="/" className={classes.new}>
+            <SquarePen size={17} aria-hidden />
+            {t('nav.newConversation')}
+          </Link>
+          <div className={classes.search}>
+            <Search size={16} aria-hidden className={classes.searchIcon} />
+            <input
+              type="search"
+              value={text}
+              onChange={(event) => setText(event.currentTarget.value)}
+              placeholder={t('nav.searchPlaceholder')}
+              aria-label={t('nav.searchLabel')}
+              maxLength={200}
+              className={classes.searchInput}
+            />
+            {text === '' ? null : (
+              <button
+                type="button"
+                aria-label={t('nav.clearSearch')}
+                onClick={() => setText('')}
+                className={classes.clear}
+              >
+                <X size={14} aria-hidden />
+              </button>
+            )}
+          </div>
+        </div>
+        {isArchived ? <h2 className={classes.section}>{t('nav.archived')}</h2> : null}
+        <ConversationList q={search} isArchived={isArchived} />
+      </nav>
+      <div className={classes.foot}>
+        <Button
+          variant="subtle"
+          color="gray"
+          size="xs"
+          justify="flex-start"
+          className={classes.archive}
+          leftSection={isArchived ? <ArrowLeft size={15} aria-hidden /> : <Archive size={15} aria-hidden />}
+          onClick={() => setArchived(!isArchived)}
+        >
+          {t(isArchived ? 'nav.showActive' : 'nav.showArchived')}
+        </Button>
+        <AccountMenu />
+      </div>
+    </div>
+  );
+}

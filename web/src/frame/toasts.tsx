@@ -1,0 +1,84 @@
+import { Button, CloseButton } from '@mantine/core';
+import { useEffect, useSyncExternalStore } from 'react';
+import { useText } from '../i18n.ts';
+import classes from './toasts.module.css';
+
+type Toast = { id: number; kind: 'notice' | 'failure'; title?: string; message: string; action?: ToastAction };
+type ToastAction = { label: string; run: () => void };
+
+const shownFor = 7_000;
+const shownAtOnce = 4;
+
+let toasts: readonly Toast[] = [];
+let lastId = 0;
+const listeners = new Set<() => void>();
+
+/** A passing notice, with at most one thing to do about it. */
+export function showToast(message: string, action?: ToastAction): void {
+  add({ kind: 'notice', message, action });
+}
+
+/** A failure of something in the background. It stays until dismissed. Failures that have a place are shown there instead. */
+export function showFailure(title: string, message: string): void {
+  add({ kind: 'failure', title, message });
+}
+
+function add(toast: Omit<Toast, 'id'>): void {
+  lastId += 1;
+  change([...toasts, { ...toast, id: lastId }].slice(-shownAtOnce));
+}
+
+function dismiss(id: number): void {
+  change(toasts.filter((toast) => toast.id !== id));
+}
+
+function change(next: readonly Toast[]): void {
+  toasts = next;
+  for (const listener of listeners) listener();
+}
+
+const subscribe = (listener: () => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+/** Where toasts appear. Stands in the page once. */
+export function Toasts() {
+  const t = useText();
+  const shown = useSyncExternalStore(subscribe, () => toasts);
+  return (
+    <section className={classes.region} aria-label={t('app.notices')} aria-live="polite">
+      {shown.map((toast) => (
+        <ToastView key={toast.id} toast={toast} />
+      ))}
+    </section>
+  );
+}
+
+function ToastView({ toast }: { toast: Toast }) {
+  const t = useText();
+  const { id, kind, title, message, action } = toast;
+  useEffect(() => {
+    if (kind === 'failure') return;
+    const timer = setTimeout(() => dismiss(id), shownFor);
+    return () => clearTimeout(timer);
+  }, [id, kind]);
+  const act = () => {
+    dismiss(id);
+    action?.run();
+  };
+  return (
+    <div className={classes.toast} data-kind={kind} role={kind === 'failure' ? 'alert' : undefined}>
+      <div className={classes.text}>
+        {title ? <strong>{title}</strong> : null}
+        <span>{message}</span>
+      </div>
+      {action ? (
+        <Button size="compact-sm" variant="default" onClick={act}>
+          {action.label}
+        </Button>
+      ) : null}
+      <CloseButton size="sm" aria-label={t('app.dismiss')} onClick={() => dismiss(id)} />
+    </div>
+  );
+}

@@ -1,0 +1,21 @@
+import english from 'virtual:catalogue/en';
+import { setupI18n } from '@lingui/core';
+import { useLingui } from '@lingui/react';
+import { useCallback } from 'react';
+import type { texts } from './locales/en.ts';
+
+/** Every text of the client has an id in src/locales/en.ts; one that is not there does not compile. */
+export type TextId = keyof typeof texts;
+export type TextValues = Record<string, string | number | Date>;
+export type Translate = (id: TextId, values?: TextValues) => string;
+
+export const i18n = setupI18n({ locale: 'en', messages: { en: english } });
+
+/** For texts outside components. */
+export const translate: Translate = (id, values) => i18n._(id, values);
+
+/** The one way to a visible text: `const t = useText(); t('composer.send')`. Re-renders when the language changes. */
+export function useText(): Translate {
+  const { i18n: active } = useLingui();
+  return useCallback((id, values) => active._(id, values), [active]);
+}

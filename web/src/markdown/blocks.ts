@@ -1,0 +1,85 @@
+import { Lexer, type Links, type Token } from 'marked';
+
+/** Blocks of a markdown text as marked's tokens; `version` changes when a link definition may change older blocks. */
+export type Blocks = { tokens: readonly Token[]; links: Links };
+
+/**
+ * Raw tokens that stay open at the end of a growing text. One is not enough: a table row, a lazy list line or a setext
+ * underline still changes the token before the last. Two suffice in the property test; three is the margin.
+ */
+const openTokens = 3;
+
+const options = { gfm: true, breaks: false, pedantic: false } as const;
+
+/** Parses a whole text. Never throws: what the parser cannot take (absurd nesting) comes back as one text token. */
+export function parseBlocks(text: string, links: Links = {}): Blocks {
+  try {
+    const lexer = new Lexer(options);
+    Object.assign(lexer.tokens.links, links);
+    const tokens = lexer.lex(text);
+    return { tokens: [...tokens], links: { ...tokens.links } };
+  } catch {
+    return { tokens: [{ type: 'text', raw: text, text }], links };
+  }
+}
+
+/**
+ * Parses a text that grows at its end, for one streamed text part. Blocks before the last three tokens are frozen: they are
+ * never parsed again and keep their identity, so that React skips them.
+ */
+export class GrowingBlocks {
+  #frozen: Token[] = [];
+  #frozenText = '';
+  #links: Links = {};
+  #text = '';
+  #blocks: Blocks = { tokens: [], links: {} };
+
+  /** `ended` parses the text once as a whole: only then are links resolved whose definition came later. */
+  update(source: string, ended: boolean): Blocks {
+    const text = source.includes('\r') ? source.replace(/\r\n?/g, '\n') : source;
+    if (ended) return this.#finish(text);
+    if (text === this.#text) return this.#blocks;
+    if (!text.startsWith(this.#frozenText)) this.#reset();
+    this.#text = text;
+    const tail = parseBlocks(text.slice(this.#frozenText.length), this.#links);
+    this.#freeze(tail.tokens.slice(0, Math.max(0, tail.tokens.length - openTokens)), tail.links);
+    const open = tail.tokens.slice(-openTokens);
+    this.#blocks = { tokens: [...this.#frozen, ...open], links: this.#links };
+    return this.#blocks;
+  }
+
+  #freeze(tokens: readonly Token[], links: Links): void {
+    const length = tokens.reduce((sum, token) => sum + token.raw.length, 0);
+    if (length === 0) return;
+    this.#frozen = [...this.#frozen, ...tokens];
+    this.#frozenText = this.#text.slice(0, this.#frozenText.length + length);
+    // A definition in the open tail is read again with it.
+    for (const token of tokens)
+      if (token.type === 'def' && token.tag in links) this.#links = { ...this.#links, ...pick(links, token.tag) };
+  }
+
+  #finish(text: string): Blocks {
+    const needsLinks = Object.keys(this.#links).length > 0 || text.includes(']:');
+    if (text === this.#text && !needsLinks) return this.#blocks;
+    const unchanged = text.startsWith(this.#frozenText) && !needsLinks;
+    if (unchanged) {
+      this.update(text, false);
+      return this.#blocks;
+    }
+    this.#reset();
+    this.#text = text;
+    this.#blocks = parseBlocks(text);
+    return this.#blocks;
+  }
+
+  #reset(): void {
+    this.#frozen = [];
+    this.#frozenText = '';
+    this.#links = {};
+  }
+}
+
+function pick(links: Links, tag: string): Links {
+  const link = links[tag];
+  return link ? { [tag]: link } : {};
+}

@@ -1,0 +1,68 @@
+import { FileText } from 'lucide-react';
+import type { MarkedToken, Token, Tokens } from 'marked';
+import { Fragment, type ReactNode } from 'react';
+import { decodeEntities } from './entities.ts';
+import { safeLink } from './links.ts';
+import classes from './markdown.module.css';
+import { RemoteImage } from './remote-image.tsx';
+
+const maximumDepth = 24;
+
+/** Inline tokens as React nodes. */
+export function inlineNodes(tokens: readonly Token[], depth = 0): ReactNode {
+  return tokens.map((token, index) => <Fragment key={index}>{inlineNode(asMarked(token), depth)}</Fragment>);
+}
+
+function inlineNode(token: MarkedToken, depth: number): ReactNode {
+  if (depth > maximumDepth) return token.raw;
+  switch (token.type) {
+    case 'text':
+      return token.tokens ? inlineNodes(token.tokens, depth + 1) : decodeEntities(token.text);
+    case 'escape':
+      return decodeEntities(token.text);
+    case 'strong':
+      return <strong>{inlineNodes(token.tokens, depth + 1)}</strong>;
+    case 'em':
+      return <em>{inlineNodes(token.tokens, depth + 1)}</em>;
+    case 'del':
+      return <del>{inlineNodes(token.tokens, depth + 1)}</del>;
+    case 'codespan':
+      return <code>{token.text}</code>;
+    case 'br':
+      return <br />;
+    case 'link':
+      return linkNode(token, depth);
+    case 'image':
+      return <RemoteImage address={decodeEntities(token.href)} description={decodeEntities(token.text)} />;
+    case 'html':
+      return token.text;
+    case 'checkbox':
+      return null;
+    default:
+      return token.raw;
+  }
+}
+
+function linkNode(token: Tokens.Link, depth: number): ReactNode {
+  const link = safeLink(token.autolink ? token.href : decodeEntities(token.href));
+  const content = inlineNodes(token.tokens, depth + 1);
+  if (!link) return content;
+  if (link.kind === 'artifact') {
+    return (
+      <span className={classes.artifact}>
+        <FileText size={14} aria-hidden />
+        {content}
+      </span>
+    );
+  }
+  return (
+    <a href={link.href} target="_blank" rel="noopener noreferrer nofollow" title={link.href}>
+      {content}
+    </a>
+  );
+}
+
+/** marked's own tokens; extensions, which are not used, would bring others. */
+export function asMarked(token: Token): MarkedToken {
+  return token as MarkedToken;
+}

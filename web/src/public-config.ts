@@ -1,0 +1,21 @@
+import type { PublicConfig } from '@homeport/contracts/system';
+
+/** The configuration that came inside index.html; undefined under the development server, which fills in nothing. */
+export function readInlineConfig(): PublicConfig | undefined {
+  return parseConfig(document.getElementById('public-config')?.textContent ?? '');
+}
+
+/** The nonce of this page's Content-Security-Policy; empty where none is set. */
+export function readNonce(): string {
+  const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
+  return nonce.startsWith('__') ? '' : nonce;
+}
+
+function parseConfig(text: string): PublicConfig | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as PublicConfig) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,56 @@
+import { infiniteQueryOptions, QueryClient, queryOptions } from '@tanstack/react-query';
+import { call, listConversations } from './api.ts';
+import { ApiFailure } from './api-failure.ts';
+
+/** Every server state that pages share, as TanStack Query options: the key and the call stand in one place. */
+
+export function createQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: { staleTime: 15_000, retry: (count, error) => count < 2 && isTransient(error), networkMode: 'always' },
+      mutations: { retry: false, networkMode: 'always' },
+    },
+  });
+}
+
+export const meQuery = queryOptions({
+  queryKey: ['me'],
+  queryFn: ({ signal }) => call('GET /api/me', { signal }),
+  staleTime: 60_000,
+});
+
+export const publicConfigQuery = queryOptions({
+  queryKey: ['public-config'],
+  queryFn: ({ signal }) => call('GET /api/public-config', { signal }),
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+export const catalogueQuery = queryOptions({
+  queryKey: ['catalogue'],
+  queryFn: ({ signal }) => call('GET /api/providers', { signal }),
+  staleTime: 60_000,
+});
+
+const visibleRefresh = { running: 4_000, quiet: 30_000 };
+
+/** Pages of the conversation list; asked again sooner while an answer is being written somewhere. */
+export function chatsQuery(filter: { q: string; isArchived: boolean }) {
+  return infiniteQueryOptions({
+    queryKey: ['chats', filter],
+    queryFn: ({ pageParam, signal }) =>
+      listConversations(
+        { q: filter.q, cursor: pageParam, limit: '50', ...(filter.isArchived ? { archived: '1' as const } : {}) },
+        signal,
+      ),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.nextCursor,
+    refetchInterval: (query) => {
+      const isRunning = query.state.data?.pages.some((page) => page.chats.some((chat) => chat.running));
+      return isRunning ? visibleRefresh.running : visibleRefresh.quiet;
+    },
+  });
+}
+
+function isTransient(error: Error): boolean {
+  return !(error instanceof ApiFailure) || error.status === 0 || error.status >= 500;
+}

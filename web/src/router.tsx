@@ -1,0 +1,113 @@
+import type { QueryClient } from '@tanstack/react-query';
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router';
+import { onUnauthorized } from './api.ts';
+import { ApiFailure } from './api-failure.ts';
+import { ConversationPage } from './chat/conversation-page.tsx';
+import { NewConversationPage } from './chat/new-conversation-page.tsx';
+import { CrashPage, NotFoundPage } from './frame/message-page.tsx';
+import { SignedInFrame } from './frame/signed-in-frame.tsx';
+import { meQuery, publicConfigQuery } from './queries.ts';
+
+type Context = { queries: QueryClient };
+
+const rootRoute = createRootRouteWithContext<Context>()({
+  component: Outlet,
+  errorComponent: CrashPage,
+  notFoundComponent: NotFoundPage,
+});
+
+const signedInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: 'signed-in',
+  component: SignedInFrame,
+  beforeLoad: async ({ context, location }) => {
+    const { setup } = await context.queries.ensureQueryData(publicConfigQuery);
+    if (setup.required) throw redirect({ to: '/setup' });
+    const user = await findUser(context.queries, location.href);
+    if (user.mustChangePassword) throw redirect({ to: '/password', search: { return: location.href } });
+  },
+});
+
+async function findUser(queries: QueryClient, returnTo: string) {
+  try {
+    return (await queries.ensureQueryData(meQuery)).user;
+  } catch (error) {
+    const mustSignIn =
+      error instanceof ApiFailure && (error.code === 'unauthorized' || error.code === 'account_disabled');
+    throw mustSignIn ? redirect({ to: '/sign-in', search: returnTo === '/' ? {} : { return: returnTo } }) : error;
+  }
+}
+
+const newConversationRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: '/',
+  component: NewConversationPage,
+});
+const conversationRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: '/c/$chatId',
+  component: ConversationPage,
+});
+const settingsRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: '/settings/$',
+  component: lazyRouteComponent(() => import('./pages/settings-page.tsx'), 'SettingsPage'),
+});
+
+type ReturnSearch = { return?: string };
+const returnSearch = (search: Record<string, unknown>): ReturnSearch =>
+  typeof search.return === 'string' && isOwnPath(search.return) ? { return: search.return } : {};
+
+const signInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-in',
+  validateSearch: returnSearch,
+  component: lazyRouteComponent(() => import('./pages/sign-in-page.tsx'), 'SignInPage'),
+});
+const setupRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/setup',
+  component: lazyRouteComponent(() => import('./pages/setup-page.tsx'), 'SetupPage'),
+});
+const passwordRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/password',
+  validateSearch: returnSearch,
+  component: lazyRouteComponent(() => import('./pages/password-page.tsx'), 'PasswordPage'),
+});
+
+const routeTree = rootRoute.addChildren([
+  signedInRoute.addChildren([newConversationRoute, conversationRoute, settingsRoute]),
+  signInRoute,
+  setupRoute,
+  passwordRoute,
+]);
+
+/** A return path stays on this origin: `//host` and `/\host` would leave it. */
+function isOwnPath(path: string): boolean {
+  return /^\/(?![/\\])/.test(path);
+}
+
+export function createAppRouter(queries: QueryClient) {
+  const router = createRouter({ routeTree, context: { queries }, defaultPreload: 'intent', scrollRestoration: false });
+  onUnauthorized(() => {
+    queries.removeQueries({ queryKey: meQuery.queryKey });
+    const { href, pathname } = router.state.location;
+    if (pathname !== '/sign-in' && pathname !== '/setup')
+      void router.navigate({ to: '/sign-in', search: { return: href } });
+  });
+  return router;
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createAppRouter>;
+  }
+}

@@ -1,0 +1,122 @@
+import type { Branding } from '@homeport/contracts/system';
+import {
+  type CSSVariablesResolver,
+  createTheme,
+  defaultVariantColorsResolver,
+  type MantineThemeOverride,
+  type VariantColorsResolver,
+} from '@mantine/core';
+import { brandShade, brandShades, readableOn, shadeOn } from './brand-color.ts';
+import type { Translate } from './i18n.ts';
+
+const hexColor = /^#[0-9a-f]{6}$/i;
+const fallback = { primary: '#4f46e5', foreground: '#ffffff' };
+
+/** Surfaces on which accent text must be readable; the same values stand in styles.css. */
+const surface = { light: '#ffffff', dark: '#17181a' };
+
+/** Mantine's theme in the installation's colours. Component defaults that accessibility needs live here, once. */
+export function createAppTheme(branding: Branding, t: Translate): MantineThemeOverride {
+  const { primary } = brandColors(branding);
+  return createTheme({
+    primaryColor: 'brand',
+    primaryShade: brandShade,
+    colors: { brand: brandShades(primary), dark: darkShades },
+    black: '#1b1c1e',
+    autoContrast: true,
+    defaultRadius: 'md',
+    cursorType: 'pointer',
+    respectReducedMotion: true,
+    fontFamily: systemFont,
+    fontFamilyMonospace: monospaceFont,
+    headings: { fontFamily: systemFont, fontWeight: '600' },
+    components: {
+      Modal: {
+        defaultProps: {
+          centered: true,
+          radius: 'lg',
+          closeButtonProps: { 'aria-label': t('app.close') },
+          overlayProps: { backgroundOpacity: 0.45, blur: 2 },
+        },
+      },
+      Drawer: {
+        defaultProps: { closeButtonProps: { 'aria-label': t('app.close') }, overlayProps: { backgroundOpacity: 0.45 } },
+      },
+      Tooltip: {
+        defaultProps: {
+          openDelay: 350,
+          withArrow: false,
+          fz: 'xs',
+          events: { hover: true, focus: true, touch: false },
+        },
+      },
+      Menu: { defaultProps: { shadow: 'md', radius: 'md', transitionProps: { duration: 80 } } },
+    },
+    variantColorResolver: resolveVariant,
+  });
+}
+
+/** Our own variables beside Mantine's: the accent in both colour schemes, and text that keeps 4.5:1. */
+export function createVariables(branding: Branding): CSSVariablesResolver {
+  const { primary, foreground } = brandColors(branding);
+  const shades = brandShades(primary);
+  const onPrimary = readableOn(primary, foreground);
+  return () => ({
+    variables: {
+      '--on-primary': onPrimary,
+      '--mantine-primary-color-contrast': onPrimary,
+      '--mantine-color-anchor': 'var(--accent)',
+    },
+    light: {
+      '--accent': shadeOn(shades, surface.light, 4.5),
+      '--mantine-color-dimmed': '#5f6368',
+      '--mantine-color-placeholder': '#6b7075',
+      '--mantine-color-error': '#c4261d',
+    },
+    dark: {
+      '--accent': shadeOn(shades, surface.dark, 4.5),
+      '--mantine-color-dimmed': '#a1a5ab',
+      '--mantine-color-placeholder': '#92969c',
+      '--mantine-color-error': '#ff8f87',
+      '--mantine-color-body': '#17181a',
+    },
+  });
+}
+
+/** Text on and in the brand colour keeps its contrast in both schemes; Mantine's own choice does not promise that. */
+const resolveVariant: VariantColorsResolver = (input) => {
+  const colors = defaultVariantColorsResolver(input);
+  if (input.color !== undefined && input.color !== 'brand') return colors;
+  if (input.variant === 'filled') return { ...colors, color: 'var(--on-primary)' };
+  const isTinted =
+    input.variant === 'light' ||
+    input.variant === 'subtle' ||
+    input.variant === 'outline' ||
+    input.variant === 'transparent';
+  return isTinted ? { ...colors, color: 'var(--accent)' } : colors;
+};
+
+function brandColors(branding: Branding) {
+  const primary = hexColor.test(branding.primaryColor) ? branding.primaryColor : fallback.primary;
+  const foreground = hexColor.test(branding.primaryForegroundColor)
+    ? branding.primaryForegroundColor
+    : fallback.foreground;
+  return { primary, foreground };
+}
+
+const systemFont =
+  'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", Arial, sans-serif, "Apple Color Emoji", "Segoe UI Emoji", "Noto Color Emoji"';
+const monospaceFont = 'ui-monospace, SFMono-Regular, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace';
+
+const darkShades = [
+  '#e6e7e9',
+  '#c3c6ca',
+  '#a1a5ab',
+  '#777c83',
+  '#3d4046',
+  '#303338',
+  '#232529',
+  '#17181a',
+  '#111214',
+  '#0b0c0d',
+] as const;

@@ -1,0 +1,65 @@
+import type { User } from '@homeport/contracts/fields';
+import type { QueryClient } from '@tanstack/react-query';
+import { createContext, use } from 'react';
+import { call, getConversation, openStream, sendSubmission } from './api.ts';
+import { ConversationStore } from './chat/conversation-store.ts';
+import { DraftBook } from './chat/drafts.ts';
+import { ReceiptBook } from './chat/receipts.ts';
+import { SeenBook } from './chat/seen.ts';
+
+/** What this browser keeps for the signed-in user. Built anew for another user; receipts and drafts stay in storage. */
+export type Workbench = {
+  user: User;
+  receipts: ReceiptBook;
+  drafts: DraftBook;
+  seen: SeenBook;
+  /** The store of a conversation; the same one while it is used, so that going back to it is instant. */
+  conversation: (chatId: string) => ConversationStore;
+  forget: (chatId: string) => void;
+};
+
+/** Conversations kept in memory; the least recently opened leaves first. */
+const keptConversations = 12;
+
+export function createWorkbench(user: User, queries: QueryClient): Workbench {
+  const drafts = new DraftBook(user.id, localStorage);
+  const receipts = new ReceiptBook(user.id, {
+    storage: localStorage,
+    locks: navigator.locks,
+    send: sendSubmission,
+    clearDraft: (name) => drafts.clear(name),
+  });
+  const stores = new Map<string, ConversationStore>();
+  const onActivity = () => void queries.invalidateQueries({ queryKey: ['chats'] });
+  const create = (chatId: string) =>
+    new ConversationStore(chatId, {
+      open: openStream,
+      load: getConversation,
+      stop: (id, assistantId) => call('POST /api/chat/:chatId/stop', { params: { chatId: id }, body: { assistantId } }),
+      onActivity,
+      network: window,
+    });
+  return {
+    user,
+    receipts,
+    drafts,
+    seen: new SeenBook(user.id, localStorage),
+    conversation: (chatId) => {
+      const store = stores.get(chatId) ?? create(chatId);
+      stores.delete(chatId);
+      stores.set(chatId, store);
+      const oldest = stores.keys().next().value;
+      if (stores.size > keptConversations && oldest !== undefined) stores.delete(oldest);
+      return store;
+    },
+    forget: (chatId) => void stores.delete(chatId),
+  };
+}
+
+export const WorkbenchContext = createContext<Workbench | null>(null);
+
+export function useWorkbench(): Workbench {
+  const workbench = use(WorkbenchContext);
+  if (!workbench) throw new Error('No user is signed in here');
+  return workbench;
+}

@@ -1,0 +1,22 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+import { catalogue } from './build/catalogue-plugin.ts';
+
+export default defineConfig({
+  root: import.meta.dirname,
+  plugins: [react(), catalogue()],
+  // The server puts a fresh nonce in place of this text in every index.html it sends.
+  html: { cspNonce: '__CSP_NONCE__' },
+  build: {
+    outDir: '../dist/web',
+    emptyOutDir: true,
+    manifest: true,
+    target: 'es2023',
+    // Below these Lightning CSS rewrites light-dark() to variables that Mantine's colour scheme attribute does not set.
+    cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
+  server: { port: 5173, strictPort: true, proxy: { '/api': process.env.HOMEPORT_API ?? 'http://127.0.0.1:3000' } },
+});
