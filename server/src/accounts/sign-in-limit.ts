@@ -17,7 +17,7 @@ const mostFailures = { account: 10, address: 30 };
 const longestAttemptMs = 30_000;
 // Tries beyond the limit wait for those under way, which may well be right: a household behind one address signs in together.
 const retryEveryMs = 100;
-const retries = 50;
+const retries = 100;
 const prunedAtOnce = 100;
 
 /**

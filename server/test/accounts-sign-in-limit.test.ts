@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type AccountsApp, type Answer, startAccountsApp, testPassword } from './accounts-app.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+
+let database: TestDatabase;
+let app: AccountsApp;
+before(async () => {
+  database = await createTestDatabase();
+  app = await startAccountsApp({ database });
+});
+after(async () => {
+  await app.stop();
+  await database.drop();
+});
+
+let subnet = 0;
+/** An address that no other test uses. */
+function freshAddress(): string {
+  subnet += 1;
+  return `203.0.${subnet}.1`;
+}
+
+async function trySignIn(email: string, password: string, from: string, on = app): Promise<Answer> {
+  return on.request('POST', '/api/auth/sign-in/email', { body: { email, password }, from });
+}
+
+async function wrongTimes(times: number, email: string, from: string): Promise<number[]> {
+  const statuses = [];
+  for (let index = 0; index < times; index += 1) statuses.push((await trySignIn(email, 'wrong', from)).status);
+  return statuses;
+}
+
+test('ten wrong passwords for one account from one address, then 429 even for the right one', async () => {
+  const [user, other] = [await app.addUser(), await app.addUser()];
+  const from = freshAddress();
+  assert.deepEqual(await wrongTimes(11, user.email, from), [...Array(10).fill(401), 429]);
+  const answer = await trySignIn(user.email.toUpperCase(), testPassword, from);
+  assert.deepEqual([answer.status, answer.body.error.code], [429, 'rate_limited']);
+  const seconds = Number(answer.headers.get('retry-after'));
+  assert.ok(seconds > 540 && seconds <= 600, `retry-after ${seconds}`);
+  assert.equal((await trySignIn(other.email, testPassword, from)).status, 200, 'another account');
+  assert.equal((await trySignIn(user.email, testPassword, freshAddress())).status, 200, 'another address');
+  assert.equal((await trySignIn(user.email, testPassword, from)).status, 429, 'still closed here');
+});
+
+test('thirty wrong passwords from one address close it, known accounts or not', async () => {
+  const user = await app.addUser();
+  const from = freshAddress();
+  for (let index = 0; index < 30; index += 1) {
+    assert.equal((await trySignIn(`guess${index}@example.org`, 'wrong', from)).status, 401);
+  }
+  assert.equal((await trySignIn(user.email, testPassword, from)).status, 429);
+  assert.equal((await trySignIn(user.email, testPassword, freshAddress())).status, 200);
+  const { count } = await app.db.kysely
+    .selectFrom('sign_in_failures')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('address', '=', from)
+    .executeTakeFirstOrThrow();
+  assert.equal(count, 30);
+});
+
+test('the right password forgets the wrong ones for that account only', async () => {
+  const [user, other] = [await app.addUser(), await app.addUser()];
+  const from = freshAddress();
+  await wrongTimes(9, other.email, from);
+  await wrongTimes(9, user.email, from);
+  assert.equal((await trySignIn(user.email, testPassword, from)).status, 200);
+  assert.deepEqual(await wrongTimes(2, user.email, from), [401, 401]);
+  assert.deepEqual(await wrongTimes(2, other.email, from), [401, 429]);
+});
+
+test('tries at once, on two replicas, do not slip through', async () => {
+  const replica = await startAccountsApp({ database });
+  try {
+    const user = await app.addUser();
+    const from = freshAddress();
+    const tries = Array.from({ length: 40 }, (_, index) =>
+      trySignIn(user.email, `wrong ${index}`, from, index % 2 === 0 ? app : replica),
+    );
+    const statuses = (await Promise.all(tries)).map(({ status }) => status);
+    assert.equal(statuses.filter((status) => status === 401).length, 10);
+    assert.equal(statuses.filter((status) => status === 429).length, 30);
+  } finally {
+    await replica.stop();
+  }
+});
+
+test('forty people with right passwords behind one address get in together', async () => {
+  const users = await Promise.all(Array.from({ length: 40 }, () => app.addUser()));
+  const from = freshAddress();
+  const answers = await Promise.all(users.map(({ email }) => trySignIn(email, testPassword, from)));
+  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+});
+
+test('x-forwarded-for counts from trusted proxies only, and an IPv6 /64 is one address', async () => {
+  const direct = await startAccountsApp({ database, config: { trustedProxies: [] } });
+  try {
+    const user = await app.addUser();
+    for (let index = 0; index < 10; index += 1) {
+      assert.equal((await trySignIn(user.email, 'wrong', `198.51.100.${index}`, direct)).status, 401);
+    }
+    assert.equal((await trySignIn(user.email, 'wrong', '198.51.100.99', direct)).status, 429, 'forged header');
+    assert.equal((await trySignIn(user.email, testPassword, freshAddress())).status, 200);
+    for (let index = 0; index < 10; index += 1) {
+      assert.equal((await trySignIn(user.email, 'wrong', `2001:db8:1:2:${index}::1`)).status, 401);
+    }
+    assert.equal((await trySignIn(user.email, 'wrong', '2001:db8:1:2:ffff::1')).status, 429, 'same /64');
+    assert.equal((await trySignIn(user.email, testPassword, '2001:db8:1:3::1')).status, 200, 'next /64');
+  } finally {
+    await direct.stop();
+  }
+});
+
+test('the window moves on, and old rows go', async () => {
+  const user = await app.addUser();
+  const from = freshAddress();
+  await wrongTimes(10, user.email, from);
+  assert.equal((await trySignIn(user.email, testPassword, from)).status, 429);
+  app.clock.advance(10 * 60_000 + 1_000);
+  assert.equal((await trySignIn(user.email, testPassword, from)).status, 200);
+  await wrongTimes(1, user.email, from);
+  const rows = await app.db.kysely.selectFrom('sign_in_failures').selectAll().where('address', '=', from).execute();
+  assert.equal(rows.length, 1);
+});
+
+test('guesses of the present password are bounded too', async () => {
+  const user = await app.addUser();
+  const from = freshAddress();
+  const cookie = (await trySignIn(user.email, testPassword, from)).session;
+  const change = (currentPassword: string) =>
+    app.request('POST', '/api/auth/change-password', {
+      cookie,
+      from,
+      body: { currentPassword, newPassword: 'another horse 2' },
+    });
+  for (let index = 0; index < 10; index += 1) assert.equal((await change('wrong')).status, 401);
+  assert.equal((await change(testPassword)).status, 429);
+  assert.equal((await app.request('GET', '/api/me', { cookie, from })).status, 200);
+});
+
+test('an address in a file of guesses is not kept as text', async () => {
+  const from = freshAddress();
+  await trySignIn('my secret password', 'wrong', from);
+  const rows = await app.db.kysely.selectFrom('sign_in_failures').selectAll().where('address', '=', from).execute();
+  assert.equal(rows.length, 1);
+  assert.doesNotMatch(JSON.stringify(rows), /secret/);
+});
