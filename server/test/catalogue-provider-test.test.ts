@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { after, before, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { ApiError } from '@homeport/contracts/errors';
+import { type ProviderTestInput, providerTestBounds, testProvider } from '../src/catalogue/provider-test.ts';
+import { updateProvider } from '../src/catalogue/providers.ts';
+import { createEgress, type Egress } from '../src/egress/egress.ts';
+import { type CatalogueTestDeps, catalogueDeps, makeOwner, makeProvider } from './catalogue-makers.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+
+type Answer = (response: ServerResponse, request: IncomingMessage) => void;
+
+let database: TestDatabase;
+let deps: CatalogueTestDeps & { egress: Egress };
+let baseUrl: string;
+let answer: Answer;
+const requests: IncomingMessage[] = [];
+const server = createServer((request, response) => {
+  requests.push(request);
+  answer(response, request);
+});
+before(async () => {
+  database = await createTestDatabase();
+  const egress = createEgress({ allowPrivateEgress: true, allowInsecureHttp: true });
+  deps = { ...catalogueDeps(database.database), egress };
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  baseUrl = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/v1`;
+});
+after(async () => {
+  await deps.egress.close();
+  server.closeAllConnections();
+  server.close();
+  await database.drop();
+});
+
+const json =
+  (body: unknown, status = 200): Answer =>
+  (response) =>
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+const text =
+  (body: string | Buffer, status = 200): Answer =>
+  (response) =>
+    response.writeHead(status, { 'content-type': 'text/html' }).end(body);
+
+function ask(input: ProviderTestInput = { baseUrl }, owner = makeOwner(), signal = new AbortController().signal) {
+  requests.length = 0;
+  return testProvider(deps, owner, input, signal);
+}
+
+async function failure(promise: Promise<unknown>): Promise<ApiError> {
+  const error = await promise.then(
+    () => assert.fail('The test passed'),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof ApiError, String(error));
+  return error;
+}
+
+test('the shapes that providers answer with', async () => {
+  const expected = [{ id: 'b' }, { id: 'a' }];
+  const shapes = [
+    { data: [{ id: 'b' }, { id: 'a' }, { id: 'b' }], object: 'list' },
+    { models: [{ id: 'b', name: 'B' }, { name: 'a' }] },
+    [{ id: 'b' }, { id: 'a' }],
+    {
+      data: [{ id: 'b' }, { id: 'a' }, {}, null, 7, { id: 3 }, { id: '' }, { id: 'x'.repeat(257) }, { id: 'a\u0000' }],
+    },
+    { data: [{ id: 'b' }, { id: '\ud800' }, { id: ' a ' }, { id: 'a' }] },
+  ];
+  for (const shape of shapes) {
+    answer = json(shape);
+    assert.deepEqual(await ask(), expected, JSON.stringify(shape));
+  }
+  answer = json({ data: [] });
+  assert.deepEqual(await ask(), []);
+});
+
+test('the address, the key and the custom headers', async () => {
+  answer = json({ data: [] });
+  await ask({ baseUrl: `${baseUrl}//?api-version=1`, apiKey: 'sk-1', headers: { 'X-Team': 'blue' } });
+  const [request] = requests;
+  assert.equal(request?.url, '/v1/models?api-version=1');
+  assert.deepEqual([request.headers.authorization, request.headers['x-team']], ['Bearer sk-1', 'blue']);
+  await ask({ baseUrl, apiKey: 'sk-1', headers: { Authorization: 'Basic eA==' } });
+  assert.equal(requests[0]?.headers.authorization, 'Basic eA==');
+  await ask({ baseUrl, apiKey: null });
+  assert.equal(requests[0]?.headers.authorization, undefined);
+});
+
+test('a stored provider is tested with its stored key at its stored address only', async () => {
+  answer = json({ data: [{ id: 'a' }] });
+  const owner = makeOwner();
+  const id = await makeProvider(deps, owner, { baseUrl, apiKey: 'sk-stored', headers: { 'x-a': 'b' } });
+  const mixed = { id, baseUrl: 'http://127.0.0.1:1/elsewhere' };
+  assert.deepEqual(await ask(mixed, owner), [{ id: 'a' }]);
+  assert.deepEqual([requests.length, requests[0]?.headers.authorization], [1, 'Bearer sk-stored']);
+  assert.equal((await failure(ask({ id }, makeOwner()))).code, 'not_found');
+  assert.equal(requests.length, 0);
+  await updateProvider(deps, owner, { id, enabled: false });
+  assert.deepEqual(await ask({ id }, owner), [{ id: 'a' }]);
+});
+
+test('unreadable credentials stop the call before it is made', async () => {
+  const owner = makeOwner();
+  const id = await makeProvider(deps, owner, { baseUrl, apiKey: 'sk-stored' });
+  requests.length = 0;
+  const wrong = {
+    ...catalogueDeps(database.database, 'another key of more than thirty-two bytes'),
+    egress: deps.egress,
+  };
+  const error = await failure(testProvider(wrong, owner, { id }, new AbortController().signal));
+  assert.deepEqual([error.code, requests.length], ['credentials_unreadable', 0]);
+});
+
+test('an error status is told without what the provider said', async () => {
+  for (const status of [302, 400, 401, 403, 404, 429, 500, 503]) {
+    answer = json({ error: { message: 'Incorrect API key provided: sk-canary' } }, status);
+    const error = await failure(ask({ baseUrl, apiKey: 'sk-canary' }));
+    assert.equal(error.code, 'provider_error');
+    assert.deepEqual(error.details, { status });
+    assert.ok(!`${error.message} ${error.cause}`.includes('canary'));
+  }
+});
+
+test('what is no list of models asks about the base URL', async () => {
+  const answers = [
+    text('<!doctype html><p>Welcome</p>'),
+    text(''),
+    text('['.repeat(100_000)),
+    text('nul'),
+    text(Buffer.from([0xff, 0xfe, 0x00])),
+    json({ data: 'no' }),
+    json({ object: 'list' }),
+    json(null),
+    json('models'),
+  ];
+  for (const [index, bad] of answers.entries()) {
+    answer = bad;
+    const error = await failure(ask());
+    assert.deepEqual([error.code, error.details], ['provider_error', { status: 200 }], String(index));
+    assert.match(error.message, /usually ends in \/v1/);
+  }
+});
+
+test('a very long list is cut, a very large answer is refused', async () => {
+  const many = Array.from({ length: 200_000 }, (_, index) => ({ id: `m${index}` }));
+  answer = json({ data: many });
+  const listed = await ask();
+  assert.equal(listed.length, providerTestBounds.models);
+  assert.deepEqual(listed.at(-1), { id: `m${providerTestBounds.models - 1}` });
+  let sent = 0;
+  answer = (response) => {
+    const block = Buffer.alloc(256 * 1024, 0x20);
+    const more = () => {
+      while (!response.destroyed && sent < 1e9) {
+        sent += block.length;
+        if (!response.write(block)) return void response.once('drain', more);
+      }
+    };
+    more();
+  };
+  const error = await failure(ask());
+  assert.deepEqual([error.code, error.details], ['provider_unreachable', { reason: 'too_large', phase: 'response' }]);
+  assert.ok(sent < 4 * providerTestBounds.bodyBytes, `${sent} bytes were taken`);
+});
+
+test('a compressed answer is refused, not unpacked', async () => {
+  answer = (response) =>
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(16 * 1024 * 1024)));
+  assert.equal((await failure(ask())).code, 'provider_unreachable');
+});
+
+test('a caller who goes away ends the call', async () => {
+  const caller = new AbortController();
+  const { promise: gone, resolve } = Promise.withResolvers<void>();
+  answer = (response) => {
+    response.once('close', () => resolve());
+    response.writeHead(200).write('{"data": [');
+    caller.abort();
+  };
+  await assert.rejects(ask({ baseUrl }, makeOwner(), caller.signal));
+  await gone;
+});
+
+test('refused connections and blocked destinations are typed', async () => {
+  assert.equal((await failure(ask({ baseUrl: 'http://127.0.0.1:1/v1' }))).code, 'provider_unreachable');
+  requests.length = 0;
+  const egress = createEgress({ allowPrivateEgress: false, allowInsecureHttp: true });
+  const guarded = { ...deps, egress };
+  const signal = new AbortController().signal;
+  for (const url of [baseUrl, baseUrl.replace('127.0.0.1', '[::ffff:7f00:1]'), 'http://169.254.169.254/v1']) {
+    assert.equal(
+      (await failure(testProvider(guarded, makeOwner(), { baseUrl: url }, signal))).code,
+      'blocked_destination',
+    );
+  }
+  assert.equal(requests.length, 0);
+  await egress.close();
+});
+
+test('a redirect takes no secrets to another origin', async () => {
+  const other = createServer((request, response) => {
+    elsewhere.push(request);
+    response.end('{"data": []}');
+  });
+  const elsewhere: IncomingMessage[] = [];
+  other.listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const address = other.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  answer = (response) => response.writeHead(307, { location: `http://127.0.0.1:${port}/models` }).end();
+  await ask({ baseUrl, apiKey: 'sk-canary', headers: { 'x-api-key': 'canary' } });
+  assert.equal(elsewhere.length, 1);
+  assert.ok(!JSON.stringify(elsewhere[0]?.headers).includes('canary'));
+  other.closeAllConnections();
+  other.close();
+});
