@@ -7,7 +7,8 @@ const unshareFlags = process.getuid?.() === 0 ? ['-n', '-m'] : ['-U', '-r', '-n'
 
 /** Why no network of our own can be made on this machine, or undefined when it can. */
 export function whyNoSandbox(): string | undefined {
-  const steps = 'ip link set lo up && ip route add local 0.0.0.0/0 dev lo && ip -6 route add local ::/0 dev lo';
+  const steps =
+    'openssl version && ip link set lo up && ip route add local 0.0.0.0/0 dev lo && ip -6 route add local ::/0 dev lo';
   const probe = spawnSync('unshare', [...unshareFlags, 'sh', '-c', steps], { encoding: 'utf8', timeout: 10_000 });
   if (probe.status === 0) return undefined;
   const reason = probe.error?.message ?? probe.stderr.trim();
