@@ -4,6 +4,7 @@ import { createActorFinder } from './accounts/actor.ts';
 import { createAuth } from './accounts/auth.ts';
 import { createApp } from './app.ts';
 import { type ChatTimings, RunningResponses } from './chat/running-responses.ts';
+import type { FindTools } from './chat/turn-request.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/pool.ts';
@@ -23,6 +24,8 @@ export type ServiceOptions = {
   timings?: ChatTimings;
   /** Tests bring one with another resolver. */
   egress?: Egress;
+  /** The tools of a response; none by default. */
+  findTools?: FindTools;
 };
 
 /** One replica on a migrated database: everything but the process around it. */
@@ -42,12 +45,14 @@ const serverLimits = {
   connectionsCheckingInterval: 5_000,
 };
 
+const noTools: FindTools = async () => [];
+
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { config, db, log, clock } = options;
   const egress = options.egress ?? createEgress(config);
   const secrets = createKeyRing({ current: config.encryptionKey, previous: [...config.previousEncryptionKeys] });
   const base = { config, db, secrets, egress, clock, log };
-  const responses = new RunningResponses(base, options.timings);
+  const responses = new RunningResponses({ ...base, findTools: options.findTools ?? noTools }, options.timings);
   const deps: Deps = {
     ...base,
     auth: createAuth(base),

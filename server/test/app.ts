@@ -6,6 +6,7 @@ import { cookiePair, cookieRule } from '../src/accounts/session-cookie.ts';
 import { insertSession } from '../src/accounts/sessions.ts';
 import { insertUser, type NewUser } from '../src/accounts/users.ts';
 import { type ChatTimings, defaultTimings } from '../src/chat/running-responses.ts';
+import type { FindTools } from '../src/chat/turn-request.ts';
 import { type Clock, systemClock } from '../src/clock.ts';
 import type { Config } from '../src/config.ts';
 import { openDatabase } from '../src/db/pool.ts';
@@ -43,6 +44,7 @@ export type TestAppOptions = {
   /** Receives every log line. */
   log?: (line: string) => void;
   webFolder?: string;
+  findTools?: FindTools;
 };
 
 /** The whole application on real HTTP and a database of its own. Call `stop` in `after`. */
@@ -82,6 +84,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     clock: options.clock ?? systemClock,
     timings: { ...defaultTimings, ...options.timings },
     ...(options.egress === undefined ? {} : { egress: options.egress }),
+    ...(options.findTools === undefined ? {} : { findTools: options.findTools }),
     ...(options.webFolder === undefined ? {} : { webFolder: options.webFolder }),
   });
   await new Promise<void>((resolve) => service.server.listen(0, '127.0.0.1', resolve));

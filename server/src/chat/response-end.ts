@@ -1,7 +1,7 @@
 import type { Frame, MessagePart, Usage } from '@homeport/contracts/frames';
 import { createMessageAssembler, finishParts } from '@homeport/contracts/message-assembly';
 import { sql } from 'kysely';
-import { finishMessage, readParts } from '../conversations/messages.ts';
+import { finishMessage, readParts, saveParts } from '../conversations/messages.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
 import type { ResponseState } from '../db/tables.ts';
 import type { Deps } from '../deps.ts';
@@ -53,7 +53,8 @@ async function endLocked(
 ): Promise<EndedResponse | undefined> {
   const follower = await nextInput(trx, response.chat_id);
   const next = follower === undefined ? undefined : { messageId: follower.id, assistantId: follower.assistant_id };
-  const endFrames: Frame[] = next === undefined ? end.frames : [...end.frames, { type: 'data-next', transient: true, data: next }];
+  const endFrames: Frame[] =
+    next === undefined ? end.frames : [...end.frames, { type: 'data-next', transient: true, data: next }];
   const sequenced = sequence(endFrames, end.seq);
   const { numUpdatedRows } = await trx
     .updateTable('responses')
@@ -125,6 +126,15 @@ export async function storeFrames(deps: Pick<Deps, 'db'>, batch: readonly LogBat
     ],
   });
   return new Set(rows.map((row) => row.response_id));
+}
+
+/** Saves a running message's parts as far as they are complete; a replica that lost its lease saves nothing. */
+export async function saveCheckpoint(
+  deps: Pick<Deps, 'db'>,
+  response: Pick<ResponseRow, 'id' | 'generation'>,
+  parts: readonly MessagePart[],
+): Promise<void> {
+  await saveParts(deps.db.kysely, { id: response.id, generation: response.generation, parts: JSON.stringify(parts) });
 }
 
 /** Renews leases; resolves with those still held and whether Stop was asked for. */

@@ -31,6 +31,10 @@ export const defaultTimings: ChatTimings = {
 /** How long a signal that came before its response is remembered. */
 const earlyStopMs = 10_000;
 const dueBatch = 50;
+const backgroundMax = 8;
+
+/** What a replica needs to make responses. */
+export type ReplicaDeps = Omit<RunDeps, 'responses'>;
 
 /**
  * The responses that this replica makes, and what keeps all replicas' responses moving: the group write of frames, heartbeats,
@@ -40,15 +44,17 @@ export class RunningResponses {
   readonly replica = randomUUIDv7();
   readonly signals: SignalListener;
   readonly timings: ChatTimings;
-  readonly #deps: Omit<RunDeps, 'responses'>;
+  readonly #deps: ReplicaDeps;
   readonly #runs = new Map<string, ResponseRun>();
   readonly #earlyStops = new Map<string, number>();
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #idle = new Set<() => void>();
   readonly #jobs = new Map<string, Promise<void>>();
+  readonly #background = new Set<Promise<void>>();
+  readonly #stopped = new AbortController();
   #draining = false;
 
-  constructor(deps: Omit<RunDeps, 'responses'>, timings: ChatTimings = defaultTimings) {
+  constructor(deps: ReplicaDeps, timings: ChatTimings = defaultTimings) {
     this.#deps = deps;
     this.timings = timings;
     this.signals = new SignalListener({ db: deps.db, clock: deps.clock, log: deps.log });
@@ -117,8 +123,18 @@ export class RunningResponses {
     for (const run of this.#runs.values()) run.interrupt();
     await Promise.race([this.#allDone(), this.#deps.clock.sleep(handOverMs)]);
     for (const timer of this.#timers) clearInterval(timer);
-    await Promise.all(this.#jobs.values());
+    this.#stopped.abort(new Error('The service is stopping'));
+    await Promise.all([...this.#jobs.values(), ...this.#background]);
     await this.signals.stop();
+  }
+
+  /** Work that nobody waits for; more than a few at once are left out. Its failure is logged. */
+  inBackground(name: string, work: (signal: AbortSignal) => Promise<void>): void {
+    if (this.#background.size >= backgroundMax || this.#draining) return;
+    const job = work(this.#stopped.signal)
+      .catch((error) => this.#failed(name, error))
+      .finally(() => this.#background.delete(job));
+    this.#background.add(job);
   }
 
   /** Resolves when no write of frames is under way: what was taken is stored, or back in its log. */

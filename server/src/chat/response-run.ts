@@ -1,0 +1,235 @@
+import { ApiError } from '@homeport/contracts/errors';
+import type { Frame, MessageMetadata, MessagePart, Usage } from '@homeport/contracts/frames';
+import { createMessageAssembler, finishParts } from '@homeport/contracts/message-assembly';
+import { readParts } from '../conversations/messages.ts';
+import { databaseUnavailable, isDatabaseUnavailable } from '../db/pool.ts';
+import type { Deps } from '../deps.ts';
+import type { ResponseRow } from './claims.ts';
+import { framesOfParts } from './replay.ts';
+import { type EndState, endResponse, interruptedError, saveCheckpoint } from './response-end.ts';
+import { ResponseLog } from './response-log.ts';
+import type { RunningResponses } from './running-responses.ts';
+import { titleAfterFirstExchange } from './title-exchange.ts';
+import type { TurnResult } from './turn-loop.ts';
+import { type FindTools, type PreparedTurn, prepareTurn, runPreparedTurn } from './turn-request.ts';
+
+export type RunDeps = Pick<Deps, 'config' | 'db' | 'secrets' | 'egress' | 'clock' | 'log'> & {
+  responses: RunningResponses;
+  findTools: FindTools;
+};
+
+/** Why a run was cut: Stop, the service stopping, or another replica having taken over. */
+type Cut = 'stopped' | 'interrupted' | 'lost';
+
+type Ending = {
+  state: EndState;
+  error?: { code: string; message: string } | undefined;
+  /** What the request that began the response is answered with, if nothing came before it. */
+  failure?: ApiError | undefined;
+  result?: TurnResult | undefined;
+};
+
+const endRetryMs = 1_000;
+const endPatienceMs = 120_000;
+
+/**
+ * The making of one assistant message on this replica. It runs by itself from construction on: followers come and go through
+ * `log`, `stop` ends it, and whatever happens it ends as a row in the database or loses its lease.
+ */
+export class ResponseRun {
+  readonly response: ResponseRow;
+  readonly log: ResponseLog;
+  /** Resolves at the first frame of the answer (undefined), or with the failure that came before it. */
+  readonly begun: Promise<ApiError | undefined>;
+  /** Resolves when the response has ended; true when an input waits in the conversation. Never rejects. */
+  readonly done: Promise<boolean>;
+  readonly #deps: RunDeps;
+  readonly #abort = new AbortController();
+  readonly #assembler = createMessageAssembler();
+  readonly #startedAt = performance.now();
+  #begin: (failure: ApiError | undefined) => void = () => undefined;
+  #cut: Cut | undefined;
+  #ending = false;
+  #modelId: string | undefined;
+
+  constructor(deps: RunDeps, response: ResponseRow) {
+    this.#deps = deps;
+    this.response = response;
+    this.log = new ResponseLog(response.first_seq);
+    this.begun = new Promise((resolve) => {
+      this.#begin = resolve;
+    });
+    this.#emit({ type: 'start', messageId: response.id });
+    this.done = this.#run();
+  }
+
+  /** True once nothing more is written but the end itself. */
+  get ending(): boolean {
+    return this.#ending;
+  }
+
+  /** Stop: aborts the request to the provider now. */
+  stop(): void {
+    this.#cutOff('stopped');
+  }
+
+  /** The service is stopping; what was said so far is kept and the response can be continued. */
+  interrupt(): void {
+    this.#cutOff('interrupted');
+  }
+
+  /** Another replica has ended this response: nothing more may be written, followers are to ask elsewhere. */
+  lose(): void {
+    this.#cutOff('lost');
+    this.log.cut();
+  }
+
+  #cutOff(cut: Cut): void {
+    this.#cut ??= cut;
+    this.#abort.abort(new Error(cut));
+  }
+
+  #emit(frame: Frame): void {
+    this.#assembler.apply(frame);
+    this.log.append(frame);
+    if (frame.type !== 'start' && frame.type !== 'start-step') this.#begin(undefined);
+  }
+
+  async #run(): Promise<boolean> {
+    const ending = await this.#make().catch((error): Ending => this.#failed(error));
+    return this.#finish(ending).catch((error) => {
+      this.#deps.log.error({ cause: error, responseId: this.response.id }, 'ending a response failed');
+      this.log.cut();
+      return false;
+    });
+  }
+
+  async #make(): Promise<Ending> {
+    const basis = await this.#replayEarlierParts();
+    const turn = await prepareTurn(this.#deps, this.response, basis, this.#abort.signal);
+    this.#modelId = turn.modelId;
+    const result = await this.#turn(turn);
+    if (result.outcome === 'complete') return { state: 'complete', result };
+    if (this.#cut !== undefined) return { ...this.#cutEnding(), result };
+    return { ...failedEnding(result.error), result };
+  }
+
+  /** A response that is continued begins with the parts it already has. */
+  async #replayEarlierParts(): Promise<MessagePart[]> {
+    if (this.response.generation === 1) return [];
+    const parts = await readParts(this.#deps.db.kysely, this.response.id);
+    for (const frame of framesOfParts(parts)) this.#emit(frame);
+    return parts;
+  }
+
+  #turn(turn: PreparedTurn): Promise<TurnResult> {
+    return runPreparedTurn(this.#deps, turn, {
+      emit: (frame) => this.#emit(frame),
+      checkpoint: () => saveCheckpoint(this.#deps, this.response, this.#assembler.parts),
+      signal: this.#abort.signal,
+    });
+  }
+
+  #failed(error: unknown): Ending {
+    if (this.#cut !== undefined) return this.#cutEnding();
+    if (!(error instanceof ApiError) && !isDatabaseUnavailable(error)) {
+      this.#deps.log.error({ cause: error, responseId: this.response.id }, 'making a response failed');
+    }
+    return failedEnding(error);
+  }
+
+  #cutEnding(): Ending {
+    return this.#cut === 'stopped' ? { state: 'stopped' } : { state: 'interrupted', error: interruptedError };
+  }
+
+  async #finish(ending: Ending): Promise<boolean> {
+    await this.#deps.responses.stored();
+    this.#ending = true;
+    const metadata = this.#metadata(ending);
+    const ended = await this.#endWithPatience(ending, metadata);
+    this.#logEnd(ending, metadata);
+    this.#begin(ending.failure);
+    if (ended === undefined) {
+      this.log.cut();
+      return false;
+    }
+    for (const frame of ended.endFrames) this.log.append(frame);
+    this.log.end();
+    if (ending.state === 'complete') titleAfterFirstExchange(this.#deps, this.response);
+    return ended.next !== undefined;
+  }
+
+  /** Ends the response in the database; while that is away it is tried again, for the answer is complete only here. */
+  async #endWithPatience(ending: Ending, metadata: MessageMetadata): ReturnType<typeof endResponse> {
+    if (this.#cut === 'lost') return undefined;
+    const { clock } = this.#deps;
+    const giveUpAt = clock.now() + endPatienceMs;
+    const pending = this.log.takePending();
+    for (;;) {
+      try {
+        return await endResponse(this.#deps, this.response, {
+          state: ending.state,
+          parts: finishParts(this.#assembler.parts),
+          error: ending.error,
+          usage: metadata.usage,
+          modelId: this.#modelId,
+          frames: endFrames(ending, metadata),
+          seq: this.log.seq,
+          pending,
+        });
+      } catch (error) {
+        if (!isDatabaseUnavailable(error) || clock.now() > giveUpAt) throw error;
+        await clock.sleep(endRetryMs);
+      }
+    }
+  }
+
+  #metadata(ending: Ending): MessageMetadata {
+    const usage: Usage | undefined = ending.result?.usage;
+    return {
+      status: ending.state,
+      ...(this.#modelId === undefined ? {} : { modelId: this.#modelId }),
+      ...(usage === undefined ? {} : { usage }),
+      ...(ending.error === undefined ? {} : { error: ending.error }),
+    };
+  }
+
+  #logEnd(ending: Ending, metadata: MessageMetadata): void {
+    this.#deps.log.info(
+      {
+        responseId: this.response.id,
+        chatId: this.response.chat_id,
+        userId: this.response.owner_id,
+        state: this.#cut === 'lost' ? 'lost' : ending.state,
+        code: ending.error?.code,
+        modelId: this.#modelId,
+        usage: metadata.usage,
+        milliseconds: Math.round(performance.now() - this.#startedAt),
+      },
+      'response ended',
+    );
+  }
+}
+
+function endFrames(ending: Ending, metadata: MessageMetadata): Frame[] {
+  const finishReason = ending.state === 'complete' ? (ending.result?.finishReason ?? 'stop') : 'error';
+  const finish: Frame = { type: 'finish', finishReason, messageMetadata: metadata };
+  if (ending.state === 'stopped')
+    return [
+      { type: 'abort', reason: 'stopped' },
+      { ...finish, finishReason: 'other' },
+    ];
+  return ending.error === undefined ? [finish] : [{ type: 'error', errorText: ending.error.message }, finish];
+}
+
+function failedEnding(error: unknown): Ending {
+  const failure = knownFailure(error);
+  return { state: 'failed', error: { code: failure.code, message: failure.message }, failure };
+}
+
+function knownFailure(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  return isDatabaseUnavailable(error)
+    ? databaseUnavailable(error)
+    : new ApiError('internal_error', 'Something went wrong on the server', { cause: error });
+}

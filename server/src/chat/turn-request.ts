@@ -1,0 +1,145 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { ApiError } from '@homeport/contracts/errors';
+import type { Frame, MessagePart } from '@homeport/contracts/frames';
+import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
+import { resolveCredentials, type StoredProvider } from '../catalogue/credentials.ts';
+import { type ResolvedModel, resolveModel } from '../catalogue/model-choice.ts';
+import { readBranchNewestFirst } from '../conversations/branches.ts';
+import { findTurnContext } from '../conversations/chats.ts';
+import type { Deps } from '../deps.ts';
+import type { ResponseRow } from './claims.ts';
+import { fitContext } from './context-fit.ts';
+import { type ChatMessage, toProviderMessages } from './provider-messages.ts';
+import { initialDialect, streamChatCompletion } from './provider-stream.ts';
+import type { AskForText } from './title.ts';
+import type { Tool } from './tool-run.ts';
+import { type AskModel, runTurn, type TurnResult } from './turn-loop.ts';
+
+type TurnDeps = Pick<Deps, 'config' | 'db' | 'secrets' | 'egress' | 'clock' | 'log'>;
+
+/** Finds the tools of a response. Until workspaces and MCP servers bring theirs there are none. */
+export type FindTools = (response: ResponseRow, signal: AbortSignal) => Promise<Tool[]>;
+
+export type PreparedTurn = { modelId: string; askModel: AskModel; messages: ChatMessage[]; tools: Tool[] };
+
+const branchPageSize = 50;
+const providerHeadersTimeoutMs = 300_000;
+const providerIdleTimeoutMs = 300_000;
+
+const continueInstruction: ChatMessage = {
+  role: 'user',
+  content: 'Your answer above was cut off. Continue it exactly where it stopped, without repeating anything.',
+};
+
+/** Resolves the model, reads what fits of the conversation, and unseals the credentials just before they are used. */
+export async function prepareTurn(
+  deps: TurnDeps & { findTools: FindTools },
+  response: ResponseRow,
+  basis: readonly MessagePart[],
+  signal: AbortSignal,
+): Promise<PreparedTurn> {
+  const chat = await findTurnContext(deps.db, response.chat_id);
+  if (chat === undefined) throw new ApiError('not_found', 'Conversation not found');
+  const modelId = chosenModel(response, chat);
+  const [resolved, tools] = await Promise.all([
+    resolveModel(deps, catalogueOwner(deps.config, response.owner_id), { modelId }),
+    deps.findTools(response, signal),
+  ]);
+  const messages = await fitContext({
+    newestFirst: readBranchNewestFirst(deps.db, {
+      chatId: response.chat_id,
+      leafId: response.message_id,
+      stopBeforeId: chat.contextStartMessageId,
+      pageSize: branchPageSize,
+    }),
+    model: resolved.model,
+    tools,
+  });
+  return {
+    modelId: resolved.model.id,
+    askModel: askModelOf(deps, resolved),
+    messages: [...messages, ...continuation(basis)],
+    tools,
+  };
+}
+
+/** The model of this turn (specification, POST /api/chat): the given one, else the pinned one, else the default. */
+function chosenModel(response: ResponseRow, chat: { modelPinned: boolean; modelId: string | null }): string | null {
+  const { modelPinned, modelId } = response.decision;
+  if (modelPinned === false) return null;
+  return modelId ?? (chat.modelPinned ? chat.modelId : null);
+}
+
+function continuation(basis: readonly MessagePart[]): ChatMessage[] {
+  const said = toProviderMessages([{ role: 'assistant', parts: [...basis] }]);
+  const last = said.at(-1);
+  if (last === undefined) return [];
+  return last.role === 'assistant' ? [...said, continueInstruction] : said;
+}
+
+/** How a model is asked; its key is unsealed at each call and held no longer. */
+export function askModelOf(deps: TurnDeps, { model, provider }: ResolvedModel): AskModel {
+  const call = providerCall(deps, provider);
+  return ({ messages, tools }, sink, signal) =>
+    streamChatCompletion(
+      {
+        ...call(),
+        modelId: model.providerModelId,
+        messages,
+        tools,
+        maxOutputTokens: model.maxOutputTokens,
+      },
+      sink,
+      signal,
+    );
+}
+
+/** One short answer as text, for titles; never more than the model may say. */
+export function askForTextOf(deps: TurnDeps, { model, provider }: ResolvedModel): AskForText {
+  const call = providerCall(deps, provider);
+  return async ({ messages, maxOutputTokens }, signal) => {
+    let text = '';
+    const ignore = (): undefined => undefined;
+    const sink = { text: (delta: string) => (text += delta), reasoning: ignore, toolStart: ignore, toolDelta: ignore };
+    const limit = Math.min(maxOutputTokens, model.maxOutputTokens);
+    await streamChatCompletion(
+      { ...call(), modelId: model.providerModelId, messages, maxOutputTokens: limit },
+      sink,
+      signal,
+    );
+    return text;
+  };
+}
+
+function providerCall(deps: TurnDeps, provider: StoredProvider) {
+  const dialect = initialDialect(provider.base_url);
+  return () => ({
+    ...resolveCredentials(deps, provider),
+    request: deps.egress.request,
+    baseUrl: provider.base_url,
+    dialect,
+    createId: randomUUIDv7,
+    sleep: deps.clock.sleep,
+    random: Math.random,
+    now: deps.clock.now,
+    headersTimeoutMs: providerHeadersTimeoutMs,
+    idleTimeoutMs: providerIdleTimeoutMs,
+  });
+}
+
+export type TurnHooks = { emit: (frame: Frame) => void; checkpoint: () => Promise<void>; signal: AbortSignal };
+
+export function runPreparedTurn(deps: TurnDeps, turn: PreparedTurn, hooks: TurnHooks): Promise<TurnResult> {
+  return runTurn(
+    {
+      askModel: turn.askModel,
+      messages: turn.messages,
+      tools: turn.tools,
+      emit: hooks.emit,
+      createId: randomUUIDv7,
+      onCheckpoint: hooks.checkpoint,
+      onToolFailure: (toolName, error) => deps.log.warn({ toolName, cause: error }, 'tool failed'),
+    },
+    hooks.signal,
+  );
+}
