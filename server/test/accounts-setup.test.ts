@@ -65,21 +65,24 @@ test('of a hundred setups at once one wins, in ten fresh databases', async () =>
 test('two replicas on one database create one administrator', async () => {
   const database = await createTestDatabase();
   const apps = await Promise.all([startAccountsApp({ database }), startAccountsApp({ database })]);
-  // The row is held until both have looked, hashed and wait for it.
   const holder = await database.database.openClient();
-  await holder.query('begin');
-  await holder.query('select 1 from installation for update');
-  const tries = apps.map((app, index) =>
-    app.request('POST', path, { body: { ...ada, email: `ada${index}@example.org` } }),
-  );
-  const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  while ((await database.database.pool.query(waiting)).rowCount !== 2) await setTimeout(5);
-  await holder.query('commit');
-  const statuses = (await Promise.all(tries)).map(({ status }) => status).sort();
-  assert.deepEqual(statuses, [201, 409]);
-  await holder.end();
-  for (const app of apps) await app.stop();
-  await database.drop();
+  try {
+    // The row is held until both have looked, hashed and wait for it.
+    await holder.query('begin');
+    await holder.query('select 1 from installation for update');
+    const tries = apps.map((app, index) =>
+      app.request('POST', path, { body: { ...ada, email: `ada${index}@example.org` } }),
+    );
+    const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    while ((await database.database.pool.query(waiting)).rowCount !== 2) await setTimeout(5);
+    await holder.query('commit');
+    const statuses = (await Promise.all(tries)).map(({ status }) => status).sort();
+    assert.deepEqual(statuses, [201, 409]);
+  } finally {
+    await holder.end();
+    for (const app of apps) await app.stop();
+    await database.drop();
+  }
 });
 
 test('the claim token is asked for when it is configured', () =>
