@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ownerLexeme, ownerQuery, searchQuery, searchText, searchTextMax } from './search-text.ts';
+
+const texts: [text: string, words: string][] = [
+  ['Hello, World!', 'hello world'],
+  ['foo-bar_baz/report.pdf', 'foo bar baz report pdf'],
+  ['  \n\t ', ''],
+  ['👩‍🚀 & |!', ''],
+  ['ＦＵＬＬ width', 'full width'],
+  ['ÜBER Straße', 'über straße'],
+  ['日本語 text', '日 本 語 text'],
+  ['lone \ud800 surrogate', 'lone surrogate'],
+  ['owner:someone', 'owner someone'],
+];
+for (const [text, words] of texts) {
+  test(`the words of ${JSON.stringify(text)}`, () => assert.equal(searchText(text), words));
+}
+
+test('only so much of a text is searched', () => {
+  assert.equal(searchText(`${'a '.repeat(searchTextMax)}end`).endsWith('end'), false);
+});
+
+const queries: [typed: string, query: string | undefined][] = [
+  ['tea', "(('tea':*))"],
+  ['green tea', "(('green') & ('tea':*))"],
+  ['green "tea time"', "(('green') & ('tea' <-> 'time'))"],
+  ['"unclosed phrase', "(('unclosed' <-> 'phrase'))"],
+  ['tea -milk', "(('tea') & !('milk'))"],
+  ['tea OR coffee', "(('tea')) | (('coffee':*))"],
+  ['or', undefined],
+  ['tea or -milk', "(('tea'))"],
+  ['-milk', undefined],
+  ['foo-bar', "(('foo' <-> 'bar':*))"],
+  ['日本', "(('日' <-> '本'))"],
+  ['x', "(('x'))"],
+  ['', undefined],
+  ["'", undefined],
+  ['&|!():*<->', undefined],
+  ['""', undefined],
+  ['😀', undefined],
+];
+for (const [typed, query] of queries) {
+  test(`looks for ${JSON.stringify(typed)}`, () => assert.equal(searchQuery(typed), query));
+}
+
+test('an owner lexeme is quoted for a query', () => {
+  assert.equal(ownerLexeme('u1'), 'owner:u1');
+  assert.equal(ownerQuery("a'b\\c"), "'owner:a''b\\\\c'");
+});
