@@ -166,6 +166,10 @@ for (const [way, call] of Object.entries(ways)) {
     );
     await assertFails(call(server.origin, {}), 'encoded', 'response');
     assert.equal(server.received[0]?.headers['accept-encoding'], 'identity');
+    const before = await serve((response) =>
+      response.writeHead(302, { location: '/x', 'content-encoding': 'gzip' }).end(),
+    );
+    await assertFails(call(before.origin, {}), 'redirect', 'response');
   });
 
   test(`${way}: an abort rejects with its reason and reaches the other side`, async () => {

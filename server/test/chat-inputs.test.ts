@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startTestApp, type TestApp } from './app.ts';
+import {
+  addModels,
+  answer,
+  chatDetail,
+  createChat,
+  nextId,
+  postChat,
+  readStream,
+  submission,
+  submit,
+  until,
+} from './chat-harness.ts';
+import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+import { finish, say, stream } from './fakes/provider-scripts.ts';
+
+let app: TestApp;
+let provider: FakeProvider;
+before(async () => {
+  provider = await startFakeProvider();
+  app = await startTestApp({ timings: { graceMs: 300, dispatchMs: 50 } });
+});
+after(async () => {
+  await app.stop();
+  await provider.close();
+});
+
+test('one message id, sent 20 times at once, is one message and one provider call; other content is a conflict', async () => {
+  const user = await app.signIn();
+  await addModels(user, provider, ['words-3']);
+  const calls = provider.requests.length;
+  const chats = await Promise.all(Array.from({ length: 25 }, () => createChat(user)));
+  for (const [index, chatId] of chats.entries()) {
+    const route = index % 2 === 0 ? 'POST /api/chat/start' : 'POST /api/chat/turn-inputs';
+    const body = submission(chatId, `hello ${index}`);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => user.call(route, body)));
+    for (const { status } of answers) assert.ok(status === 201 || (status === 200 && index % 2 === 1), String(status));
+    if (index % 2 === 1) assert.equal(answers.filter(({ status }) => status === 201).length, 1);
+    const changed = await user.call(route, submission(chatId, 'other', {}, body.message.id));
+    assert.equal(changed.status, 409);
+    assert.equal(changed.body.error.code, 'input_conflict');
+    const pinned = await user.call(route, { ...body, modelPinned: false });
+    assert.equal(pinned.status, 409);
+  }
+  await until(async () => {
+    const details = await Promise.all(chats.map((chatId) => chatDetail(user, chatId)));
+    return details.every((detail) => detail.messages.length === 2 && detail.response === null);
+  });
+  assert.equal(provider.requests.length - calls, chats.length);
+});
+
+test('an id of somebody else is a conflict that tells nothing', async () => {
+  const [first, second] = [await app.signIn(), await app.signIn()];
+  const body = submission(await createChat(first), 'mine');
+  assert.equal((await first.call('POST /api/chat/start', body)).status, 201);
+  const other = await second.call('POST /api/chat/start', { ...body, chatId: await createChat(second) });
+  assert.equal(other.status, 409);
+  assert.equal(other.body.error.code, 'input_conflict');
+  assert.equal((await second.call('POST /api/chat/start', body)).status, 404);
+});
+
+test('an input nobody asks for starts by itself after its grace', async () => {
+  const user = await app.signIn();
+  await addModels(user, provider, ['words-3']);
+  const chatId = await createChat(user);
+  await submit(user, chatId, 'go');
+  assert.equal((await chatDetail(user, chatId)).inputs.length, 1);
+  const reply = await until(async () => (await chatDetail(user, chatId)).messages[1]);
+  assert.equal(reply.role, 'assistant');
+});
+
+test('queued inputs are applied one at a time in order, announced by data-next', async () => {
+  const user = await app.signIn();
+  await addModels(user, provider, ['words-30@200']);
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'first');
+  const streaming = readStream(await postChat(user, { chatId, messageId }));
+  const queued = [];
+  for (const text of ['second', 'third']) {
+    const { status, body } = await user.call('POST /api/chat/turn-inputs', submission(chatId, text));
+    assert.equal(status, 201);
+    assert.equal(body.input.state, 'queued');
+    queued.push(body.input.id);
+  }
+  const listed = await user.call('GET /api/chat/turn-inputs', undefined, { query: { chatId } });
+  assert.deepEqual(
+    listed.body.inputs.map((input: { id: string }) => input.id),
+    queued,
+  );
+  const waiting = await user.call('POST /api/chat', { chatId, messageId: queued[1] });
+  assert.equal(waiting.status, 202);
+  const first = await streaming;
+  const next = first.frames.at(-1)?.frame;
+  assert.equal(next?.type, 'data-next');
+  assert.equal(next?.type === 'data-next' && next.data.messageId, queued[0]);
+  const detail = await until(async () => {
+    const found = await chatDetail(user, chatId);
+    return found.messages.length === 6 && found.response === null ? found : undefined;
+  });
+  assert.deepEqual(
+    detail.messages
+      .filter((message: { role: string }) => message.role === 'user')
+      .map((message: { id: string }) => message.id),
+    [messageId, ...queued],
+  );
+  assert.equal(detail.messages[5].id, waiting.body.assistantId);
+  const retried = await user.call('POST /api/chat/turn-inputs', submission(chatId, 'second', {}, queued[0]));
+  assert.equal(retried.status, 200);
+  assert.equal(retried.body.input.state, 'applied');
+});
+
+test('a queued input can be cancelled until it is applied; a retry does not bring it back', async () => {
+  const user = await app.signIn();
+  await addModels(user, provider, ['words-2000@50']);
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'first');
+  const streaming = readStream(await postChat(user, { chatId, messageId }));
+  const body = submission(chatId, 'second');
+  await user.call('POST /api/chat/turn-inputs', body);
+  const query = { chatId, id: body.message.id };
+  const cancelled = await user.call('DELETE /api/chat/turn-inputs', undefined, { query });
+  assert.equal(cancelled.body.input.state, 'cancelled');
+  assert.equal((await user.call('DELETE /api/chat/turn-inputs', undefined, { query })).status, 200);
+  const retried = await user.call('POST /api/chat/turn-inputs', body);
+  assert.equal(retried.status, 200);
+  assert.equal(retried.body.input.state, 'cancelled');
+  assert.equal((await user.call('POST /api/chat', { chatId, messageId: body.message.id })).status, 409);
+  const late = await user.call('DELETE /api/chat/turn-inputs', undefined, { query: { chatId, id: messageId } });
+  assert.equal(late.body.error.code, 'input_applied');
+  await user.call(`POST /api/chat/${chatId}/stop`, {});
+  const first = await streaming;
+  assert.notEqual(first.frames.at(-1)?.frame.type, 'data-next');
+  assert.equal((await chatDetail(user, chatId)).messages.length, 2);
+});
+
+test('admission refuses what cannot be: foreign chat, unknown parent or model, archived, too many', async () => {
+  const user = await app.signIn();
+  const other = await app.signIn();
+  const foreign = await createChat(other);
+  const chatId = await createChat(user);
+  const start = (body: object) => user.call('POST /api/chat/start', body);
+  const missing = await start(submission(nextId('c'), 'x'));
+  const notMine = await start(submission(foreign, 'x'));
+  assert.equal(missing.status, 404);
+  assert.deepEqual({ ...missing.body.error, requestId: '' }, { ...notMine.body.error, requestId: '' });
+  assert.equal((await start(submission(chatId, 'x', { parentId: 'nope' }))).status, 404);
+  assert.equal((await start(submission(chatId, 'x', { modelId: 'nope' }))).status, 404);
+  assert.equal((await start(submission(chatId, 'x', { modelPinned: true }))).status, 400);
+  assert.equal((await start(submission(chatId, '   '))).status, 400);
+  await user.call('PATCH /api/chats', { id: chatId, archived: true });
+  assert.equal((await start(submission(chatId, 'x'))).body.error.code, 'conversation_archived');
+});
+
+test('regenerating makes a sibling, editing a branch; nothing is destroyed', async () => {
+  const user = await app.signIn();
+  await addModels(user, provider, ['words-3']);
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'first');
+  await answer(user, chatId, messageId);
+  const regenerated = await answer(user, chatId, messageId, { regenerate: true });
+  assert.equal(regenerated.status, 200);
+  const detail = await chatDetail(user, chatId);
+  assert.equal(detail.messages.length, 2);
+  assert.equal(detail.messages[1].siblingIds.length, 2);
+  const edited = await submit(user, chatId, 'edited', { parentId: null });
+  await answer(user, chatId, edited);
+  const branch = await chatDetail(user, chatId);
+  assert.equal(branch.messages[0].id, edited);
+  assert.deepEqual(branch.messages[0].siblingIds, [messageId, edited]);
+  const back = await user.call('PATCH /api/chats', { id: chatId, activeMessageId: messageId });
+  assert.equal(back.status, 200);
+  assert.equal((await chatDetail(user, chatId)).messages[0].id, messageId);
+});
+
+test('a stopped response can be continued and keeps what it had', async () => {
+  const user = await app.signIn();
+  await addModels(user, provider, ['words-300@100']);
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'first');
+  const response = await postChat(user, { chatId, messageId });
+  const streaming = readStream(response);
+  await until(async () => (await chatDetail(user, chatId)).response !== null);
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  await user.call(`POST /api/chat/${chatId}/stop`, {});
+  const stopped = await streaming;
+  provider.script('words-300@100', (call) => stream([...say('and this is the rest'), ...finish(call, 5)]));
+  const resumed = await readStream(await postChat(user, { chatId, resume: true }));
+  assert.ok(resumed.text.startsWith(stopped.text), 'begins with what was there');
+  assert.ok(resumed.text.length > stopped.text.length);
+  const detail = await chatDetail(user, chatId);
+  assert.equal(detail.messages.length, 2);
+  assert.equal(detail.messages[1].status, 'complete');
+  assert.ok((resumed.frames[0]?.id ?? 0) > (stopped.frames.at(-1)?.id ?? 0), 'sequence numbers go on');
+  const nothing = await user.call('POST /api/chat', { chatId, resume: true });
+  assert.equal(nothing.status, 404);
+});

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { randomUUIDv7 } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import type { Frame } from '@homeport/contracts/frames';
+import { claimInput } from '../src/chat/claims.ts';
+import { endResponse, storeFrames } from '../src/chat/response-end.ts';
+import { createCaller, type SignedIn, startTestApp, type TestApp } from './app.ts';
+import { addModels, chatDetail, createChat, partsOf, postChat, readStream, submit, until } from './chat-harness.ts';
+import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+
+let first: TestApp;
+let second: TestApp;
+let provider: FakeProvider;
+const timings = { leaseMs: 1_000, heartbeatMs: 200, sweepMs: 200, dispatchMs: 100 };
+before(async () => {
+  provider = await startFakeProvider();
+  first = await startTestApp({ timings });
+  second = await startTestApp({ timings, database: first.database });
+});
+after(async () => {
+  await second.stop();
+  await first.stop();
+  await provider.close();
+});
+
+/** The same session at the other replica. */
+function at(app: TestApp, user: SignedIn): SignedIn {
+  return { ...createCaller(app.url, user.cookie), id: user.id, email: user.email };
+}
+
+test('a response made by one replica is followed from its beginning at the other, to the same text', async () => {
+  const user = await first.signIn();
+  await addModels(user, provider, ['words-200@200']);
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'go');
+  const here = readStream(await postChat(user, { chatId, messageId }));
+  const elsewhere = at(second, user);
+  const joined = readStream(await postChat(elsewhere, { chatId, messageId }));
+  const part = await readStream(await elsewhere.fetch(`/api/chat/${chatId}/stream`), ({ id }) => id > 200);
+  const rest = await readStream(
+    await elsewhere.fetch(`/api/chat/${chatId}/stream`, {
+      headers: { 'last-event-id': String(part.frames.at(-1)?.id) },
+    }),
+  );
+  const [a, b] = await Promise.all([here, joined]);
+  assert.equal(a.done && b.done && rest.done, true);
+  assert.deepEqual(partsOf(b.frames), partsOf(a.frames));
+  assert.equal(part.text + rest.text, a.text);
+  assert.equal(b.frames.at(-1)?.id, a.frames.at(-1)?.id);
+});
+
+test('Stop at one replica ends the response that the other makes', async () => {
+  const user = await first.signIn();
+  await addModels(user, provider, ['words-5001@50']);
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'go');
+  const streaming = readStream(await postChat(user, { chatId, messageId }));
+  const elsewhere = at(second, user);
+  await until(async () => (await chatDetail(elsewhere, chatId)).response !== null);
+  const stopped = await elsewhere.call(`POST /api/chat/${chatId}/stop`, {});
+  assert.equal(stopped.body.stopped, true);
+  const request = provider.requests.find((candidate) => candidate.body.model === 'words-5001@50');
+  assert.equal(await request?.closed, 'aborted');
+  const streamed = await streaming;
+  assert.ok(streamed.frames.some(({ frame }) => frame.type === 'abort'));
+});
+
+test('a response whose maker is gone turns interrupted with all that was logged, and the next input goes on', async () => {
+  const user = await first.signIn();
+  await addModels(user, provider, ['words-3']);
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'go');
+  const dead = { replica: randomUUIDv7(), leaseMs: 300 };
+  const { deps } = first.service;
+  const outcome = await claimInput(deps, { chatId, ownerId: user.id, messageId, decision: {} }, dead);
+  assert.equal(outcome.kind, 'claimed');
+  if (outcome.kind !== 'claimed') return;
+  const { id, generation } = outcome.response;
+  const frames: Frame[] = [
+    { type: 'start', messageId: id },
+    { type: 'start-step' },
+    { type: 'text-start', id: 't' },
+    { type: 'text-delta', id: 't', delta: 'What followers saw' },
+  ];
+  const row = { seqFrom: 0, seqTo: 21, frames: frames.map((frame) => JSON.stringify(frame)).join('\n') };
+  assert.equal((await storeFrames(deps, [{ id, generation, row }])).has(id), true);
+  const follower = readStream(await at(second, user).fetch(`/api/chat/${chatId}/stream`));
+  const detail = await until(async () => {
+    const found = await chatDetail(user, chatId);
+    return found.response === null ? found : undefined;
+  });
+  assert.equal(detail.messages[1].status, 'interrupted');
+  assert.equal(detail.messages[1].parts.at(-1).text, 'What followers saw');
+  const followed = await follower;
+  assert.equal(followed.text, 'What followers saw');
+  assert.equal(followed.done, true);
+  assert.ok(followed.frames.some(({ frame }) => frame.type === 'error'));
+
+  // The dead maker wakes up: nothing it does may be seen any more.
+  const late = { seqFrom: 21, seqTo: 26, frames: JSON.stringify({ type: 'text-delta', id: 't', delta: 'late!' }) };
+  assert.equal((await storeFrames(deps, [{ id, generation, row: late }])).size, 0);
+  const ended = await endResponse(deps, outcome.response, { state: 'complete', parts: [], frames: [], seq: 26 });
+  assert.equal(ended, undefined);
+  const after = await chatDetail(user, chatId);
+  assert.deepEqual(after.messages[1], detail.messages[1]);
+});
+
+test('a replica that stops hands over what runs as interrupted, and it can be continued elsewhere', async () => {
+  const third = await startTestApp({ timings, database: first.database });
+  const user = await third.signIn();
+  await addModels(user, provider, ['words-5002@50']);
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'go');
+  const streaming = readStream(await postChat(user, { chatId, messageId }), ({ id }) => id > 40);
+  await streaming;
+  await third.stop();
+  const elsewhere = at(first, user);
+  const detail = await chatDetail(elsewhere, chatId);
+  assert.equal(detail.response, null);
+  assert.equal(detail.messages[1].status, 'interrupted');
+  assert.ok(detail.messages[1].parts.at(-1).text.length > 20);
+  const resumed = readStream(await postChat(elsewhere, { chatId, resume: true }), ({ id }) => id > 200);
+  assert.ok((await resumed).text.startsWith(detail.messages[1].parts.at(-1).text));
+  await elsewhere.call(`POST /api/chat/${chatId}/stop`, {});
+});
+
+test('100 random leavings and returns at both replicas assemble the identical text', async () => {
+  const user = await first.signIn();
+  await addModels(user, provider, ['words-400@100']);
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'go');
+  const whole = readStream(await postChat(user, { chatId, messageId }));
+  const callers = [user, at(second, user)];
+  const follow = async (index: number): Promise<string> => {
+    let text = '';
+    let seen = 0;
+    for (let leg = 0; ; leg += 1) {
+      const caller = callers[(index + leg) % callers.length] ?? user;
+      const response = await caller.fetch(`/api/chat/${chatId}/stream?after=${seen}`);
+      const goal = seen + 100 + ((index * 37 + leg * 61) % 500);
+      const part = await readStream(response, ({ id }) => id >= goal);
+      if (part.status === 204) return text;
+      text += part.text;
+      seen = part.frames.at(-1)?.id ?? seen;
+      if (part.done) return text;
+    }
+  };
+  const texts = await Promise.all(Array.from({ length: 20 }, (_, index) => follow(index)));
+  const { text } = await whole;
+  for (const followed of texts) assert.equal(followed, text);
+});
