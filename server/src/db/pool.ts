@@ -79,7 +79,11 @@ export function openDatabase(options: { connection: DatabaseConnection; max?: nu
       await client.connect();
       return client;
     },
-    close: () => kysely.destroy().then(() => (pool.ended ? undefined : pool.end())),
+    async close() {
+      // Kysely ends the pool only when it was used.
+      await kysely.destroy();
+      if (!pool.ending) await pool.end();
+    },
   };
 }
 
@@ -147,7 +151,9 @@ function watchConnections(pool: Pool, log: DatabaseLog): void {
   const busy = new WeakSet<object>();
   pool.on('acquire', (client) => busy.add(client));
   pool.on('release', (_error, client) => busy.delete(client));
-  pool.on('error', (error) => log.warn({ error: error.message }, 'idle database connection lost'));
+  pool.on('error', (error) => {
+    if (!pool.ending) log.warn({ error: error.message }, 'idle database connection lost');
+  });
   pool.on('connect', (client) => {
     // The pool listens for errors only while a client is idle.
     client.on('error', (error) => log.debug({ error: error.message }, 'database connection lost'));
