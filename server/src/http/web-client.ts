@@ -98,7 +98,8 @@ const pageHeaders = {
 function pagePolicy(nonce: string): string {
   return [
     "default-src 'none'",
-    "script-src 'self'",
+    // The nonce is for the one inline script that sets the colour scheme before the first paint.
+    `script-src 'self' 'nonce-${nonce}'`,
     `style-src 'self' 'nonce-${nonce}'`,
     // Mantine and React set style attributes for positions; they cannot load anything.
     "style-src-attr 'unsafe-inline'",
