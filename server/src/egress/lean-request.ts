@@ -1,5 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
+import net from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ApiError } from '@homeport/contracts/errors';
 import { hostOf } from './destination.ts';
@@ -94,8 +95,8 @@ function createAgents(guard: Guard): Agents {
   const connect =
     (secure: boolean) => (to: http.ClientRequestArgs, done?: (error: Error | null, socket: Duplex) => void) => {
       guard.openSocket({ secure, hostname: to.host ?? '', port: Number(to.port) }, (error, socket) => {
-        // Node passes either an error or a socket, but declares both.
-        (done as (error: Error | null, socket: Duplex | null) => void)(error, socket);
+        // With an error Node does not look at the socket, but its type wants one.
+        done?.(error, socket ?? new net.Socket());
       });
       return null;
     };
