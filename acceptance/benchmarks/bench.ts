@@ -1,0 +1,139 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type CpuProfile, Inspector, summarise } from './inspector.ts';
+import { cores, cpuSeconds, familyCpuSeconds, type Pinned, startPinned } from './processes.ts';
+import { type Product, startProduct } from './product.ts';
+import { type Provider, startProvider } from './provider-process.ts';
+import type { Report } from './report.ts';
+import { plainSubject, productSubject, type Subject } from './subjects.ts';
+
+/** What a run of the benchmarks shares between its parts; everything is started when first asked for. */
+export class Bench {
+  readonly quick: boolean;
+  readonly report: Report;
+  readonly profile: boolean;
+  readonly #running: { stop(): Promise<void> }[] = [];
+  #provider: Promise<Provider> | undefined;
+  #product: Promise<Product> | undefined;
+  #passThrough: Promise<Subject> | undefined;
+  #chats: string[] = [];
+
+  constructor(options: { quick: boolean; profile: boolean; report: Report }) {
+    this.quick = options.quick;
+    this.profile = options.profile;
+    this.report = options.report;
+  }
+
+  get rounds(): number {
+    return this.quick ? 1 : 3;
+  }
+
+  provider(): Promise<Provider> {
+    this.#provider ??= startProvider().then((provider) => this.#keep(provider));
+    return this.#provider;
+  }
+
+  product(): Promise<Product> {
+    this.#product ??= this.freshProduct();
+    return this.#product;
+  }
+
+  /** A product of one part's own, on its own database. */
+  async freshProduct(env: Record<string, string> = {}): Promise<Product> {
+    const { port } = await this.provider();
+    const inspected: Record<string, string> = this.profile ? { NODE_OPTIONS: '--inspect-port=127.0.0.1:0' } : {};
+    return this.#keep(await startProduct({ providerPort: port, env: { ...inspected, ...env } }));
+  }
+
+  async productSubject(product?: Product): Promise<Subject> {
+    if (product !== undefined) return productSubject(product, async () => this.#takeChat(product));
+    const shared = await this.product();
+    return productSubject(shared, () => this.#takeChat(shared));
+  }
+
+  passThrough(): Promise<Subject> {
+    this.#passThrough ??= this.freshPassThrough().then(({ subject }) => subject);
+    return this.#passThrough;
+  }
+
+  /** P in a process of one part's own. */
+  async freshPassThrough(env: Record<string, string> = {}): Promise<{ subject: Subject; process: Pinned }> {
+    const { port } = await this.provider();
+    const file = join(import.meta.dirname, 'pass-through.ts');
+    const launched = this.#keep(startPinned(cores.subject, [file, '127.0.0.1', String(port)], { env }));
+    const [, listening] = await launched.waitForOutput(/listening on (\d+)/);
+    return { subject: plainSubject('P', launched.pid, Number(listening)), process: launched };
+  }
+
+  async minimalApp(product: Product): Promise<{ pid: number; port: number }> {
+    const file = join(import.meta.dirname, 'minimal-app.ts');
+    const launched = this.#keep(startPinned(cores.subject, [file, product.socketDir]));
+    const [, listening] = await launched.waitForOutput(/listening on (\d+)/);
+    return { pid: launched.pid, port: Number(listening) };
+  }
+
+  /** Makes conversations now, so that their making is not measured later. */
+  async prepareChats(product: Product, count: number): Promise<void> {
+    this.#chats.push(...(await product.createChats(count)));
+  }
+
+  async #takeChat(product: Product): Promise<string> {
+    const ready = this.#chats.pop();
+    if (ready !== undefined) return ready;
+    const [made = ''] = await product.createChats(1);
+    return made;
+  }
+
+  /** Conversations of a product that is gone are of no use. */
+  forgetChats(): void {
+    this.#chats = [];
+  }
+
+  /** Runs `work`; with `--profile`, prints where the product spent its time meanwhile. */
+  async profiled<T>(name: string, product: Product, work: () => Promise<T>): Promise<T> {
+    if (!this.profile) return work();
+    const inspector = await Inspector.attach(product.process);
+    await inspector.startProfile();
+    const result = await work();
+    const profile: CpuProfile = await inspector.stopProfile();
+    console.log(`\nself time of the product, ${name}:\n${summarise(profile)}\n`);
+    return result;
+  }
+
+  #keep<T extends { stop(): Promise<void> }>(started: T): T {
+    this.#running.push(started);
+    return started;
+  }
+
+  async stop(): Promise<void> {
+    for (const each of this.#running.reverse()) await each.stop().catch(() => undefined);
+  }
+}
+
+/** CPU seconds so far: the server, and the database's processes when it has one. */
+export type Cpu = { server: number; database: number };
+
+export function readCpu(subject: { pid: number; databasePid?: number }): Cpu {
+  const database = subject.databasePid === undefined ? 0 : familyCpuSeconds(subject.databasePid);
+  return { server: cpuSeconds(subject.pid), database };
+}
+
+export function spentSince(subject: { pid: number; databasePid?: number }, before: Cpu): Cpu {
+  const now = readCpu(subject);
+  return { server: now.server - before.server, database: now.database - before.database };
+}
+
+/** The subjects in turn, the other way round in every second round, so that neither always comes first. */
+export async function interleave<T>(
+  rounds: number,
+  subjects: readonly T[],
+  work: (subject: T, round: number) => Promise<void>,
+): Promise<void> {
+  for (let round = 0; round < rounds; round++) {
+    for (const subject of round % 2 === 0 ? subjects : [...subjects].reverse()) {
+      await work(subject, round);
+      // The group write of the last moment and whatever else comes after must not count for the next one.
+      await delay(300);
+    }
+  }
+}

