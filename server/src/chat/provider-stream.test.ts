@@ -109,6 +109,15 @@ test('own headers and the query of the base URL are sent', async () => {
   assert.equal(headers.authorization, 'Own');
 });
 
+test('history goes before the messages as it is', async () => {
+  const history = '{"role":"user","content":"One"},{"role":"assistant","content":"Two"}';
+  await ask('echo', { history }).done;
+  const sent = (await latest()).body.messages?.map((message) => message.content);
+  assert.deepEqual(sent, ['One', 'Two', 'Hello there, friend']);
+  await ask('echo', { history, messages: [] }).done;
+  assert.equal((await latest()).body.messages?.length, 2);
+});
+
 test('reasoning members and think tags become reasoning', async () => {
   for (const model of ['reason', 'think']) {
     const { heard, done } = ask(model);

@@ -31,6 +31,8 @@ export type CompletionOptions = {
   apiKey?: string | undefined;
   headers?: Record<string, string> | undefined;
   modelId: string;
+  /** JSON texts of messages, separated by commas, sent before `messages` as they are. */
+  history?: string | undefined;
   messages: ChatMessage[];
   tools?: ToolDefinition[] | undefined;
   maxOutputTokens: number;
@@ -141,14 +143,16 @@ function requestBody(options: CompletionOptions): string {
     type: 'function',
     function: { name: tool.name, description: tool.description, parameters: tool.inputSchema },
   }));
-  return JSON.stringify({
+  const settings = JSON.stringify({
     model: options.modelId,
-    messages: options.messages,
     stream: true,
     stream_options: options.dialect.streamOptions ? { include_usage: true } : undefined,
     [options.dialect.maxTokensField]: options.maxOutputTokens,
     tools: tools !== undefined && tools.length > 0 ? tools : undefined,
   });
+  const messages = JSON.stringify(options.messages).slice(1, -1);
+  const all = [options.history ?? '', messages].filter((text) => text !== '').join(',');
+  return `${settings.slice(0, -1)},"messages":[${all}]}`;
 }
 
 /** True when the refusal named a setting that can be left out or renamed; `dialect` is changed then. */
