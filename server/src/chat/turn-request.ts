@@ -8,10 +8,12 @@ import { readBranchNewestFirst } from '../conversations/branches.ts';
 import { findTurnContext } from '../conversations/chats.ts';
 import type { Deps } from '../deps.ts';
 import type { ResponseRow } from './claims.ts';
-import { fitContext } from './context-fit.ts';
+import { type FittedContext, fitContext } from './context-window.ts';
 import { type ChatMessage, toProviderMessages } from './provider-messages.ts';
 import { initialDialect, streamChatCompletion } from './provider-stream.ts';
 import type { AskForText } from './title.ts';
+import { estimateMessages, estimateTokens } from './token-estimate.ts';
+import { loadTokenizer } from './token-ratio.ts';
 import type { Tool } from './tool-run.ts';
 import { type AskModel, runTurn, type TurnResult } from './turn-loop.ts';
 
@@ -20,7 +22,14 @@ type TurnDeps = Pick<Deps, 'config' | 'db' | 'secrets' | 'egress' | 'clock' | 'l
 /** Finds the tools of a response. Until workspaces and MCP servers bring theirs there are none. */
 export type FindTools = (response: ResponseRow, signal: AbortSignal) => Promise<Tool[]>;
 
-export type PreparedTurn = { modelId: string; askModel: AskModel; messages: ChatMessage[]; tools: Tool[] };
+export type PreparedTurn = {
+  modelId: string;
+  askModel: AskModel;
+  /** Messages of this turn, which come after the conversation so far. */
+  messages: ChatMessage[];
+  tools: Tool[];
+  fitMessages: (messages: ChatMessage[]) => ChatMessage[];
+};
 
 const branchPageSize = 50;
 const providerHeadersTimeoutMs = 300_000;
@@ -45,7 +54,8 @@ export async function prepareTurn(
     resolveModel(deps, catalogueOwner(deps.config, response.owner_id), { modelId }),
     deps.findTools(response, signal),
   ]);
-  const messages = await fitContext({
+  const messages = continuation(basis);
+  const context = await fitContext({
     newestFirst: readBranchNewestFirst(deps.db, {
       chatId: response.chat_id,
       leafId: response.message_id,
@@ -53,13 +63,15 @@ export async function prepareTurn(
       pageSize: branchPageSize,
     }),
     model: resolved.model,
-    tools,
+    fixedTokens: estimateMessages(messages) + (tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools))),
+    loadTokenizer,
   });
   return {
     modelId: resolved.model.id,
-    askModel: askModelOf(deps, resolved),
-    messages: [...messages, ...continuation(basis)],
+    askModel: askModelOf(deps, resolved, context),
+    messages,
     tools,
+    fitMessages: context.fitTurn,
   };
 }
 
@@ -78,16 +90,17 @@ function continuation(basis: readonly MessagePart[]): ChatMessage[] {
 }
 
 /** How a model is asked; its key is unsealed at each call and held no longer. */
-export function askModelOf(deps: TurnDeps, { model, provider }: ResolvedModel): AskModel {
+function askModelOf(deps: TurnDeps, { model, provider }: ResolvedModel, context: FittedContext): AskModel {
   const call = providerCall(deps, provider);
   return ({ messages, tools }, sink, signal) =>
     streamChatCompletion(
       {
         ...call(),
         modelId: model.providerModelId,
+        history: context.history,
         messages,
         tools,
-        maxOutputTokens: model.maxOutputTokens,
+        maxOutputTokens: context.maxOutputTokens,
       },
       sink,
       signal,
@@ -135,6 +148,7 @@ export function runPreparedTurn(deps: TurnDeps, turn: PreparedTurn, hooks: TurnH
       askModel: turn.askModel,
       messages: turn.messages,
       tools: turn.tools,
+      fitMessages: turn.fitMessages,
       emit: hooks.emit,
       createId: randomUUIDv7,
       onCheckpoint: hooks.checkpoint,
