@@ -199,6 +199,28 @@ test('managed: one catalogue for all, edited by administrators, headers for them
   }
 });
 
+test('pinning a model while it is deleted: it is pinned and unpinned, or not found', async () => {
+  const user = await app.signIn();
+  const { body } = await user.call('POST /api/chats', {});
+  const id: string = body.chat.id;
+  for (let round = 0; round < 60; round++) {
+    const { providerId, modelId } = await withModel(user);
+    const removal =
+      round % 2 === 0
+        ? user.call('DELETE /api/models', undefined, { query: { id: modelId } })
+        : user.call('DELETE /api/providers', undefined, { query: { id: providerId } });
+    const [pinned, removed] = await Promise.all([
+      user.call('PATCH /api/chats', { id, modelPinned: true, modelId }),
+      removal,
+    ]);
+    assert.ok([200, 404].includes(pinned.status), pinned.text);
+    assert.equal(removed.status, 200, removed.text);
+    await user.call('DELETE /api/providers', undefined, { query: { id: providerId } });
+  }
+  const { rows } = await app.database.database.pool.query('select model_id from chats where id = $1', [id]);
+  assert.deepEqual(rows, [{ model_id: null }]);
+});
+
 function editing(providerId: string, modelId: string): [string, unknown, Record<string, string>][] {
   return [
     ['POST /api/providers', providerBody(), {}],

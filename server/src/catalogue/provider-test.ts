@@ -7,6 +7,7 @@ import type { KeyRing } from '../secrets/key-ring.ts';
 import { type Credentials, resolveCredentials } from './credentials.ts';
 import { providerHeaders, providerUrl } from './provider-call.ts';
 import { getOwnedProvider } from './providers.ts';
+import { TestLanes } from './test-lanes.ts';
 
 export type ProviderTestDeps = {
   db: Pick<Database, 'kysely'>;
@@ -19,8 +20,10 @@ export type ProviderTestInput =
   | { id: string }
   | { baseUrl: string; apiKey?: string | null | undefined; headers?: Record<string, string> | undefined };
 
-/** Bounds of one test; sizes in bytes, times in milliseconds. */
-export const providerTestBounds = { bodyBytes: 8 * 1024 * 1024, totalMs: 15_000, models: 10_000 } as const;
+/** Bounds of one test and of those of one owner; sizes in bytes, times in milliseconds. */
+export const providerTestBounds = { bodyBytes: 8 * 1024 * 1024, totalMs: 15_000, models: 10_000, atOnce: 4 } as const;
+
+const lanes = new TestLanes(providerTestBounds.atOnce);
 
 /**
  * Asks `<base URL>/models` through the outbound guard and returns the ids it lists. Throws `blocked_destination`,
@@ -34,6 +37,15 @@ export async function testProvider(
   signal: AbortSignal,
 ): Promise<{ id: string }[]> {
   const { baseUrl, credentials } = await findTarget(deps, owner, input);
+  return lanes.run(owner, signal, () => askForModels(deps, baseUrl, credentials, signal));
+}
+
+async function askForModels(
+  deps: Pick<ProviderTestDeps, 'egress'>,
+  baseUrl: string,
+  credentials: Credentials,
+  signal: AbortSignal,
+): Promise<{ id: string }[]> {
   const { status, body } = await deps.egress.request(providerUrl(baseUrl, '/models'), {
     headers: { accept: 'application/json', ...providerHeaders(credentials) },
     signal,
