@@ -21,9 +21,9 @@ export function searchText(text: string): string {
     .trim();
 }
 
-/** The lexeme that marks an owner's texts. No search text can hold it: it has a colon. */
+/** The lexeme that marks an owner's texts. No word and no beginning of a word matches it: it starts with a colon. */
 export function ownerLexeme(ownerId: string): string {
-  return `owner:${ownerId}`;
+  return `:${ownerId}`;
 }
 
 /** The lexeme as a tsquery of its own. */

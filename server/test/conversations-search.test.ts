@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createChat, updateChat } from '../src/conversations/chats.ts';
+import { hitsStatement, searchChats, walkStatement } from '../src/conversations/search.ts';
+import { ownerQuery } from '../src/conversations/search-text.ts';
+import type { Database } from '../src/db/pool.ts';
+import { type Json, startTestApp, type TestApp } from './app.ts';
+import { answer, makeChat, makeUser, say } from './conversation-makers.ts';
+
+let app: TestApp;
+let db: Database;
+before(async () => {
+  app = await startTestApp();
+  db = app.database.database;
+});
+after(() => app.stop());
+
+/** `count` conversations with one message each: `common` in all, `every7` in each seventh, `number<i>` in one. */
+async function seedConversations(ownerId: string, count: number): Promise<void> {
+  await db.pool.query(
+    `insert into chats (id, owner_id, title, updated_at)
+     select $1 || '-' || i, $1, 'Chat ' || i, now() - i * interval '1 minute' from generate_series(1, $2::int) i`,
+    [ownerId, count],
+  );
+  await db.pool.query(
+    `insert into messages (id, chat_id, role, parts, status, search)
+     select $1 || '-' || i || '-m', $1 || '-' || i, 'user', '[]', 'complete',
+       to_tsvector('simple', 'common number' || i || case when i % 7 = 0 then ' every7' else '' end || repeat(' filler' || i, 40))
+         || array_to_tsvector(array[':' || $1])
+     from generate_series(1, $2::int) i`,
+    [ownerId, count],
+  );
+}
+
+test('words are found in titles and in what both sides said, as typed so far', async () => {
+  const [caller, other] = [await app.signIn(), await app.signIn()];
+  const titled = await makeChat(db, caller.id, 'Quarterly-report.pdf über Zürich');
+  const asked = await makeChat(db, caller.id);
+  const question = await say(db, {
+    chatId: asked,
+    parentId: null,
+    text: 'How do I brew green tea? 日本語の本 user_id',
+  });
+  const answered = await makeChat(db, caller.id);
+  const first = await say(db, { chatId: answered, parentId: null, text: 'Hello' });
+  await answer(db, { chatId: answered, parentId: first, text: 'Tea is green, milk is not' });
+  const foreign = await makeChat(db, other.id, 'green tea');
+  await say(db, { chatId: foreign, parentId: null, text: 'green tea report' });
+  const find = async (q: string) =>
+    (await caller.call('GET /api/chats', undefined, { query: { q } })).body.chats.map((chat: Json) => chat.id);
+  const cases: [q: string, found: string[]][] = [
+    ['report', [titled]],
+    ['REPORT pdf', [titled]],
+    ['ÜBER züri', [titled]],
+    ['rep', [titled]],
+    ['rep quarterly', []],
+    ['gre', [answered, asked]],
+    ['green tea', [answered, asked]],
+    ['"green tea"', [asked]],
+    ['tea -milk', [asked]],
+    ['milk or zürich', [answered, titled]],
+    ['日本', [asked]],
+    ['本日', []],
+    ['user_id', [asked]],
+    ['nowhere', []],
+    [caller.id, []],
+    [`:${caller.id}`, []],
+    [caller.id.slice(0, 8), []],
+  ];
+  for (const [q, found] of cases) assert.deepEqual(await find(q), found, q);
+  assert.ok(question);
+});
+
+test('a new title replaces the old one in search, an archived conversation is found among the archived', async () => {
+  const ownerId = await makeUser(db);
+  const deps = { db, config: app.service.deps.config };
+  const { id } = await createChat({ db }, ownerId, { title: 'walnut' });
+  const find = async (q: string, archived = false) =>
+    (await searchChats({ db }, ownerId, q, { archived })).chats.map((chat) => chat.id);
+  assert.deepEqual(await find('walnut'), [id]);
+  await updateChat(deps, ownerId, id, { title: 'hazelnut', archived: true });
+  assert.deepEqual([await find('walnut'), await find('walnut', true), await find('hazelnut')], [[], [], []]);
+  assert.deepEqual(await find('hazelnut', true), [id]);
+});
+
+test('odd input finds nothing and is never an error', async () => {
+  const caller = await app.signIn();
+  await makeChat(db, caller.id, 'Something');
+  const odd = [
+    "'",
+    '"',
+    '\\',
+    '&|!',
+    '!!',
+    '-',
+    ':*',
+    'a:*b',
+    '😀',
+    '(((',
+    '<->',
+    "'; drop",
+    'é'.repeat(200),
+    '字'.repeat(200),
+  ];
+  for (const q of [...odd, 'x '.repeat(99), '-a '.repeat(66), 'or '.repeat(66), '"'.repeat(200), 'a"b'.repeat(66)]) {
+    const { status, body } = await caller.call('GET /api/chats', undefined, { query: { q } });
+    assert.deepEqual([status, body.chats], [200, []], q);
+  }
+  assert.equal((await caller.call('GET /api/chats', undefined, { query: { q: 'x'.repeat(201) } })).status, 400);
+  const blank = await caller.call('GET /api/chats', undefined, { query: { q: '  ' } });
+  assert.equal(blank.body.chats.length, 1, 'a blank query is the list');
+});
+
+for (const [word, every] of [
+  ['common', 1],
+  ['every7', 7],
+] as const) {
+  test(`pages of a search hold every match once, newest first: a word in each ${every}.`, async () => {
+    const ownerId = await makeUser(db);
+    const count = 1_500;
+    await seedConversations(ownerId, count);
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await searchChats({ db }, ownerId, word, { limit: 90, cursor });
+      seen.push(...page.chats.map((chat) => chat.id));
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+    const expected = Array.from(
+      { length: Math.floor(count / every) },
+      (_value, index) => `${ownerId}-${(index + 1) * every}`,
+    );
+    assert.deepEqual(seen, expected);
+  });
+}
+
+test('20,000 conversations: rare words by the search index, common ones from the list, whatever else there is', async () => {
+  const ownerId = await makeUser(db);
+  await seedConversations(ownerId, 20_000);
+  const explain = async (text: string, values: unknown[]) => {
+    const { rows } = await db.pool.query<{ 'QUERY PLAN': string }>(`explain ${text}`, values);
+    return rows.map((row) => row['QUERY PLAN']).join('\n');
+  };
+  await db.pool.query('vacuum analyze chats, messages');
+  const hits = await explain(hitsStatement, ["('number777')", ownerQuery(ownerId), 2_000]);
+  assert.match(hits, /Bitmap Index Scan on messages_search/);
+  assert.match(hits, /Bitmap Index Scan on chats_title_search/);
+  const walk = await explain(walkStatement, [ownerId, false, null, null, null, 100, "('common')"]);
+  assert.match(walk, /Index Scan using chats_list/);
+  assert.match(walk, /messages_chat/);
+  for (const plan of [hits, walk]) assert.doesNotMatch(plan, /Seq Scan on (?:messages|chats)/);
+  assert.doesNotMatch(walk, /messages_search/);
+  const rare = await searchChats({ db }, ownerId, 'number19999', {});
+  assert.deepEqual(
+    rare.chats.map((chat) => chat.id),
+    [`${ownerId}-19999`],
+  );
+  const sparse = await searchChats({ db }, ownerId, 'every7', { limit: 3 });
+  assert.deepEqual(
+    sparse.chats.map((chat) => chat.id),
+    [`${ownerId}-7`, `${ownerId}-14`, `${ownerId}-21`],
+  );
+});
