@@ -50,7 +50,15 @@ export function createAppTheme(branding: Branding, t: Translate): MantineThemeOv
           events: { hover: true, focus: true, touch: false },
         },
       },
-      Menu: { defaultProps: { shadow: 'md', radius: 'md', transitionProps: { duration: 80 } } },
+      // The placeholder is a child that a menu may not have.
+      Menu: {
+        defaultProps: {
+          shadow: 'md',
+          radius: 'md',
+          withInitialFocusPlaceholder: false,
+          transitionProps: { duration: 80 },
+        },
+      },
     },
     variantColorResolver: resolveVariant,
   });
@@ -66,6 +74,7 @@ export function createVariables(branding: Branding): CSSVariablesResolver {
       '--on-primary': onPrimary,
       '--mantine-primary-color-contrast': onPrimary,
       '--mantine-color-anchor': 'var(--accent)',
+      '--mantine-font-weight-medium': '550',
     },
     light: {
       '--accent': shadeOn(shades, surface.light, 4.5),

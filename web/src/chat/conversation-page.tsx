@@ -39,8 +39,8 @@ function Conversation({ chatId }: { chatId: string }) {
   return (
     <main id="content" tabIndex={-1} className={classes.page}>
       <header className={classes.head}>
-        <h1 className={classes.title} dir="auto">
-          {chat?.title || t('nav.untitled')}
+        <h1 className={classes.title}>
+          <bdi>{chat?.title || t('nav.untitled')}</bdi>
         </h1>
       </header>
       <ThreadActionsContext value={actions}>

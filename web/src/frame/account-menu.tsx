@@ -19,10 +19,11 @@ export function AccountMenu() {
   return (
     <Menu position="top-start" width={240} offset={6}>
       <Menu.Target>
-        <UnstyledButton className={classes.account} aria-label={t('nav.account', { name: user.name })}>
+        <UnstyledButton className={classes.account}>
           <span className={classes.avatar} aria-hidden>
             {initials(user.name)}
           </span>
+          <span className="visually-hidden">{t('nav.account')}</span>
           <span className={classes.name}>{user.name}</span>
           <ChevronsUpDown size={15} aria-hidden className={classes.chevron} />
         </UnstyledButton>

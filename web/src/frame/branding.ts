@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useEffect, useSyncExternalStore } from 'react';
 import { publicConfigQuery } from '../queries.ts';
 
 /** The installation's branding; index.html brings it, so it is there from the first render. */
@@ -9,10 +9,24 @@ export function useBranding() {
   return branding;
 }
 
-/** Sets the page title: `Title · Product`, or the product alone. */
+let shownTitle: string | undefined;
+const listeners = new Set<() => void>();
+const subscribe = (listener: () => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+/** Sets the title of the page, in the tab (`Title · Product`) and in the bar of narrow screens. */
 export function useTitle(title: string | undefined): void {
   const { productName } = useBranding();
   useEffect(() => {
     document.title = title ? `${title} · ${productName}` : productName;
+    shownTitle = title;
+    for (const listener of listeners) listener();
   }, [title, productName]);
+}
+
+/** What the present page is called; undefined where the product's name says it. */
+export function usePageTitle(): string | undefined {
+  return useSyncExternalStore(subscribe, () => shownTitle);
 }

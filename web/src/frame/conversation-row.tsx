@@ -37,8 +37,8 @@ export function ConversationRow({ chat }: { chat: Chat }) {
             aria-current={isCurrent ? 'page' : undefined}
             title={title}
           >
-            <span className={classes.title} dir="auto">
-              {title}
+            <span className={classes.title}>
+              <bdi>{title}</bdi>
             </span>
             <Dot chat={chat} isCurrent={isCurrent} />
           </Link>

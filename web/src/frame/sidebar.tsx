@@ -17,7 +17,7 @@ export function Sidebar({ onClose }: { onClose?: () => void }) {
   const [isArchived, setArchived] = useState(false);
   const [search] = useDebouncedValue(text.trim(), 200);
   return (
-    <div className={classes.sidebar}>
+    <aside className={classes.sidebar} aria-label={t('nav.side')}>
       <div className={classes.head}>
         <Link to="/" className={classes.brand}>
           <img src={logoDataUrl ?? '/favicon.svg'} alt="" width={24} height={24} className={classes.logo} />
@@ -75,6 +75,6 @@ export function Sidebar({ onClose }: { onClose?: () => void }) {
         </Button>
         <AccountMenu />
       </div>
-    </div>
+    </aside>
   );
 }

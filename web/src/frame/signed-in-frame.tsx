@@ -7,7 +7,7 @@ import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { useText } from '../i18n.ts';
 import { meQuery } from '../queries.ts';
 import { createWorkbench, WorkbenchContext } from '../workbench.ts';
-import { useBranding } from './branding.ts';
+import { useBranding, usePageTitle } from './branding.ts';
 import { useIsOnline } from './online.ts';
 import { Sidebar } from './sidebar.tsx';
 import classes from './signed-in-frame.module.css';
@@ -78,12 +78,15 @@ function Layout() {
 function TopBar({ onOpen }: { onOpen: () => void }) {
   const t = useText();
   const { productName } = useBranding();
+  const title = usePageTitle();
   return (
     <header className={classes.bar}>
       <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('nav.open')} onClick={onOpen}>
         <PanelLeft size={20} />
       </ActionIcon>
-      <span className={classes.product}>{productName}</span>
+      <span className={classes.product}>
+        <bdi>{title ?? productName}</bdi>
+      </span>
       <ActionIcon component={Link} to="/" variant="subtle" color="gray" size="lg" aria-label={t('nav.newConversation')}>
         <SquarePen size={19} />
       </ActionIcon>

@@ -23,6 +23,7 @@ export const texts = {
   'failure.unreadable': 'The server gave an answer that makes no sense here.',
   'failure.reference': 'Reference: {requestId}',
 
+  'nav.side': 'Sidebar',
   'nav.label': 'Conversations',
   'nav.open': 'Open the sidebar',
   'nav.close': 'Close the sidebar',
@@ -58,7 +59,7 @@ export const texts = {
   'nav.deleteTitle': 'Delete this conversation?',
   'nav.deleteText': '“{title}” and all its messages will be deleted for good.',
   'nav.deleteConfirm': 'Delete conversation',
-  'nav.account': 'Account: {name}',
+  'nav.account': 'Account:',
   'nav.settings': 'Settings',
   'nav.signOut': 'Sign out',
 

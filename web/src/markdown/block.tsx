@@ -9,7 +9,8 @@ import classes from './markdown.module.css';
 /** Nesting beyond this is shown as its source: it is hostile, and each level costs a stack frame. */
 const maximumDepth = 24;
 
-export function Block({ token, depth }: { token: Token; depth: number }): ReactNode {
+/** `level` is the level of a heading that stands at the top of a message; inside of other blocks none is given one. */
+export function Block({ token, depth, level }: { token: Token; depth: number; level?: number }): ReactNode {
   if (depth > maximumDepth) return <p>{token.raw}</p>;
   const known = asMarked(token);
   switch (known.type) {
@@ -20,12 +21,7 @@ export function Block({ token, depth }: { token: Token; depth: number }): ReactN
     case 'hr':
       return <hr />;
     case 'heading':
-      // The page's title is the h1 and each message has an h2.
-      return createElement(
-        `h${Math.min(6, known.depth + 2)}`,
-        { 'data-depth': known.depth },
-        inlineNodes(known.tokens),
-      );
+      return createElement(level ? `h${level}` : 'p', { 'data-depth': known.depth }, inlineNodes(known.tokens));
     case 'paragraph':
       return <p>{inlineNodes(known.tokens)}</p>;
     case 'text':
