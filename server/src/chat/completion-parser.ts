@@ -22,7 +22,7 @@ export type CompletionBounds = ToolCallBounds & { maxEventLength: number; maxTex
 export type CompletionParser = {
   /** Decoded text of the event stream, cut anywhere. Throws ApiError. */
   feed(text: string): void;
-  /** Passes on what `feed` gathered; call it once per network read, so that neighbouring deltas of a read are one. */
+  /** Passes on what `feed` gathered: neighbouring deltas of one kind between two flushes are one. */
   flush(): void;
   /** A whole `chat.completion` object, from servers that ignore `stream: true`. */
   readWhole(value: unknown): void;

@@ -27,13 +27,30 @@ export async function readCompletion(
   const state: { mode: 'unknown' | 'events' | 'whole' } = { mode: 'unknown' };
   const whole: string[] = [];
   let wholeLength = 0;
+  let isFlushDue = false;
+  let failure: { error: unknown } | undefined;
+
+  // One read of the socket may bring many chunks, all handed over before microtasks run: their deltas become one.
+  const flushLater = (): void => {
+    if (isFlushDue) return;
+    isFlushDue = true;
+    queueMicrotask(() => {
+      isFlushDue = false;
+      try {
+        parser.flush();
+      } catch (error) {
+        failure ??= { error };
+      }
+    });
+  };
 
   const onChunk = (chunk: Uint8Array): boolean => {
+    if (failure !== undefined) throw failure.error;
     const text = decode(chunk);
     if (state.mode === 'unknown') state.mode = sniff(text);
     if (state.mode !== 'whole') {
       parser.feed(text);
-      parser.flush();
+      flushLater();
       return parser.isDone;
     }
     wholeLength += text.length;
@@ -44,6 +61,7 @@ export async function readCompletion(
 
   try {
     await readBody(body, onChunk, signal);
+    if (failure !== undefined) throw failure.error;
     if (state.mode === 'whole') parser.readWhole(parseWhole(whole.join('')));
     else parser.feed('\n\n');
   } catch (error) {
