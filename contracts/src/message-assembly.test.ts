@@ -190,6 +190,31 @@ test('closing frames, stored parts and their frames agree', async () => {
   await fc.assert(property, { numRuns: 1000 });
 });
 
+test('every kind of frame is one of the AI SDK stream', async () => {
+  const frames: Frame[] = [
+    { type: 'start', messageId: 'm', messageMetadata: { modelId: 'x', createdAt: '2026-01-01T00:00:00.000Z' } },
+    { type: 'data-next', transient: true, data: { messageId: 'a', assistantId: 'b' } },
+    { type: 'data-notice', data: { code: 'a', message: 'b' } },
+    { type: 'abort', reason: 'stopped' },
+    { type: 'error', errorText: 'bad' },
+    { type: 'finish-step' },
+    {
+      type: 'finish',
+      finishReason: 'content-filter',
+      messageMetadata: {
+        status: 'failed',
+        usage: { inputTokens: 1, outputTokens: 2 },
+        error: { code: 'c', message: 'm' },
+      },
+    },
+  ];
+  const oracle = await readBySdk(frames);
+  const assembler = assemble(frames);
+  assert.deepEqual(oracle?.parts, assembler.parts);
+  assert.deepEqual(oracle?.metadata, assembler.metadata);
+  assert.deepEqual([assembler.finishReason, assembler.errorText], ['content-filter', 'bad']);
+});
+
 test('parts that did not change are the same objects in the next snapshot', () => {
   const assembler = assemble([
     { type: 'text-start', id: 'a' },

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { startFakeProvider } from './fakes/provider.ts';
+import { chunk, say, stream } from './fakes/provider-scripts.ts';
+
+const ask = (url: string, model: string, signal?: AbortSignal): Promise<Response> =>
+  fetch(`${url}/chat/completions`, {
+    method: 'POST',
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }], stream: true }),
+    signal: signal ?? null,
+  });
+
+test('scripts go before the behaviour of the model id; requests are recorded', async () => {
+  const provider = await startFakeProvider();
+  try {
+    provider.enqueue(stream([...say('Scripted.'), chunk({}, 'stop')]));
+    assert.match(await (await ask(provider.url, 'echo')).text(), /Scripted/);
+    assert.match(await (await ask(provider.url, 'echo')).text(), /"content":"Hi".*\[DONE\]/s);
+    assert.equal((await ask(provider.url, 'unknown')).status, 404);
+    const models = await (await fetch(`${provider.url}/models`)).text();
+    assert.ok(models.includes('"words-500@50"'));
+    assert.deepEqual(
+      provider.requests.map((request) => request.path),
+      ['/v1/chat/completions', '/v1/chat/completions', '/v1/chat/completions', '/v1/models'],
+    );
+    assert.equal(await provider.requests[0]?.closed, 'complete');
+  } finally {
+    await provider.close();
+  }
+});
+
+test('answers can be held, and a client that leaves is seen', async () => {
+  const provider = await startFakeProvider();
+  try {
+    provider.hold();
+    const controller = new AbortController();
+    const asked = ask(provider.url, 'words-1000@1000', controller.signal);
+    const request = await provider.waitForRequest(0);
+    const body = (await asked).body?.getReader();
+    provider.release();
+    assert.ok((await body?.read())?.value?.length);
+    controller.abort();
+    assert.equal(await request.closed, 'aborted');
+    assert.ok(request.aborted && (request.closedAt ?? 0) >= request.receivedAt);
+  } finally {
+    await provider.close();
+  }
+});
+
+test('runs as a process that prints its URL', async () => {
+  const child = spawn(process.execPath, [`${import.meta.dirname}/fakes/provider.ts`, '--port', '0']);
+  try {
+    const [line] = await once(child.stdout, 'data');
+    const response = await ask(String(line).trim(), 'words-3');
+    assert.match(await response.text(), /word0.*word1.*word2.*\[DONE\]/s);
+  } finally {
+    child.kill();
+    await once(child, 'exit');
+  }
+});
