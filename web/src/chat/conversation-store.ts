@@ -160,7 +160,7 @@ export class ConversationStore {
       const end = response ? await this.#followOnce(signal) : 'none';
       attempt = end === 'done' ? 0 : attempt + 1;
       if (end === 'done') this.#deps.onActivity(this.chatId);
-      else await this.#pause(end === 'none' ? Math.min(attempt, 3) - 1 : attempt, signal);
+      else await this.#pause(end === 'none' ? Math.min(attempt, 3) : attempt, signal);
     }
   }
 
@@ -250,7 +250,7 @@ export class ConversationStore {
 
   async #pause(attempt: number, signal: AbortSignal): Promise<void> {
     if (attempt > 1) this.#change({ connection: 'reconnecting' });
-    await wait(backoff(Math.max(0, attempt)), signal, this.#deps.network, this.#hurry);
+    await wait(backoff(attempt - 1), signal, this.#deps.network, this.#hurry);
   }
 
   #fail(error: unknown, run: AbortController): void {

@@ -1,0 +1,325 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ChatDetail, Message, QueuedInput } from '@homeport/contracts/conversations';
+import type { Frame } from '@homeport/contracts/frames';
+import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
+import fc from 'fast-check';
+import { ApiFailure } from '../api-failure.ts';
+import { ConversationStore } from './conversation-store.ts';
+
+const at = '2026-01-01T00:00:00.000Z';
+const chat: ChatDetail['chat'] = {
+  id: 'c',
+  title: 'T',
+  archived: false,
+  projectId: null,
+  modelPinned: false,
+  modelId: null,
+  mcpServerIds: null,
+  contextStartMessageId: null,
+  running: false,
+  createdAt: at,
+  updatedAt: at,
+};
+const user = (id: string): Message => ({
+  id,
+  chatId: 'c',
+  parentId: null,
+  siblingIds: [id],
+  role: 'user',
+  parts: [{ type: 'text', text: id }],
+  status: 'complete',
+  createdAt: at,
+});
+const detail = (change: Partial<ChatDetail> = {}): ChatDetail => ({
+  chat,
+  messages: [user('u1')],
+  nextBefore: null,
+  inputs: [],
+  response: null,
+  ...change,
+});
+const running = (assistantId: string, messageId: string) => ({ assistantId, messageId, startedAt: at });
+const queued = (id: string): QueuedInput => ({
+  id,
+  chatId: 'c',
+  state: 'queued',
+  message: { id, role: 'user', parts: [{ type: 'text', text: id }] },
+  createdAt: at,
+});
+
+const answer = (id: string, text: string): Frame[] => [
+  { type: 'start', messageId: id },
+  { type: 'start-step' },
+  { type: 'text-start', id: '1' },
+  ...text.split(/(?<= )/).map((delta): Frame => ({ type: 'text-delta', id: '1', delta })),
+  { type: 'text-end', id: '1' },
+  { type: 'finish-step' },
+  { type: 'finish', finishReason: 'stop' },
+];
+
+type Connection = {
+  after: string | undefined;
+  send: (frames: Frame[], from?: number) => void;
+  end: () => void;
+  break: () => void;
+};
+
+/** A server of which every connection and every load is played by the test. */
+function world(loads: (ChatDetail | Error)[]) {
+  const connections: Connection[] = [];
+  const waiting: ((connection: Connection) => void)[] = [];
+  const none = new Set<number>();
+  const encoder = new TextEncoder();
+  let opened = 0;
+  const store = new ConversationStore('c', {
+    network: undefined,
+    onActivity: () => {},
+    stop: async () => {},
+    load: async () => {
+      const next = loads.length > 1 ? loads.shift() : loads[0];
+      if (next instanceof Error) throw next;
+      if (!next) throw new Error('the test gives no load');
+      return next;
+    },
+    open: async (_, after, signal) => {
+      opened += 1;
+      if (none.has(opened)) return null;
+      return new ReadableStream<Uint8Array>({
+        start(controller) {
+          signal.addEventListener('abort', () => controller.error(signal.reason));
+          const connection: Connection = {
+            after,
+            send: (frames, from = 0) => {
+              const text = frames.map((frame, index) => `id: ${from + index + 1}\ndata: ${JSON.stringify(frame)}\n\n`);
+              controller.enqueue(encoder.encode(text.join('')));
+            },
+            end: () => {
+              controller.enqueue(encoder.encode('data: [DONE]\n\n'));
+              controller.close();
+            },
+            break: () => controller.error(new TypeError('network')),
+          };
+          connections.push(connection);
+          waiting.shift()?.(connection);
+        },
+      });
+    },
+  });
+  const connected = () => new Promise<Connection>((resolve) => waiting.push(resolve));
+  const until = (holds: () => boolean) =>
+    new Promise<void>((resolve) => {
+      const check = () => {
+        if (!holds()) return;
+        stop();
+        resolve();
+      };
+      const stop = store.subscribe(check);
+      check();
+    });
+  const text = () => {
+    const part = store
+      .getView()
+      .messages.at(-1)
+      ?.parts.find((each) => each.type === 'text');
+    return part?.type === 'text' ? part.text : undefined;
+  };
+  return { store, connections, connected, until, text, none };
+}
+
+test('shows the stored conversation, follows what runs, and reconciles at the end', async () => {
+  const stored: Message = {
+    ...user('a1'),
+    role: 'assistant',
+    parentId: 'u1',
+    parts: [{ type: 'text', text: 'Hi there', state: 'done' }],
+  };
+  const { store, connected, until, text } = world([
+    detail({ response: running('a1', 'u1') }),
+    detail({ messages: [user('u1'), stored] }),
+  ]);
+  const first = connected();
+  store.follow();
+  const connection = await first;
+  connection.send(answer('a1', 'Hi there'));
+  await until(() => text() === 'Hi there');
+  connection.end();
+  await until(() => store.getView().response === null && store.getView().connection === 'idle');
+  assert.deepEqual(store.getView().messages.at(-1), stored);
+  assert.equal(store.getView().messages.length, 2);
+});
+
+test('a broken connection is taken up after the last frame seen, without a word lost or doubled', async (t) => {
+  t.mock.method(Math, 'random', () => 0);
+  const { store, connected, until, text } = world([detail({ response: running('a1', 'u1') })]);
+  const first = connected();
+  store.follow();
+  const frames = answer('a1', 'one two three four');
+  const one = await first;
+  assert.equal(one.after, undefined);
+  one.send(frames.slice(0, 5));
+  await until(() => text() === 'one two ');
+  const second = connected();
+  one.break();
+  const two = await second;
+  assert.equal(two.after, '5');
+  two.send(frames.slice(5), 5);
+  await until(() => text() === 'one two three four');
+  store.unfollow();
+});
+
+test('when another response runs after a break, it is followed from its beginning', async (t) => {
+  t.mock.method(Math, 'random', () => 0);
+  const later = detail({ messages: [user('u1'), user('u2')], response: running('a2', 'u2') });
+  const { store, connected, until, text } = world([detail({ response: running('a1', 'u1') }), later]);
+  const first = connected();
+  store.follow();
+  const one = await first;
+  one.send(answer('a1', 'old words').slice(0, 4));
+  await until(() => text() === 'old ');
+  const second = connected();
+  one.break();
+  const two = await second;
+  assert.equal(two.after, undefined);
+  two.send(answer('a2', 'new words'));
+  await until(() => text() === 'new words');
+  store.unfollow();
+});
+
+test('a promoted input becomes a message and its response is followed at once', async () => {
+  const { store, connected, until, text } = world([detail({ response: running('a1', 'u1'), inputs: [queued('u2')] })]);
+  const first = connected();
+  store.follow();
+  const one = await first;
+  const second = connected();
+  one.send([
+    ...answer('a1', 'first'),
+    { type: 'data-next', transient: true, data: { messageId: 'u2', assistantId: 'a2' } },
+  ]);
+  one.end();
+  const two = await second;
+  assert.deepEqual(
+    store.getView().messages.map((message) => message.id),
+    ['u1', 'a1', 'u2'],
+  );
+  assert.deepEqual(store.getView().inputs, []);
+  assert.equal(store.getView().response?.assistantId, 'a2');
+  two.send(answer('a2', 'second'));
+  await until(() => text() === 'second');
+  store.unfollow();
+});
+
+test('a response that has not begun yet is waited for', async (t) => {
+  t.mock.method(Math, 'random', () => 0);
+  const { store, connected, none, until, text } = world([detail({ response: running('a1', 'u1') })]);
+  none.add(1);
+  const first = connected();
+  store.expectResponse({ assistantId: 'a1', messageId: 'u1' });
+  const one = await first;
+  one.send(answer('a1', 'late'));
+  await until(() => text() === 'late');
+  store.unfollow();
+});
+
+test('leaving closes the stream and nothing else', async () => {
+  const { store, connected, connections } = world([detail({ response: running('a1', 'u1') })]);
+  const first = connected();
+  store.follow();
+  await first;
+  store.unfollow();
+  assert.equal(store.getView().connection, 'idle');
+  assert.equal(store.getView().response?.assistantId, 'a1');
+  assert.equal(connections.length, 1);
+});
+
+test('a conversation that does not exist says so; a failed reload keeps what is shown', async () => {
+  const missing = world([new ApiFailure('not_found', 'No', { status: 404 })]);
+  missing.store.follow();
+  await missing.until(() => missing.store.getView().phase === 'failed');
+  assert.equal(missing.store.getView().failure?.code, 'not_found');
+  const shown = world([detail(), new ApiFailure('internal_error', 'No', { status: 500 })]);
+  shown.store.follow();
+  await shown.until(() => shown.store.getView().phase === 'ready' && shown.store.getView().connection === 'idle');
+  shown.store.follow();
+  shown.store.unfollow();
+  assert.equal(shown.store.getView().messages.length, 1);
+});
+
+test('what the store assembles equals what the AI SDK assembles, whatever the breaks', async (t) => {
+  t.mock.method(Math, 'random', () => 0);
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const word = fc.string({ minLength: 1, maxLength: 6 });
+  const block = fc.oneof(
+    fc.record({ kind: fc.constant('text' as const), words: fc.array(word, { maxLength: 6 }) }),
+    fc.record({ kind: fc.constant('reasoning' as const), words: fc.array(word, { maxLength: 6 }) }),
+    fc.record({ kind: fc.constant('tool' as const), words: fc.array(word, { maxLength: 3 }) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(block, { minLength: 1, maxLength: 6 }),
+      fc.array(fc.nat(20), { maxLength: 3 }),
+      async (blocks, cuts) => {
+        const frames = toFrames(blocks);
+        const { store, connected, until } = world([detail({ response: running('a1', 'u1') })]);
+        let next = connected();
+        store.follow();
+        let sent = 0;
+        for (const cut of cuts) {
+          const connection = await next;
+          assert.equal(connection.after, sent === 0 ? undefined : String(sent));
+          const end = Math.min(frames.length - 1, sent + cut);
+          connection.send(frames.slice(sent, end), sent);
+          sent = end;
+          next = connected();
+          await new Promise(setImmediate);
+          connection.break();
+          await new Promise(setImmediate);
+          await new Promise(setImmediate);
+          t.mock.timers.tick(60_000);
+        }
+        (await next).send(frames.slice(sent), sent);
+        await new Promise(setImmediate);
+        t.mock.timers.tick(50);
+        await until(() => store.getView().messages.at(-1)?.status === 'complete');
+        assert.deepEqual(store.getView().messages.at(-1)?.parts, (await oracle(frames)).parts);
+        store.unfollow();
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+function toFrames(blocks: { kind: 'text' | 'reasoning' | 'tool'; words: string[] }[]): Frame[] {
+  const frames: Frame[] = [{ type: 'start', messageId: 'a1' }, { type: 'start-step' }];
+  blocks.forEach(({ kind, words }, index) => {
+    const id = `b${index}`;
+    if (kind === 'tool') {
+      frames.push({ type: 'tool-input-start', toolCallId: id, toolName: 'bash', dynamic: true });
+      frames.push({ type: 'tool-input-available', toolCallId: id, toolName: 'bash', input: { words }, dynamic: true });
+      frames.push({ type: 'tool-output-available', toolCallId: id, output: words, dynamic: true });
+      return;
+    }
+    frames.push({ type: `${kind}-start`, id });
+    for (const delta of words) frames.push({ type: `${kind}-delta`, id, delta });
+    frames.push({ type: `${kind}-end`, id });
+  });
+  return [...frames, { type: 'finish-step' }, { type: 'finish', finishReason: 'stop' }];
+}
+
+async function oracle(frames: Frame[]): Promise<UIMessage> {
+  const stream = new ReadableStream<UIMessageChunk>({
+    start(controller) {
+      for (const frame of frames) controller.enqueue(asChunk(frame));
+      controller.close();
+    },
+  });
+  let last: UIMessage | undefined;
+  for await (const message of readUIMessageStream({ stream })) last = message;
+  if (!last) throw new Error('the oracle assembled nothing');
+  return JSON.parse(JSON.stringify(last));
+}
+
+/** Homeport's frames are a part of the AI SDK's; only the metadata's type differs. */
+function asChunk(frame: Frame): UIMessageChunk {
+  return frame as UIMessageChunk;
+}
