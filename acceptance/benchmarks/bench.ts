@@ -12,15 +12,18 @@ export class Bench {
   readonly quick: boolean;
   readonly report: Report;
   readonly profile: boolean;
+  /** The build that is measured. */
+  readonly dist: string;
   readonly #running: { stop(): Promise<void> }[] = [];
   #provider: Promise<Provider> | undefined;
   #product: Promise<Product> | undefined;
   #passThrough: Promise<Subject> | undefined;
   #chats: string[] = [];
 
-  constructor(options: { quick: boolean; profile: boolean; report: Report }) {
+  constructor(options: { quick: boolean; profile: boolean; dist: string; report: Report }) {
     this.quick = options.quick;
     this.profile = options.profile;
+    this.dist = options.dist;
     this.report = options.report;
   }
 
@@ -42,7 +45,7 @@ export class Bench {
   async freshProduct(env: Record<string, string> = {}): Promise<Product> {
     const { port } = await this.provider();
     const inspected: Record<string, string> = this.profile ? { NODE_OPTIONS: '--inspect-port=127.0.0.1:0' } : {};
-    return this.#keep(await startProduct({ providerPort: port, env: { ...inspected, ...env } }));
+    return this.#keep(await startProduct({ dist: this.dist, providerPort: port, env: { ...inspected, ...env } }));
   }
 
   async productSubject(product?: Product): Promise<Subject> {

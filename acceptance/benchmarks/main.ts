@@ -1,3 +1,4 @@
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Bench } from './bench.ts';
 import { measureCapacity } from './capacity.ts';
@@ -33,19 +34,22 @@ const { values, positionals } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     profile: { type: 'boolean', default: false },
+    dist: { type: 'string', default: join(import.meta.dirname, '../../dist') },
     help: { type: 'boolean', default: false },
   },
 });
 const unknown = positionals.filter((name) => !Object.hasOwn(parts, name));
 if (values.help || unknown.length > 0) {
   for (const name of unknown) console.error(`There is no part named ${name}.`);
-  console.error(`npm run bench -- [${Object.keys(parts).join(' | ')}] ... [--quick] [--profile]`);
+  console.error(
+    `npm run bench -- [${Object.keys(parts).join(' | ')}] ... [--quick] [--profile] [--dist <folder of another build>]`,
+  );
   process.exit(values.help ? 0 : 2);
 }
 
 pinSelf();
 const report = new Report();
-const bench = new Bench({ quick: values.quick, profile: values.profile, report });
+const bench = new Bench({ quick: values.quick, profile: values.profile, dist: resolve(values.dist), report });
 const startedAt = performance.now();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 console.log('P: a bare pass-through proxy. M: a minimal Hono and pg application. Medians of interleaved rounds.\n');

@@ -9,7 +9,6 @@ import { Client } from 'pg';
 import { Connection } from './connection.ts';
 import { cores, type Pinned, startPinned } from './processes.ts';
 
-const root = join(import.meta.dirname, '../..');
 const administrator = { name: 'Bench', email: 'bench@example.org', password: 'bench-password-2026' };
 
 export type Product = {
@@ -39,12 +38,13 @@ export function scratchFolder(): string {
 
 /** Starts the built product; resolves once it is healthy, with the milliseconds that it took. */
 export async function launchProduct(
+  dist: string,
   dataDir: string,
   env: Record<string, string> = {},
 ): Promise<{ process: Pinned; port: number; healthyMs: number }> {
   const port = await freePort();
   const startedAt = performance.now();
-  const launched = startPinned(cores.subject, [join(root, 'dist/server/main.mjs')], {
+  const launched = startPinned(cores.subject, [join(dist, 'server/main.mjs')], {
     cwd: dataDir,
     env: {
       ...{ DATA_DIR: dataDir, PORT: String(port), LOG_LEVEL: 'warn', DATABASE_URL: '', HOST: '', BASE_URL: '' },
@@ -84,9 +84,13 @@ async function isHealthy(port: number): Promise<boolean> {
 }
 
 /** The product on a new data folder, set up through its API: administrator, provider with an API key, one model. */
-export async function startProduct(options: { providerPort: number; env?: Record<string, string> }): Promise<Product> {
+export async function startProduct(options: {
+  dist: string;
+  providerPort: number;
+  env?: Record<string, string>;
+}): Promise<Product> {
   const dataDir = scratchFolder();
-  const { process: launched, port } = await launchProduct(dataDir, options.env);
+  const { process: launched, port } = await launchProduct(options.dist, dataDir, options.env);
   const { cookie, providerId } = await setUp(port, options);
   const databasePid = postmasterPid(dataDir);
   const socketDir = pidFileLines(dataDir)[4] ?? '';

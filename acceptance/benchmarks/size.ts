@@ -27,7 +27,7 @@ export async function measureSize(bench: Bench): Promise<void> {
     .map((name) => ({ name, bytes: bytesOf(join(modules, name)) }))
     .sort((a, b) => b.bytes - a.bytes);
   const packages = sizes.reduce((sum, { bytes }) => sum + bytes, 0);
-  const built = bytesOf(join(root, 'dist'));
+  const built = bytesOf(bench.dist);
   const largest = sizes.slice(0, 6).map(({ name, bytes }) => `${name} ${(bytes / megabyte).toFixed(1)}`);
   bench.report.add({
     ...{ part: 'size', what: 'installed for production', measured: (packages + built) / megabyte, unit: 'MB' },
@@ -53,7 +53,7 @@ type Manifest = Record<string, { file: string; css?: string[]; imports?: string[
 
 /** What the first page load fetches, gzip level 9, each file by itself. */
 export async function measureBrowser(bench: Bench): Promise<void> {
-  const out = join(root, 'dist/web');
+  const out = join(bench.dist, 'web');
   const manifest = readManifest(join(out, '.vite/manifest.json'));
   const files = new Set<string>();
   const visit = (key: string): void => {

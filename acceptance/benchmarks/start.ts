@@ -15,12 +15,12 @@ export async function measureStart(bench: Bench): Promise<void> {
   let folder = scratchFolder();
   for (let index = 0; index < times; index++) {
     folder = scratchFolder();
-    const { process, healthyMs } = await launchProduct(folder);
+    const { process, healthyMs } = await launchProduct(bench.dist, folder);
     fresh.push(healthyMs);
     await process.stop();
   }
   for (let index = 0; index < times + 2; index++) {
-    const { process, healthyMs } = await launchProduct(folder);
+    const { process, healthyMs } = await launchProduct(bench.dist, folder);
     existing.push(healthyMs);
     await process.stop();
   }
@@ -38,7 +38,7 @@ export async function measureIdle(bench: Bench): Promise<void> {
   const product = await bench.freshProduct();
   await product.createChats(50);
   await product.stop();
-  const { process, port } = await launchProduct(product.dataDir);
+  const { process, port } = await launchProduct(bench.dist, product.dataDir);
   const connection = await Connection.open(port);
   for (const path of ['/api/me', '/api/chats', '/api/providers', '/']) {
     await connection.exchange(connection.requestText('GET', path, product.cookie));
