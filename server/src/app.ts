@@ -20,6 +20,7 @@ export function createApp(deps: Deps, web: WebClient | undefined): RequestListen
     identify: deps.findActor,
     permissions: {
       canEditProviders: (actor) => canEditProviders(deps.config, actor),
+      providersAreShared: deps.config.edition === 'managed',
       canEditMcp: (actor) => actor.role === 'admin' || actor.mcpSettingsEnabled,
     },
     origin: originRule(deps.config.baseUrl),

@@ -34,7 +34,14 @@ async function main(): Promise<void> {
   const db = openDatabase({ connection: embedded?.connection ?? config.databaseUrl ?? '', max: poolSize, log });
   const applied = await migrate(db);
   if (applied.length > 0) log.info({ applied }, 'database migrated');
-  const service = await createService({ config, db, log, clock: systemClock, webFolder: webFolder() });
+  const service = await createService({
+    config,
+    db,
+    log,
+    clock: systemClock,
+    webFolder: webFolder(),
+    alone: embedded !== undefined,
+  });
   service.deps.egress.installGlobally();
   await listen(service.server, config);
   log.info({ address: publicAddress(service.server, config), edition: config.edition }, 'Homeport is ready');

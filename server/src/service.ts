@@ -19,6 +19,8 @@ export type ServiceOptions = {
   db: Database;
   log: Logger;
   clock: Clock;
+  /** True when no other replica can be on this database. */
+  alone?: boolean;
   /** The folder of the built browser client; absent: API only. */
   webFolder?: string;
   timings?: ChatTimings;
@@ -64,7 +66,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       ? undefined
       : await createWebClient(options.webFolder, () => readPublicConfig(deps));
   const server = createServer(serverLimits, createApp(deps, web));
-  responses.start();
+  await responses.start(options.alone ?? false);
   return {
     deps,
     server,

@@ -196,3 +196,18 @@ test('a stopped response can be continued and keeps what it had', async () => {
   const nothing = await user.call('POST /api/chat', { chatId, resume: true });
   assert.equal(nothing.status, 404);
 });
+
+test('a model that is deleted between admission and start fails the answer, not the conversation', async () => {
+  const user = await app.signIn();
+  const [, second] = await addModels(user, provider, ['words-3', 'words-4']);
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'go', { modelPinned: true, modelId: second });
+  await user.call('DELETE /api/models', undefined, { query: { id: second ?? '' } });
+  const failed = await answer(user, chatId, messageId);
+  assert.equal(failed.status, 404);
+  const detail = await chatDetail(user, chatId);
+  assert.equal(detail.messages[1].status, 'failed');
+  assert.equal(detail.chat.modelPinned, false);
+  const next = await submit(user, chatId, 'again');
+  assert.equal((await answer(user, chatId, next)).status, 200);
+});

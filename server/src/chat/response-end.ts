@@ -178,22 +178,29 @@ export const interruptedError = {
   message: 'The answer was cut off because the service stopped. Continue it, or ask again.',
 };
 
-/** Ends `interrupted` what nobody makes any more: leases that ran out. Resolves with the conversations concerned. */
-export async function interruptExpired(deps: Pick<Deps, 'db'>, where: { chatId?: string } = {}): Promise<string[]> {
-  const query = deps.db.kysely
+/**
+ * Ends `interrupted` what nobody makes any more: responses whose lease ran out. `orphans` means all that run, for the start of
+ * an installation that can have but one replica. Resolves with the conversations concerned.
+ */
+export async function interruptExpired(
+  deps: Pick<Deps, 'db'>,
+  where: { chatId?: string; orphans?: boolean } = {},
+): Promise<string[]> {
+  const orphans = where.orphans === true;
+  let query = deps.db.kysely
     .selectFrom('responses')
     .select(['id', 'chat_id', 'generation', 'first_seq'])
-    .where('state', '=', 'running')
-    .where('lease_until', '<', sql<Date>`now()`)
-    .limit(50);
-  const expired = await (where.chatId === undefined ? query : query.where('chat_id', '=', where.chatId)).execute();
-  for (const response of expired) await interruptFromLog(deps, response);
+    .where('state', '=', 'running');
+  if (!orphans) query = query.where('lease_until', '<', sql<Date>`now()`).limit(50);
+  if (where.chatId !== undefined) query = query.where('chat_id', '=', where.chatId);
+  const expired = await query.execute();
+  for (const response of expired) await interruptFromLog(deps, response, orphans);
   return expired.map((response) => response.chat_id);
 }
 
 type Interruptible = Pick<ResponseRow, 'id' | 'chat_id' | 'generation' | 'first_seq'>;
 
-async function interruptFromLog(deps: Pick<Deps, 'db'>, response: Interruptible): Promise<void> {
+async function interruptFromLog(deps: Pick<Deps, 'db'>, response: Interruptible, orphan: boolean): Promise<void> {
   await inTransaction(deps.db, async (trx) => {
     await trx.selectFrom('chats').select('id').where('id', '=', response.chat_id).forNoKeyUpdate().execute();
     const still = await trx
@@ -202,7 +209,7 @@ async function interruptFromLog(deps: Pick<Deps, 'db'>, response: Interruptible)
       .where('id', '=', response.id)
       .where('generation', '=', response.generation)
       .where('state', '=', 'running')
-      .where('lease_until', '<', sql<Date>`now()`)
+      .where(orphan ? sql<boolean>`true` : sql<boolean>`lease_until < now()`)
       .forUpdate()
       .executeTakeFirst();
     if (still === undefined) return;

@@ -73,7 +73,12 @@ export class RunningResponses {
     return this.#draining;
   }
 
-  start(): void {
+  /**
+   * Begins the periodic work. `alone`: no other replica can be at work on this database, so what it says is running is left over
+   * from a crash and is ended before anything else.
+   */
+  async start(alone: boolean): Promise<void> {
+    if (alone) await interruptExpired(this.#deps, { orphans: true });
     this.signals.start();
     this.#every(this.timings.tickMs, 'store', () => this.#storeFrames());
     this.#every(this.timings.heartbeatMs, 'heartbeat', () => this.#heartbeat());
@@ -195,14 +200,19 @@ export class RunningResponses {
     await this.#heartbeat();
     const chats = await interruptExpired(this.#deps);
     await dropOldFrames(this.#deps, this.timings.keepFramesMs);
-    for (const chatId of new Set(chats)) await this.startNext(chatId);
+    await this.#startEach(new Set(chats));
     const now = this.#deps.clock.now();
     for (const [id, at] of this.#earlyStops) if (now - at > earlyStopMs) this.#earlyStops.delete(id);
   }
 
   async #dispatch(): Promise<void> {
     if (this.#draining) return;
-    for (const chatId of await dueChats(this.#deps.db.kysely, dueBatch)) await this.startNext(chatId);
+    await this.#startEach(await dueChats(this.#deps.db.kysely, dueBatch));
+  }
+
+  /** One conversation that cannot go on holds up no other. */
+  async #startEach(chatIds: Iterable<string>): Promise<void> {
+    for (const chatId of chatIds) await this.startNext(chatId).catch((error) => this.#failed('dispatch', error));
   }
 
   #onSignal(signal: Signal): void {

@@ -145,13 +145,16 @@ export async function setActiveMessage(trx: Queryable, chatId: string, messageId
   await sql`update chats set active_message_id = ${messageId}, updated_at = now() where id = ${chatId}`.execute(trx);
 }
 
-/** Pins a model to the conversation; null follows the default again. The caller has checked whose model it is. */
+/**
+ * Pins a model to the conversation; null follows the default again. The caller has checked whose model it is; one that was
+ * deleted since then pins nothing.
+ */
 export async function pinModel(trx: Queryable, chatId: string, modelId: string | null): Promise<void> {
-  await trx
-    .updateTable('chats')
-    .set({ model_pinned: modelId !== null, model_id: modelId })
-    .where('id', '=', chatId)
-    .execute();
+  await sql`
+    update chats c set model_id = m.id, model_pinned = m.id is not null
+    from (select (select id from models where id = ${modelId} for key share) as id) m where c.id = ${chatId}`.execute(
+    trx,
+  );
 }
 
 /** Names a conversation that has no name of its own yet. Nothing happens when the title is blank. */

@@ -36,7 +36,9 @@ const policy =
 
 /** The page of `/api/docs`: swagger-ui from this installation's own files, so it works offline. */
 export function docsPage(): Response {
-  return new Response(page, { headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy } });
+  return new Response(page, {
+    headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy },
+  });
 }
 
 /** One of swagger-ui's files. Throws `not_found` for any name that the page does not use. */

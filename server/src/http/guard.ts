@@ -8,7 +8,12 @@ export type Identify = (
 ) => Promise<{ actor: Actor; setCookie?: string | undefined } | undefined>;
 
 /** Permissions that features define for the access words that need more than a session. */
-export type Permissions = { canEditProviders(actor: Actor): boolean; canEditMcp(actor: Actor): boolean };
+export type Permissions = {
+  canEditProviders(actor: Actor): boolean;
+  /** True where editing providers is an administrator's, whatever the account's own switch says. */
+  providersAreShared: boolean;
+  canEditMcp(actor: Actor): boolean;
+};
 
 /** Identity and account state (contract section 1, order of checks); undefined only for public endpoints. */
 export async function identifyCaller(
@@ -33,6 +38,8 @@ export function assertPermission(access: Access, actor: Actor | undefined, permi
     throw new ApiError('forbidden', 'Only administrators may do this');
   }
   if (access === 'provider-editor' && !permissions.canEditProviders(actor)) {
+    if (permissions.providersAreShared)
+      throw new ApiError('forbidden', 'Only administrators may edit the shared catalogue');
     throw new ApiError('provider_settings_disabled', 'Provider settings are managed by an administrator');
   }
   if (access === 'mcp-editor' && !permissions.canEditMcp(actor)) {

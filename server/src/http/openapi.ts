@@ -5,7 +5,10 @@ import { z } from 'zod';
 type Json = Record<string, unknown>;
 
 /** The OpenAPI 3.1 document of the endpoint table, from the very schemas that validate (contract section 10). */
-export function openapiDocument(endpoints: Readonly<Record<string, EndpointSpec>>, version: string): Json & { openapi: string } {
+export function openapiDocument(
+  endpoints: Readonly<Record<string, EndpointSpec>>,
+  version: string,
+): Json & { openapi: string } {
   const paths: Record<string, Json> = {};
   for (const [name, spec] of Object.entries(endpoints)) {
     const path = spec.path.replace(/:(\w+)/g, '{$1}');
@@ -74,7 +77,7 @@ export function documentedErrors(spec: EndpointSpec): ErrorCode[] {
   if (spec.access !== 'public') implied.push('unauthorized', 'account_disabled');
   if (spec.access !== 'public' && spec.access !== 'session-any-password') implied.push('password_change_required');
   if (spec.access === 'admin' || spec.access === 'admin-for-user') implied.push('forbidden');
-  if (spec.access === 'provider-editor') implied.push('provider_settings_disabled');
+  if (spec.access === 'provider-editor') implied.push('provider_settings_disabled', 'forbidden');
   if (spec.access === 'mcp-editor') implied.push('mcp_settings_disabled');
   if (spec.method !== 'GET') implied.push('origin_not_allowed');
   if (spec.body !== undefined) implied.push('unsupported_media_type', 'payload_too_large');

@@ -41,7 +41,9 @@ export async function createWebClient(folder: string, publicConfig: () => Promis
 
   async function servePage(pathname: string, outgoing: ServerResponse): Promise<void> {
     if (template === undefined) {
-      outgoing.writeHead(503, { 'content-type': 'text/plain; charset=utf-8' }).end('The browser client is not built.\n');
+      outgoing
+        .writeHead(503, { 'content-type': 'text/plain; charset=utf-8' })
+        .end('The browser client is not built.\n');
       return;
     }
     const nonce = randomBytes(16).toString('base64');
@@ -63,7 +65,9 @@ export async function createWebClient(folder: string, publicConfig: () => Promis
       if (pathname === '/index.html' || !files.has(pathname) || !/\.\w+$/.test(pathname)) {
         return servePage(pathname, outgoing);
       }
-      const encoding = encodings.find(({ name, suffix }) => acceptEncoding.includes(name) && files.has(pathname + suffix));
+      const encoding = encodings.find(
+        ({ name, suffix }) => acceptEncoding.includes(name) && files.has(pathname + suffix),
+      );
       const handle = await open(join(folder, pathname + (encoding?.suffix ?? '')));
       await sendFile(handle, outgoing, {
         'content-type': types[extname(pathname)] ?? 'application/octet-stream',

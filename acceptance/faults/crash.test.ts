@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  addModels,
+  type Caller,
+  freePort,
+  type Json,
+  pause,
+  readEvents,
+  scratchFolder,
+  seededRandom,
+  seedOf,
+  setUp,
+  startProduct,
+  startProvider,
+} from '../product.ts';
+
+/**
+ * kill -9 at random points while conversations stream, start, queue and stop (promise: nothing acknowledged is lost or doubled,
+ * nothing runs for ever, what followers saw is there).
+ */
+
+const kills = Number(process.env.CRASH_KILLS ?? 40);
+const conversations = 20;
+/** Text that a follower saw this long before the kill must be in the stored message. */
+const keptAfterMs = 1_000;
+
+type Conversation = {
+  id: string;
+  acknowledged: Set<string>;
+  /** By assistant message: the text that followers saw, with the time it was seen. */
+  seen: Map<string, { at: number; length: number; text: string }[]>;
+};
+
+test(`${kills} times kill -9 under load: nothing lost, nothing doubled, nothing running for ever`, {
+  timeout: 900_000,
+}, async () => {
+  const random = seededRandom(seedOf('crash'));
+  const dataDir = scratchFolder();
+  const port = await freePort();
+  const provider = await startProvider();
+  let product = await startProduct(dataDir, {}, port);
+  const caller = await setUp(product.url);
+  await addModels(caller, provider.url, ['words-60@40']);
+  const chats: Conversation[] = [];
+  for (let index = 0; index < conversations; index += 1) {
+    const { chat } = await caller.must('POST', '/api/chats', {});
+    chats.push({ id: chat.id, acknowledged: new Set(), seen: new Map() });
+  }
+
+  let interrupted = 0;
+  for (let kill = 0; kill < kills; kill += 1) {
+    const stopping = { now: false };
+    const work = chats.map((conversation, index) =>
+      exercise(caller, conversation, seededRandom(kill * 1_000 + index), stopping),
+    );
+    await pause(200 + random() * 1_500);
+    const killedAt = performance.now();
+    product.kill('SIGKILL');
+    stopping.now = true;
+    await product.exited;
+    await Promise.all(work);
+    product = await startProduct(dataDir, {}, port);
+    interrupted += await assertKept(caller, chats, killedAt);
+  }
+  assert.ok(interrupted > 0, 'the kills met running responses');
+  await settle(caller, chats);
+  await assertNothingLost(caller, chats);
+  product.kill('SIGTERM');
+  assert.equal(await product.exited, 0);
+  provider.kill('SIGKILL');
+});
+
+/** Submits, follows, queues and stops at random until the service is gone. */
+async function exercise(
+  caller: Caller,
+  conversation: Conversation,
+  random: () => number,
+  stopping: { now: boolean },
+): Promise<void> {
+  while (!stopping.now) {
+    try {
+      await step(caller, conversation, random);
+    } catch (error) {
+      if (!stopping.now && !(error instanceof TypeError)) throw error;
+      if (!stopping.now) await pause(5);
+    }
+  }
+}
+
+async function step(caller: Caller, conversation: Conversation, random: () => number): Promise<void> {
+  const choice = random();
+  const chatId = conversation.id;
+  if (choice < 0.4) {
+    const body = newMessage(chatId, random);
+    const answer = await caller.call('POST', '/api/chat/start', body);
+    assert.equal(answer.status, 201, answer.text);
+    conversation.acknowledged.add(body.message.id);
+    await caller.call('POST', '/api/chat', { chatId, messageId: body.message.id, detach: true });
+    await follow(caller, conversation, random);
+  } else if (choice < 0.6) {
+    const body = newMessage(chatId, random);
+    const answer = await caller.call('POST', '/api/chat/turn-inputs', body);
+    if (answer.status === 429) return;
+    assert.equal(answer.status, 201, answer.text);
+    conversation.acknowledged.add(body.message.id);
+  } else if (choice < 0.7) await caller.call('POST', `/api/chat/${chatId}/stop`, {});
+  else await follow(caller, conversation, random);
+}
+
+function newMessage(chatId: string, random: () => number) {
+  const id = `m-${Math.floor(random() * 2 ** 48).toString(36)}-${performance.now().toString(36).replace('.', '')}`;
+  return { chatId, message: { id, parts: [{ type: 'text', text: `Question ${id}` }] } };
+}
+
+async function follow(caller: Caller, conversation: Conversation, random: () => number): Promise<void> {
+  const response = await caller.fetch(`/api/chat/${conversation.id}/stream`);
+  const leaveAfter = 20 + random() * 200;
+  let assistantId = '';
+  let text = '';
+  let count = 0;
+  await readEvents(response, ({ frame }) => {
+    if (frame.type === 'start') assistantId = frame.messageId;
+    if (frame.type === 'text-delta') {
+      text += frame.delta;
+      const list = conversation.seen.get(assistantId) ?? [];
+      list.push({ at: performance.now(), length: text.length, text });
+      conversation.seen.set(assistantId, list);
+    }
+    count += 1;
+    return count > leaveAfter;
+  });
+}
+
+/** After a restart: no response is left running, and each stored text holds what was seen a second before the kill. */
+async function assertKept(caller: Caller, chats: readonly Conversation[], killedAt: number): Promise<number> {
+  const deadline = performance.now() + 30_000;
+  let interrupted = 0;
+  for (const conversation of chats) {
+    let messages: Json[] = [];
+    for (const [assistantId, sights] of conversation.seen) {
+      const kept = sights.findLast((sight) => sight.at < killedAt - keptAfterMs);
+      const message = await storedMessage(caller, conversation.id, assistantId, deadline);
+      messages = [...messages, message];
+      const stored = message.parts
+        .filter((part: Json) => part.type === 'text')
+        .map((part: Json) => part.text)
+        .join('');
+      if (message.status === 'interrupted') interrupted += 1;
+      if (kept !== undefined) {
+        assert.ok(
+          stored.startsWith(kept.text),
+          `${assistantId}: followers saw ${kept.length} characters, ${stored.length} are stored`,
+        );
+      }
+    }
+    conversation.seen.clear();
+  }
+  return interrupted;
+}
+
+/** The message once it is not streaming any more, or is being made by the restarted service. */
+async function storedMessage(caller: Caller, chatId: string, id: string, deadline: number): Promise<Json> {
+  for (;;) {
+    const all = await allMessages(caller, chatId);
+    const message = all.find((candidate) => candidate.id === id);
+    if (message !== undefined && message.status !== 'streaming') return message;
+    assert.ok(performance.now() < deadline, `${id} is still ${message?.status} 30 s after the restart`);
+    await pause(100);
+  }
+}
+
+async function allMessages(caller: Caller, chatId: string): Promise<Json[]> {
+  const response = await caller.fetch(`/api/chats/export?id=${chatId}&format=json`);
+  const exported = JSON.parse(await response.text());
+  return exported.messages;
+}
+
+/** Lets everything that was admitted be answered. */
+async function settle(caller: Caller, chats: readonly Conversation[]): Promise<void> {
+  for (const { id } of chats) {
+    for (;;) {
+      const detail = await caller.must('GET', `/api/chats?id=${id}&limit=1`);
+      if (detail.response === null && detail.inputs.length === 0) break;
+      await pause(100);
+    }
+  }
+}
+
+async function assertNothingLost(caller: Caller, chats: readonly Conversation[]): Promise<void> {
+  let inputs = 0;
+  for (const conversation of chats) {
+    const messages = await allMessages(caller, conversation.id);
+    const questions = messages.filter((message) => message.role === 'user').map((message) => message.id);
+    assert.equal(new Set(questions).size, questions.length, 'an input was applied twice');
+    for (const id of conversation.acknowledged)
+      assert.ok(questions.includes(id), `the acknowledged input ${id} is lost`);
+    for (const message of messages) assert.notEqual(message.status, 'streaming');
+    for (const id of questions) {
+      const answers = messages.filter((message) => message.role === 'assistant' && message.parentId === id);
+      assert.equal(answers.length, 1, `${id} has ${answers.length} answers`);
+    }
+    inputs += questions.length;
+  }
+  console.log(`crash: ${inputs} inputs, ${chats.length} conversations`);
+}

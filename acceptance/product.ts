@@ -1,0 +1,238 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** The built product as a process, and the scripted provider as another: what black-box tests talk to. */
+
+const root = join(import.meta.dirname, '..');
+const administrator = { name: 'Ada Admin', email: 'ada@example.org', password: 'correct-horse-42' };
+
+export type Running = {
+  url: string;
+  child: ChildProcess;
+  /** All it has written so far. */
+  output(): string;
+  kill(signal: NodeJS.Signals): void;
+  exited: Promise<number | null>;
+};
+
+const children = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
+/** A folder of its own that disappears with this process. */
+export function scratchFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'homeport-acceptance-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+  return folder;
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === 'string') throw new Error('No port');
+  return address.port;
+}
+
+/** Starts `dist/` on a data folder and waits until it is healthy. */
+export async function startProduct(dataDir: string, env: Record<string, string> = {}, port = 0): Promise<Running> {
+  const chosen = port === 0 ? await freePort() : port;
+  const running = start([join(root, 'dist/server/main.mjs')], {
+    DATA_DIR: dataDir,
+    PORT: String(chosen),
+    ALLOW_PRIVATE_EGRESS: 'true',
+    ALLOW_INSECURE_HTTP: 'true',
+    MODEL_TITLES: 'false',
+    ...env,
+  });
+  const url = `http://127.0.0.1:${chosen}`;
+  await healthy(url, running);
+  return { ...running, url };
+}
+
+/** Starts the scripted provider; its url ends in /v1 and the model id chooses what it does. */
+export async function startProvider(): Promise<Running> {
+  const running = start([join(root, 'server/test/fakes/provider.ts'), '--port', '0'], {});
+  for (;;) {
+    const url = /http:\/\/\S+\/v1/.exec(running.output())?.[0];
+    if (url !== undefined) return { ...running, url };
+    if (running.child.exitCode !== null) throw new Error(`The provider ended:\n${running.output()}`);
+    await pause(10);
+  }
+}
+
+function start(args: string[], env: Record<string, string>): Omit<Running, 'url'> {
+  const { PATH, HOME, TMPDIR } = process.env;
+  const child = spawn(process.execPath, args, {
+    cwd: tmpdir(),
+    env: { PATH, HOME, TMPDIR, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.add(child);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (data: Buffer) => {
+      output += data.toString();
+    });
+  }
+  const exited = new Promise<number | null>((resolve) => {
+    child.once('exit', (code) => {
+      children.delete(child);
+      resolve(code);
+    });
+  });
+  return { child, output: () => output, kill: (signal) => child.kill(signal), exited };
+}
+
+async function healthy(url: string, running: Omit<Running, 'url'>): Promise<void> {
+  for (;;) {
+    if (running.child.exitCode !== null) throw new Error(`The product ended:\n${running.output()}`);
+    const ok = await fetch(`${url}/api/health`).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (ok) return;
+    await pause(20);
+  }
+}
+
+export function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+/** JSON as tests read it. */
+// biome-ignore lint/suspicious/noExplicitAny: assertions on it are what checks it.
+export type Json = any;
+export type Answer = { status: number; body: Json; text: string };
+
+/** A caller with a cookie. `url` may change between calls, when the product comes back on another port. */
+export class Caller {
+  url: string;
+  cookie: string;
+
+  constructor(url: string, cookie: string) {
+    this.url = url;
+    this.cookie = cookie;
+  }
+
+  fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    return fetch(this.url + path, {
+      ...init,
+      headers: { cookie: this.cookie, ...Object.fromEntries(new Headers(init.headers)) },
+    });
+  }
+
+  async call(method: string, path: string, body?: unknown): Promise<Answer> {
+    const response = await this.fetch(path, {
+      method,
+      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, text, body: text === '' ? undefined : JSON.parse(text) };
+  }
+
+  /** Calls and insists on success. */
+  async must(method: string, path: string, body?: unknown): Promise<Json> {
+    const answer = await this.call(method, path, body);
+    if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`);
+    return answer.body;
+  }
+}
+
+/** Creates the first administrator and returns them signed in. */
+export async function setUp(url: string): Promise<Caller> {
+  const response = await fetch(`${url}/api/setup`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(administrator),
+  });
+  if (response.status !== 201) throw new Error(`Setup answered ${response.status}: ${await response.text()}`);
+  return new Caller(url, cookieOf(response));
+}
+
+function cookieOf(response: Response): string {
+  return response.headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(';')[0])
+    .join('; ');
+}
+
+/** A provider with a model for each id; the first becomes the default. Returns their ids here. */
+export async function addModels(
+  caller: Caller,
+  baseUrl: string,
+  modelIds: readonly string[],
+  apiKey = 'sk-acceptance',
+): Promise<string[]> {
+  const { provider } = await caller.must('POST', '/api/providers', { name: 'Scripted', baseUrl, apiKey });
+  const ids: string[] = [];
+  for (const providerModelId of modelIds) {
+    const { model } = await caller.must('POST', '/api/models', {
+      providerId: provider.id,
+      providerModelId,
+      displayName: providerModelId,
+      contextWindow: 100_000,
+      maxOutputTokens: 4_000,
+      tier: 1,
+    });
+    ids.push(model.id);
+  }
+  return ids;
+}
+
+export type Event = { id: number; frame: Json };
+export type StreamEnd = { events: Event[]; text: string; done: boolean; status: number };
+
+/** Reads a response stream to its end, or until the connection breaks. `onEvent` true leaves early. */
+export async function readEvents(
+  response: Response,
+  onEvent: (event: Event) => boolean = () => false,
+): Promise<StreamEnd> {
+  const end: StreamEnd = { events: [], text: '', done: false, status: response.status };
+  if (response.status !== 200 || response.body === null) return end;
+  const decoder = new TextDecoder();
+  let buffer = '';
+  try {
+    for await (const chunk of response.body) {
+      buffer += decoder.decode(chunk, { stream: true });
+      for (let stop = buffer.indexOf('\n\n'); stop >= 0; stop = buffer.indexOf('\n\n')) {
+        const block = buffer.slice(0, stop);
+        buffer = buffer.slice(stop + 2);
+        const data = /^data: (.*)$/m.exec(block)?.[1];
+        if (data === '[DONE]') end.done = true;
+        if (data === undefined || data === '[DONE]') continue;
+        const event = { id: Number(/^id: (\d+)$/m.exec(block)?.[1]), frame: JSON.parse(data) };
+        end.events.push(event);
+        if (event.frame.type === 'text-delta') end.text += event.frame.delta;
+        if (onEvent(event)) return end;
+      }
+    }
+  } catch {
+    // The connection broke; what came before it counts.
+  }
+  return end;
+}
+
+/** A generator of numbers in [0, 1) from a seed, so that a failing run can be repeated (mulberry32). */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export function seedOf(name: string): number {
+  const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+  console.log(`${name}: TEST_SEED=${seed}`);
+  return seed;
+}
