@@ -33,8 +33,14 @@ async function main([name, ...args]) {
   }
   const file = join(root, command.file);
   if (!existsSync(file)) throw new Error(`${command.file} does not exist`);
-  const options = name === 'start' || name === 'admin' ? {} : { cwd: root };
+  const options = name === 'start' ? { onMessage: welcome } : name === 'admin' ? {} : { cwd: root };
   endLike(await run(node, [file, ...args], options));
+}
+
+/** The server says `{ready: address}` once it answers requests. */
+function welcome(message) {
+  if (typeof message?.ready !== 'string') return;
+  console.error(`\nHomeport is ready: open ${message.ready} in a browser. Ctrl-C stops it.\n`);
 }
 
 async function ensureBuilt(node) {

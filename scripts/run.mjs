@@ -6,9 +6,12 @@ const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'];
 /**
  * Runs a command in our place: its output is ours, it gets our signals, and `{code, signal}` is how it ended.
  * A Ctrl-C in a terminal reaches the whole process group by itself, so it is not sent a second time.
+ * `onMessage` gets what a Node child says by process.send.
  */
-export function run(command, args, options = {}) {
-  const child = spawn(command, args, { stdio: 'inherit', ...options });
+export function run(command, args, { onMessage, ...options } = {}) {
+  const stdio = onMessage === undefined ? 'inherit' : ['inherit', 'inherit', 'inherit', 'ipc'];
+  const child = spawn(command, args, { stdio, ...options });
+  if (onMessage !== undefined) child.on('message', onMessage);
   const forward = (signal) => {
     if (signal === 'SIGINT' && process.stdin.isTTY) return;
     child.kill(signal);

@@ -142,14 +142,22 @@ export async function shutDownServer(clusterDir: string, pid: number): Promise<b
     ['SIGQUIT', 5_000],
   ] as const) {
     if (!kill(pid, signalName)) return true;
-    const giveUpAt = performance.now() + patienceMs;
-    while (performance.now() < giveUpAt) {
-      // Its last act is to remove the file; a zombie nobody collects still counts as gone.
-      if (!isAlive(pid) || (await readPidFile(clusterDir))?.pid !== pid) return true;
-      await delay(10);
-    }
+    if (!(await within(patienceMs, async () => !isAlive(pid) || (await readPidFile(clusterDir))?.pid !== pid)))
+      continue;
+    // Removing the file is its last act. One that stays after that is a zombie which nobody collects.
+    await within(1_000, async () => !isAlive(pid));
+    return true;
   }
   return false;
+}
+
+async function within(milliseconds: number, isDone: () => Promise<boolean>): Promise<boolean> {
+  const giveUpAt = performance.now() + milliseconds;
+  while (!(await isDone())) {
+    if (performance.now() > giveUpAt) return false;
+    await delay(10);
+  }
+  return true;
 }
 
 function spawnServer(plan: ServerPlan): { child: ChildProcess; tail: () => string[] } {
