@@ -177,7 +177,7 @@ test('closing frames, stored parts and their frames agree', async () => {
     async (actions, isInterleaved) => {
       const frames = toFrames(actions, isInterleaved, false);
       const assembler = assemble(frames);
-      const finished = finishParts(assembler.parts);
+      const finished = finishParts(assemble(frames).parts);
       const closing = assembler.closingFrames();
       for (const frame of closing) assembler.apply(frame);
       assert.deepEqual(plain(assembler.parts), plain(finished));

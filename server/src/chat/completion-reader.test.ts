@@ -94,6 +94,21 @@ test('reading by known shape gives what JSON.parse gives', async () => {
   await fc.assert(property, { numRuns: 500 });
 });
 
+test('an event that only looks like the known shape is read in full', async () => {
+  const wires = [
+    ['{"choices":[{"delta":{"content":"a"}}]}', '{"choices":[{"delta":{"content":"b","reasoning_content":"c"}}]}'],
+    [
+      '{"meta":{"content":"a"},"choices":[{"delta":{"content":"a"}}]}',
+      '{"meta":{"content":"x"},"choices":[{"delta":{"content":"a"}}]}',
+    ],
+  ];
+  const heard = await Promise.all(
+    wires.map((events) => read([bytes(events.map((item) => event(item)).join('') + event('[DONE]'))])),
+  );
+  assert.deepEqual(heard[0]?.heard, ['text:a', 'reasoning:c', 'text:b']);
+  assert.deepEqual(heard[1]?.heard, ['text:aa']);
+});
+
 test('invalid UTF-8 becomes U+FFFD, halves of a pair from two deltas meet, NUL and lone halves go', async () => {
   const broken = [
     bytes('data: {"choices":[{"delta":{"content":"a'),

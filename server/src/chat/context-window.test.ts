@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MessagePart } from '@homeport/contracts/frames';
 import fc from 'fast-check';
+import { keepNewestSteps } from './context-cut.ts';
 import { type ContextMessage, type ContextOptions, fitContext } from './context-window.ts';
 import { parsePrompts } from './prompt.ts';
 import { type ChatMessage, toProviderMessages } from './provider-messages.ts';
@@ -122,6 +123,15 @@ test('the oldest answer begins at the step that fits, behind a note', async () =
   assert.equal(messages[0]?.content, '[Earlier messages are left out.]');
   assert.equal(messages[1]?.role, 'assistant');
   assert.equal(messages.at(-1)?.content, 'And now?');
+});
+
+test('steps are kept whole or not at all', () => {
+  const messages = parsePrompts([steps(3, 50).prompt ?? '']);
+  for (let room = 0; room < estimateMessages(messages); room += 5) {
+    const kept = keepNewestSteps(messages, room);
+    assert.ok(kept.length === 0 || (kept[0]?.role === 'assistant' && estimateMessages(kept) <= room));
+  }
+  assert.equal(keepNewestSteps(messages, estimateMessages(messages)).length, 4);
 });
 
 test('output is never given more than half of the window', async () => {

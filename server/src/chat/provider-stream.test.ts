@@ -272,6 +272,11 @@ test('what a model may send is bounded', async () => {
   const long = ask('words-100', { bounds });
   assert.match((await fails(long.done)).message, /too long/);
   assert.ok(long.heard.text.length > 0 && long.heard.text.length <= 40);
+  provider.enqueue(stream([{ words: 100, rate: 0 }, { hang: true }]));
+  const count = provider.requests.length;
+  // The signal never aborts here: only giving up the body ends the exchange.
+  await fails(ask('any', { bounds }).done);
+  assert.equal(await provider.requests[count]?.closed, 'aborted');
   provider.enqueue(stream([0, 1, 2].flatMap((index) => callTool(index, `c${index}`, 'one', '{}'))));
   assert.match((await fails(ask('any', { bounds }).done)).message, /more than 2 tools/);
   provider.enqueue(stream(callTool(0, 'c', 'one', JSON.stringify('x'.repeat(50)))));
