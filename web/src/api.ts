@@ -40,6 +40,13 @@ export function onUnauthorized(listener: () => void): void {
   unauthorizedListener = listener;
 }
 
+let passwordListener: () => void = () => {};
+
+/** `listener` runs whenever the server answers 403 `password_change_required`: nothing else works until it is changed. */
+export function onPasswordChangeRequired(listener: () => void): void {
+  passwordListener = listener;
+}
+
 /** Calls an endpoint and returns its JSON answer. Throws `ApiFailure`; an abort by `signal` throws the signal's reason. */
 export async function call<R extends Route>(route: R, options: CallOptions<R>): Promise<ResponseOf<EndpointAt<R>>> {
   const { params, query, body, signal }: LooseOptions = options;
@@ -93,6 +100,15 @@ export async function openStream(
   return response.status === 204 ? null : response.body;
 }
 
+/** Begins single sign-on (contract section 3); the page goes to `url` then. */
+export async function startSingleSignOn(body: {
+  provider: string;
+  callbackURL: string;
+  errorCallbackURL: string;
+}): Promise<{ url: string }> {
+  return readJson(await send('POST /api/auth/sign-in/social', { body: JSON.stringify(body) }));
+}
+
 /** The address of an endpoint that answers with a file, for a link's href. */
 export function fileAddress(route: Route, query: Record<string, string>): string {
   return addressOf(route, undefined, query).path;
@@ -110,7 +126,7 @@ type SendOptions = {
   timeout?: number | null;
 };
 
-async function send(route: Route, options: SendOptions): Promise<Response> {
+async function send(route: Route | 'POST /api/auth/sign-in/social', options: SendOptions): Promise<Response> {
   const { method, path } = addressOf(route, options.params, options.query);
   const timeout = options.timeout === null ? undefined : AbortSignal.timeout(options.timeout ?? requestTimeout);
   const signals = [options.signal, timeout].filter((signal) => signal !== undefined);
@@ -132,10 +148,11 @@ async function send(route: Route, options: SendOptions): Promise<Response> {
   if (response.ok) return response;
   const failure = readFailure(response.status, response.headers, await readText(response));
   if (failure.code === 'unauthorized') unauthorizedListener();
+  if (failure.code === 'password_change_required') passwordListener();
   throw failure;
 }
 
-function addressOf(route: Route, params: Record<string, string> | undefined, query: unknown) {
+function addressOf(route: string, params: Record<string, string> | undefined, query: unknown) {
   const space = route.indexOf(' ');
   const path = route.slice(space + 1).replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params?.[name] ?? ''));
   const search = new URLSearchParams();

@@ -7,7 +7,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
-import { onUnauthorized } from './api.ts';
+import { onPasswordChangeRequired, onUnauthorized } from './api.ts';
 import { ApiFailure } from './api-failure.ts';
 import { ConversationPage } from './chat/conversation-page.tsx';
 import { NewConversationPage } from './chat/new-conversation-page.tsx';
@@ -61,15 +61,21 @@ const settingsRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/settings-page.tsx'), 'SettingsPage'),
 });
 
-type ReturnSearch = { return?: string };
-const returnSearch = (search: Record<string, unknown>): ReturnSearch =>
-  typeof search.return === 'string' && isOwnPath(search.return) ? { return: search.return } : {};
+type ReturnSearch = { return?: string; error?: string };
+const returnSearch = (search: Record<string, unknown>): ReturnSearch => ({
+  ...(typeof search.return === 'string' && isOwnPath(search.return) ? { return: search.return } : {}),
+  ...(typeof search.error === 'string' ? { error: search.error } : {}),
+});
 
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
   validateSearch: returnSearch,
-  component: lazyRouteComponent(() => import('./pages/sign-in-page.tsx'), 'SignInPage'),
+  beforeLoad: async ({ context }) => {
+    const { setup } = await context.queries.ensureQueryData(publicConfigQuery);
+    if (setup.required) throw redirect({ to: '/setup' });
+  },
+  component: lazyRouteComponent(() => import('./entry/sign-in-page.tsx'), 'SignInPage'),
 });
 const setupRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -80,7 +86,8 @@ const passwordRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/password',
   validateSearch: returnSearch,
-  component: lazyRouteComponent(() => import('./pages/password-page.tsx'), 'PasswordPage'),
+  beforeLoad: ({ context, search }) => findUser(context.queries, search.return ?? '/').then(() => undefined),
+  component: lazyRouteComponent(() => import('./entry/password-page.tsx'), 'PasswordPage'),
 });
 
 const routeTree = rootRoute.addChildren([
@@ -102,6 +109,10 @@ export function createAppRouter(queries: QueryClient) {
     const { href, pathname } = router.state.location;
     if (pathname !== '/sign-in' && pathname !== '/setup')
       void router.navigate({ to: '/sign-in', search: { return: href } });
+  });
+  onPasswordChangeRequired(() => {
+    const { href, pathname } = router.state.location;
+    if (pathname !== '/password') void router.navigate({ to: '/password', search: { return: href } });
   });
   return router;
 }

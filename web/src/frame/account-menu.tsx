@@ -1,13 +1,10 @@
 import { Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { ChevronsUpDown, LogOut, Settings } from 'lucide-react';
-import { call } from '../api.ts';
-import { failureText } from '../failure-text.ts';
 import { useText } from '../i18n.ts';
 import { useWorkbench } from '../workbench.ts';
 import classes from './account-menu.module.css';
-import { showFailure } from './toasts.tsx';
+import { useSignOut } from './sign-out.ts';
 
 const schemes = ['auto', 'light', 'dark'] as const;
 
@@ -36,7 +33,7 @@ export function AccountMenu() {
         <Menu.Item component={Link} to="/settings" leftSection={<Settings size={15} />}>
           {t('nav.settings')}
         </Menu.Item>
-        <Menu.Item leftSection={<LogOut size={15} />} onClick={signOut}>
+        <Menu.Item leftSection={<LogOut size={15} />} onClick={() => void signOut()}>
           {t('nav.signOut')}
         </Menu.Item>
       </Menu.Dropdown>
@@ -60,22 +57,6 @@ function ThemeSwitch() {
       ))}
     </Menu.RadioGroup>
   );
-}
-
-function useSignOut() {
-  const t = useText();
-  const queries = useQueryClient();
-  const navigate = useNavigate();
-  return async () => {
-    try {
-      await call('POST /api/auth/sign-out', {});
-    } catch (error) {
-      showFailure(t('nav.changeFailed'), failureText(error, t));
-      return;
-    }
-    await navigate({ to: '/sign-in', search: {} });
-    queries.removeQueries({ predicate: (query) => query.queryKey[0] !== 'public-config' });
-  };
 }
 
 function initials(name: string): string {

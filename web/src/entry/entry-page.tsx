@@ -1,0 +1,38 @@
+import type { ReactNode } from 'react';
+import { useBranding, useTitle } from '../frame/branding.ts';
+import classes from './entry-page.module.css';
+
+/** A page outside the frame, for people who are not (quite) in yet: logo, one heading, one thing to do. */
+export function EntryPage({
+  title,
+  text,
+  above,
+  isWide = false,
+  children,
+}: {
+  title: string;
+  text?: ReactNode;
+  above?: ReactNode;
+  isWide?: boolean;
+  children: ReactNode;
+}) {
+  const { productName, tagline, logoDataUrl } = useBranding();
+  useTitle(title);
+  return (
+    <div className={classes.page}>
+      <header className={classes.brand}>
+        <img src={logoDataUrl ?? '/favicon.svg'} alt="" width={32} height={32} className={classes.logo} />
+        <div>
+          <div className={classes.product}>{productName}</div>
+          {tagline ? <div className={classes.tagline}>{tagline}</div> : null}
+        </div>
+      </header>
+      <main id="content" className={classes.card} data-wide={isWide || undefined}>
+        {above}
+        <h1 className={classes.title}>{title}</h1>
+        {text ? <p className={classes.text}>{text}</p> : null}
+        <div className={classes.body}>{children}</div>
+      </main>
+    </div>
+  );
+}

@@ -1,0 +1,37 @@
+import '../page-texts.ts';
+import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useRouter, useSearch } from '@tanstack/react-router';
+import { ChangePasswordForm } from '../forms/change-password-form.tsx';
+import { useSignOut } from '../frame/sign-out.ts';
+import { showToast } from '../frame/toasts.tsx';
+import { useText } from '../i18n.ts';
+import { meQuery } from '../queries.ts';
+import { EntryPage } from './entry-page.tsx';
+
+/** `/password`: where an account whose password somebody else has set comes before anything else. */
+export function PasswordPage() {
+  const t = useText();
+  const router = useRouter();
+  const { return: returnTo } = useSearch({ from: '/password' });
+  const user = useQuery(meQuery).data?.user;
+  const signOut = useSignOut();
+  if (!user) return null;
+  const goOn = () => {
+    showToast(t('password.done'));
+    router.history.replace(returnTo ?? '/');
+  };
+  return (
+    <EntryPage title={t('password.title')} text={user.mustChangePassword ? t('password.forced') : undefined}>
+      <ChangePasswordForm
+        email={user.email}
+        onChanged={goOn}
+        beside={
+          <Button variant="subtle" color="gray" onClick={() => void signOut()}>
+            {t('account.signOut')}
+          </Button>
+        }
+      />
+    </EntryPage>
+  );
+}

@@ -1,0 +1,128 @@
+import '../forms/forms.css';
+import '../page-texts.ts';
+import { Button, TextInput } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useRouter, useSearch } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { call, startSingleSignOn } from '../api.ts';
+import { ApiFailure } from '../api-failure.ts';
+import classes from '../forms/form.module.css';
+import { FormFailure, Notice, useWaitText } from '../forms/notice.tsx';
+import { PasswordField } from '../forms/password-field.tsx';
+import { SubmitButton } from '../forms/submit-button.tsx';
+import { useApiForm } from '../forms/use-api-form.ts';
+import { useBranding } from '../frame/branding.ts';
+import { useText } from '../i18n.ts';
+import { meQuery, publicConfigQuery } from '../queries.ts';
+import entryClasses from './entry-page.module.css';
+import { EntryPage } from './entry-page.tsx';
+
+/** `/sign-in`: leads back to where the session ran out. Drafts and receipts are not touched. */
+export function SignInPage() {
+  const t = useText();
+  const { productName } = useBranding();
+  const { data: config } = useQuery(publicConfigQuery);
+  const search = useSearch({ from: '/sign-in' });
+  const goOn = useGoOn(search.return);
+  const { form, formProps, isBusy, failure } = useApiForm({
+    initialValues: { email: '', password: '' },
+    validate: (values) => ({
+      email: values.email.trim() === '' ? t('form.required') : null,
+      password: values.password === '' ? t('form.required') : null,
+    }),
+    submit: async ({ email, password }) => {
+      await call('POST /api/auth/sign-in/email', { body: { email: email.trim(), password } });
+      await goOn();
+    },
+  });
+  const sso = config?.sso ?? undefined;
+  const waitText = useWaitText(failure);
+  return (
+    <EntryPage
+      title={t('signIn.titleNamed', { product: productName })}
+      text={search.return === undefined ? undefined : t('signIn.return')}
+    >
+      <div className={classes.form}>
+        {sso && search.error ? <Notice kind="failure">{t('signIn.ssoFailed', { label: sso.label })}</Notice> : null}
+        {sso ? (
+          <>
+            <SingleSignOn providerKey={sso.providerKey} label={sso.label} returnTo={search.return ?? '/'} />
+            <div className={entryClasses.or}>{t('signIn.or')}</div>
+          </>
+        ) : null}
+        <form {...formProps} className={classes.form}>
+          <TextInput
+            {...form.getInputProps('email')}
+            label={t('person.email')}
+            type="email"
+            name="email"
+            autoComplete="username"
+            autoCapitalize="none"
+            spellCheck={false}
+            autoFocus={!matchMedia('(pointer: coarse)').matches}
+          />
+          <PasswordField
+            {...form.getInputProps('password')}
+            label={t('person.password')}
+            name="password"
+            autoComplete="current-password"
+          />
+          <FormFailure
+            failure={failure}
+            text={waitText ?? refusalText(failure, { wrong: t('signIn.wrong'), disabled: t('signIn.disabled') })}
+          />
+          <SubmitButton isWide label={t('signIn.action')} busyLabel={t('signIn.busy')} isBusy={isBusy} />
+        </form>
+      </div>
+    </EntryPage>
+  );
+}
+
+function refusalText(failure: unknown, texts: { wrong: string; disabled: string }): string | undefined {
+  if (!(failure instanceof ApiFailure)) return undefined;
+  if (failure.code === 'invalid_credentials') return texts.wrong;
+  return failure.code === 'account_disabled' ? texts.disabled : undefined;
+}
+
+function SingleSignOn({ providerKey, label, returnTo }: { providerKey: string; label: string; returnTo: string }) {
+  const t = useText();
+  const [failure, setFailure] = useState<unknown>();
+  const start = async () => {
+    setFailure(undefined);
+    try {
+      const here = `/sign-in?return=${encodeURIComponent(returnTo)}`;
+      const { url } = await startSingleSignOn({ provider: providerKey, callbackURL: returnTo, errorCallbackURL: here });
+      location.assign(url);
+    } catch (error) {
+      setFailure(error);
+    }
+  };
+  return (
+    <>
+      <Button variant="default" fullWidth onClick={() => void start()}>
+        {t('signIn.sso', { label })}
+      </Button>
+      <FormFailure failure={failure} />
+    </>
+  );
+}
+
+/** Goes on to the return path, at once when somebody is signed in already. */
+function useGoOn(returnTo: string | undefined): () => Promise<void> {
+  const queries = useQueryClient();
+  const router = useRouter();
+  const goOn = async () => {
+    await queries.fetchQuery({ ...meQuery, staleTime: 0 });
+    router.history.replace(returnTo ?? '/');
+  };
+  useEffect(() => {
+    const controller = new AbortController();
+    // Answers null, not 401, when nobody is signed in.
+    call('GET /api/auth/get-session', { signal: controller.signal }).then(
+      (session) => void (session && !controller.signal.aborted && router.history.replace(returnTo ?? '/')),
+      () => {},
+    );
+    return () => controller.abort();
+  }, [router, returnTo]);
+  return goOn;
+}

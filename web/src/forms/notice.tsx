@@ -1,0 +1,56 @@
+import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { ApiFailure } from '../api-failure.ts';
+import { failureText } from '../failure-text.ts';
+import { useText } from '../i18n.ts';
+import classes from './form.module.css';
+
+type Kind = 'failure' | 'warning' | 'success' | 'info';
+
+const icons = { failure: CircleAlert, warning: TriangleAlert, success: CircleCheck, info: Info } as const;
+const roles = { failure: 'alert', warning: undefined, success: 'status', info: undefined } as const;
+
+/** Something to know, at the place it is about. Failures are announced at once, successes politely. */
+export function Notice({
+  kind,
+  title,
+  children,
+  action,
+}: {
+  kind: Kind;
+  title?: string;
+  children?: ReactNode;
+  action?: ReactNode;
+}) {
+  const Icon = icons[kind];
+  return (
+    <div className={classes.notice} data-kind={kind} role={roles[kind]}>
+      <Icon size={17} aria-hidden className={classes.icon} />
+      <div className={classes.words}>
+        {title ? <strong>{title}</strong> : null}
+        {children}
+      </div>
+      {action}
+    </div>
+  );
+}
+
+/** Why a form was refused as a whole; nothing while there is no failure. */
+export function FormFailure({ failure, text }: { failure: unknown; text?: string }) {
+  const t = useText();
+  if (failure === undefined) return null;
+  const requestId = failure instanceof ApiFailure && failure.status >= 500 ? failure.requestId : undefined;
+  return (
+    <Notice kind="failure">
+      {text ?? failureText(failure, t)}
+      {requestId ? <span className={classes.reference}>{t('failure.reference', { requestId })}</span> : null}
+    </Notice>
+  );
+}
+
+/** For `rate_limited`: how long to wait; undefined for any other failure. */
+export function useWaitText(failure: unknown): string | undefined {
+  const t = useText();
+  if (!(failure instanceof ApiFailure) || failure.code !== 'rate_limited') return undefined;
+  return t('form.rateLimited', { minutes: Math.floor((failure.retryAfter ?? 60) / 60) });
+}

@@ -1,0 +1,23 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { call } from '../api.ts';
+import { failureText } from '../failure-text.ts';
+import { useText } from '../i18n.ts';
+import { showFailure } from './toasts.tsx';
+
+/** Ends the session and leads to the sign-in page. Drafts and receipts stay where they are. */
+export function useSignOut(): () => Promise<void> {
+  const t = useText();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  return async () => {
+    try {
+      await call('POST /api/auth/sign-out', {});
+    } catch (error) {
+      showFailure(t('nav.changeFailed'), failureText(error, t));
+      return;
+    }
+    await navigate({ to: '/sign-in', search: {} });
+    queries.removeQueries({ predicate: (query) => query.queryKey[0] !== 'public-config' });
+  };
+}
