@@ -320,7 +320,9 @@ function start(c: C, messageId: string, assistantId: string) {
   };
   emit({ type: 'start', messageId: assistantId, messageMetadata: { modelId: 'm2', createdAt: startedAt } });
   emit({ type: 'start-step' });
-  const words = (prompt.includes('long') ? `${sample}\n\n`.repeat(8) : sample).match(/.{1,6}/gs) ?? [];
+  const words = prompt.includes('bench')
+    ? (`${sample}\n\n`.repeat(30).match(/.{1,4}/gs) ?? []).slice(0, 10_000)
+    : ((prompt.includes('long') ? `${sample}\n\n`.repeat(8) : sample).match(/.{1,6}/gs) ?? []);
   const thoughts = 'Let me think about what is asked, then answer briefly.'.match(/.{1,5}/gs) ?? [];
   let step = 0;
   const tick = () => {

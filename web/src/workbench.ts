@@ -27,7 +27,7 @@ export function createWorkbench(user: User, queries: QueryClient): Workbench {
     storage: localStorage,
     locks: navigator.locks,
     send: sendSubmission,
-    clearDraft: (name) => drafts.clear(name),
+    clearDraft: (name) => drafts.replace(name, ''),
   });
   const stores = new Map<string, ConversationStore>();
   const onActivity = () => void queries.invalidateQueries({ queryKey: ['chats'] });

@@ -1,7 +1,7 @@
 import { limits } from '@homeport/contracts/limits';
 import { ActionIcon, Tooltip } from '@mantine/core';
 import { ArrowUp, ListPlus, Square } from 'lucide-react';
-import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, memo, type RefObject, useEffect, useRef, useState } from 'react';
 import { failureText } from '../failure-text.ts';
 import { useBranding } from '../frame/branding.ts';
 import { useIsOnline } from '../frame/online.ts';
@@ -15,18 +15,23 @@ import { QueueChips } from './queue-chips.tsx';
 import { ReceiptBanner } from './receipt-banner.tsx';
 import { createReceipt, type ModelDecision } from './submission.ts';
 import { useDraft } from './use-draft.ts';
-import type { SubmissionProblem, useSubmission } from './use-submission.ts';
+import type { SubmissionProblem, SubmissionState } from './use-submission.ts';
 
 type Props = {
   store: ConversationStore;
-  view: ConversationView;
-  submission: ReturnType<typeof useSubmission>;
+  /** What it needs of the conversation; an answer that streams in changes none of it. */
+  chat: ConversationView['chat'];
+  inputs: ConversationView['inputs'];
+  isRunning: boolean;
+  isStopping: boolean;
+  submission: SubmissionState;
   draftName: string;
   isNewChat: boolean;
 };
 
 /** Where a message is written. While one is being saved, or its fate is unknown, the field is closed (retry rule 5). */
-export function Composer({ store, view, submission, draftName, isNewChat }: Props) {
+export const Composer = memo(function Composer(props: Props) {
+  const { store, chat, inputs, isRunning, isStopping, submission, draftName, isNewChat } = props;
   const t = useText();
   const { productName } = useBranding();
   const isOnline = useIsOnline();
@@ -34,11 +39,10 @@ export function Composer({ store, view, submission, draftName, isNewChat }: Prop
   const [decision, setDecision] = useState<ModelDecision>({ kind: 'keep' });
   const field = useRef<HTMLTextAreaElement>(null);
   const { pending, problem } = submission;
-  const isRunning = view.response !== null;
   const isEdit = pending !== undefined && pending.receipt.draftName !== draftName;
   const text = pending && !isEdit ? pending.receipt.text : draft.text;
   const isTooLong = text.length > limits.messageTextMax;
-  const canSend = !pending && isOnline && text.trim() !== '' && !isTooLong && view.phase !== 'failed';
+  const canSend = !pending && isOnline && text.trim() !== '' && !isTooLong;
 
   useAutofocus(field, pending === undefined);
   const send = async () => {
@@ -56,7 +60,7 @@ export function Composer({ store, view, submission, draftName, isNewChat }: Prop
   return (
     <section aria-label={t('composer.region')} className={classes.composer}>
       <div className={classes.column}>
-        <QueueChips store={store} inputs={view.inputs} />
+        <QueueChips store={store} inputs={inputs} />
         {pending && (!pending.sending || pending.failure) ? (
           <ReceiptBanner pending={pending} onRetry={() => void submission.retry()} onDiscard={submission.discard} />
         ) : null}
@@ -82,19 +86,14 @@ export function Composer({ store, view, submission, draftName, isNewChat }: Prop
             className={classes.field}
           />
           <div className={classes.tools}>
-            <ModelPicker
-              chat={view.chat}
-              decision={decision}
-              onChange={setDecision}
-              isDisabled={pending !== undefined}
-            />
+            <ModelPicker chat={chat} decision={decision} onChange={setDecision} isDisabled={pending !== undefined} />
             <span className={classes.gap} />
             {pending?.sending ? (
               <span role="status" className={classes.saving}>
                 {t('composer.saving')}
               </span>
             ) : null}
-            {isRunning ? <StopButton isStopping={view.isStopping} onStop={() => void stop()} /> : null}
+            {isRunning ? <StopButton isStopping={isStopping} onStop={() => void stop()} /> : null}
             {isRunning && text.trim() === '' ? null : (
               <SendButton
                 isQueue={isRunning}
@@ -109,7 +108,7 @@ export function Composer({ store, view, submission, draftName, isNewChat }: Prop
       </div>
     </section>
   );
-}
+});
 
 function SendButton({
   isQueue,

@@ -19,7 +19,7 @@ import { beginResponse, createReceipt, resumeResponse } from './submission.ts';
 import { Thread } from './thread.tsx';
 import { type ThreadActions, ThreadActionsContext } from './thread-actions.ts';
 import { useConversation } from './use-conversation.ts';
-import { useSubmission } from './use-submission.ts';
+import { type SubmissionState, useSubmission } from './use-submission.ts';
 
 /** `/c/<id>`: one conversation. Keyed by its id, so that nothing of one shows in another. */
 export function ConversationPage() {
@@ -54,7 +54,16 @@ function Conversation({ chatId }: { chatId: string }) {
       {chat?.archived ? (
         <p className={classes.archived}>{t('thread.archived')}</p>
       ) : (
-        <Composer store={store} view={view} submission={submission} draftName={chatId} isNewChat={false} />
+        <Composer
+          store={store}
+          chat={chat}
+          inputs={view.inputs}
+          isRunning={view.response !== null}
+          isStopping={view.isStopping}
+          submission={submission}
+          draftName={chatId}
+          isNewChat={false}
+        />
       )}
     </main>
   );
@@ -79,17 +88,13 @@ function Missing({ store, view }: { store: ConversationStore; view: Conversation
   );
 }
 
-function useThreadActionsOf(
-  store: ConversationStore,
-  submit: ReturnType<typeof useSubmission>['submit'],
-): ThreadActions {
+function useThreadActionsOf(store: ConversationStore, submit: SubmissionState['submit']): ThreadActions {
   const t = useText();
   const { data } = useQuery(catalogueQuery);
   const names = useMemo(
     () => new Map(data?.providers.flatMap((provider) => provider.models.map((model) => [model.id, model.displayName]))),
     [data],
   );
-  // `submit` does the same at every render, and messages must not be rendered anew
   return useMemo(
     () => ({
       regenerate: (messageId) => void beginResponse(store, { messageId, regenerate: true }),
@@ -113,7 +118,7 @@ function useThreadActionsOf(
         ),
       modelName: (modelId) => names.get(modelId),
     }),
-    [store, names, t],
+    [store, names, submit, t],
   );
 }
 

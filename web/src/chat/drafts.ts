@@ -24,13 +24,13 @@ export class DraftBook {
     }
   }
 
-  /** Empties a draft and tells whoever shows it. */
-  clear(name: string): void {
-    this.write(name, '');
+  /** Changes a draft from outside of its field, and tells the field. */
+  replace(name: string, text: string): void {
+    this.write(name, text);
     for (const listener of this.#listeners) listener(name);
   }
 
-  /** `listener` hears the name of a draft that was cleared here or changed in another tab. */
+  /** `listener` hears the name of a draft that was replaced here or changed in another tab. */
   subscribe(listener: (name: string) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

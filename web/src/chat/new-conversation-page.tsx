@@ -38,7 +38,16 @@ export function NewConversationPage() {
         <h1 className={classes.greeting}>{t('empty.greeting')}</h1>
         <p className={classes.tagline}>{tagline || productName}</p>
       </div>
-      <Composer store={store} view={view} submission={submission} draftName={draftName} isNewChat />
+      <Composer
+        store={store}
+        chat={undefined}
+        inputs={view.inputs}
+        isRunning={false}
+        isStopping={false}
+        submission={submission}
+        draftName={draftName}
+        isNewChat
+      />
     </main>
   );
 }

@@ -1,4 +1,4 @@
-import { useState, useSyncExternalStore } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import type { ApiFailure } from '../api-failure.ts';
 import { useWorkbench } from '../workbench.ts';
 import type { ConversationStore } from './conversation-store.ts';
@@ -8,35 +8,47 @@ import { showAcknowledged } from './submission.ts';
 /** Why the last submission did not leave, where no receipt tells it. */
 export type SubmissionProblem = { kind: 'refused'; failure: ApiFailure } | { kind: 'busy' } | { kind: 'not-stored' };
 
-/** Sending in one conversation: the pending receipt, and the acts that a person has on it. */
-export function useSubmission(store: ConversationStore, onAcknowledged?: () => void) {
+/** The pending receipt of a conversation, and the acts that a person has on it. The same object until something changes. */
+export type SubmissionState = {
+  pending: ReceiptState | undefined;
+  problem: SubmissionProblem | undefined;
+  /** True when the server acknowledged. */
+  submit: (receipt: Receipt) => Promise<boolean>;
+  retry: () => Promise<boolean>;
+  /** Gives the submission up; its text becomes the draft again. */
+  discard: () => void;
+};
+
+/** Sending in one conversation. `onAcknowledged` runs once the server has the message, before it is shown. */
+export function useSubmission(store: ConversationStore, onAcknowledged?: () => void): SubmissionState {
   const { receipts, drafts } = useWorkbench();
   const { chatId } = store;
-  const pending: ReceiptState | undefined = useSyncExternalStore(receipts.subscribe, () => receipts.state(chatId));
+  const pending = useSyncExternalStore(receipts.subscribe, () => receipts.state(chatId));
   const [problem, setProblem] = useState<SubmissionProblem>();
+  const listener = useRef(onAcknowledged);
+  useEffect(() => {
+    listener.current = onAcknowledged;
+  });
 
-  const settle = async (outcome: Outcome): Promise<boolean> => {
-    if (outcome.kind === 'acknowledged') {
-      setProblem(undefined);
-      onAcknowledged?.();
-      await showAcknowledged(outcome, store);
+  const settle = useCallback(
+    async (outcome: Outcome): Promise<boolean> => {
+      const isTold = outcome.kind === 'uncertain' || outcome.kind === 'conflict' || outcome.kind === 'acknowledged';
+      setProblem(isTold ? undefined : outcome);
+      if (outcome.kind !== 'acknowledged') return false;
+      listener.current?.();
+      void showAcknowledged(outcome, store);
       return true;
-    }
-    const isTold = outcome.kind === 'uncertain' || outcome.kind === 'conflict';
-    setProblem(isTold ? undefined : outcome);
-    return false;
-  };
-
-  return {
-    pending,
-    problem,
-    submit: async (receipt: Receipt) => settle(await receipts.submit(receipt)),
-    retry: async () => settle(await receipts.retry(chatId)),
-    /** Gives the submission up; its text becomes the draft again. */
-    discard: () => {
-      if (!pending) return;
-      drafts.write(pending.receipt.draftName, pending.receipt.text);
-      receipts.discard(chatId);
     },
-  };
+    [store],
+  );
+  const submit = useCallback(async (receipt: Receipt) => settle(await receipts.submit(receipt)), [receipts, settle]);
+  const retry = useCallback(async () => settle(await receipts.retry(chatId)), [receipts, chatId, settle]);
+  const discard = useCallback(() => {
+    const receipt = receipts.state(chatId)?.receipt;
+    if (!receipt) return;
+    drafts.replace(receipt.draftName, receipt.text);
+    receipts.discard(chatId);
+  }, [receipts, drafts, chatId]);
+
+  return useMemo(() => ({ pending, problem, submit, retry, discard }), [pending, problem, submit, retry, discard]);
 }

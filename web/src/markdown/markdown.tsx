@@ -5,33 +5,53 @@ import { GrowingBlocks } from './blocks.ts';
 import { headingLevels } from './heading-levels.ts';
 import classes from './markdown.module.css';
 
+/** Blocks that React looks at as one: a long answer of a thousand blocks costs fifty comparisons a picture. */
+const groupSize = 20;
+
 /** A markdown text as React elements; no HTML is ever interpreted. `isGrowing` while it still streams in. */
 export function Markdown({ text, isGrowing }: { text: string; isGrowing: boolean }) {
   const blocks = useRef<GrowingBlocks>(null);
   blocks.current ??= new GrowingBlocks();
   const growing = blocks.current;
-  const { tokens } = useMemo(() => growing.update(text, !isGrowing), [growing, text, isGrowing]);
-  const levels = useMemo(() => headingLevels(tokens), [tokens]);
+  const groups = useMemo(() => toGroups(growing.update(text, !isGrowing).tokens), [growing, text, isGrowing]);
   return (
     <div className={classes.markdown} dir="auto">
-      {tokens.map((token, index) => (
-        <MemoBlock key={index} token={token} level={levels[index]} />
+      {groups.map((group, index) => (
+        <BlockGroup key={index} blocks={group} />
       ))}
     </div>
   );
 }
 
-/** The open blocks at the end are parsed again and again; the same source gives the same picture. */
-const MemoBlock = memo(
-  function MemoBlock({ token, level }: { token: Token; level: number | undefined }) {
-    return <Block token={token} depth={0} level={level} />;
+type Placed = { token: Token; level: number | undefined };
+
+function toGroups(tokens: readonly Token[]): Placed[][] {
+  const levels = headingLevels(tokens);
+  const placed = tokens.map((token, index) => ({ token, level: levels[index] }));
+  return Array.from({ length: Math.ceil(placed.length / groupSize) }, (_, index) =>
+    placed.slice(index * groupSize, (index + 1) * groupSize),
+  );
+}
+
+const BlockGroup = memo(
+  function BlockGroup({ blocks }: { blocks: readonly Placed[] }) {
+    return blocks.map(({ token, level }, index) => <MemoBlock key={index} token={token} level={level} />);
   },
   (before, after) =>
-    before.level === after.level &&
-    (before.token === after.token || (before.token.raw === after.token.raw && !hasReference(after.token))),
+    before.blocks.length === after.blocks.length &&
+    after.blocks.every((block, index) => isSame(before.blocks[index], block)),
 );
 
-/** A reference may resolve differently once its definition has come. */
-function hasReference(token: Token): boolean {
-  return token.raw.includes('[');
+const MemoBlock = memo(
+  function MemoBlock({ token, level }: Placed) {
+    return <Block token={token} depth={0} level={level} />;
+  },
+  (before, after) => isSame(before, after),
+);
+
+/** The open blocks at the end are parsed again and again; the same source gives the same picture, unless a link in it
+ *  may have found its definition since. */
+function isSame(before: Placed | undefined, after: Placed): boolean {
+  if (!before || before.level !== after.level) return false;
+  return before.token === after.token || (before.token.raw === after.token.raw && !after.token.raw.includes('['));
 }
