@@ -1,3 +1,5 @@
+import { awkwardSteps } from './awkward-text.ts';
+
 /** What the fake provider does with one request: pieces sent in order. Free-standing: Node built-ins only. */
 export type FakeStep =
   /** One event; objects are sent as JSON. */
@@ -5,8 +7,10 @@ export type FakeStep =
   /** Bytes as they are, in one write. */
   | { raw: string | Uint8Array }
   | { wait: number }
-  /** Waits for `release()`. */
+  /** Holds all answers and waits for `release()`. */
   | { hold: true }
+  /** Waits for the next `release()`, holding up no other answer. */
+  | { pause: true }
   /** Breaks the connection. */
   | { drop: true }
   /** Sends nothing more and keeps the connection. */
@@ -124,6 +128,12 @@ const makers: [RegExp, string, Maker][] = [
   [/^echo$/, 'echo', (call) => stream([start, ...say(lastText(call.body)), ...finish(call, 10)])],
   [/^words-(\d+)(?:@(\d+))?$/, 'words-500@50', (call, count, rate) => words(call, count ?? 1, rate ?? 0, false)],
   [/^stamp-(\d+)(?:@(\d+))?$/, 'stamp-500@50', (call, count, rate) => words(call, count ?? 1, rate ?? 0, true)],
+  [/^awkward-(\d+)@(\d+)$/, 'awkward-300@100', (call, count, rate) => awkwardText(call, count ?? 1, rate ?? 0)],
+  [
+    /^pause-awkward-(\d+)@(\d+)$/,
+    'pause-awkward-300@100',
+    (call, count, rate) => awkwardText(call, count ?? 1, rate ?? 0, { pause: true }),
+  ],
   [
     /^reason$/,
     'reason',
@@ -180,6 +190,11 @@ const makers: [RegExp, string, Maker][] = [
   ],
   [/^huge-line$/, 'huge-line', () => stream([{ raw: `data: ${'x'.repeat(3 * 1024 * 1024)}` }])],
 ];
+
+/** The extra step comes before the end. */
+function awkwardText(call: FakeCall, count: number, rate: number, ...extra: FakeStep[]): FakeScript {
+  return stream([start, ...awkwardSteps(count, rate), ...extra, ...finish(call, count)]);
+}
 
 function words(call: FakeCall, count: number, rate: number, stamp: boolean): FakeScript {
   return stream([start, { words: count, rate, stamp }, ...finish(call, count)]);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { parseArgs } from 'node:util';
+import { answerControl } from './provider-control.ts';
 import {
   type FakeCall,
   type FakeChatBody,
@@ -23,6 +24,8 @@ export type FakeRequest = {
   aborted: boolean;
   receivedAt: number;
   closedAt: number | undefined;
+  /** What was answered so far; empty unless the provider was started with `keepSent`. */
+  sent(): string;
 };
 
 export type FakeProvider = {
@@ -44,7 +47,9 @@ export type FakeProvider = {
 };
 
 /** An OpenAI-style provider on loopback whose answers follow scripts; by itself the model id chooses the behaviour. */
-export async function startFakeProvider(options: { port?: number; host?: string } = {}): Promise<FakeProvider> {
+export async function startFakeProvider(
+  options: { port?: number; host?: string; keepSent?: boolean; control?: typeof answerControl } = {},
+): Promise<FakeProvider> {
   const requests: FakeRequest[] = [];
   const chats: FakeRequest[] = [];
   const queue: (FakeScript | ((call: FakeCall) => FakeScript))[] = [];
@@ -55,6 +60,8 @@ export async function startFakeProvider(options: { port?: number; host?: string 
   const gate = createGate();
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (options.control?.(provider, request, response) === true) return;
+    if (options.keepSent === true) keptBytes.set(response, []);
     const recorded = record(request, response, parseBody(await readText(request)));
     requests.push(recorded);
     if (recorded.path.endsWith('/models')) {
@@ -85,7 +92,7 @@ export async function startFakeProvider(options: { port?: number; host?: string 
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
 
-  return {
+  const provider: FakeProvider = {
     url: `http://${options.host ?? '127.0.0.1'}:${port}/v1`,
     requests,
     models,
@@ -105,6 +112,7 @@ export async function startFakeProvider(options: { port?: number; host?: string 
       await once(server, 'close');
     },
   };
+  return provider;
 }
 
 async function play(response: ServerResponse, script: FakeScript, gate: Gate): Promise<void> {
@@ -132,6 +140,8 @@ async function playStep(response: ServerResponse, step: FakeStep, gate: Gate): P
   } else if ('hold' in step) {
     gate.hold();
     await gate.passed();
+  } else if ('pause' in step) {
+    await Promise.race([gate.nextRelease(), once(response, 'close')]);
   } else if ('drop' in step) {
     droppedByScript.add(response);
     // What was written still arrives; the chunked body lacks its end.
@@ -153,12 +163,12 @@ async function playWords(
     // Due times are absolute, so that a late timer does not slow the stream down.
     const wait = step.rate === 0 ? 0 : began + (index * 1000) / step.rate - performance.now();
     if (wait > 0) await delay(response, wait);
-    const event = wordEvent(index, step.stamp === true);
-    if (!response.write(event)) await writable(response);
+    await write(response, wordEvent(index, step.stamp === true));
   }
 }
 
 async function write(response: ServerResponse, data: string | Uint8Array): Promise<void> {
+  keptBytes.get(response)?.push(Buffer.from(data));
   if (!response.write(data)) await writable(response);
 }
 
@@ -188,11 +198,13 @@ function delay(response: ServerResponse, ms: number): Promise<void> {
 }
 
 const droppedByScript = new WeakSet<ServerResponse>();
+const keptBytes = new WeakMap<ServerResponse, Buffer[]>();
 
 type Gate = ReturnType<typeof createGate>;
 
 function createGate() {
   let held: PromiseWithResolvers<void> | undefined;
+  let next = Promise.withResolvers<void>();
   return {
     hold(): void {
       held ??= Promise.withResolvers();
@@ -200,7 +212,10 @@ function createGate() {
     release(): void {
       held?.resolve();
       held = undefined;
+      next.resolve();
+      next = Promise.withResolvers();
     },
+    nextRelease: (): Promise<void> => next.promise,
     isHeld: (): boolean => held !== undefined,
     async passed(): Promise<void> {
       await held?.promise;
@@ -221,6 +236,7 @@ function record(request: IncomingMessage, response: ServerResponse, body: FakeCh
     aborted: false,
     receivedAt: performance.now(),
     closedAt: undefined,
+    sent: () => Buffer.concat(keptBytes.get(response) ?? []).toString(),
   };
   response.on('close', () => {
     recorded.closedAt = performance.now();
@@ -251,7 +267,12 @@ function parseBody(text: string): FakeChatBody {
 
 if (import.meta.main) {
   const { values } = parseArgs({ options: { port: { type: 'string', default: '0' }, host: { type: 'string' } } });
-  const provider = await startFakeProvider({ port: Number(values.port), host: values.host });
+  const provider = await startFakeProvider({
+    port: Number(values.port),
+    ...(values.host === undefined ? {} : { host: values.host }),
+    keepSent: true,
+    control: answerControl,
+  });
   console.log(provider.url);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
