@@ -5,7 +5,7 @@ import { extname, join } from 'node:path';
 import type { Frame } from '@homeport/contracts/frames';
 import { createMessageAssembler } from '@homeport/contracts/message-assembly';
 
-const out = join(import.meta.dirname, '../../dist/web');
+const out = process.env.OUT ?? join(import.meta.dirname, '../../dist/web');
 const now = () => new Date().toISOString();
 const user = {
   id: 'u1',

@@ -6,7 +6,7 @@ import { failureText } from '../failure-text.ts';
 import { useBranding } from '../frame/branding.ts';
 import { useIsOnline } from '../frame/online.ts';
 import { showFailure } from '../frame/toasts.tsx';
-import { type Translate, useText } from '../i18n.ts';
+import { type TextId, type Translate, useText } from '../i18n.ts';
 import { Autosize } from './autosize.tsx';
 import classes from './composer.module.css';
 import type { ConversationStore, ConversationView } from './conversation-store.ts';
@@ -98,7 +98,7 @@ export const Composer = memo(function Composer(props: Props) {
               <SendButton
                 isQueue={isRunning}
                 canSend={canSend}
-                hint={isOnline ? t('composer.emptyHint') : t('composer.offlineHint')}
+                hint={t(blockedHint(pending !== undefined, isOnline))}
                 onSend={() => void send()}
               />
             )}
@@ -109,6 +109,12 @@ export const Composer = memo(function Composer(props: Props) {
     </section>
   );
 });
+
+/** Why sending is not possible, on the button itself. */
+function blockedHint(isPending: boolean, isOnline: boolean): TextId {
+  if (isPending) return 'composer.pendingHint';
+  return isOnline ? 'composer.emptyHint' : 'composer.offlineHint';
+}
 
 function SendButton({
   isQueue,

@@ -16,7 +16,11 @@ export function MessageEditor({ message, text, isRunning, onClose }: Props) {
   const { resend } = useThreadActions();
   const draft = useDraft(editDraftName(message.id));
   const [isSending, setSending] = useState(false);
-  const value = draft.text === '' ? text : draft.text;
+  const [value, setValue] = useState(draft.text === '' ? text : draft.text);
+  const change = (next: string) => {
+    setValue(next);
+    draft.setText(next === text ? '' : next);
+  };
   const canSend = !isRunning && !isSending && value.trim() !== '' && value.length <= limits.messageTextMax;
   const send = async () => {
     if (!canSend) return;
@@ -29,7 +33,7 @@ export function MessageEditor({ message, text, isRunning, onClose }: Props) {
     <div className={classes.editor}>
       <Autosize
         value={value}
-        onChange={(event) => draft.setText(event.currentTarget.value)}
+        onChange={(event) => change(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.nativeEvent.isComposing) return;
           if (event.key === 'Escape') onClose();

@@ -150,6 +150,7 @@ export const texts = {
   'composer.stopping': 'Stopping…',
   'composer.saving': 'Saving…',
   'composer.emptyHint': 'Write something to send it.',
+  'composer.pendingHint': 'The message before this one has to be saved first.',
   'composer.offlineHint': 'You are offline.',
   'composer.tooLong': 'This message is too long: at most {max, number} characters.',
   'composer.notStored':
