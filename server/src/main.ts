@@ -44,7 +44,9 @@ async function main(): Promise<void> {
   });
   service.deps.egress.installGlobally();
   await listen(service.server, config);
-  log.info({ address: publicAddress(service.server, config), edition: config.edition }, 'Homeport is ready');
+  const address = publicAddress(service.server, config);
+  log.info({ address, edition: config.edition }, 'Homeport is ready');
+  process.send?.({ ready: address });
 
   await aborted(stopping.signal);
   log.info('stopping: running responses may finish');

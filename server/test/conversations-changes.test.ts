@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { setInstantTitle, setModelTitle } from '../src/conversations/chats.ts';
+import { setActiveMessage, setModelTitle } from '../src/conversations/chats.ts';
 import { type Database, inTransaction } from '../src/db/pool.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { answer, makeChat, queueInput, say, startResponse } from './conversation-makers.ts';
@@ -61,15 +61,14 @@ test('a conversation of somebody else answers exactly like a missing one', async
   assert.equal(body.chat.title, 'Secret');
 });
 
-test('titles: instant only once, a model only over an instant one, a person over all', async () => {
+test('titles: the first words, a model only over an instant one, a person over all', async () => {
   const caller = await app.signIn();
   const id = await makeChat(db, caller.id);
   const title = async () => (await caller.call('GET /api/chats', undefined, { query: { id } })).body.chat.title;
   assert.equal(await setModelTitle(db.kysely, id, 'too early'), false);
-  await setInstantTitle(db.kysely, id, '  ');
+  await setActiveMessage(db.kysely, id, 'm', '  ');
   assert.equal(await title(), 'New conversation');
-  await setInstantTitle(db.kysely, id, 'First words');
-  await setInstantTitle(db.kysely, id, 'Second words');
+  await setActiveMessage(db.kysely, id, 'm', 'First words');
   assert.equal(await title(), 'First words');
   assert.equal(await setModelTitle(db.kysely, id, `${'😀'.repeat(300)}`), true);
   assert.equal(await title(), '😀'.repeat(200));

@@ -1,17 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { ApiError } from '@homeport/contracts/errors';
 import { type Selectable, sql } from 'kysely';
-import { conversationNotFound, pinModel, setActiveMessage, setInstantTitle } from '../conversations/chats.ts';
-import {
-  insertAssistantMessage,
-  insertUserMessage,
-  parseStoredParts,
-  restartMessage,
-} from '../conversations/messages.ts';
+import { conversationNotFound, pinModel, setActiveMessage, type TitleSource } from '../conversations/chats.ts';
+import { insertAssistantMessage, insertExchange, parseStoredParts, restartMessage } from '../conversations/messages.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
 import type { Decision, ResponsesTable } from '../db/tables.ts';
 import type { Deps } from '../deps.ts';
-import { type InputRow, markApplied, nextInput } from './inputs.ts';
+import { type InputRow, markApplied, nextInput, readQueue } from './inputs.ts';
 import { promptOf } from './prompt.ts';
 import { instantTitle } from './title.ts';
 
@@ -40,6 +35,7 @@ type LockedChat = {
   active_message_id: string | null;
   model_pinned: boolean;
   model_id: string | null;
+  title_source: TitleSource;
 };
 
 /** Claims the input, or tells what became of it. `decision` overrides the admitted one while the response has not begun. */
@@ -50,19 +46,13 @@ export async function claimInput(
 ): Promise<ClaimOutcome> {
   return inTransaction(deps.db, async (trx) => {
     const chat = await lockChat(trx, request.chatId, request.ownerId);
-    const input = await trx
-      .selectFrom('inputs')
-      .selectAll()
-      .where('id', '=', request.messageId)
-      .where('chat_id', '=', chat.id)
-      .executeTakeFirst();
+    const queue = await readQueue(trx, chat.id, request.messageId);
+    const { input } = queue;
     if (input === undefined) throw new ApiError('not_found', 'Message not found');
-    if (input.state === 'cancelled') throw new ApiError('input_conflict', 'This input was cancelled');
+    if (input.state === 'cancelled') throw cancelled();
     if (input.state === 'applied') return outcomeOfApplied(trx, input);
-    if ((await findRunning(trx, chat.id)) !== undefined) return { kind: 'waiting', assistantId: input.assistant_id };
-    const next = await nextInput(trx, chat.id);
-    if (next?.id !== input.id) return { kind: 'waiting', assistantId: input.assistant_id };
-    return { kind: 'claimed', response: await applyInput(trx, chat, next, request.decision, maker) };
+    if (queue.isRunning || queue.nextId !== input.id) return { kind: 'waiting', assistantId: input.assistant_id };
+    return { kind: 'claimed', response: await applyInput(trx, chat, input, request.decision, maker) };
   });
 }
 
@@ -88,8 +78,7 @@ export async function claimNext(deps: Pick<Deps, 'db'>, chatId: string, maker: M
   return inTransaction(deps.db, async (trx) => {
     const chat = await lockChat(trx, chatId, undefined).catch(() => undefined);
     if (chat === undefined) return { kind: 'nothing' };
-    const running = await findRunning(trx, chat.id);
-    if (running !== undefined) return { kind: 'running', response: running };
+    if ((await findRunning(trx, chat.id)) !== undefined) return { kind: 'nothing' };
     const next = await nextInput(trx, chat.id);
     if (next === undefined || !next.due) return { kind: 'nothing' };
     return { kind: 'claimed', response: await applyInput(trx, chat, next, {}, maker) };
@@ -115,9 +104,11 @@ export async function claimRegeneration(
     const running = await findRunning(trx, chat.id);
     if (running?.message_id === message.id) return { kind: 'running', response: running };
     assertIdle(chat, running);
-    const id = randomUUIDv7();
-    const response = await beginResponse(trx, chat, { id, messageId: message.id, decision: request.decision }, maker);
-    return { kind: 'claimed', response };
+    const begin = { id: randomUUIDv7(), messageId: message.id, decision: request.decision };
+    await insertAssistantMessage(trx, { id: begin.id, chatId: chat.id, parentId: message.id });
+    await setActiveMessage(trx, chat.id, begin.id);
+    await applyPin(trx, chat, begin.decision);
+    return { kind: 'claimed', response: await insertResponse(trx, chat, begin, maker) };
   });
 }
 
@@ -181,7 +172,7 @@ export function leaseUntil(maker: Maker) {
 async function lockChat(trx: Queryable, chatId: string, ownerId: string | undefined): Promise<LockedChat> {
   const query = trx
     .selectFrom('chats')
-    .select(['id', 'owner_id', 'archived', 'active_message_id', 'model_pinned', 'model_id'])
+    .select(['id', 'owner_id', 'archived', 'active_message_id', 'model_pinned', 'model_id', 'title_source'])
     .where('id', '=', chatId)
     .forNoKeyUpdate();
   const chat = await (ownerId === undefined ? query : query.where('owner_id', '=', ownerId)).executeTakeFirst();
@@ -199,6 +190,7 @@ async function outcomeOfApplied(trx: Queryable, input: InputRow): Promise<ClaimO
   return { kind: response.state === 'running' ? 'running' : 'ended', response };
 }
 
+/** Input and response become messages in as few statements as there are tables: this is between a person and the first token. */
 async function applyInput(
   trx: Queryable,
   chat: LockedChat,
@@ -206,30 +198,24 @@ async function applyInput(
   override: Decision,
   maker: Maker,
 ): Promise<ResponseRow> {
+  if (!(await markApplied(trx, input.id))) throw cancelled();
   const parts = parseStoredParts(input.parts);
   const parentId = input.parent_given ? input.parent_id : chat.active_message_id;
-  await insertUserMessage(trx, {
-    id: input.id,
-    chatId: chat.id,
-    parentId,
-    parts: input.parts,
-    ...promptOf('user', parts),
-  });
-  await markApplied(trx, input.id);
-  await setInstantTitle(trx, chat.id, instantTitle(parts));
+  const user = { id: input.id, chatId: chat.id, parentId, parts: input.parts, ...promptOf('user', parts) };
+  await insertExchange(trx, user, input.assistant_id);
+  const title = chat.title_source === 'none' ? instantTitle(parts) : undefined;
+  await setActiveMessage(trx, chat.id, input.assistant_id, title);
   const decision = { ...input.decision, ...override };
-  return beginResponse(trx, chat, { id: input.assistant_id, messageId: input.id, decision }, maker);
+  await applyPin(trx, chat, decision);
+  return insertResponse(trx, chat, { id: input.assistant_id, messageId: input.id, decision }, maker);
 }
 
-async function beginResponse(
+async function insertResponse(
   trx: Queryable,
   chat: LockedChat,
   begin: { id: string; messageId: string; decision: Decision },
   maker: Maker,
 ): Promise<ResponseRow> {
-  await applyPin(trx, chat, begin.decision);
-  await insertAssistantMessage(trx, { id: begin.id, chatId: chat.id, parentId: begin.messageId });
-  await setActiveMessage(trx, chat.id, begin.id);
   return trx
     .insertInto('responses')
     .values({
@@ -256,6 +242,10 @@ async function applyPin(trx: Queryable, chat: LockedChat, decision: Decision): P
 function assertIdle(chat: LockedChat, running: ResponseRow | undefined): void {
   if (running !== undefined) throw new ApiError('response_running', 'Wait for the running response, or stop it');
   if (chat.archived) throw archived();
+}
+
+function cancelled(): ApiError {
+  return new ApiError('input_conflict', 'This input was cancelled');
 }
 
 function archived(): ApiError {

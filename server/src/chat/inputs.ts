@@ -182,8 +182,35 @@ export async function nextInput(trx: Queryable, chatId: string): Promise<(InputR
     .executeTakeFirst();
 }
 
-export async function markApplied(trx: Queryable, id: string): Promise<void> {
-  await trx.updateTable('inputs').set({ state: 'applied' }).where('id', '=', id).execute();
+/** An input with what stands before it, in one read. */
+export type QueueState = { input: InputRow | undefined; nextId: string | null; isRunning: boolean };
+
+export async function readQueue(trx: Queryable, chatId: string, id: string): Promise<QueueState> {
+  const row = await trx
+    .selectFrom('inputs as i')
+    .selectAll('i')
+    .select([
+      sql<string | null>`(select q.id from inputs q where q.chat_id = i.chat_id and q.state = 'queued'
+        order by q.position limit 1)`.as('next_id'),
+      sql<boolean>`exists (select from responses r where r.chat_id = i.chat_id and r.state = 'running')`.as(
+        'is_running',
+      ),
+    ])
+    .where('i.id', '=', id)
+    .where('i.chat_id', '=', chatId)
+    .executeTakeFirst();
+  return { input: row, nextId: row?.next_id ?? null, isRunning: row?.is_running ?? false };
+}
+
+/** False when the input was cancelled in the same moment. */
+export async function markApplied(trx: Queryable, id: string): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('inputs')
+    .set({ state: 'applied' })
+    .where('id', '=', id)
+    .where('state', '=', 'queued')
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
 }
 
 /** Makes the input start without waiting for a browser: a response has ended before it. */

@@ -140,9 +140,20 @@ export async function findTurnContext(db: Pick<Database, 'pool'>, chatId: string
   return rows[0];
 }
 
-/** Makes a message the newest of the branch that is shown, and the conversation active now. */
-export async function setActiveMessage(trx: Queryable, chatId: string, messageId: string): Promise<void> {
-  await sql`update chats set active_message_id = ${messageId}, updated_at = now() where id = ${chatId}`.execute(trx);
+/**
+ * Makes a message the newest of the branch that is shown, and the conversation active now. `instantTitle` names it; give one
+ * only to a locked conversation without a name.
+ */
+export async function setActiveMessage(
+  trx: Queryable,
+  chatId: string,
+  messageId: string,
+  instantTitle?: string,
+): Promise<void> {
+  const title = storedTitle(instantTitle ?? '');
+  const sets = [sql`active_message_id = ${messageId}`, sql`updated_at = now()`];
+  if (title !== '') sets.push(...titleSets(title, 'instant'));
+  await sql`update chats c set ${sql.join(sets)} where id = ${chatId}`.execute(trx);
 }
 
 /**
@@ -157,11 +168,6 @@ export async function pinModel(trx: Queryable, chatId: string, modelId: string |
   );
 }
 
-/** Names a conversation that has no name of its own yet. Nothing happens when the title is blank. */
-export async function setInstantTitle(trx: Queryable, chatId: string, title: string): Promise<void> {
-  await setTitle(trx, chatId, { title, from: 'none', to: 'instant' });
-}
-
 /** Where the title came from; undefined when the conversation is gone. */
 export async function findTitleSource(db: Queryable, chatId: string): Promise<TitleSource | undefined> {
   const row = await db.selectFrom('chats').select('title_source').where('id', '=', chatId).executeTakeFirst();
@@ -170,22 +176,21 @@ export async function findTitleSource(db: Queryable, chatId: string): Promise<Ti
 
 /** Replaces an instant title by a model's; tells whether it did. A title that a person gave stays. */
 export async function setModelTitle(db: Queryable, chatId: string, title: string): Promise<boolean> {
-  return setTitle(db, chatId, { title, from: 'instant', to: 'model' });
-}
-
-type TitleSource = 'none' | 'instant' | 'model' | 'person';
-type TitleStep = { title: string; from: 'none' | 'instant'; to: 'instant' | 'model' };
-
-async function setTitle(db: Queryable, chatId: string, step: TitleStep): Promise<boolean> {
-  const title = [...step.title.trim()].slice(0, limits.titleMax).join('');
-  if (title === '') return false;
+  const stored = storedTitle(title);
+  if (stored === '') return false;
   const { numAffectedRows } = await sql`
-    update chats c set ${sql.join(titleSets(title, step.to))}
-    where id = ${chatId} and title_source = ${step.from}`.execute(db);
+    update chats c set ${sql.join(titleSets(stored, 'model'))}
+    where id = ${chatId} and title_source = 'instant'`.execute(db);
   return numAffectedRows === 1n;
 }
 
-function titleSets(title: string, source: 'instant' | 'model' | 'person'): RawBuilder<unknown>[] {
+export type TitleSource = 'none' | 'instant' | 'model' | 'person';
+
+function storedTitle(title: string): string {
+  return [...title.trim()].slice(0, limits.titleMax).join('');
+}
+
+function titleSets(title: string, source: Exclude<TitleSource, 'none'>): RawBuilder<unknown>[] {
   const words = searchText(title);
   const vector =
     words === ''

@@ -35,6 +35,21 @@ export async function insertAssistantMessage(
   });
 }
 
+/** A submitted message and the still empty answer to it, in one statement. Throws `not_found` like `insertUserMessage`. */
+export async function insertExchange(trx: Queryable, user: NewUserMessage, assistantId: string): Promise<void> {
+  const { rows } = await sql`
+    insert into messages (id, chat_id, parent_id, role, parts, prompt, prompt_tokens, status, search)
+    select m.id, c.id, m.parent_id, m.role, m.parts, m.prompt, m.prompt_tokens, m.status, m.search
+    from chats c left join messages p on p.id = ${user.parentId} and p.chat_id = c.id,
+    lateral (values
+      (${user.id}, p.id, 'user', ${user.parts}, ${user.prompt}, ${user.promptTokens}::int, 'complete', ${searchVector(user.parts)}),
+      (${assistantId}, ${user.id}, 'assistant', '[]', null, null, 'streaming', null)
+    ) m (id, parent_id, role, parts, prompt, prompt_tokens, status, search)
+    where c.id = ${user.chatId} and (${user.parentId}::text is null or p.id is not null)
+    returning id`.execute(trx);
+  if (rows.length === 0) throw new ApiError('not_found', 'Message not found');
+}
+
 type NewMessage = NewUserMessage & { role: 'user' | 'assistant'; status: MessageStatus; modelId: string | null };
 
 async function insert(trx: Queryable, message: NewMessage): Promise<void> {

@@ -11,7 +11,7 @@ import { assertPermission, type Identify, identifyCaller, type Permissions } fro
 import { type Actor, Reply, type RequestFacts, streamed } from './handler.ts';
 import { assertOrigin, type OriginRule } from './origin.ts';
 import { readJsonBody } from './request-body.ts';
-import { queryObject, validate } from './validate.ts';
+import { pathObject, queryObject, validate } from './validate.ts';
 
 export type AppEnvironment = { Bindings: HttpBindings };
 
@@ -107,7 +107,7 @@ async function parseInput(
   const query = queryObject(request.url.searchParams);
   return {
     actor,
-    params: spec.params === undefined ? undefined : validate(spec.params, context.req.param()),
+    params: spec.params === undefined ? undefined : validate(spec.params, pathObject(context.req.param())),
     query: spec.query === undefined ? undefined : validate(spec.query, query),
     body: spec.body === undefined ? undefined : validate(spec.body, sent),
     request,

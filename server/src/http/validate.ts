@@ -35,12 +35,21 @@ function nearestBranch(branches: readonly (readonly z.core.$ZodIssue[])[]): read
 export function queryObject(parameters: URLSearchParams): Record<string, string> {
   const query: Record<string, string> = Object.create(null);
   for (const [name, value] of parameters) {
-    if (!isStorable(value)) {
-      throw new ApiError('invalid_request', 'The request is not valid', {
-        details: [{ path: name.slice(0, 100), message: 'Holds a character that cannot be stored' }],
-      });
-    }
+    assertStorable(name, value);
     query[name] ??= value;
   }
   return query;
+}
+
+/** Path parameters, decoded, for their schema. */
+export function pathObject(parameters: Record<string, string>): Record<string, string> {
+  for (const [name, value] of Object.entries(parameters)) assertStorable(name, value);
+  return parameters;
+}
+
+function assertStorable(name: string, value: string): void {
+  if (isStorable(value)) return;
+  throw new ApiError('invalid_request', 'The request is not valid', {
+    details: [{ path: name.slice(0, 100), message: 'Holds a character that cannot be stored' }],
+  });
 }

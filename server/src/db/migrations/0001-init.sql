@@ -55,14 +55,17 @@ create table verifications (
 );
 create index verifications_identifier on verifications (identifier);
 
--- Wrong passwords of the last minutes, for the sign-in limits on every replica.
+-- Sign-ins of the last minutes, for the limits on every replica: a row is written before a password is checked, and marked
+-- when it was wrong.
 create table sign_in_failures (
   id bigint generated always as identity primary key,
   address text not null,
   email text not null,
+  failed boolean not null default false,
   at timestamptz not null default now()
 );
 create index sign_in_failures_address on sign_in_failures (address, at);
+create index sign_in_failures_at on sign_in_failures (at);
 
 -- One row: who closed the public setup, and when.
 create table installation (
@@ -117,7 +120,8 @@ create unique index models_one_default on models (owner_id) where is_default;
 create index models_owner on models (owner_id, seq);
 create index models_provider on models (provider_id);
 
--- Conversations. active_message_id is the newest message of the branch that is shown.
+-- Conversations. active_message_id is the newest message of the branch that is shown. Search texts are prepared by
+-- conversations/search-text.ts and carry their owner as a lexeme, so that one index answers 'these words, of this owner'.
 create table chats (
   id text primary key,
   owner_id text not null references users on delete cascade,
@@ -130,12 +134,13 @@ create table chats (
   mcp_server_ids jsonb,
   context_start_message_id text,
   active_message_id text,
-  title_search tsvector generated always as (to_tsvector('simple', title)) stored,
+  title_search tsvector,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now()
 );
 create index chats_list on chats (owner_id, archived, updated_at desc, id desc);
 create index chats_title_search on chats using gin (title_search);
+create index chats_project on chats (owner_id, project_id, archived, updated_at desc, id desc) where project_id is not null;
 create index chats_model on chats (model_id) where model_id is not null;
 
 -- parts and prompt are JSON texts kept as they are sent: to the browser, and (an array's inside) to the provider.
@@ -156,7 +161,9 @@ create table messages (
   search tsvector,
   created_at timestamptz not null default now()
 );
-create index messages_branch on messages (chat_id, parent_id, seq);
+-- All messages of a conversation in the order they were made; siblings are found by messages_parent, first ones by messages_roots.
+create index messages_chat on messages (chat_id, seq);
+create index messages_roots on messages (chat_id, seq) where parent_id is null;
 create index messages_parent on messages (parent_id);
 create index messages_search on messages using gin (search);
 
@@ -176,7 +183,6 @@ create table inputs (
   start_after timestamptz not null,
   created_at timestamptz not null default now()
 );
-create index inputs_queue on inputs (chat_id, position) where state = 'queued';
 create index inputs_due on inputs (start_after) where state = 'queued';
 
 -- The making of one assistant message; id is that message's. A writer is fenced by (generation, state = 'running').
@@ -197,7 +203,6 @@ create table responses (
   started_at timestamptz not null default now(),
   ended_at timestamptz
 );
-create unique index responses_one_running on responses (chat_id) where state = 'running';
 create index responses_lease on responses (lease_until) where state = 'running';
 create index responses_ended on responses (ended_at) where ended_at is not null;
 create index responses_message on responses (message_id);
@@ -211,3 +216,8 @@ create table response_frames (
   frames text not null,
   primary key (response_id, generation, seq_from)
 );
+
+-- Of indexes that look equally cheap while a table is empty the planner takes the newest, and a prepared statement keeps it:
+-- the ones by conversation are made last.
+create unique index responses_one_running on responses (chat_id) where state = 'running';
+create index inputs_queue on inputs (chat_id, position) where state = 'queued';
