@@ -1,9 +1,9 @@
 import type { Frame } from '@homeport/contracts/frames';
+import { framesOfParts } from '@homeport/contracts/part-frames';
 import { readMessage } from '../conversations/messages.ts';
 import type { Database } from '../db/pool.ts';
 import type { Deps } from '../deps.ts';
 import { doneEvent, parseLines, sequence, toEvent, unseen } from './frame-sequence.ts';
-import { framesOfParts } from './replay.ts';
 import type { FollowerSink } from './response-log.ts';
 import type { RunningResponses } from './running-responses.ts';
 import type { Signal } from './signals.ts';

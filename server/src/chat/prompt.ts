@@ -1,6 +1,6 @@
 import type { MessagePart } from '@homeport/contracts/frames';
 import { type ChatMessage, stepMessages, toProviderMessages, toSteps } from './provider-messages.ts';
-import { estimateTokens } from './token-estimate.ts';
+import { estimateMessages } from './token-estimate.ts';
 
 /** What is stored with a message so that later turns need not make it again: the provider messages it becomes. */
 export type StoredPrompt = { prompt: string; promptTokens: number };
@@ -11,8 +11,7 @@ export function promptOf(role: 'user' | 'assistant', parts: readonly MessagePart
     role === 'user'
       ? toProviderMessages([{ role, parts: [...parts] }])
       : toSteps([...parts]).flatMap((step) => stepMessages(step, false));
-  const prompt = JSON.stringify(messages).slice(1, -1);
-  return { prompt, promptTokens: estimateTokens(prompt) };
+  return { prompt: JSON.stringify(messages).slice(1, -1), promptTokens: estimateMessages(messages) };
 }
 
 /** Reads stored prompts, oldest first; the text was made by `promptOf`. */

@@ -1,4 +1,5 @@
 import { ApiError } from '@homeport/contracts/errors';
+import { providerHeaders, providerUrl } from '../catalogue/provider-call.ts';
 import type { CompletionBounds, CompletionResult, CompletionSink } from './completion-parser.ts';
 import { readCompletion } from './completion-reader.ts';
 import { type ProviderBody, readBody } from './provider-body.ts';
@@ -102,7 +103,7 @@ async function attempt(
 ): Promise<CompletionResult> {
   // Each of the two settings of a dialect can be refused once.
   for (let refusals = 0; ; refusals++) {
-    const response = await options.request(completionUrl(options.baseUrl), {
+    const response = await options.request(providerUrl(options.baseUrl, '/chat/completions'), {
       method: 'POST',
       headers: requestHeaders(options),
       body: requestBody(options),
@@ -121,21 +122,13 @@ async function attempt(
   }
 }
 
-function completionUrl(baseUrl: string): string {
-  const url = new URL(baseUrl);
-  url.pathname = `${url.pathname.replace(/\/{1,2048}$/, '')}/chat/completions`;
-  return url.href;
-}
-
 function requestHeaders(options: CompletionOptions): Record<string, string> {
-  const headers: Record<string, string> = {
+  return {
     'content-type': 'application/json',
     accept: 'text/event-stream',
     'accept-encoding': 'identity',
+    ...providerHeaders({ apiKey: options.apiKey, headers: options.headers ?? {} }),
   };
-  if (options.apiKey !== undefined && options.apiKey !== '') headers.authorization = `Bearer ${options.apiKey}`;
-  for (const [name, value] of Object.entries(options.headers ?? {})) headers[name.toLowerCase()] = value;
-  return headers;
 }
 
 function requestBody(options: CompletionOptions): string {

@@ -1,5 +1,5 @@
 import type { Frame, MessagePart, Usage } from '@homeport/contracts/frames';
-import { createMessageAssembler, finishParts } from '@homeport/contracts/message-assembly';
+import { createMessageAssembler, finishParts, type MessageAssembler } from '@homeport/contracts/message-assembly';
 import { sql } from 'kysely';
 import { finishMessage, readParts, saveParts } from '../conversations/messages.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
@@ -220,20 +220,21 @@ async function interruptFromLog(deps: Pick<Deps, 'db'>, response: Interruptible,
       .where('generation', '=', response.generation)
       .orderBy('seq_from')
       .execute();
+    const logged = rows.length === 0 ? undefined : assemble(rows);
     await endLocked(trx, response, {
       state: 'interrupted',
-      parts: finishParts(rows.length === 0 ? await readParts(trx, response.id) : assemble(rows)),
+      parts: finishParts(logged === undefined ? await readParts(trx, response.id) : logged.parts),
       error: interruptedError,
-      frames: interruptedFrames(),
+      frames: [...(logged?.closingFrames() ?? []), ...interruptedFrames()],
       seq: rows.at(-1)?.seq_to ?? response.first_seq,
     });
   });
 }
 
-function assemble(rows: readonly { frames: string }[]): MessagePart[] {
+function assemble(rows: readonly { frames: string }[]): MessageAssembler {
   const assembler = createMessageAssembler();
   for (const row of rows) for (const frame of parseLines(row.frames)) assembler.apply(frame);
-  return assembler.parts;
+  return assembler;
 }
 
 /** The frames that end an interrupted response. */

@@ -1,11 +1,11 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { Frame, MessageMetadata, MessagePart, Usage } from '@homeport/contracts/frames';
 import { createMessageAssembler, finishParts } from '@homeport/contracts/message-assembly';
+import { framesOfParts } from '@homeport/contracts/part-frames';
 import { readParts } from '../conversations/messages.ts';
 import { databaseUnavailable, isDatabaseUnavailable } from '../db/pool.ts';
 import type { Deps } from '../deps.ts';
 import type { ResponseRow } from './claims.ts';
-import { framesOfParts } from './replay.ts';
 import { type EndState, endResponse, interruptedError, saveCheckpoint } from './response-end.ts';
 import { ResponseLog } from './response-log.ts';
 import type { RunningResponses } from './running-responses.ts';
