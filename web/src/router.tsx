@@ -80,7 +80,13 @@ const signInRoute = createRoute({
 const setupRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/setup',
-  component: lazyRouteComponent(() => import('./pages/setup-page.tsx'), 'SetupPage'),
+  beforeLoad: async ({ context }) => {
+    const { setup } = await context.queries.ensureQueryData(publicConfigQuery);
+    if (setup.required) return;
+    const user = await findUser(context.queries, '/setup');
+    if (user.role !== 'admin') throw redirect({ to: '/' });
+  },
+  component: lazyRouteComponent(() => import('./setup/setup-page.tsx'), 'SetupPage'),
 });
 const passwordRoute = createRoute({
   getParentRoute: () => rootRoute,

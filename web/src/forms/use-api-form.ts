@@ -24,6 +24,8 @@ export type ApiForm<V> = {
   isBusy: boolean;
   failure: unknown;
   submit: () => Promise<void>;
+  /** Shows the faults of the given top-level fields; true when there are none. */
+  check: (fields: readonly (keyof V)[]) => boolean;
 };
 
 /** A form that is sent once at a time, shows every fault at its field and puts the cursor into the first. */
@@ -43,6 +45,13 @@ export function useApiForm<V extends Record<string, unknown>>(options: Options<V
   const refuse = (errors: Record<string, string>) => {
     form.setErrors(errors);
     setRefusals((count) => count + 1);
+  };
+  const check = (fields: readonly (keyof V)[]) => {
+    const names = new Set<unknown>(fields);
+    const faults = Object.entries(present(options.validate(form.getValues())));
+    const wanted = faults.filter(([path]) => names.has(path.split('.')[0]));
+    if (wanted.length > 0) refuse(Object.fromEntries(wanted));
+    return wanted.length === 0;
   };
   const submit = async () => {
     if (running.current) return;
@@ -69,7 +78,7 @@ export function useApiForm<V extends Record<string, unknown>>(options: Options<V
     event.stopPropagation();
     void submit();
   };
-  return { form, formProps: { ref: element, onSubmit, noValidate: true }, isBusy, failure, submit };
+  return { form, formProps: { ref: element, onSubmit, noValidate: true }, isBusy, failure, submit, check };
 }
 
 function placeFaults<V>(

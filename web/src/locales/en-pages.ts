@@ -166,6 +166,7 @@ export const texts = {
   'model.maxOutputHint': 'Tokens at most.',
   'model.maxOutputBad': 'Not more than the context window.',
   'model.tier': 'Tier',
+  'model.tierHint': 'Its group in the model picker.',
   'model.unknownTier': 'Tier {value}',
 
   'settings.label': 'Settings',

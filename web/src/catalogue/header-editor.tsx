@@ -1,0 +1,77 @@
+import { limits } from '@homeport/contracts/limits';
+import { ActionIcon, Button, TextInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import { ChevronRight, Plus, X } from 'lucide-react';
+import { useRef, useState } from 'react';
+import { useText } from '../i18n.ts';
+import { createId } from '../ids.ts';
+import classes from './catalogue.module.css';
+import type { ProviderValues } from './provider-values.ts';
+
+/** Custom headers of a provider, one row each. Folded until there are some. */
+export function HeaderEditor({ form }: { form: UseFormReturnType<ProviderValues> }) {
+  const t = useText();
+  const { headers } = form.values;
+  const [isOpen] = useState(headers.length > 0);
+  const list = useRef<HTMLDivElement>(null);
+  const add = () => {
+    form.insertListItem('headers', { key: createId(), name: '', value: '' });
+    requestAnimationFrame(() => list.current?.querySelector<HTMLElement>('[data-row]:last-of-type input')?.focus());
+  };
+  const remove = (index: number) => {
+    form.removeListItem('headers', index);
+    requestAnimationFrame(() => list.current?.querySelector<HTMLElement>('[data-add]')?.focus());
+  };
+  return (
+    <details className={classes.details} open={isOpen}>
+      <summary className={classes.summary}>
+        <ChevronRight size={15} aria-hidden />
+        {t('provider.headers')}
+        {headers.length > 0 ? <span className={classes.count}>{headers.length}</span> : null}
+      </summary>
+      <div className={classes.headers} ref={list}>
+        <p className={classes.hint}>{t('provider.headersHint')}</p>
+        {headers.map((row, index) => (
+          <div key={row.key} className={classes.header} data-row>
+            <TextInput
+              {...form.getInputProps(`headers.${index}.name`)}
+              aria-label={t('provider.headerName', { number: index + 1 })}
+              placeholder="X-Example"
+              autoComplete="off"
+              spellCheck={false}
+            />
+            <TextInput
+              {...form.getInputProps(`headers.${index}.value`)}
+              aria-label={t('provider.headerValue', { number: index + 1 })}
+              autoComplete="off"
+              spellCheck={false}
+            />
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              size={36}
+              aria-label={t('provider.headerRemove', { number: index + 1 })}
+              onClick={() => remove(index)}
+            >
+              <X size={16} />
+            </ActionIcon>
+          </div>
+        ))}
+        {headers.length < limits.headerCount ? (
+          <Button
+            size="compact-sm"
+            variant="default"
+            leftSection={<Plus size={14} aria-hidden />}
+            className={classes.addHeader}
+            onClick={add}
+            data-add
+          >
+            {t('provider.headerAdd')}
+          </Button>
+        ) : (
+          <p className={classes.hint}>{t('provider.headersMax', { max: limits.headerCount })}</p>
+        )}
+      </div>
+    </details>
+  );
+}

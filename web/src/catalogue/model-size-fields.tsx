@@ -1,0 +1,37 @@
+import '../forms/forms.css';
+import type { ModelTier } from '@homeport/contracts/catalogue';
+import { NativeSelect, NumberInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import classes from '../forms/form.module.css';
+import { useText } from '../i18n.ts';
+import type { ModelSizes } from './model-values.ts';
+
+type SizeForm = Pick<UseFormReturnType<ModelSizes>, 'getInputProps'>;
+
+/** Context window, longest answer and tier: of one model, or of many at once. */
+export function ModelSizeFields({ form, tiers }: { form: SizeForm; tiers: readonly ModelTier[] }) {
+  const t = useText();
+  const count = { hideControls: true, thousandSeparator: ',', allowDecimal: false, allowNegative: false } as const;
+  return (
+    <div className={classes.pair}>
+      <NumberInput
+        {...form.getInputProps('contextWindow')}
+        {...count}
+        label={t('model.contextWindow')}
+        description={t('model.contextWindowHint')}
+      />
+      <NumberInput
+        {...form.getInputProps('maxOutputTokens')}
+        {...count}
+        label={t('model.maxOutput')}
+        description={t('model.maxOutputHint')}
+      />
+      <NativeSelect
+        {...form.getInputProps('tier')}
+        label={t('model.tier')}
+        description={t('model.tierHint')}
+        data={tiers.map((tier) => ({ value: String(tier.value), label: tier.label }))}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,206 @@
+import '../forms/forms.css';
+import type { Provider } from '@homeport/contracts/catalogue';
+import { Button, TextInput } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { call } from '../api.ts';
+import classes from '../forms/form.module.css';
+import { FormFailure, Notice } from '../forms/notice.tsx';
+import { PasswordField } from '../forms/password-field.tsx';
+import { SubmitButton } from '../forms/submit-button.tsx';
+import { type ApiForm, useApiForm } from '../forms/use-api-form.ts';
+import { useText } from '../i18n.ts';
+import { catalogueQuery } from '../queries.ts';
+import { HeaderEditor } from './header-editor.tsx';
+import { PresetChoice } from './preset-choice.tsx';
+import { type ProviderPreset, presetValue, providerPresets } from './provider-presets.ts';
+import { ProviderTestResult } from './provider-test-result.tsx';
+import {
+  type ProviderValues,
+  providerBody,
+  providerFaults,
+  providerField,
+  providerTestBody,
+  providerValues,
+} from './provider-values.ts';
+import { useProviderTest } from './use-provider-test.ts';
+
+type Props = {
+  provider: Provider | undefined;
+  /** The wizard tests before it saves; elsewhere testing is a choice. */
+  testsFirst?: boolean;
+  submitLabel: string;
+  /** `found` are the ids of a test that has just worked. */
+  onSaved: (provider: Provider, found: readonly string[] | undefined) => void;
+  onDirty?: (isDirty: boolean) => void;
+  beside?: ReactNode;
+};
+
+/** Adds a provider or changes one. */
+export function ProviderForm({ provider, testsFirst = false, submitLabel, onSaved, onDirty, beside }: Props) {
+  const t = useText();
+  const queries = useQueryClient();
+  const [preset, setPreset] = useState<ProviderPreset>(providerPresets[provider ? 4 : 0]);
+  const connection = useConnectionTest(provider);
+  const skipsTest = useRef(false);
+  const [initialValues] = useState(() => ({
+    ...providerValues(provider),
+    ...(provider ? {} : { name: preset.name, baseUrl: preset.baseUrl }),
+  }));
+  const api = useApiForm<ProviderValues>({
+    initialValues,
+    validate: (values) => providerFaults(values, t),
+    fieldOf: providerField,
+    submit: async (values) => {
+      let found = connection.found(values);
+      if (testsFirst && !found && !skipsTest.current) {
+        found = await connection.run(form, values);
+        if (!found && connection.canTest(form, values)) return;
+      }
+      const body = providerBody(values, form.isDirty);
+      const { provider: saved } = provider
+        ? await call('PATCH /api/providers', { body: { id: provider.id, ...body } })
+        : await call('POST /api/providers', { body });
+      await queries.invalidateQueries({ queryKey: catalogueQuery.queryKey });
+      onSaved(saved, found);
+    },
+  });
+  const { form, formProps, isBusy, failure } = api;
+  const isDirty = form.isDirty();
+  useEffect(() => onDirty?.(isDirty), [isDirty, onDirty]);
+
+  const choosePreset = (next: ProviderPreset) => {
+    setPreset(next);
+    const { name, baseUrl } = form.getValues();
+    form.setFieldValue('name', presetValue('name', next, name));
+    form.setFieldValue('baseUrl', presetValue('baseUrl', next, baseUrl));
+  };
+  const test = () => {
+    if (api.check(['baseUrl', 'apiKey', 'headers'])) void connection.run(form, form.getValues());
+  };
+  const saveAnyway = () => {
+    skipsTest.current = true;
+    void api.submit();
+  };
+  const { state } = connection;
+  const isTesting = state.kind === 'running';
+  const isCurrent = connection.isFor(form.values);
+  const canTest = connection.canTest(form, form.values);
+  return (
+    <form {...formProps} className={classes.form}>
+      {provider ? null : <PresetChoice value={preset} onChange={choosePreset} />}
+      <TextInput
+        {...form.getInputProps('name')}
+        label={t('provider.name')}
+        description={t('provider.nameHint')}
+        autoComplete="off"
+        data-autofocus={provider ? undefined : true}
+      />
+      <TextInput
+        {...form.getInputProps('baseUrl')}
+        label={t('provider.baseUrl')}
+        description={t(`provider.hint${preset.key}`)}
+        type="url"
+        inputMode="url"
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        placeholder="https://api.example.com/v1"
+      />
+      <ApiKeyField api={api} isStored={provider?.hasApiKey === true} />
+      <HeaderEditor form={form} />
+      {isCurrent ? (
+        <ProviderTestResult
+          state={state}
+          action={
+            testsFirst && state.kind === 'failed' ? (
+              <Button size="compact-sm" variant="default" onClick={saveAnyway}>
+                {t('provider.saveAnyway')}
+              </Button>
+            ) : undefined
+          }
+        />
+      ) : null}
+      {canTest ? null : <Notice kind="info">{t('provider.testStored')}</Notice>}
+      <FormFailure failure={failure} />
+      <div className={classes.actions}>
+        {testsFirst ? null : (
+          <Button
+            variant="default"
+            className={classes.spread}
+            aria-disabled={isTesting || !canTest}
+            onClick={() => !isTesting && canTest && test()}
+          >
+            {t(isTesting ? 'provider.testing' : 'provider.test')}
+          </Button>
+        )}
+        {beside}
+        <SubmitButton
+          label={submitLabel}
+          busyLabel={t(isTesting ? 'provider.testing' : 'form.saving')}
+          isBusy={isBusy}
+        />
+      </div>
+    </form>
+  );
+}
+
+type Form = ApiForm<ProviderValues>['form'];
+
+/** Tests what the form holds; a result counts only as long as nothing that matters is changed. */
+function useConnectionTest(provider: Provider | undefined) {
+  const { state, run } = useProviderTest();
+  const [tested, setTested] = useState('');
+  const isFor = (values: ProviderValues) => tested === fingerprint(values);
+  const canTest = (form: Form, values: ProviderValues) =>
+    providerTestBody(values, provider, form.isDirty) !== undefined;
+  return {
+    state,
+    isFor,
+    canTest,
+    found: (values: ProviderValues) => (isFor(values) && state.kind === 'found' ? state.ids : undefined),
+    run: async (form: Form, values: ProviderValues) => {
+      const body = providerTestBody(values, provider, form.isDirty);
+      if (!body) return undefined;
+      setTested(fingerprint(values));
+      return run(body);
+    },
+  };
+}
+
+function fingerprint({ baseUrl, apiKey, clearsKey, headers }: ProviderValues): string {
+  return JSON.stringify([baseUrl.trim(), apiKey.trim(), clearsKey, headers.map(({ name, value }) => [name, value])]);
+}
+
+function ApiKeyField({ api, isStored }: { api: ApiForm<ProviderValues>; isStored: boolean }) {
+  const t = useText();
+  const { form } = api;
+  const { clearsKey } = form.values;
+  const hint = clearsKey ? 'provider.apiKeyCleared' : isStored ? 'provider.apiKeyStored' : 'provider.apiKeyOptional';
+  return (
+    <div>
+      <PasswordField
+        {...form.getInputProps('apiKey')}
+        label={t('provider.apiKey')}
+        description={t(hint)}
+        autoComplete="off"
+        disabled={clearsKey}
+        data-1p-ignore
+        data-lpignore="true"
+      />
+      {isStored ? (
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          mt={6}
+          onClick={() => {
+            form.setFieldValue('clearsKey', !clearsKey);
+            form.setFieldValue('apiKey', '');
+          }}
+        >
+          {t(clearsKey ? 'provider.apiKeyKeep' : 'provider.apiKeyClear')}
+        </Button>
+      ) : null}
+    </div>
+  );
+}

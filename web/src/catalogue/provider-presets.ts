@@ -1,0 +1,16 @@
+/** Providers that many people have; choosing one fills in its name and base URL. */
+export const providerPresets = [
+  { key: 'Openai', name: 'OpenAI', baseUrl: 'https://api.openai.com/v1' },
+  { key: 'Openrouter', name: 'OpenRouter', baseUrl: 'https://openrouter.ai/api/v1' },
+  { key: 'Ollama', name: 'Ollama', baseUrl: 'http://localhost:11434/v1' },
+  { key: 'Lmstudio', name: 'LM Studio', baseUrl: 'http://localhost:1234/v1' },
+  { key: 'Other', name: '', baseUrl: '' },
+] as const;
+
+export type ProviderPreset = (typeof providerPresets)[number];
+
+/** What a preset puts into a field: never over something that the person wrote. */
+export function presetValue(field: 'name' | 'baseUrl', preset: ProviderPreset, present: string): string {
+  const isOwn = present !== '' && providerPresets.every((each) => each[field] !== present);
+  return isOwn ? present : preset[field];
+}

@@ -1,0 +1,53 @@
+import type { ReactNode } from 'react';
+import { ApiFailure } from '../api-failure.ts';
+import { failureText } from '../failure-text.ts';
+import { Notice } from '../forms/notice.tsx';
+import { type Translate, useText } from '../i18n.ts';
+import type { ProviderTestState } from './use-provider-test.ts';
+
+/** How a provider test ended, in words that say what to do. */
+export function ProviderTestResult({ state, action }: { state: ProviderTestState; action?: ReactNode }) {
+  const t = useText();
+  if (state.kind === 'found') return <Notice kind="success">{t('provider.ok', { count: state.ids.length })}</Notice>;
+  if (state.kind !== 'failed') return null;
+  const { title, text } = explain(state.failure, t);
+  return (
+    <Notice kind="failure" title={title} action={action}>
+      {text}
+    </Notice>
+  );
+}
+
+function explain(failure: unknown, t: Translate): { title: string; text: string } {
+  const text = failureText(failure, t);
+  if (!(failure instanceof ApiFailure)) return { title: t('provider.testFailedTitle'), text };
+  if (failure.code === 'provider_error') return explainStatus(readStatus(failure.details), text, t);
+  if (failure.code === 'blocked_destination') {
+    const settings = { private: 'ALLOW_PRIVATE_EGRESS=true', insecure: 'ALLOW_INSECURE_HTTP=true' };
+    return { title: t('provider.blockedTitle'), text: t('provider.blockedText', settings) };
+  }
+  if (failure.code === 'provider_unreachable') {
+    return { title: t('provider.unreachableTitle'), text: `${text} ${t('provider.unreachableHint')}` };
+  }
+  if (failure.code === 'credentials_unreadable') {
+    return { title: t('provider.unreadableTitle'), text: t('provider.unreadableText') };
+  }
+  return { title: t('provider.testFailedTitle'), text };
+}
+
+function explainStatus(status: number, text: string, t: Translate): { title: string; text: string } {
+  if (status === 401 || status === 403) {
+    return { title: t('provider.refusedTitle', { status }), text: t('provider.refusedText') };
+  }
+  if (status === 429) return { title: t('provider.busyTitle', { status }), text: t('provider.busyText') };
+  // An answer of 200 that is no list, such as the page of a website.
+  if (status === 404 || status === 405 || (status >= 200 && status < 300)) {
+    return { title: t('provider.noListTitle', { status }), text: t('provider.noListText') };
+  }
+  return { title: t('provider.failedTitle', { status }), text };
+}
+
+function readStatus(details: unknown): number {
+  const status: unknown = typeof details === 'object' && details !== null ? Reflect.get(details, 'status') : undefined;
+  return typeof status === 'number' ? status : 0;
+}

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Provider } from '@homeport/contracts/catalogue';
+import { providerBody, providerFaults, providerField, providerTestBody, providerValues } from './provider-values.ts';
+
+const stored: Provider = {
+  id: 'p1',
+  name: 'Box',
+  baseUrl: 'https://box.example/v1',
+  hasApiKey: true,
+  headers: { 'X-Team': 'a' },
+  enabled: true,
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
+  models: [],
+};
+const touched =
+  (...fields: string[]) =>
+  (field: string) =>
+    fields.includes(field);
+const t = (id: string) => id;
+
+test('an untouched key and untouched headers are left out of the body', () => {
+  assert.deepEqual(providerBody(providerValues(stored), touched()), { name: 'Box', baseUrl: 'https://box.example/v1' });
+});
+
+test('a new key is sent, a removed one is null', () => {
+  assert.equal(providerBody({ ...providerValues(stored), apiKey: ' sk-1 ' }, touched()).apiKey, 'sk-1');
+  assert.equal(providerBody({ ...providerValues(stored), clearsKey: true }, touched()).apiKey, null);
+});
+
+test('the stored key is tested at the stored address only', () => {
+  const values = { ...providerValues(stored), baseUrl: 'https://other.example/v1' };
+  assert.deepEqual(providerTestBody(providerValues(stored), stored, touched()), { id: 'p1' });
+  assert.equal(providerTestBody(values, stored, touched('baseUrl')), undefined);
+  assert.deepEqual(providerTestBody({ ...values, apiKey: 'sk-2' }, stored, touched('baseUrl')), {
+    baseUrl: 'https://other.example/v1',
+    apiKey: 'sk-2',
+    headers: { 'X-Team': 'a' },
+  });
+  assert.deepEqual(providerTestBody({ ...values, clearsKey: true }, stored, touched('baseUrl')), {
+    baseUrl: 'https://other.example/v1',
+    headers: { 'X-Team': 'a' },
+  });
+});
+
+test('header rows: blank ones are ignored, doubled and odd names are faults', () => {
+  const rows = [
+    { key: '1', name: 'X-A', value: '1' },
+    { key: '2', name: 'x-a', value: '2' },
+    { key: '3', name: 'not ok', value: '' },
+    { key: '4', name: '', value: '' },
+  ];
+  const faults = providerFaults({ ...providerValues(stored), headers: rows }, t);
+  assert.equal(faults['headers.0.name'], null);
+  assert.equal(faults['headers.1.name'], 'provider.headerTwice');
+  assert.equal(faults['headers.2.name'], 'provider.headerBadName');
+  assert.equal(faults['headers.3.name'], undefined);
+});
+
+test('a fault of the request finds its row', () => {
+  const values = providerValues(stored);
+  assert.equal(providerField('headers.x-team', values), 'headers.0.name');
+  assert.equal(providerField('headers.gone', values), undefined);
+  assert.equal(providerField('baseUrl', values), 'baseUrl');
+});

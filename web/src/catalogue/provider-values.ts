@@ -1,0 +1,103 @@
+import type { Provider } from '@homeport/contracts/catalogue';
+import { limits } from '@homeport/contracts/limits';
+import type { CallOptions } from '../api.ts';
+import { apiKeyFault, baseUrlFault, textFault } from '../forms/rules.ts';
+import type { Translate } from '../i18n.ts';
+import type { ProviderTestBody } from './use-provider-test.ts';
+
+/** What the provider form holds. `apiKey` is only ever a new one: a stored key never reaches the browser. */
+export type ProviderValues = {
+  name: string;
+  baseUrl: string;
+  apiKey: string;
+  clearsKey: boolean;
+  headers: HeaderRow[];
+};
+export type HeaderRow = { key: string; name: string; value: string };
+
+export function providerValues(provider: Provider | undefined): ProviderValues {
+  const headers = Object.entries(provider?.headers ?? {});
+  return {
+    name: provider?.name ?? '',
+    baseUrl: provider?.baseUrl ?? '',
+    apiKey: '',
+    clearsKey: false,
+    headers: headers.map(([name, value], index) => ({ key: `stored-${index}`, name, value })),
+  };
+}
+
+export function providerFaults(values: ProviderValues, t: Translate): Record<string, string | null> {
+  return {
+    name: textFault(values.name, limits.providerNameMax, t),
+    baseUrl: baseUrlFault(values.baseUrl, t),
+    apiKey: apiKeyFault(values.apiKey, t),
+    ...headerFaults(values.headers, t),
+  };
+}
+
+function headerFaults(rows: readonly HeaderRow[], t: Translate): Record<string, string | null> {
+  const names = rows.map((row) => row.name.trim().toLowerCase());
+  const faults: Record<string, string | null> = {};
+  rows.forEach((row, index) => {
+    if (isBlank(row)) return;
+    const name = names[index] ?? '';
+    const isName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) && name.length <= limits.headerNameMax;
+    const isTwice = names.indexOf(name) !== index;
+    faults[`headers.${index}.name`] = isName
+      ? isTwice
+        ? t('provider.headerTwice')
+        : null
+      : t('provider.headerBadName');
+    faults[`headers.${index}.value`] =
+      row.value.length > limits.headerValueMax ? t('form.tooLong', { max: limits.headerValueMax }) : null;
+  });
+  return faults;
+}
+
+/** The body of POST and PATCH: fields that were not touched are left out, so that they keep what is stored. */
+export function providerBody(
+  values: ProviderValues,
+  isDirty: (field: 'headers') => boolean,
+): CallOptions<'POST /api/providers'>['body'] {
+  const apiKey = values.clearsKey ? null : values.apiKey.trim() || undefined;
+  return {
+    name: values.name.trim(),
+    baseUrl: values.baseUrl.trim(),
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(isDirty('headers') ? { headers: headerRecord(values.headers) } : {}),
+  };
+}
+
+/** What to test; undefined when the stored key would have to go to an address where it is not stored for. */
+export function providerTestBody(
+  values: ProviderValues,
+  provider: Provider | undefined,
+  isDirty: (field: 'baseUrl' | 'headers') => boolean,
+): ProviderTestBody | undefined {
+  const keepsKey = provider?.hasApiKey === true && !values.clearsKey && values.apiKey.trim() === '';
+  const isChanged = isDirty('baseUrl') || isDirty('headers') || values.clearsKey || values.apiKey.trim() !== '';
+  if (provider && !isChanged) return { id: provider.id };
+  if (keepsKey) return undefined;
+  const apiKey = values.apiKey.trim();
+  return {
+    baseUrl: values.baseUrl.trim(),
+    ...(apiKey === '' ? {} : { apiKey }),
+    headers: headerRecord(values.headers),
+  };
+}
+
+/** The field of a fault of the request: `headers.<name>` is that header's row. */
+export function providerField(path: string, values: ProviderValues): string | undefined {
+  const header = /^headers\.(.+)$/.exec(path)?.[1];
+  if (header === undefined) return path;
+  const index = values.headers.findIndex((row) => row.name.trim().toLowerCase() === header.toLowerCase());
+  return index < 0 ? undefined : `headers.${index}.name`;
+}
+
+function headerRecord(rows: readonly HeaderRow[]): Record<string, string> {
+  return Object.fromEntries(rows.filter((row) => !isBlank(row)).map((row) => [row.name.trim(), row.value]));
+}
+
+function isBlank(row: HeaderRow): boolean {
+  return row.name.trim() === '' && row.value === '';
+}

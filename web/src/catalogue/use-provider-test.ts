@@ -1,0 +1,35 @@
+import { useEffect, useRef, useState } from 'react';
+import { type CallOptions, call } from '../api.ts';
+
+export type ProviderTestBody = CallOptions<'POST /api/providers/test'>['body'];
+export type ProviderTestState =
+  | { kind: 'idle' }
+  | { kind: 'running' }
+  | { kind: 'found'; ids: readonly string[] }
+  | { kind: 'failed'; failure: unknown };
+
+/** Asks a provider for its models, one question at a time; the last one counts and leaving the page ends it. */
+export function useProviderTest(): {
+  state: ProviderTestState;
+  run: (body: ProviderTestBody) => Promise<readonly string[] | undefined>;
+} {
+  const [state, setState] = useState<ProviderTestState>({ kind: 'idle' });
+  const running = useRef<AbortController>(undefined);
+  useEffect(() => () => running.current?.abort(), []);
+  const run = async (body: ProviderTestBody) => {
+    running.current?.abort();
+    const controller = new AbortController();
+    running.current = controller;
+    setState({ kind: 'running' });
+    try {
+      const { models } = await call('POST /api/providers/test', { body, signal: controller.signal });
+      const ids = models.map((model) => model.id);
+      setState({ kind: 'found', ids });
+      return ids;
+    } catch (failure) {
+      if (!controller.signal.aborted) setState({ kind: 'failed', failure });
+      return undefined;
+    }
+  };
+  return { state, run };
+}
