@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { randomUUIDv7 } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import type { Access, EndpointSpec } from '@homeport/contracts/endpoint';
+import { type EndpointName, endpoints } from '@homeport/contracts/endpoints';
+import { type ErrorCode, errorStatus } from '@homeport/contracts/errors';
+import type { Json } from './app.ts';
+import { type IdRule, idPlaces, type SampleRequest, samples } from './authorization-samples.ts';
+import {
+  type Actor,
+  type ActorKind,
+  actorKinds,
+  makeWorld,
+  type RecordKind,
+  type World,
+} from './authorization-world.ts';
+
+/**
+ * Every endpoint of the table × every kind of caller × every id in the request × {own, foreign, missing, malformed, of another
+ * type}, in both editions. What is expected follows from the access word alone.
+ */
+
+const table: [EndpointName, EndpointSpec][] = Object.keys(endpoints)
+  .filter((name): name is EndpointName => Object.hasOwn(endpoints, name))
+  .map((name) => [name, endpoints[name]]);
+
+for (const edition of ['community', 'managed'] as const) {
+  describe(`${edition} edition`, () => {
+    let world: World;
+    before(async () => {
+      world = await makeWorld(edition);
+    });
+    after(() => world.stop());
+
+    test('an id that is not the caller’s answers like one that does not exist, and changes nothing', async (context) => {
+      const actors = await Promise.all(actorKinds.map((kind) => world.makeActor(kind)));
+      const foreign = await world.makeForeignRecords();
+      for (const [name, spec] of table) {
+        if (Object.keys(samples[name].ids).length === 0) continue;
+        await context.test(`${spec.method} ${spec.path}`, async () => {
+          const digest = await world.digest();
+          for (const actor of actors) {
+            for (const [place, rule] of Object.entries(samples[name].ids)) {
+              await checkIds(world, { name, spec, actor, foreign, place, rule });
+            }
+          }
+          assert.equal(await world.digest(), digest, 'a refused request changed something');
+        });
+      }
+    });
+
+    for (const [name, spec] of table) {
+      test(`${spec.method} ${spec.path} is for whom its access word says`, async () => {
+        await world.clearCatalogues();
+        const refused = actorKinds.filter((kind) => refusalOf(spec.access, kind, edition) !== undefined);
+        const actors = await Promise.all(refused.map((kind) => world.makeActor(kind)));
+        const digest = await world.digest();
+        for (const actor of actors) {
+          const refusal = refusalOf(spec.access, actor.kind, edition);
+          assertError(await send(world, spec, actor, samples[name].request(actor)), refusal, actor.kind);
+        }
+        assert.equal(await world.digest(), digest, 'a refused request changed something');
+        for (const kind of actorKinds.filter((kind) => !refused.includes(kind))) {
+          const actor = await world.makeActor(kind);
+          const answer = await send(world, spec, actor, samples[name].request(actor));
+          assert.equal(answer.status, samples[name].others?.[kind] ?? samples[name].own, `${kind}: ${answer.text}`);
+        }
+      });
+    }
+  });
+}
+
+test('every id in a request is known to the matrix', () => {
+  for (const [name, spec] of table) assert.deepEqual(Object.keys(samples[name].ids).sort(), idPlaces(spec), name);
+});
+
+/** What the access word refuses this caller with; undefined when it lets them pass. */
+function refusalOf(access: Access, kind: ActorKind, edition: World['edition']): ErrorCode | undefined {
+  if (access === 'public') return undefined;
+  if (access === 'workspace' || kind === 'nobody' || kind === 'tampered cookie' || kind === 'expired session') {
+    return 'unauthorized';
+  }
+  if (kind === 'disabled') return 'account_disabled';
+  if (access === 'session-any-password') return undefined;
+  if (kind === 'must change password') return 'password_change_required';
+  if (kind === 'administrator') return undefined;
+  if (access === 'admin' || access === 'admin-for-user') return 'forbidden';
+  if (access !== 'provider-editor') return undefined;
+  if (edition === 'managed') return 'forbidden';
+  return kind === 'without provider rights' ? 'provider_settings_disabled' : undefined;
+}
+
+type Case = {
+  name: EndpointName;
+  spec: EndpointSpec;
+  actor: Actor;
+  foreign: Actor['records'];
+  place: string;
+  rule: IdRule;
+};
+
+async function checkIds(world: World, { name, spec, actor, foreign, place, rule }: Case): Promise<void> {
+  if (rule.names === 'text') return;
+  const make = ('request' in rule ? rule.request : undefined) ?? samples[name].request;
+  const sendWith = (id: string) => send(world, spec, actor, withId(make(actor), place, id));
+  const where = (id: string) => `${actor.kind}, ${place} = ${JSON.stringify(id.slice(0, 40))}`;
+  const refusal = refusalOf(spec.access, actor.kind, world.edition);
+  const ids = foreignIds(rule, actor, foreign);
+  if (refusal !== undefined) {
+    for (const id of [...ids, ...malformedIds(rule, place)]) assertError(await sendWith(id), refusal, where(id));
+    return;
+  }
+  for (const id of malformedIds(rule, place)) assertError(await sendWith(id), 'invalid_request', where(id));
+  const answers: Answered[] = [];
+  for (const id of ids) {
+    const answer = await sendWith(id);
+    answers.push(answer);
+    if (rule.names === 'new') assertError(answer, rule.taken, where(id));
+    else if (rule.unknown === undefined) assertError(answer, 'not_found', where(id));
+    else assert.equal(answer.status, rule.unknown, `${where(id)}: ${answer.text}`);
+  }
+  const [first, ...others] = answers.map(comparable);
+  for (const other of others) assert.deepEqual(other, first, `${actor.kind}, ${place}`);
+}
+
+/** Ids that the caller may not know: all must be answered alike. */
+function foreignIds(rule: IdRule, actor: Actor, foreign: Actor['records']): string[] {
+  if (rule.names === 'text') return [];
+  if (rule.names === 'new') return [foreign[rule.takenBy]];
+  const missing = [randomUUIDv7(), '00000000-0000-0000-0000-000000000000', 'not-an-id', 'x'.repeat(128)];
+  if (rule.names === 'nothing yet') return [...missing, foreign.chat];
+  const otherType = rule.names === 'chat' ? actor.records.model : actor.records.chat;
+  return [
+    foreign[rule.names],
+    ...missing,
+    otherType,
+    ...elsewhere(rule.names, actor),
+    foreign[rule.names].toUpperCase(),
+  ];
+}
+
+/** The caller's own, but of another conversation. */
+function elsewhere(kind: RecordKind, actor: Actor): string[] {
+  return kind === 'message' || kind === 'answer' || kind === 'input' ? [actor.elsewhere[kind]] : [];
+}
+
+function malformedIds(rule: IdRule, place: string): string[] {
+  const unstorable = ['a\u0000b', '\u0000'];
+  // A path without its id is another path.
+  const tooShort = place.startsWith('params.') ? [] : [''];
+  return [...tooShort, 'x'.repeat(129), ...unstorable, ...(rule.names === 'new' ? ['a b', '../x', 'ü'] : [])];
+}
+
+type Answered = { status: number; text: string; headers: Headers };
+
+async function send(world: World, spec: EndpointSpec, actor: Actor, request: SampleRequest): Promise<Answered> {
+  const path = spec.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(request.params?.[name] ?? ''));
+  const query = request.query === undefined ? '' : `?${new URLSearchParams(request.query)}`;
+  const response = await fetch(`${world.app.url}${path}${query}`, {
+    method: spec.method,
+    headers: {
+      ...(actor.cookie === undefined ? {} : { cookie: actor.cookie }),
+      ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+  });
+  return { status: response.status, text: await response.text(), headers: response.headers };
+}
+
+function assertError(answer: Answered, code: ErrorCode | undefined, message: string): void {
+  assert.ok(code !== undefined, message);
+  assert.equal(answer.status, errorStatus[code], `${message}: ${answer.text}`);
+  const { error }: Json = JSON.parse(answer.text);
+  assert.equal(error.code, code, message);
+  assert.equal(error.requestId, answer.headers.get('x-request-id'), message);
+  assert.equal(answer.headers.get('cache-control'), 'no-store', message);
+}
+
+/** Body and header names without the request id. */
+function comparable({ status, text, headers }: Answered) {
+  const id = headers.get('x-request-id') ?? '';
+  return { status, text: text.replace(id, ''), headers: [...headers.keys()] };
+}
+
+/** The request with another id at one place; places that the sample leaves out are added. */
+function withId(request: SampleRequest, place: string, id: string): SampleRequest {
+  const copy: Json = structuredClone({ params: {}, query: {}, ...request });
+  const names = place.split('.');
+  let holder = copy;
+  for (const [index, name] of names.entries()) {
+    if (index === names.length - 1) holder[name === '*' ? 0 : name] = id;
+    else holder = holder[name] ??= names[index + 1] === '*' ? [] : {};
+  }
+  return copy;
+}

@@ -1,0 +1,242 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { EndpointSpec } from '@homeport/contracts/endpoint';
+import type { EndpointName } from '@homeport/contracts/endpoints';
+import type { ErrorCode } from '@homeport/contracts/errors';
+import * as fields from '@homeport/contracts/fields';
+import { z } from 'zod';
+import { type Actor, actorPassword, type RecordKind } from './authorization-world.ts';
+
+/** A valid request of every endpoint about the caller's own records, and what each id in it names. */
+
+export type SampleRequest = { params?: Record<string, string>; query?: Record<string, string>; body?: unknown };
+
+export type IdRule =
+  /** Names a record of this kind: an id that is not the caller's answers 404, or `unknown` where it only filters. */
+  | { names: RecordKind; unknown?: 200; request?: (own: Actor) => SampleRequest }
+  /** Names a record of a kind that has no endpoint of its own yet: any id is unknown. */
+  | { names: 'nothing yet'; unknown?: 200; request?: (own: Actor) => SampleRequest }
+  /** Made by the client: one in use by somebody else is a conflict. */
+  | { names: 'new'; taken: ErrorCode; takenBy: RecordKind }
+  /** Ends in Id and names nothing of ours. */
+  | { names: 'text' };
+
+export type Sample = {
+  request(own: Actor): SampleRequest;
+  /** Status about one's own records. */
+  own: number;
+  /** Other statuses of public endpoints by kind of caller. */
+  others?: Partial<Record<Actor['kind'], number>>;
+  ids: Record<string, IdRule>;
+};
+
+const nothing = { request: () => ({}), own: 200, ids: {} } satisfies Sample;
+const modelFields = { displayName: 'Model', contextWindow: 8000, maxOutputTokens: 1000, tier: 1 };
+const said = (id: string) => ({ id, parts: [{ type: 'text', text: 'Hello' }] });
+const submission: Sample['request'] = ({ records }) => ({
+  body: {
+    ...{ chatId: records.chat, message: said(randomUUIDv7()), parentId: records.answer },
+    ...{ modelId: records.model, mcpServerIds: [] },
+  },
+});
+const submissionIds: Sample['ids'] = {
+  'body.chatId': { names: 'chat' },
+  'body.message.id': { names: 'new', taken: 'input_conflict', takenBy: 'message' },
+  'body.parentId': { names: 'message' },
+  'body.modelId': { names: 'model' },
+  'body.mcpServerIds.*': { names: 'nothing yet' },
+};
+
+/** A new row of the endpoint table does not compile until it says here how it is called. */
+export const samples: Record<EndpointName, Sample> = {
+  getHealth: nothing,
+  getPublicConfig: nothing,
+  getOpenapi: nothing,
+  getDocs: nothing,
+  getDocsAsset: { ...nothing, request: () => ({ params: { file: 'initializer.js' } }) },
+  getSetup: nothing,
+  // There are users, so setup is closed to everybody.
+  postSetup: {
+    ...nothing,
+    request: () => ({ body: { name: 'Eve', email: 'eve@example.org', password: actorPassword } }),
+    own: 409,
+  },
+  postSignIn: {
+    ...nothing,
+    request: ({ email }) => ({ body: { email, password: actorPassword } }),
+    others: { disabled: 403 },
+  },
+  postSignOut: nothing,
+  getAuthSession: { ...nothing, others: { disabled: 403 } },
+  postChangePassword: {
+    ...nothing,
+    request: () => ({ body: { currentPassword: actorPassword, newPassword: 'another horse 2' } }),
+  },
+  getMe: nothing,
+  patchMe: { ...nothing, request: () => ({ body: { name: 'New Name' } }) },
+  getMySessions: nothing,
+  deleteMySessions: {
+    request: ({ records }) => ({ query: { id: records.session } }),
+    own: 200,
+    ids: { 'query.id': { names: 'session' } },
+  },
+
+  getProviders: nothing,
+  postProvider: {
+    ...nothing,
+    request: () => ({ body: { name: 'New', baseUrl: 'https://api.example.org/v1', apiKey: 'sk-new' } }),
+    own: 201,
+  },
+  patchProvider: {
+    request: ({ records }) => ({ body: { id: records.provider, name: 'Renamed' } }),
+    own: 200,
+    ids: { 'body.id': { names: 'provider' } },
+  },
+  deleteProvider: {
+    request: ({ records }) => ({ query: { id: records.provider } }),
+    own: 200,
+    ids: { 'query.id': { names: 'provider' } },
+  },
+  postProviderTest: {
+    request: ({ records }) => ({ body: { id: records.provider } }),
+    own: 200,
+    ids: { 'body.id': { names: 'provider' } },
+  },
+  postModel: {
+    request: ({ records }) => ({ body: { ...modelFields, providerId: records.provider, providerModelId: 'echo' } }),
+    own: 201,
+    ids: { 'body.providerId': { names: 'provider' }, 'body.providerModelId': { names: 'text' } },
+  },
+  patchModel: {
+    request: ({ records }) => ({ body: { id: records.model, displayName: 'Renamed', providerModelId: 'echo' } }),
+    own: 200,
+    ids: { 'body.id': { names: 'model' }, 'body.providerModelId': { names: 'text' } },
+  },
+  deleteModel: {
+    request: ({ records }) => ({ query: { id: records.model } }),
+    own: 200,
+    ids: { 'query.id': { names: 'model' } },
+  },
+  getModelTiers: nothing,
+  putModelTiers: { ...nothing, request: () => ({ body: { tiers: [{ value: 1, label: 'Only' }] } }) },
+
+  getChats: {
+    request: ({ records }) => ({ query: { id: records.chat, before: records.answer } }),
+    own: 200,
+    ids: {
+      'query.id': { names: 'chat' },
+      'query.before': { names: 'message' },
+      'query.projectId': { names: 'nothing yet', unknown: 200, request: () => ({ query: {} }) },
+    },
+  },
+  postChat: {
+    request: () => ({ body: { id: randomUUIDv7(), title: 'New' } }),
+    own: 201,
+    ids: {
+      'body.id': { names: 'new', taken: 'id_taken', takenBy: 'chat' },
+      'body.projectId': { names: 'nothing yet' },
+    },
+  },
+  patchChat: {
+    request: ({ records }) => ({
+      body: { id: records.chat, title: 'Renamed', modelPinned: true, modelId: records.model },
+    }),
+    own: 200,
+    ids: {
+      'body.id': { names: 'chat' },
+      'body.projectId': { names: 'nothing yet' },
+      'body.activeMessageId': { names: 'message', request: ({ records }) => ({ body: { id: records.chat } }) },
+      'body.modelId': { names: 'model' },
+      'body.mcpServerIds.*': { names: 'nothing yet' },
+    },
+  },
+  deleteChat: {
+    request: ({ records }) => ({ query: { id: records.chat } }),
+    own: 200,
+    ids: { 'query.id': { names: 'chat' } },
+  },
+  exportChat: {
+    request: ({ records }) => ({ query: { id: records.chat, format: 'json' } }),
+    own: 200,
+    ids: { 'query.id': { names: 'chat' } },
+  },
+
+  postChatStart: { request: submission, own: 201, ids: submissionIds },
+  postTurnInput: { request: submission, own: 201, ids: submissionIds },
+  getTurnInputs: {
+    request: ({ records }) => ({ query: { chatId: records.chat } }),
+    own: 200,
+    ids: { 'query.chatId': { names: 'chat' } },
+  },
+  deleteTurnInput: {
+    request: ({ records }) => ({ query: { chatId: records.chat, id: records.input } }),
+    own: 200,
+    ids: { 'query.chatId': { names: 'chat' }, 'query.id': { names: 'input' } },
+  },
+  postChatResponse: {
+    request: ({ records }) => ({ body: { chatId: records.chat, messageId: records.input, modelId: records.model } }),
+    own: 200,
+    ids: {
+      'body.chatId': { names: 'chat' },
+      'body.messageId': { names: 'input' },
+      'body.modelId': { names: 'model' },
+      'body.mcpServerIds.*': { names: 'nothing yet' },
+    },
+  },
+  getChatStream: {
+    request: ({ records }) => ({ params: { chatId: records.chat } }),
+    own: 204,
+    ids: { 'params.chatId': { names: 'chat' } },
+  },
+  postChatStop: {
+    request: ({ records }) => ({ params: { chatId: records.chat }, body: {} }),
+    own: 200,
+    ids: {
+      'params.chatId': { names: 'chat' },
+      'body.assistantId': { names: 'answer', unknown: 200 },
+    },
+  },
+};
+
+/** Every place of a request that holds an id, found in its schemas: `query.id`, `body.message.id`, `body.mcpServerIds.*`. */
+export function idPlaces(spec: EndpointSpec): string[] {
+  const places = new Set<string>();
+  for (const part of ['params', 'query', 'body'] as const) {
+    const schema = spec[part];
+    if (schema !== undefined) collect(jsonSchema(schema), part, places);
+  }
+  return [...places].sort();
+}
+
+type JsonSchema = {
+  type?: unknown;
+  pattern?: unknown;
+  minLength?: unknown;
+  maxLength?: unknown;
+  properties?: Record<string, JsonSchema>;
+  items?: JsonSchema;
+  anyOf?: JsonSchema[];
+};
+
+function jsonSchema(schema: z.ZodType): JsonSchema {
+  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
+}
+
+const idShapes = [fields.id, fields.clientId].map((schema) => shapeOf(jsonSchema(schema)));
+
+function shapeOf({ type, pattern, minLength, maxLength }: JsonSchema): string {
+  return JSON.stringify({ type, pattern, minLength, maxLength });
+}
+
+/** By the schema of ids, and by name, so that an id of another schema is seen too. */
+function collect(schema: JsonSchema, place: string, places: Set<string>): void {
+  if (schema.type === 'string' && (idShapes.includes(shapeOf(schema)) || /(?:^id|Id)$/.test(lastName(place)))) {
+    places.add(place);
+  }
+  for (const branch of schema.anyOf ?? []) collect(branch, place, places);
+  if (schema.items !== undefined) collect(schema.items, `${place}.*`, places);
+  for (const [name, member] of Object.entries(schema.properties ?? {})) collect(member, `${place}.${name}`, places);
+}
+
+function lastName(place: string): string {
+  return place.slice(place.lastIndexOf('.') + 1);
+}

@@ -1,0 +1,157 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { insertPassword } from '../src/accounts/credentials.ts';
+import { hashPassword } from '../src/accounts/passwords.ts';
+import { cookiePair, cookieRule } from '../src/accounts/session-cookie.ts';
+import { insertSession } from '../src/accounts/sessions.ts';
+import { insertUser, type NewUser, setUserEnabled } from '../src/accounts/users.ts';
+import { installationOwner } from '../src/catalogue/catalogue-owner.ts';
+import { systemClock } from '../src/clock.ts';
+import { startTestApp, type TestApp, testConfig } from './app.ts';
+import { makeModel, makeProvider } from './catalogue-makers.ts';
+import { answer, makeChat, queueInput, say } from './conversation-makers.ts';
+import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+
+/** Who calls, what is theirs, and what is somebody else's: the people and records of the authorization matrix. */
+
+export const actorKinds = [
+  'nobody',
+  'tampered cookie',
+  'expired session',
+  'disabled',
+  'must change password',
+  'plain user',
+  'without provider rights',
+  'administrator',
+] as const;
+export type ActorKind = (typeof actorKinds)[number];
+
+/** One of each record that an id can name. */
+export type Records = {
+  chat: string;
+  /** A submitted message of `chat`, and the answer to it. */
+  message: string;
+  answer: string;
+  /** A queued input of `chat`. */
+  input: string;
+  provider: string;
+  model: string;
+  /** A session other than the one that calls. */
+  session: string;
+};
+export type RecordKind = keyof Records;
+
+export type Actor = {
+  kind: ActorKind;
+  id: string;
+  email: string;
+  cookie: string | undefined;
+  records: Records;
+  /** More records of the same person, in another conversation. */
+  elsewhere: Records;
+};
+
+export type World = {
+  edition: 'community' | 'managed';
+  app: TestApp;
+  provider: FakeProvider;
+  makeActor(kind: ActorKind): Promise<Actor>;
+  /** Records that no actor made by `makeActor` may touch. */
+  makeForeignRecords(): Promise<Records>;
+  /** Makes room: a catalogue holds a limited number of providers, and the managed edition has one catalogue. */
+  clearCatalogues(): Promise<void>;
+  /** Changes whenever any row of any table does. */
+  digest(): Promise<string>;
+  stop(): Promise<void>;
+};
+
+export const actorPassword = 'correct horse 1';
+const passwordHash = hashPassword(actorPassword);
+const never = 2_000_000_000;
+
+/** An application of one edition on a database of its own, with a provider that answers. Nothing starts by itself in it. */
+export async function makeWorld(edition: World['edition'], webFolder?: string): Promise<World> {
+  const provider = await startFakeProvider();
+  const app = await startTestApp({
+    config: { edition },
+    timings: { dispatchMs: never, sweepMs: never, heartbeatMs: never },
+    ...(webFolder === undefined ? {} : { webFolder }),
+  });
+  const { database } = app.database;
+  const catalogue = { db: database, secrets: app.service.deps.secrets, clock: systemClock };
+
+  async function makeRecords(userId: string, catalogueOwner: string): Promise<Records> {
+    const chat = await makeChat(database, userId);
+    const message = await say(database, { chatId: chat, parentId: null, text: 'A question' });
+    const answered = await answer(database, { chatId: chat, parentId: message, text: 'An answer' });
+    const input = await queueInput(database, { id: chat, ownerId: userId }, 'Later');
+    await database.pool.query(`update inputs set start_after = now() + interval '1 day' where id = $1`, [input]);
+    const providerId = await makeProvider(catalogue, catalogueOwner, { baseUrl: provider.url, apiKey: 'sk-matrix' });
+    const model = await makeModel(catalogue, catalogueOwner, providerId, { providerModelId: 'echo', tier: 1 });
+    const session = await openSession(userId);
+    return { chat, message, answer: answered, input, provider: providerId, model, session: session.id };
+  }
+
+  function openSession(userId: string, age = 0): Promise<{ id: string; token: string }> {
+    return insertSession(database.kysely, userId, { address: '127.0.0.1', userAgent: 'test' }, Date.now() - age);
+  }
+
+  async function makeUser(fields: Partial<NewUser>) {
+    const email = `${randomUUIDv7()}@example.org`;
+    const user = await insertUser(database.kysely, { name: 'Someone', role: 'user', ...fields, email });
+    await insertPassword(database.kysely, user.id, await passwordHash);
+    return user;
+  }
+
+  return {
+    edition,
+    app,
+    provider,
+    async makeActor(kind) {
+      const user = await makeUser(fieldsOf(kind));
+      const catalogueOwner = edition === 'managed' ? installationOwner : user.id;
+      const elsewhere = await makeRecords(user.id, catalogueOwner);
+      const records = await makeRecords(user.id, catalogueOwner);
+      const { token } = await openSession(user.id, kind === 'expired session' ? 8 * 86_400_000 : 0);
+      if (kind === 'disabled') await setUserEnabled({ db: database }, user.id, false);
+      const pair = cookiePair(cookieRule(testConfig), token);
+      return { kind, id: user.id, email: user.email, cookie: cookieOf(kind, pair), records, elsewhere };
+    },
+    async makeForeignRecords() {
+      const user = await makeUser({});
+      return makeRecords(user.id, user.id);
+    },
+    async clearCatalogues() {
+      await database.pool.query('delete from providers');
+    },
+    async digest() {
+      const { rows } = await database.pool.query<{ name: string }>(
+        `select quote_ident(table_name) as name from information_schema.tables where table_schema = 'public' order by 1`,
+      );
+      const sums = rows.map(
+        ({ name }) => `select md5(string_agg(t::text, '|' order by t::text)) as sum from ${name} t`,
+      );
+      const digests = await database.pool.query<{ sum: string | null }>(sums.join(' union all '));
+      return rows.map(({ name }, index) => `${name} ${digests.rows[index]?.sum}`).join('\n');
+    },
+    async stop() {
+      await app.stop();
+      await provider.close();
+    },
+  };
+}
+
+function fieldsOf(kind: ActorKind): Partial<NewUser> {
+  return {
+    role: kind === 'administrator' ? 'admin' : 'user',
+    mustChangePassword: kind === 'must change password',
+    // An administrator keeps provider access whatever the switch says.
+    providerSettingsEnabled: kind !== 'without provider rights' && kind !== 'administrator',
+  };
+}
+
+function cookieOf(kind: ActorKind, pair: string): string | undefined {
+  if (kind === 'nobody') return undefined;
+  if (kind !== 'tampered cookie') return pair;
+  const at = pair.indexOf('=') + 3;
+  return `${pair.slice(0, at)}${pair[at] === 'A' ? 'B' : 'A'}${pair.slice(at + 1)}`;
+}
