@@ -18,6 +18,9 @@ export type Workbench = {
   forget: (chatId: string) => void;
 };
 
+/** Milliseconds after an answer in which a model usually has found a title for the conversation. */
+const titleDelay = 4_000;
+
 /** Conversations kept in memory; the least recently opened leaves first. */
 const keptConversations = 12;
 
@@ -30,7 +33,11 @@ export function createWorkbench(user: User, queries: QueryClient): Workbench {
     clearDraft: (name) => drafts.replace(name, ''),
   });
   const stores = new Map<string, ConversationStore>();
-  const onActivity = () => void queries.invalidateQueries({ queryKey: ['chats'] });
+  const refreshLists = () => void queries.invalidateQueries({ queryKey: ['chats'] });
+  const onActivity = () => {
+    refreshLists();
+    setTimeout(refreshLists, titleDelay);
+  };
   const create = (chatId: string) =>
     new ConversationStore(chatId, {
       open: openStream,

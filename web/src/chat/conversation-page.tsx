@@ -1,14 +1,15 @@
+import type { ChatList } from '@homeport/contracts/conversations';
 import { Button } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { type InfiniteData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { useEffect, useMemo } from 'react';
+import { useCallback, useEffect, useMemo } from 'react';
 import { call } from '../api.ts';
 import { failureText } from '../failure-text.ts';
 import { useTitle } from '../frame/branding.ts';
 import { HomeButton, MessagePage } from '../frame/message-page.tsx';
 import { showFailure } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
-import { catalogueQuery } from '../queries.ts';
+import { catalogueQuery, chatsQuery } from '../queries.ts';
 import { useWorkbench } from '../workbench.ts';
 import { Announcer } from './announcer.tsx';
 import { Composer } from './composer.tsx';
@@ -35,6 +36,7 @@ function Conversation({ chatId }: { chatId: string }) {
   const { chat } = view;
   useTitle(chat?.title === '' ? t('nav.untitled') : chat?.title);
   useSeen(view);
+  useListNews(store);
   if (view.phase === 'failed' && !submission.pending) return <Missing store={store} view={view} />;
   return (
     <main id="content" tabIndex={-1} className={classes.page}>
@@ -120,6 +122,22 @@ function useThreadActionsOf(store: ConversationStore, submit: SubmissionState['s
     }),
     [store, names, submit, t],
   );
+}
+
+/** The list is asked regularly; when it knows more of this conversation (another tab or device), the page catches up. */
+function useListNews(store: ConversationStore): void {
+  const { chatId } = store;
+  const select = useCallback(
+    (data: InfiniteData<ChatList>) => data.pages.flatMap((page) => page.chats).find((chat) => chat.id === chatId),
+    [chatId],
+  );
+  const { data: listed } = useInfiniteQuery({ ...chatsQuery({ q: '', isArchived: false }), select });
+  useEffect(() => {
+    const { chat, response } = store.getView();
+    if (!listed || !chat || response || document.visibilityState !== 'visible') return;
+    const isNews = listed.running || listed.title !== chat.title || listed.updatedAt > chat.updatedAt;
+    if (isNews) store.follow();
+  }, [listed, store]);
 }
 
 /** What is on the screen of a visible page has been seen. */

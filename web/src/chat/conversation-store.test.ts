@@ -209,6 +209,27 @@ test('a promoted input becomes a message and its response is followed at once', 
   store.unfollow();
 });
 
+test('a message that waits for its response to begin stays a message', async (t) => {
+  t.mock.method(Math, 'random', () => 0);
+  const waiting = detail({ inputs: [queued('u2')] });
+  const { store, connected, until } = world([
+    waiting,
+    detail({ messages: [user('u1'), user('u2')], response: running('a2', 'u2') }),
+  ]);
+  store.addSubmitted({ id: 'u2', parts: [{ type: 'text', text: 'u2' }] }, undefined, at);
+  const first = connected();
+  store.follow();
+  await until(() => store.getView().chat !== undefined);
+  assert.deepEqual(
+    store.getView().messages.map((message) => message.id),
+    ['u1', 'u2'],
+  );
+  assert.deepEqual(store.getView().inputs, []);
+  await first;
+  assert.equal(store.getView().response?.assistantId, 'a2');
+  store.unfollow();
+});
+
 test('a response that has not begun yet is waited for', async (t) => {
   t.mock.method(Math, 'random', () => 0);
   const { store, connected, none, until, text } = world([detail({ response: running('a1', 'u1') })]);

@@ -3,7 +3,7 @@ import type { Frame } from '@homeport/contracts/frames';
 import { ApiFailure } from '../api-failure.ts';
 import { backoff, wait } from './backoff.ts';
 import { LiveMessage } from './live-message.ts';
-import { appendMessage, mergePage, overlay, prependPage, promoteInput } from './message-list.ts';
+import { appendMessage, mergeDetail, overlay, prependPage, promoteInput } from './message-list.ts';
 import { followResponse, type StreamDeps } from './response-stream.ts';
 
 export type ConversationView = {
@@ -47,6 +47,7 @@ export class ConversationStore {
   #live: LiveMessage | null = null;
   #next: ResponseRef | null = null;
   #after: string | undefined;
+  #hasWaiting = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #run: AbortController | null = null;
   #hurry = new EventTarget();
@@ -150,13 +151,14 @@ export class ConversationStore {
   async #loop(signal: AbortSignal): Promise<void> {
     for (let attempt = 0; ; ) {
       const known = this.#takeNext();
-      if (!known && !(await this.#reconcile(signal))) {
+      const isComplete = known && this.#view.chat !== undefined;
+      if (!isComplete && !(await this.#reconcile(signal))) {
         attempt += 1;
         await this.#pause(attempt, signal);
         continue;
       }
-      const { response, inputs } = this.#view;
-      if (!response && inputs.length === 0) return this.#change({ connection: 'idle' });
+      const { response } = this.#view;
+      if (!response && !this.#hasWaiting) return this.#change({ connection: 'idle' });
       const end = response ? await this.#followOnce(signal) : 'none';
       attempt = end === 'done' ? 0 : attempt + 1;
       if (end === 'done') this.#deps.onActivity(this.chatId);
@@ -193,7 +195,10 @@ export class ConversationStore {
     const running = detail.response?.assistantId;
     if (this.#live && this.#live.id !== running) this.#live = null;
     if (!this.#live) this.#after = undefined;
-    const merged = mergePage(this.#view, detail);
+    const merged = mergeDetail(this.#view, detail);
+    this.#hasWaiting = detail.inputs.length > 0;
+    const { chat } = this.#view;
+    if (chat && chat.title !== detail.chat.title) this.#deps.onActivity(this.chatId);
     const isStopping = this.#view.isStopping && running !== undefined && running === this.#view.response?.assistantId;
     const startFailure = detail.response ? undefined : this.#view.startFailure;
     this.#change({
@@ -201,7 +206,6 @@ export class ConversationStore {
       phase: 'ready',
       failure: undefined,
       chat: detail.chat,
-      inputs: detail.inputs,
       response: detail.response,
       isStopping,
       startFailure,

@@ -3,10 +3,22 @@ import type { ChatDetail, Message, QueuedInput, SubmittedMessage } from '@homepo
 type Page = { messages: readonly Message[]; nextBefore: string | null };
 
 /**
+ * What is shown and what the server tells, together. An input that was shown as a message already stays one while it
+ * waits for its response to begin; turning it into a queued one for a moment would make it jump.
+ */
+export function mergeDetail(view: Page, detail: ChatDetail): Page & { inputs: readonly QueuedInput[] } {
+  const merged = mergePage(view, detail);
+  const next = detail.inputs[0];
+  const isShown = detail.response === null && view.messages.some((message) => message.id === next?.id);
+  if (!next || !isShown) return { ...merged, inputs: detail.inputs };
+  return { ...merged, ...promoteInput({ messages: merged.messages, inputs: detail.inputs }, next.id, detail.chat.id) };
+}
+
+/**
  * Puts the newest page as the server tells it under the older pages already loaded. Messages that did not change keep
  * their identity, so that their views are not rendered again.
  */
-export function mergePage(view: Page, detail: ChatDetail): Page {
+function mergePage(view: Page, detail: ChatDetail): Page {
   const first = detail.messages[0];
   const at = first ? view.messages.findIndex((message) => message.id === first.id) : -1;
   const known = new Map(view.messages.map((message) => [message.id, message]));

@@ -136,6 +136,7 @@ export const texts = {
   'markdown.codeCopied': 'Code copied',
   'markdown.image': 'Image',
   'markdown.loadImage': 'Load image from {host}',
+  'markdown.openImage': 'Open image: {description}',
   'markdown.imageBlocked': 'Image not shown: {description}',
   'markdown.taskDone': 'Done',
   'markdown.taskOpen': 'To do',

@@ -7,22 +7,27 @@ import classes from './markdown.module.css';
 /** A picture on somebody's server: its address can carry data away, so it is asked for only when the person wants it. */
 export function RemoteImage({ address, description }: { address: string; description: string }) {
   const t = useText();
-  const [isWanted, setWanted] = useState(false);
+  const [state, setState] = useState<'offered' | 'wanted' | 'failed'>('offered');
   const url = imageAddress(address);
-  if (!url)
+  const name = description || t('markdown.image');
+  if (!url) return <span className={classes.blocked}>{t('markdown.imageBlocked', { description: name })}</span>;
+  if (state === 'failed') {
     return (
-      <span className={classes.blocked}>
-        {t('markdown.imageBlocked', { description: description || t('markdown.image') })}
-      </span>
+      <a href={url.href} target="_blank" rel="noopener noreferrer nofollow" title={url.href}>
+        {t('markdown.openImage', { description: name })}
+      </a>
     );
-  if (isWanted)
+  }
+  if (state === 'wanted') {
+    const fail = () => setState('failed');
     return (
-      <img src={url.href} alt={description} referrerPolicy="no-referrer" loading="lazy" className={classes.image} />
+      <img src={url.href} alt={description} referrerPolicy="no-referrer" onError={fail} className={classes.image} />
     );
+  }
   return (
-    <button type="button" className={classes.imageButton} title={url.href} onClick={() => setWanted(true)}>
+    <button type="button" className={classes.imageButton} title={url.href} onClick={() => setState('wanted')}>
       <ImageIcon size={16} aria-hidden />
-      <span>{description || t('markdown.image')}</span>
+      <span>{name}</span>
       <span className={classes.host}>{t('markdown.loadImage', { host: url.host })}</span>
     </button>
   );
