@@ -1,12 +1,13 @@
 import type { RequestListener } from 'node:http';
 import type { EndpointSpec } from '@homeport/contracts/endpoint';
 import { type EndpointName, endpoints } from '@homeport/contracts/endpoints';
-import { getRequestListener } from '@hono/node-server';
+import { getRequestListener, RequestError } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono } from 'hono';
 import { canEditProviders } from './catalogue/catalogue-owner.ts';
 import { trustedProxies } from './client-address.ts';
 import type { Deps } from './deps.ts';
+import { unroutable } from './http/bad-request.ts';
 import type { Handler, HandlerInput } from './http/handler.ts';
 import { originRule } from './http/origin.ts';
 import { type AppEnvironment, type MountedEndpoint, mountEndpoints } from './http/router.ts';
@@ -33,11 +34,18 @@ export function createApp(deps: Deps, web: WebClient | undefined): RequestListen
     return RESPONSE_ALREADY_SENT;
   });
   app.notFound((context) => context.text('Not found', 404));
-  app.onError((error, context) => {
+  app.onError((error) => {
     deps.log.error({ cause: error }, 'request failed');
-    return context.text('Something went wrong on the server', 500);
+    return unroutable('internal_error');
   });
-  return getRequestListener(app.fetch, { overrideGlobalObjects: true });
+  return getRequestListener(app.fetch, {
+    overrideGlobalObjects: true,
+    errorHandler: (error) => {
+      if (error instanceof RequestError) return unroutable('invalid_request');
+      deps.log.error({ cause: error }, 'request failed');
+      return unroutable('internal_error');
+    },
+  });
 }
 
 function mounted(deps: Deps): MountedEndpoint[] {

@@ -10,6 +10,7 @@ import type { Config } from './config.ts';
 import type { Database } from './db/pool.ts';
 import type { Deps } from './deps.ts';
 import { createEgress, type Egress } from './egress/egress.ts';
+import { answerBadHttp } from './http/bad-request.ts';
 import { createWebClient } from './http/web-client.ts';
 import { createKeyRing } from './secrets/key-ring.ts';
 import { readPublicConfig } from './settings/public-config.ts';
@@ -66,6 +67,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       ? undefined
       : await createWebClient(options.webFolder, () => readPublicConfig(deps));
   const server = createServer(serverLimits, createApp(deps, web));
+  answerBadHttp(server);
   await responses.start(options.alone ?? false);
   return {
     deps,

@@ -122,7 +122,8 @@ function requestFacts(context: Context<AppEnvironment>, trusted: TrustedProxies)
   return {
     id,
     method: context.req.method,
-    url: new URL(incoming.url ?? '/', 'http://localhost'),
+    // The address that was routed: what the client sent may read differently, or not be readable at all.
+    url: new URL(context.req.url),
     get headers() {
       return context.req.raw.headers;
     },
