@@ -42,14 +42,6 @@ export function createAppTheme(branding: Branding, t: Translate): MantineThemeOv
       Drawer: {
         defaultProps: { closeButtonProps: { 'aria-label': t('app.close') }, overlayProps: { backgroundOpacity: 0.45 } },
       },
-      Tooltip: {
-        defaultProps: {
-          openDelay: 350,
-          withArrow: false,
-          fz: 'xs',
-          events: { hover: true, focus: true, touch: false },
-        },
-      },
       // The placeholder is a child that a menu may not have.
       Menu: {
         defaultProps: {

@@ -1,10 +1,11 @@
 import { limits } from '@homeport/contracts/limits';
-import { ActionIcon, Tooltip } from '@mantine/core';
+import { ActionIcon } from '@mantine/core';
 import { ArrowUp, ListPlus, Square } from 'lucide-react';
 import { type KeyboardEvent, memo, type RefObject, useEffect, useRef, useState } from 'react';
 import { failureText } from '../failure-text.ts';
 import { useBranding } from '../frame/branding.ts';
 import { useIsOnline } from '../frame/online.ts';
+import { Tip } from '../frame/tip.tsx';
 import { showFailure } from '../frame/toasts.tsx';
 import { type TextId, type Translate, useText } from '../i18n.ts';
 import { Autosize } from './autosize.tsx';
@@ -130,7 +131,7 @@ function SendButton({
   const t = useText();
   const label = t(isQueue ? 'composer.queue' : 'composer.send');
   return (
-    <Tooltip label={canSend ? label : hint}>
+    <Tip align="end" label={canSend ? label : hint}>
       <ActionIcon
         size={34}
         radius="xl"
@@ -142,7 +143,7 @@ function SendButton({
       >
         {isQueue ? <ListPlus size={18} /> : <ArrowUp size={19} strokeWidth={2.25} />}
       </ActionIcon>
-    </Tooltip>
+    </Tip>
   );
 }
 
@@ -156,7 +157,7 @@ function StopButton({ isStopping, onStop }: { isStopping: boolean; onStop: () =>
           {label}
         </span>
       ) : null}
-      <Tooltip label={label}>
+      <Tip align="end" label={label}>
         <ActionIcon
           size={34}
           radius="xl"
@@ -168,7 +169,7 @@ function StopButton({ isStopping, onStop }: { isStopping: boolean; onStop: () =>
         >
           <Square size={13} fill="currentColor" />
         </ActionIcon>
-      </Tooltip>
+      </Tip>
     </>
   );
 }

@@ -1,8 +1,9 @@
 import type { Message } from '@homeport/contracts/conversations';
-import { ActionIcon, Tooltip } from '@mantine/core';
+import { ActionIcon } from '@mantine/core';
 import { Check, ChevronLeft, ChevronRight, Copy, Pencil, RotateCcw } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useCopy } from '../clipboard.ts';
+import { Tip } from '../frame/tip.tsx';
 import { useText } from '../i18n.ts';
 import classes from './message-view.module.css';
 import { useThreadActions } from './thread-actions.ts';
@@ -88,10 +89,10 @@ function IconAction({
   children: ReactNode;
 }) {
   return (
-    <Tooltip label={label}>
+    <Tip label={label}>
       <ActionIcon variant="subtle" color="gray" size={28} aria-label={label} onClick={onClick} disabled={isDisabled}>
         {children}
       </ActionIcon>
-    </Tooltip>
+    </Tip>
   );
 }
