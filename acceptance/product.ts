@@ -4,10 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after } from 'node:test';
 
 /** The built product as a process, and the scripted provider as another: what black-box tests talk to. */
 
 const root = join(import.meta.dirname, '..');
+/** Another build can be tested, such as one with a rule broken on purpose. */
+const dist = process.env.HOMEPORT_DIST ?? join(root, 'dist');
 const administrator = { name: 'Ada Admin', email: 'ada@example.org', password: 'correct-horse-42' };
 
 export type Running = {
@@ -20,9 +23,12 @@ export type Running = {
 };
 
 const children = new Set<ChildProcess>();
-process.on('exit', () => {
+const killAll = (): void => {
   for (const child of children) child.kill('SIGKILL');
-});
+};
+process.on('exit', killAll);
+// A test file that failed half-way must not wait for what it started.
+after(killAll);
 
 /** A folder of its own that disappears with this process. */
 export function scratchFolder(): string {
@@ -44,7 +50,7 @@ export async function freePort(): Promise<number> {
 /** Starts `dist/` on a data folder and waits until it is healthy. */
 export async function startProduct(dataDir: string, env: Record<string, string> = {}, port = 0): Promise<Running> {
   const chosen = port === 0 ? await freePort() : port;
-  const running = start([join(root, 'dist/server/main.mjs')], {
+  const running = start([join(dist, 'server/main.mjs')], {
     DATA_DIR: dataDir,
     PORT: String(chosen),
     ALLOW_PRIVATE_EGRESS: 'true',
@@ -64,6 +70,17 @@ export async function startProvider(): Promise<Running> {
     const url = /http:\/\/\S+\/v1/.exec(running.output())?.[0];
     if (url !== undefined) return { ...running, url };
     if (running.child.exitCode !== null) throw new Error(`The provider ended:\n${running.output()}`);
+    await pause(10);
+  }
+}
+
+/** Starts a program of this repository; its `url` is what it says on its first line. */
+export async function startProgram(path: string, env: Record<string, string> = {}): Promise<Running> {
+  const running = start([join(root, path)], env);
+  for (;;) {
+    const [url, rest] = running.output().split('\n', 2);
+    if (rest !== undefined) return { ...running, url: url ?? '' };
+    if (running.child.exitCode !== null) throw new Error(`${path} ended:\n${running.output()}`);
     await pause(10);
   }
 }

@@ -1,0 +1,94 @@
+import { type Caller, type Json, pause, type Running } from '../product.ts';
+
+/** What fault tests look at: conversations as the API shows them, and requests as the scripted provider saw them. */
+
+export type SeenRequest = { model: string; lastText: string; aborted: boolean; closed: boolean };
+
+export async function providerRequests(provider: Running): Promise<SeenRequest[]> {
+  return JSON.parse(await (await fetch(new URL('/requests', provider.url))).text());
+}
+
+/** The text that the provider's `index`-th answer holds so far, read from the bytes that it sent. */
+export async function sentText(provider: Running, index: number): Promise<string> {
+  const body = await (await fetch(new URL(`/sent?index=${index}`, provider.url))).text();
+  return body
+    .split('\n\n')
+    .filter((event) => event.startsWith('data: {'))
+    .map((event) => JSON.parse(event.slice(6)).choices[0]?.delta.content ?? '')
+    .join('');
+}
+
+export async function createChat(caller: Caller): Promise<string> {
+  return (await caller.must('POST', '/api/chats', {})).chat.id;
+}
+
+export function submission(chatId: string, id: string, text: string = id) {
+  return { chatId, message: { id, parts: [{ type: 'text', text }] } };
+}
+
+/** Every message of a conversation, all branches. */
+export async function allMessages(caller: Caller, chatId: string): Promise<Json[]> {
+  const response = await caller.fetch(`/api/chats/export?id=${chatId}&format=json`);
+  return JSON.parse(await response.text()).messages;
+}
+
+export function chatDetail(caller: Caller, chatId: string): Promise<Json> {
+  return caller.must('GET', `/api/chats?id=${chatId}`);
+}
+
+export function textOf(message: Json): string {
+  const texts = message.parts.filter((part: Json) => part.type === 'text').map((part: Json) => part.text);
+  return texts.join('');
+}
+
+/** Starts or joins the response to an input, or whatever else the body asks for. */
+export function postChat(caller: Caller, body: object): Promise<Response> {
+  return caller.fetch('/api/chat', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+}
+
+/** Submits, begins the response without a stream, and resolves with its id. */
+export async function startDetached(
+  caller: Caller,
+  chatId: string,
+  messageId: string,
+  extra: object = {},
+): Promise<string> {
+  await caller.must('POST', '/api/chat/start', { ...submission(chatId, messageId), ...extra });
+  return (await caller.must('POST', '/api/chat', { chatId, messageId, detach: true })).assistantId;
+}
+
+/** Reads until there is something; the time-out names what was waited for. */
+export async function until<T>(what: string, withinMs: number, read: () => Promise<T | undefined | false>): Promise<T> {
+  const giveUpAt = performance.now() + withinMs;
+  for (;;) {
+    const value = await read();
+    if (value !== undefined && value !== false) return value;
+    if (performance.now() > giveUpAt) throw new Error(`${what}: not within ${withinMs} ms`);
+    await pause(50);
+  }
+}
+
+/** Until nothing runs or waits in the conversation. */
+export function settled(caller: Caller, chatId: string, withinMs = 60_000): Promise<Json> {
+  return until(`conversation ${chatId} settled`, withinMs, async () => {
+    const detail = await chatDetail(caller, chatId);
+    return detail.response === null && detail.inputs.length === 0 ? detail : undefined;
+  });
+}
+
+/** Runs the work on all items, so many at a time. */
+export async function inParallel<T>(
+  items: readonly T[],
+  width: number,
+  work: (item: T) => Promise<unknown>,
+): Promise<void> {
+  const queue = [...items];
+  const worker = async (): Promise<void> => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: width }, worker));
+}

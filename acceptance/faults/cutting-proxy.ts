@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import { connect as connectTo, createServer, type Socket } from 'node:net';
+
+export type CuttingProxy = { url: string; cuts(): number; close(): void };
+
+/**
+ * A TCP proxy that delivers every request whole and, when `chooses` says so, cuts the connection instead of handing on the
+ * answer: before its first byte, or in the middle of it. `targetPort` may be down for a while; then it cuts as well.
+ */
+export async function startCuttingProxy(
+  targetPort: number,
+  chooses: () => 'pass' | 'drop' | 'tear',
+): Promise<CuttingProxy> {
+  let cuts = 0;
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const target = connectTo(targetPort, '127.0.0.1');
+    let awaitsAnswer = true;
+    const cut = (): void => {
+      client.destroy();
+      target.destroy();
+    };
+    for (const socket of [client, target]) {
+      sockets.add(socket);
+      socket.on('error', cut);
+      socket.on('close', () => {
+        sockets.delete(socket);
+        cut();
+      });
+    }
+    client.on('data', (data) => {
+      awaitsAnswer = true;
+      target.write(data);
+    });
+    target.on('data', (data) => {
+      const choice = awaitsAnswer ? chooses() : 'pass';
+      awaitsAnswer = false;
+      if (choice === 'pass') {
+        client.write(data);
+        return;
+      }
+      cuts += 1;
+      if (choice === 'drop') cut();
+      else client.write(data.subarray(0, data.length >> 1), cut);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('No port');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    cuts: () => cuts,
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}

@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import {
+  type Answer,
+  addModels,
+  Caller,
+  freePort,
+  type Json,
+  pause,
+  type Running,
+  scratchFolder,
+  seededRandom,
+  seedOf,
+  setUp,
+  startProduct,
+  startProvider,
+} from '../product.ts';
+import {
+  allMessages,
+  chatDetail,
+  createChat,
+  inParallel,
+  providerRequests,
+  settled,
+  startDetached,
+  submission,
+} from './conversation.ts';
+import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
+
+/** A retry is never a second message, whatever happens to acknowledgements (specification, saved-message rules 1 to 4). */
+
+const ids = Number(process.env.RETRY_IDS ?? 200);
+const sendsPerId = 20;
+const chatsInAll = 20;
+
+type Message = { id: string; chatId: string; endpoint: '/api/chat/start' | '/api/chat/turn-inputs' };
+
+let dataDir: string;
+let port: number;
+let product: Running;
+let provider: Running;
+let proxy: CuttingProxy;
+/** Straight to the product. */
+let caller: Caller;
+/** Through the proxy. */
+let unlucky: Caller;
+let models: string[];
+
+before(async () => {
+  const random = seededRandom(seedOf('retries'));
+  dataDir = scratchFolder();
+  port = await freePort();
+  provider = await startProvider();
+  product = await startProduct(dataDir, {}, port);
+  caller = await setUp(product.url);
+  models = await addModels(caller, provider.url, ['echo', 'hang-3']);
+  proxy = await startCuttingProxy(port, () => {
+    const choice = random();
+    return choice < 0.3 ? 'drop' : choice < 0.4 ? 'tear' : 'pass';
+  });
+  unlucky = new Caller(proxy.url, caller.cookie);
+});
+after(() => proxy?.close());
+
+test(`${ids} ids × ${sendsPerId} parallel sends without acknowledgements: one message, one call, one answer each`, {
+  timeout: 240_000,
+}, async () => {
+  const messages = await makeMessages('a', ids);
+  await inParallel(messages, 10, async (message) => {
+    await Promise.all(Array.from({ length: sendsPerId }, () => submitUntilAcknowledged(message)));
+    if (message.endpoint === '/api/chat/start') await beginUntilAcknowledged(message);
+  });
+  assert.ok(proxy.cuts() > ids, `${proxy.cuts()} answers were cut`);
+  console.log(`retries: ${proxy.cuts()} answers cut`);
+  await assertOncePerId(messages, 1);
+
+  // Retries have no time limit, and a restart is none.
+  await restart();
+  await inParallel(messages, 20, submitUntilAcknowledged);
+  await assertOncePerId(messages, 1);
+});
+
+test('kill -9 and restart between sends and retries: still one message and one answer each', {
+  timeout: 240_000,
+}, async () => {
+  const messages = await makeMessages('b', Math.ceil(ids / 2));
+  let acknowledged = 0;
+  const sending = inParallel(messages, 10, async (message) => {
+    await Promise.all(
+      Array.from({ length: sendsPerId }, async () => {
+        await submitUntilAcknowledged(message);
+        acknowledged += 1;
+      }),
+    );
+    if (message.endpoint === '/api/chat/start') await beginUntilAcknowledged(message);
+  });
+  const half = (messages.length * sendsPerId) / 2;
+  while (acknowledged < half) await pause(1);
+  await restart();
+  await sending;
+  await assertOncePerId(messages, 0);
+});
+
+test('changed content, branch, model or conversation under a known id is a conflict and changes nothing', async () => {
+  const [chatId, other] = [await createChat(caller), await createChat(caller)];
+  for (const endpoint of ['/api/chat/start', '/api/chat/turn-inputs']) {
+    const body = submission(chatId, `conflict-${endpoint.length}`);
+    assert.equal((await caller.call('POST', endpoint, body)).status, 201);
+    const changes = [
+      submission(chatId, body.message.id, 'other words'),
+      { ...body, chatId: other },
+      { ...body, modelId: models[0] },
+      { ...body, modelPinned: false },
+      { ...body, parentId: null },
+      { ...body, message: { ...body.message, parts: [...body.message.parts, ...body.message.parts] } },
+    ];
+    for (const changed of changes) {
+      const answer = await caller.call('POST', endpoint, changed);
+      assert.deepEqual([answer.status, answer.body.error.code], [409, 'input_conflict'], JSON.stringify(changed));
+    }
+  }
+  await settled(caller, chatId);
+  assert.equal((await allMessages(caller, other)).length, 0);
+  const questions = (await allMessages(caller, chatId)).filter((message) => message.role === 'user');
+  assert.deepEqual(
+    questions.map((message) => message.parts[0].text),
+    questions.map((message) => message.id),
+  );
+});
+
+test('a cancelled input stays cancelled under retries, also after kill -9', { timeout: 60_000 }, async () => {
+  const chatId = await createChat(caller);
+  const blocking = { modelId: models[1] };
+  const first = await startDetached(caller, chatId, 'blocking', blocking);
+  const cancelled: Message[] = [
+    { id: 'cancelled-start', chatId, endpoint: '/api/chat/start' },
+    { id: 'cancelled-input', chatId, endpoint: '/api/chat/turn-inputs' },
+  ];
+  for (const message of cancelled) {
+    await submitUntilAcknowledged(message);
+    await caller.must('DELETE', `/api/chat/turn-inputs?chatId=${chatId}&id=${message.id}`);
+  }
+  const retryAll = () =>
+    Promise.all(
+      cancelled.flatMap((message) => Array.from({ length: sendsPerId }, () => submitUntilAcknowledged(message))),
+    );
+  for (const answer of (await retryAll()).slice(sendsPerId)) assert.equal(answer.body.input.state, 'cancelled');
+  assert.deepEqual((await chatDetail(caller, chatId)).inputs, []);
+  await caller.must('POST', `/api/chat/${chatId}/stop`, { assistantId: first });
+  await settled(caller, chatId);
+  await restart();
+  await retryAll();
+  await submitUntilAcknowledged({ id: 'after-them', chatId, endpoint: '/api/chat/turn-inputs' });
+  await settled(caller, chatId);
+  const said = (await allMessages(caller, chatId)).map((message) => message.id);
+  for (const { id } of cancelled) assert.ok(!said.includes(id), `${id} became a message`);
+  assert.ok(said.includes('after-them'));
+  const asked = (await providerRequests(provider)).map((request) => request.lastText);
+  for (const { id } of cancelled) assert.ok(!asked.includes(id), `${id} reached the provider`);
+});
+
+async function makeMessages(prefix: string, count: number): Promise<Message[]> {
+  const chats = await Promise.all(Array.from({ length: chatsInAll }, () => createChat(caller)));
+  return Array.from({ length: count }, (_, index) => ({
+    id: `${prefix}-${index}`,
+    chatId: chats[index % chats.length] ?? '',
+    endpoint: index % 40 < 20 ? '/api/chat/start' : '/api/chat/turn-inputs',
+  }));
+}
+
+/** Sends the same bytes to the same endpoint until an answer comes back whole. */
+async function submitUntilAcknowledged(message: Message): Promise<Answer> {
+  const answer = await insist('POST', message.endpoint, submission(message.chatId, message.id));
+  if (message.endpoint === '/api/chat/start') {
+    assert.deepEqual([answer.status, answer.body], [201, { messageId: message.id }], answer.text);
+  } else {
+    assert.ok(answer.status === 201 || answer.status === 200, answer.text);
+    assert.equal(answer.body.input.id, message.id);
+  }
+  return answer;
+}
+
+async function beginUntilAcknowledged({ chatId, id }: Message): Promise<void> {
+  const answer = await insist('POST', '/api/chat', { chatId, messageId: id, detach: true });
+  assert.equal(answer.status, 202, answer.text);
+}
+
+async function insist(method: string, path: string, body: object): Promise<Answer> {
+  for (;;) {
+    const answer = await unlucky.call(method, path, body).catch(() => undefined);
+    if (answer !== undefined && answer.status !== 503) return answer;
+    await pause(5);
+  }
+}
+
+async function restart(): Promise<void> {
+  product.kill('SIGKILL');
+  await product.exited;
+  product = await startProduct(dataDir, {}, port);
+}
+
+/** One message, one answer, and one request to the provider; `leastCalls` 0 where a kill may have come before the request. */
+async function assertOncePerId(messages: readonly Message[], leastCalls: 0 | 1): Promise<void> {
+  const calls = new Map<string, number>();
+  for (const chatId of new Set(messages.map((message) => message.chatId))) await settled(caller, chatId);
+  for (const { lastText } of await providerRequests(provider)) calls.set(lastText, (calls.get(lastText) ?? 0) + 1);
+  const stored: Json[] = [];
+  for (const chatId of new Set(messages.map((message) => message.chatId)))
+    stored.push(...(await allMessages(caller, chatId)));
+  const users = stored.filter((message) => message.role === 'user').map((message) => message.id);
+  assert.deepEqual(users.sort(), messages.map((message) => message.id).sort());
+  assert.equal(stored.length, 2 * messages.length, 'one answer to each');
+  let complete = 0;
+  for (const { id } of messages) {
+    const answers = stored.filter((message) => message.parentId === id);
+    assert.equal(answers.length, 1, `answers to ${id}`);
+    const [answer] = answers;
+    const count = calls.get(id) ?? 0;
+    if (answer.status === 'complete') {
+      complete += 1;
+      assert.equal(answer.parts.at(-1).text, id);
+      assert.equal(count, 1, `provider calls for ${id}`);
+    } else assert.equal(answer.status, 'interrupted');
+    assert.ok(count >= leastCalls && count <= 1, `${count} provider calls for ${id}`);
+  }
+  if (leastCalls === 1) assert.equal(complete, messages.length);
+  console.log(`retries: ${messages.length} ids, ${complete} answered completely`);
+}
