@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import {
+  addModels,
+  type Caller,
+  freePort,
+  pause,
+  type Running,
+  readEvents,
+  scratchFolder,
+  setUp,
+  startProduct,
+  startProvider,
+} from '../product.ts';
+import {
+  allMessages,
+  createChat,
+  postChat,
+  settled,
+  startDetached,
+  submission,
+  textOf,
+  until,
+} from './conversation.ts';
+
+/** One process owns the embedded database, takes it over after kill -9, and brings it back when it dies. */
+
+const databaseKills = 3;
+
+let dataDir: string;
+let port: number;
+let product: Running;
+let provider: Running;
+let caller: Caller;
+
+before(async () => {
+  dataDir = scratchFolder();
+  port = await freePort();
+  provider = await startProvider();
+  product = await startProduct(dataDir, {}, port);
+  caller = await setUp(product.url);
+  await addModels(caller, provider.url, ['words-150@50']);
+});
+after(async () => {
+  product.kill('SIGTERM');
+  await product.exited;
+});
+
+function databasePid(): number {
+  return Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n', 1)[0]);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('a second process on the same DATA_DIR refuses to start and says why; the first goes on', async () => {
+  const pid = product.child.pid;
+  const seconds = Array.from({ length: 3 }, () => startProduct(dataDir).then(() => 'started', String));
+  for (const refused of await Promise.all(seconds)) {
+    assert.match(refused, new RegExp(`Another Homeport \\(process ${pid}\\) is using the database in .*DATA_DIR`, 's'));
+  }
+  assert.equal(product.child.exitCode, null);
+  await createChat(caller);
+});
+
+test('the database that kill -9 of the service leaves behind is taken over, with everything acknowledged', async () => {
+  const chatId = await createChat(caller);
+  const database = databasePid();
+  await caller.must('POST', '/api/chat/start', submission(chatId, 'before-the-kill'));
+  product.kill('SIGKILL');
+  await product.exited;
+  assert.ok(isAlive(database), 'PostgreSQL outlives the service');
+  product = await startProduct(dataDir, {}, port);
+  assert.equal(databasePid(), database, 'the same PostgreSQL');
+  await settled(caller, chatId);
+  const messages = await allMessages(caller, chatId);
+  assert.deepEqual([messages[0].id, messages[1].status], ['before-the-kill', 'complete']);
+});
+
+test(`kill -9 of PostgreSQL ${databaseKills} times: typed answers meanwhile, nothing lost, back by itself`, {
+  timeout: 120_000,
+}, async () => {
+  const seen = new Set<string>();
+  for (let kill = 0; kill < databaseKills; kill += 1) {
+    const chatId = await createChat(caller);
+    const messageId = `over-kill-${kill}`;
+    await startDetached(caller, chatId, messageId);
+    const following = postChat(caller, { chatId, messageId }).then((response) => readEvents(response));
+    const database = databasePid();
+    await pause(500);
+    process.kill(database, 'SIGKILL');
+    await untilAnswered(seen);
+    await until('PostgreSQL is back', 60_000, async () => databasePid() !== database);
+    const queued = submission(chatId, `after-kill-${kill}`);
+    assert.equal((await caller.call('POST', '/api/chat/turn-inputs', queued)).status, 201);
+    const followed = await following;
+    await settled(caller, chatId);
+    const [question, answer, ...rest] = await allMessages(caller, chatId);
+    assert.deepEqual([question.id, answer.status], [messageId, 'complete'], JSON.stringify(answer.error));
+    assert.equal(textOf(answer), followed.text);
+    assert.ok(textOf(answer).endsWith('word149'));
+    assert.deepEqual([rest[0].id, rest[1].status], [queued.message.id, 'complete']);
+    assert.equal(followed.done, true);
+  }
+  console.log(`owner: while PostgreSQL was away: ${[...seen].sort().join(', ')}`);
+  assert.equal(product.child.exitCode, null);
+});
+
+/** Asks all the while until all is well again: every answer is a success or a typed 503, health within its 2 s. */
+async function untilAnswered(seen: Set<string>): Promise<void> {
+  let unavailable = 0;
+  for (let inARow = 0; inARow < 5; ) {
+    const [health, list, made] = await Promise.all([
+      caller.call('GET', '/api/health'),
+      caller.call('GET', '/api/chats'),
+      caller.call('POST', '/api/chats', {}),
+    ]);
+    seen.add(`health ${health.status}`).add(`list ${list.status}`).add(`create ${made.status}`);
+    if (health.status !== 200) assert.deepEqual([health.status, health.body], [503, { ok: false }]);
+    for (const answer of [list, made]) {
+      if (answer.status < 300) continue;
+      assert.deepEqual([answer.status, answer.body.error.code], [503, 'database_unavailable'], answer.text);
+      unavailable += 1;
+    }
+    inARow = health.status + list.status + made.status === 200 + 200 + 201 ? inARow + 1 : 0;
+    await pause(20);
+  }
+  seen.add(unavailable > 0 ? 'some requests refused' : 'no request refused');
+}
