@@ -29,6 +29,7 @@ export async function followResponse(
   follower: Follower,
   left: AbortSignal,
 ): Promise<void> {
+  if (left.aborted) return;
   const run = deps.responses.find(responseId);
   if (run !== undefined) {
     const leave = run.log.follow(follower, after);

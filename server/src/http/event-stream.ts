@@ -21,6 +21,8 @@ export class EventStream {
   readonly #onClose: () => void;
   #closed = false;
   #lastWriteAt = 0;
+  /** Bytes buffered by the newest write to a reader that was not behind: a long catch-up alone is not slowness. */
+  #handedOver = 0;
 
   constructor(outgoing: ServerResponse, requestId: string, onClose: () => void) {
     this.#outgoing = outgoing;
@@ -31,6 +33,11 @@ export class EventStream {
     outgoing.on('error', () => this.#leave());
     outgoing.on('close', () => this.#leave());
     this.#lastWriteAt = performance.now();
+    // Whoever left while the answer was being prepared has closed already, and no event will tell.
+    if (outgoing.destroyed) {
+      this.#leave();
+      return;
+    }
     openStreams.add(this);
     startIdleComments();
   }
@@ -43,8 +50,11 @@ export class EventStream {
   write(events: string): void {
     if (this.#closed) return;
     this.#lastWriteAt = performance.now();
+    const isBehind = this.#outgoing.writableLength > 0;
     this.#outgoing.write(events);
-    if (this.#outgoing.writableLength > maxBufferedBytes) this.#outgoing.destroy();
+    const buffered = this.#outgoing.writableLength;
+    if (!isBehind) this.#handedOver = buffered;
+    else if (buffered > this.#handedOver + maxBufferedBytes) this.#outgoing.destroy();
   }
 
   end(events: string): void {
