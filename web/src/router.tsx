@@ -57,8 +57,35 @@ const conversationRoute = createRoute({
 });
 const settingsRoute = createRoute({
   getParentRoute: () => signedInRoute,
-  path: '/settings/$',
-  component: lazyRouteComponent(() => import('./pages/settings-page.tsx'), 'SettingsPage'),
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
+});
+const settingsIndexRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/settings/account', replace: true });
+  },
+});
+const accountRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/account',
+  component: lazyRouteComponent(() => import('./settings/account-page.tsx'), 'AccountPage'),
+});
+const providersRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/providers',
+  component: lazyRouteComponent(() => import('./settings/providers-page.tsx'), 'ProvidersPage'),
+});
+const modelsRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/models',
+  component: lazyRouteComponent(() => import('./settings/models-page.tsx'), 'ModelsPage'),
+});
+const tiersRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/tiers',
+  component: lazyRouteComponent(() => import('./settings/tiers-page.tsx'), 'TiersPage'),
 });
 
 type ReturnSearch = { return?: string; error?: string };
@@ -97,7 +124,11 @@ const passwordRoute = createRoute({
 });
 
 const routeTree = rootRoute.addChildren([
-  signedInRoute.addChildren([newConversationRoute, conversationRoute, settingsRoute]),
+  signedInRoute.addChildren([
+    newConversationRoute,
+    conversationRoute,
+    settingsRoute.addChildren([settingsIndexRoute, accountRoute, providersRoute, modelsRoute, tiersRoute]),
+  ]),
   signInRoute,
   setupRoute,
   passwordRoute,

@@ -1,8 +1,10 @@
 import { limits } from '@homeport/contracts/limits';
 import { Button, TextInput } from '@mantine/core';
+import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
 import { textFault } from '../forms/rules.ts';
 import { useText } from '../i18n.ts';
+import catalogueClasses from './catalogue.module.css';
 import classes from './model-chooser.module.css';
 
 /** Chooses a model that the provider does not list. */
@@ -19,28 +21,34 @@ export function ModelIdField({ isTaken, onAdd }: { isTaken: (id: string) => bool
     setText('');
   };
   return (
-    <div className={classes.byId}>
-      <TextInput
-        value={text}
-        onChange={(event) => {
-          setText(event.currentTarget.value);
-          setFault(null);
-        }}
-        onKeyDown={(event) => {
-          if (event.key !== 'Enter' || event.nativeEvent.isComposing) return;
-          event.preventDefault();
-          add();
-        }}
-        error={fault}
-        label={t('choose.byId')}
-        description={t('choose.byIdHint')}
-        autoComplete="off"
-        autoCapitalize="none"
-        spellCheck={false}
-      />
-      <Button variant="default" onClick={add}>
-        {t('choose.byIdAction')}
-      </Button>
-    </div>
+    <details className={catalogueClasses.details}>
+      <summary className={catalogueClasses.summary}>
+        <ChevronRight size={15} aria-hidden />
+        {t('choose.byId')}
+      </summary>
+      <div className={classes.byId}>
+        <TextInput
+          value={text}
+          onChange={(event) => {
+            setText(event.currentTarget.value);
+            setFault(null);
+          }}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || event.nativeEvent.isComposing) return;
+            event.preventDefault();
+            add();
+          }}
+          error={fault}
+          label={t('choose.byIdLabel')}
+          description={t('choose.byIdHint')}
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+        />
+        <Button variant="default" onClick={add}>
+          {t('choose.byIdAction')}
+        </Button>
+      </div>
+    </details>
   );
 }

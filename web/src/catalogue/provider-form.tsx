@@ -4,6 +4,7 @@ import { Button, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { call } from '../api.ts';
+import { ChoiceChips } from '../forms/choice-chips.tsx';
 import classes from '../forms/form.module.css';
 import { FormFailure, Notice } from '../forms/notice.tsx';
 import { PasswordField } from '../forms/password-field.tsx';
@@ -12,7 +13,6 @@ import { type ApiForm, useApiForm } from '../forms/use-api-form.ts';
 import { useText } from '../i18n.ts';
 import { catalogueQuery } from '../queries.ts';
 import { HeaderEditor } from './header-editor.tsx';
-import { PresetChoice } from './preset-choice.tsx';
 import { type ProviderPreset, presetValue, providerPresets } from './provider-presets.ts';
 import { ProviderTestResult } from './provider-test-result.tsx';
 import {
@@ -69,7 +69,8 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
   const isDirty = form.isDirty();
   useEffect(() => onDirty?.(isDirty), [isDirty, onDirty]);
 
-  const choosePreset = (next: ProviderPreset) => {
+  const choosePreset = (key: ProviderPreset['key']) => {
+    const next = providerPresets.find((each) => each.key === key) ?? preset;
     setPreset(next);
     const { name, baseUrl } = form.getValues();
     form.setFieldValue('name', presetValue('name', next, name));
@@ -88,7 +89,15 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
   const canTest = connection.canTest(form, form.values);
   return (
     <form {...formProps} className={classes.form}>
-      {provider ? null : <PresetChoice value={preset} onChange={choosePreset} />}
+      {provider ? null : (
+        <ChoiceChips
+          legend={t('provider.preset')}
+          options={providerPresets.map(({ key, name }) => ({ value: key, label: name || t('provider.presetOther') }))}
+          value={preset.key}
+          onChange={choosePreset}
+          hint={t(`provider.hint${preset.key}`)}
+        />
+      )}
       <TextInput
         {...form.getInputProps('name')}
         label={t('provider.name')}
@@ -99,7 +108,7 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
       <TextInput
         {...form.getInputProps('baseUrl')}
         label={t('provider.baseUrl')}
-        description={t(`provider.hint${preset.key}`)}
+        description={t('provider.baseUrlHint')}
         type="url"
         inputMode="url"
         autoComplete="off"

@@ -77,7 +77,7 @@ export function ModelPicker({ chat, decision, onChange, isDisabled }: Props) {
           {t('model.pin')}
         </Menu.CheckboxItem>
         {data?.canEdit ? (
-          <Menu.Item component={Link} to="/settings" leftSection={<Settings2 size={15} aria-hidden />}>
+          <Menu.Item component={Link} to="/settings/models" leftSection={<Settings2 size={15} aria-hidden />}>
             {t('model.settings')}
           </Menu.Item>
         ) : null}

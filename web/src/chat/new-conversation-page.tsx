@@ -55,7 +55,7 @@ export function NewConversationPage() {
 function NoModel({ canEdit }: { canEdit: boolean }) {
   const t = useText();
   const action = canEdit ? (
-    <Button component={Link} to="/settings">
+    <Button component={Link} to="/settings/providers">
       {t('empty.noModelAction')}
     </Button>
   ) : null;

@@ -29,8 +29,8 @@ export function Notice({
       <div className={classes.words}>
         {title ? <strong>{title}</strong> : null}
         {children}
+        {action ? <div className={classes.noticeAction}>{action}</div> : null}
       </div>
-      {action}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import './forms.css';
 import { limits } from '@homeport/contracts/limits';
 import { PasswordInput, type PasswordInputProps } from '@mantine/core';
-import { Check, Dot } from 'lucide-react';
+import { Check, Circle } from 'lucide-react';
 import { useId, useState } from 'react';
 import { useText } from '../i18n.ts';
 import classes from './form.module.css';
@@ -50,7 +50,7 @@ function PasswordRules({ id, value }: { id: string; value: string }) {
     <ul id={id} className={classes.rules}>
       {passwordRules(value).map(({ name, isMet }) => (
         <li key={name} data-met={isMet || undefined}>
-          {isMet ? <Check size={15} aria-hidden /> : <Dot size={15} aria-hidden />}
+          {isMet ? <Check size={15} aria-hidden /> : <Circle size={9} aria-hidden />}
           {t(`person.rule${name}`, { min: limits.passwordMin, max: limits.passwordMax })}
           <span className="visually-hidden">{t(isMet ? 'person.ruleMet' : 'person.ruleOpen')}</span>
         </li>

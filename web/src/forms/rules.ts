@@ -5,12 +5,14 @@ import type { Translate } from '../i18n.ts';
 
 export function nameFault(value: string, t: Translate): string | null {
   const { length } = value.trim();
+  if (length === 0) return t('form.required');
   if (length >= limits.nameMin && length <= limits.nameMax) return null;
   return t('form.nameLength', { min: limits.nameMin, max: limits.nameMax });
 }
 
 export function emailFault(value: string, t: Translate): string | null {
   const email = value.trim();
+  if (email === '') return t('form.required');
   return /^[^\s@]+@[^\s@]+\.[^\s@.]+$/.test(email) && email.length <= limits.emailMax ? null : t('form.email');
 }
 

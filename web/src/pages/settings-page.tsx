@@ -1,7 +1,0 @@
-import { MessagePage } from '../frame/message-page.tsx';
-import { useText } from '../i18n.ts';
-
-export function SettingsPage() {
-  const t = useText();
-  return <MessagePage title={t('pages.settings')} />;
-}

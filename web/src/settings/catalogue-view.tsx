@@ -1,0 +1,57 @@
+import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { FormFailure, Notice } from '../forms/notice.tsx';
+import { useText } from '../i18n.ts';
+import { catalogueQuery, publicConfigQuery } from '../queries.ts';
+import classes from './catalogue-view.module.css';
+
+export type Catalogue = NonNullable<ReturnType<typeof useCatalogue>>;
+
+export function useCatalogue() {
+  return useQuery(catalogueQuery).data;
+}
+
+/** The catalogue as soon as it is there; above it, why it cannot be changed where that is so. */
+export function CatalogueView({ children }: { children: (catalogue: Catalogue) => ReactNode }) {
+  const t = useText();
+  const { data, error, refetch } = useQuery(catalogueQuery);
+  const { data: config } = useQuery(publicConfigQuery);
+  if (data) {
+    return (
+      <>
+        {data.canEdit ? null : (
+          <Notice kind="info">
+            {t(config?.edition === 'managed' ? 'settings.readOnlyManaged' : 'settings.readOnlyOff')}
+          </Notice>
+        )}
+        {children(data)}
+      </>
+    );
+  }
+  if (error) {
+    return (
+      <>
+        <FormFailure failure={error} />
+        <Button variant="default" onClick={() => void refetch()}>
+          {t('app.retry')}
+        </Button>
+      </>
+    );
+  }
+  return <Loading />;
+}
+
+/** Appears only when the wait can be felt. */
+export function Loading() {
+  const t = useText();
+  return (
+    <div className={classes.loading}>
+      <span role="status" className="visually-hidden">
+        {t('app.loading')}
+      </span>
+      <div className={classes.block} />
+      <div className={classes.block} />
+    </div>
+  );
+}

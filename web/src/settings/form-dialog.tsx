@@ -1,0 +1,46 @@
+import '../frame/dialogs.css';
+import { Button, Modal } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import { useText } from '../i18n.ts';
+import { DiscardDialog, UnsavedGuard } from './unsaved-guard.tsx';
+
+/** What a form inside a dialog is given: to say whether it is changed, and its button to leave. */
+export type DialogControls = { onDirty: (isDirty: boolean) => void; cancel: ReactNode };
+
+/** A form in a dialog. Closing it asks first when something was changed. */
+export function FormDialog({
+  title,
+  onClose,
+  children,
+}: {
+  title: string;
+  onClose: () => void;
+  children: (controls: DialogControls) => ReactNode;
+}) {
+  const t = useText();
+  const [isDirty, setDirty] = useState(false);
+  const [isAsking, setAsking] = useState(false);
+  const leave = () => (isDirty ? setAsking(true) : onClose());
+  const cancel = (
+    <Button variant="default" onClick={leave}>
+      {t('app.cancel')}
+    </Button>
+  );
+  return (
+    <>
+      <Modal
+        opened
+        onClose={leave}
+        title={title}
+        size="34rem"
+        closeOnClickOutside={!isDirty}
+        closeOnEscape={!isAsking}
+        trapFocus={!isAsking}
+      >
+        {children({ onDirty: setDirty, cancel })}
+      </Modal>
+      {isAsking ? <DiscardDialog onDiscard={onClose} onStay={() => setAsking(false)} /> : null}
+      <UnsavedGuard isDirty={isDirty} />
+    </>
+  );
+}

@@ -1,0 +1,90 @@
+import './settings.css';
+import type { Model, ModelTier } from '@homeport/contracts/catalogue';
+import { ActionIcon, Menu, Switch } from '@mantine/core';
+import { Ellipsis, PencilLine, Star, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
+import { i18n, useText } from '../i18n.ts';
+import classes from './catalogue-card.module.css';
+import { useCatalogueChanges } from './use-catalogue-changes.ts';
+
+/** One model: what it is, its switch, its menu. */
+export function ModelRow({
+  model,
+  tiers,
+  canEdit,
+  onEdit,
+}: {
+  model: Model;
+  tiers: readonly ModelTier[];
+  canEdit: boolean;
+  onEdit: () => void;
+}) {
+  const t = useText();
+  const { displayName: name } = model;
+  const changes = useCatalogueChanges();
+  const [isDeleting, setDeleting] = useState(false);
+  const tier = tiers.find(({ value }) => value === model.tier)?.label ?? t('model.unknownTier', { value: model.tier });
+  const sizes = { context: compact(model.contextWindow), output: compact(model.maxOutputTokens) };
+  return (
+    <li className={classes.model} data-off={model.enabled ? undefined : true}>
+      <div className={classes.about}>
+        <div className={classes.name}>
+          <bdi>{name}</bdi>
+          {model.isDefault ? <span className={classes.badge}>{t('models.default')}</span> : null}
+          <span className={classes.tier}>{tier}</span>
+        </div>
+        <div className={classes.detail}>
+          {model.providerModelId === name ? null : `${model.providerModelId} · `}
+          {t('models.facts', sizes)}
+        </div>
+      </div>
+      {canEdit ? (
+        <>
+          <Switch
+            checked={model.enabled}
+            onChange={(event) => void changes.switchModel(model, event.currentTarget.checked)}
+            aria-label={t('models.enabled', { name })}
+            size="md"
+          />
+          <Menu position="bottom-end" width={190}>
+            <Menu.Target>
+              <ActionIcon variant="subtle" color="gray" size={30} aria-label={t('models.options', { name })}>
+                <Ellipsis size={18} />
+              </ActionIcon>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item leftSection={<PencilLine size={15} aria-hidden />} onClick={onEdit}>
+                {t('form.edit')}
+              </Menu.Item>
+              {model.enabled && !model.isDefault ? (
+                <Menu.Item leftSection={<Star size={15} aria-hidden />} onClick={() => void changes.makeDefault(model)}>
+                  {t('models.makeDefault')}
+                </Menu.Item>
+              ) : null}
+              <Menu.Item leftSection={<Trash2 size={15} aria-hidden />} onClick={() => setDeleting(true)}>
+                {t('form.delete')}
+              </Menu.Item>
+            </Menu.Dropdown>
+          </Menu>
+        </>
+      ) : null}
+      {isDeleting ? (
+        <ConfirmDialog
+          title={t('models.deleteTitle', { name })}
+          text={t('models.deleteText')}
+          confirmLabel={t('models.deleteConfirm')}
+          onConfirm={() => {
+            setDeleting(false);
+            void changes.deleteModel(model);
+          }}
+          onClose={() => setDeleting(false)}
+        />
+      ) : null}
+    </li>
+  );
+}
+
+function compact(count: number): string {
+  return new Intl.NumberFormat(i18n.locale, { notation: 'compact' }).format(count);
+}

@@ -1,0 +1,97 @@
+import type { Model, Provider } from '@homeport/contracts/catalogue';
+import { Button } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { Plus } from 'lucide-react';
+import { useState } from 'react';
+import { Notice } from '../forms/notice.tsx';
+import { useText } from '../i18n.ts';
+import { AddModelsDialog } from './add-models-dialog.tsx';
+import classes from './catalogue-card.module.css';
+import { CatalogueView, useCatalogue } from './catalogue-view.tsx';
+import { FormDialog } from './form-dialog.tsx';
+import { ModelForm } from './model-form.tsx';
+import { ModelRow } from './model-row.tsx';
+import { Card, EmptyState, Section } from './section.tsx';
+
+type Dialog = { kind: 'add'; provider: Provider } | { kind: 'edit'; model: Model };
+
+/** `/settings/models` */
+export function ModelsPage() {
+  const t = useText();
+  const catalogue = useCatalogue();
+  const [dialog, setDialog] = useState<Dialog>();
+  const close = () => setDialog(undefined);
+  return (
+    <Section title={t('settings.models')} text={t('models.text')}>
+      <CatalogueView>
+        {({ providers, modelTiers, canEdit }) =>
+          providers.length === 0 ? (
+            <EmptyState
+              title={t('models.emptyTitle')}
+              text={t(canEdit ? 'models.emptyText' : 'providers.emptyReadOnly')}
+              action={
+                canEdit ? (
+                  <Button component={Link} to="/settings/providers">
+                    {t('models.emptyAction')}
+                  </Button>
+                ) : undefined
+              }
+            />
+          ) : (
+            providers.map((provider) => (
+              <Card
+                key={provider.id}
+                title={provider.name}
+                text={provider.models.length === 0 ? t('models.emptyProvider') : undefined}
+                action={
+                  canEdit ? (
+                    <Button
+                      size="compact-sm"
+                      variant="default"
+                      leftSection={<Plus size={14} aria-hidden />}
+                      aria-label={t('models.addNamed', { name: provider.name })}
+                      onClick={() => setDialog({ kind: 'add', provider })}
+                    >
+                      {t('models.add')}
+                    </Button>
+                  ) : undefined
+                }
+              >
+                {provider.enabled ? null : <Notice kind="info">{t('models.providerOff')}</Notice>}
+                {provider.models.length > 0 ? (
+                  <ul className={classes.models}>
+                    {provider.models.map((model) => (
+                      <ModelRow
+                        key={model.id}
+                        model={model}
+                        tiers={modelTiers}
+                        canEdit={canEdit}
+                        onEdit={() => setDialog({ kind: 'edit', model })}
+                      />
+                    ))}
+                  </ul>
+                ) : null}
+              </Card>
+            ))
+          )
+        }
+      </CatalogueView>
+      {dialog?.kind === 'add' && catalogue ? (
+        <AddModelsDialog provider={dialog.provider} tiers={catalogue.modelTiers} onClose={close} />
+      ) : null}
+      {dialog?.kind === 'edit' && catalogue ? (
+        <FormDialog title={t('models.editTitle', { name: dialog.model.displayName })} onClose={close}>
+          {({ onDirty, cancel }) => (
+            <ModelForm
+              model={dialog.model}
+              tiers={catalogue.modelTiers}
+              onSaved={close}
+              onDirty={onDirty}
+              beside={cancel}
+            />
+          )}
+        </FormDialog>
+      ) : null}
+    </Section>
+  );
+}

@@ -1,0 +1,129 @@
+import './settings.css';
+import type { Provider } from '@homeport/contracts/catalogue';
+import { ActionIcon, Button, Switch, Tooltip } from '@mantine/core';
+import { PencilLine, Plus, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { ProviderTestResult } from '../catalogue/provider-test-result.tsx';
+import { useProviderTest } from '../catalogue/use-provider-test.ts';
+import { Notice } from '../forms/notice.tsx';
+import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
+import { type Translate, useText } from '../i18n.ts';
+import classes from './catalogue-card.module.css';
+import { Card } from './section.tsx';
+import { useCatalogueChanges } from './use-catalogue-changes.ts';
+
+/** Names of models in a sentence before it gets too long. */
+const namedAtMost = 6;
+
+/** One provider: its facts, its switch, and what can be done with it. */
+export function ProviderCard({
+  provider,
+  canEdit,
+  onEdit,
+  onAddModels,
+}: {
+  provider: Provider;
+  canEdit: boolean;
+  onEdit: () => void;
+  onAddModels: () => void;
+}) {
+  const t = useText();
+  const { name } = provider;
+  const changes = useCatalogueChanges();
+  const { state, run } = useProviderTest();
+  const [isDeleting, setDeleting] = useState(false);
+  const isTesting = state.kind === 'running';
+  return (
+    <Card
+      title={name}
+      text={<span className={classes.address}>{provider.baseUrl}</span>}
+      action={
+        canEdit ? (
+          <Switch
+            checked={provider.enabled}
+            onChange={(event) => void changes.switchProvider(provider, event.currentTarget.checked)}
+            aria-label={t('providers.enabled', { name })}
+            size="md"
+          />
+        ) : undefined
+      }
+    >
+      {provider.credentialsError ? <Notice kind="warning">{t('providers.unreadable')}</Notice> : null}
+      <div className={classes.foot}>
+        <ul className={classes.facts}>
+          {facts(provider, t).map((fact) => (
+            <li key={fact}>{fact}</li>
+          ))}
+        </ul>
+        {canEdit ? (
+          <div className={classes.buttons}>
+            <Button
+              size="compact-sm"
+              variant="default"
+              aria-label={t('providers.testNamed', { name })}
+              aria-disabled={isTesting}
+              onClick={() => !isTesting && void run({ id: provider.id })}
+            >
+              {t(isTesting ? 'provider.testing' : 'provider.test')}
+            </Button>
+            <Button
+              size="compact-sm"
+              variant="default"
+              leftSection={<Plus size={14} aria-hidden />}
+              aria-label={t('models.addNamed', { name })}
+              onClick={onAddModels}
+            >
+              {t('models.add')}
+            </Button>
+            <IconButton label={t('providers.editNamed', { name })} onClick={onEdit}>
+              <PencilLine size={16} />
+            </IconButton>
+            <IconButton label={t('providers.deleteNamed', { name })} onClick={() => setDeleting(true)}>
+              <Trash2 size={16} />
+            </IconButton>
+          </div>
+        ) : null}
+      </div>
+      {state.kind === 'found' || state.kind === 'failed' ? (
+        <div className={classes.result}>
+          <ProviderTestResult state={state} />
+        </div>
+      ) : null}
+      {isDeleting ? (
+        <ConfirmDialog
+          title={t('providers.deleteTitle', { name })}
+          text={t('providers.deleteText', { count: provider.models.length, names: namesOf(provider) })}
+          confirmLabel={t('providers.deleteConfirm')}
+          onConfirm={() => {
+            setDeleting(false);
+            void changes.deleteProvider(provider);
+          }}
+          onClose={() => setDeleting(false)}
+        />
+      ) : null}
+    </Card>
+  );
+}
+
+function IconButton({ label, onClick, children }: { label: string; onClick: () => void; children: React.ReactNode }) {
+  return (
+    <Tooltip label={label}>
+      <ActionIcon variant="subtle" color="gray" size={30} aria-label={label} onClick={onClick}>
+        {children}
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+function facts(provider: Provider, t: Translate): string[] {
+  return [
+    t('providers.models', { count: provider.models.length }),
+    t(provider.hasApiKey ? 'providers.key' : 'providers.noKey'),
+    ...(provider.enabled ? [] : [t('providers.off')]),
+  ];
+}
+
+function namesOf({ models }: Provider): string {
+  const names = models.slice(0, namedAtMost).map((model) => model.displayName);
+  return models.length > namedAtMost ? `${names.join(', ')}, …` : names.join(', ');
+}

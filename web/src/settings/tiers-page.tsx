@@ -1,0 +1,27 @@
+import { useText } from '../i18n.ts';
+import { CatalogueView } from './catalogue-view.tsx';
+import { Section } from './section.tsx';
+import { TierEditor } from './tier-editor.tsx';
+import classes from './tiers.module.css';
+
+/** `/settings/tiers` */
+export function TiersPage() {
+  const t = useText();
+  return (
+    <Section title={t('settings.tiers')} text={t('tiers.text')}>
+      <CatalogueView>
+        {(catalogue) =>
+          catalogue.canEdit ? (
+            <TierEditor catalogue={catalogue} />
+          ) : (
+            <ol className={classes.plain} aria-label={t('tiers.list')}>
+              {catalogue.modelTiers.map((tier) => (
+                <li key={tier.value}>{tier.label}</li>
+              ))}
+            </ol>
+          )
+        }
+      </CatalogueView>
+    </Section>
+  );
+}

@@ -1,0 +1,27 @@
+import { useBlocker } from '@tanstack/react-router';
+import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
+import { useText } from '../i18n.ts';
+
+/** Asks before changes that are not saved are left behind: by a link, the back button or closing the page. */
+export function UnsavedGuard({ isDirty }: { isDirty: boolean }) {
+  const blocker = useBlocker({
+    shouldBlockFn: ({ current, next }) => isDirty && current.pathname !== next.pathname,
+    enableBeforeUnload: isDirty,
+    withResolver: true,
+  });
+  if (blocker.status !== 'blocked') return null;
+  return <DiscardDialog onDiscard={blocker.proceed} onStay={blocker.reset} />;
+}
+
+export function DiscardDialog({ onDiscard, onStay }: { onDiscard: () => void; onStay: () => void }) {
+  const t = useText();
+  return (
+    <ConfirmDialog
+      title={t('form.discardTitle')}
+      text={t('form.discardText')}
+      confirmLabel={t('form.discard')}
+      onConfirm={onDiscard}
+      onClose={onStay}
+    />
+  );
+}
