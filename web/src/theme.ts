@@ -42,9 +42,12 @@ export function createAppTheme(branding: Branding, t: Translate): MantineThemeOv
       Drawer: {
         defaultProps: { closeButtonProps: { 'aria-label': t('app.close') }, overlayProps: { backgroundOpacity: 0.45 } },
       },
-      // The placeholder is a child that a menu may not have.
+      // A menu stays inside its landmark; fixed, so that no scroll container cuts it. Its focus placeholder would be a
+      // child that a menu may not have.
       Menu: {
         defaultProps: {
+          withinPortal: false,
+          floatingStrategy: 'fixed',
           shadow: 'md',
           radius: 'md',
           withInitialFocusPlaceholder: false,

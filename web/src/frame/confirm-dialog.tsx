@@ -1,6 +1,5 @@
 import './dialogs.css';
 import { Button, Modal } from '@mantine/core';
-import { useId } from 'react';
 import { useText } from '../i18n.ts';
 import classes from './confirm-dialog.module.css';
 
@@ -9,15 +8,12 @@ type Props = { title: string; text: string; confirmLabel: string; onConfirm: () 
 /** Asks before something that cannot be undone. Load it lazily: dialogs are no part of the first page load. */
 export function ConfirmDialog({ title, text, confirmLabel, onConfirm, onClose }: Props) {
   const t = useText();
-  const id = useId();
   return (
-    <Modal.Root opened onClose={onClose} size="sm" padding="lg">
+    <Modal.Root opened centered onClose={onClose} size="sm" radius="lg" padding="lg">
       <Modal.Overlay />
-      <Modal.Content aria-labelledby={id}>
+      <Modal.Content>
         <Modal.Body>
-          <h2 id={id} className={classes.title}>
-            {title}
-          </h2>
+          <Modal.Title className={classes.title}>{title}</Modal.Title>
           <p className={classes.text}>{text}</p>
           <div className={classes.buttons}>
             <Button variant="default" onClick={onClose} data-autofocus>

@@ -42,7 +42,7 @@ export function ConversationRow({ chat }: { chat: Chat }) {
             </span>
             <Dot chat={chat} isCurrent={isCurrent} />
           </Link>
-          <Menu position="bottom-end" width={180} withinPortal>
+          <Menu position="bottom-end" width={180}>
             <Menu.Target>
               <ActionIcon
                 variant="transparent"

@@ -21,6 +21,7 @@ export function Block({ token, depth, level }: { token: Token; depth: number; le
     case 'hr':
       return <hr />;
     case 'heading':
+      if (known.text.trim() === '') return null;
       return createElement(level ? `h${level}` : 'p', { 'data-depth': known.depth }, inlineNodes(known.tokens));
     case 'paragraph':
       return <p>{inlineNodes(known.tokens)}</p>;
