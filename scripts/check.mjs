@@ -8,7 +8,7 @@ import { checkDocumentPaths, checkFileLengths, checkLockfile } from './text-rule
 const root = dirname(import.meta.dirname);
 const workspaces = ['contracts', 'server', 'workspace', 'web', 'acceptance'];
 
-/** Types, style, import rules, lengths, document paths and lockfile. Returns true when all hold. */
+/** Types, style, import rules, lengths, document paths, settings page and lockfile. Returns true when all hold. */
 export async function check() {
   const types = workspaces
     .filter((name) => existsSync(join(root, name, 'tsconfig.json')) && hasSources(name))
@@ -19,6 +19,7 @@ export async function check() {
     { name: 'import rules', work: () => report(checkImportRules(root)) },
     { name: 'file lengths', work: lengths },
     { name: 'document paths', work: () => report(checkDocumentPaths(root)) },
+    { name: 'settings page and release', work: settings },
     { name: 'lockfile', work: () => report(checkLockfile(root)) },
   ];
   const results = await Promise.all(parts.map(runPart));
@@ -53,6 +54,16 @@ function hasSources(workspace) {
 
 function report(problems) {
   return problems.map(({ file, line, rule, message }) => `${file}:${line} [${rule}] ${message}\n`).join('');
+}
+
+/** Loaded late: it reads the server's sources, and a fault in those is for the type check to explain. */
+async function settings() {
+  try {
+    const { checkSettings } = await import('./settings-page.mjs');
+    return report(checkSettings());
+  } catch (error) {
+    return `${error}\n`;
+  }
 }
 
 function lengths() {

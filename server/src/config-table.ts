@@ -1,0 +1,184 @@
+import { isIP } from 'node:net';
+import { limits } from '@homeport/contracts/limits';
+import { parseCidr } from './client-address.ts';
+
+/** One setting: what people read about it, and what it takes. Page, parsing and messages come from here. */
+export type Setting<T> = {
+  /** The environment variable; `<name>_FILE` may name a file that holds the value instead. */
+  name: string;
+  /** One or two sentences of Markdown for docs/settings.md. */
+  about: string;
+  /** Completes "it takes …". */
+  takes: string;
+  /** What docs/settings.md says of the default. */
+  defaultText: string;
+  /** The value is shown nowhere, not even in the message that refuses it. */
+  secret: boolean;
+  /** The value when the setting is absent. */
+  fallback: T;
+  /** Undefined when the text is not what the setting takes. Called with trimmed, non-empty text. */
+  parse(text: string): T | undefined;
+};
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+const leastKeyBytes = 32;
+const keyTakes = `a text of ${leastKeyBytes} bytes or more`;
+const madeOnce = 'made once and kept in `DATA_DIR/secrets.json`; with `DATABASE_URL` it must be given';
+
+/** Every setting there is (contract section 2), in the order of the page. */
+export const settingTable = {
+  edition: choice('EDITION', ['community', 'managed'], 'community', {
+    about:
+      '`community`: everybody has providers of their own. `managed`: one catalogue for all, kept by the administrators.',
+  }),
+  dataDir: text('DATA_DIR', './data', {
+    about: 'The folder of everything that is yours: database, secrets, files. One process uses it at a time.',
+    takes: 'a folder',
+  }),
+  databaseUrl: optional('DATABASE_URL', {
+    about: 'A PostgreSQL of your own, 14 or later. Needed for more than one replica.',
+    takes: 'a postgres:// URL',
+    defaultText: 'unset: the embedded PostgreSQL in `DATA_DIR`',
+    secret: true,
+    valid: isPostgresUrl,
+  }),
+  host: text('HOST', '127.0.0.1', {
+    about: 'The address to listen on. `0.0.0.0` or `::` for all; then set `BASE_URL` as well.',
+    takes: 'an address or a host name',
+  }),
+  port: integer('PORT', 3000, 0, 65_535, { about: 'The port to listen on; 0 picks a free one.' }),
+  baseUrl: {
+    ...optional('BASE_URL', {
+      about:
+        'The address that people type, without a path. Needed behind a reverse proxy and for any host name but `localhost`; https makes the cookies Secure.',
+      takes: 'an http or https origin such as https://chat.example.org',
+      defaultText: 'derived from `HOST` and `PORT`',
+    }),
+    parse: parseOrigin,
+  },
+  authSecret: optional('AUTH_SECRET', {
+    about: 'Signs the session cookies. A new one signs everybody out, and does nothing else.',
+    takes: keyTakes,
+    defaultText: madeOnce,
+    secret: true,
+    valid: isLongEnough,
+  }),
+  encryptionKey: optional('SETTINGS_ENCRYPTION_KEY', {
+    about:
+      'Encrypts stored credentials. Without it they cannot be read; nothing else is lost. Leave commas out, so that it can become a previous one.',
+    takes: keyTakes,
+    defaultText: madeOnce,
+    secret: true,
+    valid: isLongEnough,
+  }),
+  previousEncryptionKeys: list('SETTINGS_ENCRYPTION_KEY_PREVIOUS', {
+    about: 'Keys that still decrypt. `npm run admin -- rotate-keys` makes them superfluous.',
+    takes: `texts of ${leastKeyBytes} bytes or more each, separated by commas`,
+    secret: true,
+    valid: isLongEnough,
+  }),
+  setupClaimToken: optional('SETUP_CLAIM_TOKEN', {
+    about: 'Asked for when the first administrator is created. Set it where others can reach the page before you.',
+    takes: 'any text',
+    secret: true,
+  }),
+  trustedProxies: list('TRUSTED_PROXIES', {
+    about: 'Reverse proxies whose `x-forwarded-for` counts. Without it every client has the address of the proxy.',
+    takes: 'addresses or CIDRs such as 10.0.0.0/8, separated by commas',
+    secret: false,
+    valid: isCidr,
+  }),
+  allowPrivateEgress: flag('ALLOW_PRIVATE_EGRESS', false, {
+    about:
+      'Lets providers live at loopback, private (RFC 1918), unique-local and shared (100.64/10) addresses. Link-local and metadata addresses stay closed.',
+  }),
+  allowInsecureHttp: flag('ALLOW_INSECURE_HTTP', false, {
+    about: 'Lets providers speak plain http. Keys and conversations then travel unencrypted.',
+  }),
+  artifactMaxUploadBytes: integer('ARTIFACT_MAX_UPLOAD_BYTES', limits.artifactMaxUploadBytes, 1, 2 ** 40, {
+    about: 'The largest file that may be uploaded, in bytes.',
+  }),
+  modelTitles: flag('MODEL_TITLES', true, {
+    about: 'Lets the model of the lowest tier name a new conversation. Otherwise its first words do.',
+  }),
+  logLevel: choice('LOG_LEVEL', logLevels, 'info', { about: 'The least serious log lines to write.' }),
+} as const;
+
+type Facts = Pick<Setting<unknown>, 'about' | 'takes'>;
+
+function choice<const T extends string>(
+  name: string,
+  values: readonly T[],
+  fallback: T,
+  { about }: { about: string },
+): Setting<T> {
+  const parse = (text: string) => values.find((value) => value === text);
+  return { name, about, takes: values.join(' | '), defaultText: `\`${fallback}\``, secret: false, fallback, parse };
+}
+
+function flag(name: string, fallback: boolean, { about }: { about: string }): Setting<boolean> {
+  const base = choice(name, ['true', 'false'], fallback ? 'true' : 'false', { about });
+  return { ...base, fallback, parse: (text) => (base.parse(text) === undefined ? undefined : text === 'true') };
+}
+
+function integer(
+  name: string,
+  fallback: number,
+  least: number,
+  most: number,
+  { about }: { about: string },
+): Setting<number> {
+  const takes = `a whole number from ${least} to ${most}`;
+  const parse = (text: string) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    return value >= least && value <= most ? value : undefined;
+  };
+  return { name, about, takes, defaultText: `\`${fallback}\``, secret: false, fallback, parse };
+}
+
+function text(name: string, fallback: string, facts: Facts): Setting<string> {
+  return { name, ...facts, defaultText: `\`${fallback}\``, secret: false, fallback, parse: (given) => given };
+}
+
+function optional(
+  name: string,
+  facts: Facts & { defaultText?: string; secret?: boolean; valid?: (text: string) => boolean },
+): Setting<string | undefined> {
+  const { about, takes, defaultText = 'unset', secret = false, valid = () => true } = facts;
+  const parse = (given: string) => (valid(given) ? given : undefined);
+  return { name, about, takes, defaultText, secret, fallback: undefined, parse };
+}
+
+function list(
+  name: string,
+  facts: Facts & { secret: boolean; valid: (entry: string) => boolean },
+): Setting<readonly string[]> {
+  const { about, takes, secret, valid } = facts;
+  const parse = (given: string) => {
+    const entries = given.split(',').map((entry) => entry.trim());
+    const filled = entries.filter((entry) => entry !== '');
+    return filled.every(valid) ? filled : undefined;
+  };
+  return { name, about, takes, defaultText: 'none', secret, fallback: [], parse };
+}
+
+function isLongEnough(key: string): boolean {
+  return Buffer.byteLength(key) >= leastKeyBytes;
+}
+
+function isPostgresUrl(given: string): boolean {
+  return URL.canParse(given) && /^postgres(ql)?:$/.test(new URL(given).protocol);
+}
+
+/** An origin; a lone slash after it is forgiven. */
+function parseOrigin(given: string): string | undefined {
+  if (!/^https?:\/\//.test(given) || !URL.canParse(given)) return undefined;
+  const { pathname, search, hash, username, password, origin } = new URL(given);
+  return pathname === '/' && `${search}${hash}${username}${password}` === '' ? origin : undefined;
+}
+
+// ipaddr.js also takes 10 for 0.0.0.10: here that is a mistake.
+function isCidr(entry: string): boolean {
+  return isIP(entry.split('/', 1)[0] ?? '') !== 0 && parseCidr(entry) !== null;
+}
