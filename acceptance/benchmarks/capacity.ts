@@ -4,22 +4,22 @@ import { Histogram, median } from './statistics.ts';
 import { Streams } from './streams.ts';
 import type { Subject } from './subjects.ts';
 
-const firstLevel = 200;
-const lastLevel = 1_500;
+const levels = [100, 150, 200, 250, 300, 350, 400, 450, 500, 600, 700, 800, 1_000, 1_200, 1_500];
+/** Answers of 500 tokens at 50 a second: 400 of them at once means 40 that begin in a second. */
+const startEveryMs = 25;
 const firstTokenMs = 250;
 const latencyMs = 100;
 const windowMs = 1_500;
 
 /** How many streams of 50 tokens a second one core holds: more are added until a bound breaks. */
 export async function measureCapacity(bench: Bench): Promise<void> {
-  const step = bench.quick ? 100 : 50;
   const product = await bench.product();
   const subjects = [await bench.productSubject(), await bench.passThrough()];
   const held = new Map<Subject, number[]>(subjects.map((subject) => [subject, []]));
   const rounds = bench.quick ? 1 : 2;
   await bench.prepareChats(product, rounds * 700);
   await interleave(rounds, subjects, async (subject) => {
-    held.get(subject)?.push(await climb(bench, subject, step));
+    held.get(subject)?.push(await climb(bench, subject));
   });
   const [own = [], plain = []] = [...held.values()];
   bench.report.add({
@@ -30,11 +30,11 @@ export async function measureCapacity(bench: Bench): Promise<void> {
   });
 }
 
-async function climb(bench: Bench, subject: Subject, step: number): Promise<number> {
+async function climb(bench: Bench, subject: Subject): Promise<number> {
   const provider = await bench.provider();
   const streams = new Streams(subject);
   let held = 0;
-  for (let level = firstLevel; level <= lastLevel; level += step) {
+  for (const level of levels) {
     if (!(await holds(streams, level))) break;
     held = level;
   }
@@ -51,8 +51,8 @@ async function holds(all: Streams, level: number): Promise<boolean> {
   const latencies = all.latencies;
   latencies.reset();
   all.isMeasuring = true;
-  const opening = all.add(missing, { tokens: 10_000, perSecond: 50 }, missing * 12);
-  const opened = await Promise.race([opening, delay(missing * 12 + 3_000).then(() => undefined)]);
+  const opening = all.add(missing, { tokens: 10_000, perSecond: 50 }, missing * startEveryMs);
+  const opened = await Promise.race([opening, delay(missing * startEveryMs + 3_000).then(() => undefined)]);
   opening.catch(() => undefined);
   if (opened === undefined) return false;
   await delay(windowMs);
