@@ -7,15 +7,17 @@ const budget = { js: 220_000, css: 20_000 };
 const out = process.argv[2] ?? join(import.meta.dirname, '../dist/web');
 const manifest = JSON.parse(readFileSync(join(out, '.vite/manifest.json'), 'utf8'));
 
+const chunks = new Map(Object.values(manifest).map((chunk) => [chunk.file, chunk]));
 const files = new Set();
-const visit = (key) => {
-  const chunk = manifest[key];
-  if (files.has(chunk.file)) return;
-  files.add(chunk.file);
-  for (const css of chunk.css ?? []) files.add(css);
-  for (const next of chunk.imports ?? []) visit(next);
+const visit = (file) => {
+  if (files.has(file)) return;
+  files.add(file);
+  const chunk = chunks.get(file);
+  for (const css of chunk?.css ?? []) files.add(css);
+  for (const key of chunk?.imports ?? []) visit(manifest[key].file);
 };
-for (const [key, chunk] of Object.entries(manifest)) if (chunk.isEntry) visit(key);
+const page = readFileSync(join(out, 'index.html'), 'utf8');
+for (const [, file] of page.matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)) visit(file);
 
 const total = { js: 0, css: 0 };
 for (const file of files) {
@@ -25,6 +27,7 @@ for (const file of files) {
   console.log(`${String(bytes).padStart(8)}  ${file}`);
 }
 console.log(`initial JS ${total.js} of ${budget.js}, CSS ${total.css} of ${budget.css} bytes gzip`);
+if (total.js === 0 || total.css === 0) throw new Error('index.html names no script or no style sheet');
 if (total.js > budget.js || total.css > budget.css) {
   console.error('The first page load is over its budget.');
   process.exit(1);

@@ -24,13 +24,13 @@ function UserMessage({ message, isRunning }: { message: Message; isRunning: bool
   const [isEditing, setEditing] = useState(false);
   const text = plainText(message.parts);
   return (
-    <article className={classes.user} data-message={message.id}>
+    <article className={classes.user} data-message={message.id} data-role="user">
       <h2 className="visually-hidden">{t('thread.yourMessage')}</h2>
       {isEditing ? (
         <MessageEditor message={message} text={text} isRunning={isRunning} onClose={() => setEditing(false)} />
       ) : (
         <>
-          <div className={classes.bubble} dir="auto">
+          <div className={classes.bubble} data-part="text" dir="auto">
             {text}
             {message.parts.map((part, index) =>
               part.type === 'file' ? <PartView key={index} part={part} isLive={false} /> : null,
@@ -48,7 +48,7 @@ function Answer({ message, isLast, isRunning }: Props) {
   const isStreaming = message.status === 'streaming';
   const isEmpty = !message.parts.some(isVisible);
   return (
-    <article className={classes.answer} data-message={message.id} aria-busy={isStreaming}>
+    <article className={classes.answer} data-message={message.id} data-role="assistant" aria-busy={isStreaming}>
       <h2 className="visually-hidden">{t('thread.answer')}</h2>
       <div className={classes.parts}>
         {message.parts.map((part, index) => (

@@ -15,7 +15,7 @@ export function Markdown({ text, isGrowing }: { text: string; isGrowing: boolean
   const growing = blocks.current;
   const groups = useMemo(() => toGroups(growing.update(text, !isGrowing).tokens), [growing, text, isGrowing]);
   return (
-    <div className={classes.markdown} dir="auto">
+    <div className={classes.markdown} data-part="text" dir="auto">
       {groups.map((group, index) => (
         <BlockGroup key={index} blocks={group} />
       ))}
