@@ -168,7 +168,7 @@ export const texts = {
   'model.maxOutputHint': 'Tokens at most.',
   'model.maxOutputBad': 'Not more than the context window.',
   'model.tier': 'Tier',
-  'model.tierHint': 'Its group in the model picker.',
+  'model.tierHint': 'In the model picker.',
   'model.unknownTier': 'Tier {value}',
 
   'settings.label': 'Settings',
@@ -219,7 +219,7 @@ export const texts = {
   'providers.noKey': 'no key',
   'providers.off': 'switched off',
   'providers.enabled': 'Use {name}',
-  'providers.testNamed': 'Test {name}',
+  'providers.test': 'Test',
   'providers.editNamed': 'Edit {name}',
   'providers.deleteNamed': 'Delete {name}',
   'providers.deleteTitle': 'Delete {name}?',

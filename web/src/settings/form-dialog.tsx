@@ -1,4 +1,5 @@
 import '../frame/dialogs.css';
+import './settings.css';
 import { Button, Modal } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useText } from '../i18n.ts';
@@ -36,6 +37,7 @@ export function FormDialog({
         closeOnClickOutside={!isDirty}
         closeOnEscape={!isAsking}
         trapFocus={!isAsking}
+        attributes={{ content: { inert: isAsking } }}
       >
         {children({ onDirty: setDirty, cancel })}
       </Modal>

@@ -1,12 +1,13 @@
 import './settings.css';
 import type { Provider } from '@homeport/contracts/catalogue';
-import { ActionIcon, Button, Switch, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Switch } from '@mantine/core';
 import { PencilLine, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { ProviderTestResult } from '../catalogue/provider-test-result.tsx';
 import { useProviderTest } from '../catalogue/use-provider-test.ts';
 import { Notice } from '../forms/notice.tsx';
 import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
+import { Tip } from '../frame/tip.tsx';
 import { type Translate, useText } from '../i18n.ts';
 import classes from './catalogue-card.module.css';
 import { Card } from './section.tsx';
@@ -60,11 +61,11 @@ export function ProviderCard({
             <Button
               size="compact-sm"
               variant="default"
-              aria-label={t('providers.testNamed', { name })}
               aria-disabled={isTesting}
               onClick={() => !isTesting && void run({ id: provider.id })}
             >
-              {t(isTesting ? 'provider.testing' : 'provider.test')}
+              {t(isTesting ? 'provider.testing' : 'providers.test')}
+              <span className="visually-hidden">{name}</span>
             </Button>
             <Button
               size="compact-sm"
@@ -107,11 +108,11 @@ export function ProviderCard({
 
 function IconButton({ label, onClick, children }: { label: string; onClick: () => void; children: React.ReactNode }) {
   return (
-    <Tooltip label={label}>
+    <Tip label={label} align="end">
       <ActionIcon variant="subtle" color="gray" size={30} aria-label={label} onClick={onClick}>
         {children}
       </ActionIcon>
-    </Tooltip>
+    </Tip>
   );
 }
 
