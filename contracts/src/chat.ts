@@ -79,6 +79,7 @@ export const chatEndpoints = {
     body: submission,
     response: z.object({ input }),
     status: 201,
+    others: { 200: z.object({ input }) },
     errors: ['not_found', 'input_conflict', 'conversation_archived', 'project_archived', 'rate_limited'],
   }),
   getTurnInputs: endpoint({
@@ -107,6 +108,7 @@ export const chatEndpoints = {
       'Starts, joins, regenerates or resumes a response and streams it; 202 {admitted, assistantId} when detached',
     body: chatBody,
     response: 'stream',
+    others: { 202: z.object({ admitted: z.literal(true), assistantId: fields.id }) },
     errors: startFailures,
   }),
   getChatStream: endpoint({
@@ -123,6 +125,7 @@ export const chatEndpoints = {
         .optional(),
     }),
     response: 'stream',
+    others: { 204: 'empty' },
     errors: ['not_found'],
   }),
   postChatStop: endpoint({

@@ -33,6 +33,8 @@ export type EndpointSpec = {
   response: z.ZodType | 'stream' | 'file';
   /** Success status: 200 unless said otherwise. */
   status?: 200 | 201 | 202 | 204;
+  /** Answers of other statuses that are no errors in the usual shape; `empty` has no body. */
+  others?: Readonly<Record<number, z.ZodType | 'empty'>>;
   /** Error codes beyond those that the access word, the body and the query already imply. */
   errors?: readonly ErrorCode[];
 };

@@ -29,6 +29,7 @@ export const systemEndpoints = {
     access: 'public',
     summary: 'Liveness and readiness; 503 {ok: false} when the database is unreachable',
     response: z.object({ ok: z.boolean() }),
+    others: { 503: z.object({ ok: z.literal(false) }) },
   }),
   getPublicConfig: endpoint({
     method: 'GET',

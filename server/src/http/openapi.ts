@@ -59,8 +59,19 @@ function operation(name: string, spec: EndpointSpec): Json {
     ...(spec.body === undefined
       ? {}
       : { requestBody: { content: { 'application/json': { schema: schemaOf(spec.body, 'input') } } } }),
-    responses: { [status]: success(spec), ...failures(spec) },
+    responses: { ...failures(spec), [status]: success(spec), ...others(spec) },
   };
+}
+
+function others(spec: EndpointSpec): Json {
+  const answers = Object.entries(spec.others ?? {});
+  return Object.fromEntries(
+    answers.map(([status, schema]) => [status, schema === 'empty' ? { description: 'Nothing' } : jsonAnswer(schema)]),
+  );
+}
+
+function jsonAnswer(schema: z.ZodType): Json {
+  return { description: 'Done', content: { 'application/json': { schema: schemaOf(schema, 'output') } } };
 }
 
 function success(spec: EndpointSpec): Json {
@@ -68,7 +79,7 @@ function success(spec: EndpointSpec): Json {
     return { description: 'AI SDK UI message stream, version 1', content: { 'text/event-stream': {} } };
   }
   if (spec.response === 'file') return { description: 'The file', content: { '*/*': {} } };
-  return { description: 'Done', content: { 'application/json': { schema: schemaOf(spec.response, 'output') } } };
+  return jsonAnswer(spec.response);
 }
 
 /** The codes that the table names, and those that access word, body and query imply. */
