@@ -8,7 +8,7 @@ import type { Database, Queryable } from '../db/pool.ts';
 import { assertCustomHeaders } from '../egress/headers.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { type CatalogueTransaction, inCatalogue, lockChatsOfModels } from './catalogue-owner.ts';
-import { sealApiKey, sealHeaders } from './credentials.ts';
+import { reseal, sealApiKey, sealHeaders } from './credentials.ts';
 import { settleDefault } from './default-model.ts';
 import { type ModelRow, type ProviderRow, providerView } from './views.ts';
 
@@ -121,6 +121,87 @@ export async function deleteProvider(
     await transaction.deleteFrom('providers').where('id', '=', id).execute();
     return settleDefault(transaction, owner);
   });
+}
+
+/** What a rotation did, counted in envelopes; `interrupted` when the signal ended it before the last one. */
+export type Rotation = { resealed: number; current: number; unreadable: number; interrupted: boolean };
+
+/** An envelope that no key opens. `owner` is the owner's e-mail address, or the id when no such account exists. */
+export type UnreadableCredential = { providerId: string; owner: string; column: 'api_key' | 'headers' };
+
+const rotationBatch = 100;
+
+/**
+ * Seals all credentials with the current key, while others may read and change them: one statement per provider, which
+ * does nothing if the envelopes are no longer those that were read. Unreadable envelopes stay as they are. Throws when a
+ * provider changes all the time.
+ */
+export async function resealProviders(
+  deps: Pick<ProviderDeps, 'secrets'> & { db: { kysely: Queryable } },
+  options: { signal: AbortSignal; onUnreadable(credential: UnreadableCredential): void },
+): Promise<Rotation> {
+  const rotation: Rotation = { resealed: 0, current: 0, unreadable: 0, interrupted: false };
+  let after = '';
+  for (;;) {
+    const rows = await sealedProviders(deps.db.kysely).where('providers.id', '>', after).limit(rotationBatch).execute();
+    if (rows.length === 0) return rotation;
+    for (const row of rows) {
+      if (options.signal.aborted) return { ...rotation, interrupted: true };
+      await resealProvider(deps, row, rotation, options.onUnreadable);
+      after = row.id;
+    }
+  }
+}
+
+type SealedProvider = Pick<ProviderRow, 'id' | 'owner_id' | 'api_key' | 'headers'> & { email: string | null };
+
+function sealedProviders(kysely: Queryable) {
+  return kysely
+    .selectFrom('providers')
+    .leftJoin('users', 'users.id', 'providers.owner_id')
+    .select(['providers.id', 'providers.owner_id', 'providers.api_key', 'providers.headers', 'users.email'])
+    .orderBy('providers.id');
+}
+
+async function resealProvider(
+  deps: Pick<ProviderDeps, 'secrets'> & { db: { kysely: Queryable } },
+  read: SealedProvider,
+  rotation: Rotation,
+  onUnreadable: (credential: UnreadableCredential) => void,
+): Promise<void> {
+  let row: SealedProvider | undefined = read;
+  for (let attempt = 0; attempt < 10 && row !== undefined; attempt += 1) {
+    const { id, owner_id, email }: SealedProvider = row;
+    const apiKey = reseal(deps, id, 'api_key', row.api_key);
+    const headers = reseal(deps, id, 'headers', row.headers);
+    if (await replaceEnvelopes(deps.db.kysely, row, apiKey.envelope, headers.envelope)) {
+      for (const [column, { state }] of [['api_key', apiKey] as const, ['headers', headers] as const]) {
+        if (state !== 'absent') rotation[state] += 1;
+        if (state === 'unreadable') onUnreadable({ providerId: id, owner: email ?? owner_id, column });
+      }
+      return;
+    }
+    row = await sealedProviders(deps.db.kysely).where('providers.id', '=', id).executeTakeFirst();
+  }
+  if (row !== undefined) throw new Error(`Provider ${row.id} is changed all the time; try again later`);
+}
+
+/** False when the stored envelopes are no longer those of `row`. */
+async function replaceEnvelopes(
+  kysely: Queryable,
+  row: SealedProvider,
+  apiKey: string | null,
+  headers: string | null,
+): Promise<boolean> {
+  if (apiKey === row.api_key && headers === row.headers) return true;
+  const { numUpdatedRows } = await kysely
+    .updateTable('providers')
+    .set({ api_key: apiKey, headers })
+    .where('id', '=', row.id)
+    .where('api_key', 'is not distinct from', row.api_key)
+    .where('headers', 'is not distinct from', row.headers)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
 }
 
 function modelsOf(transaction: CatalogueTransaction, providerId: string): Promise<ModelRow[]> {

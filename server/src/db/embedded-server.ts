@@ -66,7 +66,10 @@ export async function readPidFile(clusterDir: string): Promise<PidFile | undefin
 }
 
 /** Connects to the server that already runs on the cluster, waiting while it starts or stops; undefined when there is none. */
-export async function findServer(plan: ServerPlan, signal: AbortSignal): Promise<RunningServer | undefined> {
+export async function findServer(
+  plan: Pick<ServerPlan, 'clusterDir'>,
+  signal: AbortSignal,
+): Promise<RunningServer | undefined> {
   const giveUpAt = performance.now() + 20_000;
   while (true) {
     signal.throwIfAborted();

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
@@ -58,10 +59,41 @@ export async function startEmbedded(options: {
     await supervisor.stop();
     throw error;
   }
-  return {
-    connection: { host: supervisor.socketDir, port: 5432, user: clusterUser, database: databaseName },
-    stop: () => supervisor.stop(),
-  };
+  return { connection: connectionTo(supervisor.socketDir), stop: () => supervisor.stop() };
+}
+
+/**
+ * The embedded PostgreSQL for a tool beside the service: joins the one that runs in `dataDir` and leaves it alone, or starts it, and
+ * then `stop` shuts it down. Throws when no database was ever made there.
+ */
+export async function joinEmbedded(options: {
+  dataDir: string;
+  log: DatabaseLog;
+  signal: AbortSignal;
+}): Promise<EmbeddedDatabase> {
+  const clusterDir = join(resolve(options.dataDir), 'postgres');
+  if (!existsSync(join(clusterDir, 'PG_VERSION'))) {
+    throw new Error(`There is no database in ${clusterDir}: is DATA_DIR right, and has Homeport been started once?`);
+  }
+  const running = await joinRunning(clusterDir, options.signal);
+  if (running !== undefined) return running;
+  return startEmbedded(options).catch(async (error: unknown) => {
+    // The service may have started at the same moment.
+    const late = await joinRunning(clusterDir, options.signal);
+    if (late === undefined) throw error;
+    return late;
+  });
+}
+
+async function joinRunning(clusterDir: string, signal: AbortSignal): Promise<EmbeddedDatabase | undefined> {
+  const server = await findServer({ clusterDir }, signal);
+  if (server === undefined) return undefined;
+  await server.client.end();
+  return { connection: connectionTo(server.socketDir), stop: async () => undefined };
+}
+
+function connectionTo(socketDir: string): ClientConfig {
+  return { host: socketDir, port: 5432, user: clusterUser, database: databaseName };
 }
 
 async function chooseSocketFolder(dataDir: string): Promise<string> {

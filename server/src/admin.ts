@@ -1,0 +1,94 @@
+import { type Rotation, resealProviders } from './catalogue/providers.ts';
+import { type Config, loadConfig } from './config.ts';
+import { joinEmbedded } from './db/embedded.ts';
+import { type Database, type DatabaseLog, openDatabase } from './db/pool.ts';
+import { createKeyRing } from './secrets/key-ring.ts';
+
+const usage = `Usage: npm run admin -- <command>
+
+Commands:
+  rotate-keys   Seal every stored credential with the current SETTINGS_ENCRYPTION_KEY. Needs the settings of the
+                service; the service may run meanwhile. See docs/operations.md, "Keys".
+`;
+
+const commands = new Map([['rotate-keys', rotateKeys]]);
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const complain = (line: string): void => void process.stderr.write(`${line}\n`);
+const log: DatabaseLog = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: (details, message) => complain(`${message} ${JSON.stringify(details)}`),
+  error: (details, message) => complain(`${message} ${JSON.stringify(details)}`),
+};
+
+async function main([name, ...rest]: string[]): Promise<number> {
+  if (name === '--help' || name === 'help') {
+    process.stdout.write(usage);
+    return 0;
+  }
+  const command = rest.length === 0 ? commands.get(name ?? '') : undefined;
+  if (command === undefined) {
+    process.stderr.write(usage);
+    return 2;
+  }
+  const stopping = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => stopping.abort(new Error('interrupted')));
+  }
+  const config = loadConfig(process.env, 'must-exist');
+  return withDatabase(config, stopping.signal, (db) => command(config, db, stopping.signal));
+}
+
+async function withDatabase<T>(config: Config, signal: AbortSignal, work: (db: Database) => Promise<T>): Promise<T> {
+  const embedded =
+    config.databaseUrl === undefined ? await joinEmbedded({ dataDir: config.dataDir, log, signal }) : undefined;
+  const db = openDatabase({ connection: embedded?.connection ?? config.databaseUrl ?? '', max: 2, log });
+  try {
+    return await work(db);
+  } finally {
+    await db.close();
+    await embedded?.stop();
+  }
+}
+
+async function rotateKeys(config: Config, db: Database, signal: AbortSignal): Promise<number> {
+  const secrets = createKeyRing({ current: config.encryptionKey, previous: [...config.previousEncryptionKeys] });
+  const rotation = await resealProviders(
+    { db, secrets },
+    {
+      signal,
+      onUnreadable: ({ providerId, owner, column }) =>
+        say(`unreadable: ${column === 'api_key' ? 'API key' : 'headers'} of provider ${providerId} (owner ${owner})`),
+    },
+  );
+  say(
+    `Credentials: ${rotation.resealed} sealed again, ${rotation.current} already current, ${rotation.unreadable} unreadable.`,
+  );
+  const advice = adviceOn(rotation);
+  if (advice === undefined) return 0;
+  complain(advice);
+  return 1;
+}
+
+function adviceOn({ interrupted, unreadable }: Rotation): string | undefined {
+  if (interrupted) return 'Interrupted. Nothing is lost; run the command again for the rest.';
+  if (unreadable === 0) return undefined;
+  return (
+    'Unreadable credentials were left as they are. Put the key that they were sealed with into ' +
+    'SETTINGS_ENCRYPTION_KEY_PREVIOUS and run the command again, or have them entered anew.'
+  );
+}
+
+/** The message for people; the commonest fault of a wrong DATABASE_URL is a database that was never Homeport's. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown reason';
+  const undefinedTable = 'code' in error && error.code === '42P01';
+  return undefinedTable ? 'This database holds no Homeport. Start the service on it once.' : error.message;
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  complain(describe(error));
+  process.exitCode = 1;
+}

@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { resolveCredentials } from '../src/catalogue/credentials.ts';
+import {
+  getOwnedProvider,
+  resealProviders,
+  type UnreadableCredential,
+  updateProvider,
+} from '../src/catalogue/providers.ts';
+import { startEmbedded } from '../src/db/embedded.ts';
+import { readPidFile } from '../src/db/embedded-server.ts';
+import { migrate } from '../src/db/migrate.ts';
+import { type Database, inTransaction, openDatabase } from '../src/db/pool.ts';
+import { seal } from '../src/secrets/key-ring.ts';
+import { type CatalogueTestDeps, catalogueDeps, makeOwner, makeProvider } from './catalogue-makers.ts';
+import { createTestDatabase, silentLog, type TestDatabase } from './database.ts';
+
+const oldKey = 'the old encryption key of more than 32 bytes';
+const newKey = 'the new encryption key of more than 32 bytes';
+const lostKey = 'the lost encryption key of more than 32 bytes';
+const authSecret = 'a session secret of more than 32 bytes for tests';
+
+let testDatabase: TestDatabase;
+const folders: string[] = [];
+
+before(async () => {
+  testDatabase = await createTestDatabase();
+});
+
+after(async () => {
+  await testDatabase.drop();
+  for (const folder of folders) await rm(folder, { recursive: true, force: true });
+});
+
+async function emptied(): Promise<Database> {
+  await testDatabase.database.pool.query('delete from providers');
+  return testDatabase.database;
+}
+
+async function rotate(deps: CatalogueTestDeps, signal = new AbortController().signal) {
+  const unreadable: UnreadableCredential[] = [];
+  const rotation = await resealProviders(deps, { signal, onUnreadable: (credential) => unreadable.push(credential) });
+  return { rotation, unreadable };
+}
+
+async function stored(db: Database): Promise<unknown[]> {
+  return (await db.pool.query('select id, api_key, headers, updated_at from providers order by id')).rows;
+}
+
+async function credentialsOf(deps: CatalogueTestDeps, owner: string, id: string) {
+  return resolveCredentials(deps, await getOwnedProvider(deps, owner, id));
+}
+
+describe('a rotation', () => {
+  test('seals everything with the current key, over many batches, and a second one finds nothing to do', async () => {
+    const db = await emptied();
+    const before = catalogueDeps(db, oldKey);
+    const owners = Array.from({ length: 5 }, makeOwner);
+    const ownerOf = (index: number) => owners[index % 5] ?? assert.fail();
+    const ids: string[] = [];
+    for (let index = 0; index < 205; index += 1) {
+      const headers = { 'x-team': `team ${index}` };
+      const fields = index % 3 === 0 ? { headers } : { apiKey: `sk-${index}`, headers };
+      ids.push(await makeProvider(before, ownerOf(index), index === 7 ? {} : fields));
+    }
+    const updatedAt = (rows: unknown[]) => JSON.stringify(rows, ['id', 'updated_at']);
+    const touched = updatedAt(await stored(db));
+
+    const { rotation, unreadable } = await rotate(catalogueDeps(db, newKey, [oldKey]));
+    // 69 providers without an API key, one with nothing at all.
+    assert.deepEqual(rotation, { resealed: 204 + 135, current: 0, unreadable: 0, interrupted: false });
+    assert.deepEqual(unreadable, []);
+    assert.equal(updatedAt(await stored(db)), touched);
+
+    const alone = catalogueDeps(db, newKey);
+    for (const [index, id] of ids.entries()) {
+      if (index === 7) continue;
+      const { apiKey, headers } = await credentialsOf(alone, ownerOf(index), id);
+      assert.equal(apiKey, index % 3 === 0 ? undefined : `sk-${index}`);
+      assert.deepEqual(headers, { 'x-team': `team ${index}` });
+    }
+    const rows = await stored(db);
+    assert.deepEqual((await rotate(alone)).rotation, { resealed: 0, current: 339, unreadable: 0, interrupted: false });
+    assert.deepEqual(await stored(db), rows);
+  });
+
+  test('leaves what it cannot read as it is, and says whose it is', async () => {
+    const db = await emptied();
+    const [owner, person] = [makeOwner(), makeOwner()];
+    await db.kysely
+      .insertInto('users')
+      .values({ id: person, name: 'Ann', email: 'ann@example.org', role: 'user' })
+      .execute();
+    const lost = await makeProvider(catalogueDeps(db, lostKey), owner, { apiKey: 'sk-lost' });
+    const good = await makeProvider(catalogueDeps(db, oldKey), owner, { apiKey: 'sk-good' });
+    const half = await makeProvider(catalogueDeps(db, lostKey), person, { apiKey: 'sk-half', headers: { 'x-a': 'b' } });
+    const deps = catalogueDeps(db, newKey, [oldKey]);
+    await updateProvider(deps, person, { id: half, headers: { 'x-c': 'd' } });
+    // An envelope of the current key, but copied from another place.
+    const moved = await makeProvider(deps, owner);
+    const foreign = seal(deps.secrets, { table: 'providers', row: good, column: 'api_key' }, 'sk-moved');
+    await db.kysely.updateTable('providers').set({ api_key: foreign }).where('id', '=', moved).execute();
+
+    const rows = await stored(db);
+    const { rotation, unreadable } = await rotate(deps);
+    assert.deepEqual(rotation, { resealed: 1, current: 1, unreadable: 3, interrupted: false });
+    assert.deepEqual(unreadable, [
+      { providerId: lost, owner, column: 'api_key' },
+      { providerId: half, owner: 'ann@example.org', column: 'api_key' },
+      { providerId: moved, owner, column: 'api_key' },
+    ]);
+    const left = (all: unknown[]) => all.filter((row) => !JSON.stringify(row).includes(good));
+    assert.deepEqual(left(await stored(db)), left(rows));
+    assert.equal((await credentialsOf(catalogueDeps(db, newKey), owner, good)).apiKey, 'sk-good');
+  });
+
+  test('never overwrites a credential that somebody enters at that moment', async () => {
+    const db = await emptied();
+    const owner = makeOwner();
+    const id = await makeProvider(catalogueDeps(db, oldKey), owner, { apiKey: 'sk-before' });
+    const deps = catalogueDeps(db, newKey, [oldKey]);
+    let rotating: ReturnType<typeof rotate> | undefined;
+    await inTransaction(db, async (transaction) => {
+      // A replica that still has the old key seals with it.
+      const place = { table: 'providers', row: id, column: 'api_key' };
+      const api_key = seal(catalogueDeps(db, oldKey).secrets, place, 'sk-entered');
+      await transaction.updateTable('providers').set({ api_key }).where('id', '=', id).execute();
+      rotating = rotate(deps);
+      await someoneWaits(db);
+    });
+    const { rotation } = (await rotating) ?? assert.fail();
+    assert.deepEqual(rotation, { resealed: 1, current: 0, unreadable: 0, interrupted: false });
+    assert.equal((await credentialsOf(catalogueDeps(db, newKey), owner, id)).apiKey, 'sk-entered');
+  });
+
+  test('can be interrupted, and finished later', async () => {
+    const db = await emptied();
+    const owner = makeOwner();
+    for (const key of [oldKey, lostKey, oldKey]) await makeProvider(catalogueDeps(db, key), owner, { apiKey: 'sk' });
+    const deps = catalogueDeps(db, newKey, [oldKey]);
+    const stop = new AbortController();
+    const rotation = await resealProviders(deps, { signal: stop.signal, onUnreadable: () => stop.abort() });
+    assert.deepEqual(rotation, { resealed: 1, current: 0, unreadable: 1, interrupted: true });
+    assert.deepEqual((await rotate(deps)).rotation, { resealed: 1, current: 1, unreadable: 1, interrupted: false });
+  });
+});
+
+/** Resolves when a connection of this database waits for a lock. */
+async function someoneWaits(db: Database): Promise<void> {
+  const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  while ((await db.pool.query(waiting)).rowCount === 0);
+}
+
+type Ended = { code: number; output: string };
+
+function admin(args: string[], environment: Record<string, string>): Promise<Ended> {
+  const file = join(import.meta.dirname, '../src/admin.ts');
+  const env = { PATH: process.env.PATH, AUTH_SECRET: authSecret, ...environment };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [file, ...args], { env, timeout: 60_000 }, (error, stdout, stderr) => {
+      resolve({
+        code: typeof error?.code === 'number' ? error.code : error === null ? 0 : -1,
+        output: stdout + stderr,
+      });
+    });
+  });
+}
+
+describe('the command', () => {
+  const keys = { SETTINGS_ENCRYPTION_KEY: newKey, SETTINGS_ENCRYPTION_KEY_PREVIOUS: oldKey };
+
+  test('explains itself, with exit code 2 when it was not understood', async () => {
+    for (const args of [[], ['export'], ['rotate-keys', '--all'], ['constructor']]) {
+      const { code, output } = await admin(args, {});
+      assert.equal(code, 2, args.join(' '));
+      assert.match(output, /^Usage: npm run admin -- <command>\n[\s\S]*rotate-keys/);
+    }
+    assert.equal((await admin(['--help'], {})).code, 0);
+  });
+
+  test('works on a database elsewhere; exit code 1 and names when something is unreadable', async () => {
+    const db = await emptied();
+    const owner = makeOwner();
+    await makeProvider(catalogueDeps(db, oldKey), owner, { apiKey: 'sk-canary-1' });
+    const environment = { ...keys, DATABASE_URL: testDatabase.url };
+    assert.deepEqual(await admin(['rotate-keys'], environment), {
+      code: 0,
+      output: 'Credentials: 1 sealed again, 0 already current, 0 unreadable.\n',
+    });
+    const lost = await makeProvider(catalogueDeps(db, lostKey), owner, { headers: { 'x-a': 'canary-2' } });
+    const { code, output } = await admin(['rotate-keys'], environment);
+    assert.equal(code, 1);
+    assert.ok(output.includes(`unreadable: headers of provider ${lost} (owner ${owner})\n`), output);
+    assert.ok(output.includes('0 sealed again, 1 already current, 1 unreadable.'), output);
+    for (const secret of ['canary', oldKey, newKey, lostKey]) assert.ok(!output.includes(secret));
+  });
+
+  test('says what is wrong with its settings', async () => {
+    const { code, output } = await admin(['rotate-keys'], { SETTINGS_ENCRYPTION_KEY: 'short', PORT: 'x' });
+    assert.equal(code, 1);
+    assert.match(
+      output,
+      /SETTINGS_ENCRYPTION_KEY is not shown[\s\S]*PORT is "x"|PORT is "x"[\s\S]*SETTINGS_ENCRYPTION_KEY is not shown/,
+    );
+  });
+
+  test('leaves a folder without a database as it is', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'homeport-admin-'));
+    folders.push(dataDir);
+    const without = await admin(['rotate-keys'], { DATA_DIR: dataDir });
+    assert.equal(without.code, 1);
+    assert.match(without.output, /secrets\.json does not exist/);
+    const empty = await admin(['rotate-keys'], { ...keys, DATA_DIR: dataDir });
+    assert.equal(empty.code, 1);
+    assert.match(empty.output, /There is no database in/);
+    assert.deepEqual(await readdir(dataDir), []);
+  });
+
+  test('joins the embedded database of a running service, and starts and stops it otherwise', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'homeport-admin-'));
+    folders.push(dataDir);
+    const secrets = { AUTH_SECRET: authSecret, SETTINGS_ENCRYPTION_KEY: oldKey };
+    await writeFile(join(dataDir, 'secrets.json'), JSON.stringify(secrets), { mode: 0o600 });
+    const embedded = await startEmbedded({ dataDir, log: silentLog });
+    const db = openDatabase({ connection: embedded.connection, log: silentLog });
+    try {
+      await migrate(db);
+      await makeProvider(catalogueDeps(db, oldKey), makeOwner(), { apiKey: 'sk-1' });
+      const environment = { ...keys, DATA_DIR: dataDir };
+      const beside = await admin(['rotate-keys'], environment);
+      assert.deepEqual(beside, { code: 0, output: 'Credentials: 1 sealed again, 0 already current, 0 unreadable.\n' });
+      const { rows } = await db.pool.query('select count(*)::int as providers from providers');
+      assert.deepEqual(rows, [{ providers: 1 }]);
+    } finally {
+      await db.close();
+      await embedded.stop();
+    }
+    const alone = await admin(['rotate-keys'], { SETTINGS_ENCRYPTION_KEY: newKey, DATA_DIR: dataDir });
+    assert.deepEqual(alone, { code: 0, output: 'Credentials: 0 sealed again, 1 already current, 0 unreadable.\n' });
+    assert.equal(await readPidFile(join(dataDir, 'postgres')), undefined);
+    assert.ok(existsSync(join(dataDir, 'secrets.json')));
+  });
+});
