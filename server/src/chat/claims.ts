@@ -1,12 +1,24 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { ApiError } from '@homeport/contracts/errors';
 import { type Selectable, sql } from 'kysely';
-import { conversationNotFound, pinModel, setActiveMessage, type TitleSource } from '../conversations/chats.ts';
-import { insertAssistantMessage, insertExchange, parseStoredParts, restartMessage } from '../conversations/messages.ts';
+import {
+  conversationNotFound,
+  pinModel,
+  setActiveMessage,
+  showingMessage,
+  type TitleSource,
+  type TurnContext,
+} from '../conversations/chats.ts';
+import {
+  insertAssistantMessage,
+  insertingExchange,
+  parseStoredParts,
+  restartMessage,
+} from '../conversations/messages.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
 import type { Decision, ResponsesTable } from '../db/tables.ts';
 import type { Deps } from '../deps.ts';
-import { type InputRow, markApplied, nextInput, readQueue } from './inputs.ts';
+import { applying, type InputRow, nextInput, readQueue } from './inputs.ts';
 import { promptOf } from './prompt.ts';
 import { instantTitle } from './title.ts';
 
@@ -21,8 +33,11 @@ export type ResponseRow = Selectable<ResponsesTable>;
 /** Who makes the response and how long its lease lasts without a heartbeat. */
 export type Maker = { replica: string; leaseMs: number };
 
+/** A response that has just begun, with what its turn needs of the conversation as it was locked. */
+export type Claimed = { kind: 'claimed'; response: ResponseRow; context: TurnContext };
+
 export type ClaimOutcome =
-  | { kind: 'claimed'; response: ResponseRow }
+  | Claimed
   | { kind: 'running'; response: ResponseRow }
   | { kind: 'ended'; response: ResponseRow }
   | { kind: 'waiting'; assistantId: string }
@@ -36,6 +51,7 @@ type LockedChat = {
   model_pinned: boolean;
   model_id: string | null;
   title_source: TitleSource;
+  context_start_message_id: string | null;
 };
 
 /** Claims the input, or tells what became of it. `decision` overrides the admitted one while the response has not begun. */
@@ -52,7 +68,7 @@ export async function claimInput(
     if (input.state === 'cancelled') throw cancelled();
     if (input.state === 'applied') return outcomeOfApplied(trx, input);
     if (queue.isRunning || queue.nextId !== input.id) return { kind: 'waiting', assistantId: input.assistant_id };
-    return { kind: 'claimed', response: await applyInput(trx, chat, input, request.decision, maker) };
+    return claimed(chat, await applyInput(trx, chat, input, request.decision, maker));
   });
 }
 
@@ -81,7 +97,7 @@ export async function claimNext(deps: Pick<Deps, 'db'>, chatId: string, maker: M
     if ((await findRunning(trx, chat.id)) !== undefined) return { kind: 'nothing' };
     const next = await nextInput(trx, chat.id);
     if (next === undefined || !next.due) return { kind: 'nothing' };
-    return { kind: 'claimed', response: await applyInput(trx, chat, next, {}, maker) };
+    return claimed(chat, await applyInput(trx, chat, next, {}, maker));
   });
 }
 
@@ -108,7 +124,7 @@ export async function claimRegeneration(
     await insertAssistantMessage(trx, { id: begin.id, chatId: chat.id, parentId: message.id });
     await setActiveMessage(trx, chat.id, begin.id);
     await applyPin(trx, chat, begin.decision);
-    return { kind: 'claimed', response: await insertResponse(trx, chat, begin, maker) };
+    return claimed(chat, await insertResponse(trx, chat, begin, maker));
   });
 }
 
@@ -150,7 +166,7 @@ export async function claimResumption(
       .where('id', '=', last.id)
       .returningAll()
       .executeTakeFirstOrThrow();
-    return { kind: 'claimed', response };
+    return claimed(chat, response);
   });
 }
 
@@ -172,7 +188,16 @@ export function leaseUntil(maker: Maker) {
 async function lockChat(trx: Queryable, chatId: string, ownerId: string | undefined): Promise<LockedChat> {
   const query = trx
     .selectFrom('chats')
-    .select(['id', 'owner_id', 'archived', 'active_message_id', 'model_pinned', 'model_id', 'title_source'])
+    .select([
+      'id',
+      'owner_id',
+      'archived',
+      'active_message_id',
+      'model_pinned',
+      'model_id',
+      'title_source',
+      'context_start_message_id',
+    ])
     .where('id', '=', chatId)
     .forNoKeyUpdate();
   const chat = await (ownerId === undefined ? query : query.where('owner_id', '=', ownerId)).executeTakeFirst();
@@ -190,7 +215,10 @@ async function outcomeOfApplied(trx: Queryable, input: InputRow): Promise<ClaimO
   return { kind: response.state === 'running' ? 'running' : 'ended', response };
 }
 
-/** Input and response become messages in as few statements as there are tables: this is between a person and the first token. */
+/**
+ * Input and response become messages in one statement, made of what each table's own file writes: this stands between a
+ * person and the first token.
+ */
 async function applyInput(
   trx: Queryable,
   chat: LockedChat,
@@ -198,16 +226,30 @@ async function applyInput(
   override: Decision,
   maker: Maker,
 ): Promise<ResponseRow> {
-  if (!(await markApplied(trx, input.id))) throw cancelled();
   const parts = parseStoredParts(input.parts);
   const parentId = input.parent_given ? input.parent_id : chat.active_message_id;
   const user = { id: input.id, chatId: chat.id, parentId, parts: input.parts, ...promptOf('user', parts) };
-  await insertExchange(trx, user, input.assistant_id);
-  const title = chat.title_source === 'none' ? instantTitle(parts) : undefined;
-  await setActiveMessage(trx, chat.id, input.assistant_id, title);
   const decision = { ...input.decision, ...override };
+  const title = chat.title_source === 'none' ? instantTitle(parts) : undefined;
+  const { rows } = await sql<ResponseRow>`
+    with applied as (${applying(input.id)}),
+    exchange as (${insertingExchange(user, input.assistant_id)}),
+    shown as (${showingMessage(chat.id, input.assistant_id, title)})
+    insert into responses (id, chat_id, message_id, owner_id, state, replica, lease_until, decision)
+    select ${input.assistant_id}, ${chat.id}, ${input.id}, ${chat.owner_id}, 'running', ${maker.replica},
+      ${leaseUntil(maker)}, ${JSON.stringify(decision)}::jsonb
+    from applied where exists (select from exchange)
+    returning *`.execute(trx);
+  const response = rows[0];
+  // Nothing came: cancelled in the same moment. The transaction takes back the rest.
+  if (response === undefined) throw cancelled();
   await applyPin(trx, chat, decision);
-  return insertResponse(trx, chat, { id: input.assistant_id, messageId: input.id, decision }, maker);
+  return response;
+}
+
+function claimed(chat: LockedChat, response: ResponseRow): Claimed {
+  const { context_start_message_id: contextStartMessageId, model_pinned: modelPinned, model_id: modelId } = chat;
+  return { kind: 'claimed', response, context: { contextStartMessageId, modelPinned, modelId } };
 }
 
 async function insertResponse(

@@ -3,7 +3,7 @@ import type { Submission } from '@homeport/contracts/chat';
 import type { QueuedInput } from '@homeport/contracts/conversations';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
-import { type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
 import { assertOwnedModel } from '../catalogue/models.ts';
 import { conversationNotFound } from '../conversations/chats.ts';
@@ -202,15 +202,9 @@ export async function readQueue(trx: Queryable, chatId: string, id: string): Pro
   return { input: row, nextId: row?.next_id ?? null, isRunning: row?.is_running ?? false };
 }
 
-/** False when the input was cancelled in the same moment. */
-export async function markApplied(trx: Queryable, id: string): Promise<boolean> {
-  const { numUpdatedRows } = await trx
-    .updateTable('inputs')
-    .set({ state: 'applied' })
-    .where('id', '=', id)
-    .where('state', '=', 'queued')
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
+/** The statement that marks an input applied; it returns no row when the input was cancelled in the same moment. */
+export function applying(id: string): RawBuilder<unknown> {
+  return sql`update inputs set state = 'applied' where id = ${id} and state = 'queued' returning id`;
 }
 
 /** Makes the input start without waiting for a browser: a response has ended before it. */

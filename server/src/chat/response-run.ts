@@ -2,10 +2,11 @@ import { ApiError } from '@homeport/contracts/errors';
 import type { Frame, MessageMetadata, MessagePart, Usage } from '@homeport/contracts/frames';
 import { createMessageAssembler, finishParts } from '@homeport/contracts/message-assembly';
 import { framesOfParts } from '@homeport/contracts/part-frames';
+import type { TurnContext } from '../conversations/chats.ts';
 import { readParts } from '../conversations/messages.ts';
 import { databaseUnavailable, isDatabaseUnavailable } from '../db/pool.ts';
 import type { Deps } from '../deps.ts';
-import type { ResponseRow } from './claims.ts';
+import type { Claimed, ResponseRow } from './claims.ts';
 import { type EndState, endResponse, interruptedError, saveCheckpoint } from './response-end.ts';
 import { ResponseLog } from './response-log.ts';
 import type { RunningResponses } from './running-responses.ts';
@@ -44,6 +45,7 @@ export class ResponseRun {
   /** Resolves when the response has ended; true when an input waits in the conversation. Never rejects. */
   readonly done: Promise<boolean>;
   readonly #deps: RunDeps;
+  readonly #context: TurnContext;
   readonly #abort = new AbortController();
   readonly #assembler = createMessageAssembler();
   readonly #startedAt = performance.now();
@@ -52,8 +54,9 @@ export class ResponseRun {
   #ending = false;
   #modelId: string | undefined;
 
-  constructor(deps: RunDeps, response: ResponseRow) {
+  constructor(deps: RunDeps, { response, context }: Omit<Claimed, 'kind'>) {
     this.#deps = deps;
+    this.#context = context;
     this.response = response;
     this.log = new ResponseLog(response.first_seq);
     this.begun = new Promise((resolve) => {
@@ -106,7 +109,12 @@ export class ResponseRun {
 
   async #make(): Promise<Ending> {
     const basis = await this.#replayEarlierParts();
-    const turn = await prepareTurn(this.#deps, this.response, basis, this.#abort.signal);
+    const turn = await prepareTurn(
+      this.#deps,
+      { response: this.response, context: this.#context },
+      basis,
+      this.#abort.signal,
+    );
     this.#modelId = turn.modelId;
     const result = await this.#turn(turn);
     if (result.outcome === 'complete') return { state: 'complete', result };

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { type ClaimOutcome, claimNext, type Maker, type ResponseRow } from './claims.ts';
+import { type Claimed, type ClaimOutcome, claimNext, type Maker } from './claims.ts';
 import { dueChats } from './inputs.ts';
 import { dropOldFrames, interruptExpired, type LogBatch, renewLeases, storeFrames } from './response-end.ts';
 import { ResponseRun, type RunDeps } from './response-run.ts';
@@ -92,8 +92,9 @@ export class RunningResponses {
   }
 
   /** Makes a claimed response; the returned run is already under way. */
-  begin(response: ResponseRow): ResponseRun {
-    const run = new ResponseRun({ ...this.#deps, responses: this }, response);
+  begin(claimed: Claimed): ResponseRun {
+    const { response } = claimed;
+    const run = new ResponseRun({ ...this.#deps, responses: this }, claimed);
     this.#runs.set(response.id, run);
     if (this.#earlyStops.delete(response.id)) run.stop();
     void run.done.then((chatHasNext) => this.#finished(run, chatHasNext));
@@ -102,7 +103,7 @@ export class RunningResponses {
 
   /** Begins the response when the outcome is a claim; otherwise finds the run here, if it is here. */
   adopt(outcome: ClaimOutcome): ResponseRun | undefined {
-    if (outcome.kind === 'claimed') return this.begin(outcome.response);
+    if (outcome.kind === 'claimed') return this.begin(outcome);
     return outcome.kind === 'running' ? this.#runs.get(outcome.response.id) : undefined;
   }
 
@@ -115,7 +116,7 @@ export class RunningResponses {
   async startNext(chatId: string): Promise<void> {
     if (this.#draining) return;
     const outcome = await claimNext(this.#deps, chatId, this.maker);
-    if (outcome.kind === 'claimed') this.begin(outcome.response);
+    if (outcome.kind === 'claimed') this.begin(outcome);
   }
 
   /** Lets running responses finish for `milliseconds`, hands the rest over as `interrupted`, and stops all timers. */

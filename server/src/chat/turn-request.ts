@@ -1,13 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { ApiError } from '@homeport/contracts/errors';
 import type { Frame, MessagePart } from '@homeport/contracts/frames';
 import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
 import { resolveCredentials, type StoredProvider } from '../catalogue/credentials.ts';
 import { type ResolvedModel, resolveModel } from '../catalogue/model-choice.ts';
 import { readBranchNewestFirst } from '../conversations/branches.ts';
-import { findTurnContext } from '../conversations/chats.ts';
 import type { Deps } from '../deps.ts';
-import type { ResponseRow } from './claims.ts';
+import type { Claimed, ResponseRow } from './claims.ts';
 import { type FittedContext, fitContext } from './context-window.ts';
 import { type ChatMessage, toProviderMessages } from './provider-messages.ts';
 import { initialDialect, streamChatCompletion } from './provider-stream.ts';
@@ -43,12 +41,10 @@ const continueInstruction: ChatMessage = {
 /** Resolves the model, reads what fits of the conversation, and unseals the credentials just before they are used. */
 export async function prepareTurn(
   deps: TurnDeps & { findTools: FindTools },
-  response: ResponseRow,
+  { response, context: chat }: Omit<Claimed, 'kind'>,
   basis: readonly MessagePart[],
   signal: AbortSignal,
 ): Promise<PreparedTurn> {
-  const chat = await findTurnContext(deps.db, response.chat_id);
-  if (chat === undefined) throw new ApiError('not_found', 'Conversation not found');
   const modelId = chosenModel(response, chat);
   const [resolved, tools] = await Promise.all([
     resolveModel(deps, catalogueOwner(deps.config, response.owner_id), { modelId }),

@@ -5,7 +5,7 @@ import { limits } from '@homeport/contracts/limits';
 import { type RawBuilder, sql } from 'kysely';
 import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
 import { assertOwnedModel } from '../catalogue/models.ts';
-import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
+import { inTransaction, type Queryable } from '../db/pool.ts';
 import type { Deps } from '../deps.ts';
 import { findNewestLeaf } from './branches.ts';
 import { type ChatRow, chatColumns, runningColumn, viewChat } from './chat-view.ts';
@@ -130,30 +130,22 @@ export async function deleteOwnedChat(deps: Pick<Deps, 'db'>, ownerId: string, c
 export type TurnContext = { contextStartMessageId: string | null; modelPinned: boolean; modelId: string | null };
 
 /** Undefined when the conversation is gone. */
-export async function findTurnContext(db: Pick<Database, 'pool'>, chatId: string): Promise<TurnContext | undefined> {
-  const { rows } = await db.pool.query<TurnContext>({
-    name: 'turn-context',
-    text: `select context_start_message_id as "contextStartMessageId", model_pinned as "modelPinned", model_id as "modelId"
-      from chats where id = $1`,
-    values: [chatId],
-  });
-  return rows[0];
-}
-
-/**
- * Makes a message the newest of the branch that is shown, and the conversation active now. `instantTitle` names it; give one
- * only to a locked conversation without a name.
- */
+/** Makes a message the newest of the branch that is shown, and the conversation active now. */
 export async function setActiveMessage(
   trx: Queryable,
   chatId: string,
   messageId: string,
   instantTitle?: string,
 ): Promise<void> {
-  const title = storedTitle(instantTitle ?? '');
+  await showingMessage(chatId, messageId, instantTitle).execute(trx);
+}
+
+/** The statement of `setActiveMessage`. `instantTitle` names the conversation; give one only to a locked one without a name. */
+export function showingMessage(chatId: string, messageId: string, instantTitle = ''): RawBuilder<unknown> {
+  const title = storedTitle(instantTitle);
   const sets = [sql`active_message_id = ${messageId}`, sql`updated_at = now()`];
   if (title !== '') sets.push(...titleSets(title, 'instant'));
-  await sql`update chats c set ${sql.join(sets)} where id = ${chatId}`.execute(trx);
+  return sql`update chats c set ${sql.join(sets)} where id = ${chatId}`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { MessagePart, Usage } from '@homeport/contracts/frames';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 import type { MessageStatus } from '../db/tables.ts';
 import { ownerLexeme, searchText, searchTextMax } from './search-text.ts';
@@ -35,9 +35,12 @@ export async function insertAssistantMessage(
   });
 }
 
-/** A submitted message and the still empty answer to it, in one statement. Throws `not_found` like `insertUserMessage`. */
-export async function insertExchange(trx: Queryable, user: NewUserMessage, assistantId: string): Promise<void> {
-  const { rows } = await sql`
+/**
+ * The statement that inserts a submitted message and the still empty answer to it. It returns no row when the parent is no
+ * message of the conversation.
+ */
+export function insertingExchange(user: NewUserMessage, assistantId: string): RawBuilder<unknown> {
+  return sql`
     insert into messages (id, chat_id, parent_id, role, parts, prompt, prompt_tokens, status, search)
     select m.id, c.id, m.parent_id, m.role, m.parts, m.prompt, m.prompt_tokens, m.status, m.search
     from chats c left join messages p on p.id = ${user.parentId} and p.chat_id = c.id,
@@ -46,8 +49,7 @@ export async function insertExchange(trx: Queryable, user: NewUserMessage, assis
       (${assistantId}, ${user.id}, 'assistant', '[]', null, null, 'streaming', null)
     ) m (id, parent_id, role, parts, prompt, prompt_tokens, status, search)
     where c.id = ${user.chatId} and (${user.parentId}::text is null or p.id is not null)
-    returning id`.execute(trx);
-  if (rows.length === 0) throw new ApiError('not_found', 'Message not found');
+    returning id`;
 }
 
 type NewMessage = NewUserMessage & { role: 'user' | 'assistant'; status: MessageStatus; modelId: string | null };
