@@ -10,6 +10,7 @@ import {
   chatDetail,
   createChat,
   postChat,
+  releaseWhile,
   sentText,
   settled,
   startDetached,
@@ -21,7 +22,6 @@ import {
   addModels,
   type Caller,
   type Json,
-  pause,
   type Running,
   readEvents,
   scratchFolder,
@@ -52,7 +52,7 @@ test('a Chat of @ai-sdk/react takes up a detached response with its default tran
   });
   const chat = new Chat<UIMessage>({ id: chatId, messages: [question], transport });
   const resumed = chat.resumeStream();
-  await releaseUntil(resumed);
+  await releaseWhile(provider, resumed);
   assert.equal(chat.error, undefined);
   assert.equal(chat.status, 'ready');
   await assertFollowed(chatId, chat.messages, question);
@@ -76,7 +76,7 @@ test('the unmodified useChat hook with `resume` does so in a browser', { timeout
     await page.route('**/follow', (route) => route.fulfill({ contentType: 'text/html; charset=utf-8', body: html }));
     await page.goto(`${product.url}/follow`);
     await page.locator('#root[data-status=streaming]').waitFor();
-    await releaseUntil(page.locator('#root[data-status=ready]').waitFor());
+    await releaseWhile(provider, page.locator('#root[data-status=ready]').waitFor());
     await assertFollowed(chatId, JSON.parse((await page.locator('pre').textContent()) ?? ''), question);
   } finally {
     await browser.close();
@@ -138,18 +138,6 @@ async function ask(name: string): Promise<{ chatId: string; question: UIMessage 
   const id = `asked-in-${name}`;
   await startDetached(caller, chatId, id);
   return { chatId, question: { id, role: 'user', parts: [{ type: 'text', text: id }] } };
-}
-
-async function releaseUntil(followed: Promise<unknown>): Promise<void> {
-  let isOver = false;
-  const over = followed.finally(() => {
-    isOver = true;
-  });
-  while (!isOver) {
-    await fetch(new URL('/release', provider.url), { method: 'POST' });
-    await pause(100);
-  }
-  await over;
 }
 
 /** The client has the question and the whole answer: what is stored, which is what the provider sent. */

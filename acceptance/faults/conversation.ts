@@ -92,3 +92,21 @@ export async function inParallel<T>(
   };
   await Promise.all(Array.from({ length: width }, worker));
 }
+
+/** Lets answers that wait before their end go on, again and again, until the work is done. */
+export async function releaseWhile<T>(
+  provider: Running,
+  work: Promise<T>,
+  isDue: () => boolean = () => true,
+): Promise<T> {
+  let isOver = false;
+  const end = (): void => {
+    isOver = true;
+  };
+  work.then(end, end);
+  while (!isOver) {
+    if (isDue()) await fetch(new URL('/release', provider.url), { method: 'POST' });
+    await pause(100);
+  }
+  return work;
+}

@@ -30,6 +30,7 @@ import {
   createChat,
   postChat,
   providerRequests,
+  releaseWhile,
   sentText,
   settled,
   startDetached,
@@ -89,18 +90,10 @@ test(`${leavings} times leaving and coming back: every follower assembles the id
     ),
   );
   // The answers wait before their end until all leavings are done, so that everybody comes back while it is running.
-  const whole = Promise.all(following);
-  let isOver = false;
-  void whole.finally(() => {
-    isOver = true;
-  });
-  while (!isOver) {
-    if (budget.left === 0) await fetch(new URL('/release', provider.url), { method: 'POST' });
-    await pause(100);
-  }
+  const assembled = await releaseWhile(provider, Promise.all(following), () => budget.left === 0);
   const requests = await providerRequests(provider);
   assert.equal(requests.length, responsesInAll, 'the model is asked once per response');
-  for (const [index, texts] of (await whole).entries()) {
+  for (const [index, texts] of assembled.entries()) {
     const chatId = chats[index] ?? '';
     await settled(caller, chatId);
     const [, answer] = await allMessages(caller, chatId);

@@ -45,6 +45,7 @@ let caller: Caller;
 /** Through the proxy. */
 let unlucky: Caller;
 let models: string[];
+let isOver = false;
 
 before(async () => {
   const random = seededRandom(seedOf('retries'));
@@ -60,7 +61,10 @@ before(async () => {
   });
   unlucky = new Caller(proxy.url, caller.cookie);
 });
-after(() => proxy?.close());
+after(() => {
+  isOver = true;
+  proxy?.close();
+});
 
 test(`${ids} ids × ${sendsPerId} parallel sends without acknowledgements: one message, one call, one answer each`, {
   timeout: 240_000,
@@ -95,7 +99,7 @@ test('kill -9 and restart between sends and retries: still one message and one a
     if (message.endpoint === '/api/chat/start') await beginUntilAcknowledged(message);
   });
   const half = (messages.length * sendsPerId) / 2;
-  while (acknowledged < half) await pause(1);
+  while (acknowledged < half && !isOver) await pause(1);
   await restart();
   await sending;
   await assertOncePerId(messages, 0);
@@ -186,11 +190,13 @@ async function beginUntilAcknowledged({ chatId, id }: Message): Promise<void> {
 }
 
 async function insist(method: string, path: string, body: object): Promise<Answer> {
-  for (;;) {
+  const giveUpAt = performance.now() + 60_000;
+  while (performance.now() < giveUpAt && !isOver) {
     const answer = await unlucky.call(method, path, body).catch(() => undefined);
     if (answer !== undefined && answer.status !== 503) return answer;
     await pause(5);
   }
+  throw new Error(`${method} ${path} was never acknowledged`);
 }
 
 async function restart(): Promise<void> {
