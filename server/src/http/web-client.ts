@@ -68,7 +68,8 @@ export async function createWebClient(folder: string, publicConfig: () => Promis
       const encoding = encodings.find(
         ({ name, suffix }) => acceptEncoding.includes(name) && files.has(pathname + suffix),
       );
-      const handle = await open(join(folder, pathname + (encoding?.suffix ?? '')));
+      const handle = await open(join(folder, pathname + (encoding?.suffix ?? ''))).catch(() => undefined);
+      if (handle === undefined) return servePage(pathname, outgoing);
       await sendFile(handle, outgoing, {
         'content-type': types[extname(pathname)] ?? 'application/octet-stream',
         // Vite names what is below /assets by content.
