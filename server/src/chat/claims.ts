@@ -89,10 +89,15 @@ export async function findOutcome(
   return { kind: 'waiting', assistantId: input.assistant_id };
 }
 
-/** Claims whatever is next in the conversation and due; used when a response ended and by the dispatcher. */
+/**
+ * Claims whatever is next in the conversation and due, unless its owner's account is disabled; used when a response ended
+ * and by the dispatcher.
+ */
 export async function claimNext(deps: Pick<Deps, 'db'>, chatId: string, maker: Maker): Promise<ClaimOutcome> {
   return inTransaction(deps.db, async (trx) => {
-    const chat = await lockChat(trx, chatId, undefined).catch(() => undefined);
+    const chat = await lockingChat(trx, chatId)
+      .where('owner_id', 'in', trx.selectFrom('users').select('id').where('enabled', '=', true))
+      .executeTakeFirst();
     if (chat === undefined) return { kind: 'nothing' };
     if ((await findRunning(trx, chat.id)) !== undefined) return { kind: 'nothing' };
     const next = await nextInput(trx, chat.id);
@@ -185,8 +190,16 @@ export function leaseUntil(maker: Maker) {
   return sql<Date>`now() + ${maker.leaseMs} * interval '1 millisecond'`;
 }
 
-async function lockChat(trx: Queryable, chatId: string, ownerId: string | undefined): Promise<LockedChat> {
-  const query = trx
+async function lockChat(trx: Queryable, chatId: string, ownerId: string): Promise<LockedChat> {
+  const chat: LockedChat | undefined = await lockingChat(trx, chatId)
+    .where('owner_id', '=', ownerId)
+    .executeTakeFirst();
+  if (chat === undefined) throw conversationNotFound();
+  return chat;
+}
+
+function lockingChat(trx: Queryable, chatId: string) {
+  return trx
     .selectFrom('chats')
     .select([
       'id',
@@ -200,9 +213,6 @@ async function lockChat(trx: Queryable, chatId: string, ownerId: string | undefi
     ])
     .where('id', '=', chatId)
     .forNoKeyUpdate();
-  const chat = await (ownerId === undefined ? query : query.where('owner_id', '=', ownerId)).executeTakeFirst();
-  if (chat === undefined) throw conversationNotFound();
-  return chat;
 }
 
 async function outcomeOfApplied(trx: Queryable, input: InputRow): Promise<ClaimOutcome> {

@@ -137,19 +137,30 @@ export async function saveCheckpoint(
   await saveParts(deps.db.kysely, { id: response.id, generation: response.generation, parts: JSON.stringify(parts) });
 }
 
-/** Renews leases; resolves with those still held and whether Stop was asked for. */
+/** Renews leases; resolves with the generations of those still held. */
 export async function renewLeases(
   deps: Pick<Deps, 'db'>,
   ids: readonly string[],
   maker: Maker,
-): Promise<Map<string, { generation: number; stopRequested: boolean }>> {
-  const { rows } = await deps.db.pool.query<{ id: string; generation: number; stop_requested: boolean }>({
+): Promise<Map<string, number>> {
+  const { rows } = await deps.db.pool.query<{ id: string; generation: number }>({
     name: 'renew-leases',
     text: `update responses set lease_until = now() + $3 * interval '1 millisecond'
-      where id = any($1) and replica = $2 and state = 'running' returning id, generation, stop_requested`,
+      where id = any($1) and replica = $2 and state = 'running' returning id, generation`,
     values: [ids, maker.replica, maker.leaseMs],
   });
-  return new Map(rows.map((row) => [row.id, { generation: row.generation, stopRequested: row.stop_requested }]));
+  return new Map(rows.map((row) => [row.id, row.generation]));
+}
+
+/** Ids and generations of a replica's responses that must stop: on request, or because the owner's account was disabled. */
+export async function findToStop(deps: Pick<Deps, 'db'>, replica: string): Promise<Map<string, number>> {
+  const { rows } = await deps.db.pool.query<{ id: string; generation: number }>({
+    name: 'find-to-stop',
+    text: `select r.id, r.generation from responses r join users u on u.id = r.owner_id
+      where r.state = 'running' and r.replica = $1 and (r.stop_requested or not u.enabled)`,
+    values: [replica],
+  });
+  return new Map(rows.map((row) => [row.id, row.generation]));
 }
 
 /** Asks the maker of the running response to stop; resolves with its id. With `assistantId` it hits no other. */

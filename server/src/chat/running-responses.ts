@@ -1,7 +1,14 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { type Claimed, type ClaimOutcome, claimNext, type Maker } from './claims.ts';
 import { dueChats } from './inputs.ts';
-import { dropOldFrames, interruptExpired, type LogBatch, renewLeases, storeFrames } from './response-end.ts';
+import {
+  dropOldFrames,
+  findToStop,
+  interruptExpired,
+  type LogBatch,
+  renewLeases,
+  storeFrames,
+} from './response-end.ts';
 import { ResponseRun, type RunDeps } from './response-run.ts';
 import { type Signal, SignalListener } from './signals.ts';
 
@@ -14,6 +21,8 @@ export type ChatTimings = {
   heartbeatMs: number;
   sweepMs: number;
   dispatchMs: number;
+  /** How often responses that must stop are looked for, where no signal came through. */
+  watchMs: number;
   /** How long frames are kept after the end. */
   keepFramesMs: number;
 };
@@ -25,11 +34,10 @@ export const defaultTimings: ChatTimings = {
   heartbeatMs: 5_000,
   sweepMs: 5_000,
   dispatchMs: 1_000,
+  watchMs: 500,
   keepFramesMs: 5 * 60_000,
 };
 
-/** How long a signal that came before its response is remembered. */
-const earlyStopMs = 10_000;
 const dueBatch = 50;
 const backgroundMax = 8;
 
@@ -46,7 +54,6 @@ export class RunningResponses {
   readonly timings: ChatTimings;
   readonly #deps: ReplicaDeps;
   readonly #runs = new Map<string, ResponseRun>();
-  readonly #earlyStops = new Map<string, number>();
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #idle = new Set<() => void>();
   readonly #jobs = new Map<string, Promise<void>>();
@@ -84,6 +91,7 @@ export class RunningResponses {
     this.#every(this.timings.heartbeatMs, 'heartbeat', () => this.#heartbeat());
     this.#every(this.timings.sweepMs, 'sweep', () => this.#sweep());
     this.#every(this.timings.dispatchMs, 'dispatch', () => this.#dispatch());
+    this.#every(this.timings.watchMs, 'watch', () => this.#watch());
     this.#job('sweep', () => this.#sweep());
   }
 
@@ -96,7 +104,6 @@ export class RunningResponses {
     const { response } = claimed;
     const run = new ResponseRun({ ...this.#deps, responses: this }, claimed);
     this.#runs.set(response.id, run);
-    if (this.#earlyStops.delete(response.id)) run.stop();
     void run.done.then((chatHasNext) => this.#finished(run, chatHasNext));
     return run;
   }
@@ -181,7 +188,8 @@ export class RunningResponses {
   }
 
   async #heartbeat(): Promise<void> {
-    const runs = [...this.#runs.values()].filter((run) => !run.ending);
+    // Those that are ending too: while they wait for the database nobody may end them with less than they hold.
+    const runs = [...this.#runs.values()];
     if (runs.length === 0) return;
     const held = await renewLeases(
       this.#deps,
@@ -189,10 +197,16 @@ export class RunningResponses {
       this.maker,
     );
     for (const run of runs) {
-      const lease = held.get(run.response.id);
-      if (lease?.generation !== run.response.generation) {
-        if (!run.ending) run.lose();
-      } else if (lease.stopRequested) run.stop();
+      if (held.get(run.response.id) !== run.response.generation && !run.ending) run.lose();
+    }
+  }
+
+  /** Stops what was asked to stop and what belongs to disabled accounts. The generation spares a response that was continued since. */
+  async #watch(): Promise<void> {
+    if (this.#runs.size === 0) return;
+    for (const [id, generation] of await findToStop(this.#deps, this.replica)) {
+      const run = this.#runs.get(id);
+      if (run?.response.generation === generation) run.stop();
     }
   }
 
@@ -202,8 +216,6 @@ export class RunningResponses {
     const chats = await interruptExpired(this.#deps);
     await dropOldFrames(this.#deps, this.timings.keepFramesMs);
     await this.#startEach(new Set(chats));
-    const now = this.#deps.clock.now();
-    for (const [id, at] of this.#earlyStops) if (now - at > earlyStopMs) this.#earlyStops.delete(id);
   }
 
   async #dispatch(): Promise<void> {
@@ -217,16 +229,8 @@ export class RunningResponses {
   }
 
   #onSignal(signal: Signal): void {
-    if (signal.kind === 'input') {
-      this.#job('dispatch', () => this.#dispatch());
-      return;
-    }
-    if (signal.kind !== 'stop') return;
-    for (const id of signal.ids) {
-      const run = this.#runs.get(id);
-      if (run === undefined) this.#earlyStops.set(id, this.#deps.clock.now());
-      else run.stop();
-    }
+    if (signal.kind === 'input') this.#job('dispatch', () => this.#dispatch());
+    if (signal.kind === 'stop' && signal.ids.some((id) => this.#runs.has(id))) this.#job('watch', () => this.#watch());
   }
 
   #every(milliseconds: number, name: string, work: () => Promise<void>): void {

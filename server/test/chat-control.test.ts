@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setUserEnabled } from '../src/accounts/users.ts';
+import { createCaller, type SignedIn, startTestApp, type TestApp } from './app.ts';
+import { addModels, chatDetail, createChat, postChat, readStream, submission, submit, until } from './chat-harness.ts';
+import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+import { say } from './fakes/provider-scripts.ts';
+
+let maker: TestApp;
+let other: TestApp;
+let provider: FakeProvider;
+// Heartbeats and leases longer than any test: what ends here is not ended by them.
+const timings = { leaseMs: 600_000, heartbeatMs: 300_000, sweepMs: 300_000, dispatchMs: 100, watchMs: 100 };
+before(async () => {
+  provider = await startFakeProvider();
+  provider.script('silent', () => ({ steps: [...say('Some words first'), { hang: true }] }));
+  maker = await startTestApp({ timings });
+  other = await startTestApp({ timings, database: maker.database });
+});
+after(async () => {
+  await other.stop();
+  await maker.stop();
+  await provider.close();
+});
+
+function at(app: TestApp, user: SignedIn): SignedIn {
+  return { ...createCaller(app.url, user.cookie), id: user.id, email: user.email };
+}
+
+test('Stop reaches a silent response at a replica that hears no signals', async () => {
+  const deaf = await startTestApp({ timings, database: maker.database });
+  await deaf.service.deps.responses.signals.stop();
+  const user = await deaf.signIn();
+  await addModels(user, provider, ['silent']);
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'go');
+  const streaming = readStream(await postChat(user, { chatId, messageId }));
+  const asked = provider.requests.at(-1);
+  const stopped = await at(other, user).call(`POST /api/chat/${chatId}/stop`, {});
+  assert.equal(stopped.body.stopped, true);
+  assert.equal(await asked?.closed, 'aborted');
+  assert.ok((await streaming).frames.some(({ frame }) => frame.type === 'abort'));
+  await deaf.stop();
+});
+
+test('a response that is continued at another replica is not hit by the Stop that came before', async () => {
+  const user = await maker.signIn();
+  await addModels(user, provider, ['words-5003@50']);
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'go');
+  const streaming = readStream(await postChat(user, { chatId, messageId }));
+  await user.call(`POST /api/chat/${chatId}/stop`, {});
+  const stopped = await streaming;
+  const elsewhere = at(other, user);
+  const until = (stopped.frames.at(-1)?.id ?? 0) + 300;
+  const resumed = await readStream(await postChat(elsewhere, { chatId, resume: true }), ({ id }) => id > until);
+  assert.ok(resumed.text.length > 200, 'it goes on');
+  assert.equal((await chatDetail(user, chatId)).messages[1].status, 'streaming');
+  await elsewhere.call(`POST /api/chat/${chatId}/stop`, {});
+});
+
+test('disabling an account ends its streams at every replica, and starts nothing of what it queued', async () => {
+  const user = await maker.signIn();
+  await addModels(user, provider, ['silent']);
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'go');
+  const here = readStream(await postChat(user, { chatId, messageId }));
+  const elsewhere = readStream(await at(other, user).fetch(`/api/chat/${chatId}/stream`));
+  await user.call('POST /api/chat/turn-inputs', submission(chatId, 'next'));
+  const calls = provider.requests.length;
+  const { deps } = maker.service;
+  await setUserEnabled(deps, user.id, false);
+  for (const { done, frames } of await Promise.all([here, elsewhere])) {
+    assert.equal(done, true);
+    assert.ok(frames.some(({ frame }) => frame.type === 'abort'));
+  }
+  assert.equal((await user.call('GET /api/me')).body.error.code, 'account_disabled');
+  await maker.service.deps.responses.startNext(chatId);
+  await other.service.deps.responses.startNext(chatId);
+  assert.equal(provider.requests.length, calls);
+  assert.equal(
+    (await deps.db.kysely.selectFrom('responses').where('chat_id', '=', chatId).selectAll().execute()).length,
+    1,
+  );
+
+  await setUserEnabled(deps, user.id, true);
+  await until(async () => provider.requests.length > calls);
+  await deps.responses.startNext(chatId);
+});
