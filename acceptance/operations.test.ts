@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { createChat, postChat, startDetached, submission } from './faults/conversation.ts';
+import {
+  addModels,
+  type Caller,
+  type Json,
+  type Running,
+  readEvents,
+  scratchFolder,
+  setUp,
+  startProduct,
+  startProvider,
+} from './product.ts';
+
+/** What docs/operations.md tells an operator to do, done. */
+
+const run = promisify(execFile);
+const dist = process.env.HOMEPORT_DIST ?? join(import.meta.dirname, '../dist');
+const newKey = 'the next encryption key of these tests';
+
+let provider: Running;
+
+before(async () => {
+  provider = await startProvider();
+});
+
+async function stop(product: Running): Promise<void> {
+  product.kill('SIGTERM');
+  assert.equal(await product.exited, 0, product.output());
+}
+
+/** Sends a message and reads the answer to its end: needs the session, the history and the provider's key. */
+async function ask(caller: Caller, chatId: string, id: string): Promise<string> {
+  await caller.must('POST', '/api/chat/start', submission(chatId, id));
+  const { text, done } = await readEvents(await postChat(caller, { chatId, messageId: id }));
+  assert.ok(done);
+  return text;
+}
+
+test('a copy of the stopped data folder is a backup: sessions, words and keys are in it', async () => {
+  const dataDir = join(scratchFolder(), 'data');
+  const first = await startProduct(dataDir);
+  const caller = await setUp(first.url);
+  await addModels(caller, provider.url, ['words-20']);
+  const chatId = await createChat(caller);
+  assert.notEqual(await ask(caller, chatId, 'before'), '');
+  // An answer that runs while the service is stopped is in the backup as well.
+  const other = await createChat(caller);
+  await startDetached(caller, other, 'last-words');
+  await stop(first);
+
+  const archive = join(dirname(dataDir), 'backup.tar');
+  await run('tar', ['-C', dirname(dataDir), '-cpf', archive, basename(dataDir)]);
+  const elsewhere = join(scratchFolder(), 'restored');
+  mkdirSync(elsewhere);
+  await run('tar', ['-C', elsewhere, '-xpf', archive]);
+
+  // What is written after the backup is not in it.
+  const second = await startProduct(dataDir);
+  caller.url = second.url;
+  const late = await createChat(caller);
+  await stop(second);
+
+  const restored = await startProduct(join(elsewhere, 'data'));
+  caller.url = restored.url;
+  const { chats } = await caller.must('GET', '/api/chats');
+  assert.deepEqual(chats.map((chat: Json) => chat.id).sort(), [chatId, other].sort());
+  assert.ok(!chats.some((chat: Json) => chat.id === late));
+  const { messages } = await caller.must('GET', `/api/chats?id=${other}`);
+  assert.equal(messages.length, 2);
+  assert.notEqual(await ask(caller, chatId, 'after'), '');
+  await stop(restored);
+});
+
+test('the encryption key changes while the service runs', async () => {
+  const dataDir = join(scratchFolder(), 'data');
+  const first = await startProduct(dataDir);
+  const caller = await setUp(first.url);
+  await addModels(caller, provider.url, ['words-20']);
+  const chatId = await createChat(caller);
+  await stop(first);
+
+  const oldKey: unknown = JSON.parse(readFileSync(join(dataDir, 'secrets.json'), 'utf8')).SETTINGS_ENCRYPTION_KEY;
+  const keys = { SETTINGS_ENCRYPTION_KEY: newKey, SETTINGS_ENCRYPTION_KEY_PREVIOUS: String(oldKey) };
+  const both = await startProduct(dataDir, keys);
+  caller.url = both.url;
+  const { PATH } = process.env;
+  const env = { PATH, DATA_DIR: dataDir, ...keys };
+  const { stdout } = await run(process.execPath, [join(dist, 'server/admin.mjs'), 'rotate-keys'], { env });
+  assert.equal(stdout, 'Credentials: 1 sealed again, 0 already current, 0 unreadable.\n');
+  assert.notEqual(await ask(caller, chatId, 'meanwhile'), '');
+  await stop(both);
+
+  const after = await startProduct(dataDir, { SETTINGS_ENCRYPTION_KEY: newKey });
+  caller.url = after.url;
+  assert.notEqual(await ask(caller, chatId, 'after'), '');
+  await stop(after);
+});
