@@ -44,16 +44,16 @@ export const settingTable = {
     valid: isPostgresUrl,
   }),
   host: text('HOST', '127.0.0.1', {
-    about: 'The address to listen on. `0.0.0.0` or `::` for all; then set `BASE_URL` as well.',
+    about: 'The address to listen on. `0.0.0.0` or `::` for all of this machine.',
     takes: 'an address or a host name',
   }),
   port: integer('PORT', 3000, 0, 65_535, { about: 'The port to listen on; 0 picks a free one.' }),
   baseUrl: {
     ...optional('BASE_URL', {
       about:
-        'The address that people type, without a path. Needed behind a reverse proxy and for any host name but `localhost`; https makes the cookies Secure.',
+        'The address that people type, without a path. Needed for https and for every host name but `localhost`; https makes the cookies Secure.',
       takes: 'an http or https origin such as https://chat.example.org',
-      defaultText: 'derived from `HOST` and `PORT`',
+      defaultText: 'unset: `localhost` and literal addresses over http, as they are typed',
     }),
     parse: parseOrigin,
   },
