@@ -46,6 +46,7 @@ const serverLimits = {
   requestTimeout: 0,
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 5_000,
+  requireHostHeader: false,
 };
 
 const noTools: FindTools = async () => [];

@@ -1,6 +1,6 @@
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { ApiError } from '@homeport/contracts/errors';
+import { ApiError, errorStatus } from '@homeport/contracts/errors';
 import { errorResponse } from './error-response.ts';
 import { standardHeaders } from './router.ts';
 
@@ -17,19 +17,33 @@ export function unroutable(code: 'invalid_request' | 'internal_error'): Response
   return errorResponse(new ApiError(code, message), id, standardHeaders(id));
 }
 
-/** Answers what Node's parser refuses in the one error shape too; without this the answer has no body and no request id. */
+/**
+ * Answers what Node refuses before any handler in the one error shape too; by itself it answers without body and request id.
+ * The server must not check for a Host header: the router does.
+ */
 export function answerBadHttp(server: Server): void {
+  const latest = new WeakMap<Socket, ServerResponse>();
+  server.prependListener('request', (incoming, outgoing) => latest.set(incoming.socket, outgoing));
+  server.on('checkExpectation', (_incoming, outgoing: ServerResponse) => {
+    const { headers, body } = closingAnswer('This expectation cannot be met');
+    outgoing.writeHead(errorStatus.invalid_request, headers).end(body);
+  });
   server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
-    // A connection that has carried answers may be in the middle of one: nothing can be said on it any more.
-    if (!socket.writable || socket.bytesWritten > 0) {
+    const answer = latest.get(socket);
+    // Nothing can be said in the middle of another answer.
+    if (!socket.writable || (answer?.headersSent === true && !answer.writableEnded)) {
       socket.destroy();
       return;
     }
-    const id = crypto.randomUUID();
-    const message = reasons[error.code ?? ''] ?? invalidHttp;
-    const body = JSON.stringify({ error: { message, code: 'invalid_request', requestId: id } });
-    const headers = { ...standardHeaders(id), connection: 'close', 'content-length': String(Buffer.byteLength(body)) };
+    const { headers, body } = closingAnswer(reasons[error.code ?? ''] ?? invalidHttp);
     const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
     socket.end(`HTTP/1.1 400 Bad Request\r\n${head.join('\r\n')}\r\n\r\n${body}`);
   });
+}
+
+function closingAnswer(message: string): { headers: Record<string, string>; body: string } {
+  const id = crypto.randomUUID();
+  const body = JSON.stringify({ error: { message, code: 'invalid_request', requestId: id } });
+  const length = String(Buffer.byteLength(body));
+  return { headers: { ...standardHeaders(id), connection: 'close', 'content-length': length }, body };
 }
