@@ -21,7 +21,8 @@ export type EndState = Exclude<ResponseState, 'running'>;
 
 export type ResponseEnd = {
   state: EndState;
-  parts: MessagePart[];
+  /** Undefined: what is stored stays. */
+  parts: MessagePart[] | undefined;
   error?: { code: string; message: string } | undefined;
   usage?: Usage | undefined;
   modelId?: string | undefined;
@@ -70,15 +71,16 @@ async function endLocked(
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return undefined;
   if (end.pending !== undefined) await insertRow(trx, response.id, response.generation, end.pending);
+  const parts = end.parts ?? finishParts(await readParts(trx, response.id));
   await finishMessage(trx, {
     id: response.id,
     chatId: response.chat_id,
-    parts: JSON.stringify(end.parts),
+    parts: JSON.stringify(parts),
     status: end.state,
     error: end.error,
     usage: end.usage,
     modelId: end.modelId,
-    ...promptOf('assistant', end.parts),
+    ...promptOf('assistant', parts),
   });
   if (follower !== undefined) await startAtOnce(trx, follower.id);
   await notify(trx, 'ended', [response.id]);
@@ -191,7 +193,8 @@ export const interruptedError = {
 
 /**
  * Ends `interrupted` what nobody makes any more: responses whose lease ran out. `orphans` means all that run, for the start of
- * an installation that can have but one replica. Resolves with the conversations concerned.
+ * an installation that can have but one replica. Resolves with the conversations concerned; one that cannot be ended holds up
+ * no other, and rejects when the rest is done.
  */
 export async function interruptExpired(
   deps: Pick<Deps, 'db'>,
@@ -202,10 +205,14 @@ export async function interruptExpired(
     .selectFrom('responses')
     .select(['id', 'chat_id', 'generation', 'first_seq'])
     .where('state', '=', 'running');
-  if (!orphans) query = query.where('lease_until', '<', sql<Date>`now()`).limit(50);
+  if (!orphans) query = query.where('lease_until', '<', sql<Date>`now()`);
   if (where.chatId !== undefined) query = query.where('chat_id', '=', where.chatId);
   const expired = await query.execute();
-  for (const response of expired) await interruptFromLog(deps, response, orphans);
+  const failures: unknown[] = [];
+  for (const response of expired) {
+    await interruptFromLog(deps, response, orphans).catch((error) => failures.push(error));
+  }
+  if (failures.length > 0) throw failures[0];
   return expired.map((response) => response.chat_id);
 }
 
@@ -234,7 +241,7 @@ async function interruptFromLog(deps: Pick<Deps, 'db'>, response: Interruptible,
     const logged = rows.length === 0 ? undefined : assemble(rows);
     await endLocked(trx, response, {
       state: 'interrupted',
-      parts: finishParts(logged === undefined ? await readParts(trx, response.id) : logged.parts),
+      parts: logged === undefined ? undefined : finishParts(logged.parts),
       error: interruptedError,
       frames: [...(logged?.closingFrames() ?? []), ...interruptedFrames()],
       seq: rows.at(-1)?.seq_to ?? response.first_seq,

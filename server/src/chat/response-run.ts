@@ -52,6 +52,8 @@ export class ResponseRun {
   #begin: (failure: ApiError | undefined) => void = () => undefined;
   #cut: Cut | undefined;
   #ending = false;
+  /** False while a response that is continued has not yet what it had before. */
+  #hasParts: boolean;
   #modelId: string | undefined;
 
   constructor(deps: RunDeps, { response, context }: Omit<Claimed, 'kind'>) {
@@ -62,7 +64,8 @@ export class ResponseRun {
     this.begun = new Promise((resolve) => {
       this.#begin = resolve;
     });
-    this.#emit({ type: 'start', messageId: response.id });
+    this.#hasParts = response.generation === 1;
+    if (this.#hasParts) this.#emit({ type: 'start', messageId: response.id });
     this.done = this.#run();
   }
 
@@ -122,11 +125,13 @@ export class ResponseRun {
     return { ...failedEnding(result.error), result };
   }
 
-  /** A response that is continued begins with the parts it already has. */
+  /** A response that is continued begins with the parts it already has; its log has all of them or nothing. */
   async #replayEarlierParts(): Promise<MessagePart[]> {
-    if (this.response.generation === 1) return [];
+    if (this.#hasParts) return [];
     const parts = await readParts(this.#deps.db.kysely, this.response.id);
+    this.#emit({ type: 'start', messageId: this.response.id });
     for (const frame of framesOfParts(parts)) this.#emit(frame);
+    this.#hasParts = true;
     return parts;
   }
 
@@ -177,7 +182,7 @@ export class ResponseRun {
       try {
         return await endResponse(this.#deps, this.response, {
           state: ending.state,
-          parts: finishParts(this.#assembler.parts),
+          parts: this.#hasParts ? finishParts(this.#assembler.parts) : undefined,
           error: ending.error,
           usage: metadata.usage,
           modelId: this.#modelId,

@@ -85,7 +85,8 @@ export class RunningResponses {
    * from a crash and is ended before anything else.
    */
   async start(alone: boolean): Promise<void> {
-    if (alone) await interruptExpired(this.#deps, { orphans: true });
+    // One that cannot be ended must not keep the service from starting; the sweep tries again.
+    if (alone) await interruptExpired(this.#deps, { orphans: true }).catch((error) => this.#failed('sweep', error));
     this.signals.start();
     this.#every(this.timings.tickMs, 'store', () => this.#storeFrames());
     this.#every(this.timings.heartbeatMs, 'heartbeat', () => this.#heartbeat());
@@ -213,8 +214,8 @@ export class RunningResponses {
   async #sweep(): Promise<void> {
     // Renewed first: a replica that was away must not interrupt what it still makes itself.
     await this.#heartbeat();
-    const chats = await interruptExpired(this.#deps);
     await dropOldFrames(this.#deps, this.timings.keepFramesMs);
+    const chats = await interruptExpired(this.#deps);
     await this.#startEach(new Set(chats));
   }
 

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { randomUUIDv7 } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { claimInput, claimResumption } from '../src/chat/claims.ts';
+import { interruptExpired } from '../src/chat/response-end.ts';
+import { type SignedIn, startTestApp, type TestApp } from './app.ts';
+import { addModels, chatDetail, createChat, idle, postChat, readStream, submit, until } from './chat-harness.ts';
+import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+
+let app: TestApp;
+let provider: FakeProvider;
+before(async () => {
+  provider = await startFakeProvider();
+  app = await startTestApp({ timings: { tickMs: 10, sweepMs: 600_000 } });
+});
+after(async () => {
+  await app.stop();
+  await provider.close();
+});
+
+async function stoppedAnswer(user: SignedIn): Promise<{ chatId: string; said: string }> {
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'go');
+  await readStream(await postChat(user, { chatId, messageId }), ({ id }) => id > 60);
+  await user.call(`POST /api/chat/${chatId}/stop`, {});
+  await idle(app);
+  return { chatId, said: (await chatDetail(user, chatId)).messages[1].parts.at(-1).text };
+}
+
+test('an answer that cannot be read while it is continued is not lost', async () => {
+  const user = await app.signIn();
+  await addModels(user, provider, ['words-900@100']);
+  const { chatId, said } = await stoppedAnswer(user);
+  const { deps } = app.service;
+  const request = { chatId, ownerId: user.id, decision: {} };
+  const outcome = await claimResumption(deps, request, deps.responses.maker);
+  assert.equal(outcome.kind, 'claimed');
+  if (outcome.kind !== 'claimed') return;
+
+  const locker = await deps.db.openClient();
+  await locker.query('begin');
+  await locker.query('lock table messages in access exclusive mode');
+  const run = deps.responses.begin(outcome);
+  const waiting = `select pid from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and query like 'select "parts"%'`;
+  const pid = await until(async () => (await locker.query(waiting)).rows[0]?.pid);
+  await locker.query('select pg_terminate_backend($1)', [pid]);
+  await until(async () => run.ending);
+  await locker.query('rollback');
+  await locker.end();
+  await run.done;
+
+  const detail = await chatDetail(user, chatId);
+  assert.equal(detail.response, null);
+  assert.equal(detail.messages[1].status, 'failed');
+  assert.equal(detail.messages[1].parts.at(-1).text, said);
+});
+
+test('a continued answer that is cut by a crash before it is read keeps what it had', async () => {
+  const user = await app.signIn();
+  await addModels(user, provider, ['words-900@100']);
+  const { chatId, said } = await stoppedAnswer(user);
+  const { deps } = app.service;
+  const outcome = await claimResumption(deps, { chatId, ownerId: user.id, decision: {} }, deps.responses.maker);
+  assert.equal(outcome.kind, 'claimed');
+  if (outcome.kind !== 'claimed') return;
+  const locker = await deps.db.openClient();
+  await locker.query('begin');
+  await locker.query('lock table messages in access exclusive mode');
+  const run = deps.responses.begin(outcome);
+  // Writes of frames go on meanwhile.
+  for (let tick = 0; tick < 5; tick += 1) await deps.clock.sleep(deps.responses.timings.tickMs);
+  await locker.query('rollback');
+  await locker.end();
+  await until(async () => run.log.seq > outcome.response.first_seq + said.length);
+  await until(async () => !run.log.hasPending);
+  run.stop();
+  await run.done;
+  const first = await deps.db.kysely
+    .selectFrom('response_frames')
+    .select('frames')
+    .where('response_id', '=', run.response.id)
+    .where('generation', '=', 2)
+    .orderBy('seq_from')
+    .executeTakeFirstOrThrow();
+  assert.ok(first.frames.includes(said.slice(0, 40)), 'the log begins with all that was there');
+});
+
+test('a sweep ends all that a crash left, however many, and one that cannot be ended holds up no other', async () => {
+  const user = await app.signIn();
+  const { deps } = app.service;
+  const gone = { replica: randomUUIDv7(), leaseMs: -1_000 };
+  const ids: string[] = [];
+  for (let count = 0; count < 60; count += 1) {
+    const chatId = await createChat(user);
+    const messageId = await submit(user, chatId, 'go');
+    const outcome = await claimInput(deps, { chatId, ownerId: user.id, messageId, decision: {} }, gone);
+    if (outcome.kind === 'claimed') ids.push(outcome.response.id);
+  }
+  assert.equal(ids.length, 60);
+  const broken = ids[0] ?? '';
+  const row = { response_id: broken, generation: 1, seq_from: 0, seq_to: 1, frames: 'not a frame' };
+  await deps.db.kysely.insertInto('response_frames').values(row).execute();
+  await assert.rejects(interruptExpired(deps));
+  const left = await deps.db.kysely
+    .selectFrom('responses')
+    .select('id')
+    .where('replica', '=', gone.replica)
+    .where('state', '=', 'running')
+    .execute();
+  assert.deepEqual(left, [{ id: broken }]);
+  await deps.db.kysely.deleteFrom('response_frames').where('response_id', '=', broken).execute();
+  assert.equal((await interruptExpired(deps)).length, 1);
+});
