@@ -35,7 +35,7 @@ async function main([name, ...rest]: string[]): Promise<number> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => stopping.abort(new Error('interrupted')));
   }
-  const config = loadConfig(process.env, 'must-exist');
+  const config = loadConfig(undefined, 'must-exist');
   return withDatabase(config, stopping.signal, (db) => command(config, db, stopping.signal));
 }
 

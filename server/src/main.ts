@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { systemClock } from './clock.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { openDatabase } from './db/pool.ts';
+import { createLogger } from './logger.ts';
 import { createService } from './service.ts';
 
 /** How long running responses may finish after SIGTERM (contract section 10). */
@@ -17,7 +17,7 @@ const poolSize = 20;
 
 async function main(): Promise<void> {
   const config = loadConfig();
-  const log = pino({ level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime });
+  const log = createLogger(config.logLevel);
   process.on('unhandledRejection', (reason) => {
     // One request's forgotten promise must not end everybody's answers.
     log.error({ cause: reason }, 'unhandled rejection');
