@@ -69,21 +69,44 @@ export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\u0000');
 }
 
-/** Walks without recursion, so that depth cannot exhaust the stack. */
+type Fault = { path: string; message: string };
+
 function assertStorable(root: unknown): void {
-  const open: { value: unknown; path: string; depth: number }[] = [{ value: root, path: '', depth: 0 }];
-  for (let item = open.pop(); item !== undefined; item = open.pop()) {
-    const { value, path, depth } = item;
-    if (typeof value === 'string' && !isStorable(value)) {
-      throw invalid(path, 'Holds a NUL character or half a surrogate pair');
-    }
-    if (typeof value !== 'object' || value === null) continue;
-    if (depth >= maxDepth) throw invalid(path, `Nested deeper than ${maxDepth} levels`);
-    for (const [key, member] of Object.entries(value)) {
-      if (!isStorable(key)) throw invalid(path, 'A member name holds a NUL character or half a surrogate pair');
-      open.push({ value: member, path: path === '' ? key : `${path}.${key}`, depth: depth + 1 });
-    }
+  const fault = findFault(root, 0);
+  if (fault !== undefined) throw invalid(fault.path, fault.message);
+}
+
+/**
+ * The first thing in a JSON value that cannot be stored. It allocates nothing on the way, as a body may hold millions of values
+ * and nobody has signed in yet; the depth that is allowed bounds the recursion.
+ */
+function findFault(value: unknown, depth: number): Fault | undefined {
+  if (typeof value === 'string') {
+    return isStorable(value) ? undefined : { path: '', message: 'Holds a NUL character or half a surrogate pair' };
   }
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (depth >= maxDepth) return { path: '', message: `Nested deeper than ${maxDepth} levels` };
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) {
+      const fault = findFault(value[index], depth + 1);
+      if (fault !== undefined) return below(String(index), fault);
+    }
+    return undefined;
+  }
+  return findFaultInMembers(value, depth);
+}
+
+function findFaultInMembers(value: object, depth: number): Fault | undefined {
+  for (const key of Object.keys(value)) {
+    if (!isStorable(key)) return { path: '', message: 'A member name holds a NUL character or half a surrogate pair' };
+    const fault = findFault(Reflect.get(value, key), depth + 1);
+    if (fault !== undefined) return below(key, fault);
+  }
+  return undefined;
+}
+
+function below(key: string, fault: Fault): Fault {
+  return { path: fault.path === '' ? key : `${key}.${fault.path}`, message: fault.message };
 }
 
 function invalid(path: string, message: string): ApiError {
