@@ -18,7 +18,7 @@ import {
 import { inTransaction, type Queryable } from '../db/pool.ts';
 import type { Decision, ResponsesTable } from '../db/tables.ts';
 import type { Deps } from '../deps.ts';
-import { applying, type InputRow, nextInput, readQueue } from './inputs.ts';
+import { applying, type InputRow, nextInput, overriddenBy, overrideDecision, readQueue } from './inputs.ts';
 import { promptOf } from './prompt.ts';
 import { instantTitle } from './title.ts';
 
@@ -67,7 +67,10 @@ export async function claimInput(
     if (input === undefined) throw new ApiError('not_found', 'Message not found');
     if (input.state === 'cancelled') throw cancelled();
     if (input.state === 'applied') return outcomeOfApplied(trx, input);
-    if (queue.isRunning || queue.nextId !== input.id) return { kind: 'waiting', assistantId: input.assistant_id };
+    if (queue.isRunning || queue.nextId !== input.id) {
+      await overrideDecision(trx, input, request.decision);
+      return { kind: 'waiting', assistantId: input.assistant_id };
+    }
     return claimed(chat, await applyInput(trx, chat, input, request.decision, maker));
   });
 }
@@ -85,6 +88,7 @@ export async function findOutcome(
     .where('owner_id', '=', request.ownerId)
     .executeTakeFirst();
   if (input === undefined) throw new ApiError('not_found', 'Message not found');
+  if (input.state === 'cancelled') throw cancelled();
   if (input.state === 'applied') return outcomeOfApplied(deps.db.kysely, input);
   return { kind: 'waiting', assistantId: input.assistant_id };
 }
@@ -152,7 +156,7 @@ export async function claimResumption(
       .where('state', 'in', ['interrupted', 'stopped', 'failed'])
       .executeTakeFirst();
     if (last === undefined) throw new ApiError('not_found', 'There is no response to continue');
-    const decision = { ...last.decision, ...request.decision };
+    const decision = overriddenBy(request.decision, last.decision);
     await applyPin(trx, chat, request.decision);
     await restartMessage(trx, last.id);
     const response = await trx
@@ -239,7 +243,7 @@ async function applyInput(
   const parts = parseStoredParts(input.parts);
   const parentId = input.parent_given ? input.parent_id : chat.active_message_id;
   const user = { id: input.id, chatId: chat.id, parentId, parts: input.parts, ...promptOf('user', parts) };
-  const decision = { ...input.decision, ...override };
+  const decision = overriddenBy(override, input.decision);
   const title = chat.title_source === 'none' ? instantTitle(parts) : undefined;
   const { rows } = await sql<ResponseRow>`
     with applied as (${applying(input.id)}),

@@ -146,8 +146,8 @@ class Wake {
   }
 }
 
-/** Replays a response that has ended, from its message. */
-export async function replayEnded(deps: Pick<Deps, 'db'>, messageId: string, follower: Follower): Promise<void> {
+/** The whole stream of a response that has ended, from its message. */
+export async function readReplay(deps: Pick<Deps, 'db'>, messageId: string): Promise<string> {
   const message = await readMessage(deps.db.kysely, messageId);
   const frames: Frame[] = [{ type: 'start', messageId }, ...framesOfParts(message.parts)];
   if (message.status === 'stopped') frames.push({ type: 'abort', reason: 'stopped' });
@@ -158,5 +158,5 @@ export async function replayEnded(deps: Pick<Deps, 'db'>, messageId: string, fol
     messageMetadata: { status: message.status, modelId: message.modelId, usage: message.usage, error: message.error },
   });
   const events = sequence(frames, 0).map((entry) => toEvent(entry.frame, entry.to));
-  follower.end(events.join('') + doneEvent);
+  return events.join('') + doneEvent;
 }

@@ -15,7 +15,7 @@ import {
   findOutcome,
   findRunning,
 } from './claims.ts';
-import { type Follower, followResponse, replayEnded } from './follow.ts';
+import { type Follower, followResponse, readReplay } from './follow.ts';
 import { admitInput, cancelInput, decisionOf, listQueuedInputs, viewInput } from './inputs.ts';
 import { interruptExpired, requestStop } from './response-end.ts';
 
@@ -57,9 +57,10 @@ export const postChatResponse: Handler<Deps, Endpoints['postChatResponse']> = as
     const failure = await run.begun;
     if (failure !== undefined) throw failure;
   }
+  const replay = outcome.kind === 'ended' ? await readReplay(deps, assistantId) : undefined;
   const { stream, left } = openStream(request);
-  if (outcome.kind === 'ended') await replayEnded(deps, assistantId, stream);
-  else void followResponse(deps, assistantId, 0, stream, left).catch((error) => failStream(deps, stream, error));
+  if (replay === undefined) follow(deps, assistantId, 0, stream, left);
+  else stream.end(replay);
   return streamed;
 };
 
@@ -67,13 +68,13 @@ export const getChatStream: Handler<Deps, Endpoints['getChatStream']> = async (
   deps,
   { actor, params, query, request },
 ) => {
+  const lastEvent = lastEventId(request);
   await assertOwnedChat(deps.db.kysely, actor.id, params.chatId);
-  const after = query.after ?? lastEventId(request);
   await interruptExpired(deps, { chatId: params.chatId });
   const running = await findRunning(deps.db.kysely, params.chatId);
   if (running === undefined) return new Reply(undefined, { status: 204 });
   const { stream, left } = openStream(request);
-  void followResponse(deps, running.id, after, stream, left).catch((error) => failStream(deps, stream, error));
+  follow(deps, running.id, query.after ?? lastEvent, stream, left);
   return streamed;
 };
 
@@ -130,9 +131,11 @@ function openStream(request: RequestFacts): { stream: Follower; left: AbortSigna
   return { stream, left: leaving.signal };
 }
 
-function failStream(deps: Deps, stream: Follower, error: unknown): void {
-  deps.log.warn({ cause: error }, 'following a response failed');
-  stream.end('');
+function follow(deps: Deps, responseId: string, after: number, stream: Follower, left: AbortSignal): void {
+  followResponse(deps, responseId, after, stream, left).catch((error) => {
+    deps.log.warn({ cause: error }, 'following a response failed');
+    stream.end('');
+  });
 }
 
 function lastEventId(request: RequestFacts): number {

@@ -82,7 +82,8 @@ async function assertReferences(
   }
   if ((submission.mcpServerIds ?? []).length > 0) throw new ApiError('not_found', 'MCP server not found');
   const { rows } = await sql<{ taken: boolean; parent: boolean; queued: number }>`
-    select exists (select from messages where id = ${submission.message.id}) as taken,
+    select exists (select from messages where id = ${submission.message.id})
+        or exists (select from inputs where assistant_id = ${submission.message.id}) as taken,
       exists (select from messages where id = ${submission.parentId ?? null} and chat_id = ${submission.chatId}) as parent,
       (select count(*)::int from inputs where chat_id = ${submission.chatId} and state = 'queued') as queued
   `.execute(trx);
@@ -130,6 +131,20 @@ export function decisionOf(body: Decision): Decision {
   if (body.modelId !== undefined) decision.modelId = body.modelId;
   if (body.mcpServerIds !== undefined) decision.mcpServerIds = body.mcpServerIds;
   return decision;
+}
+
+/** A later decision about the model takes the place of the whole earlier one, and so does one about MCP servers. */
+export function overriddenBy(given: Decision, admitted: Decision): Decision {
+  if (given.modelPinned === undefined && given.modelId === undefined) return { ...admitted, ...given };
+  const { mcpServerIds } = admitted;
+  return { ...(mcpServerIds === undefined ? {} : { mcpServerIds }), ...given };
+}
+
+/** Keeps a later decision for an input that waits for its turn. What it was admitted with stays what a retry is compared to. */
+export async function overrideDecision(trx: Queryable, input: InputRow, given: Decision): Promise<void> {
+  if (Object.keys(given).length === 0) return;
+  const decision = JSON.stringify(overriddenBy(given, input.decision));
+  await trx.updateTable('inputs').set({ decision }).where('id', '=', input.id).where('state', '=', 'queued').execute();
 }
 
 async function findInput(db: Queryable, id: string): Promise<InputRow | undefined> {
