@@ -7,6 +7,7 @@ export default defineConfig({
   plugins: [react(), catalogue()],
   // The server puts a fresh nonce in place of this text in every index.html it sends.
   html: { cspNonce: '__CSP_NONCE__' },
+  worker: { format: 'es' },
   build: {
     outDir: '../dist/web',
     emptyOutDir: true,

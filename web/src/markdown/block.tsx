@@ -1,5 +1,5 @@
 import type { Token, Tokens } from 'marked';
-import { createElement, type ReactNode } from 'react';
+import { createElement, type ReactNode, useState } from 'react';
 import { useText } from '../i18n.ts';
 import { CodeBlock } from './code-block.tsx';
 import { decodeEntities } from './entities.ts';
@@ -8,10 +8,16 @@ import classes from './markdown.module.css';
 
 /** Nesting beyond this is shown as its source: it is hostile, and each level costs a stack frame. */
 const maximumDepth = 24;
+/** Rows put on the page at first, and with every wish for more. */
+const rowsAtOnce = 100;
+/** Characters of one block that are laid out as markdown, and of a longer one that are shown at first. */
+const maximumBlock = 60_000;
+const flowing = new Set(['paragraph', 'text', 'html', 'heading']);
 
 /** `level` is the level of a heading that stands at the top of a message; inside of other blocks none is given one. */
 export function Block({ token, depth, level }: { token: Token; depth: number; level?: number }): ReactNode {
   if (depth > maximumDepth) return <p>{token.raw}</p>;
+  if (token.raw.length > maximumBlock && flowing.has(token.type)) return <LongText text={token.raw} />;
   const known = asMarked(token);
   switch (known.type) {
     case 'space':
@@ -28,7 +34,13 @@ export function Block({ token, depth, level }: { token: Token; depth: number; le
     case 'text':
       return known.tokens ? inlineNodes(known.tokens) : decodeEntities(known.text);
     case 'code':
-      return <CodeBlock code={known.text} language={known.lang?.match(/^[\w+#.-]{1,40}/)?.[0] ?? ''} />;
+      return (
+        <CodeBlock
+          code={known.text}
+          language={known.lang?.match(/^[\w+#.-]{1,40}/)?.[0] ?? ''}
+          isClosed={isClosedFence(known.raw)}
+        />
+      );
     case 'blockquote':
       return <blockquote>{blocks(known.tokens, depth + 1)}</blockquote>;
     case 'list':
@@ -67,6 +79,10 @@ function Item({ item, depth }: { item: Tokens.ListItem; depth: number }) {
 }
 
 function Table({ table }: { table: Tokens.Table }) {
+  const t = useText();
+  const [shown, setShown] = useState(rowsAtOnce);
+  const rows = table.rows.slice(0, shown);
+  const next = Math.min(rowsAtOnce, table.rows.length - rows.length);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <div className={classes.tableBox} tabIndex={0}>
@@ -81,7 +97,7 @@ function Table({ table }: { table: Tokens.Table }) {
           </tr>
         </thead>
         <tbody>
-          {table.rows.map((row, rowIndex) => (
+          {rows.map((row, rowIndex) => (
             <tr key={rowIndex}>
               {row.map((cell, index) => (
                 <td key={index} align={cell.align ?? undefined}>
@@ -92,6 +108,35 @@ function Table({ table }: { table: Tokens.Table }) {
           ))}
         </tbody>
       </table>
+      {next > 0 ? (
+        <button type="button" className={classes.more} onClick={() => setShown(shown + rowsAtOnce)}>
+          {t('markdown.showRows', { next, count: table.rows.length })}
+        </button>
+      ) : null}
     </div>
   );
+}
+
+/** A block without end is text, not markdown, and only its beginning is shown at once. */
+function LongText({ text }: { text: string }) {
+  const t = useText();
+  const [shown, setShown] = useState(maximumBlock);
+  return (
+    <div className={classes.long}>
+      {text.slice(0, shown)}
+      {text.length > shown ? (
+        <button type="button" className={classes.more} onClick={() => setShown(shown * 4)}>
+          {t('markdown.showRest', { count: text.length - shown })}
+        </button>
+      ) : null}
+    </div>
+  );
+}
+
+/** Whether the fence that opened a code block was closed; indented code never is, it just ends. */
+function isClosedFence(raw: string): boolean {
+  const fence = /^ {0,3}(`{3,}|~{3,})/.exec(raw)?.[1];
+  if (fence === undefined) return true;
+  const last = raw.trimEnd().split('\n').at(-1)?.trim() ?? '';
+  return raw.includes('\n') && last.length >= fence.length && last === fence[0]?.repeat(last.length);
 }

@@ -1,4 +1,5 @@
 import { Lexer, type Links, type Token } from 'marked';
+import { mathExtensions } from './math-syntax.ts';
 
 /** Blocks of a markdown text as marked's tokens; `version` changes when a link definition may change older blocks. */
 export type Blocks = { tokens: readonly Token[]; links: Links };
@@ -9,7 +10,7 @@ export type Blocks = { tokens: readonly Token[]; links: Links };
  */
 const openTokens = 3;
 
-const options = { gfm: true, breaks: false, pedantic: false } as const;
+const options = { gfm: true, breaks: false, pedantic: false, extensions: mathExtensions } as const;
 
 /** Parses a whole text. Never throws: what the parser cannot take (absurd nesting) comes back as one text token. */
 export function parseBlocks(text: string, links: Links = {}): Blocks {

@@ -4,6 +4,8 @@ import { Fragment, type ReactNode } from 'react';
 import { decodeEntities } from './entities.ts';
 import { safeLink } from './links.ts';
 import classes from './markdown.module.css';
+import type { MathToken } from './math-syntax.ts';
+import { MathView } from './math-view.tsx';
 import { RemoteImage } from './remote-image.tsx';
 
 const maximumDepth = 24;
@@ -13,7 +15,7 @@ export function inlineNodes(tokens: readonly Token[], depth = 0): ReactNode {
   return tokens.map((token, index) => <Fragment key={index}>{inlineNode(asMarked(token), depth)}</Fragment>);
 }
 
-function inlineNode(token: MarkedToken, depth: number): ReactNode {
+function inlineNode(token: MarkedToken | MathToken, depth: number): ReactNode {
   if (depth > maximumDepth) return token.raw;
   switch (token.type) {
     case 'text':
@@ -34,6 +36,9 @@ function inlineNode(token: MarkedToken, depth: number): ReactNode {
       return linkNode(token, depth);
     case 'image':
       return <RemoteImage address={decodeEntities(token.href)} description={decodeEntities(token.text)} />;
+    case 'math':
+      if (!token.isClosed) return token.raw;
+      return <MathView formula={token.text} source={token.raw} isDisplay={token.isDisplay} />;
     case 'html':
       return token.text;
     case 'checkbox':
@@ -62,7 +67,7 @@ function linkNode(token: Tokens.Link, depth: number): ReactNode {
   );
 }
 
-/** marked's own tokens; extensions, which are not used, would bring others. */
-export function asMarked(token: Token): MarkedToken {
-  return token as MarkedToken;
+/** The tokens there are: marked's own and formulas. */
+export function asMarked(token: Token): MarkedToken | MathToken {
+  return token as MarkedToken | MathToken;
 }

@@ -2,6 +2,7 @@ import type { Token } from 'marked';
 import { memo, useMemo, useRef } from 'react';
 import { Block } from './block.tsx';
 import { GrowingBlocks } from './blocks.ts';
+import { GrowingContext } from './growing.ts';
 import { headingLevels } from './heading-levels.ts';
 import classes from './markdown.module.css';
 
@@ -16,9 +17,11 @@ export function Markdown({ text, isGrowing }: { text: string; isGrowing: boolean
   const groups = useMemo(() => toGroups(growing.update(text, !isGrowing).tokens), [growing, text, isGrowing]);
   return (
     <div className={classes.markdown} data-part="text" dir="auto">
-      {groups.map((group, index) => (
-        <BlockGroup key={index} blocks={group} />
-      ))}
+      <GrowingContext value={isGrowing}>
+        {groups.map((group, index) => (
+          <BlockGroup key={index} blocks={group} />
+        ))}
+      </GrowingContext>
     </div>
   );
 }

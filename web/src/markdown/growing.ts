@@ -1,0 +1,4 @@
+import { createContext } from 'react';
+
+/** Whether the message around still streams in. */
+export const GrowingContext = createContext(false);

@@ -1,0 +1,55 @@
+import { createCssVariablesTheme, createHighlighterCore, type HighlighterCore, type ThemedToken } from 'shiki/core';
+import { createJavaScriptRegexEngine } from 'shiki/engine/javascript';
+import { loadGrammar } from './grammars.ts';
+import { type HighlightAnswer, type HighlightedLine, type HighlightRequest, tokenKinds } from './highlight-protocol.ts';
+
+/** Colours are the page's: the theme only names what a token is. */
+const theme = createCssVariablesTheme({ name: 'kinds', variablePrefix: '--kind-', fontStyle: false });
+const maximumLine = 2_000;
+const millisecondsPerLine = 200;
+
+const names: readonly (string | undefined)[] = tokenKinds;
+
+let highlighter: Promise<HighlighterCore> | undefined;
+
+self.addEventListener('message', (event: MessageEvent<HighlightRequest>) => {
+  const { id } = event.data;
+  highlight(event.data).then(
+    (lines) => answer({ id, lines }),
+    () => answer({ id, lines: null }),
+  );
+});
+
+async function highlight({ code, grammar }: HighlightRequest): Promise<HighlightedLine[]> {
+  highlighter ??= createHighlighterCore({ themes: [theme], engine: createJavaScriptRegexEngine({ forgiving: true }) });
+  const core = await highlighter;
+  if (!core.getLoadedLanguages().includes(grammar)) await core.loadLanguage(await loadGrammar(grammar));
+  const { tokens } = core.codeToTokens(code, {
+    lang: grammar,
+    theme: 'kinds',
+    tokenizeMaxLineLength: maximumLine,
+    tokenizeTimeLimit: millisecondsPerLine,
+  });
+  return tokens.map(toLine);
+}
+
+/** Neighbours of one kind become one piece: half as many elements on the page. */
+function toLine(tokens: readonly ThemedToken[]): HighlightedLine {
+  const line: [string, number][] = [];
+  for (const token of tokens) {
+    const kind = kindOf(token);
+    const last = line.at(-1);
+    if (last && (last[1] === kind || token.content.trim() === '')) last[0] += token.content;
+    else line.push([token.content, kind]);
+  }
+  return line;
+}
+
+function kindOf({ color }: ThemedToken): number {
+  const name = /--kind-token-([\w-]+)/.exec(color ?? '')?.[1];
+  return Math.max(0, names.indexOf(name));
+}
+
+function answer(message: HighlightAnswer): void {
+  self.postMessage(message);
+}

@@ -1,0 +1,28 @@
+import { useEffect, useRef, useState } from 'react';
+import classes from './markdown.module.css';
+
+type Props = { formula: string; source: string; isDisplay: boolean };
+
+/** A formula; its source until the typesetter has loaded, and when it cannot be set. */
+export function MathView({ formula, source, isDisplay }: Props) {
+  const host = useRef<HTMLElement>(null);
+  const [isSet, setSet] = useState(false);
+  useEffect(() => {
+    let isWanted = true;
+    import('./katex.ts').then(
+      ({ typeset }) => {
+        if (isWanted && host.current) setSet(typeset(formula, host.current, isDisplay));
+      },
+      () => {},
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [formula, isDisplay]);
+  return (
+    <span className={isDisplay ? classes.formulaBlock : undefined} data-formula={isSet ? 'set' : 'source'}>
+      {isSet ? null : <code>{source.trim()}</code>}
+      <span ref={host} dir="ltr" hidden={!isSet} />
+    </span>
+  );
+}
