@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { EndpointSpec } from '@homeport/contracts/endpoint';
 import { type EndpointName, endpoints } from '@homeport/contracts/endpoints';
-import { getRequestListener, RequestError } from '@hono/node-server';
+import { getRequestListener, type Http2Bindings, type HttpBindings, RequestError } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono } from 'hono';
 import { canEditProviders } from './catalogue/catalogue-owner.ts';
@@ -33,19 +33,27 @@ export function createApp(deps: Deps, web: WebClient | undefined): RequestListen
     await web.serve(context.req.path, context.req.header('accept-encoding') ?? '', context.env.outgoing);
     return RESPONSE_ALREADY_SENT;
   });
+  // Hono makes a new answer of the one to GET, which loses the mark that it has been sent already.
+  const answerHead = async (request: Request, env: HttpBindings | Http2Bindings): Promise<Response> => {
+    const response = await app.fetch(request, env);
+    return env.outgoing.headersSent ? RESPONSE_ALREADY_SENT : response;
+  };
   app.notFound((context) => context.text('Not found', 404));
   app.onError((error) => {
     deps.log.error({ cause: error }, 'request failed');
     return unroutable('internal_error');
   });
-  return getRequestListener(app.fetch, {
-    overrideGlobalObjects: true,
-    errorHandler: (error) => {
-      if (error instanceof RequestError) return unroutable('invalid_request');
-      deps.log.error({ cause: error }, 'request failed');
-      return unroutable('internal_error');
+  return getRequestListener(
+    (request, env) => (request.method === 'HEAD' ? answerHead(request, env) : app.fetch(request, env)),
+    {
+      overrideGlobalObjects: true,
+      errorHandler: (error) => {
+        if (error instanceof RequestError) return unroutable('invalid_request');
+        deps.log.error({ cause: error }, 'request failed');
+        return unroutable('internal_error');
+      },
     },
-  });
+  );
 }
 
 function mounted(deps: Deps): MountedEndpoint[] {

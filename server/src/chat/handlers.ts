@@ -128,6 +128,10 @@ function assistantOf(outcome: ClaimOutcome): string {
 function openStream(request: RequestFacts): { stream: Follower; left: AbortSignal } {
   const leaving = new AbortController();
   const stream = new EventStream(request.outgoing, request.id, () => leaving.abort());
+  if (request.method === 'HEAD') {
+    leaving.abort();
+    stream.end('');
+  }
   return { stream, left: leaving.signal };
 }
 
