@@ -1,0 +1,51 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import { expect, type Page } from '@playwright/test';
+
+const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+const sizes = [
+  { width: 1280, height: 800 },
+  { width: 390, height: 844 },
+] as const;
+
+const animationsEnd = `Promise.allSettled(document.getAnimations()
+  .filter((each) => each.effect?.getComputedTiming().endTime !== Infinity)
+  .map((each) => each.finished))`;
+
+/** WCAG 2.2 AA by axe, light and dark, wide and narrow: no violation, and no text whose contrast could not be judged. */
+export async function expectAccessible(page: Page): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const size of sizes) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await page.setViewportSize(size);
+      await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', colorScheme);
+      await page.evaluate(animationsEnd);
+      expect(await faults(page), `${colorScheme}, ${size.width} px`).toEqual([]);
+    }
+  }
+  await page.emulateMedia({ colorScheme: null, reducedMotion: null });
+  await page.setViewportSize(sizes[0]);
+}
+
+/** At 320 px nothing is wider than the screen (WCAG 1.4.10). */
+export async function expectNoSidewaysScroll(page: Page): Promise<void> {
+  await page.setViewportSize({ width: 320, height: 640 });
+  const widths = await page.evaluate<string[]>(`
+    [document.documentElement, ...document.querySelectorAll('main, main *, [role="dialog"] *')]
+      .filter((each) => each === document.documentElement || /auto|scroll/.test(getComputedStyle(each).overflowX))
+      .filter((each) => each.scrollWidth > each.clientWidth + 1)
+      .map((each) => each.tagName + '.' + each.className + ': ' + each.scrollWidth + ' > ' + each.clientWidth)`);
+  expect(widths).toEqual([]);
+  await page.setViewportSize(sizes[0]);
+}
+
+async function faults(page: Page): Promise<string[]> {
+  const { violations, incomplete } = await new AxeBuilder({ page }).withTags(rules).analyze();
+  const found = violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(' ')}`));
+  const unclear = incomplete
+    .filter(({ id }) => id === 'color-contrast')
+    .flatMap(({ nodes }) => nodes)
+    // What a scrolled list cuts off at its edge is judged in the middle of the list.
+    .filter((node) => node.any[0]?.data?.messageKey !== 'elmPartiallyObscured')
+    .map((node) => `contrast unclear: ${node.target.join(' ')}`);
+  return [...found, ...unclear];
+}

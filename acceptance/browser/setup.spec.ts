@@ -1,0 +1,137 @@
+import { join } from 'node:path';
+import { freePort, type Running, scratchFolder, startProduct } from '../product.ts';
+import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
+import { end, expect, password, signIn, test } from './fixtures.ts';
+
+const ada = { name: 'Ada Lovelace', email: 'ada@example.org' };
+
+let product: Running;
+test.afterEach(() => end(product));
+
+test('from an empty installation to an answer that goes on after a reload', async ({ page, provider }) => {
+  test.setTimeout(120_000);
+  product = await startProduct(join(scratchFolder(), 'data'));
+  await page.goto(product.url);
+
+  await expect(page).toHaveURL(/\/setup$/);
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Welcome to Homeport');
+  await page.getByRole('button', { name: 'Create account' }).click();
+  await expect(page.getByLabel('Name')).toBeFocused();
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+  await page.getByLabel('Name').fill(ada.name);
+  await page.getByLabel('E-mail address').fill(ada.email);
+  await page.getByLabel('Password', { exact: true }).fill('short1');
+  await expect(page.getByLabel('Password', { exact: true })).toHaveAccessibleDescription(/at least one digit ?met/);
+  await page.getByRole('button', { name: 'Create account' }).click();
+  await expect(page.getByLabel('Password', { exact: true })).toBeFocused();
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Create account' }).click();
+
+  await test.step('a provider that does not answer is told in words, and can be mended', async () => {
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Add a provider');
+    await page.reload();
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Add a provider');
+    await page.getByText('Other', { exact: true }).click();
+    await expect(page.getByLabel('Base URL')).toHaveValue('');
+    await page.getByLabel('Name', { exact: true }).fill('Scripted');
+    await page.getByLabel('Base URL').fill(`http://127.0.0.1:${await freePort()}/v1`);
+    await page.getByRole('button', { name: 'Test and go on' }).click();
+    await expect(page.getByRole('alert')).toContainText('The provider cannot be reached');
+    await expectAccessible(page);
+    await expectNoSidewaysScroll(page);
+    await page.getByLabel('Base URL').fill(provider);
+    await page.getByRole('button', { name: 'Test and go on' }).click();
+  });
+
+  await test.step('many models at once, listed or by their id', async () => {
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Choose your models');
+    await page.reload();
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Choose your models');
+    await page.getByLabel('Search models').fill('ECHO');
+    await page.getByRole('checkbox', { name: 'echo', exact: true }).check();
+    await expectAccessible(page);
+    await expectNoSidewaysScroll(page);
+    await page.getByText('Add a model by its id').click();
+    await page.getByLabel('Model id').fill('words-250@50');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Longest answer').fill('200000');
+    await page.getByRole('button', { name: 'Add 2 models' }).click();
+    await expect(page.getByLabel('Longest answer')).toBeFocused();
+    await page.getByLabel('Longest answer').fill('4000');
+    await page.getByRole('button', { name: 'Add 2 models' }).click();
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('You are ready to go');
+    await expectAccessible(page);
+  });
+
+  await test.step('the first answer streams, and goes on after a reload', async () => {
+    await page.getByRole('link', { name: 'Start the first conversation' }).click();
+    await page.getByRole('button', { name: /^Model:/ }).click();
+    await page.getByRole('menuitemradio', { name: /words-250@50/ }).click();
+    await page.getByLabel('Message', { exact: true }).fill('Say many words');
+    await page.getByLabel('Message', { exact: true }).press('Enter');
+    const thread = page.getByRole('log');
+    await expect(thread).toContainText('word20 ');
+    await page.reload();
+    await expect(thread).toContainText('word0 word1 word2');
+    await expect(page.getByRole('button', { name: 'Stop' })).toBeVisible();
+    await expect(thread).toContainText('word248 word249', { timeout: 20_000 });
+    await expect(page.getByRole('button', { name: 'Stop' })).toBeHidden();
+  });
+
+  await test.step('signing out and in again leads back to it', async () => {
+    await page.getByRole('button', { name: /^Account:/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await expect(page).toHaveURL(/\/sign-in$/);
+    await signIn(page, ada.email);
+    await page.getByRole('link', { name: /Say many words/ }).click();
+    await expect(page.getByRole('log')).toContainText('word248 word249');
+  });
+});
+
+test('the claim token guards the setup, and the second one to try is sent to the sign-in', async ({
+  page,
+  context,
+}) => {
+  product = await startProduct(join(scratchFolder(), 'data'), { SETUP_CLAIM_TOKEN: 'let-me-in' });
+  const late = await context.newPage();
+  for (const each of [page, late]) {
+    await each.goto(`${product.url}/setup`);
+    await each.getByLabel('Name').fill(ada.name);
+    await each.getByLabel('E-mail address').fill(ada.email);
+    await each.getByLabel('Password', { exact: true }).fill(password);
+    await each.getByLabel('Claim token').fill('wrong');
+  }
+  await page.getByRole('button', { name: 'Create account' }).click();
+  await expect(page.getByText('This is not the claim token of this server.')).toBeVisible();
+  await expect(page.getByLabel('Claim token')).toBeFocused();
+  await page.getByLabel('Claim token').fill('let-me-in');
+  await page.getByRole('button', { name: 'Create account' }).click();
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Add a provider');
+  await page.getByRole('button', { name: 'Skip for now' }).click();
+  await expect(page.getByRole('link', { name: 'Add a provider' })).toHaveAttribute('href', '/settings/providers');
+
+  await context.clearCookies();
+  await late.getByLabel('Claim token').fill('let-me-in');
+  await late.getByRole('button', { name: 'Create account' }).click();
+  await expect(late.getByRole('heading', { level: 1 })).toHaveText('This installation is set up already');
+  await expectAccessible(late);
+  await late.getByRole('link', { name: 'Sign in' }).click();
+  await expect(late).toHaveURL(/\/sign-in$/);
+});
+
+test('a destination that the guard refuses names the settings that would allow it', async ({ page, provider }) => {
+  product = await startProduct(join(scratchFolder(), 'data'), {
+    ALLOW_PRIVATE_EGRESS: 'false',
+    ALLOW_INSECURE_HTTP: 'false',
+  });
+  await page.goto(product.url);
+  await page.getByLabel('Name').fill(ada.name);
+  await page.getByLabel('E-mail address').fill(ada.email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Create account' }).click();
+  await page.getByLabel('Base URL').fill(provider);
+  await page.getByRole('button', { name: 'Test and go on' }).click();
+  await expect(page.getByRole('alert')).toContainText('ALLOW_PRIVATE_EGRESS=true');
+  await expect(page.getByRole('alert')).toContainText('ALLOW_INSECURE_HTTP=true');
+});

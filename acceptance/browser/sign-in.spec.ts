@@ -1,0 +1,90 @@
+import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
+import { addPerson, expect, password, signIn, test } from './fixtures.ts';
+
+test('a wrong password, a disabled account, and back to where one was with the draft', async ({
+  page,
+  context,
+  installation,
+  provider,
+}) => {
+  const { email, caller } = await addPerson(installation);
+  const { provider: added } = await caller.must('POST', '/api/providers', { name: 'Scripted', baseUrl: provider });
+  await caller.must('POST', '/api/models', {
+    providerId: added.id,
+    providerModelId: 'echo',
+    displayName: 'Echo',
+    contextWindow: 1000,
+    maxOutputTokens: 100,
+    tier: 1,
+  });
+
+  await page.goto(`${installation.url}/settings/models`);
+  await expect(page).toHaveURL(/\/sign-in\?return=%2Fsettings%2Fmodels$/);
+  await expect(page.getByLabel('E-mail address')).toHaveAttribute('autocomplete', 'username');
+  await expect(page.getByLabel('Password', { exact: true })).toHaveAttribute('autocomplete', 'current-password');
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await expect(page.getByLabel('E-mail address')).toBeFocused();
+  await signIn(page, email, 'not-my-password-1');
+  await expect(page.getByRole('alert')).toHaveText('The e-mail address or the password is not right.');
+  await expectAccessible(page);
+
+  await installation.query(`update users set enabled = false where email = '${email}'`);
+  await signIn(page, email);
+  await expect(page.getByRole('alert')).toContainText('This account is disabled');
+  await installation.query(`update users set enabled = true where email = '${email}'`);
+  await signIn(page, email);
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Models');
+  await expect(page).toHaveURL(/\/settings\/models$/);
+
+  await page.goto(installation.url);
+  await page.getByLabel('Message', { exact: true }).fill('half a thought');
+  await context.clearCookies();
+  await page.reload();
+  await expect(page).toHaveURL(/\/sign-in$/);
+  await signIn(page, email);
+  await expect(page.getByLabel('Message', { exact: true })).toHaveValue('half a thought');
+});
+
+test('too many wrong passwords: how long to wait', async ({ page, installation }) => {
+  const { email } = await addPerson(installation);
+  await page.goto(`${installation.url}/sign-in`);
+  for (let attempt = 0; attempt <= 10; attempt += 1) {
+    const answered = page.waitForResponse('**/api/auth/sign-in/email');
+    await signIn(page, email, `wrong-password-${attempt}`);
+    await answered;
+  }
+  await expect(page.getByRole('alert')).toContainText(/Too many attempts\. Try again in about \d+ minutes?\./);
+});
+
+test('a password that somebody else has set is changed before anything else', async ({ page, installation }) => {
+  const { email } = await addPerson(installation);
+  await installation.query(`update users set must_change_password = true where email = '${email}'`);
+  await page.goto(`${installation.url}/settings/account`);
+  await signIn(page, email);
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Choose a new password');
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+
+  await page.getByLabel('Present password').fill('not-my-password-1');
+  await page.getByLabel('New password').fill('another-horse-43');
+  await page.getByRole('button', { name: 'Change password' }).click();
+  await expect(page.getByLabel('Present password')).toBeFocused();
+  await expect(page.getByText('This is not your present password.')).toBeVisible();
+  await page.getByLabel('Present password').fill(password);
+  await page.getByLabel('New password').fill(password);
+  await page.getByRole('button', { name: 'Change password' }).click();
+  await expect(page.getByText('Choose another password than the present one.')).toBeVisible();
+  await page.getByLabel('New password').fill('another-horse-43');
+  await page.getByRole('button', { name: 'Change password' }).click();
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Account');
+});
+
+test('a refusal in the middle of the work leads to the password, too', async ({ page, installation, person }) => {
+  await page.goto(`${installation.url}/settings/account`);
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Account');
+  await installation.query(`update users set must_change_password = true where email = '${person.email}'`);
+  await page.getByRole('link', { name: 'Providers' }).click();
+  await expect(page).toHaveURL(/\/password\?return=/);
+});

@@ -1,0 +1,32 @@
+import { join } from 'node:path';
+import { defineConfig } from '@playwright/test';
+
+/** The browser that is installed on the system, quiet: it asks nobody for anything. */
+const launchOptions = {
+  executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
+  headless: true,
+  args: [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--disable-dev-shm-usage',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+    '--disable-domain-reliability',
+    '--no-pings',
+    '--metrics-recording-only',
+    '--disable-features=OptimizationHints,MediaRouter,Translate,AutofillServerCommunication,InterestFeedContentSuggestions',
+  ],
+};
+
+export default defineConfig({
+  testDir: join(import.meta.dirname, 'browser'),
+  outputDir: join(import.meta.dirname, '../.pw/out'),
+  workers: 1,
+  retries: 0,
+  timeout: 60_000,
+  expect: { timeout: 10_000 },
+  use: { viewport: { width: 1280, height: 800 }, actionTimeout: 10_000, trace: 'retain-on-failure', launchOptions },
+});
