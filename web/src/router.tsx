@@ -53,6 +53,8 @@ const newConversationRoute = createRoute({
 const conversationRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/c/$chatId',
+  validateSearch: (search: Record<string, unknown>): { find?: string } =>
+    typeof search.find === 'string' && search.find.trim() !== '' ? { find: search.find.slice(0, 200) } : {},
   component: ConversationPage,
 });
 const settingsRoute = createRoute({
@@ -145,7 +147,7 @@ export function createAppRouter(queries: QueryClient) {
     queries.removeQueries({ queryKey: meQuery.queryKey });
     const { href, pathname } = router.state.location;
     if (pathname !== '/sign-in' && pathname !== '/setup')
-      void router.navigate({ to: '/sign-in', search: { return: href } });
+      void router.navigate({ to: '/sign-in', search: href === '/' ? {} : { return: href } });
   });
   onPasswordChangeRequired(() => {
     const { href, pathname } = router.state.location;

@@ -103,7 +103,7 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
         label={t('provider.name')}
         description={t('provider.nameHint')}
         autoComplete="off"
-        data-autofocus={provider ? undefined : true}
+        data-autofocus={provider ? true : undefined}
       />
       <TextInput
         {...form.getInputProps('baseUrl')}

@@ -29,6 +29,7 @@ export function ChoiceChips<Value extends string>({
             checked={option.value === value}
             onChange={() => onChange(option.value)}
             className="visually-hidden"
+            data-autofocus={option.value === value || undefined}
           />
           {option.label}
         </label>

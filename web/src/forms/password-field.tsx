@@ -2,7 +2,7 @@ import './forms.css';
 import { limits } from '@homeport/contracts/limits';
 import { PasswordInput, type PasswordInputProps } from '@mantine/core';
 import { Check, Circle } from 'lucide-react';
-import { useId, useState } from 'react';
+import { useState } from 'react';
 import { useText } from '../i18n.ts';
 import classes from './form.module.css';
 import { passwordRules } from './rules.ts';
@@ -14,6 +14,7 @@ export function PasswordField(props: PasswordInputProps) {
   return (
     <PasswordInput
       {...props}
+      aria-invalid={Boolean(props.error)}
       visible={isShown}
       onVisibilityChange={setShown}
       visibilityToggleButtonProps={{
@@ -28,33 +29,30 @@ export function PasswordField(props: PasswordInputProps) {
 
 /** A password to be chosen, with its rules and which of them it meets. */
 export function NewPasswordField({ value, ...props }: PasswordInputProps & { value: string }) {
-  const id = useId();
   return (
-    <div>
-      <PasswordField
-        {...props}
-        value={value}
-        autoComplete="new-password"
-        maxLength={limits.passwordMax}
-        aria-describedby={id}
-        inputWrapperOrder={['label', 'description', 'input', 'error']}
-      />
-      <PasswordRules id={id} value={value} />
-    </div>
+    <PasswordField
+      {...props}
+      value={value}
+      autoComplete="new-password"
+      maxLength={limits.passwordMax}
+      description={<PasswordRules value={value} />}
+      inputWrapperOrder={['label', 'input', 'error', 'description']}
+    />
   );
 }
 
-function PasswordRules({ id, value }: { id: string; value: string }) {
+/** Stands in the field's description, so it is read with the field; a description is a paragraph and holds no list. */
+function PasswordRules({ value }: { value: string }) {
   const t = useText();
   return (
-    <ul id={id} className={classes.rules}>
+    <span className={classes.rules}>
       {passwordRules(value).map(({ name, isMet }) => (
-        <li key={name} data-met={isMet || undefined}>
+        <span key={name} className={classes.rule} data-met={isMet || undefined}>
           {isMet ? <Check size={15} aria-hidden /> : <Circle size={9} aria-hidden />}
           {t(`person.rule${name}`, { min: limits.passwordMin, max: limits.passwordMax })}
           <span className="visually-hidden">{t(isMet ? 'person.ruleMet' : 'person.ruleOpen')}</span>
-        </li>
+        </span>
       ))}
-    </ul>
+    </span>
   );
 }
