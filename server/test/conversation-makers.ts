@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createChat, setActiveMessage } from '../src/conversations/chats.ts';
-import { finishMessage, insertAssistantMessage, insertUserMessage } from '../src/conversations/messages.ts';
+import { createChat, setActiveMessage, touchingChat } from '../src/conversations/chats.ts';
+import { finishingMessage, insertAssistantMessage, insertUserMessage } from '../src/conversations/messages.ts';
 import { type Database, inTransaction } from '../src/db/pool.ts';
 
 /** Makers of conversation records for tests, through the verbs that chat/ uses. */
@@ -40,10 +40,11 @@ export async function answer(
   await inTransaction(db, async (trx) => {
     await insertAssistantMessage(trx, { id, chatId, parentId, modelId: 'model-1' });
     await setActiveMessage(trx, chatId, id);
-    await finishMessage(trx, {
+    await touchingChat(chatId).execute(trx);
+    await finishingMessage({
       ...{ id, chatId, parts, status: 'complete', prompt, promptTokens: 3 },
       usage: { inputTokens: 10, outputTokens: 2 },
-    });
+    }).execute(trx);
   });
   return id;
 }

@@ -31,6 +31,8 @@ export type CompletionParser = {
   readonly isDone: boolean;
 };
 
+/** What makes the inside of a JSON string other than it looks, or ends a line of the event stream. */
+const notPlain = /[\\\r\n]/;
 const contentMark = '"content":"';
 
 const finishReasons: Record<string, FinishReason> = {
@@ -63,6 +65,9 @@ export function createCompletionParser(
   let before = '';
   let after = '';
   let shapesToLearn = 16;
+  let eventBefore = '';
+  let eventAfter = '';
+  let isBetweenEvents = true;
 
   const think = createThinkSplitter({
     text: (delta) => gather('text', delta),
@@ -127,6 +132,22 @@ export function createCompletionParser(
     if (readChunk(chunk)) learnShape(data, chunk);
   }
 
+  /** Reads whole events of the known shape without the event parser, and returns how far it came. */
+  function readPlainEvents(text: string): number {
+    if (before === '' || halfPair !== '' || isDone) return 0;
+    let at = 0;
+    while (text.startsWith(eventBefore, at)) {
+      const start = at + eventBefore.length;
+      const end = text.indexOf('"', start);
+      if (end === -1 || !text.startsWith(eventAfter, end)) break;
+      const content = text.slice(start, end);
+      if (notPlain.test(content)) break;
+      addContent(content);
+      at = end + eventAfter.length;
+    }
+    return at;
+  }
+
   function readKnownShape(data: string): boolean {
     const end = data.length - after.length;
     if (before === '' || end < before.length || halfPair !== '') return false;
@@ -152,6 +173,8 @@ export function createCompletionParser(
     if (at === -1 || data.lastIndexOf(contentMark) !== at || data.slice(start - 1, end) !== encoded) return;
     before = data.slice(0, start);
     after = data.slice(end - 1);
+    eventBefore = `data: ${before}`;
+    eventAfter = `${after}\n\n`;
     shapesToLearn--;
   }
 
@@ -224,7 +247,13 @@ export function createCompletionParser(
   }
 
   return {
-    feed: (text) => events.feed(text),
+    feed(text) {
+      const read = isBetweenEvents ? readPlainEvents(text) : 0;
+      if (read === text.length) return;
+      const rest = text.slice(read);
+      events.feed(rest);
+      isBetweenEvents = rest.endsWith('\n\n');
+    },
     flush,
     readWhole(value) {
       const chunk: unknown = Array.isArray(value) ? value[0] : value;

@@ -17,22 +17,21 @@ function deltaText(frame: Frame): string | undefined {
   return frame.type === 'tool-input-delta' ? frame.inputTextDelta : undefined;
 }
 
-/** The frame that both make together, or undefined when they are not neighbouring deltas of one part. */
-export function mergeDeltas(first: Frame, second: Frame): Frame | undefined {
-  if (first.type === 'text-delta' && second.type === 'text-delta' && first.id === second.id) {
-    return { ...first, delta: first.delta + second.delta };
+/** Adds a neighbouring delta of the same part to `frame`; false when the two are not that. */
+export function extendDelta(frame: Frame, next: Frame): boolean {
+  if (frame.type === 'text-delta' && next.type === 'text-delta' && frame.id === next.id) {
+    frame.delta += next.delta;
+    return true;
   }
-  if (first.type === 'reasoning-delta' && second.type === 'reasoning-delta' && first.id === second.id) {
-    return { ...first, delta: first.delta + second.delta };
+  if (frame.type === 'reasoning-delta' && next.type === 'reasoning-delta' && frame.id === next.id) {
+    frame.delta += next.delta;
+    return true;
   }
-  if (
-    first.type === 'tool-input-delta' &&
-    second.type === 'tool-input-delta' &&
-    first.toolCallId === second.toolCallId
-  ) {
-    return { ...first, inputTextDelta: first.inputTextDelta + second.inputTextDelta };
+  if (frame.type === 'tool-input-delta' && next.type === 'tool-input-delta' && frame.toolCallId === next.toolCallId) {
+    frame.inputTextDelta += next.inputTextDelta;
+    return true;
   }
-  return undefined;
+  return false;
 }
 
 /** What a follower at `after` has not seen of the frame: all, the rest of a delta, or nothing. */
@@ -60,9 +59,13 @@ export function sequence(frames: readonly Frame[], after: number): SequencedFram
   });
 }
 
-/** The frame as a server-sent event. */
+/** The frame as a server-sent event. Text deltas, of which there are thousands a second, are put together by hand. */
 export function toEvent(frame: Frame, to: number): string {
-  return `id: ${to}\ndata: ${JSON.stringify(frame)}\n\n`;
+  const data =
+    frame.type === 'text-delta'
+      ? `{"type":"text-delta","id":${JSON.stringify(frame.id)},"delta":${JSON.stringify(frame.delta)}}`
+      : JSON.stringify(frame);
+  return `id: ${to}\ndata: ${data}\n\n`;
 }
 
 export const doneEvent = 'data: [DONE]\n\n';

@@ -11,7 +11,7 @@ import { parseStoredParts } from '../conversations/messages.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
 import type { Decision, InputsTable } from '../db/tables.ts';
 import type { Deps } from '../deps.ts';
-import { notify } from './signals.ts';
+import { signalChannel } from './signals.ts';
 
 /** Submitted inputs (contract section 6, first half). This file alone writes the table `inputs`. */
 
@@ -32,43 +32,48 @@ export async function admitInput(
 ): Promise<{ input: InputRow; repeated: boolean }> {
   const requestHash = hashSubmission(submission, options.ownerId);
   return inTransaction(deps.db, async (trx) => {
-    // Shared with other admissions, exclusive against the end of a response: see response-end.ts.
-    const chat = await trx
-      .selectFrom('chats')
-      .select(['id', 'archived'])
-      .where('id', '=', submission.chatId)
-      .where('owner_id', '=', options.ownerId)
-      .forShare()
-      .executeTakeFirst();
-    if (chat === undefined) throw conversationNotFound();
-    const earlier = await findInput(trx, submission.message.id);
-    if (earlier !== undefined) return { input: assertSame(earlier, requestHash), repeated: true };
-    if (chat.archived) throw new ApiError('conversation_archived', 'Restore this conversation before writing in it');
-    await assertReferences(deps, trx, submission, options.ownerId);
-    const input = await trx
-      .insertInto('inputs')
-      .values({
-        id: submission.message.id,
-        chat_id: chat.id,
-        owner_id: options.ownerId,
-        assistant_id: randomUUIDv7(),
-        parts: JSON.stringify(submission.message.parts),
-        parent_id: submission.parentId ?? null,
-        parent_given: submission.parentId !== undefined,
-        decision: JSON.stringify(decisionOf(submission)),
-        request_hash: requestHash,
-        start_after: sql<Date>`now() + ${options.graceMs} * interval '1 millisecond'`,
-      })
-      .onConflict((conflict) => conflict.column('id').doNothing())
-      .returningAll()
-      .executeTakeFirst();
-    if (input === undefined) {
-      const winner = await findInput(trx, submission.message.id);
-      return { input: assertSame(winner, requestHash), repeated: true };
-    }
-    await notify(trx, 'input', [chat.id]);
-    return { input, repeated: false };
+    const place = await lockPlace(trx, submission, options.ownerId);
+    if (place.isRepeated)
+      return { input: assertSame(await findInput(trx, submission.message.id), requestHash), repeated: true };
+    if (place.isArchived) throw new ApiError('conversation_archived', 'Restore this conversation before writing in it');
+    await assertReferences(deps, trx, submission, options.ownerId, place);
+    const { rows } = await sql<InputRow>`
+      with admitted as (${admitting(submission, options, requestHash)}), told as (
+        select pg_notify(${signalChannel}, ${`input:${submission.chatId}`}) from admitted where ${options.graceMs === 0}
+      )
+      select a.* from admitted a left join told on true`.execute(trx);
+    const input = rows[0];
+    if (input !== undefined) return { input, repeated: false };
+    return { input: assertSame(await findInput(trx, submission.message.id), requestHash), repeated: true };
   });
+}
+
+/** What an input meets where it wants to go. */
+type Place = { isArchived: boolean; isRepeated: boolean; isTaken: boolean; hasParent: boolean; queued: number };
+
+/** Locks the conversation: shared with other admissions, exclusive against the end of a response (see response-end.ts). */
+async function lockPlace(trx: Queryable, { chatId, message, parentId }: Submission, ownerId: string): Promise<Place> {
+  const { rows } = await sql<Place>`
+    select c.archived as "isArchived",
+      exists (select from inputs where id = ${message.id}) as "isRepeated",
+      exists (select from messages where id = ${message.id})
+        or exists (select from inputs where assistant_id = ${message.id}) as "isTaken",
+      exists (select from messages m where m.id = ${parentId ?? null} and m.chat_id = c.id) as "hasParent",
+      (select count(*)::int from inputs q where q.chat_id = c.id and q.state = 'queued') as queued
+    from chats c where c.id = ${chatId} and c.owner_id = ${ownerId} for share of c`.execute(trx);
+  const place = rows[0];
+  if (place === undefined) throw conversationNotFound();
+  return place;
+}
+
+function admitting(submission: Submission, options: AdmissionOptions, requestHash: string): RawBuilder<unknown> {
+  const { chatId, message, parentId } = submission;
+  return sql`
+    insert into inputs (id, chat_id, owner_id, assistant_id, parts, parent_id, parent_given, decision, request_hash, start_after)
+    values (${message.id}, ${chatId}, ${options.ownerId}, ${randomUUIDv7()}, ${JSON.stringify(message.parts)},
+      ${parentId ?? null}, ${parentId !== undefined}, ${JSON.stringify(decisionOf(submission))}::jsonb, ${requestHash},
+      now() + ${options.graceMs} * interval '1 millisecond')
+    on conflict (id) do nothing returning *`;
 }
 
 async function assertReferences(
@@ -76,23 +81,15 @@ async function assertReferences(
   trx: Queryable,
   submission: Submission,
   ownerId: string,
+  place: Place,
 ): Promise<void> {
   if (typeof submission.modelId === 'string' && submission.modelPinned !== false) {
     await assertOwnedModel({ db: { kysely: trx } }, catalogueOwner(deps.config, ownerId), submission.modelId);
   }
   if ((submission.mcpServerIds ?? []).length > 0) throw new ApiError('not_found', 'MCP server not found');
-  const { rows } = await sql<{ taken: boolean; parent: boolean; queued: number }>`
-    select exists (select from messages where id = ${submission.message.id})
-        or exists (select from inputs where assistant_id = ${submission.message.id}) as taken,
-      exists (select from messages where id = ${submission.parentId ?? null} and chat_id = ${submission.chatId}) as parent,
-      (select count(*)::int from inputs where chat_id = ${submission.chatId} and state = 'queued') as queued
-  `.execute(trx);
-  const found = rows[0];
-  if (typeof submission.parentId === 'string' && found?.parent !== true) {
-    throw new ApiError('not_found', 'Message not found');
-  }
-  if (found?.taken === true) throw inputConflict();
-  if ((found?.queued ?? 0) >= limits.queuedInputsPerChat) {
+  if (typeof submission.parentId === 'string' && !place.hasParent) throw new ApiError('not_found', 'Message not found');
+  if (place.isTaken) throw inputConflict();
+  if (place.queued >= limits.queuedInputsPerChat) {
     throw new ApiError('rate_limited', `At most ${limits.queuedInputsPerChat} inputs may wait in a conversation`, {
       retryAfter: 10,
     });

@@ -1,7 +1,8 @@
 import type { Frame, MessagePart, Usage } from '@homeport/contracts/frames';
 import { createMessageAssembler, finishParts, type MessageAssembler } from '@homeport/contracts/message-assembly';
-import { sql } from 'kysely';
-import { finishMessage, readParts, saveParts } from '../conversations/messages.ts';
+import { type RawBuilder, sql } from 'kysely';
+import { touchingChat } from '../conversations/chats.ts';
+import { finishingMessage, readParts, saveParts } from '../conversations/messages.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
 import type { ResponseState } from '../db/tables.ts';
 import type { Deps } from '../deps.ts';
@@ -10,7 +11,7 @@ import { parseLines, sequence, toLines } from './frame-sequence.ts';
 import { nextInput, startAtOnce } from './inputs.ts';
 import { promptOf } from './prompt.ts';
 import type { PendingRow } from './response-log.ts';
-import { notify } from './signals.ts';
+import { notify, signalChannel } from './signals.ts';
 
 /**
  * How responses live and end in the database. Every write is fenced by generation and state: a replica that lost its lease
@@ -41,38 +42,29 @@ export async function endResponse(
   response: Pick<ResponseRow, 'id' | 'chat_id' | 'generation'>,
   end: ResponseEnd,
 ): Promise<EndedResponse | undefined> {
-  return inTransaction(deps.db, async (trx) => {
-    await trx.selectFrom('chats').select('id').where('id', '=', response.chat_id).forNoKeyUpdate().execute();
-    return endLocked(trx, response, end);
-  });
+  try {
+    return await inTransaction(deps.db, async (trx) => {
+      await trx.selectFrom('chats').select('id').where('id', '=', response.chat_id).forNoKeyUpdate().execute();
+      return endLocked(trx, response, end);
+    });
+  } catch (error) {
+    if (error instanceof LeaseLost) return undefined;
+    throw error;
+  }
 }
 
 async function endLocked(
   trx: Queryable,
   response: Pick<ResponseRow, 'id' | 'chat_id' | 'generation'>,
   end: ResponseEnd,
-): Promise<EndedResponse | undefined> {
+): Promise<EndedResponse> {
   const follower = await nextInput(trx, response.chat_id);
   const next = follower === undefined ? undefined : { messageId: follower.id, assistantId: follower.assistant_id };
   const endFrames: Frame[] =
     next === undefined ? end.frames : [...end.frames, { type: 'data-next', transient: true, data: next }];
   const sequenced = sequence(endFrames, end.seq);
-  const { numUpdatedRows } = await trx
-    .updateTable('responses')
-    .set({
-      state: end.state,
-      ended_at: sql<Date>`now()`,
-      last_seq: sequenced.at(-1)?.to ?? end.seq,
-      end_frames: toLines(sequenced),
-    })
-    .where('id', '=', response.id)
-    .where('generation', '=', response.generation)
-    .where('state', '=', 'running')
-    .executeTakeFirst();
-  if (numUpdatedRows === 0n) return undefined;
-  if (end.pending !== undefined) await insertRow(trx, response.id, response.generation, end.pending);
   const parts = end.parts ?? finishParts(await readParts(trx, response.id));
-  await finishMessage(trx, {
+  const message = {
     id: response.id,
     chatId: response.chat_id,
     parts: JSON.stringify(parts),
@@ -81,18 +73,32 @@ async function endLocked(
     usage: end.usage,
     modelId: end.modelId,
     ...promptOf('assistant', parts),
-  });
+  };
+  const { rows } = await sql`
+    with ended as (
+      update responses set state = ${end.state}, ended_at = now(), last_seq = ${sequenced.at(-1)?.to ?? end.seq},
+        end_frames = ${toLines(sequenced)}
+      where id = ${response.id} and generation = ${response.generation} and state = 'running' returning id
+    ), logged as (${insertingFrames(response, end.pending)}),
+    finished as (${finishingMessage(message)}),
+    touched as (${touchingChat(response.chat_id)})
+    select pg_notify(${signalChannel}, ${`ended:${response.id}`}) from ended`.execute(trx);
+  if (rows.length === 0) throw new LeaseLost();
   if (follower !== undefined) await startAtOnce(trx, follower.id);
-  await notify(trx, 'ended', [response.id]);
   return { endFrames, next };
 }
 
-async function insertRow(trx: Queryable, id: string, generation: number, row: PendingRow): Promise<void> {
-  await trx
-    .insertInto('response_frames')
-    .values({ response_id: id, generation, seq_from: row.seqFrom, seq_to: row.seqTo, frames: row.frames })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
+/** Rolls back the end of a response that is another replica's by now. */
+class LeaseLost extends Error {}
+
+function insertingFrames(
+  response: Pick<ResponseRow, 'id' | 'generation'>,
+  row: PendingRow | undefined,
+): RawBuilder<unknown> {
+  if (row === undefined) return sql`select 1`;
+  return sql`
+    insert into response_frames (response_id, generation, seq_from, seq_to, frames)
+    values (${response.id}, ${response.generation}, ${row.seqFrom}, ${row.seqTo}, ${row.frames}) on conflict do nothing`;
 }
 
 export type LogBatch = { id: string; generation: number; row: PendingRow };

@@ -1,5 +1,5 @@
 import type { Frame } from '@homeport/contracts/frames';
-import { advance, doneEvent, mergeDeltas, type SequencedFrame, toEvent, toLines, unseen } from './frame-sequence.ts';
+import { advance, doneEvent, extendDelta, type SequencedFrame, toEvent, toLines, unseen } from './frame-sequence.ts';
 
 /** Where a follower's events go. */
 export type FollowerSink = { write(events: string): void; end(events: string): void };
@@ -40,10 +40,10 @@ export class ResponseLog {
     const from = this.#seq;
     this.#seq = from + advance(frame);
     const last = this.#entries.length - 1;
-    const previous = last >= this.#stored ? this.#entries[last] : undefined;
-    const merged = previous === undefined ? undefined : mergeDeltas(previous.frame, frame);
-    if (previous === undefined || merged === undefined) this.#entries.push({ from, to: this.#seq, frame });
-    else this.#entries[last] = { from: previous.from, to: this.#seq, frame: merged };
+    const open = last >= this.#stored ? this.#entries[last] : undefined;
+    if (open !== undefined && extendDelta(open.frame, frame)) open.to = this.#seq;
+    // A copy: the log goes on extending it.
+    else this.#entries.push({ from, to: this.#seq, frame: { ...frame } });
     if (this.#followers.size === 0) return;
     const event = toEvent(frame, this.#seq);
     for (const follower of this.#followers) follower.write(event);

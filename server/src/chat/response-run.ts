@@ -47,7 +47,6 @@ export class ResponseRun {
   readonly #deps: RunDeps;
   readonly #context: TurnContext;
   readonly #abort = new AbortController();
-  readonly #assembler = createMessageAssembler();
   readonly #startedAt = performance.now();
   #begin: (failure: ApiError | undefined) => void = () => undefined;
   #cut: Cut | undefined;
@@ -96,7 +95,6 @@ export class ResponseRun {
   }
 
   #emit(frame: Frame): void {
-    this.#assembler.apply(frame);
     this.log.append(frame);
     if (frame.type !== 'start' && frame.type !== 'start-step') this.#begin(undefined);
   }
@@ -138,9 +136,16 @@ export class ResponseRun {
   #turn(turn: PreparedTurn): Promise<TurnResult> {
     return runPreparedTurn(this.#deps, turn, {
       emit: (frame) => this.#emit(frame),
-      checkpoint: () => saveCheckpoint(this.#deps, this.response, this.#assembler.parts),
+      checkpoint: () => saveCheckpoint(this.#deps, this.response, this.#parts()),
       signal: this.#abort.signal,
     });
+  }
+
+  /** Assembled from the log when they are needed, not at every token. */
+  #parts(): MessagePart[] {
+    const assembler = createMessageAssembler();
+    for (const frame of this.log.frames()) assembler.apply(frame);
+    return assembler.parts;
   }
 
   #failed(error: unknown): Ending {
@@ -182,7 +187,7 @@ export class ResponseRun {
       try {
         return await endResponse(this.#deps, this.response, {
           state: ending.state,
-          parts: this.#hasParts ? finishParts(this.#assembler.parts) : undefined,
+          parts: this.#hasParts ? finishParts(this.#parts()) : undefined,
           error: ending.error,
           usage: metadata.usage,
           modelId: this.#modelId,

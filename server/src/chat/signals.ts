@@ -12,7 +12,7 @@ export type Signal =
 
 type SignalKind = Signal['kind'];
 const kinds: readonly SignalKind[] = ['frames', 'ended', 'stop', 'input'];
-const channel = 'homeport';
+export const signalChannel = 'homeport';
 /** NOTIFY takes less than 8,000 bytes; ids are at most 128 characters. */
 const idsPerSignal = 50;
 const reconnectMs = 1_000;
@@ -27,7 +27,8 @@ export function notifyPayloads(kind: SignalKind, ids: readonly string[]): string
 }
 
 export async function notify(db: Queryable, kind: SignalKind, ids: readonly string[]): Promise<void> {
-  for (const payload of notifyPayloads(kind, ids)) await sql`select pg_notify(${channel}, ${payload})`.execute(db);
+  for (const payload of notifyPayloads(kind, ids))
+    await sql`select pg_notify(${signalChannel}, ${payload})`.execute(db);
 }
 
 /** Listens on one connection of its own and comes back by itself when that is lost. */
@@ -81,7 +82,7 @@ export class SignalListener {
       const signal = parseSignal(message.payload ?? '');
       if (signal !== undefined) for (const listener of this.#listeners) listener(signal);
     });
-    await client.query(`listen ${channel}`);
+    await client.query(`listen ${signalChannel}`);
     if (this.#stopping.signal.aborted) await client.end();
     await closed;
   }

@@ -130,6 +130,11 @@ export async function deleteOwnedChat(deps: Pick<Deps, 'db'>, ownerId: string, c
 export type TurnContext = { contextStartMessageId: string | null; modelPinned: boolean; modelId: string | null };
 
 /** Undefined when the conversation is gone. */
+/** The statement that notes activity in a conversation. */
+export function touchingChat(chatId: string): RawBuilder<unknown> {
+  return sql`update chats set updated_at = now() where id = ${chatId}`;
+}
+
 /** Makes a message the newest of the branch that is shown, and the conversation active now. */
 export async function setActiveMessage(
   trx: Queryable,

@@ -77,16 +77,14 @@ export type FinishedMessage = {
   promptTokens: number | null;
 };
 
-/** Writes all that a message is at the end of its response, and that its conversation was active now. */
-export async function finishMessage(trx: Queryable, message: FinishedMessage): Promise<void> {
-  // The update of `chats` yields first: conversation before message is the order in which everybody locks.
-  await sql`
-    with c as (update chats set updated_at = now() where id = ${message.chatId} returning id, owner_id)
+/** The statement that writes all that a message is at the end of its response. */
+export function finishingMessage(message: FinishedMessage): RawBuilder<unknown> {
+  return sql`
     update messages m set parts = ${message.parts}, prompt = ${message.prompt}, prompt_tokens = ${message.promptTokens},
       status = ${message.status}, error_code = ${message.error?.code ?? null}, error_message = ${message.error?.message ?? null},
       usage = ${message.usage === undefined ? null : JSON.stringify(message.usage)}::jsonb,
       model_id = coalesce(${message.modelId ?? null}, m.model_id), search = ${searchVector(message.parts)}
-    from c where m.id = ${message.id} and m.chat_id = c.id`.execute(trx);
+    from chats c where m.id = ${message.id} and c.id = ${message.chatId} and m.chat_id = c.id returning m.id`;
 }
 
 /**

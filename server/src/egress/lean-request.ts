@@ -183,6 +183,8 @@ function startRequest(agents: Agents, hop: Hop): http.ClientRequest {
       path: hop.url.pathname + hop.url.search,
       headers,
       setHost: false,
+      // The agent's time-out is for idle connections; ours are above, and this one would be renewed at every piece.
+      timeout: 0,
       maxHeaderSize: maxHeaderBytes,
     });
     request.end(bytes);

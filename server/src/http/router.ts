@@ -104,11 +104,10 @@ async function parseInput(
     spec.body === undefined
       ? undefined
       : await readJsonBody(context.env.incoming, spec.bodyBytes ?? limits.jsonBodyBytes);
-  const query = queryObject(request.url.searchParams);
   return {
     actor,
     params: spec.params === undefined ? undefined : validate(spec.params, pathObject(context.req.param())),
-    query: spec.query === undefined ? undefined : validate(spec.query, query),
+    query: spec.query === undefined ? undefined : validate(spec.query, queryObject(request.url.searchParams)),
     body: spec.body === undefined ? undefined : validate(spec.body, sent),
     request,
   };
@@ -123,7 +122,9 @@ function requestFacts(context: Context<AppEnvironment>, trusted: TrustedProxies)
     id,
     method: context.req.method,
     // The address that was routed: what the client sent may read differently, or not be readable at all.
-    url: new URL(context.req.url),
+    get url() {
+      return new URL(context.req.url);
+    },
     get headers() {
       return context.req.raw.headers;
     },
