@@ -210,9 +210,4 @@ export const texts = {
   'model.context': '{count} tokens of context',
   'model.settings': 'Manage models',
   'model.failed': 'The models could not be loaded.',
-
-  'pages.settings': 'Settings',
-  'pages.signIn': 'Sign in',
-  'pages.setup': 'Set up',
-  'pages.password': 'Change your password',
 } as const;

@@ -55,15 +55,15 @@ function CatalogueSteps() {
   const t = useText();
   const { data, error } = useQuery(catalogueQuery);
   const [chosenStep, setStep] = useState<Step>();
-  const [found, setFound] = useState<readonly string[]>();
+  const [saved, setSaved] = useState<{ id: string; found: readonly string[] | undefined }>();
   if (!data) {
     return (
-      <EntryPage isWide title={t('pages.setup')} above={<SetupSteps step={1} />}>
+      <EntryPage isWide title={t('setup.providerTitle')} above={<SetupSteps step={1} />}>
         {error ? <FormFailure failure={error} /> : <Loader aria-label={t('app.loading')} />}
       </EntryPage>
     );
   }
-  const provider = data.providers.at(-1);
+  const provider = data.providers.find(({ id }) => id === saved?.id) ?? data.providers.at(-1);
   const step = chosenStep ?? stepOf(data.providers);
   if (step === 'done') return <DoneStep providers={data.providers} />;
   if (step === 'models' && provider) {
@@ -78,7 +78,7 @@ function CatalogueSteps() {
         <ModelChooser
           provider={provider}
           tiers={data.modelTiers}
-          found={found}
+          found={saved?.found}
           submitLabel={(count) => t('setup.modelsAction', { count })}
           onAdded={() => setStep('done')}
           beside={
@@ -93,8 +93,8 @@ function CatalogueSteps() {
       </EntryPage>
     );
   }
-  const goOn = (_saved: Provider, ids: readonly string[] | undefined) => {
-    setFound(ids);
+  const goOn = ({ id }: Provider, found: readonly string[] | undefined) => {
+    setSaved({ id, found });
     setStep('models');
   };
   return (
