@@ -75,15 +75,13 @@ async function answer(
   try {
     const caller = await identifyCaller(spec.access, options.identify, incoming.headers.cookie);
     actor = caller?.actor;
+    // On Node's own answer, so that streams and refusals bring it as well; a handler that sets the cookie itself replaces it.
+    if (caller?.setCookie !== undefined) outgoing.setHeader('set-cookie', caller.setCookie);
     assertOrigin(options.origin, spec.method, incoming.headers.origin, incoming.headers.host);
     assertPermission(spec.access, actor, options.permissions);
     const input = await parseInput(context, spec, request, actor);
     const output = await handle(input);
     response = render(output, spec, headers);
-    // A handler that sets the session cookie itself has replaced the one that was renewed.
-    if (caller?.setCookie !== undefined && output !== streamed && !response.headers.has('set-cookie')) {
-      response.headers.set('set-cookie', caller.setCookie);
-    }
   } catch (error) {
     failure = toApiError(error);
     if (failure.code === 'payload_too_large') headers.connection = 'close';
