@@ -31,8 +31,9 @@ export type CompletionParser = {
   readonly isDone: boolean;
 };
 
-/** What makes the inside of a JSON string other than it looks, or ends a line of the event stream. */
-const notPlain = /[\\\r\n]/;
+/** What makes the inside of a JSON string other than it looks, or is not allowed in one, line ends among it. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that JSON refuses in a string.
+const notPlain = /[\\\u0000-\u001f]/;
 const contentMark = '"content":"';
 
 const finishReasons: Record<string, FinishReason> = {

@@ -94,6 +94,23 @@ test('reading by known shape gives what JSON.parse gives', async () => {
   await fc.assert(property, { numRuns: 500 });
 });
 
+test('a row of events of one shape reads the same however it is cut, with escapes and other events between', async () => {
+  const contents = ['Hello', ' wor', 'ld', ' "q"', ' \\', ' é🙂', '\n', ' last'];
+  const events = contents.flatMap((content, index) => [
+    event(delta({ content })),
+    ...(index === 3 ? [': comment\n\n', event(delta({ content: ' crlf' }), '\r\n\r\n')] : []),
+  ]);
+  const whole = bytes(`${events.join('')}${event(delta({}, 'stop'))}data: [DONE]\n\n`);
+  const expected = await read([whole]);
+  assert.equal(expected.heard.join(''), 'text:Hello world "q" crlf \\ é🙂\n last');
+  for (let at = 1; at < whole.length; at += 1) {
+    assert.deepEqual((await read([whole.subarray(0, at), whole.subarray(at)])).heard, expected.heard, `cut at ${at}`);
+  }
+  const raw = event(delta({ content: 'x' })).replace('"x"', '"a\u0000b"');
+  const refused = await read([bytes(event(delta({ content: 'ok' })) + raw)]);
+  assert.ok(refused.error !== undefined || !refused.heard.join('').includes('\u0000'));
+});
+
 test('an event that only looks like the known shape is read in full', async () => {
   const wires = [
     ['{"choices":[{"delta":{"content":"a"}}]}', '{"choices":[{"delta":{"content":"b","reasoning_content":"c"}}]}'],
