@@ -269,8 +269,20 @@ export function interruptedFrames(): Frame[] {
   ];
 }
 
+/** Responses whose frames are dropped at a time. */
+const dropBatch = 500;
+
+/** `end_frames` marks those that still have frames, so that the cost does not grow with all that ever was answered. */
+export const dropStatement = `
+  with old as (
+    update responses set end_frames = null
+    where id in (select id from responses
+      where end_frames is not null and ended_at < now() - $1 * interval '1 millisecond' order by ended_at limit ${dropBatch})
+    returning id
+  )
+  delete from response_frames where response_id in (select id from old)`;
+
 /** Forgets the frames of responses that ended a while ago; their messages hold all that was said. */
 export async function dropOldFrames(deps: Pick<Deps, 'db'>, keepMs: number): Promise<void> {
-  await sql`delete from response_frames f using responses r
-    where r.id = f.response_id and r.ended_at < now() - ${keepMs} * interval '1 millisecond'`.execute(deps.db.kysely);
+  await deps.db.pool.query(dropStatement, [keepMs]);
 }

@@ -184,6 +184,7 @@ create table inputs (
   created_at timestamptz not null default now()
 );
 create index inputs_due on inputs (start_after) where state = 'queued';
+create index inputs_chat on inputs (chat_id);
 
 -- The making of one assistant message; id is that message's. A writer is fenced by (generation, state = 'running').
 create table responses (
@@ -204,8 +205,9 @@ create table responses (
   ended_at timestamptz
 );
 create index responses_lease on responses (lease_until) where state = 'running';
-create index responses_ended on responses (ended_at) where ended_at is not null;
-create index responses_message on responses (message_id);
+create index responses_chat on responses (chat_id);
+-- Few rows at any time: end_frames go when the frames do.
+create index responses_kept on responses (ended_at) where end_frames is not null;
 
 -- The response log: frames as JSON lines, neighbouring deltas merged; see chat/response-log.ts for the sequence numbers.
 create table response_frames (
