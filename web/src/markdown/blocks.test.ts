@@ -89,3 +89,18 @@ test('absurd nesting comes back as text instead of throwing', () => {
   const text = '>'.repeat(50_000);
   assert.equal(parseBlocks(text).tokens.length > 0, true);
 });
+
+test('an endless paragraph is parsed in proportion to its length, and whole at its end', () => {
+  const text = 'word *emphasis* `code` '.repeat(4_000);
+  const growing = new GrowingBlocks();
+  let parses = 0;
+  let before: unknown;
+  for (let at = 50; at < text.length; at += 50) {
+    const { tokens } = growing.update(text.slice(0, at), false);
+    assert.equal(tokens.map((token) => token.raw).join(''), text.slice(0, at));
+    if (tokens[0] !== before) parses += 1;
+    before = tokens[0];
+  }
+  assert.ok(parses < 300, `${parses} parses`);
+  assert.deepEqual(growing.update(text, true).tokens, parseBlocks(text).tokens);
+});

@@ -9,6 +9,8 @@ export type Blocks = { tokens: readonly Token[]; links: Links };
  * underline still changes the token before the last. Two suffice in the property test; three is the margin.
  */
 const openTokens = 3;
+/** An open tail longer than this is parsed only when it has grown by a quarter: its cost stays in proportion to its length. */
+const longTail = 12_000;
 
 const options = { gfm: true, breaks: false, pedantic: false, extensions: mathExtensions } as const;
 
@@ -33,6 +35,7 @@ export class GrowingBlocks {
   #frozenText = '';
   #links: Links = {};
   #text = '';
+  #parsedTail = 0;
   #blocks: Blocks = { tokens: [], links: {} };
 
   /** `ended` parses the text once as a whole: only then are links resolved whose definition came later. */
@@ -41,12 +44,26 @@ export class GrowingBlocks {
     if (ended) return this.#finish(text);
     if (text === this.#text) return this.#blocks;
     if (!text.startsWith(this.#frozenText)) this.#reset();
+    const tailLength = text.length - this.#frozenText.length;
+    if (tailLength > longTail && tailLength < this.#parsedTail * 1.25 && text.startsWith(this.#text))
+      return this.#extend(text);
+    this.#parse(text);
+    return this.#blocks;
+  }
+
+  /** The last picture, and what came since as it was written. */
+  #extend(text: string): Blocks {
+    const raw = text.slice(this.#text.length);
+    return { tokens: [...this.#blocks.tokens, { type: 'text', raw, text: raw }], links: this.#links };
+  }
+
+  #parse(text: string): void {
     this.#text = text;
+    this.#parsedTail = text.length - this.#frozenText.length;
     const tail = parseBlocks(text.slice(this.#frozenText.length), this.#links);
     this.#freeze(tail.tokens.slice(0, Math.max(0, tail.tokens.length - openTokens)), tail.links);
     const open = tail.tokens.slice(-openTokens);
     this.#blocks = { tokens: [...this.#frozen, ...open], links: this.#links };
-    return this.#blocks;
   }
 
   #freeze(tokens: readonly Token[], links: Links): void {
@@ -64,7 +81,7 @@ export class GrowingBlocks {
     if (text === this.#text && !needsLinks) return this.#blocks;
     const unchanged = text.startsWith(this.#frozenText) && !needsLinks;
     if (unchanged) {
-      this.update(text, false);
+      this.#parse(text);
       return this.#blocks;
     }
     this.#reset();
@@ -77,6 +94,7 @@ export class GrowingBlocks {
     this.#frozen = [];
     this.#frozenText = '';
     this.#links = {};
+    this.#parsedTail = 0;
   }
 }
 

@@ -1,10 +1,11 @@
 import type { Token } from 'marked';
 import { memo, useMemo, useRef } from 'react';
 import { Block } from './block.tsx';
-import { GrowingBlocks } from './blocks.ts';
+import { type Blocks, GrowingBlocks, parseBlocks } from './blocks.ts';
 import { GrowingContext } from './growing.ts';
 import { headingLevels } from './heading-levels.ts';
 import classes from './markdown.module.css';
+import { settleTail } from './tail.ts';
 
 /** Blocks that React looks at as one: a long answer of a thousand blocks costs fifty comparisons a picture. */
 const groupSize = 20;
@@ -14,7 +15,10 @@ export function Markdown({ text, isGrowing }: { text: string; isGrowing: boolean
   const blocks = useRef<GrowingBlocks>(null);
   blocks.current ??= new GrowingBlocks();
   const growing = blocks.current;
-  const groups = useMemo(() => toGroups(growing.update(text, !isGrowing).tokens), [growing, text, isGrowing]);
+  const groups = useMemo(
+    () => toGroups(presentable(growing.update(text, !isGrowing), isGrowing)),
+    [growing, text, isGrowing],
+  );
   return (
     <div className={classes.markdown} data-part="text" dir="auto">
       <GrowingContext value={isGrowing}>
@@ -24,6 +28,19 @@ export function Markdown({ text, isGrowing }: { text: string; isGrowing: boolean
       </GrowingContext>
     </div>
   );
+}
+
+/** Blocks whose end may be half a link or open emphasis. */
+const settled = new Set(['paragraph', 'text', 'heading', 'list', 'blockquote', 'lheading']);
+/** Looking at the end of an endless block at each picture would cost the square of its length. */
+const settledUpTo = 8_000;
+
+/** The blocks to show; while the text grows, its last one without marks whose other half has not come. */
+function presentable({ tokens, links }: Blocks, isGrowing: boolean): readonly Token[] {
+  const last = tokens.at(-1);
+  if (!isGrowing || !last || !settled.has(last.type) || last.raw.length > settledUpTo) return tokens;
+  const raw = settleTail(last.raw);
+  return raw === last.raw ? tokens : [...tokens.slice(0, -1), ...parseBlocks(raw, links).tokens];
 }
 
 type Placed = { token: Token; level: number | undefined };

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { parseBlocks } from './blocks.ts';
+import { settleTail } from './tail.ts';
+
+const cases: [source: string, settled: string][] = [
+  ['plain', 'plain'],
+  ['a **bold', 'a **bold**'],
+  ['a **', 'a '],
+  ['a **bold** and *it', 'a **bold** and *it*'],
+  ['a `co', 'a `co`'],
+  ['a ``', 'a '],
+  ['see [the docs', 'see the docs'],
+  ['see [the docs](https://exa', 'see the docs'],
+  ['see [the docs](https://example.org)', 'see [the docs](https://example.org)'],
+  ['see ![a picture](https://exa', 'see '],
+  ['see **[bold link](htt', 'see **bold link**'],
+  ['text\n-', 'text\n'],
+  ['text\n##', 'text\n'],
+  ['text\n``', 'text\n'],
+  ['snake_case_name', 'snake_case_name'],
+  ['2 * 3 * 4', '2 * 3 * 4'],
+  ['- item', '- item'],
+  ['- [ ] task', '- [ ] task'],
+  ['| a | b |', ''],
+  ['| a | b |\n|---', ''],
+  ['| a | b |\n|---|---|', '| a | b |\n|---|---|'],
+  ['a [1] citation', 'a [1] citation'],
+  ['escaped \\*star', 'escaped \\*star'],
+];
+
+for (const [source, settled] of cases) {
+  test(`the tail ${JSON.stringify(source)}`, () => assert.equal(settleTail(source), settled));
+}
+
+test('no prefix of a text shows half an address or open emphasis', () => {
+  const piece = fc.constantFrom(
+    'word ',
+    '**bold words** ',
+    '*soft* ',
+    '`code` ',
+    '[name](https://example.org/path?q=1) ',
+    '![picture](https://example.org/picture.png) ',
+    '~~gone~~ ',
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), fc.nat(400), (pieces, length) => {
+      const prefix = pieces.join('').slice(0, length);
+      const shown = JSON.stringify(plain(parseBlocks(settleTail(prefix)).tokens));
+      assert.doesNotMatch(shown, /\*|`|~|\]\(|https|!\[/, prefix);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+/** The texts that would be read on the screen. */
+function plain(tokens: readonly object[]): string[] {
+  return tokens.flatMap((token) => {
+    if ('tokens' in token && Array.isArray(token.tokens)) return plain(token.tokens);
+    if ('type' in token && token.type === 'image') return [];
+    return 'text' in token && typeof token.text === 'string' ? [token.text] : [];
+  });
+}

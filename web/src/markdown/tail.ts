@@ -1,0 +1,122 @@
+/**
+ * The end of a text that still streams in, made presentable: emphasis and code that are open are closed, a link that is half
+ * there is shown as its words, half an image and lone marks wait until it is clear what they become.
+ */
+export function settleTail(source: string): string {
+  const text = withoutLoneMarks(source);
+  const paragraph = text.lastIndexOf('\n\n') + 1;
+  return text.slice(0, paragraph) + closeInline(text.slice(paragraph));
+}
+
+/** A last line of marks only: it may become a heading, a list, a rule, a fence or an underline. */
+function withoutLoneMarks(text: string): string {
+  const start = text.lastIndexOf('\n') + 1;
+  const line = text.slice(start);
+  if (line.length < 80 && /^[\s>]*(?:#{1,6}|[-*+_=~`]{1,3}|\d{1,3}[.)]?)[ \t]*$/.test(line))
+    return text.slice(0, start);
+  // The head of a table without its rule would be a line of bars.
+  const head = /(?:^|\n\n)(\|[^\n]*(?:\n\|?[\s|:-]*)?)$/.exec(text)?.[1];
+  return head === undefined || isTableHead(head) ? text : text.slice(0, text.length - head.length);
+}
+
+function isTableHead(head: string): boolean {
+  const [names = '', rule = ''] = head.split('\n');
+  const columns = (line: string) => line.replace(/^\s*\||\|\s*$/g, '').split('|').length;
+  return /^\s*\|?(?:\s*:?-+:?\s*\|?)+\s*$/.test(rule) && columns(rule) >= columns(names);
+}
+
+type Opener = { mark: string; at: number };
+
+function closeInline(text: string): string {
+  const openers: Opener[] = [];
+  let result = text;
+  let at = 0;
+  while (at < text.length) {
+    const character = text[at];
+    if (character === '\\') at += 2;
+    else if (character === '`') {
+      const run = /^`+/.exec(text.slice(at))?.[0] ?? '`';
+      const end = endOfCode(text, at + run.length, run);
+      if (end === -1) {
+        const inside = text.slice(at + run.length).replace(/`+$/, '');
+        result = inside.trim() === '' ? text.slice(0, at) : text.slice(0, at + run.length) + inside + run;
+        return closed(result, openers);
+      }
+      at = end;
+    } else if (character === '[') {
+      const link = halfLink(text, at);
+      if (link !== undefined) {
+        const isImage = text[at - 1] === '!';
+        result = text.slice(0, isImage ? at - 1 : at) + (isImage ? '' : closeInline(link));
+        return dropBareMark(result, openers);
+      }
+      at += 1;
+    } else if (character === '*' || character === '_' || character === '~') {
+      const run = new RegExp(`^\\${character}{1,3}`).exec(text.slice(at))?.[0] ?? character;
+      mark(openers, text, at, run);
+      at += run.length;
+    } else at += 1;
+  }
+  return dropBareMark(result, openers);
+}
+
+/** Marks with nothing behind them yet are left out; the others are closed. */
+function dropBareMark(text: string, openers: Opener[]): string {
+  let rest = text;
+  for (let last = openers.at(-1); last && rest.slice(last.at + last.mark.length).trim() === ''; last = openers.at(-1)) {
+    rest = rest.slice(0, last.at);
+    openers.pop();
+  }
+  return closed(rest, openers);
+}
+
+/** The text with what is open closed, before the spaces at its end: a mark behind a space closes nothing. */
+function closed(text: string, openers: readonly Opener[]): string {
+  if (openers.length === 0) return text;
+  const words = text.trimEnd();
+  const marks = openers.map((opener) => opener.mark).reverse();
+  return words + marks.join('') + text.slice(words.length);
+}
+
+function mark(openers: Opener[], text: string, at: number, run: string): void {
+  const before = text[at - 1] ?? ' ';
+  const after = text[at + run.length];
+  if (run[0] === '~' && run.length !== 2 && after !== undefined) return;
+  const top = openers.at(-1);
+  if (top?.mark === run && !/\s/.test(before)) {
+    openers.pop();
+    return;
+  }
+  const isOpening = after === undefined || !/\s/.test(after);
+  const isInWord = run[0] === '_' && /[\p{L}\p{N}]/u.test(before);
+  const isLineMark = after === undefined && /(?:^|\n)\s*$/.test(text.slice(0, at));
+  if (isOpening && !isInWord && !isLineMark) openers.push({ mark: run, at });
+}
+
+function endOfCode(text: string, from: number, run: string): number {
+  const pattern = /`+/g;
+  pattern.lastIndex = from;
+  for (let found = pattern.exec(text); found; found = pattern.exec(text))
+    if (found[0] === run) return found.index + run.length;
+  return -1;
+}
+
+/** The words of a link that begins at `at` and has no end yet; undefined when it has one, or is none. */
+function halfLink(text: string, at: number): string | undefined {
+  let depth = 0;
+  for (let end = at; end < text.length; end += 1) {
+    const character = text[end];
+    if (character === '\\') end += 1;
+    else if (character === '\n' && text[end + 1] === '\n') return undefined;
+    else if (character === '[') depth += 1;
+    else if (character === ']') {
+      depth -= 1;
+      if (depth > 0) continue;
+      const words = text.slice(at + 1, end);
+      if (end === text.length - 1) return /^[ xX]?$/.test(words) ? undefined : words;
+      if (text[end + 1] !== '(') return undefined;
+      return /^\([^\n)]*$/.test(text.slice(end + 1)) ? words : undefined;
+    }
+  }
+  return text.slice(at + 1);
+}
