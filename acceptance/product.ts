@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { after } from 'node:test';
 const root = join(import.meta.dirname, '..');
 /** Another build can be tested, such as one with a rule broken on purpose. */
 const dist = process.env.HOMEPORT_DIST ?? join(root, 'dist');
-const administrator = { name: 'Ada Admin', email: 'ada@example.org', password: 'correct-horse-42' };
+export const administrator = { name: 'Ada Admin', email: 'ada@example.org', password: 'correct-horse-42' };
 
 export type Running = {
   url: string;
@@ -23,12 +23,42 @@ export type Running = {
 };
 
 const children = new Set<ChildProcess>();
-const killAll = (): void => {
-  for (const child of children) child.kill('SIGKILL');
-};
+const dataDirs = new Set<string>();
+const goneWithinMs = 10_000;
+
+// A test file that failed half-way must not wait for what it started, nor leave anything behind.
+after(async () => {
+  killAll();
+  const giveUpAt = performance.now() + goneWithinMs;
+  const pids = [...dataDirs].map(embeddedPid).filter((pid) => pid !== undefined);
+  for (const pid of pids) signal(pid, 'SIGQUIT');
+  while ((children.size > 0 || pids.some((pid) => signal(pid, 0))) && performance.now() < giveUpAt) await pause(20);
+});
 process.on('exit', killAll);
-// A test file that failed half-way must not wait for what it started.
-after(killAll);
+
+/** Programs end by themselves on SIGTERM, with what they have started; the product's database outlives it on purpose. */
+function killAll(): void {
+  for (const child of children) child.kill(programs.has(child) ? 'SIGTERM' : 'SIGKILL');
+}
+const programs = new WeakSet<ChildProcess>();
+
+/** The embedded PostgreSQL that the product started in this data folder. */
+export function embeddedPid(dataDir: string): number | undefined {
+  try {
+    return Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n', 1)[0]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Sends a signal; false when the process is gone. 0 only asks. */
+export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, name);
+  } catch {
+    return false;
+  }
+}
 
 /** A folder of its own that disappears with this process. */
 export function scratchFolder(): string {
@@ -50,6 +80,7 @@ export async function freePort(): Promise<number> {
 /** Starts `dist/` on a data folder and waits until it is healthy. */
 export async function startProduct(dataDir: string, env: Record<string, string> = {}, port = 0): Promise<Running> {
   const chosen = port === 0 ? await freePort() : port;
+  dataDirs.add(dataDir);
   const running = start([join(dist, 'server/main.mjs')], {
     DATA_DIR: dataDir,
     PORT: String(chosen),
@@ -77,6 +108,7 @@ export async function startProvider(): Promise<Running> {
 /** Starts a program of this repository; its `url` is what it says on its first line. */
 export async function startProgram(path: string, env: Record<string, string> = {}): Promise<Running> {
   const running = start([join(root, path)], env);
+  programs.add(running.child);
   for (;;) {
     const [url, rest] = running.output().split('\n', 2);
     if (rest !== undefined) return { ...running, url: url ?? '' };

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import {
   addModels,
   type Caller,
+  embeddedPid,
   freePort,
   pause,
   type Running,
   readEvents,
   scratchFolder,
   setUp,
+  signal,
   startProduct,
   startProvider,
 } from '../product.ts';
@@ -49,16 +49,7 @@ after(async () => {
 });
 
 function databasePid(): number {
-  return Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n', 1)[0]);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  return embeddedPid(dataDir) ?? 0;
 }
 
 test('a second process on the same DATA_DIR refuses to start and says why; the first goes on', async () => {
@@ -77,7 +68,7 @@ test('the database that kill -9 of the service leaves behind is taken over, with
   await caller.must('POST', '/api/chat/start', submission(chatId, 'before-the-kill'));
   product.kill('SIGKILL');
   await product.exited;
-  assert.ok(isAlive(database), 'PostgreSQL outlives the service');
+  assert.ok(signal(database, 0), 'PostgreSQL outlives the service');
   product = await startProduct(dataDir, {}, port);
   assert.equal(databasePid(), database, 'the same PostgreSQL');
   await settled(caller, chatId);
@@ -96,9 +87,9 @@ test(`kill -9 of PostgreSQL ${databaseKills} times: typed answers meanwhile, not
     const following = postChat(caller, { chatId, messageId }).then((response) => readEvents(response));
     const database = databasePid();
     await pause(500);
-    process.kill(database, 'SIGKILL');
+    signal(database, 'SIGKILL');
     await untilAnswered(seen);
-    await until('PostgreSQL is back', 60_000, async () => databasePid() !== database);
+    await until('PostgreSQL is back', 60_000, async () => ![0, database].includes(databasePid()));
     const queued = submission(chatId, `after-kill-${kill}`);
     assert.equal((await caller.call('POST', '/api/chat/turn-inputs', queued)).status, 201);
     const followed = await following;

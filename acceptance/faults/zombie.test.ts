@@ -63,6 +63,7 @@ before(async () => {
   ]);
   models = { slow, short, finishing };
   rows = new Client({ connectionString: database.url });
+  rows.on('error', () => undefined);
   await rows.connect();
 });
 after(async () => {
