@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { after, before, test } from 'node:test';
+import type { EndpointSpec } from '@homeport/contracts/endpoint';
+import { endpoints } from '@homeport/contracts/endpoints';
+import fc from 'fast-check';
+import { makePeople, type Person, placeIds, refresh } from './fuzz/people.ts';
+import { rawRequests, sendBytes } from './fuzz/raw.ts';
+import { type FuzzRequest, requestsOf } from './fuzz/requests.ts';
+import { type Json, type Running, scratchFolder, seedOf, startProduct, startProvider } from './product.ts';
+
+/**
+ * Requests made from the API's own description, valid, nearly valid and broken, and bytes that are no HTTP: whatever comes, the
+ * built product answers as it documents, in the one error shape, stays up and does not grow.
+ */
+
+const total = Number(process.env.FUZZ_REQUESTS ?? 20_000);
+const rawShare = 0.1;
+const atOnce = 12;
+const mostGrowthBytes = 100 * 1024 * 1024;
+const streamPatienceMs = 3_000;
+
+let product: Running;
+let provider: Running;
+let people: Person[];
+let document: Json;
+const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
+const statuses = new Map<string, number>();
+const succeeded = new Map<string, number>();
+
+before(async () => {
+  const dataDir = scratchFolder();
+  provider = await startProvider();
+  product = await startProduct(dataDir, { TRUSTED_PROXIES: '127.0.0.0/8', LOG_LEVEL: 'error' });
+  people = await makePeople(product, dataDir, provider.url, 2);
+  document = await (await fetch(`${product.url}/api/openapi.json`)).json();
+});
+after(() => agent.destroy());
+
+test(`${total} fuzzed requests`, { timeout: 900_000 }, async () => {
+  const seed = seedOf('fuzz');
+  const startedAt = performance.now();
+  const rawCount = Math.round(total * rawShare);
+  const wanted = total - rawCount;
+  await inParallel(fc.sample(requestsOf(document, people.length), { seed, numRuns: Math.ceil(wanted / 2) }));
+  // By now the heap has the room that it works in.
+  const warm = residentBytes();
+  await inParallel(fc.sample(requestsOf(document, people.length), { seed: seed + 1, numRuns: Math.floor(wanted / 2) }));
+  await eachOf(fc.sample(rawRequests(), { seed, numRuns: rawCount }), checkRaw);
+  await assertHealthy();
+  const seconds = Math.round((performance.now() - startedAt) / 1000);
+  const counts = [...statuses].sort().map(([status, count]) => `${status}: ${count}`);
+  const growth = residentBytes() - warm;
+  console.log(
+    `fuzz: ${total} requests in ${seconds} s; ${counts.join(', ')}; memory ${Math.round(growth / 2 ** 20)} MiB`,
+  );
+  assert.ok(growth < mostGrowthBytes, `${Math.round(growth / 2 ** 20)} MiB more than half-way`);
+  // Otherwise the fuzz would have met nothing but refusals.
+  if (total >= 20_000) assert.deepEqual(neverSucceeded(), ['POST /api/auth/change-password', 'POST /api/setup']);
+  assert.equal(product.output(), '', 'something was logged as an error');
+  product.kill('SIGTERM');
+  assert.equal(await product.exited, 0);
+});
+
+function neverSucceeded(): string[] {
+  const all = Object.values(endpoints).map((spec: EndpointSpec) => operationOf(spec));
+  return all.filter((operation) => !succeeded.has(operation)).sort();
+}
+
+function operationOf(spec: EndpointSpec): string {
+  return `${spec.method} ${spec.path.replace(/:(\w+)/g, '{$1}')}`;
+}
+
+function inParallel(requests: FuzzRequest[]): Promise<void> {
+  return eachOf(requests, check);
+}
+
+async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  let next = 0;
+  let failure: unknown;
+  const worker = async (): Promise<void> => {
+    while (next < items.length && failure === undefined) {
+      const item = items[next];
+      next += 1;
+      if (next % 1_000 === 0) {
+        await assertHealthy();
+        // Somebody may have ended this session meanwhile.
+        for (const person of people) await refresh(person, provider.url).catch(() => person.signIn());
+      }
+      if (item === undefined) return;
+      await work(item).catch((error: unknown) => {
+        failure ??= error;
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  if (failure !== undefined) throw failure;
+}
+
+async function assertHealthy(): Promise<void> {
+  assert.equal(product.child.exitCode, null, `The product ended:\n${product.output()}`);
+  const response = await fetch(`${product.url}/api/health`);
+  assert.deepEqual([response.status, await response.json()], [200, { ok: true }]);
+}
+
+type Answered = { status: number; headers: IncomingMessage['headers']; body: Buffer; isWhole: boolean };
+
+async function check(request: FuzzRequest): Promise<void> {
+  const sender = request.caller === undefined ? undefined : people[request.caller];
+  const target = placeIds(request.target, request.target, sender, people).replaceAll(
+    '%40provider%40',
+    encodeURIComponent(provider.url),
+  );
+  // Few sign out: everything after it would be answered 401.
+  const isSignOut = target.startsWith('/api/auth/sign-out') && request.headers.length === 0;
+  const headers = [...request.headers];
+  if (sender !== undefined && !isSignOut) headers.push(['cookie', sender.caller.cookie]);
+  const answered = await send({ ...request, target, headers, body: placedBody(request, sender) });
+  const where = `${request.method} ${target}\n${headers.map((pair) => pair.join(': ')).join('\n')}\n\n${
+    placedBody(request, sender)?.toString().slice(0, 2_000) ?? ''
+  }\n=> ${answered.status} ${answered.body.toString().slice(0, 2_000)}`;
+  statuses.set(String(answered.status), (statuses.get(String(answered.status)) ?? 0) + 1);
+  checkAnswer(request, answered, where);
+  const body = jsonOf(answered);
+  if (answered.status < 300) {
+    sender?.learn(body);
+    const sent = answered.status === 201 && body?.messageId !== undefined ? placedBody(request, sender) : undefined;
+    if (sent !== undefined)
+      sender?.submitted(JSON.parse(sent.toString().replace(/^\ufeff/, '')).chatId, body.messageId);
+    if (request.operation !== undefined) succeeded.set(request.operation, (succeeded.get(request.operation) ?? 0) + 1);
+  }
+  if (answered.status === 401 && sender !== undefined) await sender.signIn();
+}
+
+function placedBody(request: FuzzRequest, sender: Person | undefined): Buffer | undefined {
+  if (request.body === undefined || !request.body.includes('@')) return request.body;
+  const text = request.body.toString('latin1').replaceAll('@provider@', provider.url);
+  return Buffer.from(placeIds(text, request.target, sender, people), 'latin1');
+}
+
+function send(request: FuzzRequest): Promise<Answered> {
+  const { hostname, port } = new URL(product.url);
+  const length: [string, string][] =
+    request.body === undefined ? [] : [['content-length', String(request.body.length)]];
+  const headers = [['host', `${hostname}:${port}`], ...request.headers, ...length].flat();
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest({ agent, hostname, port, method: request.method, path: request.target, headers });
+    outgoing.on('error', (error) =>
+      reject(new Error(`${request.method} ${request.target} ${JSON.stringify(request.headers)}: ${error}`)),
+    );
+    outgoing.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      let patience: NodeJS.Timeout | undefined;
+      const finish = (isWhole: boolean): void => {
+        clearTimeout(patience);
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks), isWhole });
+      };
+      patience = setTimeout(() => {
+        finish(false);
+        response.destroy();
+      }, streamPatienceMs);
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => finish(true));
+      response.on('error', () => finish(false));
+    });
+    outgoing.end(request.body);
+  });
+}
+
+const documentedCodes = (operation: Json, status: number): string[] =>
+  operation.responses[status]?.description.split(', ') ?? [];
+
+function checkAnswer(request: FuzzRequest, answered: Answered, where: string): void {
+  const { status, headers } = answered;
+  assert.ok(status !== 500 && status !== 503 && status > 0, where);
+  if (!new URL(request.target, 'http://localhost').pathname.startsWith('/api/')) return;
+  assert.equal(typeof headers['x-request-id'], 'string', where);
+  assert.ok(headers['cache-control'] === 'no-store' || status < 300, where);
+  const operation = request.operation === undefined ? undefined : operationAt(request.operation);
+  if (status < 400) {
+    if (operation === undefined) assert.ok(status === 200 || status === 204, where);
+    else assert.ok(String(status) in operation.responses, `undocumented status: ${where}`);
+    checkSuccess(request, answered, where);
+    return;
+  }
+  if (request.method === 'HEAD') return;
+  const { error } = jsonOf(answered) ?? {};
+  assert.deepEqual(
+    Object.keys(error ?? {})
+      .sort()
+      .filter((name) => name !== 'details'),
+    ['code', 'message', 'requestId'],
+    where,
+  );
+  assert.equal(error.requestId, headers['x-request-id'], where);
+  assert.ok(typeof error.message === 'string' && error.message.length > 5 && error.message.length < 500, where);
+  assert.doesNotMatch(error.message, /select |insert |postgres|\n {4}at |\.ts:|node:|\[object/i, where);
+  const codes =
+    operation === undefined
+      ? document.components.schemas.Error.properties.error.properties.code.enum
+      : documentedCodes(operation, status);
+  // A path parameter that is odd enough makes another path.
+  if (!request.operation?.includes('{')) assert.ok(codes.includes(error.code), `undocumented code: ${where}`);
+}
+
+function operationAt(operation: string): Json {
+  const [method = '', path = ''] = operation.split(' ');
+  return document.paths[path][method.toLowerCase()];
+}
+
+function checkSuccess(request: FuzzRequest, answered: Answered, where: string): void {
+  const spec = Object.values(endpoints).find((candidate) => operationOf(candidate) === request.operation);
+  const schema = spec === undefined || answered.status !== statusOf(spec) ? undefined : spec.response;
+  if (schema === undefined || schema === 'file' || !answered.isWhole) return;
+  if (schema === 'stream') {
+    // Nothing at all when the conversation was deleted meanwhile.
+    const events = /^(?:(?:id: \d+\ndata: \{.*\}|: keep-alive|(?:id: \d+\n)?data: \[DONE\])\n\n)*$/;
+    assert.match(answered.body.toString(), events, where);
+    return;
+  }
+  const result = schema.safeParse(jsonOf(answered));
+  assert.ok(result.success, `not what the description says: ${result.error}\n${where}`);
+}
+
+function statusOf(spec: EndpointSpec): number {
+  return spec.status ?? 200;
+}
+
+function jsonOf({ headers, body }: Answered): Json {
+  if (!(headers['content-type'] ?? '').startsWith('application/json') || body.length === 0) return undefined;
+  return JSON.parse(body.toString());
+}
+
+/** Every answer on the connection is no server error, and what has a body has the one shape. */
+async function checkRaw(bytes: Buffer): Promise<void> {
+  const text = await sendBytes(product.url, bytes);
+  const where = `${JSON.stringify(bytes.toString('latin1').slice(0, 3_000))}\n=> ${text.slice(0, 2_000)}`;
+  assert.doesNotMatch(text, /HTTP\/1\.1 5\d\d /, where);
+  const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(text)?.[1] ?? 0);
+  statuses.set(`raw ${status}`, (statuses.get(`raw ${status}`) ?? 0) + 1);
+  // Outside /api there are pages, and no error shape.
+  if (status < 400 || /\r\n\r\nNot found(?:$|HTTP)/.test(text)) return;
+  const end = text.indexOf('\r\n\r\n');
+  const head = text.slice(0, end);
+  // Another answer may follow it.
+  const body = text.slice(end + 4).slice(0, Number(/^content-length: (\d+)$/im.exec(head)?.[1]));
+  const id = /^x-request-id: (\S+)$/im.exec(head)?.[1];
+  assert.ok(id !== undefined, where);
+  assert.match(head, /^cache-control: no-store$/im, where);
+  assert.equal(JSON.parse(body).error.requestId, id, where);
+}
+
+/** Resident memory of the product's process; 0 where the system does not tell. */
+function residentBytes(): number {
+  try {
+    return 1024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${product.child.pid}/status`, 'utf8'))?.[1]);
+  } catch {
+    return 0;
+  }
+}

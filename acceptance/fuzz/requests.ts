@@ -1,0 +1,208 @@
+import fc from 'fast-check';
+import type { Json } from '../product.ts';
+import { jsonOf, nearly, oddValue } from './values.ts';
+
+/** Arbitrary requests for every operation of the API's own description, and for what it does not describe. */
+
+export type FuzzRequest = {
+  /** `METHOD /path/{template}` of the description; undefined for anything outside it. */
+  operation: string | undefined;
+  method: string;
+  target: string;
+  headers: [string, string][];
+  body: Buffer | undefined;
+  /** Which of the signed-in people sends it; undefined for nobody. */
+  caller: number | undefined;
+};
+
+const methods = ['get', 'post', 'put', 'patch', 'delete'];
+
+/** Requests with a weight for each operation of the document. */
+export function requestsOf(description: Json, callers: number): fc.Arbitrary<FuzzRequest> {
+  const operations: fc.Arbitrary<FuzzRequest>[] = [];
+  for (const [path, item] of Object.entries<Json>(description.paths)) {
+    for (const method of methods.filter((name) => name in item)) {
+      operations.push(operationRequests(path, method, item[method], callers));
+    }
+  }
+  return fc.oneof({ weight: 9, arbitrary: fc.oneof(...operations) }, { weight: 1, arbitrary: strayRequests(callers) });
+}
+
+function operationRequests(path: string, method: string, operation: Json, callers: number): fc.Arbitrary<FuzzRequest> {
+  const placed = (place: string) => operation.parameters.filter((parameter: Json) => parameter.in === place);
+  const schema = operation.requestBody?.content['application/json'].schema;
+  return fc
+    .record({
+      params: parametersOf(placed('path')),
+      query: parametersOf(placed('query')),
+      body: schema === undefined ? fc.constant(undefined) : bodyOf(schema),
+      type: contentType,
+      headers: extraHeaders,
+      caller: callerOf(callers),
+    })
+    .map(({ params, query, body, type, headers, caller }) => {
+      const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encode(params[name]) || 'x');
+      const pairs = Object.entries<Json>(query).map(([name, value]) => `${encode(name)}=${encode(value)}`);
+      return {
+        operation: `${method.toUpperCase()} ${path}`,
+        method: method.toUpperCase(),
+        target: pairs.length === 0 ? filled : `${filled}?${pairs.join('&')}`,
+        headers: body === undefined || type === undefined ? headers : [...headers, ['content-type', type]],
+        body,
+        caller,
+      };
+    });
+}
+
+/** Unknown paths, methods and spellings. */
+function strayRequests(callers: number): fc.Arbitrary<FuzzRequest> {
+  const segment = fc.oneof(
+    fc.constantFrom(
+      'api',
+      'chats',
+      'auth',
+      'me',
+      'docs',
+      '..',
+      '.',
+      '',
+      '%2e%2e',
+      '%2f',
+      '%00',
+      '%ff',
+      'chat',
+      ';x',
+      '[',
+      '//',
+    ),
+    fc.string({ maxLength: 12 }).map(encode),
+  );
+  return fc
+    .record({
+      method: fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'PURGE'),
+      segments: fc.array(segment, { maxLength: 5 }),
+      query: fc.string({ maxLength: 30 }).map((text) => text.replace(/[^!-~]/gu, '%')),
+      headers: extraHeaders,
+      caller: callerOf(callers),
+    })
+    .map(({ method, segments, query, headers, caller }) => ({
+      ...{ operation: undefined, method, headers, caller, body: undefined },
+      target: `/api/${segments.join('/')}?${query}`,
+    }));
+}
+
+function callerOf(callers: number): fc.Arbitrary<number | undefined> {
+  return fc.oneof({ weight: 9, arbitrary: fc.nat(callers - 1) }, { weight: 1, arbitrary: fc.constant(undefined) });
+}
+
+function parametersOf(parameters: Json[]): fc.Arbitrary<Json> {
+  const members = parameters.map(({ name, schema }: Json): [string, fc.Arbitrary<Json>] => [
+    name,
+    jsonOf(schema, name),
+  ]);
+  const required = parameters.filter((parameter) => parameter.required).map((parameter) => parameter.name);
+  const valid = fc.record(Object.fromEntries(members), { requiredKeys: required, noNullPrototype: true });
+  return fc.oneof({ weight: 4, arbitrary: valid }, { weight: 1, arbitrary: nearly(valid) }).map((value) => value ?? {});
+}
+
+/** The body's bytes: mostly JSON of the schema, else JSON that is odd in itself, else no JSON. */
+function bodyOf(schema: Json): fc.Arbitrary<Buffer | undefined> {
+  const valid = jsonOf(schema);
+  const text = (value: Json) => Buffer.from(JSON.stringify(value) ?? '');
+  return fc.oneof(
+    { weight: 9, arbitrary: valid.map(text) },
+    { weight: 9, arbitrary: nearly(valid).map(text) },
+    { weight: 1, arbitrary: oddValue.map(text) },
+    {
+      weight: 2,
+      arbitrary: fc
+        .tuple(
+          valid.map((value) => JSON.stringify(value)),
+          fc.nat(15),
+        )
+        .map(oddJson),
+    },
+    { weight: 1, arbitrary: fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)) },
+    { weight: 1, arbitrary: fc.constant(undefined) },
+  );
+}
+
+function oddJson([json, choice]: [string, number]): Buffer {
+  const inside = json.startsWith('{') ? json.slice(1) : `"a":${json}}`;
+  const forms: (() => string | Buffer)[] = [
+    () => `\ufeff${json}`,
+    () => `{"__proto__":{"role":"admin"},${inside}`,
+    () => `{"constructor":{"prototype":{"role":"admin"}},${inside}`,
+    () => `{"id":"first","id":"second",${inside}`,
+    () => `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)},${inside}`,
+    () => `${'{"a":'.repeat(70)}1${'}'.repeat(70)}`,
+    () => `{"n":1${'0'.repeat(400)},${inside}`,
+    () => `{"n":-1e400,"m":1e-400,"k":00,${inside}`,
+    () => `{"s":"\\ud800",${inside}`,
+    () => `{"s":"\\u0000",${inside}`,
+    () => Buffer.concat([Buffer.from('{"s":"'), Buffer.from([0xff, 0xfe, 0xc0, 0x80]), Buffer.from(`",${inside}`)]),
+    () => Buffer.from(json, 'utf16le'),
+    () => json.slice(0, -1),
+    () => `${json}${json}`,
+    () => `{${Array.from({ length: 20_000 }, (_, index) => `"k${index}":0`).join(',')},${inside}`,
+    () => json.replaceAll('"', "'"),
+  ];
+  const form = forms[choice % forms.length];
+  return Buffer.from(form === undefined ? json : form());
+}
+
+const contentType: fc.Arbitrary<string | undefined> = fc.oneof(
+  { weight: 12, arbitrary: fc.constant('application/json') },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      ...[undefined, 'text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', ''],
+      ...['application/json; charset=utf-16', 'APPLICATION/JSON', 'application/json, text/plain', 'application/yaml'],
+    ),
+  },
+);
+
+const headerPairs: [string, string][] = [
+  ...['x', 'a b', 'a'.repeat(65), '%0d%0a', '../', 'good-id.1'].map((value): [string, string] => [
+    'x-request-id',
+    value,
+  ]),
+  ...['1', '-1', '1e9', '999999999999999', '9999999999999999', 'x'].map((value): [string, string] => [
+    'last-event-id',
+    value,
+  ]),
+  ...['10.1.2.3', 'x, y', '::1', '::ffff:1.2.3.4', ','.repeat(500)].map((value): [string, string] => [
+    'x-forwarded-for',
+    value,
+  ]),
+  ...['gzip', 'br;q=0', '*', 'identity;q=0'].map((value): [string, string] => ['accept-encoding', value]),
+  ...['null', 'https://elsewhere.example', 'http://', 'file://'].map((value): [string, string] => ['origin', value]),
+  ...['bytes=0-1', 'bytes=-1,0-'].map((value): [string, string] => ['range', value]),
+  ...['W/"x"', '*'].map((value): [string, string] => ['if-none-match', value]),
+  ...['homeport.session_token=x', 'a=b;;=; =', 'homeport.session_token=%ff', '='.repeat(3_000)].map(
+    (value): [string, string] => ['cookie', value],
+  ),
+  ...[
+    ['x-setup-claim-token', 'x'],
+    ['authorization', 'Bearer x'],
+    ['expect', '100-continue'],
+    ['te', 'trailers'],
+  ].map(([name = '', value = '']): [string, string] => [name, value]),
+  ...[
+    ['user-agent', '\u00e9\u0080'],
+    ['x-http-method-override', 'DELETE'],
+    ['accept', 'text/html'],
+    ['dnt', ''],
+  ].map(([name = '', value = '']): [string, string] => [name, value]),
+];
+
+const extraHeaders: fc.Arbitrary<[string, string][]> = fc.oneof(
+  { weight: 5, arbitrary: fc.constant<[string, string][]>([]) },
+  { weight: 1, arbitrary: fc.subarray(headerPairs, { maxLength: 3 }) },
+);
+
+/** Anything, as a piece of an address. */
+function encode(value: Json): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  return encodeURIComponent(text.toWellFormed());
+}

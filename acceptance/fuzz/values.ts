@@ -1,0 +1,176 @@
+import fc from 'fast-check';
+import { administrator, type Json } from '../product.ts';
+
+/** Arbitrary JSON values made from the schemas of the API's own description: valid ones, and ones that nearly are. */
+
+/** Stands for a real id of what a field names; the sender puts one of its own or somebody's there. */
+const markedId = (name: string) => fc.nat(9_999).map((n) => `@id:${kindOf(name)}:${n}@`);
+
+/** What the id of a field names; of `id` alone only the endpoint knows. */
+function kindOf(name: string): string {
+  if (/^(chat|model|provider)Id$/.test(name)) return name.slice(0, -2);
+  if (/^(messageId|parentId|activeMessageId|before)$/.test(name)) return 'message';
+  if (name === 'assistantId') return 'answer';
+  return name === 'id' ? 'self' : 'any';
+}
+
+const oddText = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.constantFrom(
+    ...['', ' ', '\u0000', 'a\u0000b', '\ud800', '\udfff\ud800', '\ufeff', '\u202e', '../../etc/passwd', '__proto__'],
+    ...[
+      'constructor',
+      "' or 1=1 --",
+      '%',
+      '\\',
+      '%00',
+      '<script>alert(1)</script>',
+      '{{7*7}}',
+
+      'ﬀ',
+      'İ',
+      'null',
+    ],
+    ...[
+      '\u{1f469}\u200d\u{1f680}',
+      'a'.repeat(129),
+      'é'.repeat(5_000),
+      'http://169.254.169.254/',
+      'javascript:alert(1)',
+    ],
+  ),
+);
+
+const oddNumber = fc.constantFrom(
+  ...[0, -0, -1, 1.5, 2 ** 31, 2 ** 31 - 1, 2 ** 53, -(2 ** 63), 1e308, -1e308, 5e-324, Number.MAX_SAFE_INTEGER],
+);
+
+/** Anything at all. */
+export const oddValue: fc.Arbitrary<Json> = fc.oneof(
+  { weight: 4, arbitrary: oddText },
+  { weight: 2, arbitrary: oddNumber },
+  { weight: 1, arbitrary: markedId('any') },
+  { weight: 2, arbitrary: fc.constantFrom<Json>(null, true, false, [], {}, [[]], [{}], { id: 1 }, [null]) },
+  { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
+  { weight: 1, arbitrary: fc.constantFrom(5, 40, 63, 64, 65, 300).map(nested) },
+);
+
+function nested(depth: number): Json {
+  let value: Json = 'deep';
+  for (let level = 0; level < depth; level += 1) value = level % 2 === 0 ? [value] : { a: value };
+  return value;
+}
+
+/** A value of the schema, with real ids where ids belong. */
+export function jsonOf(schema: Json, name = ''): fc.Arbitrary<Json> {
+  if ('const' in schema) return fc.constant(schema.const);
+  if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
+  const branches = schema.anyOf ?? schema.oneOf;
+  if (branches !== undefined) return fc.oneof(...branches.map((branch: Json) => jsonOf(branch, name)));
+  switch (schema.type) {
+    case 'object':
+      return objectOf(schema);
+    case 'array':
+      return fc.array(jsonOf(schema.items ?? {}, name), {
+        minLength: schema.minItems ?? 0,
+        maxLength: Math.min(schema.maxItems ?? 4, Math.max(4, schema.minItems ?? 0)),
+      });
+    case 'string':
+      return textOf(schema, name);
+    case 'integer':
+    case 'number':
+      if (name === 'tier' || name === 'value') return fc.integer({ min: 1, max: 5 });
+      return fc.integer({ min: schema.minimum ?? 1, max: Math.min(schema.maximum ?? 100_000, 200_000) });
+    case 'boolean':
+      return fc.boolean();
+    case 'null':
+      return fc.constant(null);
+    default:
+      return oddValue;
+  }
+}
+
+function objectOf(schema: Json): fc.Arbitrary<Json> {
+  const members = Object.entries<Json>(schema.properties ?? {});
+  if (members.length === 0) {
+    return fc.dictionary(fc.stringMatching(/^x-[a-z]{1,8}$/), fc.stringMatching(/^[ -~]{0,20}$/), { maxKeys: 3 });
+  }
+  const record = Object.fromEntries(members.map(([name, member]) => [name, jsonOf(member, name)]));
+  const required: string[] = [...(schema.required ?? [])];
+  const whole = fc.record(record, { requiredKeys: required, noNullPrototype: true });
+  const optional = Object.keys(record).filter((name) => !required.includes(name));
+  // Members that exclude each other are seldom all absent otherwise.
+  const lean = fc
+    .tuple(fc.subarray(optional, { maxLength: Math.min(2, optional.length) }), fc.record(record))
+    .map(([extra, value]) =>
+      Object.fromEntries(Object.entries(value).filter(([name]) => [...required, ...extra].includes(name))),
+    );
+  return fc.oneof(whole, lean);
+}
+
+function textOf(schema: Json, name: string): fc.Arbitrary<string> {
+  if (/^baseUrl$/.test(name)) return fc.constantFrom('@provider@', 'https://192.0.2.1/v1', 'http://[::1]:9/v1');
+  if (/^providerModelId$/.test(name)) return fc.constantFrom(...modelIds);
+  if (name === 'file') return fc.constantFrom('initializer.js', 'swagger-ui.css', 'package.json', '../package.json');
+  if (name === 'password') return fc.constantFrom(administrator.password, 'wrong-horse-42');
+  if (/Password$/.test(name)) return fc.constantFrom('wrong-horse-42', 'other-horse-43');
+  if (/^email$/i.test(name)) return fc.constantFrom('ada@example.org', 'nobody@example.org', 'Ada@EXAMPLE.org ');
+  if (/^apiKey$/.test(name)) return fc.constantFrom('sk-fuzz', 'sk-other');
+  if (name === 'id' || /(?:Id|Ids|before)$/.test(name))
+    return fc.oneof({ weight: 6, arbitrary: markedId(name) }, newId);
+  if (schema.pattern !== undefined)
+    return fc.stringMatching(new RegExp(schema.pattern)).map((text) => text.slice(0, 128));
+  return fc.string({ minLength: schema.minLength ?? 0, maxLength: Math.min(schema.maxLength ?? 60, 60) });
+}
+
+const newId = fc.stringMatching(/^[A-Za-z0-9_-]{8,20}$/);
+/** What the scripted provider understands and ends soon. */
+const modelIds = [
+  'echo',
+  'words-20',
+  'reason',
+  'think',
+  'error-500',
+  'error-429',
+  'drop-3',
+  'stream-error',
+  'leak',
+  'html',
+  'cut',
+];
+
+/** The value with one to three places changed: replaced, removed, added to, or doubled. */
+export function nearly(valid: fc.Arbitrary<Json>): fc.Arbitrary<Json> {
+  const change = fc.record({ at: fc.nat(1_000), how: fc.nat(4), value: oddValue, name: oddText });
+  return fc.tuple(valid, fc.array(change, { minLength: 1, maxLength: 3 })).map(([value, changes]) => {
+    const root = { value: structuredClone(value) };
+    for (const { at, how, value: other, name } of changes) changeOne(root, at, how, structuredClone(other), name);
+    return root.value;
+  });
+}
+
+function changeOne(root: Json, at: number, how: number, other: Json, name: string): void {
+  const places: { holder: Json; key: string }[] = [];
+  const visit = (holder: Json): void => {
+    for (const key of Object.keys(holder)) {
+      places.push({ holder, key });
+      if (typeof holder[key] === 'object' && holder[key] !== null && places.length < 500) visit(holder[key]);
+    }
+  };
+  visit(root);
+  const place = places[at % places.length];
+  if (place === undefined) return;
+  const { holder, key } = place;
+  const found = holder[key];
+  if (how === 0 && holder !== root) delete holder[key];
+  else if (how === 1 && Array.isArray(found)) found.push(...found, other);
+  else if (how === 2 && typeof found === 'object' && found !== null && !Array.isArray(found))
+    define(found, name, other);
+  else if (how === 3 && typeof found === 'string') holder[key] = `${found}${typeof other === 'string' ? other : ''}`;
+  else holder[key] = other;
+}
+
+/** Also `__proto__`, as a member of its own. */
+function define(holder: object, name: string, value: Json): void {
+  Object.defineProperty(holder, name, { value, enumerable: true, configurable: true, writable: true });
+}
