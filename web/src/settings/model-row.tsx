@@ -35,8 +35,8 @@ export function ModelRow({
           <span className={classes.tier}>{tier}</span>
         </div>
         <div className={classes.detail}>
-          {model.providerModelId === name ? null : `${model.providerModelId} · `}
-          {t('models.facts', sizes)}
+          {model.providerModelId === name ? null : <span>{model.providerModelId}</span>}
+          <span>{t('models.facts', sizes)}</span>
         </div>
       </div>
       {canEdit ? (
