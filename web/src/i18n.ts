@@ -18,5 +18,6 @@ export const translate: Translate = (id, values) => i18n._(id, values);
 /** The one way to a visible text: `const t = useText(); t('composer.send')`. Re-renders when the language changes. */
 export function useText(): Translate {
   const { i18n: active } = useLingui();
-  return useCallback((id, values) => active._(id, values), [active]);
+  const { locale } = active;
+  return useCallback((id, values) => active._(id, values), [active, locale]);
 }

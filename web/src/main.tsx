@@ -8,6 +8,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Toasts } from './frame/toasts.tsx';
 import { i18n, translate } from './i18n.ts';
+import { activateStoredLocale } from './locale.ts';
 import { readInlineConfig, readNonce } from './public-config.ts';
 import { createQueryClient, publicConfigQuery } from './queries.ts';
 import { createAppRouter } from './router.tsx';
@@ -25,7 +26,7 @@ if (inline) queries.setQueryData(publicConfigQuery.queryKey, inline);
 const config = inline ?? (await queries.fetchQuery(publicConfigQuery));
 const { branding } = config;
 
-document.documentElement.lang = i18n.locale;
+await activateStoredLocale();
 document.title = branding.productName;
 if (branding.faviconDataUrl) document.querySelector('link[rel="icon"]')?.setAttribute('href', branding.faviconDataUrl);
 

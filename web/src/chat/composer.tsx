@@ -83,6 +83,7 @@ export const Composer = memo(function Composer(props: Props) {
               isRunning ? t('composer.placeholderQueue') : t('composer.placeholder', { product: productName })
             }
             aria-label={t('composer.label')}
+            data-composer
             enterKeyHint="enter"
             className={classes.field}
           />

@@ -25,7 +25,7 @@ export function MessageActions({ message, text, isRunning, isLast, onEdit }: Pro
         </IconAction>
       )}
       {onEdit ? (
-        <IconAction label={t('message.edit')} onClick={onEdit} isDisabled={isRunning}>
+        <IconAction label={t('message.edit')} onClick={onEdit} isDisabled={isRunning} action="edit">
           <Pencil size={15} />
         </IconAction>
       ) : null}
@@ -81,16 +81,26 @@ function IconAction({
   label,
   onClick,
   isDisabled,
+  action,
   children,
 }: {
   label: string;
   onClick: () => void;
   isDisabled?: boolean;
+  action?: string;
   children: ReactNode;
 }) {
   return (
     <Tip label={label}>
-      <ActionIcon variant="subtle" color="gray" size={28} aria-label={label} onClick={onClick} disabled={isDisabled}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size={28}
+        aria-label={label}
+        onClick={onClick}
+        disabled={isDisabled}
+        data-action={action}
+      >
         {children}
       </ActionIcon>
     </Tip>

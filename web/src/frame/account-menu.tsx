@@ -1,7 +1,9 @@
 import { Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { ChevronsUpDown, LogOut, Settings } from 'lucide-react';
+import { locales } from '../choose-locale.ts';
 import { useText } from '../i18n.ts';
+import { useLocale } from '../locale.ts';
 import { useWorkbench } from '../workbench.ts';
 import classes from './account-menu.module.css';
 import { useSignOut } from './sign-out.ts';
@@ -30,6 +32,8 @@ export function AccountMenu() {
         <Menu.Divider />
         <ThemeSwitch />
         <Menu.Divider />
+        <LanguageSwitch />
+        <Menu.Divider />
         <Menu.Item component={Link} to="/settings" leftSection={<Settings size={15} />}>
           {t('nav.settings')}
         </Menu.Item>
@@ -53,6 +57,27 @@ function ThemeSwitch() {
       {schemes.map((scheme) => (
         <Menu.RadioItem key={scheme} value={scheme}>
           {t(`theme.${scheme}`)}
+        </Menu.RadioItem>
+      ))}
+    </Menu.RadioGroup>
+  );
+}
+
+function LanguageSwitch() {
+  const t = useText();
+  const { locale, setLocale } = useLocale();
+  return (
+    <Menu.RadioGroup
+      value={locale}
+      onChange={(value) => {
+        const chosen = locales.find((other) => other.locale === value);
+        if (chosen) void setLocale(chosen.locale);
+      }}
+    >
+      <Menu.Label>{t('nav.language')}</Menu.Label>
+      {locales.map((other) => (
+        <Menu.RadioItem key={other.locale} value={other.locale} lang={other.locale}>
+          {other.name}
         </Menu.RadioItem>
       ))}
     </Menu.RadioGroup>

@@ -10,6 +10,8 @@ export function useBranding() {
 }
 
 let shownTitle: string | undefined;
+let plainTitle = '';
+let sign: string | undefined;
 const listeners = new Set<() => void>();
 const subscribe = (listener: () => void) => {
   listeners.add(listener);
@@ -20,10 +22,21 @@ const subscribe = (listener: () => void) => {
 export function useTitle(title: string | undefined): void {
   const { productName } = useBranding();
   useEffect(() => {
-    document.title = title ? `${title} · ${productName}` : productName;
+    plainTitle = title ? `${title} · ${productName}` : productName;
+    writeTitle();
     shownTitle = title;
     for (const listener of listeners) listener();
   }, [title, productName]);
+}
+
+/** Puts a sign before the title of the tab, whatever the page is called; undefined takes it away. */
+export function setTitleSign(next: string | undefined): void {
+  sign = next;
+  writeTitle();
+}
+
+function writeTitle(): void {
+  document.title = sign === undefined ? plainTitle : `${sign} ${plainTitle}`;
 }
 
 /** What the present page is called; undefined where the product's name says it. */

@@ -1,87 +1,108 @@
 import type { Chat } from '@homeport/contracts/conversations';
 import { limits } from '@homeport/contracts/limits';
-import { ActionIcon, Menu } from '@mantine/core';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { Archive, ArchiveRestore, Ellipsis, PencilLine, Trash2 } from 'lucide-react';
-import { lazy, Suspense, useState, useSyncExternalStore } from 'react';
+import { ActionIcon } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { Ellipsis } from 'lucide-react';
+import { memo, useSyncExternalStore } from 'react';
 import { useText } from '../i18n.ts';
 import { useWorkbench } from '../workbench.ts';
 import classes from './conversation-list.module.css';
-import { useChatChanges } from './use-chat-changes.ts';
+import { Highlighted } from './highlighted.tsx';
 
-const ConfirmDialog = lazy(async () => ({ default: (await import('./confirm-dialog.tsx')).ConfirmDialog }));
+type Props = {
+  chat: Chat;
+  isCurrent: boolean;
+  /** The one row that Tab reaches; the arrows lead to the others. */
+  isTabStop: boolean;
+  /** Undefined while nothing is being chosen. */
+  isSelected: boolean | undefined;
+  isRenaming: boolean;
+  isMenuOpen: boolean;
+  /** The search that found it; opening it leads to its hits. */
+  find: string | undefined;
+  words: readonly string[];
+  onRenamed: (chat: Chat, title: string | undefined) => void;
+  onMenu: (chat: Chat, button: HTMLElement) => void;
+};
 
-/** One conversation of the list: link, dots, menu. */
-export function ConversationRow({ chat }: { chat: Chat }) {
+/** One conversation of the list: link, dots, menu button. Clicks and keys are handled by the list. */
+export const ConversationRow = memo(function ConversationRow(props: Props) {
+  const { chat, isCurrent, isTabStop, isSelected, isRenaming, isMenuOpen, find, words, onRenamed, onMenu } = props;
   const t = useText();
-  const { chatId } = useParams({ strict: false });
-  const [isRenaming, setRenaming] = useState(false);
-  const [isDeleting, setDeleting] = useState(false);
-  const changes = useChatChanges();
-  const isCurrent = chatId === chat.id;
   const title = chat.title === '' ? t('nav.untitled') : chat.title;
-  const rename = (text: string) => {
-    setRenaming(false);
-    if (text !== '' && text !== chat.title) changes.rename(chat, text);
-  };
+  if (isRenaming) {
+    return (
+      <li className={classes.row} data-chat={chat.id}>
+        <RenameField
+          title={title}
+          onDone={(text) => onRenamed(chat, text)}
+          onCancel={() => onRenamed(chat, undefined)}
+        />
+      </li>
+    );
+  }
+  const label = (
+    <>
+      <span className={classes.title}>
+        <bdi>
+          <Highlighted text={title} words={words} />
+        </bdi>
+      </span>
+      <Dot chat={chat} isCurrent={isCurrent} />
+    </>
+  );
+  if (isSelected !== undefined) {
+    return (
+      <li className={classes.row} data-chat={chat.id} data-selected={isSelected || undefined}>
+        {/* biome-ignore lint/a11y/useSemanticElements: a row of the list that is chosen as a whole */}
+        <button
+          type="button"
+          role="checkbox"
+          aria-checked={isSelected}
+          tabIndex={isTabStop ? 0 : -1}
+          data-row
+          className={classes.link}
+          title={title}
+        >
+          <span className={classes.box} aria-hidden />
+          {label}
+        </button>
+      </li>
+    );
+  }
   return (
-    <li className={classes.row} data-current={isCurrent || undefined}>
-      {isRenaming ? (
-        <RenameField title={title} onDone={rename} onCancel={() => setRenaming(false)} />
-      ) : (
-        <>
-          <Link
-            to="/c/$chatId"
-            params={{ chatId: chat.id }}
-            className={classes.link}
-            aria-current={isCurrent ? 'page' : undefined}
-            title={title}
-          >
-            <span className={classes.title}>
-              <bdi>{title}</bdi>
-            </span>
-            <Dot chat={chat} isCurrent={isCurrent} />
-          </Link>
-          <Menu position="bottom-end" width={180}>
-            <Menu.Target>
-              <ActionIcon
-                variant="transparent"
-                color="gray"
-                size={26}
-                className={classes.menu}
-                aria-label={t('nav.more', { title })}
-              >
-                <Ellipsis size={16} />
-              </ActionIcon>
-            </Menu.Target>
-            <Menu.Dropdown>
-              <Menu.Item leftSection={<PencilLine size={15} />} onClick={() => setRenaming(true)}>
-                {t('nav.rename')}
-              </Menu.Item>
-              <Menu.Item
-                leftSection={chat.archived ? <ArchiveRestore size={15} /> : <Archive size={15} />}
-                onClick={() => changes.setArchived(chat, !chat.archived)}
-              >
-                {t(chat.archived ? 'nav.restore' : 'nav.archive')}
-              </Menu.Item>
-              <Menu.Divider />
-              <Menu.Item
-                color="var(--text-danger)"
-                leftSection={<Trash2 size={15} />}
-                onClick={() => setDeleting(true)}
-              >
-                {t('nav.delete')}
-              </Menu.Item>
-            </Menu.Dropdown>
-          </Menu>
-          {isDeleting ? (
-            <DeleteDialog chat={chat} title={title} isCurrent={isCurrent} onClose={() => setDeleting(false)} />
-          ) : null}
-        </>
-      )}
+    <li className={classes.row} data-chat={chat.id} data-current={isCurrent || undefined}>
+      <Link
+        to="/c/$chatId"
+        params={{ chatId: chat.id }}
+        search={find === undefined ? {} : { find }}
+        preload={false}
+        className={classes.link}
+        tabIndex={isTabStop ? 0 : -1}
+        data-row
+        draggable={false}
+        aria-current={isCurrent ? 'page' : undefined}
+        title={title}
+      >
+        {label}
+      </Link>
+      <ActionIcon
+        variant="transparent"
+        color="gray"
+        size={26}
+        className={classes.menu}
+        tabIndex={isTabStop ? 0 : -1}
+        aria-label={t('nav.more', { title })}
+        aria-haspopup="menu"
+        aria-expanded={isMenuOpen}
+        data-menu
+        onClick={(event) => onMenu(chat, event.currentTarget)}
+      >
+        <Ellipsis size={16} />
+      </ActionIcon>
     </li>
   );
-}
+});
 
 function Dot({ chat, isCurrent }: { chat: Chat; isCurrent: boolean }) {
   const t = useText();
@@ -110,44 +131,19 @@ function RenameField({
       defaultValue={title}
       maxLength={limits.titleMax}
       aria-label={t('nav.renameLabel')}
-      ref={(input) => input?.select()}
+      // biome-ignore lint/a11y/noAutofocus: the person has just asked to type here
+      autoFocus
+      onFocus={(event) => event.currentTarget.select()}
       onBlur={(event) => onDone(event.currentTarget.value.trim())}
       onKeyDown={(event) => {
+        event.stopPropagation();
         if (event.nativeEvent.isComposing) return;
         if (event.key === 'Enter') event.currentTarget.blur();
-        if (event.key === 'Escape') onCancel();
+        if (event.key === 'Escape') {
+          event.preventDefault();
+          onCancel();
+        }
       }}
     />
-  );
-}
-
-function DeleteDialog({
-  chat,
-  title,
-  isCurrent,
-  onClose,
-}: {
-  chat: Chat;
-  title: string;
-  isCurrent: boolean;
-  onClose: () => void;
-}) {
-  const t = useText();
-  const navigate = useNavigate();
-  const changes = useChatChanges();
-  const confirm = async () => {
-    onClose();
-    if ((await changes.remove(chat)) && isCurrent) await navigate({ to: '/' });
-  };
-  return (
-    <Suspense>
-      <ConfirmDialog
-        title={t('nav.deleteTitle')}
-        text={t('nav.deleteText', { title })}
-        confirmLabel={t('nav.deleteConfirm')}
-        onConfirm={() => void confirm()}
-        onClose={onClose}
-      />
-    </Suspense>
   );
 }

@@ -2,7 +2,7 @@ import { ActionIcon, Button } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { Link } from '@tanstack/react-router';
 import { Archive, ArrowLeft, PanelLeftClose, Search, SquarePen, X } from 'lucide-react';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { useText } from '../i18n.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { useBranding } from './branding.ts';
@@ -15,9 +15,10 @@ export function Sidebar({ onClose }: { onClose?: () => void }) {
   const { productName, logoDataUrl } = useBranding();
   const [text, setText] = useState('');
   const [isArchived, setArchived] = useState(false);
+  const side = useRef<HTMLElement>(null);
   const [search] = useDebouncedValue(text.trim(), 200);
   return (
-    <aside className={classes.sidebar} aria-label={t('nav.side')}>
+    <aside className={classes.sidebar} aria-label={t('nav.side')} ref={side}>
       <div className={classes.head}>
         <Link to="/" className={classes.brand}>
           <img src={logoDataUrl ?? '/favicon.svg'} alt="" width={24} height={24} className={classes.logo} />
@@ -41,6 +42,18 @@ export function Sidebar({ onClose }: { onClose?: () => void }) {
               type="search"
               value={text}
               onChange={(event) => setText(event.currentTarget.value)}
+              onKeyDown={(event) => {
+                if (event.nativeEvent.isComposing) return;
+                if (event.key === 'ArrowDown') {
+                  event.preventDefault();
+                  side.current?.querySelector<HTMLElement>('[data-row]')?.focus();
+                }
+                if (event.key === 'Escape' && text !== '') {
+                  event.preventDefault();
+                  event.stopPropagation();
+                  setText('');
+                }
+              }}
               placeholder={t('nav.searchPlaceholder')}
               aria-label={t('nav.searchLabel')}
               maxLength={200}

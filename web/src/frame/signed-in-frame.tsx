@@ -1,18 +1,25 @@
 import { ActionIcon } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, Outlet, useLocation } from '@tanstack/react-router';
+import { Link, Outlet, useLocation, useParams } from '@tanstack/react-router';
 import { PanelLeft, SquarePen } from 'lucide-react';
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { useText } from '../i18n.ts';
 import { meQuery } from '../queries.ts';
 import { createWorkbench, WorkbenchContext } from '../workbench.ts';
 import { useBranding, usePageTitle } from './branding.ts';
-import { useIsOnline } from './online.ts';
+import { ConversationMenu } from './conversation-menu.tsx';
+import { OfflineBanner } from './offline-banner.tsx';
+import { SideRail } from './side-rail.tsx';
 import { Sidebar } from './sidebar.tsx';
 import classes from './signed-in-frame.module.css';
+import { useCommands, useShortcuts } from './use-commands.ts';
+import { useDoneSign } from './use-done-sign.ts';
 
 const SideDrawer = lazy(async () => ({ default: (await import('./side-drawer.tsx')).SideDrawer }));
+
+const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
+const ShortcutSheet = lazy(async () => ({ default: (await import('./shortcut-sheet.tsx')).ShortcutSheet }));
 
 const narrow = '(max-width: 52rem)';
 
@@ -42,13 +49,25 @@ export function SignedInFrame() {
 }
 
 function Layout() {
-  const t = useText();
   const isNarrow = useMediaQuery(narrow, window.matchMedia(narrow).matches, { getInitialValueInEffect: false });
-  const isOnline = useIsOnline();
   const [isOpen, setOpen] = useState(false);
+  const [isHidden, setHidden] = useState(readIsHidden);
+  const [overlay, setOverlay] = useState<'palette' | 'help'>();
   const { href } = useLocation();
+  const hide = (next: boolean) => {
+    setHidden(next);
+    storeIsHidden(next);
+  };
+  const commands = useCommands({
+    palette: () => setOverlay((shown) => (shown === 'palette' ? undefined : 'palette')),
+    help: () => setOverlay('help'),
+    sidebar: () => (isNarrow ? setOpen(!isOpen) : hide(!isHidden)),
+  });
+  useShortcuts(commands);
+  useDoneSign();
   // Every navigation closes the drawer
   useEffect(() => setOpen(false), [href]);
+  const close = () => setOverlay(undefined);
   return (
     <div className={classes.frame}>
       {isNarrow ? (
@@ -58,26 +77,44 @@ function Layout() {
             <SideDrawer isOpen={isOpen} onClose={() => setOpen(false)} />
           </Suspense>
         </>
+      ) : isHidden ? (
+        <SideRail onOpen={() => hide(false)} />
       ) : (
         <div className={classes.side}>
-          <Sidebar />
+          <Sidebar onClose={() => hide(true)} />
         </div>
       )}
       <div className={classes.content}>
-        {isOnline ? null : (
-          <div role="status" className={classes.offline}>
-            {t('app.offline')}
-          </div>
-        )}
+        <OfflineBanner />
         <Outlet />
       </div>
+      <Suspense>
+        {overlay === 'palette' ? <Palette commands={commands} onClose={close} /> : null}
+        {overlay === 'help' ? <ShortcutSheet onClose={close} /> : null}
+      </Suspense>
     </div>
   );
+}
+
+const hiddenKey = 'sidebar-hidden';
+
+function readIsHidden(): boolean {
+  return localStorage.getItem(hiddenKey) !== null;
+}
+
+function storeIsHidden(isHidden: boolean): void {
+  try {
+    if (isHidden) localStorage.setItem(hiddenKey, '1');
+    else localStorage.removeItem(hiddenKey);
+  } catch {
+    // Not kept: it holds as long as the page.
+  }
 }
 
 function TopBar({ onOpen }: { onOpen: () => void }) {
   const t = useText();
   const { productName } = useBranding();
+  const { chatId } = useParams({ strict: false });
   const title = usePageTitle();
   return (
     <header className={classes.bar}>
@@ -87,9 +124,19 @@ function TopBar({ onOpen }: { onOpen: () => void }) {
       <span className={classes.product}>
         <bdi>{title ?? productName}</bdi>
       </span>
-      <ActionIcon component={Link} to="/" variant="subtle" color="gray" size="lg" aria-label={t('nav.newConversation')}>
-        <SquarePen size={19} />
-      </ActionIcon>
+      <span className={classes.barEnd}>
+        {chatId === undefined ? null : <ConversationMenu chatId={chatId} />}
+        <ActionIcon
+          component={Link}
+          to="/"
+          variant="subtle"
+          color="gray"
+          size="lg"
+          aria-label={t('nav.newConversation')}
+        >
+          <SquarePen size={19} />
+        </ActionIcon>
+      </span>
     </header>
   );
 }

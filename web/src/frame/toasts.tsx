@@ -19,8 +19,8 @@ export function showToast(message: string, action?: ToastAction): void {
 }
 
 /** A failure of something in the background. It stays until dismissed. Failures that have a place are shown there instead. */
-export function showFailure(title: string, message: string): void {
-  add({ kind: 'failure', title, message });
+export function showFailure(title: string, message: string, action?: ToastAction): void {
+  add({ kind: 'failure', title, message, action });
 }
 
 function add(toast: Omit<Toast, 'id'>): void {

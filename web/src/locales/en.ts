@@ -16,6 +16,7 @@ export const texts = {
   'app.crashTitle': 'Something went wrong on this page',
   'app.crashText': 'What you typed is kept in this browser. Reloading usually helps.',
   'app.offline': 'You are offline. What you write is kept, and sending works again once the connection is back.',
+  'app.doneSign': '● Answer ready ·',
   'app.unavailableTitle': 'The server does not answer',
   'app.unavailableText': 'Check your connection, or try again in a moment.',
 
@@ -72,6 +73,7 @@ export const texts = {
   'nav.deleteTitle': 'Delete this conversation?',
   'nav.deleteText': '“{title}” and all its messages will be deleted for good.',
   'nav.deleteConfirm': 'Delete conversation',
+  'nav.language': 'Language',
   'nav.account': 'Account:',
   'nav.settings': 'Settings',
   'nav.signOut': 'Sign out',
@@ -80,6 +82,10 @@ export const texts = {
   'theme.auto': 'System',
   'theme.light': 'Light',
   'theme.dark': 'Dark',
+
+  'command.copied': 'The last answer is copied.',
+  'command.notCopied': 'The browser did not allow copying.',
+  'command.nothingToCopy': 'There is no answer to copy yet.',
 
   'thread.log': 'Messages',
   'thread.you': 'You',

@@ -1,0 +1,15 @@
+export const locales = [
+  { locale: 'en', name: 'English' },
+  { locale: 'de', name: 'Deutsch' },
+] as const;
+export type Locale = (typeof locales)[number]['locale'];
+
+/** The language chosen here before, else the first of the browser's languages that there is, else English. */
+export function chooseLocale(stored: string | null, languages: readonly string[]): Locale {
+  const wanted = [stored ?? '', ...languages].map((language) => language.toLowerCase().split('-')[0]);
+  for (const language of wanted) {
+    const known = locales.find(({ locale }) => locale === language);
+    if (known) return known.locale;
+  }
+  return 'en';
+}

@@ -1,0 +1,56 @@
+import { ActionIcon, Menu } from '@mantine/core';
+import { Ellipsis } from 'lucide-react';
+import { lazy, Suspense, useState, useSyncExternalStore } from 'react';
+import { useText } from '../i18n.ts';
+import { useWorkbench } from '../workbench.ts';
+import { DeleteDialog } from './delete-dialog.tsx';
+import { ConversationMenuItems } from './row-menu.tsx';
+import { useChatChanges } from './use-chat-changes.ts';
+
+const RenameDialog = lazy(async () => ({ default: (await import('./rename-dialog.tsx')).RenameDialog }));
+
+/** What can be done with the conversation on the page: rename, archive, export, delete. */
+export function ConversationMenu({ chatId }: { chatId: string }) {
+  const t = useText();
+  const { conversation } = useWorkbench();
+  const store = conversation(chatId);
+  const { chat } = useSyncExternalStore(store.subscribe, store.getView);
+  const changes = useChatChanges();
+  const [dialog, setDialog] = useState<'rename' | 'delete'>();
+  if (!chat) return null;
+  const title = chat.title || t('nav.untitled');
+  return (
+    <>
+      <Menu position="bottom-end" width={212}>
+        <Menu.Target>
+          <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('nav.more', { title })}>
+            <Ellipsis size={19} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <ConversationMenuItems
+            chat={chat}
+            actions={{
+              rename: () => setDialog('rename'),
+              setArchived: () => void changes.setArchived([chat], !chat.archived),
+              remove: () => setDialog('delete'),
+            }}
+          />
+        </Menu.Dropdown>
+      </Menu>
+      {dialog === 'delete' ? <DeleteDialog chats={[chat]} onClose={() => setDialog(undefined)} /> : null}
+      {dialog === 'rename' ? (
+        <Suspense>
+          <RenameDialog
+            title={title}
+            onDone={(text) => {
+              setDialog(undefined);
+              if (text !== '' && text !== chat.title) void changes.rename(chat, text);
+            }}
+            onClose={() => setDialog(undefined)}
+          />
+        </Suspense>
+      ) : null}
+    </>
+  );
+}

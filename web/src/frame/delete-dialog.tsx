@@ -1,0 +1,34 @@
+import type { Chat } from '@homeport/contracts/conversations';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
+import { useText } from '../i18n.ts';
+import { useChatChanges } from './use-chat-changes.ts';
+
+const ConfirmDialog = lazy(async () => ({ default: (await import('./confirm-dialog.tsx')).ConfirmDialog }));
+
+/** Asks whether conversations are to be deleted, and deletes them. */
+export function DeleteDialog({ chats, onClose }: { chats: readonly Chat[]; onClose: (isDeleted: boolean) => void }) {
+  const t = useText();
+  const { chatId } = useParams({ strict: false });
+  const navigate = useNavigate();
+  const { remove } = useChatChanges();
+  const [first] = chats;
+  if (!first) return null;
+  const confirm = async () => {
+    onClose(true);
+    const done = await remove(chats);
+    if (done.some((chat) => chat.id === chatId)) await navigate({ to: '/' });
+  };
+  const isOne = chats.length === 1;
+  return (
+    <Suspense>
+      <ConfirmDialog
+        title={isOne ? t('nav.deleteTitle') : t('nav.deleteManyTitle', { count: chats.length })}
+        text={isOne ? t('nav.deleteText', { title: first.title || t('nav.untitled') }) : t('nav.deleteManyText')}
+        confirmLabel={isOne ? t('nav.deleteConfirm') : t('nav.deleteManyConfirm', { count: chats.length })}
+        onConfirm={() => void confirm()}
+        onClose={() => onClose(false)}
+      />
+    </Suspense>
+  );
+}

@@ -1,0 +1,18 @@
+import { findHits } from './search-words.ts';
+
+/** A text with the words of a search marked in it. */
+export function Highlighted({ text, words }: { text: string; words: readonly string[] }) {
+  const hits = words.length === 0 ? [] : findHits(text, words);
+  if (hits.length === 0) return text;
+  return (
+    <>
+      {hits.map(({ start, end }, index) => (
+        <span key={start}>
+          {text.slice(hits[index - 1]?.end ?? 0, start)}
+          <mark className="hit">{text.slice(start, end)}</mark>
+        </span>
+      ))}
+      {text.slice(hits.at(-1)?.end)}
+    </>
+  );
+}

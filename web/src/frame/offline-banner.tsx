@@ -1,0 +1,16 @@
+import { WifiOff } from 'lucide-react';
+import { useText } from '../i18n.ts';
+import { useIsOnline } from './online.ts';
+import classes from './signed-in-frame.module.css';
+
+/** Says that there is no network, and that nothing typed is lost by it. */
+export function OfflineBanner() {
+  const t = useText();
+  if (useIsOnline()) return null;
+  return (
+    <div role="status" className={classes.offline}>
+      <WifiOff size={15} aria-hidden />
+      <span>{t('app.offline')}</span>
+    </div>
+  );
+}

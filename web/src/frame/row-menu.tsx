@@ -1,0 +1,94 @@
+import type { Chat } from '@homeport/contracts/conversations';
+import { Menu } from '@mantine/core';
+import { Archive, ArchiveRestore, Braces, FileText, ListChecks, PencilLine, Trash2 } from 'lucide-react';
+import { fileAddress } from '../api.ts';
+import { useText } from '../i18n.ts';
+import classes from './conversation-list.module.css';
+
+export type ConversationActions = {
+  rename: () => void;
+  setArchived: () => void;
+  remove: () => void;
+  /** Absent where there is no list to choose from. */
+  select?: () => void;
+};
+
+/** What can be done with one conversation: entries of a menu. */
+export function ConversationMenuItems({ chat, actions }: { chat: Chat; actions: ConversationActions }) {
+  const t = useText();
+  const exportAs = (format: 'markdown' | 'json') => ({
+    component: 'a' as const,
+    href: fileAddress('GET /api/chats/export', { id: chat.id, format }),
+    download: true,
+  });
+  return (
+    <>
+      <Menu.Item leftSection={<PencilLine size={15} />} onClick={actions.rename}>
+        {t('nav.rename')}
+      </Menu.Item>
+      {actions.select ? (
+        <Menu.Item leftSection={<ListChecks size={15} />} onClick={actions.select}>
+          {t('nav.select')}
+        </Menu.Item>
+      ) : null}
+      <Menu.Item
+        leftSection={chat.archived ? <ArchiveRestore size={15} /> : <Archive size={15} />}
+        onClick={actions.setArchived}
+      >
+        {t(chat.archived ? 'nav.restore' : 'nav.archive')}
+      </Menu.Item>
+      <Menu.Divider />
+      <Menu.Item leftSection={<FileText size={15} />} {...exportAs('markdown')}>
+        {t('nav.exportMarkdown')}
+      </Menu.Item>
+      <Menu.Item leftSection={<Braces size={15} />} {...exportAs('json')}>
+        {t('nav.exportJson')}
+      </Menu.Item>
+      <Menu.Divider />
+      <Menu.Item color="var(--text-danger)" leftSection={<Trash2 size={15} />} onClick={actions.remove}>
+        {t('nav.delete')}
+      </Menu.Item>
+    </>
+  );
+}
+
+export type OpenMenu = { chat: Chat; button: HTMLElement };
+
+/** The one menu of the whole list, at the button of the row it is open for: a thousand rows have no menu each. */
+export function RowMenu({
+  open,
+  actions,
+  onClose,
+}: {
+  open: OpenMenu;
+  actions: ConversationActions;
+  onClose: () => void;
+}) {
+  const t = useText();
+  const box = open.button.getBoundingClientRect();
+  const label = t('nav.more', { title: open.chat.title || t('nav.untitled') });
+  return (
+    <Menu
+      opened
+      onClose={onClose}
+      position="bottom-end"
+      width={212}
+      returnFocus={false}
+      closeOnClickOutside
+      closeOnEscape
+    >
+      <Menu.Target>
+        <button
+          type="button"
+          tabIndex={-1}
+          aria-label={label}
+          className={classes.anchor}
+          style={{ top: box.top, left: box.left, width: box.width, height: box.height }}
+        />
+      </Menu.Target>
+      <Menu.Dropdown>
+        <ConversationMenuItems chat={open.chat} actions={actions} />
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { extendTo, noSelection, toggleRow } from './row-selection.ts';
+
+const order = ['a', 'b', 'c', 'd', 'e'];
+
+test('a row is chosen and let go; the last one ends choosing', () => {
+  const one = toggleRow(noSelection, 'b');
+  assert.deepEqual([...one.ids], ['b']);
+  assert.equal(one.isActive, true);
+  assert.equal(toggleRow(one, 'b').isActive, false);
+});
+
+test('a range goes both ways from its anchor and keeps what was chosen', () => {
+  const start = toggleRow(toggleRow(noSelection, 'e'), 'c');
+  assert.deepEqual([...extendTo(start, 'a', order).ids].sort(), ['a', 'b', 'c', 'e']);
+  const down = extendTo(toggleRow(noSelection, 'b'), 'd', order);
+  assert.deepEqual([...down.ids], ['b', 'c', 'd']);
+  assert.deepEqual([...extendTo(down, 'a', order).ids].sort(), ['a', 'b', 'c', 'd']);
+});
+
+test('without an anchor in the list a range is the row itself', () => {
+  assert.deepEqual([...extendTo(noSelection, 'c', order).ids], ['c']);
+  assert.deepEqual([...extendTo({ ...noSelection, anchor: 'gone' }, 'c', order).ids], ['c']);
+  assert.equal(extendTo(noSelection, 'gone', order), noSelection);
+});

@@ -1,0 +1,77 @@
+import '../page-texts.ts';
+import './dialogs.css';
+import { Modal } from '@mantine/core';
+import { useText } from '../i18n.ts';
+import classes from './shortcut-sheet.module.css';
+import { isMac, shortcutKeys } from './shortcuts.ts';
+
+const mod = isMac ? '⌘' : 'Ctrl';
+
+/** Every keyboard shortcut, by where it works. */
+export function ShortcutSheet({ onClose }: { onClose: () => void }) {
+  const t = useText();
+  const groups = [
+    {
+      title: t('shortcuts.everywhere'),
+      rows: [
+        [t('shortcuts.palette'), shortcutKeys.palette],
+        [t('nav.newConversation'), shortcutKeys.newConversation],
+        [t('shortcuts.sidebar'), shortcutKeys.sidebar],
+        [t('shortcuts.copyLast'), shortcutKeys.copyLast],
+        [t('shortcuts.focusComposer'), shortcutKeys.focusComposer],
+        [t('shortcuts.stop'), shortcutKeys.stop],
+        [t('shortcuts.help'), shortcutKeys.help],
+      ],
+    },
+    {
+      title: t('shortcuts.writing'),
+      rows: [
+        [t('shortcuts.newline'), ['Shift', '↵']],
+        [t('shortcuts.editLast'), shortcutKeys.editLast],
+        [t('shortcuts.saveEdit'), [mod, '↵']],
+      ],
+    },
+    {
+      title: t('shortcuts.list'),
+      rows: [
+        [t('shortcuts.move'), ['↑', '↓']],
+        [t('nav.rename'), ['F2']],
+        [t('shortcuts.remove'), [isMac ? 'Fn ⌫' : 'Del']],
+        [t('shortcuts.choose'), [t('shortcuts.space')]],
+        [t('shortcuts.chooseRange'), ['Shift', '↓']],
+      ],
+    },
+  ] as const;
+  return (
+    <Modal.Root opened centered onClose={onClose} size="38rem" radius="lg" padding="lg">
+      <Modal.Overlay />
+      <Modal.Content>
+        <Modal.Body>
+          <div className={classes.head}>
+            <Modal.Title className={classes.title}>{t('shortcuts.title')}</Modal.Title>
+            <Modal.CloseButton aria-label={t('app.close')} />
+          </div>
+          <div className={classes.groups}>
+            {groups.map(({ title, rows }) => (
+              <section key={title} aria-label={title}>
+                <h3 className={classes.heading}>{title}</h3>
+                <dl className={classes.list}>
+                  {rows.map(([label, keys]) => (
+                    <div key={label} className={classes.row}>
+                      <dt>{label}</dt>
+                      <dd>
+                        {keys.map((key) => (
+                          <kbd key={key}>{key}</kbd>
+                        ))}
+                      </dd>
+                    </div>
+                  ))}
+                </dl>
+              </section>
+            ))}
+          </div>
+        </Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
+  );
+}

@@ -1,0 +1,40 @@
+import type { Chat, ChatList } from '@homeport/contracts/conversations';
+import type { InfiniteData } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
+import { useText } from '../i18n.ts';
+import { chatsQuery } from '../queries.ts';
+import { setTitleSign } from './branding.ts';
+import { setFaviconSign } from './favicon-sign.ts';
+
+const select = (data: InfiniteData<ChatList>) => data.pages[0]?.chats ?? [];
+
+/** While the tab is hidden and an answer gets done, its title and icon say so; looking at the tab takes that back. */
+export function useDoneSign(): void {
+  const t = useText();
+  const { data } = useInfiniteQuery({ ...chatsQuery({ q: '', isArchived: false }), select });
+  const running = useRef<ReadonlySet<string>>(new Set());
+  useEffect(() => {
+    if (!data) return;
+    const now = new Set(data.filter((chat) => chat.running).map((chat) => chat.id));
+    const hasEnded = endedAnswers(running.current, data).length > 0;
+    running.current = now;
+    if (!hasEnded || document.visibilityState === 'visible') return;
+    setTitleSign(t('app.doneSign'));
+    void setFaviconSign(true);
+  }, [data, t]);
+  useEffect(() => {
+    const clear = () => {
+      if (document.visibilityState !== 'visible') return;
+      setTitleSign(undefined);
+      void setFaviconSign(false);
+    };
+    document.addEventListener('visibilitychange', clear);
+    return () => document.removeEventListener('visibilitychange', clear);
+  }, []);
+}
+
+/** Conversations that were running and are still listed, but not running now. */
+export function endedAnswers(running: ReadonlySet<string>, chats: readonly Chat[]): Chat[] {
+  return chats.filter((chat) => running.has(chat.id) && !chat.running);
+}

@@ -1,0 +1,162 @@
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import {
+  Boxes,
+  CircleHelp,
+  Copy,
+  Languages,
+  Layers,
+  LogOut,
+  type LucideIcon,
+  MessageSquare,
+  Palette,
+  PanelLeft,
+  PenLine,
+  Plug,
+  Sparkles,
+  SquarePen,
+  UserRound,
+} from 'lucide-react';
+import { call } from '../api.ts';
+import { failureText } from '../failure-text.ts';
+import { useText } from '../i18n.ts';
+import { useLocale } from '../locale.ts';
+import { catalogueQuery, chatsQuery } from '../queries.ts';
+import { useWorkbench } from '../workbench.ts';
+import { hasAllWords, searchWords } from './search-words.ts';
+import { shortcutKeys } from './shortcuts.ts';
+import { useSignOut } from './sign-out.ts';
+import { showFailure, showToast } from './toasts.tsx';
+import { type Commands, useSchemes } from './use-commands.ts';
+
+export type Entry = { id: string; label: string; Icon: LucideIcon; keys?: readonly string[]; run: () => void };
+export type EntryGroup = { title: string; entries: Entry[] };
+
+const shownConversations = 12;
+const recentConversations = 5;
+
+/** What the palette offers for `text`; conversations are searched on the server for `search`, a little later. */
+export function usePaletteEntries(
+  text: string,
+  search: string,
+  commands: Commands,
+): { groups: EntryGroup[]; isSearching: boolean } {
+  const t = useText();
+  const navigate = useNavigate();
+  const query = useInfiniteQuery({ ...chatsQuery({ q: search, isArchived: false }), refetchInterval: false });
+  const words = searchWords(text);
+  const matches = (entry: Entry) => text === '' || hasAllWords(entry.label, words);
+  const chats = query.data?.pages[0]?.chats ?? [];
+  const conversations = chats.slice(0, text === '' ? recentConversations : shownConversations).map(
+    (chat): Entry => ({
+      id: chat.id,
+      label: chat.title || t('nav.untitled'),
+      Icon: MessageSquare,
+      run: () =>
+        void navigate({ to: '/c/$chatId', params: { chatId: chat.id }, search: search === '' ? {} : { find: search } }),
+    }),
+  );
+  const actions = useActions(commands).filter(matches);
+  const settings = useSettings().filter(matches);
+  const models = useModels().filter((entry) => text !== '' && matches(entry));
+  const groups: EntryGroup[] = [
+    { title: t(text === '' ? 'palette.recent' : 'palette.conversations'), entries: conversations },
+    { title: t('palette.actions'), entries: actions },
+    { title: t('palette.settings'), entries: settings },
+    { title: t('palette.models'), entries: models },
+  ];
+  return {
+    groups: groups.filter(({ entries }) => entries.length > 0),
+    isSearching: query.isFetching || text !== search,
+  };
+}
+
+function useActions(commands: Commands): Entry[] {
+  const t = useText();
+  const { schemes, setColorScheme } = useSchemes();
+  const { others, setLocale } = useLocale();
+  const signOut = useSignOut();
+  return [
+    {
+      id: 'new',
+      label: t('nav.newConversation'),
+      Icon: SquarePen,
+      keys: shortcutKeys.newConversation,
+      run: commands.newConversation,
+    },
+    {
+      id: 'write',
+      label: t('shortcuts.focusComposer'),
+      Icon: PenLine,
+      keys: shortcutKeys.focusComposer,
+      run: commands.focusComposer,
+    },
+    { id: 'copy', label: t('shortcuts.copyLast'), Icon: Copy, keys: shortcutKeys.copyLast, run: commands.copyLast },
+    { id: 'side', label: t('shortcuts.sidebar'), Icon: PanelLeft, keys: shortcutKeys.sidebar, run: commands.sidebar },
+    { id: 'help', label: t('shortcuts.title'), Icon: CircleHelp, keys: shortcutKeys.help, run: commands.help },
+    ...schemes.map(
+      (scheme): Entry => ({
+        id: `scheme-${scheme}`,
+        label: t('palette.scheme', { scheme: t(`theme.${scheme}`) }),
+        Icon: Palette,
+        run: () => setColorScheme(scheme),
+      }),
+    ),
+    ...others.map(
+      ({ locale, name }): Entry => ({
+        id: `language-${locale}`,
+        label: t('palette.language', { name }),
+        Icon: Languages,
+        run: () => void setLocale(locale),
+      }),
+    ),
+    { id: 'sign-out', label: t('nav.signOut'), Icon: LogOut, run: () => void signOut() },
+  ];
+}
+
+function useSettings(): Entry[] {
+  const t = useText();
+  const navigate = useNavigate();
+  const pages = [
+    ['/settings/account', 'settings.account', UserRound],
+    ['/settings/providers', 'settings.providers', Plug],
+    ['/settings/models', 'settings.models', Boxes],
+    ['/settings/tiers', 'settings.tiers', Layers],
+  ] as const;
+  return pages.map(([to, text, Icon]) => ({
+    id: to,
+    label: t('palette.setting', { name: t(text) }),
+    Icon,
+    run: () => void navigate({ to }),
+  }));
+}
+
+/** Models to keep for the conversation that is open. */
+function useModels(): Entry[] {
+  const t = useText();
+  const queries = useQueryClient();
+  const { chatId } = useParams({ strict: false });
+  const { conversation } = useWorkbench();
+  const { data } = useQuery(catalogueQuery);
+  if (chatId === undefined || !data) return [];
+  const pin = async (modelId: string, name: string) => {
+    try {
+      await call('PATCH /api/chats', { body: { id: chatId, modelPinned: true, modelId } });
+      conversation(chatId).restart();
+      void queries.invalidateQueries({ queryKey: ['chats'] });
+      showToast(t('palette.modelDone', { name }));
+    } catch (error) {
+      showFailure(t('nav.changeFailed'), failureText(error, t));
+    }
+  };
+  return data.providers.flatMap((provider) =>
+    provider.models
+      .filter((model) => model.enabled && provider.enabled)
+      .map((model) => ({
+        id: model.id,
+        label: t('palette.model', { name: model.displayName }),
+        Icon: Sparkles,
+        run: () => void pin(model.id, model.displayName),
+      })),
+  );
+}

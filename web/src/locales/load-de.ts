@@ -1,0 +1,5 @@
+import texts from 'virtual:catalogue/de';
+import pageTexts from 'virtual:catalogue/de-pages';
+
+/** All German texts: one file, loaded where German is chosen. */
+export const german = { ...texts, ...pageTexts };
