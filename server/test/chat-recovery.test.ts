@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { claimInput, claimResumption } from '../src/chat/claims.ts';
-import { interruptExpired } from '../src/chat/response-end.ts';
+import { endResponse, interruptExpired, storeFrames } from '../src/chat/response-end.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { addModels, chatDetail, createChat, idle, postChat, readStream, submit, until } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
@@ -111,4 +111,32 @@ test('a sweep ends all that a crash left, however many, and one that cannot be e
   assert.deepEqual(left, [{ id: broken }]);
   await deps.db.kysely.deleteFrom('response_frames').where('response_id', '=', broken).execute();
   assert.equal((await interruptExpired(deps)).length, 1);
+});
+
+test('frames that are written again, because nobody heard that they were stored, bring what came since', async () => {
+  const user = await app.signIn();
+  const { deps } = app.service;
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'go');
+  const gone = { replica: randomUUIDv7(), leaseMs: 600_000 };
+  const outcome = await claimInput(deps, { chatId, ownerId: user.id, messageId, decision: {} }, gone);
+  assert.equal(outcome.kind, 'claimed');
+  if (outcome.kind !== 'claimed') return;
+  const { id, generation } = outcome.response;
+  const rows = async () => {
+    const query = deps.db.kysely.selectFrom('response_frames').select(['seq_to', 'frames']);
+    return query.where('response_id', '=', id).orderBy('seq_from').execute();
+  };
+  const row = (seqTo: number, frames: string) => ({ id, generation, row: { seqFrom: 0, seqTo, frames } });
+  for (const [seqTo, frames] of [
+    [2, '"short"'],
+    [4, '"longer"'],
+    [3, '"late"'],
+  ] as const) {
+    assert.equal((await storeFrames(deps, [row(seqTo, frames)])).size, 1);
+  }
+  assert.deepEqual(await rows(), [{ seq_to: 4, frames: '"longer"' }]);
+  const pending = { seqFrom: 0, seqTo: 9, frames: '"longest"' };
+  await endResponse(deps, outcome.response, { state: 'complete', parts: [], frames: [], seq: 9, pending });
+  assert.deepEqual(await rows(), [{ seq_to: 9, frames: '"longest"' }]);
 });

@@ -91,14 +91,18 @@ async function endLocked(
 /** Rolls back the end of a response that is another replica's by now. */
 class LeaseLost extends Error {}
 
+/** A write whose acknowledgement was lost is repeated with what came since: the longer row is the whole one. */
+const keepLonger = `on conflict (response_id, generation, seq_from)
+  do update set seq_to = excluded.seq_to, frames = excluded.frames where excluded.seq_to > stored.seq_to`;
+
 function insertingFrames(
   response: Pick<ResponseRow, 'id' | 'generation'>,
   row: PendingRow | undefined,
 ): RawBuilder<unknown> {
   if (row === undefined) return sql`select 1`;
   return sql`
-    insert into response_frames (response_id, generation, seq_from, seq_to, frames)
-    values (${response.id}, ${response.generation}, ${row.seqFrom}, ${row.seqTo}, ${row.frames}) on conflict do nothing`;
+    insert into response_frames as stored (response_id, generation, seq_from, seq_to, frames)
+    values (${response.id}, ${response.generation}, ${row.seqFrom}, ${row.seqTo}, ${row.frames}) ${sql.raw(keepLonger)}`;
 }
 
 export type LogBatch = { id: string; generation: number; row: PendingRow };
@@ -120,7 +124,7 @@ export async function storeFrames(deps: Pick<Deps, 'db'>, batch: readonly LogBat
         join responses r on true
         where r.id = b.response_id and r.generation = b.generation and r.state = 'running'
       ), stored as (
-        insert into response_frames select * from mine on conflict do nothing
+        insert into response_frames as stored select * from mine ${keepLonger}
       ), told as (
         select pg_notify('homeport', 'frames:' || string_agg(response_id, ',')) from mine having count(*) between 1 and 50
       )
