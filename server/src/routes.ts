@@ -44,6 +44,9 @@ import { getPublicConfig } from './settings/handlers.ts';
 /** The health probe answers within this many milliseconds, whatever the database does. */
 const healthTimeoutMs = 1_500;
 
+/** Made once: it takes tens of milliseconds, and anybody may ask for it. */
+let description: ReturnType<typeof openapiDocument> | undefined;
+
 /** EVERY endpoint, one line each: the contract's row is answered by this handler. */
 export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]> } = {
   getHealth: async ({ db }) => {
@@ -54,7 +57,10 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
     return healthy ? { ok: true } : new Reply({ ok: false }, { status: 503 });
   },
   getPublicConfig,
-  getOpenapi: ({ config }) => openapiDocument(endpoints, config.version),
+  getOpenapi: ({ config }) => {
+    description ??= openapiDocument(endpoints, config.version);
+    return description;
+  },
   getDocs: () => docsPage(),
   getDocsAsset: (_deps, { params }) => docsAsset(params.file),
 

@@ -129,7 +129,6 @@ export async function deleteOwnedChat(deps: Pick<Deps, 'db'>, ownerId: string, c
 /** What a turn needs to know of its conversation. */
 export type TurnContext = { contextStartMessageId: string | null; modelPinned: boolean; modelId: string | null };
 
-/** Undefined when the conversation is gone. */
 /** The statement that notes activity in a conversation. */
 export function touchingChat(chatId: string): RawBuilder<unknown> {
   return sql`update chats set updated_at = now() where id = ${chatId}`;
