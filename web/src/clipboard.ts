@@ -22,12 +22,18 @@ export async function copyText(text: string): Promise<boolean> {
 }
 
 /** A copy action that says for two seconds that it worked. */
-export function useCopy(): { isCopied: boolean; copy: (text: string) => void } {
+export function useCopy(): {
+  isCopied: boolean;
+  copy: (text: string) => void;
+  /** For another way of copying. */
+  report: (copying: Promise<boolean>) => void;
+} {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return;
     const timer = setTimeout(() => setCopied(false), 2000);
     return () => clearTimeout(timer);
   }, [isCopied]);
-  return { isCopied, copy: (text) => void copyText(text).then(setCopied) };
+  const report = (copying: Promise<boolean>) => void copying.then(setCopied);
+  return { isCopied, copy: (text) => report(copyText(text)), report };
 }

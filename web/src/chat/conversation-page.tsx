@@ -1,13 +1,15 @@
-import type { ChatList } from '@homeport/contracts/conversations';
+import type { Chat, ChatList } from '@homeport/contracts/conversations';
 import { Button } from '@mantine/core';
 import { type InfiniteData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
-import { useCallback, useEffect, useMemo } from 'react';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { lazy, Suspense, useCallback, useEffect, useMemo } from 'react';
 import { call } from '../api.ts';
 import { failureText } from '../failure-text.ts';
 import { useTitle } from '../frame/branding.ts';
+import { ConversationMenu } from '../frame/conversation-menu.tsx';
 import { HomeButton, MessagePage } from '../frame/message-page.tsx';
 import { showFailure } from '../frame/toasts.tsx';
+import { useChatChanges } from '../frame/use-chat-changes.ts';
 import { useText } from '../i18n.ts';
 import { catalogueQuery, chatsQuery } from '../queries.ts';
 import { useWorkbench } from '../workbench.ts';
@@ -22,6 +24,8 @@ import { type ThreadActions, ThreadActionsContext } from './thread-actions.ts';
 import { useConversation } from './use-conversation.ts';
 import { type SubmissionState, useSubmission } from './use-submission.ts';
 
+const FindBar = lazy(async () => ({ default: (await import('../frame/find-bar.tsx')).FindBar }));
+
 /** `/c/<id>`: one conversation. Keyed by its id, so that nothing of one shows in another. */
 export function ConversationPage() {
   const { chatId } = useParams({ from: '/signed-in/c/$chatId' });
@@ -34,17 +38,22 @@ function Conversation({ chatId }: { chatId: string }) {
   const submission = useSubmission(store);
   const actions = useThreadActionsOf(store, submission.submit);
   const { chat } = view;
-  useTitle(chat?.title === '' ? t('nav.untitled') : chat?.title);
+  const listedTitle = useListNews(store);
+  const title = listedTitle || chat?.title || t('nav.untitled');
+  useTitle(chat || listedTitle ? title : undefined);
   useSeen(view);
-  useListNews(store);
   if (view.phase === 'failed' && !submission.pending) return <Missing store={store} view={view} />;
   return (
     <main id="content" tabIndex={-1} className={classes.page}>
       <header className={classes.head}>
         <h1 className={classes.title}>
-          <bdi>{chat?.title || t('nav.untitled')}</bdi>
+          <bdi>{title}</bdi>
         </h1>
+        <span className={classes.menu}>
+          <ConversationMenu chatId={chatId} />
+        </span>
       </header>
+      <Find store={store} title={title} />
       <ThreadActionsContext value={actions}>
         {view.phase === 'loading' ? (
           <div className={classes.loading} aria-busy="true" />
@@ -54,7 +63,7 @@ function Conversation({ chatId }: { chatId: string }) {
       </ThreadActionsContext>
       <Announcer view={view} />
       {chat?.archived ? (
-        <p className={classes.archived}>{t('thread.archived')}</p>
+        <Archived chat={chat} />
       ) : (
         <Composer
           store={store}
@@ -68,6 +77,36 @@ function Conversation({ chatId }: { chatId: string }) {
         />
       )}
     </main>
+  );
+}
+
+/** The hits of the search that led here. */
+function Find({ store, title }: { store: ConversationStore; title: string }) {
+  const { find } = useSearch({ from: '/signed-in/c/$chatId' });
+  const navigate = useNavigate();
+  const { chatId } = store;
+  const close = useCallback(
+    () => void navigate({ to: '/c/$chatId', params: { chatId }, search: {}, replace: true }),
+    [navigate, chatId],
+  );
+  if (find === undefined) return null;
+  return (
+    <Suspense>
+      <FindBar store={store} title={title} query={find} onClose={close} />
+    </Suspense>
+  );
+}
+
+function Archived({ chat }: { chat: Chat }) {
+  const t = useText();
+  const { setArchived } = useChatChanges();
+  return (
+    <p className={classes.archived}>
+      {t('thread.archived')}{' '}
+      <Button size="compact-sm" variant="default" onClick={() => void setArchived([chat], false)}>
+        {t('nav.restore')}
+      </Button>
+    </p>
   );
 }
 
@@ -124,8 +163,9 @@ function useThreadActionsOf(store: ConversationStore, submit: SubmissionState['s
   );
 }
 
-/** The list is asked regularly; when it knows more of this conversation (another tab or device), the page catches up. */
-function useListNews(store: ConversationStore): void {
+/** The list is asked regularly; when it knows more of this conversation (another tab or device), the page catches up. The list
+ *  also has the title first; it is returned. */
+function useListNews(store: ConversationStore): string | undefined {
   const { chatId } = store;
   const select = useCallback(
     (data: InfiniteData<ChatList>) => data.pages.flatMap((page) => page.chats).find((chat) => chat.id === chatId),
@@ -138,6 +178,7 @@ function useListNews(store: ConversationStore): void {
     const isNews = listed.running || listed.title !== chat.title || listed.updatedAt > chat.updatedAt;
     if (isNews) store.follow();
   }, [listed, store]);
+  return listed?.title;
 }
 
 /** What is on the screen of a visible page has been seen. */

@@ -6,7 +6,8 @@ import { AnswerStatus } from './answer-status.tsx';
 import { MessageActions } from './message-actions.tsx';
 import { MessageEditor } from './message-editor.tsx';
 import classes from './message-view.module.css';
-import { PartView } from './part-view.tsx';
+import { groupParts, type PartGroup } from './part-groups.ts';
+import { PartView, StepsView } from './part-view.tsx';
 
 type Props = { message: Message; isLast: boolean; isRunning: boolean };
 
@@ -33,7 +34,9 @@ function UserMessage({ message, isRunning }: { message: Message; isRunning: bool
           <div className={classes.bubble} data-part="text" dir="auto">
             {text}
             {message.parts.map((part, index) =>
-              part.type === 'file' ? <PartView key={index} part={part} isLive={false} /> : null,
+              part.type === 'file' ? (
+                <PartView key={index} part={part} isLive={false} name={`${message.id}.${index}`} />
+              ) : null,
             )}
           </div>
           <MessageActions message={message} text={text} isRunning={isRunning} onEdit={() => setEditing(true)} />
@@ -51,8 +54,8 @@ function Answer({ message, isLast, isRunning }: Props) {
     <article className={classes.answer} data-message={message.id} data-role="assistant" aria-busy={isStreaming}>
       <h2 className="visually-hidden">{t('thread.answer')}</h2>
       <div className={classes.parts}>
-        {message.parts.map((part, index) => (
-          <PartView key={index} part={part} isLive={isStreaming} />
+        {groupParts(message.parts).map((group, index) => (
+          <Group key={index} message={message} group={group} />
         ))}
         {isStreaming && isEmpty ? <Waiting /> : null}
       </div>
@@ -64,6 +67,16 @@ function Answer({ message, isLast, isRunning }: Props) {
       )}
     </article>
   );
+}
+
+function Group({ message, group }: { message: Message; group: PartGroup }) {
+  const isLive = message.status === 'streaming';
+  if (group.kind === 'part') {
+    const part = message.parts[group.index];
+    return part ? <PartView part={part} isLive={isLive} name={`${message.id}.${group.index}`} /> : null;
+  }
+  const parts = group.indexes.flatMap((index) => message.parts[index] ?? []);
+  return <StepsView parts={parts} isLive={isLive} name={`${message.id}.${group.indexes[0]}`} />;
 }
 
 /** Shown until the first words of an answer arrive. */

@@ -1,28 +1,36 @@
-import type { DynamicToolPart, MessagePart } from '@homeport/contracts/frames';
-import { Brain, ChevronRight, FileText, Info, Wrench } from 'lucide-react';
+import type { DynamicToolPart, FilePart, MessagePart } from '@homeport/contracts/frames';
+import { Brain, ChevronRight, FileText, Info, Link, ListChecks, Wrench } from 'lucide-react';
 import { memo } from 'react';
-import { type TextId, useText } from '../i18n.ts';
+import { type TextId, type Translate, useText } from '../i18n.ts';
+import { safeLink } from '../markdown/links.ts';
 import { Markdown } from '../markdown/markdown.tsx';
 import classes from './part-view.module.css';
+import { useDuration } from './use-duration.ts';
 
 /** Characters of a tool's input or output that are put on the page. */
 const shownCharacters = 20_000;
 
+type PartProps = {
+  part: MessagePart;
+  isLive: boolean /** The same for this part as long as its message lives. */;
+  name: string;
+};
+
 /** One part of a message. Kinds that this client does not know yet show nothing. */
-export function PartView({ part, isLive }: { part: MessagePart; isLive: boolean }) {
+export function PartView({ part, isLive, name }: PartProps) {
   switch (part.type) {
     case 'text':
       return <TextView text={part.text} isGrowing={isLive && part.state === 'streaming'} />;
     case 'reasoning':
-      return <Reasoning text={part.text} isGrowing={isLive && part.state === 'streaming'} />;
+      return <Reasoning text={part.text} isGrowing={isLive && part.state === 'streaming'} name={name} />;
     case 'dynamic-tool':
-      return <ToolCall part={part} isLive={isLive} />;
+      return <ToolCall part={part} isLive={isLive} name={name} />;
     case 'file':
-      return <FileChip name={part.filename} />;
+      return <FileView part={part} />;
     case 'data-notice':
       return <Notice data={part.data} />;
     default:
-      return null;
+      return <Source part={part} />;
   }
 }
 
@@ -30,17 +38,24 @@ const TextView = memo(function TextView({ text, isGrowing }: { text: string; isG
   return text === '' ? null : <Markdown text={text} isGrowing={isGrowing} />;
 });
 
-const Reasoning = memo(function Reasoning({ text, isGrowing }: { text: string; isGrowing: boolean }) {
+const Reasoning = memo(function Reasoning({
+  text,
+  isGrowing,
+  name,
+}: {
+  text: string;
+  isGrowing: boolean;
+  name: string;
+}) {
   const t = useText();
+  const seconds = useDuration(name, isGrowing);
   if (text.trim() === '') return null;
   return (
     <details className={classes.fold}>
       <summary>
         <ChevronRight size={15} aria-hidden className={classes.chevron} />
         <Brain size={15} aria-hidden />
-        <span className={isGrowing ? classes.shimmer : undefined}>
-          {t(isGrowing ? 'reasoning.running' : 'reasoning.done')}
-        </span>
+        <span className={isGrowing ? classes.shimmer : undefined}>{reasoningText(t, isGrowing, seconds)}</span>
       </summary>
       <div className={classes.reasoning} dir="auto">
         {text}
@@ -48,6 +63,44 @@ const Reasoning = memo(function Reasoning({ text, isGrowing }: { text: string; i
     </details>
   );
 });
+
+function reasoningText(t: Translate, isGrowing: boolean, seconds: number | undefined): string {
+  if (seconds === undefined) return t(isGrowing ? 'reasoning.running' : 'reasoning.done');
+  return t(isGrowing ? 'reasoning.runningFor' : 'reasoning.doneAfter', { seconds });
+}
+
+/** Many steps on the way to an answer, as one line that unfolds. The step at work is named on it. */
+export function StepsView({ parts, isLive, name }: { parts: readonly MessagePart[]; isLive: boolean; name: string }) {
+  const t = useText();
+  const tools = parts.filter((part) => part.type === 'dynamic-tool');
+  const current = isLive ? tools.findLast(isOpenEnded) : undefined;
+  const failed = tools.filter((tool) => tool.state === 'output-error').length;
+  return (
+    <details className={classes.fold} data-part="steps">
+      <summary>
+        <ChevronRight size={15} aria-hidden className={classes.chevron} />
+        <ListChecks size={15} aria-hidden />
+        <span>{t('tool.steps', { count: tools.length })}</span>
+        {current ? (
+          <>
+            <code className={classes.tool}>{current.toolName}</code>
+            <span className={classes.shimmer}>{t(stateText[current.state])}</span>
+          </>
+        ) : null}
+        {failed > 0 ? <span className={classes.failed}>{t('tool.failedSteps', { count: failed })}</span> : null}
+      </summary>
+      <div className={classes.steps}>
+        {parts.map((part, index) => (
+          <PartView key={index} part={part} isLive={isLive} name={`${name}.${index}`} />
+        ))}
+      </div>
+    </details>
+  );
+}
+
+function isOpenEnded(tool: DynamicToolPart): boolean {
+  return tool.state === 'input-streaming' || tool.state === 'input-available';
+}
 
 const stateText: Record<DynamicToolPart['state'], TextId> = {
   'input-streaming': 'tool.preparing',
@@ -57,16 +110,18 @@ const stateText: Record<DynamicToolPart['state'], TextId> = {
   'output-error': 'tool.failed',
 };
 
-function ToolCall({ part, isLive }: { part: DynamicToolPart; isLive: boolean }) {
+function ToolCall({ part, isLive, name }: { part: DynamicToolPart; isLive: boolean; name: string }) {
   const t = useText();
-  const isOpenEnded = part.state === 'input-streaming' || part.state === 'input-available';
+  const isRunning = isLive && isOpenEnded(part);
+  const seconds = useDuration(name, isRunning);
   return (
     <details className={classes.fold} data-state={part.state}>
       <summary>
         <ChevronRight size={15} aria-hidden className={classes.chevron} />
         <Wrench size={15} aria-hidden />
         <code className={classes.tool}>{part.toolName}</code>
-        <span className={isLive && isOpenEnded ? classes.shimmer : classes.state}>{t(stateText[part.state])}</span>
+        <span className={isRunning ? classes.shimmer : classes.state}>{t(stateText[part.state])}</span>
+        {seconds === undefined ? null : <span className={classes.state}>{t('tool.seconds', { seconds })}</span>}
       </summary>
       <div className={classes.details}>
         <Value label={t('tool.input')} value={part.input} />
@@ -95,13 +150,32 @@ function Value({ label, value }: { label: string; value: unknown }) {
   );
 }
 
-function FileChip({ name }: { name: string | undefined }) {
+/** Pictures that came with the message itself. Any other address is somebody's server, and is never asked by itself. */
+const ownPicture = /^data:image\/(?:png|jpeg|gif|webp);base64,/;
+
+function FileView({ part }: { part: FilePart }) {
   const t = useText();
+  const name = part.filename ?? t('message.file');
+  if (ownPicture.test(part.url)) return <img src={part.url} alt={name} className={classes.picture} />;
   return (
     <span className={classes.file}>
       <FileText size={15} aria-hidden />
-      {name ?? t('message.file')}
+      {name}
     </span>
+  );
+}
+
+/** Where an answer found something; the SDK's source parts are not among those the service writes itself. */
+function Source({ part }: { part: { type: string } }) {
+  if (part.type !== 'source-url' || !('url' in part) || typeof part.url !== 'string') return null;
+  const link = safeLink(part.url);
+  if (link?.kind !== 'external') return null;
+  const title = 'title' in part && typeof part.title === 'string' && part.title !== '' ? part.title : link.href;
+  return (
+    <a href={link.href} target="_blank" rel="noopener noreferrer nofollow" title={link.href} className={classes.file}>
+      <Link size={14} aria-hidden />
+      {title.slice(0, 200)}
+    </a>
   );
 }
 

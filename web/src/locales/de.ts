@@ -110,6 +110,7 @@ export const texts: Record<keyof typeof english, string> = {
   'thread.announceStopped': 'Antwort angehalten.',
   'thread.announceFailed': 'Die Antwort ist fehlgeschlagen.',
   'thread.freshContext': 'Was vor dieser Linie steht, sieht das Modell nicht.',
+  'thread.keepsRunning': 'Die Antwort läuft weiter. Sie steht hier, wenn Sie zurückkommen.',
   'thread.archived': 'Diese Unterhaltung ist archiviert. Stelle sie wieder her, um weiterzuschreiben.',
 
   'empty.greeting': 'Was beschäftigt dich?',
@@ -126,6 +127,8 @@ export const texts: Record<keyof typeof english, string> = {
   'message.editSend': 'Senden',
   'message.editHint': 'Die alte Fassung bleibt erhalten; mit den Pfeilen kommst du zu ihr zurück.',
   'message.regenerate': 'Neu antworten',
+  'message.regenerateWith': 'Mit einem anderen Modell antworten',
+  'message.quote': 'Zitieren',
   'message.previous': 'Vorige Fassung',
   'message.next': 'Nächste Fassung',
   'message.version': 'Fassung {index} von {count}',
@@ -144,6 +147,8 @@ export const texts: Record<keyof typeof english, string> = {
 
   'reasoning.running': 'Denkt nach …',
   'reasoning.done': 'Gedanken',
+  'reasoning.runningFor': 'Denkt seit {seconds, number} s nach',
+  'reasoning.doneAfter': '{seconds, number} s nachgedacht',
 
   'tool.running': 'läuft',
   'tool.done': 'fertig',
@@ -154,6 +159,9 @@ export const texts: Record<keyof typeof english, string> = {
   'tool.output': 'Ausgabe',
   'tool.error': 'Fehler',
   'tool.cut': 'Nur die ersten {count, number} Zeichen werden gezeigt.',
+  'tool.steps': '{count, plural, one {# Schritt} other {# Schritte}}',
+  'tool.failedSteps': '{count, number} fehlgeschlagen',
+  'tool.seconds': '{seconds, number} s',
 
   'markdown.copyCode': 'Code kopieren',
   'markdown.codeCopied': 'Code kopiert',
@@ -185,6 +193,13 @@ export const texts: Record<keyof typeof english, string> = {
   'composer.busy': 'Ein anderer Tab sendet gerade eine Nachricht in dieser Unterhaltung. Beende das zuerst.',
   'composer.draftNotStored':
     'Dieser Text ist zu groß, um in diesem Browser aufbewahrt zu werden. Schließe die Seite nicht, bevor du ihn gesendet hast.',
+  'composer.pasted': 'Eingefügter Text, {count, number} Zeichen',
+  'composer.pastedInsert': 'In die Nachricht übernehmen',
+  'composer.pastedRemove': 'Entfernen',
+  'composer.pastedLabel': 'Eingefügte Texte; sie werden mit der Nachricht gesendet',
+  'composer.noFiles':
+    'Dateien und Bilder können noch nicht angehängt werden. Text lässt sich einfügen, bis zu {max, number} Zeichen je Nachricht.',
+  'composer.dropped': 'Es wurde nichts angehängt.',
   'composer.hint': 'Antworten können falsch sein. Prüfe, worauf es ankommt.',
 
   'receipt.title': 'Diese Nachricht ist vielleicht nicht gespeichert',
@@ -220,4 +235,12 @@ export const texts: Record<keyof typeof english, string> = {
   'model.context': '{count} Token Kontext',
   'model.settings': 'Modelle verwalten',
   'model.failed': 'Die Modelle konnten nicht geladen werden.',
+  'context.label': '{percent, number} % des Kontexts sind belegt',
+  'context.used': '{used, number} von {window, number} Token',
+  'context.none': 'Der Kontext ist leer.',
+  'context.about':
+    'Was das Modell bei jeder Nachricht mitliest. Ist er voll, werden die ältesten Nachrichten weggelassen.',
+  'context.fresh': 'Mit neuem Kontext beginnen',
+  'context.freshText': 'Die Nachrichten bleiben hier; das Modell sieht die bisherigen nicht mehr.',
+  'context.failed': 'Der Kontext konnte nicht geändert werden',
 };

@@ -106,6 +106,7 @@ export const texts = {
   'thread.announceStopped': 'Answer stopped.',
   'thread.announceFailed': 'The answer failed.',
   'thread.freshContext': 'The model does not see what came before this line.',
+  'thread.keepsRunning': 'The answer keeps running. You find it here when you come back.',
   'thread.archived': 'This conversation is archived. Restore it to go on.',
 
   'empty.greeting': 'What is on your mind?',
@@ -122,6 +123,8 @@ export const texts = {
   'message.editSend': 'Send',
   'message.editHint': 'The old version is kept; use the arrows to go back to it.',
   'message.regenerate': 'Answer again',
+  'message.regenerateWith': 'Answer again with another model',
+  'message.quote': 'Quote',
   'message.previous': 'Previous version',
   'message.next': 'Next version',
   'message.version': 'Version {index} of {count}',
@@ -140,7 +143,12 @@ export const texts = {
 
   'reasoning.running': 'Thinking…',
   'reasoning.done': 'Thoughts',
+  'reasoning.runningFor': 'Thinking for {seconds, number} s',
+  'reasoning.doneAfter': 'Thought for {seconds, number} s',
 
+  'tool.steps': '{count, plural, one {# step} other {# steps}}',
+  'tool.failedSteps': '{count, number} failed',
+  'tool.seconds': '{seconds, number} s',
   'tool.running': 'running',
   'tool.done': 'done',
   'tool.failed': 'failed',
@@ -181,6 +189,13 @@ export const texts = {
   'composer.busy': 'Another tab is sending a message in this conversation. Finish there first.',
   'composer.draftNotStored':
     'This text is too large to be kept in this browser. Do not close the page before you have sent it.',
+  'composer.pasted': 'Pasted text, {count, number} characters',
+  'composer.pastedInsert': 'Put into the message',
+  'composer.pastedRemove': 'Remove',
+  'composer.pastedLabel': 'Pasted texts; they are sent with the message',
+  'composer.noFiles':
+    'Files and pictures cannot be attached yet. Text can be pasted, up to {max, number} characters in a message.',
+  'composer.dropped': 'Nothing was attached.',
   'composer.hint': 'Answers can be wrong. Check what matters.',
 
   'receipt.title': 'This message may not have been saved',
@@ -202,6 +217,14 @@ export const texts = {
   'queue.position': 'Next {position}',
   'queue.cancel': 'Remove “{text}”',
   'queue.cancelFailed': 'It could not be removed',
+
+  'context.label': '{percent, number} % of the context is used',
+  'context.used': '{used, number} of {window, number} tokens',
+  'context.none': 'The context is empty.',
+  'context.about': 'What the model reads with every message. When it is full, the oldest messages are left out.',
+  'context.fresh': 'Start with a fresh context',
+  'context.freshText': 'The messages stay here; the model no longer sees those so far.',
+  'context.failed': 'The context could not be changed',
 
   'model.label': 'Model: {name}',
   'model.choose': 'Choose a model',

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { MessagePart } from '@homeport/contracts/frames';
+import { groupParts } from './part-groups.ts';
+
+const text: MessagePart = { type: 'text', text: 'words' };
+const empty: MessagePart = { type: 'text', text: ' ' };
+const thought: MessagePart = { type: 'reasoning', text: 'hm' };
+const step: MessagePart = { type: 'step-start' };
+const tool: MessagePart = { type: 'dynamic-tool', toolName: 'bash', toolCallId: 'c', state: 'output-available' };
+
+test('two tool calls stand alone, three are one group with the thoughts between them', () => {
+  assert.deepEqual(groupParts([step, tool, step, tool, text]), [
+    { kind: 'part', index: 1 },
+    { kind: 'part', index: 3 },
+    { kind: 'part', index: 4 },
+  ]);
+  assert.deepEqual(groupParts([thought, step, tool, empty, thought, tool, step, tool, text, tool]), [
+    { kind: 'steps', indexes: [0, 2, 4, 5, 7] },
+    { kind: 'part', index: 8 },
+    { kind: 'part', index: 9 },
+  ]);
+});
+
+test('nothing to show is no group', () => assert.deepEqual(groupParts([step, empty]), []));

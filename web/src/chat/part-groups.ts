@@ -1,0 +1,34 @@
+import type { MessagePart } from '@homeport/contracts/frames';
+
+/** Parts in the order they are shown: alone, or as steps folded into one. Numbers are places among the message's parts. */
+export type PartGroup = { kind: 'part'; index: number } | { kind: 'steps'; indexes: number[] };
+
+/** From so many tool calls in a row on they are one line. */
+const manyTools = 3;
+
+/** Folds runs of tool calls, with the thoughts between them, into groups. */
+export function groupParts(parts: readonly MessagePart[]): PartGroup[] {
+  const groups: PartGroup[] = [];
+  let run: number[] = [];
+  const flush = () => {
+    const tools = run.filter((index) => parts[index]?.type === 'dynamic-tool').length;
+    if (tools >= manyTools) groups.push({ kind: 'steps', indexes: run });
+    else groups.push(...run.map((index) => ({ kind: 'part' as const, index })));
+    run = [];
+  };
+  for (const [index, part] of parts.entries()) {
+    if (isNothing(part)) continue;
+    if (part.type === 'dynamic-tool' || part.type === 'reasoning') run.push(index);
+    else {
+      flush();
+      groups.push({ kind: 'part', index });
+    }
+  }
+  flush();
+  return groups;
+}
+
+function isNothing(part: MessagePart): boolean {
+  if (part.type === 'text' || part.type === 'reasoning') return part.text.trim() === '';
+  return part.type === 'step-start' || part.type === 'data-next';
+}
