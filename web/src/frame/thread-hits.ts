@@ -1,0 +1,50 @@
+import { findHits, hasAllWords } from './search-words.ts';
+
+const maximumHits = 500;
+const all = 'find';
+const current = 'find-current';
+
+/** The places of the words in the thread on the page, oldest first: in messages that have all of them. */
+export function findRanges(words: readonly string[]): Range[] {
+  const ranges: Range[] = [];
+  for (const message of document.querySelectorAll('[data-message]')) {
+    if (!hasAllWords(message.textContent ?? '', words)) continue;
+    const walker = document.createTreeWalker(message, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node && ranges.length < maximumHits; node = walker.nextNode()) {
+      if (node.parentElement?.closest('.visually-hidden, button, [aria-hidden="true"]')) continue;
+      for (const { start, end } of findHits(node.nodeValue ?? '', words)) {
+        const range = document.createRange();
+        range.setStart(node, start);
+        range.setEnd(node, end);
+        ranges.push(range);
+      }
+    }
+  }
+  return ranges.slice(0, maximumHits);
+}
+
+/** Colours the hits without touching the page's elements, where the browser can. */
+export function showHits(ranges: readonly Range[], at: number): void {
+  if (!('highlights' in CSS)) return;
+  const now = ranges[at];
+  CSS.highlights.set(all, new Highlight(...ranges.filter((range) => range !== now)));
+  if (now) CSS.highlights.set(current, new Highlight(now));
+  else CSS.highlights.delete(current);
+}
+
+export function clearHits(): void {
+  if (!('highlights' in CSS)) return;
+  CSS.highlights.delete(all);
+  CSS.highlights.delete(current);
+}
+
+/** Scrolls a hit to the middle; what hides it is opened. */
+export function revealRange(range: Range): void {
+  const element = range.startContainer.parentElement;
+  if (!element) return;
+  for (let box = element.closest('details'); box; box = box.parentElement?.closest('details') ?? null) box.open = true;
+  const scroller = element.closest('[role="log"]');
+  // The thread follows its end until a person moves away from it; being led to a hit is such a movement.
+  scroller?.dispatchEvent(new WheelEvent('wheel', { deltaY: -1, bubbles: true }));
+  element.scrollIntoView({ block: 'center', behavior: 'instant' });
+}
