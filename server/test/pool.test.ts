@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { sql } from 'kysely';
-import { inTransaction, isDatabaseUnavailable, openDatabase, pingDatabase } from '../src/db/pool.ts';
+import { inTransaction, isDatabaseUnavailable, mayPass, openDatabase, pingDatabase } from '../src/db/pool.ts';
+import { toApiError } from '../src/http/error-response.ts';
 import { createEmptyDatabase, silentLog } from './database.ts';
 
 const empty = await createEmptyDatabase();
@@ -83,4 +84,37 @@ test('a server that accepts and says nothing is unavailable within the time give
   silent.close();
   await assert.rejects(pingDatabase(away, 1_000), { code: 'database_unavailable' });
   await away.close();
+});
+
+test('a statement that ran out of time, or lost a deadlock, may be tried again', async () => {
+  const slow = inTransaction(database, async (transaction) => {
+    await sql`set local statement_timeout = 20`.execute(transaction);
+    await sql`select pg_sleep(10)`.execute(transaction);
+  });
+  await assert.rejects(slow, mayPass);
+
+  const meet = Promise.withResolvers<void>();
+  let here = 0;
+  const cross = (first: number, second: number) =>
+    inTransaction(database, async (transaction) => {
+      await sql`set local deadlock_timeout = '10ms'`.execute(transaction);
+      await sql`select pg_advisory_xact_lock(${first})`.execute(transaction);
+      here += 1;
+      if (here === 2) meet.resolve();
+      await meet.promise;
+      await sql`select pg_advisory_xact_lock(${second})`.execute(transaction);
+    });
+  const results = await Promise.allSettled([cross(1, 2), cross(2, 1)]);
+  const lost = results.filter((result) => result.status === 'rejected');
+  assert.equal(lost.length, 1);
+  assert.equal(mayPass(lost[0]?.reason), true);
+});
+
+test('a full disk is told as such', async () => {
+  const full = inTransaction(database, async (transaction) => {
+    await sql`do $$ begin raise exception 'no room' using errcode = '53100'; end $$`.execute(transaction);
+  });
+  const error = await full.catch((reason: unknown) => reason);
+  assert.equal(mayPass(error), true);
+  assert.equal(toApiError(error).status, 507);
 });

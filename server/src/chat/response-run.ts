@@ -4,7 +4,7 @@ import { createMessageAssembler, finishParts } from '@homeport/contracts/message
 import { framesOfParts } from '@homeport/contracts/part-frames';
 import type { TurnContext } from '../conversations/chats.ts';
 import { readParts } from '../conversations/messages.ts';
-import { databaseUnavailable, isDatabaseUnavailable } from '../db/pool.ts';
+import { databaseUnavailable, isDatabaseUnavailable, mayPass } from '../db/pool.ts';
 import type { Deps } from '../deps.ts';
 import type { Claimed, ResponseRow } from './claims.ts';
 import { type EndState, endResponse, interruptedError, saveCheckpoint } from './response-end.ts';
@@ -196,7 +196,7 @@ export class ResponseRun {
           pending,
         });
       } catch (error) {
-        if (!isDatabaseUnavailable(error) || clock.now() > giveUpAt) throw error;
+        if (!mayPass(error) || clock.now() > giveUpAt) throw error;
         await clock.sleep(endRetryMs);
       }
     }

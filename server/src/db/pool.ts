@@ -116,6 +116,9 @@ export function databaseUnavailable(cause?: unknown): ApiError {
 }
 
 const unavailableStates = new Set(['57P01', '57P02', '57P03', '57P05', '53200', '53300', '25006', '25P03']);
+const diskFull = '53100';
+/** A statement that ran out of its time, and the loser of a deadlock. */
+const unluckyStates = new Set(['57014', '40P01']);
 const socketCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -135,6 +138,17 @@ const driverMessages = [
   'Cannot use a pool after calling end on the pool',
   'driver has already been destroyed',
 ];
+
+/** True when the database has no room left for what was to be written. */
+export function isStorageFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === diskFull;
+}
+
+/** True for an error after which the same write may yet succeed: for what must not be lost. */
+export function mayPass(error: unknown): boolean {
+  if (isDatabaseUnavailable(error) || isStorageFull(error)) return true;
+  return error instanceof Error && 'code' in error && unluckyStates.has(String(error.code));
+}
 
 /** True for an error of the connection rather than of the statement: the request may be tried again later. */
 export function isDatabaseUnavailable(error: unknown): boolean {

@@ -1,10 +1,13 @@
 import { ApiError, type ErrorBody } from '@homeport/contracts/errors';
-import { databaseUnavailable, isDatabaseUnavailable } from '../db/pool.ts';
+import { databaseUnavailable, isDatabaseUnavailable, isStorageFull } from '../db/pool.ts';
 
-/** What is told of an error: known ones as they are, a database that is away as 503, everything else as a fixed 500. */
+/** What is told of an error: known ones as they are, a database that is away as 503, a full one as 507, all else as a fixed 500. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (isDatabaseUnavailable(error)) return databaseUnavailable(error);
+  if (isStorageFull(error)) {
+    return new ApiError('storage_full', 'There is no room left to store this', { cause: error });
+  }
   return new ApiError('internal_error', 'Something went wrong on the server', { cause: error });
 }
 

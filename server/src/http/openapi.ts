@@ -90,7 +90,7 @@ export function documentedErrors(spec: EndpointSpec): ErrorCode[] {
   if (spec.access === 'admin' || spec.access === 'admin-for-user') implied.push('forbidden');
   if (spec.access === 'provider-editor') implied.push('provider_settings_disabled', 'forbidden');
   if (spec.access === 'mcp-editor') implied.push('mcp_settings_disabled');
-  if (spec.method !== 'GET') implied.push('origin_not_allowed');
+  if (spec.method !== 'GET') implied.push('origin_not_allowed', 'storage_full');
   if (spec.body !== undefined) implied.push('unsupported_media_type', 'payload_too_large');
   return [...new Set([...implied, ...(spec.errors ?? [])])];
 }
