@@ -137,17 +137,22 @@ export const conversationEndpoints = {
     path: '/api/chats',
     access: 'session',
     summary: 'Renames, archives, restores, moves; pins a model; selects a branch; starts a fresh context',
-    body: z.object({
-      id: fields.id,
-      title: title.optional(),
-      archived: z.boolean().optional(),
-      projectId: fields.id.nullable().optional(),
-      freshContext: z.literal(true).optional(),
-      activeMessageId: fields.id.optional(),
-      modelPinned: z.boolean().optional(),
-      modelId: fields.id.nullable().optional(),
-      mcpServerIds: mcpServerIds.optional(),
-    }),
+    body: z
+      .object({
+        id: fields.id,
+        title: title.optional(),
+        archived: z.boolean().optional(),
+        projectId: fields.id.nullable().optional(),
+        freshContext: z.literal(true).optional(),
+        activeMessageId: fields.id.optional(),
+        modelPinned: z.boolean().optional(),
+        modelId: fields.id.nullable().optional(),
+        mcpServerIds: mcpServerIds.optional(),
+      })
+      .refine((body) => body.modelPinned !== true || body.modelId !== null, {
+        message: 'Needed when modelPinned is true',
+        path: ['modelId'],
+      }),
     response: z.object({ chat, movedArtifacts: z.number().int(), artifactFolder: z.string().nullable() }),
     errors: ['not_found', 'response_running', 'project_archived'],
   }),

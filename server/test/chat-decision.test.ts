@@ -99,3 +99,13 @@ test('what an ended answer was is replayed, or refused as any request is', async
   assert.equal(damaged.status, 500);
   assert.equal(damaged.body.error.code, 'internal_error');
 });
+
+test('a pin without its model is refused before anything is looked up', async () => {
+  const user = await app.signIn();
+  const [mine, missing] = [await createChat(user), nextId('c')];
+  for (const id of [mine, missing]) {
+    const refused = await user.call('PATCH /api/chats', { id, modelPinned: true, modelId: null });
+    assert.equal(refused.status, 400);
+    assert.equal(refused.body.error.details[0].path, 'modelId');
+  }
+});
