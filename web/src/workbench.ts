@@ -4,6 +4,7 @@ import { createContext, use } from 'react';
 import { call, getConversation, openStream, sendSubmission } from './api.ts';
 import { ConversationStore } from './chat/conversation-store.ts';
 import { DraftBook } from './chat/drafts.ts';
+import { pastedName } from './chat/pasted-texts.ts';
 import { ReceiptBook } from './chat/receipts.ts';
 import { SeenBook } from './chat/seen.ts';
 
@@ -30,7 +31,10 @@ export function createWorkbench(user: User, queries: QueryClient): Workbench {
     storage: localStorage,
     locks: navigator.locks,
     send: sendSubmission,
-    clearDraft: (name) => drafts.replace(name, ''),
+    clearDraft: (name) => {
+      drafts.replace(name, '');
+      drafts.replace(pastedName(name), '');
+    },
   });
   const stores = new Map<string, ConversationStore>();
   const refreshLists = () => void queries.invalidateQueries({ queryKey: ['chats'] });

@@ -10,12 +10,17 @@ import { showFailure } from '../frame/toasts.tsx';
 import { type TextId, type Translate, useText } from '../i18n.ts';
 import { Autosize } from './autosize.tsx';
 import classes from './composer.module.css';
+import { ContextGauge } from './context-gauge.tsx';
 import type { ConversationStore, ConversationView } from './conversation-store.ts';
 import { ModelPicker } from './model-picker.tsx';
+import { PastedChips } from './pasted-chips.tsx';
+import { joinPasted } from './pasted-texts.ts';
 import { QueueChips } from './queue-chips.tsx';
 import { ReceiptBanner } from './receipt-banner.tsx';
 import { createReceipt, type ModelDecision } from './submission.ts';
 import { useDraft } from './use-draft.ts';
+import { useFileRefusal } from './use-file-refusal.ts';
+import { usePastedTexts } from './use-pasted-texts.ts';
 import type { SubmissionProblem, SubmissionState } from './use-submission.ts';
 
 type Props = {
@@ -23,6 +28,8 @@ type Props = {
   /** What it needs of the conversation; an answer that streams in changes none of it. */
   chat: ConversationView['chat'];
   inputs: ConversationView['inputs'];
+  /** Tokens that the next message adds to. */
+  usedContext: number;
   isRunning: boolean;
   isStopping: boolean;
   submission: SubmissionState;
@@ -32,7 +39,7 @@ type Props = {
 
 /** Where a message is written. While one is being saved, or its fate is unknown, the field is closed (retry rule 5). */
 export const Composer = memo(function Composer(props: Props) {
-  const { store, chat, inputs, isRunning, isStopping, submission, draftName, isNewChat } = props;
+  const { store, chat, inputs, usedContext, isRunning, isStopping, submission, draftName, isNewChat } = props;
   const t = useText();
   const { productName } = useBranding();
   const isOnline = useIsOnline();
@@ -41,9 +48,12 @@ export const Composer = memo(function Composer(props: Props) {
   const field = useRef<HTMLTextAreaElement>(null);
   const { pending, problem } = submission;
   const isEdit = pending !== undefined && pending.receipt.draftName !== draftName;
-  const text = pending && !isEdit ? pending.receipt.text : draft.text;
+  const pasted = usePastedTexts(draft, draftName);
+  const shown = pending && !isEdit ? pending.receipt.text : draft.text;
+  const text = joinPasted(draft.text, pasted.texts);
   const isTooLong = text.length > limits.messageTextMax;
   const canSend = !pending && isOnline && text.trim() !== '' && !isTooLong;
+  const files = useFileRefusal();
 
   useAutofocus(field, pending === undefined);
   const send = async () => {
@@ -65,7 +75,9 @@ export const Composer = memo(function Composer(props: Props) {
         {pending && (!pending.sending || pending.failure) ? (
           <ReceiptBanner pending={pending} onRetry={() => void submission.retry()} onDiscard={submission.discard} />
         ) : null}
-        <Notices texts={notices({ problem, isTooLong, isKept: draft.isKept }, t)} />
+        <Notices
+          texts={[...notices({ problem, isTooLong, isKept: draft.isKept && pasted.isKept }, t), ...files.notices]}
+        />
         {/* biome-ignore lint/a11y/noStaticElementInteractions: a click beside the text goes to the text */}
         {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard reaches the field itself */}
         <div
@@ -73,11 +85,20 @@ export const Composer = memo(function Composer(props: Props) {
           data-disabled={pending !== undefined || undefined}
           onClick={(event) => event.target === event.currentTarget && field.current?.focus()}
         >
+          <PastedChips
+            texts={pending && !isEdit ? [] : pasted.texts}
+            isDisabled={pending !== undefined}
+            onInsert={pasted.insert}
+            onRemove={pasted.remove}
+          />
           <Autosize
             ref={field}
-            value={text}
+            value={shown}
             onChange={(event) => draft.setText(event.currentTarget.value)}
             onKeyDown={onKeyDown}
+            onPaste={(event) => {
+              if (!files.onPaste(event)) pasted.onPaste(event);
+            }}
             disabled={pending !== undefined}
             placeholder={
               isRunning ? t('composer.placeholderQueue') : t('composer.placeholder', { product: productName })
@@ -89,6 +110,15 @@ export const Composer = memo(function Composer(props: Props) {
           />
           <div className={classes.tools}>
             <ModelPicker chat={chat} decision={decision} onChange={setDecision} isDisabled={pending !== undefined} />
+            {chat && !isNewChat ? (
+              <ContextGauge
+                store={store}
+                chat={chat}
+                used={usedContext}
+                decision={decision}
+                isDisabled={isRunning || pending !== undefined}
+              />
+            ) : null}
             <span className={classes.gap} />
             {pending?.sending ? (
               <span role="status" className={classes.saving}>

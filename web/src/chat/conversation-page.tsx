@@ -8,16 +8,18 @@ import { failureText } from '../failure-text.ts';
 import { useTitle } from '../frame/branding.ts';
 import { ConversationMenu } from '../frame/conversation-menu.tsx';
 import { HomeButton, MessagePage } from '../frame/message-page.tsx';
-import { showFailure } from '../frame/toasts.tsx';
+import { showFailure, showToast } from '../frame/toasts.tsx';
 import { useChatChanges } from '../frame/use-chat-changes.ts';
 import { useText } from '../i18n.ts';
 import { catalogueQuery, chatsQuery } from '../queries.ts';
 import { useWorkbench } from '../workbench.ts';
 import { Announcer } from './announcer.tsx';
 import { Composer } from './composer.tsx';
+import { usedContext } from './context-gauge.tsx';
 import classes from './conversation-page.module.css';
 import type { ConversationStore, ConversationView } from './conversation-store.ts';
 import { editDraftName } from './message-editor.tsx';
+import { withQuote } from './quote.ts';
 import { beginResponse, createReceipt, resumeResponse } from './submission.ts';
 import { Thread } from './thread.tsx';
 import { type ThreadActions, ThreadActionsContext } from './thread-actions.ts';
@@ -42,6 +44,7 @@ function Conversation({ chatId }: { chatId: string }) {
   const title = listedTitle || chat?.title || t('nav.untitled');
   useTitle(chat || listedTitle ? title : undefined);
   useSeen(view);
+  useLeaveNote(store);
   if (view.phase === 'failed' && !submission.pending) return <Missing store={store} view={view} />;
   return (
     <main id="content" tabIndex={-1} className={classes.page}>
@@ -69,6 +72,7 @@ function Conversation({ chatId }: { chatId: string }) {
           store={store}
           chat={chat}
           inputs={view.inputs}
+          usedContext={usedContext(view.messages, chat?.contextStartMessageId ?? null)}
           isRunning={view.response !== null}
           isStopping={view.isStopping}
           submission={submission}
@@ -131,6 +135,7 @@ function Missing({ store, view }: { store: ConversationStore; view: Conversation
 
 function useThreadActionsOf(store: ConversationStore, submit: SubmissionState['submit']): ThreadActions {
   const t = useText();
+  const { drafts } = useWorkbench();
   const { data } = useQuery(catalogueQuery);
   const names = useMemo(
     () => new Map(data?.providers.flatMap((provider) => provider.models.map((model) => [model.id, model.displayName]))),
@@ -138,7 +143,12 @@ function useThreadActionsOf(store: ConversationStore, submit: SubmissionState['s
   );
   return useMemo(
     () => ({
-      regenerate: (messageId) => void beginResponse(store, { messageId, regenerate: true }),
+      regenerate: (messageId, modelId) =>
+        void beginResponse(store, { messageId, regenerate: true, ...(modelId === undefined ? {} : { modelId }) }),
+      quote: (text) => {
+        drafts.replace(store.chatId, withQuote(drafts.read(store.chatId), text));
+        document.querySelector<HTMLElement>('[data-composer]')?.focus();
+      },
       resume: (messageId) => void resumeResponse(store, messageId),
       selectBranch: (messageId) =>
         void call('PATCH /api/chats', { body: { id: store.chatId, activeMessageId: messageId } }).then(
@@ -159,7 +169,7 @@ function useThreadActionsOf(store: ConversationStore, submit: SubmissionState['s
         ),
       modelName: (modelId) => names.get(modelId),
     }),
-    [store, names, submit, t],
+    [store, names, submit, drafts, t],
   );
 }
 
@@ -180,6 +190,21 @@ function useListNews(store: ConversationStore): string | undefined {
   }, [listed, store]);
   return listed?.title;
 }
+
+/** Leaving is not stopping; somebody who leaves for the first time may not know. */
+function useLeaveNote(store: ConversationStore): void {
+  const t = useText();
+  useEffect(
+    () => () => {
+      if (isNoteShown || !store.getView().response) return;
+      isNoteShown = true;
+      showToast(t('thread.keepsRunning'));
+    },
+    [store, t],
+  );
+}
+
+let isNoteShown = false;
 
 /** What is on the screen of a visible page has been seen. */
 function useSeen(view: ConversationView): void {

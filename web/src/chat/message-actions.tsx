@@ -1,11 +1,13 @@
 import type { Message } from '@homeport/contracts/conversations';
 import { ActionIcon } from '@mantine/core';
 import { Check, ChevronLeft, ChevronRight, Copy, Pencil, RotateCcw } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { useCopy } from '../clipboard.ts';
 import { Tip } from '../frame/tip.tsx';
 import { useText } from '../i18n.ts';
 import classes from './message-view.module.css';
+import { RegenerateWith } from './regenerate-action.tsx';
+import { copyRich } from './rich-copy.ts';
 import { useThreadActions } from './thread-actions.ts';
 
 type Props = { message: Message; text: string; isRunning: boolean; isLast?: boolean; onEdit?: () => void };
@@ -14,13 +16,19 @@ type Props = { message: Message; text: string; isRunning: boolean; isLast?: bool
 export function MessageActions({ message, text, isRunning, isLast, onEdit }: Props) {
   const t = useText();
   const actions = useThreadActions();
-  const { isCopied, copy } = useCopy();
+  const { isCopied, copy, report } = useCopy();
   const { parentId, role } = message;
+  const bar = useRef<HTMLDivElement>(null);
+  const copyMessage = () => {
+    const parts = bar.current?.closest('article')?.querySelectorAll('[data-part="text"]');
+    if (role === 'user' || !parts) copy(text);
+    else report(copyRich(text, parts));
+  };
   return (
-    <div className={classes.actions} data-shown={isLast || undefined}>
+    <div ref={bar} className={classes.actions} data-shown={isLast || undefined}>
       <Versions message={message} isRunning={isRunning} />
       {text === '' ? null : (
-        <IconAction label={t(isCopied ? 'message.copied' : 'message.copy')} onClick={() => copy(text)}>
+        <IconAction label={t(isCopied ? 'message.copied' : 'message.copy')} onClick={copyMessage}>
           {isCopied ? <Check size={15} /> : <Copy size={15} />}
         </IconAction>
       )}
@@ -33,6 +41,9 @@ export function MessageActions({ message, text, isRunning, isLast, onEdit }: Pro
         <IconAction label={t('message.regenerate')} onClick={() => actions.regenerate(parentId)} isDisabled={isRunning}>
           <RotateCcw size={15} />
         </IconAction>
+      ) : null}
+      {role === 'assistant' && parentId !== null ? (
+        <RegenerateWith messageId={parentId} isDisabled={isRunning} />
       ) : null}
       <UsageLine message={message} />
     </div>

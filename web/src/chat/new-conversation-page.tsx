@@ -42,6 +42,7 @@ export function NewConversationPage() {
         store={store}
         chat={undefined}
         inputs={view.inputs}
+        usedContext={0}
         isRunning={false}
         isStopping={false}
         submission={submission}

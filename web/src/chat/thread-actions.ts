@@ -2,7 +2,10 @@ import { createContext, use } from 'react';
 
 /** What can be done with a message. One stable object per conversation, so that messages are not rendered anew. */
 export type ThreadActions = {
-  regenerate: (userMessageId: string) => void;
+  /** With a model's id that model answers, this once. */
+  regenerate: (userMessageId: string, modelId?: string) => void;
+  /** Puts a quotation into the draft and the cursor behind it. */
+  quote: (text: string) => void;
   resume: (messageId: string) => void;
   selectBranch: (messageId: string) => void;
   /** Sends an edited message as a new version; false when it did not leave, and the editor stays open. */

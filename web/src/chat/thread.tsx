@@ -6,6 +6,7 @@ import { useText } from '../i18n.ts';
 import { ActionButton, Problem } from './answer-status.tsx';
 import type { ConversationStore, ConversationView } from './conversation-store.ts';
 import { MessageView, Waiting } from './message-view.tsx';
+import { QuoteButton } from './quote-button.tsx';
 import { beginResponse } from './submission.ts';
 import classes from './thread.module.css';
 import { useFollowScroll } from './use-follow-scroll.ts';
@@ -35,10 +36,10 @@ export function Thread({ store, view }: { store: ConversationStore; view: Conver
           <div>
             {messages.map((message, index) => (
               <Fragment key={message.id}>
-                {index > 0 && message.id === chat?.contextStartMessageId ? (
+                <MessageView message={message} isLast={index === messages.length - 1} isRunning={isRunning} />
+                {message.id === chat?.contextStartMessageId ? (
                   <p className={classes.context}>{t('thread.freshContext')}</p>
                 ) : null}
-                <MessageView message={message} isLast={index === messages.length - 1} isRunning={isRunning} />
               </Fragment>
             ))}
             {isWaiting ? <Waiting /> : null}
@@ -63,6 +64,7 @@ export function Thread({ store, view }: { store: ConversationStore; view: Conver
           ) : null}
         </div>
       </div>
+      <QuoteButton thread={scroll.scroller} />
       {scroll.showsJump ? (
         <Button
           className={classes.jump}

@@ -110,7 +110,7 @@ export const texts: Record<keyof typeof english, string> = {
   'thread.announceStopped': 'Antwort angehalten.',
   'thread.announceFailed': 'Die Antwort ist fehlgeschlagen.',
   'thread.freshContext': 'Was vor dieser Linie steht, sieht das Modell nicht.',
-  'thread.keepsRunning': 'Die Antwort läuft weiter. Sie steht hier, wenn Sie zurückkommen.',
+  'thread.keepsRunning': 'Die Antwort läuft weiter. Sie steht hier, wenn du zurückkommst.',
   'thread.archived': 'Diese Unterhaltung ist archiviert. Stelle sie wieder her, um weiterzuschreiben.',
 
   'empty.greeting': 'Was beschäftigt dich?',
@@ -199,7 +199,6 @@ export const texts: Record<keyof typeof english, string> = {
   'composer.pastedLabel': 'Eingefügte Texte; sie werden mit der Nachricht gesendet',
   'composer.noFiles':
     'Dateien und Bilder können noch nicht angehängt werden. Text lässt sich einfügen, bis zu {max, number} Zeichen je Nachricht.',
-  'composer.dropped': 'Es wurde nichts angehängt.',
   'composer.hint': 'Antworten können falsch sein. Prüfe, worauf es ankommt.',
 
   'receipt.title': 'Diese Nachricht ist vielleicht nicht gespeichert',

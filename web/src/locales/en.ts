@@ -195,7 +195,6 @@ export const texts = {
   'composer.pastedLabel': 'Pasted texts; they are sent with the message',
   'composer.noFiles':
     'Files and pictures cannot be attached yet. Text can be pasted, up to {max, number} characters in a message.',
-  'composer.dropped': 'Nothing was attached.',
   'composer.hint': 'Answers can be wrong. Check what matters.',
 
   'receipt.title': 'This message may not have been saved',
