@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { DatabaseSession } from './database.ts';
+import { freePort, type Json, scratchFolder, startProduct, startProvider } from './product.ts';
+import { type Canary, canary, findLeaks, madeSecret, type Sighting } from './secrets/canary.ts';
+import { leakingWays, startLeakingProvider } from './secrets/leaking-provider.ts';
+import { Witness } from './secrets/witness.ts';
+
+/**
+ * Canaries for every secret, the log at its most talkative, providers that echo what they were sent: then everything that came
+ * out of the product, and everything that it stored, is searched.
+ */
+
+const inSessions = { place: /^table public\.sessions$/, because: 'the row is found by it' };
+const inSetCookie = { place: /^header set-cookie of /, because: 'the cookie is how the browser gets it' };
+const inSignIn = {
+  place: /^body of (?:POST \/api\/auth\/sign-in\/email|GET \/api\/auth\/get-session) 200$/,
+  because: 'the specification leaves /api/auth answers to Better Auth, which names the session (Authentication 10)',
+};
+const toEditors = {
+  place: /^body of (?:GET|POST|PATCH) \/api\/providers 20[01]$/,
+  because: 'custom headers are returned decrypted to authorized editors, so that they stay editable',
+};
+
+const secrets = {
+  authSecret: canary('AUTH_SECRET', (core) => `auth"${core}/+`),
+  encryptionKey: canary('SETTINGS_ENCRYPTION_KEY', (core) => `key\\${core}%`),
+  claim: canary('the claim token', (core) => `claim&${core}=`),
+  wrongClaim: canary('a wrong claim token', (core) => `wrong${core}`),
+  password: canary('the password', (core) => `pässword 1"${core}\\`),
+  newPassword: canary('the new password', (core) => `new pässword 2"${core}`),
+  wrongPassword: canary('a mistyped password', (core) => `mistyped 3 ${core}`),
+  apiKey: canary('the API key', (core) => `sk-"${core}\\/+%`),
+  otherKey: canary('the key of a provider test', (core) => `sk-'${core}<&`),
+  header: canary('a custom header', (core) => `value "${core}" /+%`, [toEditors]),
+  otherHeader: canary('a header of a provider test', (core) => `other ${core}`),
+  urlPassword: canary('a password in a URL', (core) => `url${core}`),
+} satisfies Record<string, Canary>;
+const prompt = canary('what was said', (core) => `Please repeat: ${core}`);
+
+test('no secret comes out anywhere but where it must', { timeout: 300_000 }, async () => {
+  const dataDir = scratchFolder();
+  const provider = await startProvider();
+  const leaking = await startLeakingProvider();
+  const port = await freePort();
+  const environment = {
+    ...{ LOG_LEVEL: 'trace', AUTH_SECRET: secrets.authSecret.value, MODEL_TITLES: 'true' },
+    ...{ SETTINGS_ENCRYPTION_KEY: secrets.encryptionKey.value, SETUP_CLAIM_TOKEN: secrets.claim.value },
+  };
+  const product = await startProduct(dataDir, environment, port);
+  const witness = new Witness(product.url);
+  await accounts(witness);
+  await mistakes(witness);
+  await providers(witness, [provider.url, ...leakingWays.map((way) => leaking.url(way))]);
+  await pages(witness);
+  const cookies = [witness.cookie, ...witness.sightings.filter(isCookie).map(({ content }) => content.toString())];
+  const database = await DatabaseSession.open(dataDir);
+  const sightings = [
+    ...witness.sightings,
+    ...(await database.dump()).map(({ table, content }) => ({ place: `table ${table}`, content })),
+    ...commandLines(product.child.pid ?? 0),
+  ];
+  const stored = [
+    ...(await database.query('select password from credentials')),
+    ...(await database.query('select api_key from providers union select headers from providers')),
+  ];
+  database.close();
+  product.kill('SIGTERM');
+  assert.equal(await product.exited, 0);
+  const log = product.output();
+  sightings.push({ place: 'the log', content: Buffer.from(log) });
+  leaking.close();
+
+  const canaries = [...Object.values(secrets), ...sessionSecrets(cookies)];
+  assert.deepEqual(findLeaks(canaries, sightings), []);
+  // What is sealed or hashed stays in the database, and what people say stays out of the log.
+  const values = stored.flat().filter((value) => value !== null);
+  const sealed = values.map((value, index) =>
+    madeSecret(`stored value ${index}`, value, [{ place: /^table /, because: '' }]),
+  );
+  assert.ok(sealed.length >= 3);
+  assert.deepEqual(findLeaks(sealed, sightings), []);
+  assert.deepEqual(
+    findLeaks(
+      [prompt],
+      sightings.filter(({ place }) => !/^(?:body|table) /.test(place)),
+    ),
+    [],
+  );
+
+  // The search finds what is there.
+  assert.ok(log.includes('"level":'), 'the log was talkative');
+  assert.ok(findLeaks([{ ...secrets.header, allowed: [] }], sightings).length > 0);
+  for (const secret of sessionSecrets(cookies)) {
+    assert.ok(findLeaks([{ ...secret, allowed: [] }], sightings).length > 0);
+  }
+  console.log(
+    `secrets: ${canaries.length + sealed.length + 1} secrets, ${sightings.length} places, ${log.length} bytes of log`,
+  );
+});
+
+function isCookie({ place, content }: Sighting): boolean {
+  return (
+    place.startsWith('header set-cookie ') && content.includes('session_token=') && !content.includes('session_token=;')
+  );
+}
+
+/** Token and signature of every session that was opened. */
+function sessionSecrets(cookies: readonly string[]): Canary[] {
+  const values = cookies.map((cookie) => decodeURIComponent(/session_token=([^;]+)/.exec(cookie)?.[1] ?? ''));
+  return [...new Set(values)].flatMap((value, index) => {
+    const [token = '', signature = ''] = value.split('.');
+    return [
+      madeSecret(`session token ${index}`, token, [inSetCookie, inSessions, inSignIn]),
+      madeSecret(`signature ${index}`, signature, [inSetCookie]),
+    ];
+  });
+}
+
+async function accounts(witness: Witness): Promise<void> {
+  const person = { name: 'Ada Admin', email: 'ada@example.org', password: secrets.password.value };
+  const refused = await witness.call('POST', '/api/setup', { ...person, claimToken: secrets.wrongClaim.value });
+  assert.equal(refused.status, 403);
+  const tooShort = { ...person, password: secrets.password.value.slice(0, 8) };
+  assert.equal((await witness.call('POST', '/api/setup', tooShort)).status, 400);
+  const claim = { 'x-setup-claim-token': secrets.claim.value };
+  assert.equal((await witness.signIn('POST', '/api/setup', person, claim)).status, 201);
+  const signIn = (password: Canary) => ({ email: person.email, password: password.value });
+  assert.equal((await witness.call('POST', '/api/auth/sign-in/email', signIn(secrets.wrongPassword))).status, 401);
+  assert.equal((await witness.signIn('POST', '/api/auth/sign-in/email', signIn(secrets.password))).status, 200);
+  const change = (current: Canary) => ({ currentPassword: current.value, newPassword: secrets.newPassword.value });
+  const path = '/api/auth/change-password';
+  assert.equal((await witness.call('POST', path, change(secrets.wrongPassword))).status, 401);
+  assert.equal((await witness.signIn('POST', path, change(secrets.password))).status, 200);
+  for (const known of ['/api/auth/get-session', '/api/me', '/api/me/sessions', '/api/setup', '/api/public-config']) {
+    assert.equal((await witness.call('GET', known)).status, 200);
+  }
+}
+
+/** Requests that are refused while they hold secrets: no refusal repeats them. */
+async function mistakes(witness: Witness): Promise<void> {
+  const [key, header, typed] = [secrets.apiKey.value, secrets.header.value, secrets.wrongPassword.value];
+  const baseUrl = `https://user:${secrets.urlPassword.value}@api.example.org/v1`;
+  const name = 'Provider';
+  const bodies: [method: string, path: string, body: unknown][] = [
+    ['POST', '/api/providers', { name, baseUrl, apiKey: key }],
+    ['POST', '/api/providers', { name, baseUrl: 'https://api.example.org', apiKey: `${key} ${key}` }],
+    ['POST', '/api/providers', { name, baseUrl: 'https://api.example.org', headers: { 'x-bad': `${header}\n` } }],
+    ['POST', '/api/providers', { name, baseUrl: 'https://api.example.org', headers: [header] }],
+    ['POST', '/api/providers', `{"name": "Provider", "apiKey": "${secrets.otherKey.value}", `],
+    ['POST', '/api/providers/test', { baseUrl: 'nonsense', apiKey: key, headers: { 'x-a': header } }],
+    ['POST', '/api/auth/sign-in/email', { email: typed, password: { is: typed } }],
+    ['POST', '/api/auth/sign-in/email', `{"email": "a@b.c", "password": "${typed}`],
+    ['PATCH', '/api/me', { name: 7, password: typed }],
+    ['POST', `/api/auth/sign-in/email?password=${encodeURIComponent(typed)}`, {}],
+    ['GET', `/api/chats?limit=${encodeURIComponent(typed)}&token=${encodeURIComponent(key)}`, undefined],
+    ['GET', `/api/nothing/${encodeURIComponent(key)}`, undefined],
+  ];
+  for (const [method, path, body] of bodies) {
+    const { status } = await witness.call(method, path, body);
+    assert.ok(status >= 400 && status < 500, `${method} ${path} ${status}`);
+  }
+  // What was put in an address is in the note of that address, which is this test's own.
+  for (const sighting of witness.sightings) sighting.place = sighting.place.replace(/[?%].*? (\d{3})$/, ' $1');
+}
+
+async function providers(witness: Witness, baseUrls: readonly string[]): Promise<void> {
+  const headers = { 'x-team': secrets.header.value };
+  for (const baseUrl of baseUrls) {
+    const sent = { name: 'Provider', baseUrl, apiKey: secrets.apiKey.value, headers };
+    const { body } = await witness.call('POST', '/api/providers', sent);
+    const id: string = body.provider.id;
+    await witness.call('PATCH', '/api/providers', { id, apiKey: secrets.apiKey.value });
+    await witness.call('POST', '/api/providers/test', { id });
+    const test = { baseUrl, apiKey: secrets.otherKey.value, headers: { 'x-other': secrets.otherHeader.value } };
+    await witness.call('POST', '/api/providers/test', test);
+    const modelIds =
+      baseUrl === baseUrls[0] ? ['echo', 'leak', 'stream-error', 'error-401', 'error-500', 'html', 'drop-3'] : ['any'];
+    for (const providerModelId of modelIds) await converse(witness, id, providerModelId);
+  }
+  await witness.call('GET', '/api/providers');
+}
+
+async function converse(witness: Witness, providerId: string, providerModelId: string): Promise<void> {
+  const limits = { contextWindow: 8_000, maxOutputTokens: 1_000, tier: 1 };
+  const model = await witness.call('POST', '/api/models', {
+    providerId,
+    providerModelId,
+    displayName: 'Model',
+    ...limits,
+  });
+  const { chat }: Json = (await witness.call('POST', '/api/chats', {})).body;
+  const message = { id: randomUUID(), parts: [{ type: 'text', text: prompt.value }] };
+  const submission = { chatId: chat.id, message, modelId: model.body.model.id };
+  assert.equal((await witness.call('POST', '/api/chat/start', submission)).status, 201);
+  // The answer is an error or a stream; either is read to its end.
+  await witness.call('POST', '/api/chat', { chatId: chat.id, messageId: message.id });
+  await witness.call('GET', `/api/chats?id=${chat.id}`);
+  await witness.call('GET', `/api/chats/export?id=${chat.id}&format=json`);
+  await witness.call('GET', `/api/chat/${chat.id}/stream`);
+}
+
+async function pages(witness: Witness): Promise<void> {
+  for (const path of ['/', '/settings', '/sign-in', '/api/docs', '/api/openapi.json', '/nothing'])
+    await witness.call('GET', path);
+  await witness.call('POST', '/api/auth/sign-out');
+}
+
+/** What `ps` shows of the product and everything below it. Nothing where there is no /proc. */
+function commandLines(root: number): Sighting[] {
+  const parents = new Map<number, number>();
+  for (const name of readProc('.').filter((entry) => /^\d+$/.test(entry))) {
+    const [stat = ''] = readProcFile(`${name}/stat`);
+    parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
+  }
+  const isBelow = (pid: number): boolean => pid === root || (pid > 1 && isBelow(parents.get(pid) ?? 0));
+  return [...parents.keys()]
+    .filter(isBelow)
+    .map((pid) => ({ place: `command line of ${pid}`, content: Buffer.from(readProcFile(`${pid}/cmdline`)[0] ?? '') }));
+}
+
+function readProc(path: string): string[] {
+  try {
+    return readdirSync(`/proc/${path}`);
+  } catch {
+    return [];
+  }
+}
+
+function readProcFile(path: string): string[] {
+  try {
+    return [readFileSync(`/proc/${path}`, 'utf8')];
+  } catch {
+    return [];
+  }
+}
