@@ -12,10 +12,12 @@ import { activateStoredLocale } from './locale.ts';
 import { readInlineConfig, readNonce } from './public-config.ts';
 import { createQueryClient, publicConfigQuery } from './queries.ts';
 import { createAppRouter } from './router.tsx';
+import { reloadAfterUpdate } from './stale-page.ts';
 import { createAppTheme, createVariables } from './theme.ts';
 import { installTrustedTypes } from './trusted-types.ts';
 
 installTrustedTypes();
+reloadAfterUpdate();
 const nonce = readNonce();
 // The scroll lock under a dialog makes its own style element and looks for the nonce here.
 Object.assign(globalThis, { __webpack_nonce__: nonce });

@@ -103,6 +103,18 @@ function Rows({ chats, q, isArchived, children }: RowsProps) {
       scroller.current?.querySelector<HTMLElement>(`[data-chat="${CSS.escape(id)}"] [data-menu]`)?.click(),
     focused: setFocused,
   });
+  const { isActive } = selection;
+  useEffect(() => {
+    if (!isActive) return;
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || event.defaultPrevented) return;
+      if (document.querySelector('[role="alertdialog"], section[role="dialog"], [role="menu"]')) return;
+      event.preventDefault();
+      setSelection(noSelection);
+    };
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
+  }, [isActive]);
   const onRenamed = useCallback(
     (chat: Chat, title: string | undefined) => {
       setRenaming(undefined);
