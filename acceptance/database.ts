@@ -9,6 +9,8 @@ export class DatabaseSession {
 
   private constructor(socket: Socket) {
     this.#socket = socket;
+    // A reset after the last answer concerns nobody; one before it rejects the query.
+    socket.on('error', () => undefined);
     socket.on('data', (data: Buffer) => {
       this.#buffer = Buffer.concat([this.#buffer, data]);
       this.#read();
