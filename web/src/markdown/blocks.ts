@@ -1,4 +1,5 @@
 import { Lexer, type Links, type Token } from 'marked';
+import { BoundedTokenizer } from './bounded-tokenizer.ts';
 import { mathExtensions } from './math-syntax.ts';
 
 /** Blocks of a markdown text as marked's tokens; `version` changes when a link definition may change older blocks. */
@@ -17,7 +18,7 @@ const options = { gfm: true, breaks: false, pedantic: false, extensions: mathExt
 /** Parses a whole text. Never throws: what the parser cannot take (absurd nesting) comes back as one text token. */
 export function parseBlocks(text: string, links: Links = {}): Blocks {
   try {
-    const lexer = new Lexer(options);
+    const lexer = new Lexer({ ...options, tokenizer: new BoundedTokenizer() });
     Object.assign(lexer.tokens.links, links);
     const tokens = lexer.lex(text);
     return { tokens: [...tokens], links: { ...tokens.links } };

@@ -55,12 +55,26 @@ function inlineMath(src: string): MathToken | undefined {
   return undefined;
 }
 
+/** Where a formula block may interrupt the paragraph; what comes after its empty line does not matter to it. */
+function nextBlock(src: string): number | undefined {
+  const found = /\n[ \t]*\n|\n {0,3}(?:\$\$|\\\[)/.exec(src);
+  return found === null || /\n$/.test(found[0]) ? undefined : found.index;
+}
+
+/** How far a text is searched at once. The lexer asks again where it was told to stop. */
+const searchedAtOnce = 20_000;
+
+function nextInline(src: string): number | undefined {
+  const found = /\$|\\[([]/.exec(src.slice(0, searchedAtOnce))?.index;
+  return found ?? (src.length > searchedAtOnce ? searchedAtOnce : undefined);
+}
+
 /** Formulas for marked's lexer. */
 export const mathExtensions: NonNullable<MarkedOptions['extensions']> = {
   renderers: {},
   childTokens: {},
   block: [blockMath],
   inline: [inlineMath],
-  startBlock: [(src) => /\n {0,3}(?:\$\$|\\\[)/.exec(src)?.index],
-  startInline: [(src) => /\$|\\[([]/.exec(src)?.index],
+  startBlock: [nextBlock],
+  startInline: [nextInline],
 };
