@@ -62,11 +62,13 @@ function nextBlock(src: string): number | undefined {
 }
 
 /** How far a text is searched at once. The lexer asks again where it was told to stop. */
-const searchedAtOnce = 20_000;
+const searchedAtOnce = 8_000;
 
 function nextInline(src: string): number | undefined {
-  const found = /\$|\\[([]/.exec(src.slice(0, searchedAtOnce))?.index;
-  return found ?? (src.length > searchedAtOnce ? searchedAtOnce : undefined);
+  const near = src.slice(0, searchedAtOnce);
+  const places = ['$', '\\(', '\\['].map((mark) => near.indexOf(mark)).filter((place) => place !== -1);
+  if (places.length > 0) return Math.min(...places);
+  return src.length > searchedAtOnce ? searchedAtOnce : undefined;
 }
 
 /** Formulas for marked's lexer. */
