@@ -6,6 +6,7 @@ import { endResponse, interruptExpired, storeFrames } from '../src/chat/response
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { addModels, chatDetail, createChat, idle, postChat, readStream, submit, until } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+import { finish, say, stream } from './fakes/provider-scripts.ts';
 
 let app: TestApp;
 let provider: FakeProvider;
@@ -43,8 +44,9 @@ test('an answer that cannot be read while it is continued is not lost', async ()
   const run = deps.responses.begin(outcome);
   const waiting = `select pid from pg_stat_activity
     where datname = current_database() and wait_event_type = 'Lock' and query like 'select "parts"%'`;
-  const pid = await until(async () => (await locker.query(waiting)).rows[0]?.pid);
-  await locker.query('select pg_terminate_backend($1)', [pid]);
+  // Not on the locker's connection: within a transaction PostgreSQL shows the same activity again.
+  const pid = await until(async () => (await deps.db.pool.query(waiting)).rows[0]?.pid);
+  await deps.db.pool.query('select pg_terminate_backend($1)', [pid]);
   await until(async () => run.ending);
   await locker.query('rollback');
   await locker.end();
@@ -139,4 +141,25 @@ test('frames that are written again, because nobody heard that they were stored,
   const pending = { seqFrom: 0, seqTo: 9, frames: '"longest"' };
   await endResponse(deps, outcome.response, { state: 'complete', parts: [], frames: [], seq: 9, pending });
   assert.deepEqual(await rows(), [{ seq_to: 9, frames: '"longest"' }]);
+});
+
+test('a continued answer costs what all its parts cost', async () => {
+  const user = await app.signIn();
+  await addModels(user, provider, ['words-900@100']);
+  const { chatId } = await stoppedAnswer(user);
+  const { kysely } = app.service.deps.db;
+  const before = JSON.stringify({ inputTokens: 1_000_000, outputTokens: 2_000_000 });
+  await kysely
+    .updateTable('messages')
+    .set({ usage: before })
+    .where('chat_id', '=', chatId)
+    .where('role', '=', 'assistant')
+    .execute();
+  provider.script('words-900@100', (call) => stream([...say('the rest'), ...finish(call, 5, 'stop', 3)]));
+  await readStream(await postChat(user, { chatId, resume: true }));
+  await idle(app);
+  const { usage } = (await chatDetail(user, chatId)).messages[1];
+  assert.ok(usage.inputTokens > 1_000_000);
+  assert.equal(usage.outputTokens, 2_000_005);
+  assert.equal(usage.reasoningTokens, 3);
 });

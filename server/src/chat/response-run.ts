@@ -3,7 +3,7 @@ import type { Frame, MessageMetadata, MessagePart, Usage } from '@homeport/contr
 import { createMessageAssembler, finishParts } from '@homeport/contracts/message-assembly';
 import { framesOfParts } from '@homeport/contracts/part-frames';
 import type { TurnContext } from '../conversations/chats.ts';
-import { readParts } from '../conversations/messages.ts';
+import { readMessage } from '../conversations/messages.ts';
 import { databaseUnavailable, isDatabaseUnavailable, mayPass } from '../db/pool.ts';
 import type { Deps } from '../deps.ts';
 import type { Claimed, ResponseRow } from './claims.ts';
@@ -11,7 +11,7 @@ import { type EndState, endResponse, interruptedError, saveCheckpoint } from './
 import { ResponseLog } from './response-log.ts';
 import type { RunningResponses } from './running-responses.ts';
 import { titleAfterFirstExchange } from './title-exchange.ts';
-import type { TurnResult } from './turn-loop.ts';
+import { sumUsage, type TurnResult } from './turn-loop.ts';
 import { type FindTools, type PreparedTurn, prepareTurn, runPreparedTurn } from './turn-request.ts';
 
 export type RunDeps = Pick<Deps, 'config' | 'db' | 'secrets' | 'egress' | 'clock' | 'log'> & {
@@ -54,6 +54,8 @@ export class ResponseRun {
   /** False while a response that is continued has not yet what it had before. */
   #hasParts: boolean;
   #modelId: string | undefined;
+  /** What a response that is continued has cost before. */
+  #earlierUsage: Usage | undefined;
 
   constructor(deps: RunDeps, { response, context }: Omit<Claimed, 'kind'>) {
     this.#deps = deps;
@@ -126,7 +128,8 @@ export class ResponseRun {
   /** A response that is continued begins with the parts it already has; its log has all of them or nothing. */
   async #replayEarlierParts(): Promise<MessagePart[]> {
     if (this.#hasParts) return [];
-    const parts = await readParts(this.#deps.db.kysely, this.response.id);
+    const { parts, usage } = await readMessage(this.#deps.db.kysely, this.response.id);
+    this.#earlierUsage = usage;
     this.#emit({ type: 'start', messageId: this.response.id });
     for (const frame of framesOfParts(parts)) this.#emit(frame);
     this.#hasParts = true;
@@ -203,7 +206,8 @@ export class ResponseRun {
   }
 
   #metadata(ending: Ending): MessageMetadata {
-    const usage: Usage | undefined = ending.result?.usage;
+    const own = ending.result?.usage;
+    const usage = own === undefined ? this.#earlierUsage : sumUsage(this.#earlierUsage, own);
     return {
       status: ending.state,
       ...(this.#modelId === undefined ? {} : { modelId: this.#modelId }),

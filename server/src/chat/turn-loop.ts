@@ -197,13 +197,16 @@ function ended(state: TurnState, outcome: TurnResult['outcome'], error?: ApiErro
 function addUsage(state: TurnState, usage: Usage | undefined): void {
   if (usage === undefined) return;
   if (state.steps === 1) state.promptTokens = usage.inputTokens;
-  const sum = state.usage ?? { inputTokens: 0, outputTokens: 0 };
-  state.usage = {
-    ...sum,
-    inputTokens: sum.inputTokens + usage.inputTokens,
-    outputTokens: sum.outputTokens + usage.outputTokens,
+  state.usage = sumUsage(state.usage, usage);
+}
+
+/** Token counts of two parts of one response together. */
+export function sumUsage(first: Usage | undefined, second: Usage): Usage {
+  const sum: Usage = {
+    inputTokens: (first?.inputTokens ?? 0) + second.inputTokens,
+    outputTokens: (first?.outputTokens ?? 0) + second.outputTokens,
   };
-  if (usage.reasoningTokens !== undefined) {
-    state.usage.reasoningTokens = (sum.reasoningTokens ?? 0) + usage.reasoningTokens;
-  }
+  const reasoningTokens = (first?.reasoningTokens ?? 0) + (second.reasoningTokens ?? 0);
+  const isTold = first?.reasoningTokens !== undefined || second.reasoningTokens !== undefined;
+  return isTold ? { ...sum, reasoningTokens } : sum;
 }

@@ -82,7 +82,7 @@ export function finishingMessage(message: FinishedMessage): RawBuilder<unknown> 
   return sql`
     update messages m set parts = ${message.parts}, prompt = ${message.prompt}, prompt_tokens = ${message.promptTokens},
       status = ${message.status}, error_code = ${message.error?.code ?? null}, error_message = ${message.error?.message ?? null},
-      usage = ${message.usage === undefined ? null : JSON.stringify(message.usage)}::jsonb,
+      usage = coalesce(${message.usage === undefined ? null : JSON.stringify(message.usage)}::jsonb, m.usage),
       model_id = coalesce(${message.modelId ?? null}, m.model_id), search = ${searchVector(message.parts)}
     from chats c where m.id = ${message.id} and c.id = ${message.chatId} and m.chat_id = c.id returning m.id`;
 }
