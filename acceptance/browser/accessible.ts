@@ -26,6 +26,17 @@ export async function expectAccessible(page: Page): Promise<void> {
   await page.setViewportSize(sizes[0]);
 }
 
+/** The same at the present size only, for what another size would put away. */
+export async function expectAccessibleHere(page: Page): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', colorScheme);
+    await page.evaluate(animationsEnd);
+    expect(await faults(page), colorScheme).toEqual([]);
+  }
+  await page.emulateMedia({ colorScheme: null, reducedMotion: null });
+}
+
 /** At 320 px nothing is wider than the screen (WCAG 1.4.10). */
 export async function expectNoSidewaysScroll(page: Page): Promise<void> {
   await page.setViewportSize({ width: 320, height: 640 });

@@ -2,7 +2,7 @@ import type { Chat } from '@homeport/contracts/conversations';
 import { Button, Loader } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { i18n, type TextId, useText } from '../i18n.ts';
 import { chatsQuery } from '../queries.ts';
 import classes from './conversation-list.module.css';
@@ -104,6 +104,15 @@ function Rows({ chats, q, isArchived, children }: RowsProps) {
     focused: setFocused,
   });
   const { isActive } = selection;
+  const lastFocused = useRef(focused);
+  lastFocused.current = focused;
+  const wasActive = useRef(isActive);
+  // Rows are other elements while one chooses: the focus goes over to the new one.
+  useLayoutEffect(() => {
+    if (wasActive.current === isActive) return;
+    wasActive.current = isActive;
+    if (document.activeElement === document.body) focusRow(scroller.current, lastFocused.current);
+  }, [isActive]);
   useEffect(() => {
     if (!isActive) return;
     const onKeyDown = (event: KeyboardEvent) => {

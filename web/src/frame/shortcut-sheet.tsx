@@ -1,6 +1,7 @@
 import '../page-texts.ts';
 import './dialogs.css';
 import { Modal } from '@mantine/core';
+import { ArrowDown, ArrowUp, CornerDownLeft } from 'lucide-react';
 import { useText } from '../i18n.ts';
 import classes from './shortcut-sheet.module.css';
 import { isMac, shortcutKeys } from './shortcuts.ts';
@@ -61,7 +62,7 @@ export function ShortcutSheet({ onClose }: { onClose: () => void }) {
                       <dt>{label}</dt>
                       <dd>
                         {keys.map((key) => (
-                          <kbd key={key}>{key}</kbd>
+                          <KeyCap key={key} name={key} />
                         ))}
                       </dd>
                     </div>
@@ -73,5 +74,21 @@ export function ShortcutSheet({ onClose }: { onClose: () => void }) {
         </Modal.Body>
       </Modal.Content>
     </Modal.Root>
+  );
+}
+
+const pictures = { '↵': CornerDownLeft, '↑': ArrowUp, '↓': ArrowDown } as const;
+const pictureNames = { '↵': 'shortcuts.enter', '↑': 'shortcuts.up', '↓': 'shortcuts.down' } as const;
+
+/** A key as it looks; signs are drawn, and named for those who hear them. */
+function KeyCap({ name }: { name: string }) {
+  const t = useText();
+  if (name !== '↵' && name !== '↑' && name !== '↓') return <kbd>{name}</kbd>;
+  const Picture = pictures[name];
+  return (
+    <kbd>
+      <Picture size={13} aria-hidden />
+      <span className="visually-hidden">{t(pictureNames[name])}</span>
+    </kbd>
   );
 }

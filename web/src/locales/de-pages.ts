@@ -50,6 +50,9 @@ export const texts: Record<keyof typeof english, string> = {
   'shortcuts.remove': 'Löschen',
   'shortcuts.choose': 'Auswählen',
   'shortcuts.chooseRange': 'Bereich auswählen',
+  'shortcuts.enter': 'Eingabetaste',
+  'shortcuts.up': 'Pfeil hoch',
+  'shortcuts.down': 'Pfeil runter',
   'shortcuts.space': 'Leertaste',
 
   'find.label': 'Treffer in dieser Unterhaltung',

@@ -48,6 +48,9 @@ export const texts = {
   'shortcuts.remove': 'Delete',
   'shortcuts.choose': 'Select',
   'shortcuts.chooseRange': 'Select a range',
+  'shortcuts.enter': 'Enter',
+  'shortcuts.up': 'Arrow up',
+  'shortcuts.down': 'Arrow down',
   'shortcuts.space': 'Space',
 
   'find.label': 'Hits in this conversation',

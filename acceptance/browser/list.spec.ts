@@ -1,0 +1,276 @@
+import type { Page } from '@playwright/test';
+import { addModels, type Caller } from '../product.ts';
+import { expectAccessible, expectAccessibleHere } from './accessible.ts';
+import { expect, type Installation, type Person, test } from './fixtures.ts';
+
+const rows = (page: Page) => page.locator('[data-chat]');
+const row = (page: Page, title: string) => rows(page).filter({ hasText: title });
+const composer = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
+
+async function make(caller: Caller, titles: readonly string[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const title of titles) ids.push((await caller.must('POST', '/api/chats', { title })).chat.id);
+  return ids;
+}
+
+/** A message and its answer by the model that repeats. */
+async function converse(caller: Caller, chatId: string, text: string): Promise<void> {
+  const id = crypto.randomUUID();
+  await caller.must('POST', '/api/chat/start', { chatId, message: { id, parts: [{ type: 'text', text }] } });
+  await caller.must('POST', '/api/chat', { chatId, messageId: id, detach: true });
+  await expect.poll(async () => (await caller.must('GET', `/api/chats?id=${chatId}`)).response).toBeNull();
+}
+
+async function open(page: Page, installation: Installation, path = '/'): Promise<void> {
+  await page.goto(installation.url + path);
+  await expect(page.getByRole('navigation', { name: 'Conversations' })).toBeVisible();
+}
+
+async function talk(person: Person, provider: string, title: string, text: string): Promise<string> {
+  await addModels(person.caller, provider, ['echo']);
+  const [id = ''] = await make(person.caller, [title]);
+  await converse(person.caller, id, text);
+  return id;
+}
+
+test('rename with F2 and double click, keeping the focus', async ({ page, person, installation }) => {
+  await make(person.caller, ['Tide tables', 'Harbour plan']);
+  await open(page, installation);
+  await row(page, 'Harbour plan').locator('[data-row]').focus();
+  await page.keyboard.press('F2');
+  await expect(page.getByLabel('New title')).toBeFocused();
+  await page.keyboard.type('Pier plan');
+  await page.keyboard.press('Enter');
+  await expect(row(page, 'Pier plan').locator('[data-row]')).toBeFocused();
+  await row(page, 'Tide tables').locator('[data-row]').dblclick();
+  await page.keyboard.type('Ebb');
+  await page.keyboard.press('Escape');
+  await expect(row(page, 'Tide tables')).toBeVisible();
+  const { chats } = await person.caller.must('GET', '/api/chats');
+  expect(chats.map((chat: { title: string }) => chat.title)).toEqual(['Pier plan', 'Tide tables']);
+});
+
+test('arrows, Home and End move, Enter opens, only one row is a tab stop', async ({ page, person, installation }) => {
+  const [a = ''] = await make(person.caller, ['Oldest', 'Middle', 'Newest']);
+  await open(page, installation);
+  await expect(rows(page).locator('[data-row][tabindex="0"]')).toHaveCount(1);
+  await page.getByRole('searchbox').focus();
+  await page.keyboard.press('ArrowDown');
+  await expect(row(page, 'Newest').locator('[data-row]')).toBeFocused();
+  await page.keyboard.press('End');
+  await expect(row(page, 'Oldest').locator('[data-row]')).toBeFocused();
+  await page.keyboard.press('Home');
+  await page.keyboard.press('ArrowDown');
+  await expect(row(page, 'Middle').locator('[data-row]')).toBeFocused();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(`${installation.url}/c/${a}`);
+});
+
+test('archive with undo, the archived view, restore and delete', async ({ page, person, installation }) => {
+  await make(person.caller, ['Keep', 'Put away']);
+  await open(page, installation);
+  await row(page, 'Put away').hover();
+  await row(page, 'Put away').locator('[data-menu]').click();
+  await page.getByRole('menuitem', { name: 'Archive' }).click();
+  await expect(row(page, 'Put away')).toHaveCount(0);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(row(page, 'Put away')).toBeVisible();
+  await row(page, 'Put away').hover();
+  await row(page, 'Put away').locator('[data-menu]').click();
+  await page.getByRole('menuitem', { name: 'Archive' }).click();
+  await page.getByRole('button', { name: 'Archived conversations' }).click();
+  await expect(row(page, 'Put away')).toBeVisible();
+  await row(page, 'Put away').locator('[data-row]').focus();
+  await page.keyboard.press('Delete');
+  await expect(page.getByRole('dialog')).toContainText('Put away');
+  await page.getByRole('button', { name: 'Delete conversation' }).click();
+  await expect(page.getByText('Nothing is archived.')).toBeVisible();
+  await expect.poll(async () => (await person.caller.must('GET', '/api/chats?archived=1')).chats).toEqual([]);
+});
+
+test('several are chosen with Ctrl, Shift and the keyboard, then archived and deleted', async ({
+  page,
+  person,
+  installation,
+}) => {
+  await make(person.caller, ['One', 'Two', 'Three', 'Four', 'Five']);
+  await open(page, installation);
+  await row(page, 'Five')
+    .locator('[data-row]')
+    .click({ modifiers: ['Control'] });
+  await row(page, 'Three')
+    .locator('[data-row]')
+    .click({ modifiers: ['Shift'] });
+  await expect(page.getByText('3 selected')).toBeVisible();
+  await expectAccessibleHere(page);
+  await page.getByRole('toolbar').getByRole('button', { name: 'Archive' }).click();
+  await expect(rows(page)).toHaveCount(2);
+  await expect(page.getByText('3 conversations are archived.')).toBeVisible();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(rows(page)).toHaveCount(5);
+  await row(page, 'Five').locator('[data-row]').focus();
+  await page.keyboard.press('Space');
+  await page.keyboard.press('Shift+ArrowDown');
+  await page.keyboard.press('Shift+ArrowDown');
+  await expect(page.getByText('3 selected')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('toolbar')).toHaveCount(0);
+  await page.keyboard.press('Space');
+  await page.getByRole('button', { name: 'Select all that are loaded' }).click();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Space');
+  await page.keyboard.press('Delete');
+  await page.getByRole('button', { name: 'Delete 1 conversation' }).click();
+  await expect(rows(page)).toHaveCount(4);
+  await expect.poll(async () => (await person.caller.must('GET', '/api/chats')).chats.length).toBe(4);
+});
+
+test('search finds titles and texts, marks hits and leads to the message', async ({
+  page,
+  person,
+  installation,
+  provider,
+}) => {
+  const id = await talk(person, provider, 'Harbour notes', 'Where do the pilots wait?');
+  await make(person.caller, ['Something else', 'Pilots of the year']);
+  await open(page, installation);
+  await page.getByRole('searchbox').fill('pilots');
+  await expect(rows(page)).toHaveCount(2);
+  await expect(row(page, 'Pilots of the year').locator('mark')).toHaveText('Pilots');
+  await row(page, 'Harbour notes').locator('[data-row]').click();
+  await expect(page).toHaveURL(new RegExp(`/c/${id}\\?find=pilots`));
+  const bar = page.getByRole('search', { name: 'Hits in this conversation' });
+  await expect(bar).toContainText('2 of 2');
+  await bar.getByRole('button', { name: 'Previous hit' }).click();
+  await expect(bar).toContainText('1 of 2');
+  expect(await page.evaluate<number>(`CSS.highlights.get('find').size + CSS.highlights.get('find-current').size`)).toBe(
+    2,
+  );
+  await expectAccessible(page);
+  await page.keyboard.press('Escape');
+  await expect(bar).toHaveCount(0);
+  await page.getByRole('searchbox').fill('nothing-like-this');
+  await expect(page.getByText('Nothing found for “nothing-like-this”.')).toBeVisible();
+});
+
+test('the palette opens conversations and settings, and runs actions', async ({ page, person, installation }) => {
+  const [id = ''] = await make(person.caller, ['Harbour plan']);
+  await open(page, installation);
+  await page.keyboard.press('Control+k');
+  const field = page.getByRole('combobox', { name: 'Search and commands' });
+  await expect(field).toBeFocused();
+  await expect(page.getByRole('option', { name: 'Harbour plan' })).toBeVisible();
+  await expectAccessible(page);
+  await field.fill('harb');
+  await expect(page.getByRole('option').first()).toHaveText('Harbour plan');
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(new RegExp(`/c/${id}`));
+  await page.keyboard.press('Control+k');
+  await field.fill('dark');
+  await page.getByRole('option', { name: 'Appearance: Dark' }).click();
+  await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', 'dark');
+  await page.keyboard.press('Control+k');
+  await field.fill('tiers');
+  await page.getByRole('option', { name: 'Settings: Tiers' }).click();
+  await expect(page).toHaveURL(`${installation.url}/settings/tiers`);
+});
+
+test('shortcuts work, and leave those alone who type', async ({ page, person, installation, provider }) => {
+  const id = await talk(person, provider, 'Harbour notes', 'Hello there');
+  await open(page, installation, `/c/${id}`);
+  await expect(composer(page)).toBeFocused();
+  await page.keyboard.type('/?');
+  await expect(composer(page)).toHaveValue('/?');
+  await page.keyboard.press('ArrowUp');
+  await expect(page.getByLabel('Edit your message')).toHaveCount(0);
+  await composer(page).fill('');
+  await page.keyboard.press('ArrowUp');
+  await expect(page.getByLabel('Edit your message')).toHaveValue('Hello there');
+  await page.keyboard.press('Escape');
+  await page.getByRole('log').focus();
+  await page.keyboard.press('/');
+  await expect(composer(page)).toBeFocused();
+  await page.keyboard.press('Control+/');
+  await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
+  await expectAccessible(page);
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+  await page.keyboard.press('Control+Shift+S');
+  await expect(page.getByRole('navigation', { name: 'Conversations' })).toHaveCount(0);
+  await page.keyboard.press('Control+Shift+S');
+  await page.keyboard.press('Control+Shift+C');
+  await expect(page.getByText('The last answer is copied.')).toBeVisible();
+  await page.keyboard.press('Control+Shift+O');
+  await expect(page).toHaveURL(`${installation.url}/`);
+});
+
+test('another language at once, kept over a reload', async ({ page, person, installation }) => {
+  await make(person.caller, ['Harbour plan']);
+  await open(page, installation);
+  await page.getByRole('button', { name: /^Account:/ }).click();
+  await page.getByRole('menuitemradio', { name: 'Deutsch' }).click();
+  await expect(page.locator('html')).toHaveAttribute('lang', 'de');
+  await expect(page.getByRole('link', { name: 'Neue Unterhaltung' })).toBeVisible();
+  await page.reload();
+  await expect(page.getByText('Heute')).toBeVisible();
+  await expectAccessible(page);
+});
+
+test('a conversation is exported as Markdown and JSON', async ({ page, person, installation, provider }) => {
+  const id = await talk(person, provider, 'Harbour notes', 'Hello there');
+  await open(page, installation, `/c/${id}`);
+  for (const [name, type] of [
+    ['Export as Markdown', /\.md$/],
+    ['Export as JSON', /\.json$/],
+  ] as const) {
+    await page.getByRole('main').getByRole('button', { name: 'Options for “Harbour notes”' }).click();
+    const download = page.waitForEvent('download');
+    await page.getByRole('menuitem', { name }).click();
+    expect((await download).suggestedFilename()).toMatch(type);
+  }
+});
+
+test('offline is said, the draft stays, and sending is explained', async ({
+  page,
+  context,
+  person,
+  installation,
+  provider,
+}) => {
+  const id = await talk(person, provider, 'Harbour notes', 'Hello there');
+  await open(page, installation, `/c/${id}`);
+  await composer(page).fill('not yet');
+  await context.setOffline(true);
+  await expect(page.getByText('You are offline. What you write is kept')).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Send', exact: true })).toHaveAttribute('aria-disabled', 'true');
+  await expectAccessible(page);
+  await context.setOffline(false);
+  await expect(page.getByText('You are offline. What you write is kept')).toHaveCount(0);
+  await expect(composer(page)).toHaveValue('not yet');
+});
+
+test('the page can be installed', async ({ page, installation, person }) => {
+  expect(person.email).toContain('@');
+  await open(page, installation);
+  const manifest = await (await page.request.get(`${installation.url}/manifest.webmanifest`)).json();
+  for (const { src, type } of manifest.icons) {
+    const answer = await page.request.get(installation.url + src);
+    expect(answer.status()).toBe(200);
+    expect(answer.headers()['content-type']).toContain(type);
+  }
+  expect(await page.evaluate<number>('navigator.serviceWorker.getRegistrations().then((all) => all.length)')).toBe(0);
+});
+
+test('on a phone a long press chooses in the drawer', async ({ page, person, installation }) => {
+  await make(person.caller, ['One', 'Two']);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(installation.url);
+  await page.getByRole('button', { name: 'Open the sidebar' }).click();
+  const target = row(page, 'Two').locator('[data-row]');
+  await target.dispatchEvent('pointerdown', { pointerType: 'touch', clientX: 40, clientY: 300 });
+  await expect(page.getByText('1 selected')).toBeVisible();
+  await expectAccessibleHere(page);
+  await row(page, 'One').locator('[data-row]').click();
+  await expect(page.getByText('2 selected')).toBeVisible();
+});
