@@ -2,11 +2,12 @@ import type { Chat, ChatList } from '@homeport/contracts/conversations';
 import { Button } from '@mantine/core';
 import { type InfiniteData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useCallback, useEffect, useMemo } from 'react';
+import { useCallback, useEffect, useMemo } from 'react';
 import { call } from '../api.ts';
 import { failureText } from '../failure-text.ts';
 import { useTitle } from '../frame/branding.ts';
 import { ConversationMenu } from '../frame/conversation-menu.tsx';
+import { lazyPart } from '../frame/lazy-part.tsx';
 import { HomeButton, MessagePage } from '../frame/message-page.tsx';
 import { showFailure, showToast } from '../frame/toasts.tsx';
 import { useChatChanges } from '../frame/use-chat-changes.ts';
@@ -26,7 +27,7 @@ import { type ThreadActions, ThreadActionsContext } from './thread-actions.ts';
 import { useConversation } from './use-conversation.ts';
 import { type SubmissionState, useSubmission } from './use-submission.ts';
 
-const FindBar = lazy(async () => ({ default: (await import('../frame/find-bar.tsx')).FindBar }));
+const FindBar = lazyPart(async () => (await import('../frame/find-bar.tsx')).FindBar);
 
 /** `/c/<id>`: one conversation. Keyed by its id, so that nothing of one shows in another. */
 export function ConversationPage() {
@@ -94,11 +95,7 @@ function Find({ store, title }: { store: ConversationStore; title: string }) {
     [navigate, chatId],
   );
   if (find === undefined) return null;
-  return (
-    <Suspense>
-      <FindBar store={store} title={title} query={find} onClose={close} />
-    </Suspense>
-  );
+  return <FindBar store={store} title={title} query={find} onClose={close} />;
 }
 
 function Archived({ chat }: { chat: Chat }) {

@@ -1,13 +1,14 @@
 import { ActionIcon, Menu } from '@mantine/core';
 import { Ellipsis } from 'lucide-react';
-import { lazy, Suspense, useState, useSyncExternalStore } from 'react';
+import { useState, useSyncExternalStore } from 'react';
 import { useText } from '../i18n.ts';
 import { useWorkbench } from '../workbench.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
+import { lazyPart } from './lazy-part.tsx';
 import { ConversationMenuItems } from './row-menu.tsx';
 import { useChatChanges } from './use-chat-changes.ts';
 
-const RenameDialog = lazy(async () => ({ default: (await import('./rename-dialog.tsx')).RenameDialog }));
+const RenameDialog = lazyPart(async () => (await import('./rename-dialog.tsx')).RenameDialog);
 
 /** What can be done with the conversation on the page: rename, archive, export, delete. */
 export function ConversationMenu({ chatId }: { chatId: string }) {
@@ -40,16 +41,14 @@ export function ConversationMenu({ chatId }: { chatId: string }) {
       </Menu>
       {dialog === 'delete' ? <DeleteDialog chats={[chat]} onClose={() => setDialog(undefined)} /> : null}
       {dialog === 'rename' ? (
-        <Suspense>
-          <RenameDialog
-            title={title}
-            onDone={(text) => {
-              setDialog(undefined);
-              if (text !== '' && text !== chat.title) void changes.rename(chat, text);
-            }}
-            onClose={() => setDialog(undefined)}
-          />
-        </Suspense>
+        <RenameDialog
+          title={title}
+          onDone={(text) => {
+            setDialog(undefined);
+            if (text !== '' && text !== chat.title) void changes.rename(chat, text);
+          }}
+          onClose={() => setDialog(undefined)}
+        />
       ) : null}
     </>
   );

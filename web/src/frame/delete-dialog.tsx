@@ -1,10 +1,10 @@
 import type { Chat } from '@homeport/contracts/conversations';
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
 import { useText } from '../i18n.ts';
+import { lazyPart } from './lazy-part.tsx';
 import { useChatChanges } from './use-chat-changes.ts';
 
-const ConfirmDialog = lazy(async () => ({ default: (await import('./confirm-dialog.tsx')).ConfirmDialog }));
+const ConfirmDialog = lazyPart(async () => (await import('./confirm-dialog.tsx')).ConfirmDialog);
 
 /** Asks whether conversations are to be deleted, and deletes them. */
 export function DeleteDialog({ chats, onClose }: { chats: readonly Chat[]; onClose: (isDeleted: boolean) => void }) {
@@ -21,14 +21,12 @@ export function DeleteDialog({ chats, onClose }: { chats: readonly Chat[]; onClo
   };
   const isOne = chats.length === 1;
   return (
-    <Suspense>
-      <ConfirmDialog
-        title={isOne ? t('nav.deleteTitle') : t('nav.deleteManyTitle', { count: chats.length })}
-        text={isOne ? t('nav.deleteText', { title: first.title || t('nav.untitled') }) : t('nav.deleteManyText')}
-        confirmLabel={isOne ? t('nav.deleteConfirm') : t('nav.deleteManyConfirm', { count: chats.length })}
-        onConfirm={() => void confirm()}
-        onClose={() => onClose(false)}
-      />
-    </Suspense>
+    <ConfirmDialog
+      title={isOne ? t('nav.deleteTitle') : t('nav.deleteManyTitle', { count: chats.length })}
+      text={isOne ? t('nav.deleteText', { title: first.title || t('nav.untitled') }) : t('nav.deleteManyText')}
+      confirmLabel={isOne ? t('nav.deleteConfirm') : t('nav.deleteManyConfirm', { count: chats.length })}
+      onConfirm={() => void confirm()}
+      onClose={() => onClose(false)}
+    />
   );
 }

@@ -3,12 +3,13 @@ import { useMediaQuery } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useParams } from '@tanstack/react-router';
 import { PanelLeft, SquarePen } from 'lucide-react';
-import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { useText } from '../i18n.ts';
 import { meQuery } from '../queries.ts';
 import { createWorkbench, WorkbenchContext } from '../workbench.ts';
 import { useBranding, usePageTitle } from './branding.ts';
 import { ConversationMenu } from './conversation-menu.tsx';
+import { lazyPart } from './lazy-part.tsx';
 import { OfflineBanner } from './offline-banner.tsx';
 import { SideRail } from './side-rail.tsx';
 import { Sidebar } from './sidebar.tsx';
@@ -16,10 +17,10 @@ import classes from './signed-in-frame.module.css';
 import { useCommands, useShortcuts } from './use-commands.ts';
 import { useDoneSign } from './use-done-sign.ts';
 
-const SideDrawer = lazy(async () => ({ default: (await import('./side-drawer.tsx')).SideDrawer }));
+const SideDrawer = lazyPart(async () => (await import('./side-drawer.tsx')).SideDrawer);
 
-const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
-const ShortcutSheet = lazy(async () => ({ default: (await import('./shortcut-sheet.tsx')).ShortcutSheet }));
+const Palette = lazyPart(async () => (await import('./palette.tsx')).Palette);
+const ShortcutSheet = lazyPart(async () => (await import('./shortcut-sheet.tsx')).ShortcutSheet);
 
 const narrow = '(max-width: 52rem)';
 
@@ -73,9 +74,7 @@ function Layout() {
       {isNarrow ? (
         <>
           <TopBar onOpen={() => setOpen(true)} />
-          <Suspense>
-            <SideDrawer isOpen={isOpen} onClose={() => setOpen(false)} />
-          </Suspense>
+          <SideDrawer isOpen={isOpen} onClose={() => setOpen(false)} />
         </>
       ) : isHidden ? (
         <SideRail onOpen={() => hide(false)} />
@@ -88,10 +87,8 @@ function Layout() {
         <OfflineBanner />
         <Outlet />
       </div>
-      <Suspense>
-        {overlay === 'palette' ? <Palette commands={commands} onClose={close} /> : null}
-        {overlay === 'help' ? <ShortcutSheet onClose={close} /> : null}
-      </Suspense>
+      {overlay === 'palette' ? <Palette commands={commands} onClose={close} /> : null}
+      {overlay === 'help' ? <ShortcutSheet onClose={close} /> : null}
     </div>
   );
 }

@@ -1,0 +1,35 @@
+import { type ComponentType, useEffect, useState } from 'react';
+import { useText } from '../i18n.ts';
+import { showFailure } from './toasts.tsx';
+
+/**
+ * A part of the page that is loaded when it is first shown. One that cannot be loaded, as without a network, leaves the page
+ * as it is and comes once the network is back.
+ */
+export function lazyPart<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
+  let known: ComponentType<P> | undefined;
+  return function Part(props: P) {
+    const t = useText();
+    const [Loaded, setLoaded] = useState<ComponentType<P> | undefined>(() => known);
+    useEffect(() => {
+      if (known) return;
+      const abort = new AbortController();
+      const { signal } = abort;
+      const attempt = () =>
+        load().then(
+          (part) => {
+            known = part;
+            if (!signal.aborted) setLoaded(() => part);
+          },
+          () => {
+            if (signal.aborted) return;
+            if (navigator.onLine) showFailure(t('nav.changeFailed'), t('failure.network'));
+            window.addEventListener('online', () => void attempt(), { once: true, signal });
+          },
+        );
+      void attempt();
+      return () => abort.abort();
+    }, [t]);
+    return Loaded ? <Loaded {...props} /> : null;
+  };
+}
