@@ -31,10 +31,6 @@ export class ResponseLog {
     return this.#stored < this.#entries.length;
   }
 
-  get followerCount(): number {
-    return this.#followers.size;
-  }
-
   append(frame: Frame): void {
     if (this.#ended) return;
     const from = this.#seq;

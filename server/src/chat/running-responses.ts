@@ -106,6 +106,8 @@ export class RunningResponses {
     const run = new ResponseRun({ ...this.#deps, responses: this }, claimed);
     this.#runs.set(response.id, run);
     void run.done.then((chatHasNext) => this.#finished(run, chatHasNext));
+    // Claimed in the moment in which the service began to stop: others go on with it.
+    if (this.#draining) run.interrupt();
     return run;
   }
 
