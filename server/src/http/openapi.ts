@@ -56,11 +56,14 @@ function operation(name: string, spec: EndpointSpec): Json {
     'x-access': spec.access,
     ...(spec.access === 'public' ? {} : { security: [{ session: [] }] }),
     parameters: [...parameters(spec.params, 'path'), ...parameters(spec.query, 'query')],
-    ...(spec.body === undefined
-      ? {}
-      : { requestBody: { content: { 'application/json': { schema: schemaOf(spec.body, 'input') } } } }),
+    ...(spec.body === undefined ? {} : { requestBody: requestBody(spec.body) }),
     responses: { ...failures(spec), [status]: success(spec), ...others(spec) },
   };
+}
+
+function requestBody(body: z.ZodType): Json {
+  const required = !body.safeParse(undefined).success;
+  return { required, content: { 'application/json': { schema: schemaOf(body, 'input') } } };
 }
 
 function others(spec: EndpointSpec): Json {
