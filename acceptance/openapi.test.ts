@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { EndpointSpec } from '@homeport/contracts/endpoint';
+import { endpoints } from '@homeport/contracts/endpoints';
+import { errorStatus } from '@homeport/contracts/errors';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { type Json, type Running, scratchFolder, startProduct } from './product.ts';
+
+/** `/api/openapi.json` of the built product is valid OpenAPI 3.1 and says of every endpoint what the table says. */
+
+let product: Running;
+let document: Json;
+before(async () => {
+  product = await startProduct(scratchFolder());
+  document = await (await fetch(`${product.url}/api/openapi.json`)).json();
+});
+after(async () => {
+  product.kill('SIGTERM');
+  await product.exited;
+});
+
+const pathOf = (spec: EndpointSpec): string => spec.path.replace(/:(\w+)/g, '{$1}');
+const table: EndpointSpec[] = Object.values(endpoints);
+
+test('the document is valid OpenAPI 3.1', async () => {
+  const result = await new Validator({ strict: false }).validate(structuredClone(document));
+  assert.deepEqual(result, { valid: true });
+  assert.match(document.openapi, /^3\.1\.\d$/);
+  const broken = structuredClone(document);
+  broken.paths['/api/health'].get.parameters = 'none';
+  assert.equal((await new Validator({ strict: false }).validate(broken)).valid, false);
+});
+
+test('it describes every endpoint and nothing else', () => {
+  const described = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
+    Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  assert.deepEqual(described.sort(), table.map((spec) => `${spec.method} ${pathOf(spec)}`).sort());
+  const ids = table.map((spec) => document.paths[pathOf(spec)][spec.method.toLowerCase()].operationId);
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+test('each operation tells its parameters, body, answers and errors', () => {
+  for (const spec of table) {
+    const operation = document.paths[pathOf(spec)][spec.method.toLowerCase()];
+    const where = `${spec.method} ${spec.path}`;
+    const inPath = operation.parameters.filter((parameter: Json) => parameter.in === 'path');
+    const names = [...spec.path.matchAll(/:(\w+)/g)].map(([, name]) => name);
+    assert.deepEqual(
+      inPath.map((parameter: Json) => parameter.name),
+      names,
+      where,
+    );
+    assert.ok(
+      inPath.every((parameter: Json) => parameter.required === true),
+      where,
+    );
+    assert.equal(operation.requestBody !== undefined, spec.body !== undefined, where);
+    assert.equal(operation.security !== undefined, spec.access !== 'public', where);
+    const statuses = [spec.status ?? 200, ...Object.keys(spec.others ?? {}).map(Number)];
+    for (const status of statuses) assert.ok(String(status) in operation.responses, `${where} ${status}`);
+    for (const code of [...(spec.errors ?? []), 'invalid_request', 'internal_error'] as const) {
+      assert.ok(operation.responses[errorStatus[code]].description.includes(code), `${where} ${code}`);
+    }
+  }
+});
+
+test('a required body is told as required, an optional one is not', () => {
+  for (const spec of table.filter(({ body }) => body !== undefined)) {
+    const { requestBody } = document.paths[pathOf(spec)][spec.method.toLowerCase()];
+    const isOptional = spec.body?.safeParse(undefined).success;
+    assert.equal(requestBody.required ?? false, !isOptional, `${spec.method} ${spec.path}`);
+  }
+});
+
+test('every reference in it leads somewhere', () => {
+  for (const [, reference = ''] of JSON.stringify(document).matchAll(/"\$ref":"([^"]*)"/g)) {
+    const names = reference.replace(/^#\//, '').split('/');
+    assert.notEqual(
+      names.reduce((place: Json, name) => place?.[name], document),
+      undefined,
+      reference,
+    );
+  }
+});
