@@ -31,7 +31,8 @@ export const catalogueQuery = queryOptions({
   staleTime: 60_000,
 });
 
-const visibleRefresh = { running: 4_000, quiet: 30_000 };
+/** Milliseconds for a list of one page; a refresh asks for every page that is loaded, so longer lists are asked less often. */
+const refresh = { running: 4_000, quiet: 30_000, hidden: 120_000 };
 
 /** Pages of the conversation list; asked again sooner while an answer is being written somewhere. */
 export function chatsQuery(filter: { q: string; isArchived: boolean }) {
@@ -45,9 +46,13 @@ export function chatsQuery(filter: { q: string; isArchived: boolean }) {
     initialPageParam: '',
     getNextPageParam: (page) => page.nextCursor,
     refetchInterval: (query) => {
-      const isRunning = query.state.data?.pages.some((page) => page.chats.some((chat) => chat.running));
-      return isRunning ? visibleRefresh.running : visibleRefresh.quiet;
+      const pages = query.state.data?.pages ?? [];
+      const isRunning = pages.some((page) => page.chats.some((chat) => chat.running));
+      const quiet = document.visibilityState === 'visible' ? refresh.quiet : refresh.hidden;
+      return (isRunning ? refresh.running : quiet) * Math.max(1, pages.length / 2);
     },
+    // A hidden tab still learns that its answer is done, and says so.
+    refetchIntervalInBackground: true,
   });
 }
 
