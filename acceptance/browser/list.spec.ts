@@ -274,3 +274,29 @@ test('on a phone a long press chooses in the drawer', async ({ page, person, ins
   await row(page, 'One').locator('[data-row]').click();
   await expect(page.getByText('2 selected')).toBeVisible();
 });
+
+test('an answer that gets done in a hidden tab shows in the title', async ({
+  page,
+  person,
+  installation,
+  provider,
+}) => {
+  await addModels(person.caller, provider, ['hang-5']);
+  const [id = ''] = await make(person.caller, ['Harbour notes']);
+  const message = { id: crypto.randomUUID(), parts: [{ type: 'text', text: 'Hello' }] };
+  await person.caller.must('POST', '/api/chat/start', { chatId: id, message });
+  const { assistantId } = await person.caller.must('POST', '/api/chat', {
+    chatId: id,
+    messageId: message.id,
+    detach: true,
+  });
+  await open(page, installation, `/c/${id}`);
+  await expect(row(page, 'Harbour notes').getByRole('img', { name: 'An answer is being written' })).toBeVisible();
+  await page.evaluate(`Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => 'hidden' });
+    document.dispatchEvent(new Event('visibilitychange'))`);
+  await person.caller.must('POST', `/api/chat/${id}/stop`, { assistantId });
+  await expect(page).toHaveTitle(/^● Answer ready/);
+  await expect(page.locator('link[rel="icon"]')).toHaveAttribute('href', /^data:image\/png/);
+  await page.evaluate(`delete document.visibilityState; document.dispatchEvent(new Event('visibilitychange'))`);
+  await expect(page).toHaveTitle('Harbour notes · Homeport');
+});
