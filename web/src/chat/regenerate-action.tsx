@@ -41,7 +41,7 @@ function Models({
   const { regenerate } = useThreadActions();
   const { data } = useQuery(catalogueQuery);
   return (
-    <Menu opened onChange={(isOpen) => isOpen || onClose()} position="bottom-start" shadow="md" width={260}>
+    <Menu opened onChange={(isOpen) => isOpen || onClose()} position="top-start" shadow="md" width={260}>
       <Menu.Target>{button}</Menu.Target>
       <Menu.Dropdown aria-label={t('message.regenerateWith')} mah="min(20rem, 50dvh)" style={{ overflowY: 'auto' }}>
         {groupByTier(data?.providers ?? [], data?.modelTiers ?? []).map((group) => (

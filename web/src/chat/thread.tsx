@@ -33,7 +33,7 @@ export function Thread({ store, view }: { store: ConversationStore; view: Conver
       >
         <div className={classes.column} ref={scroll.content}>
           {view.nextBefore === null ? null : <Older store={store} />}
-          <div>
+          <div className={scroll.preference === 'stay' ? classes.staying : undefined}>
             {messages.map((message, index) => (
               <Fragment key={message.id}>
                 <MessageView message={message} isLast={index === messages.length - 1} isRunning={isRunning} />

@@ -9,6 +9,7 @@ import {
   type WheelEvent,
 } from 'react';
 import { ScrollPin } from './scroll-pin.ts';
+import { readScrollPreference } from './scroll-preference.ts';
 
 const upwardKeys = new Set(['ArrowUp', 'PageUp', 'Home']);
 
@@ -17,6 +18,7 @@ export function useFollowScroll(ownMessageId: string | undefined) {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const [pin] = useState(() => new ScrollPin());
+  const [preference] = useState(readScrollPreference);
   const [showsJump, setShowsJump] = useState(false);
   const touchY = useRef(0);
 
@@ -28,7 +30,10 @@ export function useFollowScroll(ownMessageId: string | undefined) {
   useLayoutEffect(() => {
     if (ownMessageId !== undefined) pin.pin();
     toEnd();
-  }, [ownMessageId, pin, toEnd]);
+    // Its room below the message is kept free by the style sheet, so the answer grows without moving anything.
+    const box = scroller.current;
+    if (preference === 'stay' && ownMessageId !== undefined && box) pin.moveUp(box);
+  }, [ownMessageId, pin, toEnd, preference]);
 
   useEffect(() => {
     const box = scroller.current;
@@ -56,6 +61,7 @@ export function useFollowScroll(ownMessageId: string | undefined) {
   return {
     scroller,
     content,
+    preference,
     showsJump,
     jump: () => {
       setShowsJump(pin.pin().showsJump);
