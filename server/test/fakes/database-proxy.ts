@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+
+/**
+ * What lies between the service and its database: `cut` breaks every connection and refuses new ones, `stall` keeps them and
+ * lets nothing through, `pass` carries on.
+ */
+export type DatabaseProxy = {
+  url: string;
+  set(mode: 'pass' | 'cut' | 'stall'): void;
+  close(): void;
+};
+
+/** A TCP proxy before the server that a postgres URL names, be it on a port or on a socket in the file system. */
+export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
+  const target = new URL(databaseUrl);
+  const socketFolder = target.searchParams.get('host');
+  const port = Number(target.port === '' ? 5432 : target.port);
+  const open = (): Socket =>
+    socketFolder?.startsWith('/') === true
+      ? connect(`${socketFolder}/.s.PGSQL.${port}`)
+      : connect(port, target.hostname);
+  const sockets = new Set<Socket>();
+  let mode: 'pass' | 'cut' | 'stall' = 'pass';
+
+  const server = createServer((client) => {
+    if (mode === 'cut') {
+      client.destroy();
+      return;
+    }
+    const database = open();
+    for (const [from, to] of [
+      [client, database],
+      [database, client],
+    ] as const) {
+      sockets.add(from);
+      if (mode === 'stall') from.pause();
+      from.on('data', (data) => to.write(data));
+      from.on('error', () => undefined);
+      from.on('close', () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The proxy has no port');
+  const url = new URL(databaseUrl);
+  url.searchParams.delete('host');
+  url.host = `127.0.0.1:${address.port}`;
+  return {
+    url: url.href,
+    set(next) {
+      mode = next;
+      for (const socket of sockets) {
+        if (next === 'cut') socket.destroy();
+        else if (next === 'stall') socket.pause();
+        else socket.resume();
+      }
+    },
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
