@@ -1,0 +1,111 @@
+import { addModels } from '../product.ts';
+import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
+import { expect, test } from './fixtures.ts';
+
+const answer = [
+  '## A heading',
+  '',
+  'Words with `code`, **weight**, [a link](https://example.org) and $e^{i\\pi} + 1 = 0$, all for $5.',
+  '',
+  '```ts',
+  "// adds\nexport const add = (a: number, b = 'x') => a + Number(b) * 42;",
+  '```',
+  '',
+  '```python',
+  "def greet(name):\n    return f'hello {name}'  # comment",
+  '```',
+  '',
+  '$$',
+  // Without an operator whose parts overlap: axe could not judge those.
+  'x^2 + y^2 = z^2',
+  '$$',
+  '',
+  '| a | b |',
+  '|---|--:|',
+  '| one | 1 |',
+].join('\n');
+
+test('an answer: colours, formulas, quoting, another model, context', async ({
+  page,
+  installation,
+  person,
+  provider,
+}) => {
+  await addModels(person.caller, provider, ['echo', 'reason']);
+  await page.goto(installation.url);
+  const field = page.getByLabel('Message', { exact: true });
+  await field.fill(answer);
+  await field.press('Enter');
+  const reply = page.locator('[data-role="assistant"]').last();
+  await expect(reply).toHaveAttribute('aria-busy', 'false');
+  await expect(reply.locator('code[data-highlighted]')).toHaveCount(2);
+  await expect(reply.locator('[data-kind="keyword"]').first()).toHaveText('export const ');
+  await expect(reply.locator('[data-formula="set"]')).toHaveCount(2);
+  await expect(reply).toContainText('all for $5');
+  await expectAccessible(page);
+
+  await test.step('a selection goes into the draft as a quotation', async () => {
+    await reply.getByRole('heading', { name: 'A heading' }).selectText();
+    await page.getByRole('button', { name: 'Quote' }).click();
+    await expect(field).toHaveValue('> A heading\n\n');
+    await expect(field).toBeFocused();
+    await field.fill('');
+  });
+
+  await test.step('another model answers once, and thinks first', async () => {
+    await page.getByRole('button', { name: 'Answer again with another model' }).click();
+    await page.getByRole('menuitem', { name: 'reason' }).click();
+    await expect(reply).toContainText('Then I answer.');
+    await expect(reply.getByText('Thoughts')).toBeVisible();
+    await expect(reply).toContainText('reason ·');
+    await page.getByRole('button', { name: 'Previous version' }).click();
+    await expect(reply).toContainText('A heading');
+  });
+
+  await test.step('a fresh context is a line after what is no longer read', async () => {
+    await page.getByRole('button', { name: /of the context is used/ }).click();
+    await page.getByRole('menuitem', { name: /Start with a fresh context/ }).click();
+    await expect(page.getByText('The model does not see what came before this line.')).toBeVisible();
+    await page.getByRole('button', { name: '0 % of the context is used' }).click();
+    await expect(page.getByRole('menuitem', { name: /Start with a fresh context/ })).toBeDisabled();
+  });
+});
+
+test('a long paste waits beside the message, over a reload; files are refused in words', async ({
+  page,
+  installation,
+  person,
+  provider,
+}) => {
+  await addModels(person.caller, provider, ['echo']);
+  await page.goto(installation.url);
+  const field = page.getByLabel('Message', { exact: true });
+  const long = `beginning ${'word '.repeat(1_000)}end`;
+  const paste = (fill: string) =>
+    page.evaluate(`(() => {
+      const data = new DataTransfer();
+      ${fill};
+      const event = new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true });
+      document.querySelector('[data-composer]').dispatchEvent(event);
+    })()`);
+  const pasteText = () => paste(`data.setData('text/plain', ${JSON.stringify(long)})`);
+  await field.fill('Look at this');
+  await pasteText();
+  const chips = page.getByRole('list', { name: /Pasted texts/ });
+  await expect(chips).toContainText('Pasted text, 5,013 characters');
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+  await page.reload();
+  await expect(chips).toContainText('5,013');
+  await paste(`data.items.add(new File(['x'], 'picture.png', { type: 'image/png' }))`);
+  await expect(page.getByRole('alert')).toContainText('cannot be attached yet');
+  await chips.getByRole('button', { name: 'Put into the message' }).click();
+  await expect(field).toHaveValue(`Look at this\n\n${long}`);
+  await field.fill('Look at that');
+  await pasteText();
+  await field.press('Enter');
+  await expect(page.locator('[data-role="assistant"][aria-busy="false"]')).toContainText('Look at that');
+  await expect(page.locator('[data-role="user"]')).toContainText('end');
+  await expect(chips).toBeHidden();
+  await expect(field).toHaveValue('');
+});
