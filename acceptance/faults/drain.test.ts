@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  addModels,
+  type Caller,
+  freePort,
+  readEvents,
+  scratchFolder,
+  setUp,
+  startProduct,
+  startProvider,
+} from '../product.ts';
+import { allMessages, createChat, postChat, submission, textOf, until } from './conversation.ts';
+
+/**
+ * SIGTERM (contract section 10): no new connections, running responses may finish up to 25 s, the rest is handed over as
+ * `interrupted`, exit code 0.
+ */
+
+/** Submits, follows, and sends SIGTERM in the middle of the answer. */
+async function stopWithin(modelId: string, frames: number) {
+  const dataDir = scratchFolder();
+  const port = await freePort();
+  const provider = await startProvider();
+  const product = await startProduct(dataDir, {}, port);
+  const caller = await setUp(product.url);
+  await addModels(caller, provider.url, [modelId]);
+  const chatId = await createChat(caller);
+  const waiting = await createChat(caller);
+  const events: string[] = [];
+  await caller.must('POST', '/api/chat/start', submission(chatId, 'question'));
+  await caller.must('POST', '/api/chat/start', submission(waiting, 'later'));
+  let count = 0;
+  const response = await postChat(caller, { chatId, messageId: 'question' });
+  const stream = await readEvents(response, () => {
+    count += 1;
+    if (count === frames) {
+      product.kill('SIGTERM');
+      void refused(caller).then((how) => events.push(how));
+    }
+    return false;
+  });
+  events.push(stream.done ? 'stream ended' : 'stream broke');
+  assert.equal(await product.exited, 0, product.output());
+  const restarted = await startProduct(dataDir, {}, port);
+  const messages = await allMessages(caller, chatId);
+  return {
+    ...{ stream, events, caller, chatId, waiting, messages, product: restarted },
+    async end() {
+      restarted.kill('SIGTERM');
+      assert.equal(await restarted.exited, 0);
+      provider.kill('SIGKILL');
+    },
+  };
+}
+
+/** A new connection, tried until it is refused while the old one still streams. */
+async function refused(caller: Caller): Promise<string> {
+  for (;;) {
+    const isAccepted = await fetch(`${caller.url}/api/health`, { headers: { connection: 'close' } }).then(
+      () => true,
+      () => false,
+    );
+    if (!isAccepted) return 'refused';
+  }
+}
+
+test('a response that ends within the limit is finished before the service exits', { timeout: 60_000 }, async () => {
+  const { stream, events, caller, waiting, messages, end } = await stopWithin('words-150@50', 20);
+  assert.deepEqual(events.slice(0, 2), ['refused', 'stream ended']);
+  assert.ok(stream.text.endsWith('word149'));
+  const [, answer] = messages;
+  assert.deepEqual([answer.status, textOf(answer)], ['complete', stream.text]);
+  // What was admitted and had not begun is answered by the service that comes after.
+  await until(
+    'the waiting input is answered',
+    30_000,
+    async () => (await allMessages(caller, waiting)).at(-1)?.status === 'complete',
+  );
+  await end();
+});
+
+test('a response that does not is interrupted with all that was said, and can be continued', {
+  timeout: 120_000,
+}, async () => {
+  const { stream, events, caller, chatId, messages, end } = await stopWithin('words-5000@50', 20);
+  assert.deepEqual(events.slice(0, 2), ['refused', 'stream ended']);
+  // Much less than the whole, and much more than what had come when the signal did: it had its 25 s.
+  const said = stream.text.split(' word').length;
+  assert.ok(said > 500 && said < 4_000, `${said} words`);
+  assert.ok(stream.events.some(({ frame }) => frame.type === 'error'));
+  const [, answer] = messages;
+  assert.deepEqual([answer.status, answer.error.code, textOf(answer)], ['interrupted', 'interrupted', stream.text]);
+  const continued = await postChat(caller, { chatId, resume: true });
+  let deltas = 0;
+  await readEvents(continued, ({ frame }) => {
+    if (frame.type === 'text-delta') deltas += 1;
+    return deltas > 10;
+  });
+  assert.equal(continued.status, 200);
+  await caller.must('POST', `/api/chat/${chatId}/stop`, {});
+  await end();
+});
