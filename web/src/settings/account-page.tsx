@@ -1,21 +1,28 @@
 import { Button, useMantineColorScheme } from '@mantine/core';
+import { useState } from 'react';
+import { readScrollPreference, writeScrollPreference } from '../chat/scroll-preference.ts';
+import { locales } from '../choose-locale.ts';
 import { ChangePasswordForm } from '../forms/change-password-form.tsx';
 import { ChoiceChips } from '../forms/choice-chips.tsx';
 import { useSignOut } from '../frame/sign-out.ts';
 import { showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
+import { useLocale } from '../locale.ts';
 import { useWorkbench } from '../workbench.ts';
 import { ProfileForm } from './profile-form.tsx';
 import { Card, Section } from './section.tsx';
 import { SessionsCard } from './sessions-card.tsx';
 
 const schemes = ['auto', 'light', 'dark'] as const;
+const scrolls = ['follow', 'stay'] as const;
 
 /** `/settings/account` */
 export function AccountPage() {
   const t = useText();
   const { user } = useWorkbench();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const { locale, setLocale } = useLocale();
+  const [scroll, setScroll] = useState(readScrollPreference);
   const signOut = useSignOut();
   return (
     <Section title={t('settings.account')} text={t('account.text')}>
@@ -29,6 +36,20 @@ export function AccountPage() {
           options={schemes.map((scheme) => ({ value: scheme, label: t(`theme.${scheme}`) }))}
           value={colorScheme}
           onChange={setColorScheme}
+        />
+        <ChoiceChips
+          legend={t('account.language')}
+          options={locales.map(({ locale: value, name }) => ({ value, label: name }))}
+          value={locale}
+          onChange={(next) => void setLocale(next)}
+        />
+        <ChoiceChips
+          legend={t('account.scroll')}
+          options={scrolls.map((value) => ({ value, label: t(`account.scroll.${value}`) }))}
+          value={scroll}
+          onChange={(next) => {
+            if (writeScrollPreference(next)) setScroll(next);
+          }}
         />
       </Card>
       <Card title={t('account.password')} text={t('account.passwordText')}>
