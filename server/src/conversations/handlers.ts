@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { endpoints } from '@homeport/contracts/endpoints';
 import type { Deps } from '../deps.ts';
 import { attachment } from '../http/content-disposition.ts';
@@ -9,7 +10,7 @@ import { exportConversation } from './export.ts';
 import { searchChats } from './search.ts';
 
 type Endpoints = typeof endpoints;
-type Needs = Pick<Deps, 'db' | 'config'>;
+type Needs = Pick<Deps, 'db' | 'config' | 'log'>;
 
 export const getChats: Handler<Needs, Endpoints['getChats']> = async (deps, { actor, query }) => {
   const { id, before, limit, q } = query;
@@ -27,9 +28,10 @@ export const patchChat: Handler<Needs, Endpoints['patchChat']> = async (deps, { 
   artifactFolder: null,
 });
 
-export const exportChat: Handler<Needs, Endpoints['exportChat']> = async (deps, { actor, query }) => {
+export const exportChat: Handler<Needs, Endpoints['exportChat']> = async (deps, { actor, query, request }) => {
   const { filename, mediaType, chunks } = await exportConversation(deps, actor.id, query);
-  return new Response(ReadableStream.from(chunks).pipeThrough(new TextEncoderStream()), {
+  const whole = breakingOff(deps, chunks, request.outgoing);
+  return new Response(ReadableStream.from(whole).pipeThrough(new TextEncoderStream()), {
     headers: {
       'content-type': `${mediaType}; charset=utf-8`,
       'content-disposition': attachment(filename),
@@ -38,6 +40,20 @@ export const exportChat: Handler<Needs, Endpoints['exportChat']> = async (deps, 
     },
   });
 };
+
+/** A file that cannot be completed breaks its connection: nobody takes half of it for the whole, or an error for its end. */
+async function* breakingOff(
+  deps: Needs,
+  chunks: AsyncGenerator<string, void>,
+  outgoing: ServerResponse,
+): AsyncGenerator<string, void> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    deps.log.warn({ cause: error }, 'an export broke off');
+    outgoing.destroy();
+  }
+}
 
 function jsonText(text: string): Response {
   return new Response(text, { headers: { 'content-type': 'application/json; charset=utf-8' } });
