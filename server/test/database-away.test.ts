@@ -178,3 +178,25 @@ async function assertComplete(chatId: string, stream: { text: string; done: bool
     stream.text,
   );
 }
+
+test('a download that breaks off half-way looks broken, and tells nothing of the database', async () => {
+  const chatId = await createChat(user);
+  const parts = JSON.stringify([{ type: 'text', text: 'x'.repeat(20_000) }]);
+  await database.database.pool.query(
+    `insert into messages (id, chat_id, role, parts, status)
+     select 'export-' || n, $1, 'user', $2, 'complete' from generate_series(1, 2000) n`,
+    [chatId, parts],
+  );
+  const response = await user.fetch(`/api/chats/export?id=${chatId}&format=json`);
+  assert.ok(response.body);
+  const decoder = new TextDecoder();
+  let text = '';
+  await assert.rejects(async () => {
+    for await (const chunk of response.body ?? []) {
+      if (text === '') proxy.set('cut');
+      text += decoder.decode(chunk, { stream: true });
+    }
+  });
+  assert.ok(text.length < 40_000_000);
+  assert.doesNotMatch(text, /Error|terminated/);
+});
