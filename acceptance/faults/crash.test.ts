@@ -96,6 +96,7 @@ async function step(caller: Caller, conversation: Conversation, random: () => nu
   if (choice < 0.4) {
     const body = newMessage(chatId, random);
     const answer = await caller.call('POST', '/api/chat/start', body);
+    if (answer.status === 429) return follow(caller, conversation, random);
     assert.equal(answer.status, 201, answer.text);
     conversation.acknowledged.add(body.message.id);
     await caller.call('POST', '/api/chat', { chatId, messageId: body.message.id, detach: true });
