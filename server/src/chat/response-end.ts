@@ -36,7 +36,7 @@ export type ResponseEnd = {
 
 export type EndedResponse = { endFrames: Frame[]; next: { messageId: string; assistantId: string } | undefined };
 
-/** Ends a running response with message, usage and state in one transaction; undefined when the lease was lost. */
+/** Ends a running response with message, usage and state in one transaction; undefined when it is not ours to end any more. */
 export async function endResponse(
   deps: Pick<Deps, 'db'>,
   response: Pick<ResponseRow, 'id' | 'chat_id' | 'generation'>,
@@ -44,7 +44,9 @@ export async function endResponse(
 ): Promise<EndedResponse | undefined> {
   try {
     return await inTransaction(deps.db, async (trx) => {
-      await trx.selectFrom('chats').select('id').where('id', '=', response.chat_id).forNoKeyUpdate().execute();
+      const chat = trx.selectFrom('chats').select('id').where('id', '=', response.chat_id).forNoKeyUpdate();
+      // Deleted meanwhile, and the response with it.
+      if ((await chat.executeTakeFirst()) === undefined) throw new LeaseLost();
       return endLocked(trx, response, end);
     });
   } catch (error) {

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startTestApp, type TestApp } from './app.ts';
+import { addModels, createChat, idle, postChat, readStream, submit } from './chat-harness.ts';
+import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+
+/** A conversation that goes away under a running response. */
+
+const never = 2_000_000_000;
+const log: string[] = [];
+let app: TestApp;
+let provider: FakeProvider;
+before(async () => {
+  provider = await startFakeProvider();
+  // Nothing but the end itself finds out.
+  app = await startTestApp({
+    log: (line) => log.push(line),
+    timings: { tickMs: never, heartbeatMs: never, sweepMs: never },
+  });
+});
+after(async () => {
+  await app.stop();
+  await provider.close();
+});
+
+test('a response whose conversation is deleted before its end is stored ends quietly', async () => {
+  const user = await app.signIn();
+  await addModels(user, provider, ['words-30@100']);
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'Count');
+  let frames = 0;
+  const stream = await readStream(await postChat(user, { chatId, messageId }), () => {
+    frames += 1;
+    if (frames === 10) void app.database.database.pool.query('delete from chats where id = $1', [chatId]);
+    return false;
+  });
+  assert.equal(stream.done, false);
+  await idle(app);
+  const told = log.filter((line) => JSON.parse(line).level >= 50);
+  assert.deepEqual(told, []);
+});
