@@ -26,7 +26,8 @@ export default defineConfig({
   outputDir: join(import.meta.dirname, '../.pw/out'),
   workers: 1,
   retries: 0,
-  timeout: 60_000,
+  // Generous: a test looks at a page with axe up to twelve times, and the machine may be slow.
+  timeout: 240_000,
   expect: { timeout: 10_000 },
   use: { viewport: { width: 1280, height: 800 }, actionTimeout: 10_000, trace: 'retain-on-failure', launchOptions },
 });

@@ -7,9 +7,13 @@ const sizes = [
   { width: 390, height: 844 },
 ] as const;
 
-const animationsEnd = `Promise.allSettled(document.getAnimations()
-  .filter((each) => each.effect?.getComputedTiming().endTime !== Infinity)
-  .map((each) => each.finished))`;
+// An animation of what is hidden meanwhile never finishes: it is not waited for longer than any lasts.
+const animationsEnd = `Promise.race([
+  new Promise((resolve) => setTimeout(resolve, 2000)),
+  Promise.allSettled(document.getAnimations()
+    .filter((each) => each.effect?.getComputedTiming().endTime !== Infinity)
+    .map((each) => each.finished)),
+])`;
 
 /** WCAG 2.2 AA by axe, light and dark, wide and narrow: no violation, and no text whose contrast could not be judged. */
 export async function expectAccessible(page: Page): Promise<void> {
