@@ -30,9 +30,9 @@ const page = `<!doctype html>
 </html>
 `;
 
-// swagger-ui sets style attributes and shows inline SVG images; its scripts all come from here.
+// swagger-ui shows inline SVG images; its scripts and styles all come from here.
 const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'";
 
 /** The page of `/api/docs`: swagger-ui from this installation's own files, so it works offline. */
 export function docsPage(): Response {
