@@ -55,9 +55,11 @@ test(`${total} fuzzed requests`, { timeout: 900_000 }, async () => {
   console.log(
     `fuzz: ${total} requests in ${seconds} s; ${counts.join(', ')}; memory ${Math.round(growth / 2 ** 20)} MiB`,
   );
-  assert.ok(growth < mostGrowthBytes, `${Math.round(growth / 2 ** 20)} MiB more than half-way`);
-  // Otherwise the fuzz would have met nothing but refusals.
-  if (total >= 20_000) assert.deepEqual(neverSucceeded(), ['POST /api/auth/change-password', 'POST /api/setup']);
+  // Fewer say nothing: half of them does not warm the heap, and some endpoints meet nothing but refusals.
+  if (total >= 20_000) {
+    assert.ok(growth < mostGrowthBytes, `${Math.round(growth / 2 ** 20)} MiB more than half-way`);
+    assert.deepEqual(neverSucceeded(), ['POST /api/auth/change-password', 'POST /api/setup']);
+  }
   assert.equal(product.output(), '', 'something was logged as an error');
   product.kill('SIGTERM');
   assert.equal(await product.exited, 0);
@@ -149,6 +151,8 @@ function send(request: FuzzRequest): Promise<Answered> {
     outgoing.on('error', (error) =>
       reject(new Error(`${request.method} ${request.target} ${JSON.stringify(request.headers)}: ${error}`)),
     );
+    // Says nothing when an answer or an error came before.
+    outgoing.on('close', () => reject(new Error(`${request.method} ${request.target}: closed without an answer`)));
     outgoing.on('response', (response) => {
       const chunks: Buffer[] = [];
       let patience: NodeJS.Timeout | undefined;
@@ -163,6 +167,7 @@ function send(request: FuzzRequest): Promise<Answered> {
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () => finish(true));
       response.on('error', () => finish(false));
+      response.on('close', () => finish(false));
     });
     outgoing.end(request.body);
   });

@@ -121,7 +121,7 @@ const selfKinds: [pattern: RegExp, kind: Kind][] = [
 
 /** Puts real ids where marks stand: mostly the sender's own of the right kind, sometimes anybody's of any kind. */
 export function placeIds(text: string, target: string, sender: Person | undefined, people: readonly Person[]): string {
-  const pair = sender?.inputs[text.length % Math.max(1, sender.inputs.length)];
+  const pair = sender?.inputs[Math.floor(text.length / 2) % Math.max(1, sender.inputs.length)];
   return text.replace(/(?:@|%40)id(?::|%3A)(\w+)(?::|%3A)(\d+)(?:@|%40)/g, (_, name: string, digits: string) => {
     const n = Number(digits);
     const wanted = name === 'self' ? selfKinds.find(([pattern]) => pattern.test(target))?.[1] : kindNamed(name);

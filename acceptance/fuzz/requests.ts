@@ -25,7 +25,11 @@ export function requestsOf(description: Json, callers: number): fc.Arbitrary<Fuz
       operations.push(operationRequests(path, method, item[method], callers));
     }
   }
-  return fc.oneof({ weight: 9, arbitrary: fc.oneof(...operations) }, { weight: 1, arbitrary: strayRequests(callers) });
+  return fc.oneof(
+    { weight: 9, arbitrary: fc.oneof(...operations) },
+    { weight: 1, arbitrary: strayRequests(callers) },
+    { weight: 1, arbitrary: answerRequests(callers) },
+  );
 }
 
 function operationRequests(path: string, method: string, operation: Json, callers: number): fc.Arbitrary<FuzzRequest> {
@@ -52,6 +56,17 @@ function operationRequests(path: string, method: string, operation: Json, caller
         caller,
       };
     });
+}
+
+/** Asking for an answer: so many members exclude each other that by chance alone hardly a request is let through. */
+function answerRequests(callers: number): fc.Arbitrary<FuzzRequest> {
+  const what = fc.constantFrom({ messageId: '@id:message:1@' }, { resume: true });
+  const how = fc.record({ detach: fc.boolean(), regenerate: fc.boolean() }, { requiredKeys: [] });
+  return fc.tuple(what, how, fc.nat(callers - 1)).map(([asked, options, caller]) => ({
+    ...{ operation: 'POST /api/chat', method: 'POST', target: '/api/chat', caller },
+    headers: [['content-type', 'application/json']],
+    body: Buffer.from(JSON.stringify({ chatId: '@id:chat:1@', ...asked, ...options })),
+  }));
 }
 
 /** Unknown paths, methods and spellings. */
