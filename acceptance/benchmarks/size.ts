@@ -49,20 +49,23 @@ function bytesOf(path: string): number {
   return readdirSync(path).reduce((sum, name) => sum + bytesOf(join(path, name)), 0);
 }
 
-type Manifest = Record<string, { file: string; css?: string[]; imports?: string[]; isEntry?: boolean }>;
+type Manifest = Record<string, { file: string; css?: string[]; imports?: string[] }>;
 
 /** What the first page load fetches, gzip level 9, each file by itself. */
 export async function measureBrowser(bench: Bench): Promise<void> {
   const out = join(bench.dist, 'web');
   const manifest = readManifest(join(out, '.vite/manifest.json'));
+  const chunks = new Map(Object.values(manifest).map((chunk) => [chunk.file, chunk]));
   const files = new Set<string>();
-  const visit = (key: string): void => {
-    const entry = manifest[key];
-    if (entry === undefined || files.has(entry.file)) return;
-    for (const file of [entry.file, ...(entry.css ?? [])]) files.add(file);
-    for (const next of entry.imports ?? []) visit(next);
+  const visit = (file: string): void => {
+    if (files.has(file)) return;
+    files.add(file);
+    const chunk = chunks.get(file);
+    for (const css of chunk?.css ?? []) files.add(css);
+    for (const key of chunk?.imports ?? []) visit(manifest[key]?.file ?? '');
   };
-  for (const [key, entry] of Object.entries(manifest)) if (entry.isEntry === true) visit(key);
+  const page = readFileSync(join(out, 'index.html'), 'utf8');
+  for (const [, file = ''] of page.matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)) visit(file);
   const gzipped = (extension: string) =>
     [...files]
       .filter((file) => file.endsWith(extension))
