@@ -44,6 +44,13 @@ test('an answer: colours, formulas, quoting, another model, context', async ({
   await expect(reply).toContainText('all for $5');
   await expectAccessible(page);
 
+  await test.step('at 320 px neither the page nor the thread scrolls sideways', async () => {
+    await page.setViewportSize({ width: 320, height: 640 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+    await expect(page.getByRole('log')).toHaveCSS('overflow-x', 'hidden');
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
   await test.step('a selection goes into the draft as a quotation', async () => {
     await reply.getByRole('heading', { name: 'A heading' }).selectText();
     await page.getByRole('button', { name: 'Quote' }).click();
