@@ -1,8 +1,8 @@
 import type { Chat, ChatList } from '@homeport/contracts/conversations';
 import { limits } from '@homeport/contracts/limits';
+import { decodeCursor, encodeCursor } from '../db/cursor.ts';
 import type { Deps } from '../deps.ts';
 import { type ChatRow, chatColumns, viewChat } from './chat-view.ts';
-import { decodeCursor, encodeCursor } from './cursor.ts';
 
 export type ListRequest = {
   archived?: boolean | undefined;

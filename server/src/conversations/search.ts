@@ -1,9 +1,9 @@
 import type { ChatList } from '@homeport/contracts/conversations';
 import { limits } from '@homeport/contracts/limits';
+import { decodeCursor, encodeCursor, type Position } from '../db/cursor.ts';
 import type { Deps } from '../deps.ts';
 import { type ListRequest, viewPage } from './chat-list.ts';
 import { type ChatRow, chatColumns } from './chat-view.ts';
-import { decodeCursor, encodeCursor, type Position } from './cursor.ts';
 import { ownerQuery, searchQuery } from './search-text.ts';
 
 /** More matches of one owner than this are not sorted; the list is walked instead. */

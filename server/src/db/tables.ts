@@ -70,6 +70,34 @@ export type InstallationTable = {
   setup_user_id: string | null;
 };
 
+export type InvitationsTable = {
+  id: string;
+  email: string;
+  name: string | null;
+  role: 'admin' | 'user';
+  provider_settings_enabled: boolean;
+  mcp_settings_enabled: boolean;
+  token_hash: string;
+  created_by: string;
+  created_at: Date;
+  expires_at: Date;
+  accepted_at: Date | null;
+  accepted_by: string | null;
+  revoked_at: Date | null;
+};
+
+export type AuditEventsTable = {
+  id: string;
+  at: Date;
+  actor_id: string | null;
+  action: string;
+  target_type: string | null;
+  target_id: string | null;
+  address: string | null;
+  request_id: string | null;
+  details: Json<Record<string, unknown>>;
+};
+
 export type ModelTiersTable = { owner_id: string; value: number; label: string; position: number };
 
 export type ProvidersTable = {
@@ -193,6 +221,8 @@ export type Tables = {
   verifications: VerificationsTable;
   sign_in_failures: SignInFailuresTable;
   installation: InstallationTable;
+  invitations: InvitationsTable;
+  audit_events: AuditEventsTable;
   model_tiers: ModelTiersTable;
   providers: ProvidersTable;
   models: ModelsTable;

@@ -27,6 +27,11 @@ export type RequestFacts = {
   outgoing: ServerResponse;
 };
 
+/** Who acts, and from where: what the audit log keeps of a request (audit.ts). */
+export function sourceOf({ actor, request }: { actor: Actor | undefined; request: RequestFacts }) {
+  return { actorId: actor?.id ?? null, address: request.address, requestId: request.id };
+}
+
 /** An answer that is not just 'the documented status with this JSON'. */
 export class Reply {
   readonly body: unknown;

@@ -1,0 +1,32 @@
+/**
+ * Every act that the audit log tells of (contract section 10): `<what>.<happened>`, the specification's words. A new act is one
+ * line here.
+ */
+export const auditActions = [
+  'setup.completed',
+
+  'session.signed_in',
+  'session.sign_in_failed',
+  'session.signed_out',
+  'session.ended',
+  'password.changed',
+
+  'user.created',
+  'user.updated',
+  'users.updated',
+  'invitation.created',
+  'invitation.revoked',
+  'invitation.redeemed',
+
+  'provider.created',
+  'provider.updated',
+  'provider.deleted',
+  'model.created',
+  'model.updated',
+  'model.deleted',
+  'model_tiers.replaced',
+
+  'keys.rotated',
+] as const;
+
+export type AuditAction = (typeof auditActions)[number];
