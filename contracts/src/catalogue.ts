@@ -129,6 +129,25 @@ export const modelTiersBody = z.object({
 const modelTiers = z.object({ modelTiers: z.array(modelTier) });
 const byId = z.object({ id: fields.id });
 const defaultModelId = fields.id.nullable();
+const catalogue = z.object({ providers: z.array(provider), canEdit: z.boolean(), modelTiers: z.array(modelTier) });
+const ofUser = z.object({ userId: fields.id });
+const byIdOfUser = z.object({ userId: fields.id, id: fields.id });
+const providerTestBody = z.union([
+  z.object({ id: fields.id }),
+  z.object({
+    baseUrl: providerFields.baseUrl,
+    apiKey: providerFields.apiKey.optional(),
+    headers: providerFields.headers.optional(),
+  }),
+]);
+const providerTested = z.object({ ok: z.literal(true), models: z.array(z.object({ id: z.string() })) });
+const providerTestFailures = [
+  'not_found',
+  'blocked_destination',
+  'provider_error',
+  'provider_unreachable',
+  'credentials_unreadable',
+] as const;
 
 export const catalogueEndpoints = {
   getProviders: endpoint({
@@ -136,7 +155,7 @@ export const catalogueEndpoints = {
     path: '/api/providers',
     access: 'session',
     summary: 'The catalogue: providers with their models, and the ordered tiers',
-    response: z.object({ providers: z.array(provider), canEdit: z.boolean(), modelTiers: z.array(modelTier) }),
+    response: catalogue,
   }),
   postProvider: endpoint({
     method: 'POST',
@@ -170,16 +189,9 @@ export const catalogueEndpoints = {
     path: '/api/providers/test',
     access: 'provider-editor',
     summary: 'Asks <base URL>/models through the outbound guard',
-    body: z.union([
-      z.object({ id: fields.id }),
-      z.object({
-        baseUrl: providerFields.baseUrl,
-        apiKey: providerFields.apiKey.optional(),
-        headers: providerFields.headers.optional(),
-      }),
-    ]),
-    response: z.object({ ok: z.literal(true), models: z.array(z.object({ id: z.string() })) }),
-    errors: ['not_found', 'blocked_destination', 'provider_error', 'provider_unreachable', 'credentials_unreadable'],
+    body: providerTestBody,
+    response: providerTested,
+    errors: providerTestFailures,
   }),
   postModel: endpoint({
     method: 'POST',
@@ -224,5 +236,104 @@ export const catalogueEndpoints = {
     body: modelTiersBody,
     response: modelTiers,
     errors: ['tier_in_use'],
+  }),
+
+  getUserProviders: endpoint({
+    method: 'GET',
+    path: '/api/admin/providers',
+    access: 'admin-for-user',
+    summary: "A user's catalogue (community edition)",
+    query: ofUser,
+    response: catalogue,
+    errors: ['not_found'],
+  }),
+  postUserProvider: endpoint({
+    method: 'POST',
+    path: '/api/admin/providers',
+    access: 'admin-for-user',
+    summary: 'Adds a provider for a user',
+    query: ofUser,
+    body: providerBody,
+    response: z.object({ provider }),
+    status: 201,
+    errors: ['not_found'],
+  }),
+  patchUserProvider: endpoint({
+    method: 'PATCH',
+    path: '/api/admin/providers',
+    access: 'admin-for-user',
+    summary: "Changes a user's provider",
+    query: ofUser,
+    body: providerPatchBody,
+    response: z.object({ provider, defaultModelId }),
+    errors: ['not_found'],
+  }),
+  deleteUserProvider: endpoint({
+    method: 'DELETE',
+    path: '/api/admin/providers',
+    access: 'admin-for-user',
+    summary: "Deletes a user's provider and its models",
+    query: byIdOfUser,
+    response: z.object({ ok: z.literal(true), defaultModelId }),
+    errors: ['not_found'],
+  }),
+  postUserProviderTest: endpoint({
+    method: 'POST',
+    path: '/api/admin/providers/test',
+    access: 'admin-for-user',
+    summary: "Tests a user's provider and discovers its models",
+    query: ofUser,
+    body: providerTestBody,
+    response: providerTested,
+    errors: providerTestFailures,
+  }),
+  postUserModel: endpoint({
+    method: 'POST',
+    path: '/api/admin/models',
+    access: 'admin-for-user',
+    summary: 'Adds a model for a user',
+    query: ofUser,
+    body: modelBody,
+    response: z.object({ model }),
+    status: 201,
+    errors: ['not_found'],
+  }),
+  patchUserModel: endpoint({
+    method: 'PATCH',
+    path: '/api/admin/models',
+    access: 'admin-for-user',
+    summary: "Changes a user's model",
+    query: ofUser,
+    body: modelPatchBody,
+    response: z.object({ model, defaultModelId }),
+    errors: ['not_found'],
+  }),
+  deleteUserModel: endpoint({
+    method: 'DELETE',
+    path: '/api/admin/models',
+    access: 'admin-for-user',
+    summary: "Deletes a user's model",
+    query: byIdOfUser,
+    response: z.object({ ok: z.literal(true), defaultModelId }),
+    errors: ['not_found'],
+  }),
+  getUserModelTiers: endpoint({
+    method: 'GET',
+    path: '/api/admin/model-tiers',
+    access: 'admin-for-user',
+    summary: "A user's ordered tiers",
+    query: ofUser,
+    response: modelTiers,
+    errors: ['not_found'],
+  }),
+  putUserModelTiers: endpoint({
+    method: 'PUT',
+    path: '/api/admin/model-tiers',
+    access: 'admin-for-user',
+    summary: "Replaces a user's tier definitions",
+    query: ofUser,
+    body: modelTiersBody,
+    response: modelTiers,
+    errors: ['not_found', 'tier_in_use'],
   }),
 } as const;

@@ -138,4 +138,18 @@ export const chatEndpoints = {
     response: z.object({ stopped: z.boolean(), assistantId: fields.id.nullable() }),
     errors: ['not_found'],
   }),
+  postChatApproval: endpoint({
+    method: 'POST',
+    path: '/api/chat/:chatId/approvals',
+    access: 'session',
+    summary: 'Answers a tool that waits for approval, once',
+    params: chatParams,
+    body: z.object({
+      approvalId: fields.id,
+      approved: z.boolean(),
+      reason: z.string().trim().max(limits.approvalReasonMax).optional(),
+    }),
+    response: fields.ok,
+    errors: ['not_found', 'input_applied'],
+  }),
 } as const;

@@ -27,6 +27,8 @@ export type EndpointSpec = {
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: z.ZodType;
+  /** The text fields of a multipart/form-data body that brings one file in its part `file`. */
+  form?: z.ZodType;
   /** Bytes of the largest JSON body; `limits.jsonBodyBytes` when absent. */
   bodyBytes?: number;
   /** What a success carries; `stream` is the response stream of `frames.ts`, `file` bytes. */

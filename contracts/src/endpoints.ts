@@ -1,7 +1,12 @@
 import { accountEndpoints } from './accounts.ts';
+import { adminEndpoints } from './admin.ts';
+import { artifactEndpoints } from './artifacts.ts';
 import { catalogueEndpoints } from './catalogue.ts';
 import { chatEndpoints } from './chat.ts';
 import { conversationEndpoints } from './conversations.ts';
+import { mcpEndpoints } from './mcp.ts';
+import { projectEndpoints } from './projects.ts';
+import { provisionEndpoints } from './provision.ts';
 import { systemEndpoints } from './system.ts';
 
 /**
@@ -13,6 +18,11 @@ export const endpoints = {
   ...catalogueEndpoints,
   ...conversationEndpoints,
   ...chatEndpoints,
+  ...mcpEndpoints,
+  ...projectEndpoints,
+  ...artifactEndpoints,
+  ...adminEndpoints,
+  ...provisionEndpoints,
 } as const;
 
 export type Endpoints = typeof endpoints;

@@ -1,4 +1,5 @@
 import { type Endpoints, endpoints } from '@homeport/contracts/endpoints';
+import { ApiError } from '@homeport/contracts/errors';
 import {
   deleteMySessions,
   getAuthSession,
@@ -46,6 +47,10 @@ const healthTimeoutMs = 1_500;
 
 /** Made once: it takes tens of milliseconds, and anybody may ask for it. */
 let description: ReturnType<typeof openapiDocument> | undefined;
+
+const notBuilt = (): never => {
+  throw new ApiError('not_found', 'There is nothing at this address');
+};
 
 /** EVERY endpoint, one line each: the contract's row is answered by this handler. */
 export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]> } = {
@@ -99,4 +104,56 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   postChatResponse,
   getChatStream,
   postChatStop,
+
+  // Being built: each line is replaced by its handler.
+  getAdminUsers: notBuilt,
+  postAdminUser: notBuilt,
+  patchAdminUser: notBuilt,
+  getAdminConfig: notBuilt,
+  postAdminConfig: notBuilt,
+  postOidcTest: notBuilt,
+  getInvitations: notBuilt,
+  postInvitation: notBuilt,
+  putInvitation: notBuilt,
+  deleteInvitation: notBuilt,
+  getAudit: notBuilt,
+  getUserProviders: notBuilt,
+  postUserProvider: notBuilt,
+  patchUserProvider: notBuilt,
+  deleteUserProvider: notBuilt,
+  postUserProviderTest: notBuilt,
+  postUserModel: notBuilt,
+  patchUserModel: notBuilt,
+  deleteUserModel: notBuilt,
+  getUserModelTiers: notBuilt,
+  putUserModelTiers: notBuilt,
+  postSignInSocial: notBuilt,
+  getOidcCallback: notBuilt,
+  getMcpServers: notBuilt,
+  postMcpServer: notBuilt,
+  patchMcpServer: notBuilt,
+  deleteMcpServer: notBuilt,
+  postMcpTest: notBuilt,
+  postMcpTrust: notBuilt,
+  getUserMcpServers: notBuilt,
+  postUserMcpServer: notBuilt,
+  patchUserMcpServer: notBuilt,
+  deleteUserMcpServer: notBuilt,
+  postUserMcpTest: notBuilt,
+  postUserMcpTrust: notBuilt,
+  getProjects: notBuilt,
+  postProject: notBuilt,
+  patchProject: notBuilt,
+  postProjectMember: notBuilt,
+  deleteProjectMember: notBuilt,
+  getArtifacts: notBuilt,
+  getArtifactStat: notBuilt,
+  getArtifactPreview: notBuilt,
+  getArtifactDownload: notBuilt,
+  postArtifact: notBuilt,
+  patchArtifact: notBuilt,
+  deleteArtifact: notBuilt,
+  postArtifactImport: notBuilt,
+  postProvision: notBuilt,
+  postChatApproval: notBuilt,
 };

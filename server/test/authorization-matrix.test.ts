@@ -5,7 +5,7 @@ import type { Access, EndpointSpec } from '@homeport/contracts/endpoint';
 import { type EndpointName, endpoints } from '@homeport/contracts/endpoints';
 import { type ErrorCode, errorStatus } from '@homeport/contracts/errors';
 import type { Json } from './app.ts';
-import { type IdRule, idPlaces, type SampleRequest, samples } from './authorization-samples.ts';
+import { beingBuilt, type IdRule, idPlaces, type SampleRequest, samples } from './authorization-samples.ts';
 import {
   type Actor,
   type ActorKind,
@@ -22,6 +22,7 @@ import {
 
 const table: [EndpointName, EndpointSpec][] = Object.keys(endpoints)
   .filter((name): name is EndpointName => Object.hasOwn(endpoints, name))
+  .filter((name) => !beingBuilt.includes(name))
   .map((name) => [name, endpoints[name]]);
 
 for (const edition of ['community', 'managed'] as const) {

@@ -1,0 +1,280 @@
+import { z } from 'zod';
+import { endpoint } from './endpoint.ts';
+import * as fields from './fields.ts';
+import { limits } from './limits.ts';
+import { branding } from './system.ts';
+
+/** Users, invitations, branding, OIDC and the audit log (contract sections 3 and 10). */
+
+/** A user as administrators see one. */
+export const managedUser = fields.user.extend({
+  createdAt: fields.timestamp,
+  /** Newest use of a session; null: never signed in, or signed out everywhere. */
+  lastSeenAt: fields.timestamp.nullable(),
+  /** Without a password an account can only sign in by OIDC. */
+  hasPassword: z.boolean(),
+});
+export type ManagedUser = z.infer<typeof managedUser>;
+
+const switches = {
+  providerSettingsEnabled: z.boolean().optional(),
+  mcpSettingsEnabled: z.boolean().optional(),
+};
+
+export const userBody = z.object({
+  name: fields.personName,
+  email: fields.email,
+  password: fields.newPassword.optional(),
+  role: fields.role.optional(),
+  mustChangePassword: z.boolean().optional(),
+  ...switches,
+});
+
+export const userPatchBody = z.union([
+  z
+    .object({ all: z.literal(true), ...switches })
+    .refine((body) => body.providerSettingsEnabled !== undefined || body.mcpSettingsEnabled !== undefined, {
+      message: 'Give providerSettingsEnabled or mcpSettingsEnabled',
+      path: ['all'],
+    }),
+  z.object({
+    id: fields.id,
+    name: fields.personName.optional(),
+    role: fields.role.optional(),
+    enabled: z.boolean().optional(),
+    password: fields.newPassword.optional(),
+    mustChangePassword: z.boolean().optional(),
+    ...switches,
+  }),
+]);
+
+export const invitation = z.object({
+  id: fields.id,
+  email: z.string(),
+  name: z.string().nullable(),
+  role: fields.role,
+  state: z.enum(['pending', 'accepted', 'expired', 'revoked']),
+  createdAt: fields.timestamp,
+  expiresAt: fields.timestamp,
+});
+export type Invitation = z.infer<typeof invitation>;
+
+export const invitationBody = z.object({
+  email: fields.email,
+  name: fields.personName.optional(),
+  role: fields.role.optional(),
+  ...switches,
+  expiresInHours: z.number().int().min(1).max(limits.invitationHoursMax).optional(),
+});
+
+const invitationToken = z.string().min(1).max(limits.invitationTokenMax);
+export const redemptionBody = z.object({
+  token: invitationToken,
+  name: fields.personName,
+  password: fields.newPassword,
+});
+
+const hexColor = z.string().regex(/^#[0-9a-fA-F]{6}$/, 'A colour like #4f46e5');
+/** Checked by its bytes on the server: PNG, JPEG, WebP, SVG or icon. */
+const imageDataUrl = z
+  .string()
+  .max(limits.brandingImageMax)
+  .regex(/^data:image\/(png|jpeg|webp|svg\+xml|x-icon|vnd\.microsoft\.icon)(;[^,]*)?,/i, {
+    message: 'A data URL of PNG, JPEG, WebP, SVG or an icon',
+  });
+
+export const brandingPatch = z.object({
+  productName: z.string().trim().min(1).max(limits.productNameMax).optional(),
+  tagline: z.string().trim().max(limits.taglineMax).optional(),
+  logoDataUrl: imageDataUrl.nullable().optional(),
+  faviconDataUrl: imageDataUrl.nullable().optional(),
+  primaryColor: hexColor.optional(),
+  primaryForegroundColor: hexColor.optional(),
+});
+
+/** OIDC as administrators see it: `hasClientSecret` instead of the secret. */
+export const oidcConfiguration = z.object({
+  enabled: z.boolean(),
+  providerKey: z.string(),
+  label: z.string(),
+  issuer: z.string(),
+  discoveryUrl: z.string(),
+  clientId: z.string(),
+  hasClientSecret: z.boolean(),
+  scopes: z.string(),
+  autoProvision: z.boolean(),
+  linkByEmail: z.boolean(),
+  allowedDomains: z.array(z.string()),
+});
+export type OidcConfiguration = z.infer<typeof oidcConfiguration>;
+
+const httpUrl = z
+  .string()
+  .trim()
+  .max(limits.baseUrlMax)
+  .refine((value) => value === '' || (/^https?:\/\//i.test(value) && URL.canParse(value)), {
+    message: 'An absolute http or https URL',
+  });
+const domain = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(253)
+  .regex(/^(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))+$/, 'A domain like example.org');
+
+export const oidcPatch = z.object({
+  enabled: z.boolean().optional(),
+  providerKey: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{1,38}$/, '2 to 39 lower-case letters, digits and "-", not starting with "-"')
+    .optional(),
+  label: z.string().trim().min(1).max(limits.oidcLabelMax).optional(),
+  issuer: httpUrl.optional(),
+  discoveryUrl: httpUrl.optional(),
+  clientId: z.string().trim().max(limits.oidcClientIdMax).optional(),
+  clientSecret: z.string().min(1).max(limits.oidcClientSecretMax).nullable().optional(),
+  scopes: z.string().trim().min(1).max(limits.oidcScopesMax).optional(),
+  autoProvision: z.boolean().optional(),
+  linkByEmail: z.boolean().optional(),
+  allowedDomains: z.array(domain).max(limits.allowedDomainsMax).optional(),
+});
+
+const adminConfig = z.object({ branding, oidc: oidcConfiguration });
+export type AdminConfig = z.infer<typeof adminConfig>;
+
+export const oidcCheck = z.object({
+  name: z.enum(['discovery', 'issuer', 'endpoints', 'client']),
+  ok: z.boolean(),
+  message: z.string(),
+});
+export type OidcCheck = z.infer<typeof oidcCheck>;
+
+export const auditEvent = z.object({
+  id: fields.id,
+  at: fields.timestamp,
+  actorId: fields.id.nullable(),
+  action: z.string(),
+  targetType: z.string().nullable(),
+  targetId: z.string().nullable(),
+  address: z.string().nullable(),
+  requestId: z.string().nullable(),
+  details: z.record(z.string(), z.unknown()),
+});
+export type AuditEvent = z.infer<typeof auditEvent>;
+
+const page = { limit: fields.pageLimit, cursor: fields.cursor };
+const nextCursor = z.string().nullable();
+
+export const adminEndpoints = {
+  getAdminUsers: endpoint({
+    method: 'GET',
+    path: '/api/admin/users',
+    access: 'admin',
+    summary: 'All users, a page at a time; q searches names and addresses',
+    query: z.object({ q: z.string().trim().max(limits.searchMax).optional(), ...page }),
+    response: z.object({ users: z.array(managedUser), nextCursor }),
+  }),
+  postAdminUser: endpoint({
+    method: 'POST',
+    path: '/api/admin/users',
+    access: 'admin',
+    summary: 'Creates a user; without a password the account can only sign in by OIDC',
+    body: userBody,
+    response: z.object({ user: managedUser }),
+    status: 201,
+    errors: ['email_taken'],
+  }),
+  patchAdminUser: endpoint({
+    method: 'PATCH',
+    path: '/api/admin/users',
+    access: 'admin',
+    summary: 'Changes one user, or a switch of all accounts that are not administrators',
+    body: userPatchBody,
+    response: z.union([z.object({ user: managedUser }), z.object({ ok: z.literal(true), updated: z.number().int() })]),
+    errors: ['not_found', 'last_admin'],
+  }),
+  getAdminConfig: endpoint({
+    method: 'GET',
+    path: '/api/admin/config',
+    access: 'admin',
+    summary: 'Branding and OIDC configuration, never a secret',
+    response: adminConfig,
+  }),
+  postAdminConfig: endpoint({
+    method: 'POST',
+    path: '/api/admin/config',
+    access: 'admin',
+    summary: 'Changes branding and OIDC configuration; an omitted member keeps its value',
+    body: z.object({ branding: brandingPatch.optional(), oidc: oidcPatch.optional() }),
+    response: adminConfig,
+  }),
+  postOidcTest: endpoint({
+    method: 'POST',
+    path: '/api/admin/oidc-test',
+    access: 'admin',
+    summary: 'Tries discovery and client credentials against the real identity provider',
+    body: z.object({ oidc: oidcPatch.optional() }).optional(),
+    response: z.object({ ok: z.boolean(), checks: z.array(oidcCheck) }),
+    errors: ['credentials_unreadable'],
+  }),
+  getInvitations: endpoint({
+    method: 'GET',
+    path: '/api/invitations',
+    access: 'public',
+    summary: 'With ?token= the invitation it opens (public); without, all invitations (administrators)',
+    query: z.object({ token: invitationToken.optional(), ...page }),
+    response: z.union([
+      z.object({
+        invitation: z.object({ email: z.string(), name: z.string().nullable(), expiresAt: fields.timestamp }),
+      }),
+      z.object({ invitations: z.array(invitation), nextCursor }),
+    ]),
+    errors: [
+      'unauthorized',
+      'account_disabled',
+      'password_change_required',
+      'forbidden',
+      'not_found',
+      'invitation_used',
+      'invitation_expired',
+      'rate_limited',
+    ],
+  }),
+  postInvitation: endpoint({
+    method: 'POST',
+    path: '/api/invitations',
+    access: 'admin',
+    summary: 'Creates an invitation; its token appears this once',
+    body: invitationBody,
+    response: z.object({ invitation, token: z.string(), url: z.string() }),
+    status: 201,
+    errors: ['email_taken'],
+  }),
+  putInvitation: endpoint({
+    method: 'PUT',
+    path: '/api/invitations',
+    access: 'public',
+    summary: 'Redeems an invitation, exactly once: creates the account and signs in',
+    body: redemptionBody,
+    response: z.object({ user: fields.user }),
+    status: 201,
+    errors: ['not_found', 'invitation_used', 'invitation_expired', 'email_taken', 'rate_limited'],
+  }),
+  deleteInvitation: endpoint({
+    method: 'DELETE',
+    path: '/api/invitations',
+    access: 'admin',
+    summary: 'Revokes an invitation',
+    query: z.object({ id: fields.id }),
+    response: z.object({ ok: z.literal(true), invitation }),
+    errors: ['not_found', 'invitation_used'],
+  }),
+  getAudit: endpoint({
+    method: 'GET',
+    path: '/api/admin/audit',
+    access: 'admin',
+    summary: 'Who did what to what, when and from where; newest first',
+    query: z.object(page),
+    response: z.object({ events: z.array(auditEvent), nextCursor }),
+  }),
+} as const;

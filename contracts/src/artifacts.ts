@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import { endpoint } from './endpoint.ts';
+import * as fields from './fields.ts';
+import { limits } from './limits.ts';
+
+/** Artifacts: files of a project or of a standalone conversation (contract section 8). */
+
+export const artifact = z.object({
+  id: fields.id,
+  namespace: z.object({ type: z.enum(['project', 'chat']), id: fields.id }),
+  path: z.string(),
+  filename: z.string(),
+  size: z.number().int(),
+  mediaType: z.string(),
+  sha256: z.string(),
+  createdBy: fields.id,
+  createdAt: fields.timestamp,
+});
+export type Artifact = z.infer<typeof artifact>;
+
+/** A path inside a namespace as somebody gave it; artifacts/path.ts of the server decides what it means. */
+const path = z.string().min(1).max(limits.artifactPathMax);
+const scope = { chatId: fields.id.optional(), projectId: fields.id.optional() };
+type Scope = { chatId?: string | undefined; projectId?: string | undefined };
+const oneScope = (given: Scope) => (given.chatId === undefined) !== (given.projectId === undefined);
+const scopeMissing = { message: 'Give exactly one of chatId and projectId', path: ['chatId'] };
+type Target = { id?: string | undefined; path?: string | undefined };
+const oneTarget = (given: Target) => (given.id === undefined) !== (given.path === undefined);
+const targetMissing = { message: 'Give exactly one of id and path', path: ['id'] };
+
+const target = z
+  .object({ ...scope, id: fields.id.optional(), path: path.optional() })
+  .refine(oneScope, scopeMissing)
+  .refine(oneTarget, targetMissing);
+
+export const onConflict = z.enum(['rename', 'replace', 'fail']);
+
+const one = z.object({ artifact });
+const reading = ['not_found', 'invalid_path'] as const;
+
+export const artifactEndpoints = {
+  getArtifacts: endpoint({
+    method: 'GET',
+    path: '/api/artifacts',
+    access: 'session',
+    summary: 'Lists and searches the artifacts of a conversation or project, by path',
+    query: z
+      .object({
+        ...scope,
+        prefix: z.string().max(limits.artifactPathMax).optional(),
+        q: z.string().trim().max(limits.searchMax).optional(),
+        limit: fields.pageLimit,
+        cursor: fields.cursor,
+      })
+      .refine(oneScope, scopeMissing),
+    response: z.object({ artifacts: z.array(artifact), nextCursor: z.string().nullable() }),
+    errors: reading,
+  }),
+  getArtifactStat: endpoint({
+    method: 'GET',
+    path: '/api/artifacts/stat',
+    access: 'session',
+    summary: 'One artifact by id or path',
+    query: target,
+    response: one,
+    errors: reading,
+  }),
+  getArtifactPreview: endpoint({
+    method: 'GET',
+    path: '/api/artifacts/preview',
+    access: 'session',
+    summary: 'The artifact to look at: text (its beginning), image or PDF, safe to show inline',
+    query: target,
+    response: 'file',
+    errors: reading,
+  }),
+  getArtifactDownload: endpoint({
+    method: 'GET',
+    path: '/api/artifacts/download',
+    access: 'session',
+    summary: 'The bytes of an artifact, with Range',
+    query: target,
+    response: 'file',
+    errors: reading,
+  }),
+  postArtifact: endpoint({
+    method: 'POST',
+    path: '/api/artifacts',
+    access: 'session',
+    summary: 'Uploads a file (multipart/form-data, part `file`)',
+    form: z
+      .object({ ...scope, path: path.optional(), onConflict: onConflict.optional() })
+      .refine(oneScope, scopeMissing),
+    response: one,
+    status: 201,
+    errors: [...reading, 'path_taken', 'project_archived', 'payload_too_large', 'storage_full'],
+  }),
+  patchArtifact: endpoint({
+    method: 'PATCH',
+    path: '/api/artifacts',
+    access: 'session',
+    summary: 'Moves or renames a file (id or from) or a folder (from) inside its namespace',
+    body: z
+      .object({ ...scope, id: fields.id.optional(), from: path.optional(), to: path })
+      .refine(oneScope, scopeMissing)
+      .refine((body) => (body.id === undefined) !== (body.from === undefined), {
+        message: 'Give exactly one of id and from',
+        path: ['id'],
+      }),
+    response: z.object({ artifacts: z.array(artifact), moved: z.number().int() }),
+    errors: [...reading, 'path_taken', 'project_archived'],
+  }),
+  deleteArtifact: endpoint({
+    method: 'DELETE',
+    path: '/api/artifacts',
+    access: 'session',
+    summary: 'Deletes a file (id or path) or everything below a folder (prefix)',
+    query: z
+      .object({ ...scope, id: fields.id.optional(), path: path.optional(), prefix: path.optional() })
+      .refine(oneScope, scopeMissing)
+      .refine((query) => [query.id, query.path, query.prefix].filter((value) => value !== undefined).length === 1, {
+        message: 'Give exactly one of id, path and prefix',
+        path: ['id'],
+      }),
+    response: z.object({ ok: z.literal(true), deleted: z.number().int() }),
+    errors: [...reading, 'project_archived'],
+  }),
+  postArtifactImport: endpoint({
+    method: 'POST',
+    path: '/api/admin/artifacts/import',
+    access: 'admin',
+    summary: 'Imports one artifact under its id (multipart/form-data, part `file`); a retry answers skipped: true',
+    form: z
+      .object({
+        ...scope,
+        artifactId: z.uuid(),
+        importSource: z.string().trim().min(1).max(limits.importSourceMax),
+        path,
+        mediaType: z.string().max(limits.mediaTypeMax).optional(),
+        createdAt: z.iso.datetime({ offset: true }).optional(),
+      })
+      .refine(oneScope, scopeMissing),
+    response: z.object({ artifact, skipped: z.boolean() }),
+    status: 201,
+    others: { 200: z.object({ artifact, skipped: z.literal(true) }) },
+    errors: [...reading, 'id_taken', 'path_taken', 'import_source_conflict', 'payload_too_large', 'storage_full'],
+  }),
+} as const;

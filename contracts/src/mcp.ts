@@ -1,0 +1,212 @@
+import { z } from 'zod';
+import { endpoint } from './endpoint.ts';
+import * as fields from './fields.ts';
+import { limits } from './limits.ts';
+
+/** MCP servers and the trust in their tools (contract section 7). */
+
+export const mcpTool = z.object({
+  name: z.string(),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  inputSchema: z.unknown(),
+  outputSchema: z.unknown().optional(),
+  annotations: z.unknown().optional(),
+});
+export type McpTool = z.infer<typeof mcpTool>;
+
+export const toolPolicy = z.enum(['allow', 'ask', 'deny']);
+export type ToolPolicy = z.infer<typeof toolPolicy>;
+
+export const mcpServer = z.object({
+  id: fields.id,
+  name: z.string(),
+  url: z.string(),
+  transport: z.enum(['http', 'sse']),
+  enabled: z.boolean(),
+  hasHeaders: z.boolean(),
+  tools: z.array(mcpTool),
+  trustState: z.enum(['untrusted', 'trusted', 'drifted']),
+  fingerprint: z.string().nullable(),
+  trustedFingerprint: z.string().nullable(),
+  toolPolicies: z.record(z.string(), toolPolicy),
+  lastTestedAt: fields.timestamp.nullable(),
+  lastError: z.string().nullable(),
+  /** Set when the stored headers cannot be decrypted with the present key. */
+  credentialsError: z.literal('credentials_unreadable').optional(),
+  createdAt: fields.timestamp,
+});
+export type McpServer = z.infer<typeof mcpServer>;
+
+export const mcpServerDetail = mcpServer.extend({ headers: z.record(z.string(), z.string()) });
+export type McpServerDetail = z.infer<typeof mcpServerDetail>;
+
+/** Difference between the trusted definitions and those just listed. */
+export const mcpDrift = z.object({
+  changed: z.boolean(),
+  added: z.array(mcpTool),
+  removed: z.array(mcpTool),
+  modified: z.array(z.object({ name: z.string(), before: mcpTool, after: mcpTool })),
+});
+export type McpDrift = z.infer<typeof mcpDrift>;
+
+const serverFields = {
+  name: z.string().trim().min(1).max(limits.mcpServerNameMax),
+  url: z
+    .string()
+    .trim()
+    .max(limits.baseUrlMax)
+    .refine(
+      (value) => {
+        if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return false;
+        const url = new URL(value);
+        return url.username === '' && url.password === '' && url.hash === '';
+      },
+      { message: 'An absolute http or https URL without user name or password' },
+    ),
+  transport: z.enum(['http', 'sse']),
+  headers: z.record(z.string(), z.string()),
+  enabled: z.boolean(),
+  toolPolicies: z
+    .record(z.string().min(1).max(limits.mcpToolNameMax), toolPolicy)
+    .refine((policies) => Object.keys(policies).length <= limits.mcpToolsPerServer, {
+      message: `At most ${limits.mcpToolsPerServer} tools`,
+    }),
+};
+const optional = z.object(serverFields).partial().shape;
+export const mcpServerBody = z.object({ ...optional, name: serverFields.name, url: serverFields.url });
+export const mcpServerPatchBody = z.object({ id: fields.id, ...optional });
+
+const byId = z.object({ id: fields.id });
+const trustBody = z.object({
+  id: fields.id,
+  fingerprint: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional(),
+});
+const userId = { userId: fields.id };
+const list = z.union([
+  z.object({ servers: z.array(mcpServer), canEdit: z.boolean() }),
+  z.object({ server: mcpServerDetail, canEdit: z.boolean() }),
+]);
+const one = z.object({ server: mcpServer });
+const tested = z.object({ server: mcpServer, drift: mcpDrift });
+const connecting = ['not_found', 'blocked_destination', 'mcp_unreachable', 'credentials_unreadable'] as const;
+
+export const mcpEndpoints = {
+  getMcpServers: endpoint({
+    method: 'GET',
+    path: '/api/mcp',
+    access: 'session',
+    summary: 'The MCP servers, never header values; with ?id= one with its headers (editors only)',
+    query: z.object({ id: fields.id.optional() }),
+    response: list,
+    errors: ['not_found', 'mcp_settings_disabled', 'credentials_unreadable'],
+  }),
+  postMcpServer: endpoint({
+    method: 'POST',
+    path: '/api/mcp',
+    access: 'mcp-editor',
+    summary: 'Adds a server, connects and lists its tools; it needs test and trust before use',
+    body: mcpServerBody,
+    response: one,
+    status: 201,
+  }),
+  patchMcpServer: endpoint({
+    method: 'PATCH',
+    path: '/api/mcp',
+    access: 'mcp-editor',
+    summary: 'Changes a server; url, transport or headers need renewed trust; omitted headers stay, {} clears them',
+    body: mcpServerPatchBody,
+    response: one,
+    errors: ['not_found'],
+  }),
+  deleteMcpServer: endpoint({
+    method: 'DELETE',
+    path: '/api/mcp',
+    access: 'mcp-editor',
+    summary: 'Removes a server',
+    query: byId,
+    response: fields.ok,
+    errors: ['not_found'],
+  }),
+  postMcpTest: endpoint({
+    method: 'POST',
+    path: '/api/mcp/test',
+    access: 'mcp-editor',
+    summary: 'Lists the tools anew and reports drift; grants no trust',
+    body: byId,
+    response: tested,
+    errors: connecting,
+  }),
+  postMcpTrust: endpoint({
+    method: 'POST',
+    path: '/api/mcp/trust',
+    access: 'mcp-editor',
+    summary: 'Lists the tools anew and trusts them; with fingerprint only if they are the ones that were seen',
+    body: trustBody,
+    response: one,
+    errors: [...connecting, 'mcp_tools_changed'],
+  }),
+
+  getUserMcpServers: endpoint({
+    method: 'GET',
+    path: '/api/admin/mcp',
+    access: 'admin-for-user',
+    summary: "A user's MCP servers",
+    query: z.object({ ...userId, id: fields.id.optional() }),
+    response: list,
+    errors: ['not_found', 'credentials_unreadable'],
+  }),
+  postUserMcpServer: endpoint({
+    method: 'POST',
+    path: '/api/admin/mcp',
+    access: 'admin-for-user',
+    summary: 'Adds a server for a user',
+    query: z.object(userId),
+    body: mcpServerBody,
+    response: one,
+    status: 201,
+    errors: ['not_found'],
+  }),
+  patchUserMcpServer: endpoint({
+    method: 'PATCH',
+    path: '/api/admin/mcp',
+    access: 'admin-for-user',
+    summary: "Changes a user's server",
+    query: z.object(userId),
+    body: mcpServerPatchBody,
+    response: one,
+    errors: ['not_found'],
+  }),
+  deleteUserMcpServer: endpoint({
+    method: 'DELETE',
+    path: '/api/admin/mcp',
+    access: 'admin-for-user',
+    summary: "Removes a user's server",
+    query: z.object({ ...userId, id: fields.id }),
+    response: fields.ok,
+    errors: ['not_found'],
+  }),
+  postUserMcpTest: endpoint({
+    method: 'POST',
+    path: '/api/admin/mcp/test',
+    access: 'admin-for-user',
+    summary: "Tests a user's server",
+    query: z.object(userId),
+    body: byId,
+    response: tested,
+    errors: connecting,
+  }),
+  postUserMcpTrust: endpoint({
+    method: 'POST',
+    path: '/api/admin/mcp/trust',
+    access: 'admin-for-user',
+    summary: "Trusts the tools of a user's server",
+    query: z.object(userId),
+    body: trustBody,
+    response: one,
+    errors: [...connecting, 'mcp_tools_changed'],
+  }),
+} as const;

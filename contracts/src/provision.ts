@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { endpoint } from './endpoint.ts';
+import * as fields from './fields.ts';
+import { limits } from './limits.ts';
+
+/** The installation manifest, version 1 (contract section 9). */
+
+const counts = z.object({
+  created: z.number().int(),
+  updated: z.number().int(),
+  unchanged: z.number().int(),
+});
+
+/** What a manifest did, or with dryRun would do. */
+export const provisionReport = z.object({
+  applied: z.object({
+    users: counts,
+    providers: counts,
+    models: counts,
+    conversations: z.object({ created: z.number().int(), skipped: z.number().int() }),
+  }),
+  warnings: z.array(z.string()),
+  dryRun: z.boolean(),
+  /** What changes, a line each, for people: at most `limits.provisionChangesMax`, `changesLeftOut` says how many more. */
+  changes: z.array(z.object({ path: z.string(), action: z.enum(['create', 'update']), summary: z.string() })),
+  changesLeftOut: z.number().int(),
+});
+export type ProvisionReport = z.infer<typeof provisionReport>;
+
+export const provisionEndpoints = {
+  postProvision: endpoint({
+    method: 'POST',
+    path: '/api/admin/provision',
+    access: 'admin',
+    summary:
+      'Applies an installation manifest (JSON, or YAML as application/yaml), all or nothing; ?dryRun=1 only reports',
+    query: z.object({ dryRun: fields.booleanFlag.optional() }),
+    // Validated whole by provision/manifest.ts, with a path in every error.
+    body: z.unknown(),
+    bodyBytes: limits.manifestBytes,
+    response: provisionReport,
+    errors: ['last_admin', 'tier_in_use', 'credentials_unreadable'],
+  }),
+} as const;
