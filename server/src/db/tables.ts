@@ -214,6 +214,35 @@ export type ResponseFramesTable = {
   frames: string;
 };
 
+export type ProjectsTable = { id: string; name: string; archived: Flag; created_at: CreatedAt };
+
+export type ProjectMembersTable = {
+  project_id: string;
+  user_id: string;
+  role: 'owner' | 'member';
+  added_at: CreatedAt;
+};
+
+export type BlobsTable = { sha256: string; key: string; size: number; touched_at: UpdatedAt };
+
+export type ArtifactsTable = {
+  id: string;
+  /** Exactly one of these two. */
+  chat_id: string | null;
+  project_id: string | null;
+  /** `chat:<id>` or `project:<id>`. */
+  namespace: ColumnType<string, never, never>;
+  path: string;
+  search: string;
+  media_type: string;
+  size: number;
+  sha256: string;
+  created_by: string | null;
+  created_at: CreatedAt;
+};
+
+export type ArtifactImportsTable = { source: string; artifact_id: string; target: string; path: string };
+
 export type Tables = {
   users: UsersTable;
   sessions: SessionsTable;
@@ -231,4 +260,9 @@ export type Tables = {
   inputs: InputsTable;
   responses: ResponsesTable;
   response_frames: ResponseFramesTable;
+  projects: ProjectsTable;
+  project_members: ProjectMembersTable;
+  blobs: BlobsTable;
+  artifacts: ArtifactsTable;
+  artifact_imports: ArtifactImportsTable;
 };
