@@ -98,6 +98,15 @@ export type AuditEventsTable = {
   details: Json<Record<string, unknown>>;
 };
 
+/** One row; see settings/. */
+export type SettingsTable = {
+  singleton: Generated<boolean>;
+  branding: Json<Record<string, unknown>>;
+  oidc: Json<Record<string, unknown>>;
+  oidc_client_secret: string | null;
+  updated_at: UpdatedAt;
+};
+
 export type ModelTiersTable = { owner_id: string; value: number; label: string; position: number };
 
 export type ProvidersTable = {
@@ -250,6 +259,7 @@ export type Tables = {
   verifications: VerificationsTable;
   sign_in_failures: SignInFailuresTable;
   installation: InstallationTable;
+  settings: SettingsTable;
   invitations: InvitationsTable;
   audit_events: AuditEventsTable;
   model_tiers: ModelTiersTable;
