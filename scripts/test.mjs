@@ -60,7 +60,9 @@ async function checkTree() {
 
 async function buildProduct() {
   if (!isBuilt(root)) await build();
-  return true;
+  const { code } = await run(process.execPath, [join(root, 'web/bundle-size.mjs')], { cwd: root });
+  if (code !== 0) total.failed += 1;
+  return code === 0;
 }
 
 async function onEmbedded() {

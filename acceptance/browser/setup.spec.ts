@@ -67,7 +67,7 @@ test('from an empty installation to an answer that goes on after a reload', asyn
   await test.step('the first answer streams, and goes on after a reload', async () => {
     await page.getByRole('link', { name: 'Start the first conversation' }).click();
     await page.getByRole('button', { name: /^Model:/ }).click();
-    await page.getByRole('menuitemradio', { name: /words-250@50/ }).click();
+    await page.getByRole('option', { name: /words-250@50/ }).click();
     await page.getByLabel('Message', { exact: true }).fill('Say many words');
     await page.getByLabel('Message', { exact: true }).press('Enter');
     const thread = page.getByRole('log');

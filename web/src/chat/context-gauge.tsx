@@ -1,16 +1,16 @@
 import type { Chat, Message } from '@homeport/contracts/conversations';
-import { Menu, UnstyledButton } from '@mantine/core';
+import { UnstyledButton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Eraser } from 'lucide-react';
-import { call } from '../api.ts';
-import { failureText } from '../failure-text.ts';
-import { showFailure } from '../frame/toasts.tsx';
+import { lazyPart } from '../frame/lazy-part.tsx';
+import { useMenu } from '../frame/use-menu.ts';
 import { useText } from '../i18n.ts';
 import { catalogueQuery } from '../queries.ts';
 import classes from './composer.module.css';
 import type { ConversationStore } from './conversation-store.ts';
 import { effectiveModel, enabledModels } from './model-choice.ts';
 import type { ModelDecision } from './submission.ts';
+
+const ContextMenu = lazyPart(async () => (await import('./context-menu.tsx')).ContextMenu);
 
 type Props = {
   store: ConversationStore;
@@ -29,47 +29,42 @@ export function ContextGauge({ store, chat, used, decision, isDisabled }: Props)
   const t = useText();
   const { data } = useQuery(catalogueQuery);
   const { model } = effectiveModel(enabledModels(data?.providers ?? []), decision, chat);
+  const { place, buttonProps } = useMenu(ContextMenu);
   if (!model) return null;
   const share = Math.min(1, used / model.contextWindow);
-  const refresh = () =>
-    call('PATCH /api/chats', { body: { id: chat.id, freshContext: true } }).then(
-      () => store.restart(),
-      (error: unknown) => showFailure(t('context.failed'), failureText(error, t)),
-    );
   const label = t('context.label', { percent: Math.round(share * 100) });
   return (
-    <Menu position="top-start" width={280} shadow="md" offset={8}>
-      <Menu.Target>
-        <UnstyledButton className={classes.gauge} aria-label={label} title={label} data-full={share > 0.8 || undefined}>
-          <svg viewBox="0 0 18 18" width={18} height={18} aria-hidden="true">
-            <circle cx={9} cy={9} r={radius} className={classes.gaugeTrack} />
-            <circle
-              cx={9}
-              cy={9}
-              r={radius}
-              className={classes.gaugeFill}
-              strokeDasharray={`${share * length} ${length}`}
-              transform="rotate(-90 9 9)"
-            />
-          </svg>
-        </UnstyledButton>
-      </Menu.Target>
-      <Menu.Dropdown aria-label={label}>
-        <div className={classes.gaugeText}>
-          <strong>{used === 0 ? t('context.none') : t('context.used', { used, window: model.contextWindow })}</strong>
-          <p>{t('context.about')}</p>
-        </div>
-        <Menu.Divider />
-        <Menu.Item
-          leftSection={<Eraser size={15} aria-hidden />}
-          disabled={isDisabled || used === 0}
-          onClick={() => void refresh()}
-        >
-          {t('context.fresh')}
-          <span className={classes.gaugeHint}>{t('context.freshText')}</span>
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <>
+      <UnstyledButton
+        className={classes.gauge}
+        aria-label={label}
+        title={label}
+        data-full={share > 0.8 || undefined}
+        {...buttonProps}
+      >
+        <svg viewBox="0 0 18 18" width={18} height={18} aria-hidden="true">
+          <circle cx={9} cy={9} r={radius} className={classes.gaugeTrack} />
+          <circle
+            cx={9}
+            cy={9}
+            r={radius}
+            className={classes.gaugeFill}
+            strokeDasharray={`${share * length} ${length}`}
+            transform="rotate(-90 9 9)"
+          />
+        </svg>
+      </UnstyledButton>
+      {place ? (
+        <ContextMenu
+          {...place}
+          label={label}
+          store={store}
+          used={used}
+          contextWindow={model.contextWindow}
+          isDisabled={isDisabled}
+        />
+      ) : null}
+    </>
   );
 }
 

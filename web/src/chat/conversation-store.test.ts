@@ -72,9 +72,12 @@ function world(loads: (ChatDetail | Error)[]) {
   const none = new Set<number>();
   const encoder = new TextEncoder();
   let opened = 0;
+  const activity = { count: 0 };
   const store = new ConversationStore('c', {
     network: undefined,
-    onActivity: () => {},
+    onActivity: () => {
+      activity.count += 1;
+    },
     stop: async () => {},
     load: async () => {
       const next = loads.length > 1 ? loads.shift() : loads[0];
@@ -124,7 +127,7 @@ function world(loads: (ChatDetail | Error)[]) {
       ?.parts.find((each) => each.type === 'text');
     return part?.type === 'text' ? part.text : undefined;
   };
-  return { store, connections, connected, until, text, none };
+  return { store, connections, connected, until, text, none, activity };
 }
 
 test('shows the stored conversation, follows what runs, and reconciles at the end', async () => {
@@ -240,6 +243,15 @@ test('a response that has not begun yet is waited for', async (t) => {
   one.send(answer('a1', 'late'));
   await until(() => text() === 'late');
   store.unfollow();
+});
+
+test('an answer that was over before its stream was asked for still is news for the lists', async () => {
+  const { store, until, none, activity } = world([detail({ messages: [user('u1')] })]);
+  none.add(1);
+  store.addSubmitted({ id: 'u1', parts: [] }, undefined, '');
+  store.expectResponse({ assistantId: 'a1', messageId: 'u1' });
+  await until(() => store.getView().response === null && store.getView().connection === 'idle');
+  assert.equal(activity.count, 1);
 });
 
 test('leaving closes the stream and nothing else', async () => {

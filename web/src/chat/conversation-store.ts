@@ -193,13 +193,15 @@ export class ConversationStore {
 
   #adopt(detail: ChatDetail): void {
     const running = detail.response?.assistantId;
+    const before = this.#view.response?.assistantId;
+    const hasEndedUnseen = before !== undefined && before !== running && before !== this.#live?.id;
     if (this.#live && this.#live.id !== running) this.#live = null;
     if (!this.#live) this.#after = undefined;
     const merged = mergeDetail(this.#view, detail);
     this.#hasWaiting = detail.inputs.length > 0;
     const { chat } = this.#view;
-    if (chat && chat.title !== detail.chat.title) this.#deps.onActivity(this.chatId);
-    const isStopping = this.#view.isStopping && running !== undefined && running === this.#view.response?.assistantId;
+    if (hasEndedUnseen || (chat && chat.title !== detail.chat.title)) this.#deps.onActivity(this.chatId);
+    const isStopping = this.#view.isStopping && running !== undefined && running === before;
     const startFailure = detail.response ? undefined : this.#view.startFailure;
     this.#change({
       ...merged,

@@ -1,86 +1,30 @@
-import { Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
-import { ChevronsUpDown, LogOut, Settings } from 'lucide-react';
-import { locales } from '../choose-locale.ts';
+import { UnstyledButton } from '@mantine/core';
+import { ChevronsUpDown } from 'lucide-react';
 import { useText } from '../i18n.ts';
-import { useLocale } from '../locale.ts';
 import { useWorkbench } from '../workbench.ts';
 import classes from './account-menu.module.css';
-import { useSignOut } from './sign-out.ts';
+import { lazyPart } from './lazy-part.tsx';
+import { useMenu } from './use-menu.ts';
 
-const schemes = ['auto', 'light', 'dark'] as const;
+const AccountMenuItems = lazyPart(async () => (await import('./account-menu-items.tsx')).AccountMenuItems);
 
-/** Who is signed in, the appearance, settings and sign-out. Signing out leaves drafts and receipts where they are. */
+/** Who is signed in, and the way to what belongs to them. */
 export function AccountMenu() {
   const t = useText();
   const { user } = useWorkbench();
-  const signOut = useSignOut();
+  const { place, buttonProps } = useMenu(AccountMenuItems);
   return (
-    <Menu position="top-start" width={240} offset={6}>
-      <Menu.Target>
-        <UnstyledButton className={classes.account}>
-          <span className={classes.avatar} aria-hidden>
-            {initials(user.name)}
-          </span>
-          <span className="visually-hidden">{t('nav.account')}</span>
-          <span className={classes.name}>{user.name}</span>
-          <ChevronsUpDown size={15} aria-hidden className={classes.chevron} />
-        </UnstyledButton>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <div className={classes.identity}>{user.email}</div>
-        <Menu.Divider />
-        <ThemeSwitch />
-        <Menu.Divider />
-        <LanguageSwitch />
-        <Menu.Divider />
-        <Menu.Item component={Link} to="/settings" leftSection={<Settings size={15} />}>
-          {t('nav.settings')}
-        </Menu.Item>
-        <Menu.Item leftSection={<LogOut size={15} />} onClick={() => void signOut()}>
-          {t('nav.signOut')}
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
-  );
-}
-
-function ThemeSwitch() {
-  const t = useText();
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
-  return (
-    <Menu.RadioGroup
-      value={colorScheme}
-      onChange={(value) => setColorScheme(schemes.find((scheme) => scheme === value) ?? 'auto')}
-    >
-      <Menu.Label>{t('theme.label')}</Menu.Label>
-      {schemes.map((scheme) => (
-        <Menu.RadioItem key={scheme} value={scheme}>
-          {t(`theme.${scheme}`)}
-        </Menu.RadioItem>
-      ))}
-    </Menu.RadioGroup>
-  );
-}
-
-function LanguageSwitch() {
-  const t = useText();
-  const { locale, setLocale } = useLocale();
-  return (
-    <Menu.RadioGroup
-      value={locale}
-      onChange={(value) => {
-        const chosen = locales.find((other) => other.locale === value);
-        if (chosen) void setLocale(chosen.locale);
-      }}
-    >
-      <Menu.Label>{t('nav.language')}</Menu.Label>
-      {locales.map((other) => (
-        <Menu.RadioItem key={other.locale} value={other.locale} lang={other.locale}>
-          {other.name}
-        </Menu.RadioItem>
-      ))}
-    </Menu.RadioGroup>
+    <>
+      <UnstyledButton className={classes.account} {...buttonProps}>
+        <span className={classes.avatar} aria-hidden>
+          {initials(user.name)}
+        </span>
+        <span className="visually-hidden">{t('nav.account')}</span>
+        <span className={classes.name}>{user.name}</span>
+        <ChevronsUpDown size={15} aria-hidden className={classes.chevron} />
+      </UnstyledButton>
+      {place ? <AccountMenuItems {...place} /> : null}
+    </>
   );
 }
 

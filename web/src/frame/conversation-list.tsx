@@ -8,14 +8,16 @@ import { chatsQuery } from '../queries.ts';
 import classes from './conversation-list.module.css';
 import { ConversationRow } from './conversation-row.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
-import { type OpenMenu, RowMenu } from './row-menu.tsx';
+import { lazyPart } from './lazy-part.tsx';
 import { extendTo, noSelection, type RowSelection, toggleRow } from './row-selection.ts';
 import { searchWords } from './search-words.ts';
-import { SelectionBar } from './selection-bar.tsx';
 import { groupByTime, type TimeGroup } from './time-groups.ts';
 import { useChatChanges } from './use-chat-changes.ts';
 import { useIsSlow } from './use-is-slow.ts';
 import { focusRow, useListInput } from './use-list-input.ts';
+
+const RowMenu = lazyPart(async () => (await import('./row-menu.tsx')).RowMenu);
+const SelectionBar = lazyPart(async () => (await import('./selection-bar.tsx')).SelectionBar);
 
 /** The conversations by time of their last activity; more are loaded as the end comes into view. */
 export function ConversationList({ q, isArchived }: { q: string; isArchived: boolean }) {
@@ -62,7 +64,7 @@ function Rows({ chats, q, isArchived, children }: RowsProps) {
   const [selection, setSelection] = useState<RowSelection>(noSelection);
   const [focused, setFocused] = useState<string>();
   const [renaming, setRenaming] = useState<string>();
-  const [menu, setMenu] = useState<OpenMenu>();
+  const [menu, setMenu] = useState<{ chat: Chat; button: HTMLElement }>();
   const [deleting, setDeleting] = useState<readonly Chat[]>([]);
   const words = useMemo(() => searchWords(q), [q]);
   const order = useMemo(() => chats.map((chat) => chat.id), [chats]);
@@ -134,7 +136,10 @@ function Rows({ chats, q, isArchived, children }: RowsProps) {
     },
     [changes],
   );
-  const onMenu = useCallback((chat: Chat, button: HTMLElement) => setMenu({ chat, button }), []);
+  const onMenu = useCallback(
+    (chat: Chat, button: HTMLElement) => setMenu((open) => (open?.button === button ? undefined : { chat, button })),
+    [],
+  );
 
   return (
     <>
@@ -148,7 +153,13 @@ function Rows({ chats, q, isArchived, children }: RowsProps) {
           onClose={() => setSelection(noSelection)}
         />
       ) : null}
-      <div className={classes.scroll} ref={scroller} onScroll={() => setMenu(undefined)} {...handlers}>
+      <div
+        className={classes.scroll}
+        ref={scroller}
+        onScroll={() => setMenu(undefined)}
+        onPointerEnter={RowMenu.preload}
+        {...handlers}
+      >
         {groupByTime(chats, new Date()).map(({ group, items }) => (
           <section key={group} aria-label={groupLabel(group, t)} className={classes.group}>
             <h3 className={classes.heading}>{groupLabel(group, t)}</h3>
@@ -175,7 +186,9 @@ function Rows({ chats, q, isArchived, children }: RowsProps) {
       </div>
       {menu ? (
         <RowMenu
-          open={menu}
+          key={menu.chat.id}
+          chat={menu.chat}
+          button={menu.button}
           onClose={closeMenu}
           actions={{
             rename: () => setRenaming(menu.chat.id),

@@ -1,14 +1,16 @@
-import { ActionIcon, Menu } from '@mantine/core';
+import { ActionIcon } from '@mantine/core';
 import { Ellipsis } from 'lucide-react';
 import { useState, useSyncExternalStore } from 'react';
 import { useText } from '../i18n.ts';
 import { useWorkbench } from '../workbench.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { lazyPart } from './lazy-part.tsx';
-import { ConversationMenuItems } from './row-menu.tsx';
 import { useChatChanges } from './use-chat-changes.ts';
+import { useMenu } from './use-menu.ts';
 
 const RenameDialog = lazyPart(async () => (await import('./rename-dialog.tsx')).RenameDialog);
+
+const RowMenu = lazyPart(async () => (await import('./row-menu.tsx')).RowMenu);
 
 /** What can be done with the conversation on the page: rename, archive, export, delete. */
 export function ConversationMenu({ chatId }: { chatId: string }) {
@@ -18,27 +20,25 @@ export function ConversationMenu({ chatId }: { chatId: string }) {
   const { chat } = useSyncExternalStore(store.subscribe, store.getView);
   const changes = useChatChanges();
   const [dialog, setDialog] = useState<'rename' | 'delete'>();
+  const { place, buttonProps } = useMenu(RowMenu);
   if (!chat) return null;
   const title = chat.title || t('nav.untitled');
   return (
     <>
-      <Menu position="bottom-end" width={212}>
-        <Menu.Target>
-          <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('nav.more', { title })}>
-            <Ellipsis size={19} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <ConversationMenuItems
-            chat={chat}
-            actions={{
-              rename: () => setDialog('rename'),
-              setArchived: () => void changes.setArchived([chat], !chat.archived),
-              remove: () => setDialog('delete'),
-            }}
-          />
-        </Menu.Dropdown>
-      </Menu>
+      <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('nav.more', { title })} {...buttonProps}>
+        <Ellipsis size={19} />
+      </ActionIcon>
+      {place ? (
+        <RowMenu
+          {...place}
+          chat={chat}
+          actions={{
+            rename: () => setDialog('rename'),
+            setArchived: () => void changes.setArchived([chat], !chat.archived),
+            remove: () => setDialog('delete'),
+          }}
+        />
+      ) : null}
       {dialog === 'delete' ? <DeleteDialog chats={[chat]} onClose={() => setDialog(undefined)} /> : null}
       {dialog === 'rename' ? (
         <RenameDialog

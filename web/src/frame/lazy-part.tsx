@@ -2,13 +2,20 @@ import { type ComponentType, useEffect, useState } from 'react';
 import { useText } from '../i18n.ts';
 import { showFailure } from './toasts.tsx';
 
+/** `preload` fetches the part ahead of its first use, and is silent where it cannot. */
+export type LazyPart<P extends object> = ComponentType<P> & { preload: () => void };
+
 /**
  * A part of the page that is loaded when it is first shown. One that cannot be loaded, as without a network, leaves the page
  * as it is and comes once the network is back.
  */
-export function lazyPart<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
+export function lazyPart<P extends object>(load: () => Promise<ComponentType<P>>): LazyPart<P> {
   let known: ComponentType<P> | undefined;
-  return function Part(props: P) {
+  const keep = (part: ComponentType<P>) => {
+    known = part;
+    return part;
+  };
+  function Part(props: P) {
     const t = useText();
     const [Loaded, setLoaded] = useState<ComponentType<P> | undefined>(() => known);
     useEffect(() => {
@@ -18,7 +25,7 @@ export function lazyPart<P extends object>(load: () => Promise<ComponentType<P>>
       const attempt = () =>
         load().then(
           (part) => {
-            known = part;
+            keep(part);
             if (!signal.aborted) setLoaded(() => part);
           },
           () => {
@@ -31,5 +38,6 @@ export function lazyPart<P extends object>(load: () => Promise<ComponentType<P>>
       return () => abort.abort();
     }, [t]);
     return Loaded ? <Loaded {...props} /> : null;
-  };
+  }
+  return Object.assign(Part, { preload: () => void load().then(keep, () => {}) });
 }

@@ -3,7 +3,8 @@ import { Menu } from '@mantine/core';
 import { Archive, ArchiveRestore, Braces, FileText, ListChecks, PencilLine, Trash2 } from 'lucide-react';
 import { fileAddress } from '../api.ts';
 import { useText } from '../i18n.ts';
-import classes from './conversation-list.module.css';
+import { MenuAt } from './menu-at.tsx';
+import type { MenuPlace } from './use-menu.ts';
 
 export type ConversationActions = {
   rename: () => void;
@@ -14,7 +15,7 @@ export type ConversationActions = {
 };
 
 /** What can be done with one conversation: entries of a menu. */
-export function ConversationMenuItems({ chat, actions }: { chat: Chat; actions: ConversationActions }) {
+function ConversationMenuItems({ chat, actions }: { chat: Chat; actions: ConversationActions }) {
   const t = useText();
   const exportAs = (format: 'markdown' | 'json') => ({
     component: 'a' as const,
@@ -52,43 +53,19 @@ export function ConversationMenuItems({ chat, actions }: { chat: Chat; actions: 
   );
 }
 
-export type OpenMenu = { chat: Chat; button: HTMLElement };
+type Props = MenuPlace & { chat: Chat; actions: ConversationActions };
 
 /** The one menu of the whole list, at the button of the row it is open for: a thousand rows have no menu each. */
-export function RowMenu({
-  open,
-  actions,
-  onClose,
-}: {
-  open: OpenMenu;
-  actions: ConversationActions;
-  onClose: () => void;
-}) {
+export function RowMenu({ chat, actions, ...place }: Props) {
   const t = useText();
-  const box = open.button.getBoundingClientRect();
-  const label = t('nav.more', { title: open.chat.title || t('nav.untitled') });
   return (
-    <Menu
-      opened
-      onClose={onClose}
+    <MenuAt
+      {...place}
+      label={t('nav.more', { title: chat.title || t('nav.untitled') })}
       position="bottom-end"
       width={212}
-      returnFocus={false}
-      closeOnClickOutside
-      closeOnEscape
     >
-      <Menu.Target>
-        <button
-          type="button"
-          tabIndex={-1}
-          aria-label={label}
-          className={classes.anchor}
-          style={{ top: box.top, left: box.left, width: box.width, height: box.height }}
-        />
-      </Menu.Target>
-      <Menu.Dropdown>
-        <ConversationMenuItems chat={open.chat} actions={actions} />
-      </Menu.Dropdown>
-    </Menu>
+      <ConversationMenuItems chat={chat} actions={actions} />
+    </MenuAt>
   );
 }

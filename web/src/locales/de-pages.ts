@@ -323,4 +323,7 @@ export const texts: Record<keyof typeof english, string> = {
   'tiers.putBack': 'Zurückholen',
   'tiers.reset': 'Änderungen zurücknehmen',
   'tiers.models': '{count, plural, =0 {keine Modelle} one {# Modell} other {# Modelle}}',
+
+  'model.search': 'Modelle suchen',
+  'model.noHits': 'Kein Modell passt zu „{query}“.',
 };

@@ -317,4 +317,7 @@ export const texts = {
   'tiers.putBack': 'Put back',
   'tiers.reset': 'Undo changes',
   'tiers.models': '{count, plural, =0 {no models} one {# model} other {# models}}',
+
+  'model.search': 'Search models',
+  'model.noHits': 'No model matches “{query}”.',
 } as const;

@@ -1,0 +1,135 @@
+import type { Locator, Page } from '@playwright/test';
+import { addModels, type Caller } from '../product.ts';
+import { expectAccessible, expectAccessibleHere, expectNoSidewaysScroll } from './accessible.ts';
+import { expect, test } from './fixtures.ts';
+
+const names = ['echo', 'reason', 'think', 'hang-5', ...Array.from({ length: 12 }, (_, index) => `words-${index + 10}`)];
+const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
+
+/** Opened by the keyboard, looked at, closed by Escape: the focus is on the button again. */
+async function openAndClose(page: Page, button: Locator, look: () => Promise<void>): Promise<void> {
+  await button.focus();
+  await page.keyboard.press('Enter');
+  await expect(button).toHaveAttribute('aria-expanded', 'true');
+  await expect(page.locator('[role="menu"]:focus-within, [role="combobox"]:focus')).toBeVisible();
+  await look();
+  await page.keyboard.press('Escape');
+  await expect(button).toHaveAttribute('aria-expanded', 'false');
+  await expect(button).toBeFocused();
+}
+
+async function bodyOfNextSubmission(page: Page): Promise<{ modelId?: string; modelPinned?: boolean }> {
+  return (await page.waitForRequest('**/api/chat/start')).postDataJSON();
+}
+
+test('every menu is open to the keyboard and to axe', async ({ page, person, installation, provider }) => {
+  test.setTimeout(120_000);
+  await addModels(person.caller, provider, names);
+  await page.goto(installation.url);
+  await field(page).fill('Hello there');
+  await field(page).press('Enter');
+  await expect(page.locator('[data-role="assistant"][aria-busy="false"]')).toBeVisible();
+  await openAndClose(page, page.getByRole('button', { name: 'Answer again with another model' }), async () => {
+    await expect(page.getByRole('menuitem', { name: 'echo' })).toBeFocused();
+    await page.keyboard.press('ArrowDown');
+    await expect(page.getByRole('menuitem', { name: 'reason' })).toBeFocused();
+    await expectAccessible(page);
+  });
+  await openAndClose(page, page.getByRole('button', { name: /of the context is used/ }), async () => {
+    await expect(page.getByRole('menu')).toContainText('tokens');
+    await expectAccessible(page);
+  });
+  await openAndClose(page, page.getByRole('button', { name: /^Model:/ }), async () => {
+    await expect(page.getByRole('combobox', { name: 'Search models' })).toBeFocused();
+    await expectAccessible(page);
+    await expectNoSidewaysScroll(page);
+  });
+  await openAndClose(page, page.getByRole('button', { name: /^Account:/ }), async () => {
+    await expect(page.getByRole('menuitemradio', { name: 'System' })).toBeFocused();
+    await page.keyboard.press('ArrowUp');
+    await expect(page.getByRole('menuitem', { name: 'Sign out' })).toBeFocused();
+    await expectAccessibleHere(page);
+  });
+  await openAndClose(page, page.getByRole('navigation').getByRole('button', { name: /^Options for/ }), async () => {
+    await expect(page.getByRole('menuitem', { name: 'Rename' })).toBeVisible();
+    await expectAccessibleHere(page);
+  });
+  await page.setViewportSize({ width: 390, height: 844 });
+  await openAndClose(page, page.getByRole('banner').getByRole('button', { name: /^Options for/ }), async () => {
+    await expect(page.getByRole('menuitem', { name: 'Export as JSON' })).toBeVisible();
+    await expectAccessibleHere(page);
+  });
+  await page.getByRole('button', { name: 'Open the sidebar' }).click();
+  await openAndClose(page, page.getByRole('dialog').getByRole('button', { name: /^Account:/ }), async () => {
+    await expect(page.getByRole('menuitem', { name: 'Sign out' })).toBeInViewport({ ratio: 1 });
+  });
+});
+
+test('a model is searched, kept for the conversation or used once', async ({
+  page,
+  person,
+  installation,
+  provider,
+}) => {
+  const ids = await addModels(person.caller, provider, names);
+  await tierOf(person.caller, ids[2] ?? '', 4);
+  await page.goto(installation.url);
+  const picker = page.getByRole('button', { name: /^Model:/ });
+  const search = page.getByRole('combobox', { name: 'Search models' });
+  await picker.click();
+  await expect(page.getByRole('option', { name: /^Default/ })).toHaveAttribute('aria-selected', 'true');
+  await expect(page.getByRole('group', { name: 'Maximum' }).getByRole('option')).toHaveText(/^think/);
+  await search.fill('WORDS scripted 15');
+  await expect(page.getByRole('option')).toHaveCount(1);
+  await expect(page.getByRole('option').locator('mark')).toHaveText(['words', '15']);
+  await search.fill('no-such');
+  await expect(page.getByText('No model matches “no-such”.')).toBeVisible();
+  await expectAccessibleHere(page);
+
+  await test.step('once', async () => {
+    await page.getByRole('checkbox', { name: 'Keep for this conversation' }).uncheck();
+    await search.fill('rea');
+    await search.press('Enter');
+    await expect(picker).toHaveAccessibleName('Model: reason');
+    await expect(picker).toBeFocused();
+    await expect(picker).toContainText('once');
+    await field(page).fill('One');
+    const body = bodyOfNextSubmission(page);
+    await field(page).press('Enter');
+    expect(await body).toMatchObject({ modelId: ids[1] });
+    expect(await body).not.toHaveProperty('modelPinned');
+    await expect(page.locator('[data-role="assistant"][aria-busy="false"]')).toContainText('Then I answer.');
+    await expect(picker).toHaveAccessibleName('Model: echo');
+  });
+
+  await test.step('kept, by the arrows', async () => {
+    await picker.press('Enter');
+    await expect(search).toBeFocused();
+    await page.keyboard.press('End');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await expect(search).toHaveAttribute('aria-activedescendant', /.+/);
+    await page.keyboard.press('Enter');
+    await expect(picker).toHaveAccessibleName('Model: think');
+    await field(page).fill('Two');
+    const body = bodyOfNextSubmission(page);
+    await field(page).press('Enter');
+    expect(await body).toMatchObject({ modelId: ids[2], modelPinned: true });
+    await expect(page.locator('[data-role="assistant"][aria-busy="false"]')).toHaveCount(2);
+    await page.reload();
+    await expect(picker).toHaveAccessibleName('Model: think');
+  });
+
+  await test.step('back to the default', async () => {
+    await picker.click();
+    await page.getByRole('option', { name: /^Default/ }).click();
+    await field(page).fill('Three');
+    const body = bodyOfNextSubmission(page);
+    await field(page).press('Enter');
+    expect(await body).toMatchObject({ modelPinned: false });
+  });
+});
+
+async function tierOf(caller: Caller, id: string, tier: number): Promise<void> {
+  await caller.must('PATCH', '/api/models', { id, tier });
+}

@@ -1,0 +1,75 @@
+import { Menu, useMantineColorScheme } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { LogOut, Settings } from 'lucide-react';
+import { locales } from '../choose-locale.ts';
+import { useText } from '../i18n.ts';
+import { useLocale } from '../locale.ts';
+import { useWorkbench } from '../workbench.ts';
+import classes from './account-menu.module.css';
+import { MenuAt } from './menu-at.tsx';
+import { useSignOut } from './sign-out.ts';
+import type { MenuPlace } from './use-menu.ts';
+
+const schemes = ['auto', 'light', 'dark'] as const;
+
+/** Appearance, language, settings and sign-out. Signing out leaves drafts and receipts where they are. */
+export function AccountMenuItems(place: MenuPlace) {
+  const t = useText();
+  const { user } = useWorkbench();
+  const signOut = useSignOut();
+  return (
+    <MenuAt {...place} label={`${t('nav.account')} ${user.name}`} position="top-start" width={240} offset={6}>
+      <div className={classes.identity}>{user.email}</div>
+      <Menu.Divider />
+      <ThemeSwitch />
+      <Menu.Divider />
+      <LanguageSwitch />
+      <Menu.Divider />
+      <Menu.Item component={Link} to="/settings" leftSection={<Settings size={15} />}>
+        {t('nav.settings')}
+      </Menu.Item>
+      <Menu.Item leftSection={<LogOut size={15} />} onClick={() => void signOut()}>
+        {t('nav.signOut')}
+      </Menu.Item>
+    </MenuAt>
+  );
+}
+
+function ThemeSwitch() {
+  const t = useText();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  return (
+    <Menu.RadioGroup
+      value={colorScheme}
+      onChange={(value) => setColorScheme(schemes.find((scheme) => scheme === value) ?? 'auto')}
+    >
+      <Menu.Label>{t('theme.label')}</Menu.Label>
+      {schemes.map((scheme) => (
+        <Menu.RadioItem key={scheme} value={scheme}>
+          {t(`theme.${scheme}`)}
+        </Menu.RadioItem>
+      ))}
+    </Menu.RadioGroup>
+  );
+}
+
+function LanguageSwitch() {
+  const t = useText();
+  const { locale, setLocale } = useLocale();
+  return (
+    <Menu.RadioGroup
+      value={locale}
+      onChange={(value) => {
+        const chosen = locales.find((other) => other.locale === value);
+        if (chosen) void setLocale(chosen.locale);
+      }}
+    >
+      <Menu.Label>{t('nav.language')}</Menu.Label>
+      {locales.map((other) => (
+        <Menu.RadioItem key={other.locale} value={other.locale} lang={other.locale}>
+          {other.name}
+        </Menu.RadioItem>
+      ))}
+    </Menu.RadioGroup>
+  );
+}

@@ -1,0 +1,34 @@
+import { Menu, type MenuProps } from '@mantine/core';
+import { type ReactNode, type Ref, useLayoutEffect } from 'react';
+import type { MenuPlace } from './use-menu.ts';
+
+type Props = MenuPlace & Pick<MenuProps, 'position' | 'width' | 'offset'> & { label: string; children: ReactNode };
+
+/** An open menu at a button that stands elsewhere on the page. Load it lazily: menus are a tenth of the client. */
+export function MenuAt({ button, onClose, label, children, ...props }: Props) {
+  return (
+    <Menu opened onClose={onClose} returnFocus={false} {...props}>
+      <Menu.Target>
+        <Anchor element={button} />
+      </Menu.Target>
+      <Menu.Dropdown
+        aria-label={label}
+        aria-labelledby={undefined}
+        mah="min(30rem, 70dvh)"
+        style={{ overflowY: 'auto' }}
+      >
+        {children}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** Stands for an element that React has put elsewhere; the menu places itself at it and takes its clicks for inside. */
+export function Anchor({ element, ref }: { element: HTMLElement; ref?: Ref<HTMLElement> }) {
+  useLayoutEffect(() => {
+    if (typeof ref !== 'function') return;
+    ref(element);
+    return () => void ref(null);
+  }, [element, ref]);
+  return null;
+}
