@@ -89,6 +89,11 @@ const tiersRoute = createRoute({
   path: '/tiers',
   component: lazyRouteComponent(() => import('./settings/tiers-page.tsx'), 'TiersPage'),
 });
+const toolsRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/tools',
+  component: lazyRouteComponent(() => import('./settings/tools-page.tsx'), 'ToolsPage'),
+});
 
 type ReturnSearch = { return?: string; error?: string };
 const returnSearch = (search: Record<string, unknown>): ReturnSearch => ({
@@ -129,7 +134,7 @@ const routeTree = rootRoute.addChildren([
   signedInRoute.addChildren([
     newConversationRoute,
     conversationRoute,
-    settingsRoute.addChildren([settingsIndexRoute, accountRoute, providersRoute, modelsRoute, tiersRoute]),
+    settingsRoute.addChildren([settingsIndexRoute, accountRoute, providersRoute, modelsRoute, tiersRoute, toolsRoute]),
   ]),
   signInRoute,
   setupRoute,

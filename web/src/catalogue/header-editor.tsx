@@ -1,15 +1,23 @@
 import { limits } from '@homeport/contracts/limits';
 import { ActionIcon, Button, TextInput } from '@mantine/core';
-import type { UseFormReturnType } from '@mantine/form';
+import type { GetInputPropsReturnType } from '@mantine/form';
 import { ChevronRight, Plus, X } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { useText } from '../i18n.ts';
 import { createId } from '../ids.ts';
 import classes from './catalogue.module.css';
-import type { ProviderValues } from './provider-values.ts';
+import type { HeaderRow } from './provider-values.ts';
 
-/** Custom headers of a provider, one row each. Folded until there are some. */
-export function HeaderEditor({ form }: { form: UseFormReturnType<ProviderValues> }) {
+/** The form that the rows stand in, under `headers`. */
+type HeaderForm = {
+  values: { headers: HeaderRow[] };
+  insertListItem(path: 'headers', row: HeaderRow): void;
+  removeListItem(path: 'headers', index: number): void;
+  getInputProps(path: string): GetInputPropsReturnType;
+};
+
+/** Custom headers of a provider or MCP server, one row each. Folded until there are some. */
+export function HeaderEditor({ form, hint }: { form: HeaderForm; hint: string }) {
   const t = useText();
   const { headers } = form.values;
   const [isOpen] = useState(headers.length > 0);
@@ -30,7 +38,7 @@ export function HeaderEditor({ form }: { form: UseFormReturnType<ProviderValues>
         {headers.length > 0 ? <span className={classes.count}>{headers.length}</span> : null}
       </summary>
       <div className={classes.headers} ref={list}>
-        <p className={classes.hint}>{t('provider.headersHint')}</p>
+        <p className={classes.hint}>{hint}</p>
         {headers.map((row, index) => (
           <div key={row.key} className={classes.header} data-row>
             <TextInput

@@ -117,7 +117,7 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
         placeholder="https://api.example.com/v1"
       />
       <ApiKeyField api={api} isStored={provider?.hasApiKey === true} />
-      <HeaderEditor form={form} />
+      <HeaderEditor form={form} hint={t('provider.headersHint')} />
       {isCurrent ? (
         <ProviderTestResult
           state={state}

@@ -35,7 +35,8 @@ export function providerFaults(values: ProviderValues, t: Translate): Record<str
   };
 }
 
-function headerFaults(rows: readonly HeaderRow[], t: Translate): Record<string, string | null> {
+/** Faults of header rows by field path. */
+export function headerFaults(rows: readonly HeaderRow[], t: Translate): Record<string, string | null> {
   const names = rows.map((row) => row.name.trim().toLowerCase());
   const faults: Record<string, string | null> = {};
   rows.forEach((row, index) => {
@@ -94,7 +95,8 @@ export function providerField(path: string, values: ProviderValues): string | un
   return index < 0 ? undefined : `headers.${index}.name`;
 }
 
-function headerRecord(rows: readonly HeaderRow[]): Record<string, string> {
+/** The rows as the body takes them; empty ones are left out. */
+export function headerRecord(rows: readonly HeaderRow[]): Record<string, string> {
   return Object.fromEntries(rows.filter((row) => !isBlank(row)).map((row) => [row.name.trim(), row.value]));
 }
 

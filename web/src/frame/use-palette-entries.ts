@@ -16,6 +16,7 @@ import {
   Sparkles,
   SquarePen,
   UserRound,
+  Wrench,
 } from 'lucide-react';
 import { call } from '../api.ts';
 import { failureText } from '../failure-text.ts';
@@ -122,6 +123,7 @@ function useSettings(): Entry[] {
     ['/settings/providers', 'settings.providers', Plug],
     ['/settings/models', 'settings.models', Boxes],
     ['/settings/tiers', 'settings.tiers', Layers],
+    ['/settings/tools', 'settings.tools', Wrench],
   ] as const;
   return pages.map(([to, text, Icon]) => ({
     id: to,

@@ -223,6 +223,7 @@ export const texts: Record<keyof typeof english, string> = {
   'settings.providers': 'Anbieter',
   'settings.models': 'Modelle',
   'settings.tiers': 'Stufen',
+  'settings.tools': 'Werkzeuge (MCP)',
   'settings.changeFailed': 'Das hat nicht geklappt',
   'settings.readOnlyManaged': 'Diese Installation hat einen Katalog für alle. Nur ihre Verwaltung kann ihn ändern.',
   'settings.readOnlyOff': 'Die Verwaltung hat die Anbietereinstellungen für dein Konto abgeschaltet.',

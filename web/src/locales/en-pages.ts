@@ -217,6 +217,7 @@ export const texts = {
   'settings.providers': 'Providers',
   'settings.models': 'Models',
   'settings.tiers': 'Tiers',
+  'settings.tools': 'Tools (MCP)',
   'settings.changeFailed': 'That did not work',
   'settings.readOnlyManaged':
     'This installation keeps one catalogue for everybody. Only its administrators can change it.',

@@ -1,5 +1,6 @@
 import texts from 'virtual:catalogue/de';
+import mcpTexts from 'virtual:catalogue/de-mcp';
 import pageTexts from 'virtual:catalogue/de-pages';
 
 /** All German texts: one file, loaded where German is chosen. */
-export const german = { ...texts, ...pageTexts };
+export const german = { ...texts, ...pageTexts, ...mcpTexts };

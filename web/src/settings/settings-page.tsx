@@ -1,6 +1,6 @@
 import '../page-texts.ts';
 import { Link, Outlet } from '@tanstack/react-router';
-import { Boxes, Layers, Plug, UserRound } from 'lucide-react';
+import { Boxes, Layers, Plug, UserRound, Wrench } from 'lucide-react';
 import { useText } from '../i18n.ts';
 import classes from './settings-page.module.css';
 
@@ -9,6 +9,7 @@ const sections = [
   { to: '/settings/providers', text: 'settings.providers', Icon: Plug },
   { to: '/settings/models', text: 'settings.models', Icon: Boxes },
   { to: '/settings/tiers', text: 'settings.tiers', Icon: Layers },
+  { to: '/settings/tools', text: 'settings.tools', Icon: Wrench },
 ] as const;
 
 /** `/settings/*`: the list of sections, and the chosen one. */

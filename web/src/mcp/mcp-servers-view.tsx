@@ -1,0 +1,114 @@
+import './mcp-texts.ts';
+import type { McpServer, McpServerDetail } from '@homeport/contracts/mcp';
+import { Button } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Plus } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import { ApiFailure } from '../api-failure.ts';
+import { failureText } from '../failure-text.ts';
+import { FormFailure, Notice } from '../forms/notice.tsx';
+import { showFailure } from '../frame/toasts.tsx';
+import { useText } from '../i18n.ts';
+import { Loading } from '../settings/catalogue-view.tsx';
+import { FormDialog } from '../settings/form-dialog.tsx';
+import { EmptyState } from '../settings/section.tsx';
+import { createMcpApi, mcpServersQuery } from './mcp-api.ts';
+import { ServerCard } from './server-card.tsx';
+import { ServerForm } from './server-form.tsx';
+import { ToolReview } from './tool-review.tsx';
+import { useServerChanges } from './use-server-changes.ts';
+
+type Dialog =
+  | { kind: 'form'; server: McpServer | undefined; stored: McpServerDetail['headers'] | undefined }
+  | { kind: 'review'; server: McpServer };
+
+/** The MCP servers of the signed-in user or, with `userId`, of another user; with everything that can be done with them. */
+export function McpServersView({ userId }: { userId?: string }) {
+  const t = useText();
+  const queries = useQueryClient();
+  const { data, error, refetch } = useQuery(mcpServersQuery(userId));
+  const api = useMemo(() => createMcpApi(userId), [userId]);
+  const changes = useServerChanges(api, userId);
+  const [dialog, setDialog] = useState<Dialog>();
+  const close = () => setDialog(undefined);
+
+  const edit = async (server: McpServer) => {
+    if (!server.hasHeaders) return setDialog({ kind: 'form', server, stored: {} });
+    try {
+      setDialog({ kind: 'form', server, stored: (await api.read(server.id)).headers });
+    } catch (failure) {
+      const isUnreadable = failure instanceof ApiFailure && failure.code === 'credentials_unreadable';
+      if (isUnreadable) setDialog({ kind: 'form', server, stored: undefined });
+      else showFailure(t('settings.changeFailed'), failureText(failure, t));
+    }
+  };
+  const onSaved = (saved: McpServer) => {
+    void queries.invalidateQueries({ queryKey: mcpServersQuery(userId).queryKey });
+    const needsReview = saved.trustState !== 'trusted' && saved.lastError === null;
+    setDialog(needsReview ? { kind: 'review', server: saved } : undefined);
+  };
+  const add = (
+    <Button
+      leftSection={<Plus size={16} aria-hidden />}
+      onClick={() => setDialog({ kind: 'form', server: undefined, stored: undefined })}
+    >
+      {t('mcp.add')}
+    </Button>
+  );
+
+  if (error && !data) {
+    return (
+      <>
+        <FormFailure failure={error} />
+        <Button variant="default" onClick={() => void refetch()}>
+          {t('app.retry')}
+        </Button>
+      </>
+    );
+  }
+  if (!data) return <Loading />;
+  const { servers, canEdit } = data;
+  return (
+    <>
+      {canEdit ? null : <Notice kind="info">{t('mcp.readOnly')}</Notice>}
+      {servers.length === 0 ? (
+        <EmptyState
+          title={t('mcp.emptyTitle')}
+          text={t(canEdit ? 'mcp.emptyText' : 'mcp.emptyReadOnly')}
+          action={canEdit ? add : undefined}
+        />
+      ) : null}
+      {servers.map((server) => (
+        <ServerCard
+          key={server.id}
+          server={server}
+          canEdit={canEdit}
+          changes={changes}
+          onEdit={() => void edit(server)}
+          onReview={() => setDialog({ kind: 'review', server })}
+        />
+      ))}
+      {canEdit && servers.length > 0 ? <div>{add}</div> : null}
+      {dialog?.kind === 'form' ? (
+        <FormDialog
+          title={dialog.server ? t('mcp.editTitle', { name: dialog.server.name }) : t('mcp.addTitle')}
+          onClose={close}
+        >
+          {({ onDirty, cancel }) => (
+            <ServerForm
+              api={api}
+              server={dialog.server}
+              stored={dialog.stored}
+              onSaved={onSaved}
+              onDirty={onDirty}
+              beside={cancel}
+            />
+          )}
+        </FormDialog>
+      ) : null}
+      {dialog?.kind === 'review' ? (
+        <ToolReview key={dialog.server.id} server={dialog.server} api={api} userId={userId} onClose={close} />
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,148 @@
+import '../settings/settings.css';
+import type { McpServer } from '@homeport/contracts/mcp';
+import { ActionIcon, Button, Switch } from '@mantine/core';
+import { PencilLine, ShieldAlert, ShieldCheck, ShieldQuestion, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { Notice } from '../forms/notice.tsx';
+import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
+import { Tip } from '../frame/tip.tsx';
+import { i18n, type Translate, useText } from '../i18n.ts';
+import cardClasses from '../settings/catalogue-card.module.css';
+import { Card } from '../settings/section.tsx';
+import classes from './mcp.module.css';
+import { serverState } from './mcp-api.ts';
+import { ToolPolicies } from './tool-policies.tsx';
+import type { ServerChanges } from './use-server-changes.ts';
+
+type Props = {
+  server: McpServer;
+  canEdit: boolean;
+  changes: ServerChanges;
+  onEdit: () => void;
+  onReview: () => void;
+};
+
+/** One MCP server: where it stands, its tools, and what can be done with it. */
+export function ServerCard({ server, canEdit, changes, onEdit, onReview }: Props) {
+  const t = useText();
+  const { name } = server;
+  const [isDeleting, setDeleting] = useState(false);
+  const state = serverState(server);
+  const wantsReview = state !== 'trusted';
+  return (
+    <Card
+      title={
+        <span className={classes.title}>
+          <bdi>{name}</bdi>
+          <StateChip state={state} />
+        </span>
+      }
+      text={<span className={cardClasses.address}>{server.url}</span>}
+      action={
+        canEdit ? (
+          <Switch
+            checked={server.enabled}
+            onChange={(event) => void changes.setEnabled(server, event.currentTarget.checked)}
+            aria-label={t('mcp.enabled', { name })}
+            size="md"
+          />
+        ) : undefined
+      }
+    >
+      {server.credentialsError ? (
+        <div className={classes.note}>
+          <Notice kind="warning" title={t('mcp.unreadableTitle')}>
+            {t('mcp.unreadableText')}
+          </Notice>
+        </div>
+      ) : null}
+      {server.lastError ? (
+        <div className={classes.note}>
+          <Notice kind="warning" title={t('mcp.lastErrorTitle')}>
+            {server.lastError}
+          </Notice>
+        </div>
+      ) : null}
+      {wantsReview && !server.lastError ? (
+        <div className={classes.note}>
+          <Notice kind={state === 'changed' ? 'warning' : 'info'}>{t(`mcp.stateText.${state}`)}</Notice>
+        </div>
+      ) : null}
+      <div className={cardClasses.foot}>
+        <ul className={cardClasses.facts}>
+          {facts(server, t).map((fact) => (
+            <li key={fact}>{fact}</li>
+          ))}
+        </ul>
+        {canEdit ? (
+          <div className={cardClasses.buttons}>
+            <Button size="compact-sm" variant={wantsReview ? 'filled' : 'default'} onClick={onReview}>
+              {t(`mcp.review.${state}`)}
+              <span className="visually-hidden"> {name}</span>
+            </Button>
+            <IconButton label={t('mcp.editNamed', { name })} onClick={onEdit}>
+              <PencilLine size={16} />
+            </IconButton>
+            <IconButton label={t('mcp.deleteNamed', { name })} onClick={() => setDeleting(true)}>
+              <Trash2 size={16} />
+            </IconButton>
+          </div>
+        ) : null}
+      </div>
+      {server.tools.length > 0 ? <ToolPolicies server={server} canEdit={canEdit} changes={changes} /> : null}
+      {isDeleting ? (
+        <ConfirmDialog
+          title={t('mcp.deleteTitle', { name })}
+          text={t('mcp.deleteText')}
+          confirmLabel={t('mcp.deleteConfirm')}
+          onConfirm={() => {
+            setDeleting(false);
+            void changes.remove(server);
+          }}
+          onClose={() => setDeleting(false)}
+        />
+      ) : null}
+    </Card>
+  );
+}
+
+const icons = {
+  untested: ShieldQuestion,
+  untrusted: ShieldQuestion,
+  trusted: ShieldCheck,
+  changed: ShieldAlert,
+} as const;
+
+function StateChip({ state }: { state: ReturnType<typeof serverState> }) {
+  const t = useText();
+  const Icon = icons[state];
+  return (
+    <span className={classes.chip} data-state={state}>
+      <Icon size={13} aria-hidden />
+      {t(`mcp.state.${state}`)}
+    </span>
+  );
+}
+
+function IconButton({ label, onClick, children }: { label: string; onClick: () => void; children: React.ReactNode }) {
+  return (
+    <Tip label={label} align="end">
+      <ActionIcon variant="subtle" color="gray" size={30} aria-label={label} onClick={onClick}>
+        {children}
+      </ActionIcon>
+    </Tip>
+  );
+}
+
+function facts(server: McpServer, t: Translate): string[] {
+  const tested = server.lastTestedAt;
+  const at = tested === null ? undefined : new Date(tested);
+  const format = new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'medium', timeStyle: 'short' });
+  return [
+    t('mcp.tools', { count: server.tools.length }),
+    server.transport === 'sse' ? 'SSE' : 'HTTP',
+    ...(server.hasHeaders ? [t('mcp.withHeaders')] : []),
+    ...(at ? [t('mcp.testedAt', { at: format.format(at) })] : []),
+    ...(server.enabled ? [] : [t('mcp.off')]),
+  ];
+}

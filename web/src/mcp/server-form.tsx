@@ -1,0 +1,111 @@
+import '../forms/forms.css';
+import { limits } from '@homeport/contracts/limits';
+import type { McpServer, McpServerDetail } from '@homeport/contracts/mcp';
+import { TextInput } from '@mantine/core';
+import { type ReactNode, useEffect, useState } from 'react';
+import { HeaderEditor } from '../catalogue/header-editor.tsx';
+import { type HeaderRow, headerFaults, headerRecord, providerField } from '../catalogue/provider-values.ts';
+import { ChoiceChips } from '../forms/choice-chips.tsx';
+import classes from '../forms/form.module.css';
+import { FormFailure, Notice } from '../forms/notice.tsx';
+import { baseUrlFault, textFault } from '../forms/rules.ts';
+import { SubmitButton } from '../forms/submit-button.tsx';
+import { useApiForm } from '../forms/use-api-form.ts';
+import { useText } from '../i18n.ts';
+import type { McpApi } from './mcp-api.ts';
+
+type Values = { name: string; url: string; transport: 'http' | 'sse'; headers: HeaderRow[] };
+
+type Props = {
+  api: McpApi;
+  /** What is stored; undefined for a new server. */
+  server: McpServer | undefined;
+  /** Its headers; undefined for a new server and where they cannot be read. */
+  stored: McpServerDetail['headers'] | undefined;
+  onSaved: (server: McpServer) => void;
+  onDirty: (isDirty: boolean) => void;
+  beside: ReactNode;
+};
+
+/** Adds an MCP server or changes one. Stored headers go out again only when they were touched. */
+export function ServerForm({ api, server, stored, onSaved, onDirty, beside }: Props) {
+  const t = useText();
+  const [initialValues] = useState(
+    (): Values => ({
+      name: server?.name ?? '',
+      url: server?.url ?? '',
+      transport: server?.transport ?? 'http',
+      headers: Object.entries(stored ?? {}).map(([name, value], index) => ({ key: `stored-${index}`, name, value })),
+    }),
+  );
+  const { form, formProps, isBusy, failure } = useApiForm<Values>({
+    initialValues,
+    validate: ({ name, url, headers }) => ({
+      name: textFault(name, limits.mcpServerNameMax, t),
+      url: baseUrlFault(url, t),
+      ...headerFaults(headers, t),
+    }),
+    fieldOf: (path, values) => providerField(path, { ...values, baseUrl: '', apiKey: '', clearsKey: false }),
+    submit: async ({ name, url, transport, headers }) => {
+      const body = {
+        name: name.trim(),
+        url: url.trim(),
+        transport,
+        ...(form.isDirty('headers') ? { headers: headerRecord(headers) } : {}),
+      };
+      const answer = server ? await api.change({ id: server.id, ...body }) : await api.add(body);
+      onSaved(answer.server);
+    },
+  });
+  const isDirty = form.isDirty();
+  useEffect(() => onDirty(isDirty), [isDirty, onDirty]);
+  const losesTrust =
+    server?.trustedFingerprint != null && (form.isDirty('url') || form.isDirty('transport') || form.isDirty('headers'));
+  return (
+    <form {...formProps} className={classes.form}>
+      <TextInput
+        {...form.getInputProps('name')}
+        label={t('mcp.name')}
+        description={t('mcp.nameHint')}
+        autoComplete="off"
+        data-autofocus
+      />
+      <TextInput
+        {...form.getInputProps('url')}
+        label={t('mcp.url')}
+        type="url"
+        inputMode="url"
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        placeholder="https://mcp.example.com/mcp"
+      />
+      <ChoiceChips
+        legend={t('mcp.transport')}
+        options={[
+          { value: 'http', label: t('mcp.transportHttp') },
+          { value: 'sse', label: t('mcp.transportSse') },
+        ]}
+        value={form.values.transport}
+        onChange={(value) => form.setFieldValue('transport', value)}
+        hint={t('mcp.transportHint')}
+      />
+      {server?.hasHeaders && stored === undefined ? (
+        <Notice kind="warning" title={t('mcp.unreadableTitle')}>
+          {t('mcp.unreadableText')}
+        </Notice>
+      ) : null}
+      <HeaderEditor form={form} hint={t('mcp.headersHint')} />
+      {losesTrust ? <Notice kind="warning">{t('mcp.losesTrust')}</Notice> : null}
+      <FormFailure failure={failure} />
+      <div className={classes.actions}>
+        {beside}
+        <SubmitButton
+          label={t(server ? 'form.save' : 'mcp.add')}
+          busyLabel={t(server ? 'form.saving' : 'mcp.connecting')}
+          isBusy={isBusy}
+        />
+      </div>
+    </form>
+  );
+}

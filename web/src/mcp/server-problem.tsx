@@ -1,0 +1,32 @@
+import type { ReactNode } from 'react';
+import { ApiFailure } from '../api-failure.ts';
+import { failureText } from '../failure-text.ts';
+import { Notice } from '../forms/notice.tsx';
+import { useText } from '../i18n.ts';
+
+/** Why a server could not be asked for its tools, in words that say what to do. */
+export function ConnectionFailure({ failure, action }: { failure: unknown; action?: ReactNode }) {
+  const t = useText();
+  const code = failure instanceof ApiFailure ? failure.code : undefined;
+  const text = failureText(failure, t);
+  if (code === 'blocked_destination') {
+    const settings = { private: 'ALLOW_PRIVATE_EGRESS=true', insecure: 'ALLOW_INSECURE_HTTP=true' };
+    return (
+      <Notice kind="failure" title={t('provider.blockedTitle')} action={action}>
+        {t('provider.blockedText', settings)}
+      </Notice>
+    );
+  }
+  if (code === 'credentials_unreadable') {
+    return (
+      <Notice kind="failure" title={t('mcp.unreadableTitle')} action={action}>
+        {t('mcp.unreadableText')}
+      </Notice>
+    );
+  }
+  return (
+    <Notice kind="failure" title={t('mcp.unreachableTitle')} action={action}>
+      {code === 'mcp_unreachable' ? `${text} ${t('mcp.unreachableHint')}` : text}
+    </Notice>
+  );
+}

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { McpTool } from '@homeport/contracts/mcp';
+import { diffTool } from './tool-diff.ts';
+
+const tool: McpTool = {
+  name: 'add',
+  description: 'Adds two numbers.',
+  inputSchema: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } },
+};
+
+test('the same definition, its keys in another order, has no difference', () => {
+  const same = { properties: { b: { type: 'number' }, a: { type: 'number' } }, type: 'object' };
+  assert.deepEqual(diffTool(tool, { ...tool, inputSchema: same }), []);
+});
+
+test('each changed field is told, word by word or line by line', () => {
+  const changed = { ...tool, title: 'Add', description: 'Adds three numbers.', inputSchema: { type: 'object' } };
+  const diff = diffTool(tool, changed);
+  assert.deepEqual(
+    diff.map(({ field, kind }) => `${field} ${kind}`),
+    ['title added', 'description modified', 'inputSchema modified'],
+  );
+  assert.deepEqual(diff[1]?.runs, [
+    { kind: 'same', text: 'Adds ' },
+    { kind: 'removed', text: 'two' },
+    { kind: 'added', text: 'three' },
+    { kind: 'same', text: ' numbers.' },
+  ]);
+});
+
+test('before and after can be read back out of the difference, however large', () => {
+  for (const size of [5, 40, 3000]) {
+    const before = Array.from({ length: size }, (_, index) => `w${index}`).join(' ');
+    const after = Array.from({ length: size }, (_, index) => `w${(index * 7) % size}`).join(' ');
+    const [field] = diffTool({ ...tool, description: before }, { ...tool, description: after });
+    const text = (kind: string) =>
+      field?.runs
+        .filter((run) => run.kind !== kind)
+        .map((run) => run.text)
+        .join('');
+    assert.equal(text('added'), before);
+    assert.equal(text('removed'), after);
+  }
+});

@@ -1,0 +1,191 @@
+import '../frame/dialogs.css';
+import type { McpServer } from '@homeport/contracts/mcp';
+import { Button, Modal } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { ShieldCheck } from 'lucide-react';
+import { useCallback, useEffect, useState } from 'react';
+import { ApiFailure } from '../api-failure.ts';
+import formClasses from '../forms/form.module.css';
+import { FormFailure, Notice } from '../forms/notice.tsx';
+import { showToast } from '../frame/toasts.tsx';
+import { useText } from '../i18n.ts';
+import { Loading } from '../settings/catalogue-view.tsx';
+import classes from './mcp.module.css';
+import { type McpApi, type McpTest, mcpServersQuery, serverState } from './mcp-api.ts';
+import { ConnectionFailure } from './server-problem.tsx';
+import { ToolChange, ToolDefinition } from './tool-definition.tsx';
+
+type Props = { server: McpServer; api: McpApi; userId: string | undefined; onClose: () => void };
+
+/**
+ * Lists a server's tools anew, shows every definition, or every change since trust was given, in full, and only below them
+ * offers to trust exactly those: the fingerprint of what was shown goes with the request.
+ */
+export function ToolReview({ server, api, userId, onClose }: Props) {
+  const t = useText();
+  const queries = useQueryClient();
+  const { id, name } = server;
+  const [tested, setTested] = useState<McpTest>();
+  const [failure, setFailure] = useState<unknown>();
+  const [isBusy, setBusy] = useState(false);
+  const [hasMoved, setMoved] = useState(false);
+
+  const look = useCallback(
+    async (signal?: AbortSignal) => {
+      setTested(undefined);
+      setFailure(undefined);
+      try {
+        setTested(await api.test(id, signal));
+      } catch (error) {
+        if (!signal?.aborted) setFailure(error);
+      }
+      void queries.invalidateQueries({ queryKey: mcpServersQuery(userId).queryKey });
+    },
+    [api, id, queries, userId],
+  );
+  useEffect(() => {
+    const abort = new AbortController();
+    void look(abort.signal);
+    return () => abort.abort();
+  }, [look]);
+
+  const trust = async (fingerprint: string) => {
+    setBusy(true);
+    setFailure(undefined);
+    try {
+      await api.trust(id, fingerprint);
+      await queries.invalidateQueries({ queryKey: mcpServersQuery(userId).queryKey });
+      showToast(t('mcp.trustedToast', { name }));
+      onClose();
+    } catch (error) {
+      if (error instanceof ApiFailure && error.code === 'mcp_tools_changed') {
+        setMoved(true);
+        void look();
+      } else setFailure(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  return (
+    <Modal opened onClose={onClose} title={t('mcp.reviewTitle', { name })} size="52rem">
+      <div className={classes.review}>
+        {hasMoved ? (
+          <Notice kind="warning" title={t('mcp.movedTitle')}>
+            {t('mcp.movedText')}
+          </Notice>
+        ) : null}
+        {tested ? <Definitions tested={tested} /> : null}
+        {!tested && failure === undefined ? <Loading /> : null}
+        {failure === undefined ? null : tested ? (
+          <FormFailure failure={failure} />
+        ) : (
+          <ConnectionFailure
+            failure={failure}
+            action={
+              <Button size="compact-sm" variant="default" onClick={() => void look()}>
+                {t('app.retry')}
+              </Button>
+            }
+          />
+        )}
+        {tested ? <TrustRow tested={tested} isBusy={isBusy} onTrust={trust} onClose={onClose} /> : null}
+      </div>
+    </Modal>
+  );
+}
+
+function TrustRow({
+  tested: { server },
+  isBusy,
+  onTrust,
+  onClose,
+}: {
+  tested: McpTest;
+  isBusy: boolean;
+  onTrust: (fingerprint: string) => void;
+  onClose: () => void;
+}) {
+  const t = useText();
+  const { fingerprint, tools } = server;
+  const isTrusted = serverState(server) === 'trusted';
+  return (
+    <div className={classes.end}>
+      {isTrusted || fingerprint === null ? null : (
+        <p className={classes.fingerprint}>
+          {t('mcp.fingerprint')} <code>{fingerprint}</code>
+        </p>
+      )}
+      <div className={formClasses.actions}>
+        <Button variant="default" onClick={onClose}>
+          {t(isTrusted ? 'app.close' : 'mcp.notNow')}
+        </Button>
+        {isTrusted || fingerprint === null ? null : (
+          <Button
+            leftSection={<ShieldCheck size={16} aria-hidden />}
+            aria-disabled={isBusy}
+            onClick={() => !isBusy && onTrust(fingerprint)}
+          >
+            {t(isBusy ? 'mcp.trusting' : 'mcp.trust', { count: tools.length })}
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Definitions({ tested: { server, drift } }: { tested: McpTest }) {
+  const t = useText();
+  const wasTrusted = server.trustedFingerprint !== null;
+  if (server.tools.length === 0 && !drift.changed) return <Notice kind="info">{t('mcp.noTools')}</Notice>;
+  if (wasTrusted && !drift.changed) {
+    return (
+      <>
+        <Notice kind="success">{t('mcp.unchanged')}</Notice>
+        <Whole server={server} />
+      </>
+    );
+  }
+  if (!wasTrusted) {
+    return (
+      <>
+        <p className={classes.lead}>{t('mcp.readLead', { count: server.tools.length })}</p>
+        <Whole server={server} />
+      </>
+    );
+  }
+  const touched = new Set([...drift.added, ...drift.modified].map((tool) => tool.name));
+  const unchanged = server.tools.filter((tool) => !touched.has(tool.name));
+  return (
+    <>
+      <p className={classes.lead}>
+        {t('mcp.driftLead', {
+          added: drift.added.length,
+          removed: drift.removed.length,
+          modified: drift.modified.length,
+        })}
+      </p>
+      {drift.modified.map(({ name, before, after }) => (
+        <ToolChange key={name} name={name} before={before} after={after} />
+      ))}
+      {drift.added.map((tool) => (
+        <ToolDefinition key={tool.name} tool={tool} mark="added" />
+      ))}
+      {drift.removed.map((tool) => (
+        <ToolDefinition key={tool.name} tool={tool} mark="removed" />
+      ))}
+      {unchanged.length === 0 ? null : (
+        <details className={classes.unchanged}>
+          <summary>{t('mcp.unchangedTools', { count: unchanged.length })}</summary>
+          {unchanged.map((tool) => (
+            <ToolDefinition key={tool.name} tool={tool} />
+          ))}
+        </details>
+      )}
+    </>
+  );
+}
+
+function Whole({ server }: { server: McpServer }) {
+  return server.tools.map((tool) => <ToolDefinition key={tool.name} tool={tool} />);
+}

@@ -1,0 +1,55 @@
+import type { McpServer, ToolPolicy } from '@homeport/contracts/mcp';
+import { useQueryClient } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { failureText } from '../failure-text.ts';
+import { showFailure, showToast } from '../frame/toasts.tsx';
+import { useText } from '../i18n.ts';
+import { focusSectionTitle } from '../settings/section.tsx';
+import { type McpApi, mcpServersQuery } from './mcp-api.ts';
+
+export type ServerChanges = ReturnType<typeof useServerChanges>;
+
+/** Changes that one click makes: shown at once, taken back when the server refuses. */
+export function useServerChanges(api: McpApi, userId: string | undefined) {
+  const t = useText();
+  const queries = useQueryClient();
+  return useMemo(() => {
+    const { queryKey } = mcpServersQuery(userId);
+    const show = (id: string, change: Partial<McpServer>) =>
+      queries.setQueryData(queryKey, (known) =>
+        known
+          ? { ...known, servers: known.servers.map((each) => (each.id === id ? { ...each, ...change } : each)) }
+          : known,
+      );
+    const run = async (work: () => Promise<unknown>): Promise<boolean> => {
+      try {
+        await work();
+        return true;
+      } catch (error) {
+        showFailure(t('settings.changeFailed'), failureText(error, t));
+        return false;
+      } finally {
+        await queries.invalidateQueries({ queryKey });
+      }
+    };
+    return {
+      setEnabled: ({ id }: McpServer, enabled: boolean) => {
+        show(id, { enabled });
+        return run(() => api.change({ id, enabled }));
+      },
+      /** `allow` is what a tool has without a word about it. */
+      setPolicies: ({ id, toolPolicies }: McpServer, names: readonly string[], policy: ToolPolicy) => {
+        const kept = Object.entries(toolPolicies).filter(([name]) => !names.includes(name));
+        const next = policy === 'allow' ? [] : names.map((name) => [name, policy] as const);
+        const changed = Object.fromEntries([...kept, ...next]);
+        show(id, { toolPolicies: changed });
+        return run(() => api.change({ id, toolPolicies: changed }));
+      },
+      remove: async ({ id, name }: McpServer) => {
+        if (!(await run(() => api.remove(id)))) return;
+        showToast(t('mcp.deleted', { name }));
+        focusSectionTitle();
+      },
+    };
+  }, [api, userId, queries, t]);
+}
