@@ -220,8 +220,9 @@ export const adminEndpoints = {
   getInvitations: endpoint({
     method: 'GET',
     path: '/api/invitations',
-    access: 'public',
-    summary: 'With ?token= the invitation it opens (public); without, all invitations (administrators)',
+    access: 'admin',
+    publicWith: 'token',
+    summary: 'All invitations; with ?token= the one that it opens, for anybody',
     query: z.object({ token: invitationToken.optional(), ...page }),
     response: z.union([
       z.object({
@@ -229,16 +230,7 @@ export const adminEndpoints = {
       }),
       z.object({ invitations: z.array(invitation), nextCursor }),
     ]),
-    errors: [
-      'unauthorized',
-      'account_disabled',
-      'password_change_required',
-      'forbidden',
-      'not_found',
-      'invitation_used',
-      'invitation_expired',
-      'rate_limited',
-    ],
+    errors: ['not_found', 'invitation_used', 'invitation_expired', 'rate_limited'],
   }),
   postInvitation: endpoint({
     method: 'POST',

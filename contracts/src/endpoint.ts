@@ -23,6 +23,10 @@ export type EndpointSpec = {
   method: Method;
   path: `/${string}`;
   access: Access;
+  /** With this query parameter anybody may call: it proves what a session would. */
+  publicWith?: string;
+  /** The one edition that has this endpoint; in the other one there is nothing at its address. */
+  edition?: 'community';
   summary: string;
   params?: z.ZodObject;
   query?: z.ZodObject;

@@ -57,7 +57,11 @@ export function createApp(deps: Deps, web: WebClient | undefined): RequestListen
 }
 
 function mounted(deps: Deps): MountedEndpoint[] {
-  return endpointNames.map((name) => bind(name, deps));
+  return endpointNames.map((name) => bind(name, deps)).filter(({ spec }) => isHere(spec, deps));
+}
+
+function isHere({ edition }: EndpointSpec, { config }: Deps): boolean {
+  return edition === undefined || edition === config.edition;
 }
 
 const endpointNames = Object.keys(endpoints).filter((name): name is EndpointName => Object.hasOwn(endpoints, name));

@@ -19,4 +19,6 @@ export type Deps = {
   auth: Auth;
   findActor: FindActor;
   responses: RunningResponses;
+  /** Called when an account was disabled: ends what it has under way. Other replicas find out by themselves. */
+  accountDisabled(userId: string): Promise<void>;
 };

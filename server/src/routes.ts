@@ -1,6 +1,16 @@
 import { type Endpoints, endpoints } from '@homeport/contracts/endpoints';
 import { ApiError } from '@homeport/contracts/errors';
 import {
+  deleteInvitation,
+  getAdminUsers,
+  getAudit,
+  getInvitations,
+  patchAdminUser,
+  postAdminUser,
+  postInvitation,
+  putInvitation,
+} from './accounts/admin-handlers.ts';
+import {
   deleteMySessions,
   getAuthSession,
   getMe,
@@ -105,18 +115,19 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   getChatStream,
   postChatStop,
 
+  getAdminUsers,
+  postAdminUser,
+  patchAdminUser,
+  getInvitations,
+  postInvitation,
+  putInvitation,
+  deleteInvitation,
+  getAudit,
+
   // Being built: each line is replaced by its handler.
-  getAdminUsers: notBuilt,
-  postAdminUser: notBuilt,
-  patchAdminUser: notBuilt,
   getAdminConfig: notBuilt,
   postAdminConfig: notBuilt,
   postOidcTest: notBuilt,
-  getInvitations: notBuilt,
-  postInvitation: notBuilt,
-  putInvitation: notBuilt,
-  deleteInvitation: notBuilt,
-  getAudit: notBuilt,
   getUserProviders: notBuilt,
   postUserProvider: notBuilt,
   patchUserProvider: notBuilt,

@@ -62,6 +62,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     auth: createAuth(base),
     findActor: createActorFinder(base),
     responses,
+    async accountDisabled() {
+      responses.stopDisabled();
+    },
   };
   const web =
     options.webFolder === undefined

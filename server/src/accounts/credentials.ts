@@ -31,16 +31,19 @@ export async function findPasswordHash(db: Queryable, userId: string): Promise<s
   return row?.password ?? undefined;
 }
 
-/** The same by e-mail address; undefined also for an unknown one. */
-export async function findPasswordHashByEmail(db: Queryable, email: string): Promise<string | undefined> {
+/** The same by e-mail address, with the user's id; undefined also for an unknown one. */
+export async function findPasswordByEmail(
+  db: Queryable,
+  email: string,
+): Promise<{ userId: string; hash: string | undefined } | undefined> {
   const row = await db
     .selectFrom('credentials')
     .innerJoin('users', 'users.id', 'credentials.user_id')
-    .select('credentials.password')
+    .select(['credentials.password', 'users.id'])
     .where('users.email', '=', email)
     .where('credentials.provider_id', '=', passwordProvider)
     .executeTakeFirst();
-  return row?.password ?? undefined;
+  return row === undefined ? undefined : { userId: row.id, hash: row.password ?? undefined };
 }
 
 /** Replaces the password; false when the account has none. */
@@ -52,4 +55,9 @@ export async function updatePassword(db: Queryable, userId: string, hash: string
     .where('provider_id', '=', passwordProvider)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
+}
+
+/** Gives a user this password, the first or another one. */
+export async function setPassword(db: Queryable, userId: string, hash: string): Promise<void> {
+  if (!(await updatePassword(db, userId, hash))) await insertPassword(db, userId, hash);
 }

@@ -3,11 +3,11 @@ import { ApiError } from '@homeport/contracts/errors';
 import type { User } from '@homeport/contracts/fields';
 import type { Config } from '../config.ts';
 import type { Deps } from '../deps.ts';
-import { type Handler, Reply, type RequestFacts } from '../http/handler.ts';
+import { type Handler, Reply, type RequestFacts, sourceOf } from '../http/handler.ts';
 import { cookiePair, cookieRule, readSessionCookie, sessionCookie } from './session-cookie.ts';
-import { endOtherSessions, endSession, endSessionOfToken, listSessions, type SessionOrigin } from './sessions.ts';
+import { endSessions, listSessions, type SessionOrigin } from './sessions.ts';
 import { completeSetup, getSetupState } from './setup.ts';
-import { changePassword, signIn } from './sign-in.ts';
+import { changePassword, signIn, signOut } from './sign-in.ts';
 import { renameUser } from './users.ts';
 
 /** What the account endpoints need of deps. */
@@ -22,13 +22,13 @@ export const getSetup: AccountHandler<'getSetup'> = (deps) => getSetupState(deps
 /** POST /api/setup */
 export const postSetup: AccountHandler<'postSetup'> = async (deps, { body, request }) => {
   const claimHeader = request.headers.get('x-setup-claim-token');
-  const { user, token } = await completeSetup(deps, body, claimHeader, originOf(request));
+  const { user, token } = await completeSetup(deps, body, claimHeader, originOf(request), request.id);
   return withCookies({ user }, [sessionCookie(cookieRule(deps.config), token)]);
 };
 
 /** POST /api/auth/sign-in/email */
 export const postSignIn: AccountHandler<'postSignIn'> = async (deps, { body, request }) => {
-  const answer = await signIn(deps, body, originOf(request), request.signal);
+  const answer = await signIn(deps, body, attemptOf(request));
   return withCookies(answer.body, answer.cookies);
 };
 
@@ -36,7 +36,7 @@ export const postSignIn: AccountHandler<'postSignIn'> = async (deps, { body, req
 export const postSignOut: AccountHandler<'postSignOut'> = async (deps, { request }) => {
   const rule = cookieRule(deps.config);
   const cookie = readSessionCookie(rule, request.headers.get('cookie'));
-  if (cookie !== undefined) await endSessionOfToken(deps.db.kysely, cookie.token);
+  if (cookie !== undefined) await signOut(deps, cookie.token, { address: request.address, requestId: request.id });
   const answer = await deps.auth.signOut(cookie === undefined ? '' : cookiePair(rule, cookie.token));
   return withCookies(answer.body, answer.cookies);
 };
@@ -55,7 +55,7 @@ export const getAuthSession: AccountHandler<'getAuthSession'> = async (deps, { r
 
 /** POST /api/auth/change-password */
 export const postChangePassword: AccountHandler<'postChangePassword'> = async (deps, { actor, body, request }) => {
-  const { user, token } = await changePassword(deps, actor, body, originOf(request), request.signal);
+  const { user, token } = await changePassword(deps, actor, body, attemptOf(request));
   return withCookies({ token: null, user }, [sessionCookie(cookieRule(deps.config), token)]);
 };
 
@@ -76,14 +76,20 @@ export const getMySessions: AccountHandler<'getMySessions'> = async (deps, { act
 });
 
 /** DELETE /api/me/sessions?id= or ?others=1 */
-export const deleteMySessions: AccountHandler<'deleteMySessions'> = async (deps, { actor, query }) => {
-  const ended =
-    query.id === undefined ? await endOtherSessions(deps.db.kysely, actor) : await endSession(deps, actor, query.id);
-  return { ok: true, ended };
+export const deleteMySessions: AccountHandler<'deleteMySessions'> = async (deps, input) => {
+  const { id } = input.query;
+  return {
+    ok: true,
+    ended: await endSessions(deps, input.actor, id === undefined ? 'others' : { id }, sourceOf(input)),
+  };
 };
 
 function originOf(request: RequestFacts): SessionOrigin {
   return { address: request.address, userAgent: request.headers.get('user-agent') };
+}
+
+function attemptOf(request: RequestFacts) {
+  return { from: originOf(request), requestId: request.id, signal: request.signal };
 }
 
 function withCookies(body: unknown, cookies: readonly string[]): Reply {

@@ -1,8 +1,9 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto';
 import type { AccountSession } from '@homeport/contracts/accounts';
 import { ApiError } from '@homeport/contracts/errors';
+import { type AuditSource, recordEvent } from '../audit.ts';
 import type { Clock } from '../clock.ts';
-import type { Database, Queryable } from '../db/pool.ts';
+import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 import { sessionSeconds } from './session-cookie.ts';
 
 /** The only writer of `sessions` besides Better Auth's own sign-in and sign-out. */
@@ -77,9 +78,27 @@ export async function listSessions(deps: Deps, caller: Caller): Promise<AccountS
   }));
 }
 
-/** Ends one of the caller's sessions. Throws `not_found`. */
-export async function endSession(deps: Deps, caller: Caller, sessionId: string): Promise<number> {
-  const { numDeletedRows } = await deps.db.kysely
+/** Ends one of the caller's sessions, or all but the present one; returns how many. Throws `not_found`. */
+export async function endSessions(
+  deps: Deps,
+  caller: Caller,
+  which: { id: string } | 'others',
+  by: AuditSource,
+): Promise<number> {
+  return inTransaction(deps.db, async (transaction) => {
+    const ended =
+      which === 'others'
+        ? await endOtherSessions(transaction, caller)
+        : await endSession(transaction, caller, which.id);
+    if (ended === 0) return 0;
+    const target = which === 'others' ? { details: { others: true, ended } } : { targetId: which.id };
+    await recordEvent(transaction, by, { action: 'session.ended', targetType: 'session', ...target });
+    return ended;
+  });
+}
+
+async function endSession(db: Queryable, caller: Caller, sessionId: string): Promise<number> {
+  const { numDeletedRows } = await db
     .deleteFrom('sessions')
     .where('id', '=', sessionId)
     .where('user_id', '=', caller.id)
@@ -98,9 +117,12 @@ export async function endOtherSessions(db: Queryable, caller: Caller): Promise<n
   return Number(numDeletedRows);
 }
 
-/** Ends the session of a token, if it still exists. */
-export async function endSessionOfToken(db: Queryable, token: string): Promise<void> {
-  await db.deleteFrom('sessions').where('token', '=', token).execute();
+/** Ends the session of a token; resolves with what it was, if it still existed. */
+export async function endSessionOfToken(
+  db: Queryable,
+  token: string,
+): Promise<{ id: string; user_id: string } | undefined> {
+  return db.deleteFrom('sessions').where('token', '=', token).returning(['id', 'user_id']).executeTakeFirst();
 }
 
 /** Ends every session of a user. */

@@ -3,10 +3,12 @@ import { ApiError } from '@homeport/contracts/errors';
 import type { User } from '@homeport/contracts/fields';
 import { sql } from 'kysely';
 import type { z } from 'zod';
+import { recordEvent } from '../audit.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 import { equalSecret } from '../secrets/equal-secret.ts';
+import { Turns } from '../turns.ts';
 import { insertPassword } from './credentials.ts';
 import { hashPassword } from './passwords.ts';
 import { insertSession, type SessionOrigin } from './sessions.ts';
@@ -15,6 +17,8 @@ import { insertUser } from './users.ts';
 export type SetupDeps = { config: Pick<Config, 'setupClaimToken'>; db: Pick<Database, 'kysely'>; clock: Clock };
 export type SetupState = { required: boolean; claimRequired: boolean };
 type SetupInput = z.output<typeof setupBody>;
+
+const turns = new Turns<SetupDeps['db']>();
 
 /** Whether the first administrator still has to be created. */
 export async function getSetupState(deps: SetupDeps): Promise<SetupState> {
@@ -33,10 +37,11 @@ export async function completeSetup(
   input: SetupInput,
   claimHeader: string | null,
   from: SessionOrigin,
+  requestId: string,
 ): Promise<{ user: User; token: string }> {
   if (!(await isSetupOpen(deps.db.kysely))) throw setupClosed();
   assertClaim(deps.config.setupClaimToken, [input.claimToken, claimHeader ?? undefined]);
-  return oneAtATime(deps.db, async () => {
+  return turns.take(deps.db, async () => {
     // Of a hundred setups at once, those that come too late shall not cost a hash each.
     if (!(await isSetupOpen(deps.db.kysely))) throw setupClosed();
     const passwordHash = await hashPassword(input.password);
@@ -51,6 +56,8 @@ export async function completeSetup(
         .updateTable('installation')
         .set({ setup_completed_at: new Date(now), setup_user_id: user.id })
         .execute();
+      const source = { actorId: user.id, address: from.address, requestId };
+      await recordEvent(transaction, source, { action: 'setup.completed', targetType: 'user', targetId: user.id });
       return { user, token };
     });
   });
@@ -74,16 +81,4 @@ function assertClaim(expected: string | undefined, answers: readonly (string | u
 
 function setupClosed(): ApiError {
   return new ApiError('setup_closed', 'The setup is complete; sign in instead');
-}
-
-const turns = new WeakMap<object, Promise<unknown>>();
-
-/** One setup at a time in this process; replicas meet at the row of `installation`. */
-async function oneAtATime<T>(db: object, work: () => Promise<T>): Promise<T> {
-  const turn = (turns.get(db) ?? Promise.resolve()).then(work);
-  turns.set(
-    db,
-    turn.catch(() => undefined),
-  );
-  return turn;
 }

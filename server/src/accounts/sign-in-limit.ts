@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts';
 import { type Database, inTransaction } from '../db/pool.ts';
 import type { Tables } from '../db/tables.ts';
 
-/** Limits on wrong passwords (contract section 3), counted in `sign_in_failures`, whose only writer this is. */
+/** Limits on wrong passwords and invitation tokens (contract section 3), counted in `sign_in_failures`, whose only writer this is. */
 
 export type SignInLimitDeps = { db: Pick<Database, 'kysely'>; clock: Clock };
 type Attempt = { id: number; address: string; account: string };
@@ -40,6 +40,37 @@ export async function withinSignInLimit<T extends { right: boolean }>(
   }
   await (result.right ? forget(deps, attempt, true) : markFailed(deps, attempt));
   return result;
+}
+
+const guesses = 'invitation token';
+
+/** Throws `rate_limited` when there were too many wrong invitation tokens, or wrong passwords, from this address. */
+export async function assertFewGuesses(deps: SignInLimitDeps, address: string): Promise<void> {
+  const now = deps.clock.now();
+  const rows = await deps.db.kysely
+    .selectFrom('sign_in_failures')
+    .select('at')
+    .where('address', '=', addressBucket(address))
+    .where('at', '>', new Date(now - windowMs))
+    .where('failed', '=', true)
+    .orderBy('at')
+    .execute();
+  const wait = secondsToWait(
+    rows.map(({ at }) => at.getTime()),
+    mostFailures.address,
+    now,
+  );
+  if (wait > 0) throw rateLimited(wait);
+}
+
+/** Counts a wrong invitation token like a wrong password from this address. */
+export async function recordGuess(deps: SignInLimitDeps, address: string): Promise<void> {
+  const at = new Date(deps.clock.now());
+  const row = { address: addressBucket(address), email: accountKey(guesses), failed: true, at };
+  await inTransaction(deps.db, async (transaction) => {
+    await prune(transaction, deps.clock.now());
+    await transaction.insertInto('sign_in_failures').values(row).execute();
+  });
 }
 
 async function reserve(
@@ -131,5 +162,5 @@ function accountKey(email: string): string {
 }
 
 function rateLimited(seconds: number): ApiError {
-  return new ApiError('rate_limited', 'Too many wrong passwords; try again later', { retryAfter: seconds });
+  return new ApiError('rate_limited', 'Too many wrong attempts; try again later', { retryAfter: seconds });
 }

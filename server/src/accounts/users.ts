@@ -49,14 +49,7 @@ export async function insertUser(db: Queryable, user: NewUser): Promise<User> {
     .onConflict((conflict) => conflict.column('email').doNothing())
     .returningAll()
     .executeTakeFirst();
-  if (row === undefined) throw new ApiError('email_taken', 'Another account has this e-mail address');
-  return toUser(row);
-}
-
-/** Throws `not_found`. */
-export async function getUser(deps: Deps, userId: string): Promise<User> {
-  const row = await deps.db.kysely.selectFrom('users').selectAll().where('id', '=', userId).executeTakeFirst();
-  if (row === undefined) throw userNotFound();
+  if (row === undefined) throw emailTaken();
   return toUser(row);
 }
 
@@ -70,16 +63,92 @@ export async function setMustChangePassword(db: Queryable, userId: string, mustC
   return updateUser(db, userId, { must_change_password: mustChange });
 }
 
+/** What an administrator may change of a user's own row. */
+export type UserChanges = {
+  name?: string | undefined;
+  role?: Role | undefined;
+  enabled?: boolean | undefined;
+  mustChangePassword?: boolean | undefined;
+  providerSettingsEnabled?: boolean | undefined;
+  mcpSettingsEnabled?: boolean | undefined;
+};
+
 /**
- * Disables or enables an account. While it is disabled its sessions stay, so that their cookies answer `account_disabled`;
- * enabling it removes them, so that they answer 401 (contract section 3). Throws `not_found`.
+ * Changes a user. While an account is disabled its sessions stay, so that their cookies answer `account_disabled`; enabling it
+ * removes them, so that they answer 401 (contract section 3). Throws `not_found`, and `last_admin` when no enabled administrator
+ * would be left; nothing but a rollback can follow that.
  */
-export async function setUserEnabled(deps: Deps, userId: string, enabled: boolean): Promise<User> {
-  return inTransaction(deps.db, async (transaction) => {
-    const before = await lockUser(transaction, userId);
-    if (enabled && !before.enabled) await deleteSessionsOf(transaction, userId);
-    return updateUser(transaction, userId, { enabled });
+export async function changeUser(transaction: Queryable, userId: string, changes: UserChanges): Promise<User> {
+  // First of all locks: two administrators who demote each other wait for each other here.
+  if (changes.enabled === false || changes.role === 'user') await lockAdministrators(transaction);
+  const before = await lockUser(transaction, userId);
+  if (changes.enabled === true && !before.enabled) await deleteSessionsOf(transaction, userId);
+  const user = await updateUser(transaction, userId, {
+    name: changes.name,
+    role: changes.role,
+    enabled: changes.enabled,
+    must_change_password: changes.mustChangePassword,
+    provider_settings_enabled: changes.providerSettingsEnabled,
+    mcp_settings_enabled: changes.mcpSettingsEnabled,
   });
+  const wasAdministrator = before.role === 'admin' && before.enabled;
+  const isAdministrator = user.role === 'admin' && user.enabled;
+  if (wasAdministrator && !isAdministrator) await assertAnAdministrator(transaction);
+  return user;
+}
+
+/** Disables or enables an account; see `changeUser`. */
+export async function setUserEnabled(deps: Deps, userId: string, enabled: boolean): Promise<User> {
+  return inTransaction(deps.db, (transaction) => changeUser(transaction, userId, { enabled }));
+}
+
+/** Sets switches of all present accounts that are not administrators; returns how many those are. */
+export async function setSwitches(
+  db: Queryable,
+  switches: Pick<UserChanges, 'providerSettingsEnabled' | 'mcpSettingsEnabled'>,
+): Promise<number> {
+  const { numUpdatedRows } = await db
+    .updateTable('users')
+    .set({
+      provider_settings_enabled: switches.providerSettingsEnabled,
+      mcp_settings_enabled: switches.mcpSettingsEnabled,
+      updated_at: sql`now()`,
+    })
+    .where('role', '!=', 'admin')
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+}
+
+/** Throws `not_found` unless there is such a user. */
+export async function assertUser(deps: Deps, userId: string): Promise<void> {
+  const row = await deps.db.kysely.selectFrom('users').select('id').where('id', '=', userId).executeTakeFirst();
+  if (row === undefined) throw userNotFound();
+}
+
+/** True when an account has this e-mail address. */
+export async function isEmailTaken(db: Queryable, email: string): Promise<boolean> {
+  const row = await db.selectFrom('users').select('id').where('email', '=', email.toLowerCase()).executeTakeFirst();
+  return row !== undefined;
+}
+
+export function emailTaken(): ApiError {
+  return new ApiError('email_taken', 'Another account has this e-mail address');
+}
+
+async function lockAdministrators(transaction: Queryable): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('administrators', 0))`.execute(transaction);
+}
+
+async function assertAnAdministrator(transaction: Queryable): Promise<void> {
+  const row = await transaction
+    .selectFrom('users')
+    .select('id')
+    .where('role', '=', 'admin')
+    .where('enabled', '=', true)
+    .limit(1)
+    .executeTakeFirst();
+  if (row !== undefined) return;
+  throw new ApiError('last_admin', 'This is the last enabled administrator. Make somebody else one first.');
 }
 
 /** Holds back new sessions of this user until the transaction ends. Throws `not_found`. */
@@ -90,11 +159,17 @@ export async function lockUser(db: Queryable, userId: string): Promise<User> {
   return toUser(row);
 }
 
-async function updateUser(
-  db: Queryable,
-  userId: string,
-  changes: Partial<Pick<Selectable<UsersTable>, 'name' | 'enabled' | 'must_change_password'>>,
-): Promise<User> {
+type RowChanges = Partial<{
+  [Column in
+    | 'name'
+    | 'role'
+    | 'enabled'
+    | 'must_change_password'
+    | 'provider_settings_enabled'
+    | 'mcp_settings_enabled']: Selectable<UsersTable>[Column] | undefined;
+}>;
+
+async function updateUser(db: Queryable, userId: string, changes: RowChanges): Promise<User> {
   const row = await db
     .updateTable('users')
     .set({ ...changes, updated_at: sql`now()` })

@@ -122,6 +122,11 @@ export class RunningResponses {
     this.#runs.get(id)?.stop();
   }
 
+  /** Stops what belongs to disabled accounts without waiting for the next look; other replicas do it at theirs. */
+  stopDisabled(): void {
+    this.#job('watch', () => this.#watch());
+  }
+
   /** Starts what is next in the conversation, if it is due and nothing runs. */
   async startNext(chatId: string): Promise<void> {
     if (this.#draining) return;

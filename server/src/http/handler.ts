@@ -5,9 +5,9 @@ import type { User } from '@homeport/contracts/fields';
 /** The signed-in caller, as the guard found and checked it. */
 export type Actor = User & { sessionId: string };
 
-/** What a handler gets: everything parsed and permitted already. `actor` is present on all but public endpoints. */
+/** What a handler gets: everything parsed and permitted already. `actor` is present wherever nobody may call without a session. */
 export type HandlerInput<E extends EndpointSpec> = {
-  actor: E['access'] extends 'public' ? undefined : Actor;
+  actor: E['access'] extends 'public' ? undefined : E extends { publicWith: string } ? Actor | undefined : Actor;
   params: ParamsOf<E>;
   query: QueryOf<E>;
   body: BodyOf<E>;

@@ -54,7 +54,9 @@ function operation(name: string, spec: EndpointSpec): Json {
     operationId: name,
     summary: spec.summary,
     'x-access': spec.access,
-    ...(spec.access === 'public' ? {} : { security: [{ session: [] }] }),
+    ...(spec.access === 'public'
+      ? {}
+      : { security: [{ session: [] }, ...(spec.publicWith === undefined ? [] : [{}])] }),
     parameters: [...parameters(spec.params, 'path'), ...parameters(spec.query, 'query')],
     ...(spec.body === undefined ? {} : { requestBody: requestBody(spec.body) }),
     responses: { ...failures(spec), [status]: success(spec), ...others(spec) },

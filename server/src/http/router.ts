@@ -73,12 +73,13 @@ async function answer(
   let failure: ApiError | undefined;
   let response: Response;
   try {
-    const caller = await identifyCaller(spec.access, options.identify, incoming.headers.cookie);
+    const access = isPublicCall(context, spec) ? 'public' : spec.access;
+    const caller = await identifyCaller(access, options.identify, incoming.headers.cookie);
     actor = caller?.actor;
     // On Node's own answer, so that streams and refusals bring it as well; a handler that sets the cookie itself replaces it.
     if (caller?.setCookie !== undefined) outgoing.setHeader('set-cookie', caller.setCookie);
     assertOrigin(options.origin, spec.method, incoming.headers.origin, incoming.headers.host);
-    assertPermission(spec.access, actor, options.permissions);
+    assertPermission(access, actor, options.permissions);
     const input = await parseInput(context, spec, request, actor);
     const output = await handle(input);
     response = render(output, spec, headers);
@@ -90,6 +91,10 @@ async function answer(
   const status = response === RESPONSE_ALREADY_SENT ? outgoing.statusCode : response.status;
   logRequest(options.log, { spec, request, actor, failure, status, startedAt });
   return response;
+}
+
+function isPublicCall(context: Context<AppEnvironment>, { publicWith }: EndpointSpec): boolean {
+  return publicWith !== undefined && context.req.query(publicWith) !== undefined;
 }
 
 async function parseInput(

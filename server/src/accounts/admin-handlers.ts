@@ -1,0 +1,73 @@
+import type { adminEndpoints } from '@homeport/contracts/admin';
+import type { Config } from '../config.ts';
+import type { Deps } from '../deps.ts';
+import { type Handler, Reply, type RequestFacts, sourceOf } from '../http/handler.ts';
+import { listEvents } from './audit-list.ts';
+import {
+  createInvitation,
+  listInvitations,
+  openInvitation,
+  redeemInvitation,
+  revokeInvitation,
+} from './invitations.ts';
+import { cookieRule, sessionCookie } from './session-cookie.ts';
+import { administerAll, administerUser, createUser, listUsers } from './user-administration.ts';
+
+/** What the endpoints of user administration need of deps. */
+type AdminDeps = Pick<Deps, 'db' | 'clock' | 'accountDisabled'> & {
+  config: Pick<Config, 'edition' | 'baseUrl' | 'authSecret'>;
+};
+type AdminHandler<Name extends keyof typeof adminEndpoints> = Handler<AdminDeps, (typeof adminEndpoints)[Name]>;
+
+/** GET /api/admin/users */
+export const getAdminUsers: AdminHandler<'getAdminUsers'> = (deps, { query }) => listUsers(deps, query);
+
+/** POST /api/admin/users */
+export const postAdminUser: AdminHandler<'postAdminUser'> = async (deps, input) => ({
+  user: await createUser(deps, input.body, sourceOf(input)),
+});
+
+/** PATCH /api/admin/users: one account, or a switch of all. */
+export const patchAdminUser: AdminHandler<'patchAdminUser'> = async (deps, input) => {
+  const { body, actor } = input;
+  if ('all' in body) return { ok: true, updated: await administerAll(deps, body, sourceOf(input)) };
+  const user = await administerUser(deps, actor, body, sourceOf(input));
+  if (body.enabled === false) await deps.accountDisabled(user.id);
+  return { user };
+};
+
+/** GET /api/invitations: the list, or with `token` the one that it opens. */
+export const getInvitations: AdminHandler<'getInvitations'> = async (deps, { query, request }) =>
+  query.token === undefined
+    ? listInvitations(deps, query)
+    : { invitation: await openInvitation(deps, query.token, request.address) };
+
+/** POST /api/invitations */
+export const postInvitation: AdminHandler<'postInvitation'> = async (deps, input) => {
+  const { invitation, token } = await createInvitation(deps, input.body, input.actor.id, sourceOf(input));
+  return { invitation, token, url: invitationUrl(deps.config.baseUrl ?? input.request.url.origin, token) };
+};
+
+/** PUT /api/invitations */
+export const putInvitation: AdminHandler<'putInvitation'> = async (deps, { body, request }) => {
+  const { user, token } = await redeemInvitation(deps, body, originOf(request), request.id);
+  return new Reply({ user }, { headers: [['set-cookie', sessionCookie(cookieRule(deps.config), token)]] });
+};
+
+/** DELETE /api/invitations?id= */
+export const deleteInvitation: AdminHandler<'deleteInvitation'> = async (deps, input) => ({
+  ok: true,
+  invitation: await revokeInvitation(deps, input.query.id, sourceOf(input)),
+});
+
+/** GET /api/admin/audit */
+export const getAudit: AdminHandler<'getAudit'> = (deps, { query }) => listEvents(deps, query);
+
+/** In the fragment, which browsers send to nobody: the token reaches no log and no Referer. */
+function invitationUrl(origin: string, token: string): string {
+  return `${origin}/invitation#token=${token}`;
+}
+
+function originOf(request: RequestFacts) {
+  return { address: request.address, userAgent: request.headers.get('user-agent') };
+}

@@ -1,0 +1,224 @@
+import { hash, randomBytes, randomUUIDv7 } from 'node:crypto';
+import type { Invitation, invitationBody, redemptionBody } from '@homeport/contracts/admin';
+import { ApiError } from '@homeport/contracts/errors';
+import type { User } from '@homeport/contracts/fields';
+import { limits } from '@homeport/contracts/limits';
+import { type Selectable, sql } from 'kysely';
+import type { z } from 'zod';
+import { type AuditSource, recordEvent } from '../audit.ts';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { decodeCursor, encodeCursor } from '../db/cursor.ts';
+import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
+import type { InvitationsTable } from '../db/tables.ts';
+import { Turns } from '../turns.ts';
+import { insertPassword } from './credentials.ts';
+import { hashPassword } from './passwords.ts';
+import { insertSession, type SessionOrigin } from './sessions.ts';
+import { assertFewGuesses, recordGuess } from './sign-in-limit.ts';
+import { assertSwitches } from './user-administration.ts';
+import { emailTaken, insertUser, isEmailTaken } from './users.ts';
+
+/** Invitations (contract section 3). The only writer of `invitations`. */
+
+export type InvitationDeps = { db: Pick<Database, 'kysely'>; clock: Clock; config: Pick<Config, 'edition'> };
+type InvitationRow = Selectable<InvitationsTable>;
+
+const hourMs = 3_600_000;
+const defaultHours = 168;
+
+/** Invites an address. The token is returned this once. Throws `email_taken`. */
+export async function createInvitation(
+  deps: InvitationDeps,
+  input: z.output<typeof invitationBody>,
+  administratorId: string,
+  by: AuditSource,
+): Promise<{ invitation: Invitation; token: string }> {
+  assertSwitches(deps, input);
+  const now = deps.clock.now();
+  const token = randomBytes(32).toString('base64url');
+  return inTransaction(deps.db, async (transaction) => {
+    if (await isEmailTaken(transaction, input.email)) throw emailTaken();
+    const row = await transaction
+      .insertInto('invitations')
+      .values({
+        id: randomUUIDv7(),
+        email: input.email,
+        name: input.name ?? null,
+        role: input.role ?? 'user',
+        provider_settings_enabled: input.providerSettingsEnabled ?? true,
+        mcp_settings_enabled: input.mcpSettingsEnabled ?? true,
+        token_hash: hashToken(token),
+        created_by: administratorId,
+        created_at: new Date(now),
+        expires_at: new Date(now + (input.expiresInHours ?? defaultHours) * hourMs),
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    const details = { email: row.email, role: row.role, expiresAt: row.expires_at.toISOString() };
+    await recordEvent(transaction, by, { action: 'invitation.created', ...target(row.id), details });
+    return { invitation: viewInvitation(row, now), token };
+  });
+}
+
+/** One page of all invitations, newest first. */
+export async function listInvitations(
+  deps: InvitationDeps,
+  { limit = limits.pageDefault, cursor }: { limit?: number | undefined; cursor?: string | undefined },
+): Promise<{ invitations: Invitation[]; nextCursor: string | null }> {
+  let query = deps.db.kysely
+    .selectFrom('invitations')
+    .selectAll()
+    .select(sql<number>`(extract(epoch from created_at) * 1000000)::bigint`.as('micros'))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit + 1);
+  if (cursor !== undefined) {
+    const { micros, id } = decodeCursor(cursor);
+    query = query.where(
+      sql<boolean>`(created_at, id) < (timestamptz 'epoch' + ${micros} * interval '1 microsecond', ${id})`,
+    );
+  }
+  const rows = await query.execute();
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return {
+    invitations: shown.map((row) => viewInvitation(row, deps.clock.now())),
+    nextCursor: rows.length > limit && last !== undefined ? encodeCursor({ micros: last.micros, id: last.id }) : null,
+  };
+}
+
+/** What the invited person sees before redeeming. Throws `not_found`, `invitation_used`, `invitation_expired`, `rate_limited`. */
+export async function openInvitation(
+  deps: InvitationDeps,
+  token: string,
+  address: string,
+): Promise<{ email: string; name: string | null; expiresAt: string }> {
+  const row = await findRedeemable(deps, token, address);
+  return { email: row.email, name: row.name, expiresAt: row.expires_at.toISOString() };
+}
+
+const turns = new Turns<string>();
+
+/**
+ * Makes the account of an invitation, and a session, exactly once: those who come at the same time wait for the invitation's row,
+ * and find it used. Throws as `openInvitation` does, and `email_taken`.
+ */
+export async function redeemInvitation(
+  deps: InvitationDeps,
+  input: z.output<typeof redemptionBody>,
+  from: SessionOrigin,
+  requestId: string,
+): Promise<{ user: User; token: string }> {
+  await findRedeemable(deps, input.token, from.address);
+  const tokenHash = hashToken(input.token);
+  return turns.take(tokenHash, async () => {
+    // Of many at once, those that come too late shall not cost a hash each.
+    assertRedeemable(await findByHash(deps.db.kysely, tokenHash), deps.clock.now());
+    const passwordHash = await hashPassword(input.password);
+    return inTransaction(deps.db, async (transaction) => {
+      const now = deps.clock.now();
+      const invitation = assertRedeemable(await findByHash(transaction, tokenHash, 'locked'), now);
+      const user = await insertUser(transaction, {
+        name: input.name,
+        email: invitation.email,
+        role: invitation.role,
+        providerSettingsEnabled: invitation.provider_settings_enabled,
+        mcpSettingsEnabled: invitation.mcp_settings_enabled,
+      });
+      await insertPassword(transaction, user.id, passwordHash);
+      const { token } = await insertSession(transaction, user.id, from, now);
+      await transaction
+        .updateTable('invitations')
+        .set({ accepted_at: new Date(now), accepted_by: user.id })
+        .where('id', '=', invitation.id)
+        .execute();
+      const source = { actorId: user.id, address: from.address, requestId };
+      const details = { userId: user.id, email: user.email, role: user.role };
+      await recordEvent(transaction, source, { action: 'invitation.redeemed', ...target(invitation.id), details });
+      return { user, token };
+    });
+  });
+}
+
+/** Revokes an invitation; revoking twice is the same. Throws `not_found`, `invitation_used`. */
+export async function revokeInvitation(deps: InvitationDeps, id: string, by: AuditSource): Promise<Invitation> {
+  const now = deps.clock.now();
+  return inTransaction(deps.db, async (transaction) => {
+    const found = await transaction
+      .selectFrom('invitations')
+      .selectAll()
+      .where('id', '=', id)
+      .forUpdate()
+      .executeTakeFirst();
+    if (found === undefined) throw invitationNotFound();
+    if (found.accepted_at !== null) throw invitationUsed();
+    if (found.revoked_at !== null) return viewInvitation(found, now);
+    const row = await transaction
+      .updateTable('invitations')
+      .set({ revoked_at: new Date(now) })
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    const details = { email: row.email };
+    await recordEvent(transaction, by, { action: 'invitation.revoked', ...target(id), details });
+    return viewInvitation(row, now);
+  });
+}
+
+/** A token that was never given out counts as a guess. */
+async function findRedeemable(deps: InvitationDeps, token: string, address: string): Promise<InvitationRow> {
+  await assertFewGuesses(deps, address);
+  const row = await findByHash(deps.db.kysely, hashToken(token));
+  if (row === undefined) await recordGuess(deps, address);
+  return assertRedeemable(row, deps.clock.now());
+}
+
+function findByHash(db: Queryable, tokenHash: string, lock?: 'locked'): Promise<InvitationRow | undefined> {
+  const query = db.selectFrom('invitations').selectAll().where('token_hash', '=', tokenHash);
+  return (lock === 'locked' ? query.forUpdate() : query).executeTakeFirst();
+}
+
+function assertRedeemable(row: InvitationRow | undefined, now: number): InvitationRow {
+  if (row === undefined || row.revoked_at !== null) throw invitationNotFound();
+  if (row.accepted_at !== null) throw invitationUsed();
+  if (row.expires_at.getTime() <= now) {
+    throw new ApiError('invitation_expired', 'This invitation has expired. Ask for a new one.');
+  }
+  return row;
+}
+
+function invitationNotFound(): ApiError {
+  return new ApiError('not_found', 'Invitation not found');
+}
+
+function invitationUsed(): ApiError {
+  return new ApiError('invitation_used', 'This invitation has been used. Sign in instead.');
+}
+
+/** 256 random bits need no salt. */
+function hashToken(token: string): string {
+  return hash('sha256', token, 'base64url');
+}
+
+function target(id: string) {
+  return { targetType: 'invitation', targetId: id } as const;
+}
+
+function viewInvitation(row: InvitationRow, now: number): Invitation {
+  return {
+    id: row.id,
+    email: row.email,
+    name: row.name,
+    role: row.role,
+    state: stateOf(row, now),
+    createdAt: row.created_at.toISOString(),
+    expiresAt: row.expires_at.toISOString(),
+  };
+}
+
+function stateOf(row: InvitationRow, now: number): Invitation['state'] {
+  if (row.accepted_at !== null) return 'accepted';
+  if (row.revoked_at !== null) return 'revoked';
+  return row.expires_at.getTime() <= now ? 'expired' : 'pending';
+}

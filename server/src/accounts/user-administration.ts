@@ -1,0 +1,165 @@
+import type { ManagedUser, userBody, userPatchBody } from '@homeport/contracts/admin';
+import { ApiError } from '@homeport/contracts/errors';
+import { limits } from '@homeport/contracts/limits';
+import { type Selectable, sql } from 'kysely';
+import type { z } from 'zod';
+import { type AuditSource, changedFields, recordEvent } from '../audit.ts';
+import type { Config } from '../config.ts';
+import { decodeCursor, encodeCursor } from '../db/cursor.ts';
+import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
+import type { UsersTable } from '../db/tables.ts';
+import { findPasswordHash, setPassword } from './credentials.ts';
+import { hashPassword } from './passwords.ts';
+import { deleteSessionsOf, endOtherSessions } from './sessions.ts';
+import { changeUser, emailTaken, insertUser, isEmailTaken, setSwitches, toUser } from './users.ts';
+
+/** What administrators do with accounts (specification PATCH /api/admin/users, contract section 3). */
+
+type Deps = { db: Pick<Database, 'kysely'>; config: Pick<Config, 'edition'> };
+type UserInput = z.output<typeof userBody>;
+type BulkInput = Extract<z.output<typeof userPatchBody>, { all: true }>;
+type UserPatch = Exclude<z.output<typeof userPatchBody>, { all: true }>;
+type Administrator = { id: string; sessionId: string };
+type PageRequest = { q?: string | undefined; limit?: number | undefined; cursor?: string | undefined };
+
+/** One page of all users, newest first; `q` finds a part of a name or an address, whatever its case. */
+export async function listUsers(
+  deps: Pick<Deps, 'db'>,
+  request: PageRequest,
+): Promise<{ users: ManagedUser[]; nextCursor: string | null }> {
+  const { q, limit = limits.pageDefault } = request;
+  let query = managedUsers(deps.db.kysely)
+    .orderBy('users.created_at', 'desc')
+    .orderBy('users.id', 'desc')
+    .limit(limit + 1);
+  if (q !== undefined && q !== '') {
+    const pattern = `%${q.replace(/[\\%_]/g, '\\$&')}%`;
+    query = query.where((where) =>
+      where.or([where('users.name', 'ilike', pattern), where('users.email', 'ilike', pattern)]),
+    );
+  }
+  if (request.cursor !== undefined) {
+    const { micros, id } = decodeCursor(request.cursor);
+    query = query.where(
+      sql<boolean>`(users.created_at, users.id) < (timestamptz 'epoch' + ${micros} * interval '1 microsecond', ${id})`,
+    );
+  }
+  const rows = await query.execute();
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const nextCursor =
+    rows.length > limit && last !== undefined ? encodeCursor({ micros: last.created_micros, id: last.id }) : null;
+  return { users: shown.map(managedUser), nextCursor };
+}
+
+/** Creates an account. Throws `email_taken`, and `invalid_request` for a switch or a flag that means nothing here. */
+export async function createUser(deps: Deps, input: UserInput, by: AuditSource): Promise<ManagedUser> {
+  assertSwitches(deps, input);
+  if (input.mustChangePassword === true && input.password === undefined) throw noPasswordToChange();
+  // Before the hash, which costs; the insert says it again.
+  if (await isEmailTaken(deps.db.kysely, input.email)) throw emailTaken();
+  const hash = input.password === undefined ? undefined : await hashPassword(input.password);
+  return inTransaction(deps.db, async (transaction) => {
+    const user = await insertUser(transaction, { ...input, role: input.role ?? 'user' });
+    if (hash !== undefined) await setPassword(transaction, user.id, hash);
+    const details = { email: user.email, role: user.role, withPassword: hash !== undefined };
+    await recordEvent(transaction, by, { action: 'user.created', targetType: 'user', targetId: user.id, details });
+    return readUser(transaction, user.id);
+  });
+}
+
+/**
+ * Changes one account. A new password ends that user's sessions, save the administrator's own present one. Throws `not_found`,
+ * `last_admin`, `invalid_request`.
+ */
+export async function administerUser(
+  deps: Deps,
+  administrator: Administrator,
+  patch: UserPatch,
+  by: AuditSource,
+): Promise<ManagedUser> {
+  assertSwitches(deps, patch);
+  const { id, password, ...changes } = patch;
+  const hash = password === undefined ? undefined : await hashPassword(password);
+  return inTransaction(deps.db, async (transaction) => {
+    await changeUser(transaction, id, changes);
+    if (hash !== undefined) {
+      await setPassword(transaction, id, hash);
+      if (id === administrator.id) await endOtherSessions(transaction, administrator);
+      else await deleteSessionsOf(transaction, id);
+    }
+    if (changes.mustChangePassword === true && (await findPasswordHash(transaction, id)) === undefined) {
+      throw noPasswordToChange();
+    }
+    const changed = changedFields({ ...changes, password });
+    if (changed.length > 0) {
+      const details = { changed, ...definedOf(changes) };
+      await recordEvent(transaction, by, { action: 'user.updated', targetType: 'user', targetId: id, details });
+    }
+    return readUser(transaction, id);
+  });
+}
+
+/** Sets switches of all present accounts that are not administrators; accounts made later do not notice. Returns their number. */
+export async function administerAll(deps: Deps, input: BulkInput, by: AuditSource): Promise<number> {
+  assertSwitches(deps, input);
+  const { providerSettingsEnabled, mcpSettingsEnabled } = input;
+  return inTransaction(deps.db, async (transaction) => {
+    const updated = await setSwitches(transaction, { providerSettingsEnabled, mcpSettingsEnabled });
+    const details = { ...definedOf({ providerSettingsEnabled, mcpSettingsEnabled }), updated };
+    await recordEvent(transaction, by, { action: 'users.updated', details });
+    return updated;
+  });
+}
+
+/** Throws `invalid_request` for providerSettingsEnabled in the managed edition (contract section 4). */
+export function assertSwitches(
+  deps: Pick<Deps, 'config'>,
+  input: { providerSettingsEnabled?: boolean | undefined },
+): void {
+  if (deps.config.edition !== 'managed' || input.providerSettingsEnabled === undefined) return;
+  const message = 'The managed edition has one shared catalogue, which administrators edit';
+  throw new ApiError('invalid_request', message, { details: [{ path: 'providerSettingsEnabled', message }] });
+}
+
+function noPasswordToChange(): ApiError {
+  const message = 'An account without a password has none to change';
+  return new ApiError('invalid_request', message, { details: [{ path: 'mustChangePassword', message }] });
+}
+
+function definedOf(changes: Record<string, string | boolean | undefined>): Record<string, string | boolean> {
+  const defined: Record<string, string | boolean> = {};
+  for (const [name, value] of Object.entries(changes)) if (value !== undefined) defined[name] = value;
+  return defined;
+}
+
+type ManagedRow = Selectable<UsersTable> & {
+  created_micros: number;
+  has_password: boolean;
+  last_seen_at: Date | null;
+};
+
+function managedUsers(db: Queryable) {
+  return db
+    .selectFrom('users')
+    .selectAll('users')
+    .select([
+      sql<number>`(extract(epoch from users.created_at) * 1000000)::bigint`.as('created_micros'),
+      sql<boolean>`exists (select from credentials c
+        where c.user_id = users.id and c.provider_id = 'credential' and c.password is not null)`.as('has_password'),
+      sql<Date | null>`(select max(s.updated_at) from sessions s where s.user_id = users.id)`.as('last_seen_at'),
+    ]);
+}
+
+async function readUser(db: Queryable, id: string): Promise<ManagedUser> {
+  return managedUser(await managedUsers(db).where('users.id', '=', id).executeTakeFirstOrThrow());
+}
+
+function managedUser(row: ManagedRow): ManagedUser {
+  return {
+    ...toUser(row),
+    createdAt: row.created_at.toISOString(),
+    lastSeenAt: row.last_seen_at?.toISOString() ?? null,
+    hasPassword: row.has_password,
+  };
+}

@@ -1,0 +1,15 @@
+/** Work that goes one at a time in this process, by key; other replicas meet at a row of the database. */
+export class Turns<Key> {
+  readonly #last = new Map<Key, Promise<unknown>>();
+
+  async take<T>(key: Key, work: () => Promise<T>): Promise<T> {
+    const turn = (this.#last.get(key) ?? Promise.resolve()).then(work);
+    const settled = turn.catch(() => undefined);
+    this.#last.set(key, settled);
+    try {
+      return await turn;
+    } finally {
+      if (this.#last.get(key) === settled) this.#last.delete(key);
+    }
+  }
+}
