@@ -15,8 +15,8 @@ const featureRank = {
   workspaces: 3,
   mcp: 3,
   catalogue: 3,
+  accounts: 2,
   settings: 1,
-  accounts: 1,
 };
 const platformFolders = new Set(['http', 'db', 'egress', 'secrets']);
 const banned = /^(index|utils|helpers|types)\.(ts|tsx|mjs|js)$/;

@@ -101,6 +101,8 @@ export const oidcConfiguration = z.object({
   discoveryUrl: z.string(),
   clientId: z.string(),
   hasClientSecret: z.boolean(),
+  /** Set when the stored client secret cannot be decrypted with the present key. */
+  credentialsError: z.literal('credentials_unreadable').optional(),
   scopes: z.string(),
   autoProvision: z.boolean(),
   linkByEmail: z.boolean(),
@@ -108,13 +110,21 @@ export const oidcConfiguration = z.object({
 });
 export type OidcConfiguration = z.infer<typeof oidcConfiguration>;
 
+/** An address of the identity provider; empty clears it. Whether it may be called is the guard's word at each call. */
 const httpUrl = z
   .string()
   .trim()
   .max(limits.baseUrlMax)
-  .refine((value) => value === '' || (/^https?:\/\//i.test(value) && URL.canParse(value)), {
-    message: 'An absolute http or https URL',
+  .refine((value) => value === '' || isPlainHttpUrl(value), {
+    message: 'An absolute http or https URL without user name, password or fragment',
   });
+
+function isPlainHttpUrl(value: string): boolean {
+  if (!/^https?:\/\/[^\s\\]+$/i.test(value) || !URL.canParse(value)) return false;
+  const url = new URL(value);
+  return url.username === '' && url.password === '' && !/^[^/?#]*\/\/[^/?#]*@/.test(value) && !value.includes('#');
+}
+
 const domain = z
   .string()
   .trim()
@@ -129,11 +139,31 @@ export const oidcPatch = z.object({
     .regex(/^[a-z0-9][a-z0-9-]{1,38}$/, '2 to 39 lower-case letters, digits and "-", not starting with "-"')
     .optional(),
   label: z.string().trim().min(1).max(limits.oidcLabelMax).optional(),
-  issuer: httpUrl.optional(),
+  issuer: httpUrl
+    .refine((value) => !value.includes('?'), { message: 'An issuer has no query (OpenID Connect Core, section 2)' })
+    .optional(),
   discoveryUrl: httpUrl.optional(),
-  clientId: z.string().trim().max(limits.oidcClientIdMax).optional(),
-  clientSecret: z.string().min(1).max(limits.oidcClientSecretMax).nullable().optional(),
-  scopes: z.string().trim().min(1).max(limits.oidcScopesMax).optional(),
+  clientId: z
+    .string()
+    .trim()
+    .max(limits.oidcClientIdMax)
+    .regex(/^[\x20-\x7e]*$/, 'Printable ASCII characters')
+    .optional(),
+  clientSecret: z
+    .string()
+    .trim()
+    .min(1)
+    .max(limits.oidcClientSecretMax)
+    .regex(/^[\x20-\x7e]+$/, 'Printable ASCII characters')
+    .nullable()
+    .optional(),
+  scopes: z
+    .string()
+    .trim()
+    .min(1)
+    .max(limits.oidcScopesMax)
+    .regex(/^[\x21\x23-\x5b\x5d-\x7e]+( +[\x21\x23-\x5b\x5d-\x7e]+)*$/, 'Scopes with spaces between them')
+    .optional(),
   autoProvision: z.boolean().optional(),
   linkByEmail: z.boolean().optional(),
   allowedDomains: z.array(domain).max(limits.allowedDomainsMax).optional(),

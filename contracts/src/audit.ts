@@ -26,6 +26,10 @@ export const auditActions = [
   'model.deleted',
   'model_tiers.replaced',
 
+  'settings.updated',
+  'oidc.provisioned',
+  'oidc.linked',
+
   'keys.rotated',
 ] as const;
 

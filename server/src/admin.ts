@@ -3,6 +3,7 @@ import { type Config, loadConfig } from './config.ts';
 import { joinEmbedded } from './db/embedded.ts';
 import { type Database, type DatabaseLog, openDatabase } from './db/pool.ts';
 import { createKeyRing } from './secrets/key-ring.ts';
+import { resealSettings } from './settings/settings.ts';
 
 const usage = `Usage: npm run admin -- <command>
 
@@ -61,6 +62,9 @@ async function rotateKeys(config: Config, db: Database, signal: AbortSignal): Pr
         say(`unreadable: ${column === 'api_key' ? 'API key' : 'headers'} of provider ${providerId} (owner ${owner})`),
     },
   );
+  const clientSecret = await resealSettings({ db, secrets });
+  if (clientSecret !== 'absent') rotation[clientSecret] += 1;
+  if (clientSecret === 'unreadable') say('unreadable: client secret of the OIDC configuration');
   say(
     `Credentials: ${rotation.resealed} sealed again, ${rotation.current} already current, ${rotation.unreadable} unreadable.`,
   );

@@ -50,7 +50,7 @@ import type { Deps } from './deps.ts';
 import { docsAsset, docsPage } from './http/docs.ts';
 import { type Handler, Reply } from './http/handler.ts';
 import { openapiDocument } from './http/openapi.ts';
-import { getPublicConfig } from './settings/handlers.ts';
+import { getAdminConfig, getPublicConfig, postAdminConfig } from './settings/handlers.ts';
 
 /** The health probe answers within this many milliseconds, whatever the database does. */
 const healthTimeoutMs = 1_500;
@@ -90,6 +90,9 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   getMySessions,
   deleteMySessions,
 
+  getAdminConfig,
+  postAdminConfig,
+
   getProviders,
   postProvider,
   patchProvider,
@@ -125,8 +128,6 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   getAudit,
 
   // Being built: each line is replaced by its handler.
-  getAdminConfig: notBuilt,
-  postAdminConfig: notBuilt,
   postOidcTest: notBuilt,
   getUserProviders: notBuilt,
   postUserProvider: notBuilt,

@@ -4,6 +4,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { PublicConfig } from '@homeport/contracts/system';
+import { brandedManifest, brandedPage } from './branded-page.ts';
 
 const types: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
@@ -22,6 +23,8 @@ const encodings = [
   { name: 'gzip', suffix: '.gz' },
 ] as const;
 
+const manifestPath = '/manifest.webmanifest';
+
 /** Addresses of the client's own pages; anything else that is no file is answered with its 404 page. */
 const clientPages = /^\/(?:$|c\/|settings(?:\/|$)|sign-in$|setup$|password$|new$)/;
 
@@ -38,6 +41,7 @@ export async function createWebClient(folder: string, publicConfig: () => Promis
   const names = await readdir(folder, { recursive: true }).catch(() => []);
   const files = new Set(names.map((name) => `/${name.replaceAll('\\', '/')}`));
   const template = files.has('/index.html') ? await readFile(join(folder, 'index.html'), 'utf8') : undefined;
+  const manifest = files.has(manifestPath) ? await readFile(join(folder, manifestPath), 'utf8') : undefined;
 
   async function servePage(pathname: string, outgoing: ServerResponse): Promise<void> {
     if (template === undefined) {
@@ -49,7 +53,8 @@ export async function createWebClient(folder: string, publicConfig: () => Promis
     const nonce = randomBytes(16).toString('base64');
     const config = await publicConfig().catch(() => null);
     const json = JSON.stringify(config).replaceAll('<', '\\u003c').replaceAll('\u2028', '\\u2028');
-    const html = template.replaceAll('__CSP_NONCE__', nonce).replace('"__PUBLIC_CONFIG__"', () => json);
+    const page = config === null ? template : brandedPage(template, config.branding);
+    const html = page.replaceAll('__CSP_NONCE__', nonce).replace('"__PUBLIC_CONFIG__"', () => json);
     outgoing
       .writeHead(clientPages.test(pathname) ? 200 : 404, {
         'content-type': 'text/html; charset=utf-8',
@@ -60,8 +65,16 @@ export async function createWebClient(folder: string, publicConfig: () => Promis
       .end(html);
   }
 
+  async function serveManifest(built: string, outgoing: ServerResponse): Promise<void> {
+    const config = await publicConfig().catch(() => null);
+    outgoing
+      .writeHead(200, { 'content-type': types['.webmanifest'], 'cache-control': 'no-cache', ...pageHeaders })
+      .end(config === null ? built : brandedManifest(built, config.branding));
+  }
+
   return {
     async serve(pathname, acceptEncoding, outgoing) {
+      if (pathname === manifestPath && manifest !== undefined) return serveManifest(manifest, outgoing);
       if (pathname === '/index.html' || !files.has(pathname) || !/\.\w+$/.test(pathname)) {
         return servePage(pathname, outgoing);
       }

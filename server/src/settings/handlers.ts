@@ -1,6 +1,20 @@
+import type { adminEndpoints } from '@homeport/contracts/admin';
 import type { systemEndpoints } from '@homeport/contracts/system';
-import type { Handler } from '../http/handler.ts';
+import type { Deps } from '../deps.ts';
+import { type Handler, sourceOf } from '../http/handler.ts';
 import { type PublicConfigDeps, readPublicConfig } from './public-config.ts';
+import { getAdminConfig as readAdminConfig, updateAdminConfig } from './settings.ts';
 
+type SettingsDeps = Pick<Deps, 'config' | 'db' | 'secrets' | 'egress' | 'clock'>;
+type AdminHandler<Name extends keyof typeof adminEndpoints> = Handler<SettingsDeps, (typeof adminEndpoints)[Name]>;
+
+/** GET /api/public-config */
 export const getPublicConfig: Handler<PublicConfigDeps, typeof systemEndpoints.getPublicConfig> = (deps) =>
   readPublicConfig(deps);
+
+/** GET /api/admin/config */
+export const getAdminConfig: AdminHandler<'getAdminConfig'> = (deps) => readAdminConfig(deps);
+
+/** POST /api/admin/config */
+export const postAdminConfig: AdminHandler<'postAdminConfig'> = (deps, input) =>
+  updateAdminConfig(deps, sourceOf(input), input.body);

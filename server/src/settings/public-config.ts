@@ -2,24 +2,27 @@ import type { PublicConfig } from '@homeport/contracts/system';
 import { sql } from 'kysely';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/pool.ts';
-import { defaultBranding } from './branding.ts';
+import { toSettings } from './settings.ts';
 
 export type PublicConfigDeps = {
   config: Pick<Config, 'edition' | 'artifactMaxUploadBytes' | 'setupClaimToken'>;
   db: Pick<Database, 'kysely'>;
 };
 
-/** What a browser needs before sign-in: no credentials, no user data (specification "Public"). */
+/** What a browser needs before sign-in: no credentials, no user data (specification "Public"). One statement, nothing cached. */
 export async function readPublicConfig(deps: PublicConfigDeps): Promise<PublicConfig> {
   const { config, db } = deps;
-  const { required } = await db.kysely
+  const row = await db.kysely
     .selectFrom('installation')
+    .innerJoin('settings', 'settings.singleton', 'installation.singleton')
     .select(sql<boolean>`setup_completed_at is null and not exists (select 1 from users)`.as('required'))
+    .select(['settings.branding', 'settings.oidc', 'settings.oidc_client_secret'])
     .executeTakeFirstOrThrow();
+  const { branding, oidc } = toSettings(row);
   return {
-    branding: { ...defaultBranding },
-    setup: { required, claimRequired: config.setupClaimToken !== undefined },
-    sso: null,
+    branding,
+    setup: { required: row.required, claimRequired: config.setupClaimToken !== undefined },
+    sso: oidc.enabled ? { providerKey: oidc.providerKey, label: oidc.label } : null,
     edition: config.edition,
     limits: { artifactMaxUploadBytes: config.artifactMaxUploadBytes },
   };

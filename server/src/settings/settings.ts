@@ -1,0 +1,170 @@
+import { type AdminConfig, type brandingPatch, oidcConfiguration, type oidcPatch } from '@homeport/contracts/admin';
+import { type Branding, branding as brandingSchema } from '@homeport/contracts/system';
+import type { Selectable } from 'kysely';
+import type { z } from 'zod';
+import { type AuditSource, recordEvent } from '../audit.ts';
+import type { Clock } from '../clock.ts';
+import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
+import type { SettingsTable } from '../db/tables.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
+import { assertImages, defaultBranding } from './branding.ts';
+import {
+  assertComplete,
+  defaultOidc,
+  type OidcSettings,
+  oidcView,
+  readClientSecret,
+  resealClientSecret,
+  sealClientSecret,
+} from './oidc.ts';
+
+/** The only writer of `settings`. Nothing of it is kept in memory: a change holds from the next request on, on every replica. */
+
+export type Settings = { branding: Branding; oidc: OidcSettings };
+/** What `POST /api/admin/config` and the manifest may give; an omitted member keeps its value. */
+export type SettingsPatch = {
+  branding?: z.output<typeof brandingPatch> | undefined;
+  oidc?: z.output<typeof oidcPatch> | undefined;
+};
+
+type SettingsDeps = { db: Pick<Database, 'kysely'>; secrets: KeyRing; clock: Clock };
+type SettingsRow = Pick<Selectable<SettingsTable>, 'branding' | 'oidc' | 'oidc_client_secret'>;
+
+const columns = ['branding', 'oidc', 'oidc_client_secret'] as const;
+const storedBranding = brandingSchema.partial();
+const storedOidc = oidcConfiguration.omit({ hasClientSecret: true, credentialsError: true }).partial();
+
+/** The settings as they are this moment, defaults filled in. */
+export async function readSettings(db: Queryable): Promise<Settings> {
+  return toSettings(await db.selectFrom('settings').select(columns).executeTakeFirstOrThrow());
+}
+
+/** A stored row with its defaults. */
+export function toSettings(row: SettingsRow): Settings {
+  return {
+    branding: { ...defaultBranding, ...storedBranding.parse(row.branding) },
+    oidc: { ...defaultOidc, ...storedOidc.parse(row.oidc), clientSecret: row.oidc_client_secret },
+  };
+}
+
+/** Branding and OIDC configuration for administrators. */
+export async function getAdminConfig(deps: Pick<SettingsDeps, 'db' | 'secrets'>): Promise<AdminConfig> {
+  return toAdminConfig(deps, await readSettings(deps.db.kysely));
+}
+
+/** Changes what is given. Throws `invalid_request`. */
+export async function updateAdminConfig(
+  deps: SettingsDeps,
+  source: AuditSource,
+  patch: SettingsPatch,
+): Promise<AdminConfig> {
+  return inTransaction(deps.db, async (transaction) => {
+    const { settings } = await updateSettings(deps, transaction, source, patch);
+    return toAdminConfig(deps, settings);
+  });
+}
+
+/**
+ * The same inside a transaction of the caller's (the manifest). `changed` names the members whose value is another one now
+ * (`branding.tagline`); nothing is written or recorded when there is none. Throws `invalid_request`.
+ */
+export async function updateSettings(
+  deps: Pick<SettingsDeps, 'secrets' | 'clock'>,
+  transaction: Queryable,
+  source: AuditSource,
+  patch: SettingsPatch,
+): Promise<{ settings: Settings; changed: string[] }> {
+  assertImages(patch.branding ?? {});
+  const row = await transaction.selectFrom('settings').select(columns).forUpdate().executeTakeFirstOrThrow();
+  const before = toSettings(row);
+  const after = merge(deps, before, patch);
+  assertComplete(after.oidc);
+  const changed = [
+    ...differences('branding', before.branding, after.branding),
+    ...differences('oidc', before.oidc, after.oidc),
+  ];
+  if (changed.length === 0) return { settings: before, changed };
+  const { clientSecret, ...oidc } = after.oidc;
+  await transaction
+    .updateTable('settings')
+    .set({
+      branding: JSON.stringify(withoutDefaults(after.branding, defaultBranding)),
+      oidc: JSON.stringify(withoutDefaults(oidc, defaultOidc)),
+      oidc_client_secret: clientSecret,
+      updated_at: new Date(deps.clock.now()),
+    })
+    .execute();
+  await recordEvent(transaction, source, { action: 'settings.updated', details: { changed } });
+  return { settings: after, changed };
+}
+
+/** Seals the client secret with the current key; another one that is entered meanwhile stays. */
+export async function resealSettings(
+  deps: Pick<SettingsDeps, 'db' | 'secrets'>,
+): Promise<'absent' | 'current' | 'resealed' | 'unreadable'> {
+  return inTransaction(deps.db, async (transaction) => {
+    const row = await transaction.selectFrom('settings').select(columns).forUpdate().executeTakeFirstOrThrow();
+    const { state, envelope } = resealClientSecret(deps, row.oidc_client_secret);
+    if (state === 'resealed') {
+      await transaction.updateTable('settings').set({ oidc_client_secret: envelope }).execute();
+    }
+    return state;
+  });
+}
+
+/** The stored OIDC configuration with some members replaced, as a test before saving wants it. */
+export function patchOidc(
+  deps: Pick<SettingsDeps, 'secrets'>,
+  oidc: OidcSettings,
+  patch: SettingsPatch['oidc'],
+): OidcSettings {
+  const { clientSecret, allowedDomains, ...given } = patch ?? {};
+  return {
+    ...oidc,
+    ...withoutUndefined(given),
+    ...(allowedDomains === undefined ? {} : { allowedDomains: [...new Set(allowedDomains)] }),
+    clientSecret: nextSecret(deps, oidc.clientSecret, clientSecret),
+  };
+}
+
+/** A secret that is entered again keeps its envelope, so that nothing has changed. */
+function nextSecret(
+  deps: Pick<SettingsDeps, 'secrets'>,
+  stored: string | null,
+  given: string | null | undefined,
+): string | null {
+  if (given === undefined) return stored;
+  if (given !== null && readClientSecret(deps, stored).secret === given) return stored;
+  return sealClientSecret(deps, given);
+}
+
+function merge(deps: Pick<SettingsDeps, 'secrets'>, before: Settings, patch: SettingsPatch): Settings {
+  return {
+    branding: { ...before.branding, ...withoutUndefined(patch.branding ?? {}) },
+    oidc: patchOidc(deps, before.oidc, patch.oidc),
+  };
+}
+
+function differences(group: string, before: object, after: object): string[] {
+  const names = Object.keys(after).filter(
+    (name) => JSON.stringify(Reflect.get(before, name)) !== JSON.stringify(Reflect.get(after, name)),
+  );
+  return names.map((name) => `${group}.${name}`);
+}
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+function withoutUndefined<T extends object>(value: T): Defined<T> {
+  const entries = Object.entries(value).filter(([, member]) => member !== undefined);
+  return Object.fromEntries(entries) as Defined<T>;
+}
+
+/** Only what administrators have set is stored, so that a later default still reaches the rest. */
+function withoutDefaults(value: object, defaults: object): object {
+  const changed = differences('', defaults, value).map((name) => name.slice(1));
+  return Object.fromEntries(changed.map((name) => [name, Reflect.get(value, name)]));
+}
+
+function toAdminConfig(deps: Pick<SettingsDeps, 'secrets'>, settings: Settings): AdminConfig {
+  return { branding: settings.branding, oidc: oidcView(deps, settings.oidc) };
+}
