@@ -7,6 +7,8 @@ import { type Provider, startProvider } from './provider-process.ts';
 import type { Report } from './report.ts';
 import { plainSubject, productSubject, type Subject } from './subjects.ts';
 
+const longAnswer = 'markdown-10000@500';
+
 /** What a run of the benchmarks shares between its parts; everything is started when first asked for. */
 export class Bench {
   readonly quick: boolean;
@@ -17,6 +19,7 @@ export class Bench {
   readonly #running: { stop(): Promise<void> }[] = [];
   #provider: Promise<Provider> | undefined;
   #product: Promise<Product> | undefined;
+  #markdown: Promise<{ product: Product; addModel: (name: string) => Promise<string> }> | undefined;
   #passThrough: Promise<Subject> | undefined;
   #chats: string[] = [];
 
@@ -46,6 +49,36 @@ export class Bench {
     const { port } = await this.provider();
     const inspected: Record<string, string> = this.profile ? { NODE_OPTIONS: '--inspect-port=127.0.0.1:0' } : {};
     return this.#keep(await startProduct({ dist: this.dist, providerPort: port, env: { ...inspected, ...env } }));
+  }
+
+  /** A product whose default model writes long Markdown, for the parts that look at the page. */
+  markdownProduct(): Promise<Product> {
+    this.#markdown ??= this.#startMarkdown();
+    return this.#markdown.then(({ product }) => product);
+  }
+
+  /** Another model of that product: `markdown-<tokens>@<per second>`. */
+  async markdownModel(name: string): Promise<string> {
+    this.#markdown ??= this.#startMarkdown();
+    return (await this.#markdown).addModel(name);
+  }
+
+  async #startMarkdown(): Promise<{ product: Product; addModel: (name: string) => Promise<string> }> {
+    const file = join(import.meta.dirname, 'markdown-provider.ts');
+    const launched = this.#keep(startPinned(cores.load, [file]));
+    const [, listening] = await launched.waitForOutput(/listening on (\d+)/);
+    const options = { dist: this.dist, providerPort: Number(listening), modelName: longAnswer };
+    const product = this.#keep(await startProduct(options));
+    const list = (await product.call('GET', '/api/providers')) as { providers: { id: string }[] };
+    const providerId = list.providers[0]?.id ?? '';
+    const fields = { displayName: 'Markdown', contextWindow: 1_000_000, maxOutputTokens: 20_000, tier: 1 };
+    return {
+      product,
+      async addModel(providerModelId) {
+        const made = await product.call('POST', '/api/models', { ...fields, providerId, providerModelId });
+        return (made as { model: { id: string } }).model.id;
+      },
+    };
   }
 
   async productSubject(product?: Product): Promise<Subject> {

@@ -4,6 +4,11 @@ import { Bench } from './bench.ts';
 import { measureCapacity } from './capacity.ts';
 import { measureFirstToken } from './first-token.ts';
 import { measureMemory } from './memory.ts';
+import { measureConversation } from './page-conversation.ts';
+import { measureLighthouse } from './page-lighthouse.ts';
+import { measureList } from './page-list.ts';
+import { measureLoad } from './page-load.ts';
+import { measureThread } from './page-thread.ts';
 import { pinSelf } from './processes.ts';
 import { measureReads } from './reads.ts';
 import { Report } from './report.ts';
@@ -26,6 +31,11 @@ const parts: Record<string, (bench: Bench) => Promise<void>> = {
   start: measureStart,
   idle: measureIdle,
   browser: measureBrowser,
+  thread: measureThread,
+  conversation: measureConversation,
+  load: measureLoad,
+  list: measureList,
+  lighthouse: measureLighthouse,
   size: measureSize,
 };
 

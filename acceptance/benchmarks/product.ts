@@ -88,6 +88,8 @@ export async function startProduct(options: {
   dist: string;
   providerPort: number;
   env?: Record<string, string>;
+  /** The provider's name of the model; the benchmarks' own by default. */
+  modelName?: string;
 }): Promise<Product> {
   const dataDir = scratchFolder();
   const { process: launched, port } = await launchProduct(options.dist, dataDir, options.env);
@@ -128,7 +130,10 @@ export function postmasterPid(dataDir: string): number {
   return Number(pidFileLines(dataDir)[0]);
 }
 
-async function setUp(port: number, options: { providerPort: number }): Promise<{ cookie: string; providerId: string }> {
+async function setUp(
+  port: number,
+  options: { providerPort: number; modelName?: string },
+): Promise<{ cookie: string; providerId: string }> {
   const response = await fetch(`http://127.0.0.1:${port}/api/setup`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -143,14 +148,20 @@ async function setUp(port: number, options: { providerPort: number }): Promise<{
     apiKey: 'bench-key-0123456789abcdef',
   });
   const providerId = provider.parse(member(added, 'provider')).id;
-  await addModel(port, cookie, providerId, 1_000_000);
+  await addModel(port, cookie, providerId, 1_000_000, options.modelName);
   return { cookie, providerId };
 }
 
-async function addModel(port: number, cookie: string, providerId: string, contextWindow: number): Promise<string> {
+async function addModel(
+  port: number,
+  cookie: string,
+  providerId: string,
+  contextWindow: number,
+  providerModelId = 'bench',
+): Promise<string> {
   const maxOutputTokens = Math.min(1_000, Math.floor(contextWindow / 2));
   const answer = await callApi(port, cookie, 'POST', '/api/models', {
-    ...{ providerId, providerModelId: 'bench', displayName: 'Bench', contextWindow, maxOutputTokens, tier: 1 },
+    ...{ providerId, providerModelId, displayName: 'Bench', contextWindow, maxOutputTokens, tier: 1 },
   });
   return model.parse(member(answer, 'model')).id;
 }

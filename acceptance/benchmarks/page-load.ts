@@ -1,0 +1,36 @@
+import type { Bench } from './bench.ts';
+import { launchChromium, PageCpu, phone, readProbe, signedIn, urlOf } from './chromium.ts';
+import { median } from './statistics.ts';
+
+const lines = [
+  { name: '9 Mbit/s, 60 ms, CPU 4 times slower', megabits: 9, latency: 60, most: 1_000 },
+  { name: '1.6 Mbit/s, 150 ms, CPU 4 times slower', megabits: 1.6, latency: 150, most: 2_500 },
+];
+
+/** From the navigation until the message field can be used, on a phone's screen with an empty cache. */
+export async function measureLoad(bench: Bench): Promise<void> {
+  const product = await bench.markdownProduct();
+  const browser = await launchChromium();
+  try {
+    for (const line of lines) {
+      const times: number[] = [];
+      for (let round = 0; round < bench.rounds + 2; round++) {
+        const context = await signedIn(browser, product, phone);
+        const page = await context.newPage();
+        const cpu = await PageCpu.of(page);
+        await cpu.throttle(4);
+        await cpu.limitNetwork(line.megabits, line.latency);
+        await page.goto(urlOf(product), { waitUntil: 'commit' });
+        await page.waitForFunction('benchProbe.usableAt > 0', undefined, { timeout: 30_000 });
+        times.push((await readProbe(page)).usableAt);
+        await context.close();
+      }
+      bench.report.add({
+        ...{ part: 'load', what: `composer usable, ${line.name}`, measured: median(times), unit: 'ms', judge: 'value' },
+        limit: { at: 'most', value: line.most },
+      });
+    }
+  } finally {
+    await browser.close();
+  }
+}
