@@ -32,6 +32,7 @@ export async function measureList(bench: Bench): Promise<void> {
         await page.waitForTimeout(50);
         if ((await page.locator('[data-chat="list-1000"]').count()) > 0) break;
       }
+      await page.locator('[data-chat="list-1000"]').waitFor();
       await page.waitForTimeout(500);
       await resetProbe(page);
       for (let step = 0; step < 150; step++) {

@@ -1,3 +1,4 @@
+import type { Page } from '@playwright/test';
 import type { Bench } from './bench.ts';
 import { launchChromium, PageCpu, phone, readProbe, signedIn, urlOf } from './chromium.ts';
 import { median } from './statistics.ts';
@@ -21,8 +22,7 @@ export async function measureLoad(bench: Bench): Promise<void> {
         await cpu.throttle(4);
         await cpu.limitNetwork(line.megabits, line.latency);
         await page.goto(urlOf(product), { waitUntil: 'commit' });
-        await page.waitForFunction('benchProbe.usableAt > 0', undefined, { timeout: 30_000 });
-        times.push((await readProbe(page)).usableAt);
+        times.push(await usableAt(page));
         await context.close();
       }
       bench.report.add({
@@ -33,4 +33,13 @@ export async function measureLoad(bench: Bench): Promise<void> {
   } finally {
     await browser.close();
   }
+}
+
+async function usableAt(page: Page): Promise<number> {
+  for (let tries = 0; tries < 150; tries++) {
+    const seen = await readProbe(page);
+    if (seen.usableAt > 0) return seen.usableAt;
+    await page.waitForTimeout(200);
+  }
+  throw new Error('The message field did not come');
 }

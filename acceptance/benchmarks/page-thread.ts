@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Bench } from './bench.ts';
 import { launchChromium, PageCpu, readProbe, resetProbe, signedIn, urlOf } from './chromium.ts';
 import type { Product } from './product.ts';
@@ -59,7 +59,9 @@ async function answer(browser: Awaited<ReturnType<typeof launchChromium>>, produ
   await resetProbe(page);
   await cpu.start();
   await page.keyboard.press('Enter');
-  await ended(page, product, chatId);
+  await answered(product, chatId);
+  // The last words come to the screen, and the page to rest.
+  await page.waitForTimeout(1_000);
   const { script } = await cpu.spent();
   const seen = await readProbe(page);
   await context.close();
@@ -71,15 +73,14 @@ async function answer(browser: Awaited<ReturnType<typeof launchChromium>>, produ
   };
 }
 
-/** Until the last words of the answer are shown, and the page has come to rest. */
-export async function ended(page: Page, product: Product, chatId: string): Promise<void> {
+/** Resolves when no answer is running or waiting any more. */
+export async function answered(product: Product, chatId: string): Promise<void> {
   const until = performance.now() + 120_000;
-  for (;;) {
-    await page.waitForTimeout(500);
+  while (performance.now() < until) {
+    await delay(500);
     const detail = await product.call('GET', `/api/chats?id=${chatId}`);
     const { response, inputs, messages } = detail as { response: unknown; inputs: unknown[]; messages: unknown[] };
-    if (response === null && inputs.length === 0 && messages.length >= 2) break;
-    if (performance.now() > until) throw new Error('The answer did not end');
+    if (response === null && inputs.length === 0 && messages.length >= 2) return;
   }
-  await page.waitForTimeout(1_000);
+  throw new Error('The answer did not end');
 }
