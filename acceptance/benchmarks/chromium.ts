@@ -20,12 +20,16 @@ export type View = { width: number; height: number };
 export const desktop: View = { width: 1280, height: 800 };
 export const phone: View = { width: 390, height: 844 };
 
-/** A new profile, signed in, with probes in every page. */
-export async function signedIn(browser: Browser, product: Product, view: View = desktop): Promise<BrowserContext> {
+/** A new profile, signed in, with probes in every page unless they would count in what is measured. */
+export async function signedIn(
+  browser: Browser,
+  product: Product,
+  { view = desktop, isProbed = true }: { view?: View; isProbed?: boolean } = {},
+): Promise<BrowserContext> {
   const context = await browser.newContext({ viewport: view });
   const [name = '', value = ''] = product.cookie.split('=', 2);
   await context.addCookies([{ name, value, url: urlOf(product) }]);
-  await context.addInitScript({ content: probe });
+  if (isProbed) await context.addInitScript({ content: probe });
   return context;
 }
 

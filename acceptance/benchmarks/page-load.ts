@@ -16,7 +16,7 @@ export async function measureLoad(bench: Bench): Promise<void> {
     for (const line of lines) {
       const times: number[] = [];
       for (let round = 0; round < bench.rounds + 2; round++) {
-        const context = await signedIn(browser, product, phone);
+        const context = await signedIn(browser, product, { view: phone });
         const page = await context.newPage();
         const cpu = await PageCpu.of(page);
         await cpu.throttle(4);

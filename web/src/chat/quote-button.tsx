@@ -22,11 +22,15 @@ export function QuoteButton({ thread }: { thread: RefObject<HTMLElement | null> 
     };
     document.addEventListener('selectionchange', look);
     const box = thread.current;
-    box?.addEventListener('scroll', look, { passive: true });
+    // An answer that streams in scrolls all the time, mostly with nothing selected.
+    const onScroll = () => {
+      if (document.getSelection()?.isCollapsed === false) look();
+    };
+    box?.addEventListener('scroll', onScroll, { passive: true });
     return () => {
       clearTimeout(timer);
       document.removeEventListener('selectionchange', look);
-      box?.removeEventListener('scroll', look);
+      box?.removeEventListener('scroll', onScroll);
     };
   }, [thread]);
   if (!selected) return null;

@@ -44,6 +44,11 @@ export class ScrollPin {
     return this.#state.isPinned;
   }
 
+  /** Our own scrolling led here; its scroll event need not be told. */
+  reached(scrollTop: number): void {
+    this.#lastTop = scrollTop;
+  }
+
   /** "Jump to latest", or a message of one's own. */
   pin(): PinState {
     return this.#set(true, false);

@@ -21,6 +21,9 @@ export function useFollowScroll(ownMessageId: string | undefined) {
   const [preference] = useState(readScrollPreference);
   const [showsJump, setShowsJump] = useState(false);
   const touchY = useRef(0);
+  // While the answer grows each picture scrolls to the end: asking where that is would cost a layout each time.
+  const isOwnScroll = useRef(false);
+  const isHeld = useRef(false);
 
   const toEnd = useCallback(() => {
     const box = scroller.current;
@@ -39,7 +42,12 @@ export function useFollowScroll(ownMessageId: string | undefined) {
     const box = scroller.current;
     if (!box || !content.current) return;
     const observer = new ResizeObserver(() => {
-      if (pin.grow(box)) box.scrollTop = box.scrollHeight;
+      if (pin.grow(box)) {
+        const before = box.scrollTop;
+        box.scrollTop = box.scrollHeight;
+        pin.reached(box.scrollTop);
+        isOwnScroll.current = box.scrollTop !== before;
+      }
       setShowsJump(pin.state.showsJump);
     });
     observer.observe(content.current);
@@ -69,7 +77,21 @@ export function useFollowScroll(ownMessageId: string | undefined) {
       scroller.current?.focus({ preventScroll: true });
     },
     handlers: {
-      onScroll: () => scroller.current && setShowsJump(pin.scroll(scroller.current).showsJump),
+      onScroll: () => {
+        const isOwn = isOwnScroll.current && !isHeld.current;
+        isOwnScroll.current = false;
+        if (scroller.current && !isOwn) setShowsJump(pin.scroll(scroller.current).showsJump);
+      },
+      // The scroll bar can be dragged while the answer grows.
+      onPointerDown: () => {
+        isHeld.current = true;
+      },
+      onPointerUp: () => {
+        isHeld.current = false;
+      },
+      onPointerCancel: () => {
+        isHeld.current = false;
+      },
       onWheel: (event: WheelEvent) => event.deltaY < 0 && moveUp(),
       onTouchStart: (event: TouchEvent) => {
         touchY.current = event.touches[0]?.clientY ?? 0;

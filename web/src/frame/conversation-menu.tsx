@@ -17,7 +17,7 @@ export function ConversationMenu({ chatId }: { chatId: string }) {
   const t = useText();
   const { conversation } = useWorkbench();
   const store = conversation(chatId);
-  const { chat } = useSyncExternalStore(store.subscribe, store.getView);
+  const chat = useSyncExternalStore(store.subscribe, () => store.getView().chat);
   const changes = useChatChanges();
   const [dialog, setDialog] = useState<'rename' | 'delete'>();
   const { place, buttonProps } = useMenu(RowMenu);

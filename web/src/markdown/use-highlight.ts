@@ -12,25 +12,46 @@ export function useHighlight(
   useEffect(() => {
     if (!isClosed || language === '' || !element.current) return;
     let isWanted = true;
-    const observer = new IntersectionObserver(
-      (entries) => {
-        if (!entries.some((entry) => entry.isIntersecting)) return;
-        observer.disconnect();
-        void import('./highlighter.ts')
-          .then(({ highlighter }) => highlighter.highlight(code, language))
-          .then(
-            (lines) => isWanted && setResult({ code, language, lines }),
-            // Without the file the code stays as it is: readable.
-            () => {},
-          );
-      },
-      { rootMargin: '600px' },
-    );
-    observer.observe(element.current);
+    const stop = whenNear(element.current, () => {
+      void import('./highlighter.ts')
+        .then(({ highlighter }) => highlighter.highlight(code, language))
+        .then(
+          (lines) => isWanted && setResult({ code, language, lines }),
+          // Without the file the code stays as it is: readable.
+          () => {},
+        );
+    });
     return () => {
       isWanted = false;
-      observer.disconnect();
+      stop();
     };
   }, [element, code, language, isClosed]);
   return result?.code === code && result.language === language ? result.lines : null;
+}
+
+const waiting = new Map<Element, () => void>();
+let observer: IntersectionObserver | undefined;
+
+/** Calls `onNear` once when the element comes near the screen; the returned function gives that up. */
+function whenNear(element: Element, onNear: () => void): () => void {
+  // One for all: a long answer has a hundred pieces of code.
+  observer ??= new IntersectionObserver(
+    (entries) => {
+      for (const { isIntersecting, target } of entries) {
+        if (!isIntersecting) continue;
+        const call = waiting.get(target);
+        forget(target);
+        call?.();
+      }
+    },
+    { rootMargin: '600px' },
+  );
+  waiting.set(element, onNear);
+  observer.observe(element);
+  return () => forget(element);
+}
+
+function forget(element: Element): void {
+  waiting.delete(element);
+  observer?.unobserve(element);
 }
