@@ -1,7 +1,13 @@
 import { once } from 'node:events';
 import { connect as connectTo, createServer, type Socket } from 'node:net';
 
-export type CuttingProxy = { url: string; cuts(): number; close(): void };
+export type CuttingProxy = {
+  url: string;
+  cuts(): number;
+  /** Breaks every connection there is. */
+  cutAll(): void;
+  close(): void;
+};
 
 /**
  * A TCP proxy that delivers every request whole and, when `chooses` says so, cuts the connection instead of handing on the
@@ -51,6 +57,9 @@ export async function startCuttingProxy(
   return {
     url: `http://127.0.0.1:${address.port}`,
     cuts: () => cuts,
+    cutAll() {
+      for (const socket of sockets) socket.destroy();
+    },
     close() {
       server.close();
       for (const socket of sockets) socket.destroy();

@@ -71,7 +71,7 @@ export const Composer = memo(function Composer(props: Props) {
   return (
     <section aria-label={t('composer.region')} className={classes.composer}>
       <div className={classes.column}>
-        <QueueChips store={store} inputs={inputs} />
+        <QueueChips store={store} inputs={inputs} draft={{ name: draftName, isFree: pending === undefined }} />
         {pending && (!pending.sending || pending.failure) ? (
           <ReceiptBanner pending={pending} onRetry={() => void submission.retry()} onDiscard={submission.discard} />
         ) : null}

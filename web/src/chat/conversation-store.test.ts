@@ -212,6 +212,30 @@ test('a promoted input becomes a message and its response is followed at once', 
   store.unfollow();
 });
 
+test('a promoted input that another tab has sent is asked for', async () => {
+  const { store, connected, until } = world([
+    detail({ response: running('a1', 'u1') }),
+    detail({ messages: [user('u1'), user('u2')], response: running('a2', 'u2') }),
+  ]);
+  const first = connected();
+  store.follow();
+  const one = await first;
+  const second = connected();
+  one.send([
+    ...answer('a1', 'first'),
+    { type: 'data-next', transient: true, data: { messageId: 'u2', assistantId: 'a2' } },
+  ]);
+  one.end();
+  const two = await second;
+  two.send(answer('a2', 'second'));
+  await until(() => store.getView().messages.some((message) => message.id === 'a2'));
+  assert.deepEqual(
+    store.getView().messages.map((message) => message.id),
+    ['u1', 'u2', 'a2'],
+  );
+  store.unfollow();
+});
+
 test('a message that waits for its response to begin stays a message', async (t) => {
   t.mock.method(Math, 'random', () => 0);
   const waiting = detail({ inputs: [queued('u2')] });

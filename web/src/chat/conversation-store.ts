@@ -237,7 +237,8 @@ export class ConversationStore {
     this.#deps.onActivity(this.chatId);
   }
 
-  /** After `data-next` the promoted input becomes a message and its response is followed without asking first. */
+  /** After `data-next` the promoted input becomes a message and its response is followed without asking first. False when
+   *  there is none, or when the input was sent elsewhere and is unknown here: then the server has to be asked. */
   #takeNext(): boolean {
     const next = this.#next;
     if (!next) return false;
@@ -246,7 +247,7 @@ export class ConversationStore {
     const { messages, inputs } = promoteInput(this.#view, next.messageId, this.chatId);
     this.#after = undefined;
     this.#change({ messages, inputs, response: next, isStopping: false });
-    return true;
+    return messages.some((message) => message.id === next.messageId);
   }
 
   #flushLive(): void {

@@ -1,43 +1,67 @@
 import type { QueuedInput } from '@homeport/contracts/conversations';
 import { ActionIcon } from '@mantine/core';
-import { CornerDownRight, X } from 'lucide-react';
-import { useState } from 'react';
+import { CornerDownRight, Pencil, X } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
 import { call } from '../api.ts';
+import { ApiFailure } from '../api-failure.ts';
 import { failureText } from '../failure-text.ts';
 import { showFailure } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
+import { useWorkbench } from '../workbench.ts';
 import classes from './composer.module.css';
 import type { ConversationStore } from './conversation-store.ts';
 import { plainText } from './message-view.tsx';
 
-/** The inputs that wait for their turn, in the order they will be applied. */
-export function QueueChips({ store, inputs }: { store: ConversationStore; inputs: readonly QueuedInput[] }) {
+type Props = {
+  store: ConversationStore;
+  inputs: readonly QueuedInput[];
+  /** The field in which an input taken back is changed; closed while it is not free. */
+  draft: { name: string; isFree: boolean };
+};
+
+/** The inputs that wait for their turn, in the order they will be applied. Each can be taken back as long as it waits. */
+export function QueueChips({ store, inputs, draft }: Props) {
   const t = useText();
   if (inputs.length === 0) return null;
   return (
     <ol className={classes.queue} aria-label={t('queue.label')}>
       {inputs.map((input, index) => (
-        <Chip key={input.id} store={store} input={input} position={index + 1} />
+        <Chip key={input.id} store={store} input={input} position={index + 1} draft={draft} />
       ))}
     </ol>
   );
 }
 
-function Chip({ store, input, position }: { store: ConversationStore; input: QueuedInput; position: number }) {
+type ChipProps = { store: ConversationStore; input: QueuedInput; position: number; draft: Props['draft'] };
+
+function Chip({ store, input, position, draft }: ChipProps) {
   const t = useText();
+  const { drafts } = useWorkbench();
   const [isBusy, setBusy] = useState(false);
   const text = plainText(input.message.parts);
-  const cancel = async () => {
+  const cancel = async (): Promise<'taken' | 'applied' | 'unknown'> => {
     setBusy(true);
     try {
       await call('DELETE /api/chat/turn-inputs', { query: { chatId: store.chatId, id: input.id } });
       store.removeQueued(input.id);
+      return 'taken';
     } catch (error) {
       showFailure(t('queue.cancelFailed'), failureText(error, t));
       store.follow();
       setBusy(false);
+      return error instanceof ApiFailure && error.code === 'input_applied' ? 'applied' : 'unknown';
     }
   };
+  // The draft comes first: a crash in between leaves the text in both places, never in none.
+  const edit = async () => {
+    const before = drafts.read(draft.name);
+    const after = before.trim() === '' ? text : `${text}\n\n${before}`;
+    drafts.replace(draft.name, after);
+    const outcome = await cancel();
+    if (outcome === 'taken') document.querySelector<HTMLElement>('[data-composer]')?.focus();
+    if (outcome === 'applied' && drafts.read(draft.name) === after) drafts.replace(draft.name, before);
+  };
+  const short = text.slice(0, 60);
   return (
     <li className={classes.chip}>
       <CornerDownRight size={14} aria-hidden className={classes.chipIcon} />
@@ -45,16 +69,30 @@ function Chip({ store, input, position }: { store: ConversationStore; input: Que
       <span className={classes.chipText} dir="auto">
         {text}
       </span>
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        size={24}
-        disabled={isBusy}
-        onClick={() => void cancel()}
-        aria-label={t('queue.cancel', { text: text.slice(0, 60) })}
-      >
+      <ChipButton label={t('queue.edit', { text: short })} isDisabled={isBusy || !draft.isFree} onClick={edit}>
+        <Pencil size={13} />
+      </ChipButton>
+      <ChipButton label={t('queue.cancel', { text: short })} isDisabled={isBusy} onClick={cancel}>
         <X size={14} />
-      </ActionIcon>
+      </ChipButton>
     </li>
+  );
+}
+
+type ChipButtonProps = { label: string; isDisabled: boolean; onClick: () => Promise<unknown>; children: ReactNode };
+
+function ChipButton({ label, isDisabled, onClick, children }: ChipButtonProps) {
+  return (
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      size={24}
+      disabled={isDisabled}
+      onClick={() => void onClick()}
+      aria-label={label}
+      title={label}
+    >
+      {children}
+    </ActionIcon>
   );
 }

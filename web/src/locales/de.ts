@@ -218,6 +218,7 @@ export const texts: Record<keyof typeof english, string> = {
 
   'queue.label': 'Nachrichten, die warten, bis sie dran sind',
   'queue.position': 'Als Nächstes {position}',
+  'queue.edit': '„{text}“ zurückholen und bearbeiten',
   'queue.cancel': '„{text}“ entfernen',
   'queue.cancelFailed': 'Sie konnte nicht entfernt werden',
 

@@ -214,6 +214,7 @@ export const texts = {
 
   'queue.label': 'Messages that wait for their turn',
   'queue.position': 'Next {position}',
+  'queue.edit': 'Take “{text}” back and edit it',
   'queue.cancel': 'Remove “{text}”',
   'queue.cancelFailed': 'It could not be removed',
 

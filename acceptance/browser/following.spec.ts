@@ -1,0 +1,213 @@
+import type { Page } from '@playwright/test';
+import { startCuttingProxy } from '../faults/cutting-proxy.ts';
+import { addModels, type Caller } from '../product.ts';
+import { expectAccessible, expectAccessibleHere } from './accessible.ts';
+import { expect, giveCookie, test } from './fixtures.ts';
+
+/** Answers that go on whatever the page does, and what can be done while they arrive. */
+
+const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
+const answers = (page: Page) => page.locator('[data-role="assistant"]');
+const done = (page: Page) => page.locator('[data-role="assistant"][aria-busy="false"]');
+const chips = (page: Page) => page.getByRole('list', { name: 'Messages that wait for their turn' });
+const words = (count: number) => Array.from({ length: count }, (_, index) => `word${index}`).join(' ');
+
+async function newChat(caller: Caller, title = 'Harbour notes'): Promise<string> {
+  return (await caller.must('POST', '/api/chats', { title })).chat.id;
+}
+
+async function ask(page: Page, text: string): Promise<void> {
+  await field(page).fill(text);
+  await field(page).press('Enter');
+}
+
+/** What the browser tells a page whose tab is put behind others, or comes back. */
+async function setVisibility(page: Page, state: 'hidden' | 'visible'): Promise<void> {
+  await page.evaluate(`Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => '${state}' });
+    document.dispatchEvent(new Event('visibilitychange'))`);
+}
+
+/** The streams that the page holds open. */
+function openStreams(page: Page): Set<unknown> {
+  const open = new Set<unknown>();
+  page.on('request', (request) => request.url().includes('/stream') && open.add(request));
+  page.on('requestfinished', (request) => open.delete(request));
+  page.on('requestfailed', (request) => open.delete(request));
+  return open;
+}
+
+test('a hidden tab lets go of the stream, a visible one catches up without a word lost', async ({
+  page,
+  person,
+  installation,
+  provider,
+}) => {
+  await addModels(person.caller, provider, ['words-200@50']);
+  const streams = openStreams(page);
+  await page.goto(`${installation.url}/c/${await newChat(person.caller)}`);
+  await ask(page, 'Go');
+  await expect(answers(page)).toContainText('word10 ');
+  expect(streams.size).toBe(1);
+  await setVisibility(page, 'hidden');
+  await expect.poll(() => streams.size).toBe(0);
+  const again = page.waitForRequest((request) => request.url().includes('/stream'));
+  await setVisibility(page, 'visible');
+  expect(Number((await again).headers()['last-event-id'])).toBeGreaterThan(5);
+  await expect(done(page)).toHaveCount(1, { timeout: 20_000 });
+  expect((await done(page).locator('[data-part="text"]').textContent())?.trim()).toBe(words(200));
+});
+
+test('connections that break in the midst of an answer, and a page that slept, cost nothing', async ({
+  page,
+  context,
+  person,
+  installation,
+  provider,
+}) => {
+  await addModels(person.caller, provider, ['words-300@50']);
+  const chatId = await newChat(person.caller);
+  let isDown = false;
+  const proxy = await startCuttingProxy(Number(new URL(installation.url).port), () => (isDown ? 'drop' : 'pass'));
+  await giveCookie(context, proxy.url, person.caller);
+  await page.goto(`${proxy.url}/c/${chatId}`);
+  await ask(page, 'Go');
+  await expect(answers(page)).toContainText('word10 ');
+  isDown = true;
+  proxy.cutAll();
+  await expect(page.getByText('The connection was lost. The answer keeps running; reconnecting…')).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Stop' })).toBeVisible();
+  await expectAccessibleHere(page);
+  isDown = false;
+  await page.evaluate(`window.dispatchEvent(new Event('online'))`);
+  await expect(page.getByText('reconnecting…')).toHaveCount(0);
+
+  const session = await context.newCDPSession(page);
+  await session.send('Page.setWebLifecycleState', { state: 'frozen' });
+  proxy.cutAll();
+  await session.send('Page.setWebLifecycleState', { state: 'active' });
+  await expect(done(page)).toHaveCount(1, { timeout: 30_000 });
+  expect((await done(page).locator('[data-part="text"]').textContent())?.trim()).toBe(words(300));
+  expect(proxy.cuts()).toBeGreaterThan(0);
+  proxy.close();
+});
+
+test('leaving is not stopping; the list shows what runs and what is new', async ({
+  page,
+  person,
+  installation,
+  provider,
+}) => {
+  await addModels(person.caller, provider, ['words-100@50']);
+  await page.goto(`${installation.url}/c/${await newChat(person.caller)}`);
+  await newChat(person.caller, 'Another');
+  await page.reload();
+  await ask(page, 'Go');
+  await expect(answers(page)).toContainText('word5 ');
+  await page.getByRole('link', { name: /^Another/ }).click();
+  await expect(page.getByText('The answer keeps running. You find it here when you come back.')).toBeVisible();
+  const row = page.locator('[data-chat]').filter({ hasText: 'Harbour notes' });
+  await expect(row.getByRole('img', { name: 'An answer is being written' })).toBeVisible();
+  await expect(row.getByRole('img', { name: 'There is a new answer' })).toBeVisible({ timeout: 20_000 });
+  await row.locator('[data-row]').click();
+  await expect(done(page)).toContainText('word98 word99');
+  await expect(row.getByRole('img')).toHaveCount(0);
+});
+
+test('Stop shows at once, keeps what has come, and the answer can be continued', async ({
+  page,
+  person,
+  installation,
+  provider,
+}) => {
+  await addModels(person.caller, provider, ['hang-5']);
+  await page.goto(`${installation.url}/c/${await newChat(person.caller)}`);
+  await ask(page, 'Go');
+  await expect(answers(page)).toContainText('word4');
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route('**/stop', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await field(page).fill('meanwhile');
+  await page.getByRole('button', { name: 'Stop' }).click();
+  // The server has not even heard of it.
+  await expect(page.getByRole('region', { name: 'Write a message' }).getByRole('status')).toHaveText('Stopping…');
+  release();
+  await expect(page.getByText('You stopped this answer.')).toBeVisible();
+  await expect(answers(page)).toContainText('word4');
+  await expect(field(page)).toHaveValue('meanwhile');
+  await expectAccessibleHere(page);
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await expect(page.getByRole('button', { name: 'Stop' })).toBeVisible();
+  await page.getByRole('log').focus();
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('button', { name: 'Continue' })).toBeVisible();
+});
+
+test('messages wait in order, are taken back, edited and promoted without a reload', async ({
+  page,
+  person,
+  installation,
+  provider,
+}) => {
+  await addModels(person.caller, provider, ['hang-5', 'echo']);
+  const chatId = await newChat(person.caller);
+  await page.goto(`${installation.url}/c/${chatId}`);
+  await ask(page, 'First');
+  await expect(answers(page)).toContainText('word4');
+  const picker = page.getByRole('button', { name: /^Model:/ });
+  await picker.click();
+  await page.getByRole('option', { name: /^echo/ }).click();
+  for (const text of ['Second', 'Third', 'Fourth']) {
+    await ask(page, text);
+    await expect(chips(page).getByRole('listitem').filter({ hasText: text })).toBeVisible();
+  }
+  await expect(chips(page).getByRole('listitem')).toHaveText(['Next 1Second', 'Next 2Third', 'Next 3Fourth']);
+  await expectAccessible(page);
+
+  await chips(page).getByRole('button', { name: 'Remove “Third”' }).click();
+  await expect(chips(page).getByRole('listitem')).toHaveText(['Next 1Second', 'Next 2Fourth']);
+  await field(page).fill('half a draft');
+  await chips(page).getByRole('button', { name: 'Take “Fourth” back and edit it' }).click();
+  await expect(field(page)).toHaveValue('Fourth\n\nhalf a draft');
+  await expect(field(page)).toBeFocused();
+  await field(page).fill('Fourth, better');
+  await field(page).press('Enter');
+  await expect(chips(page).getByRole('listitem')).toHaveText(['Next 1Second', 'Next 2Fourth, better']);
+  await page.reload();
+  await expect(chips(page).getByRole('listitem')).toHaveCount(2);
+
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await expect(done(page)).toHaveCount(3);
+  await expect(chips(page)).toHaveCount(0);
+  await expect(page.locator('[data-role="user"]')).toHaveText([/First/, /Second/, /Fourth, better/]);
+  await expect(done(page).last()).toContainText('Fourth, better');
+});
+
+test('a queued message that began meanwhile cannot be taken back, and the draft is as before', async ({
+  page,
+  person,
+  installation,
+  provider,
+}) => {
+  await addModels(person.caller, provider, ['hang-5', 'echo']);
+  const chatId = await newChat(person.caller);
+  await page.goto(`${installation.url}/c/${chatId}`);
+  await ask(page, 'First');
+  await expect(answers(page)).toContainText('word4');
+  await ask(page, 'Second');
+  await expect(chips(page)).toBeVisible();
+  await field(page).fill('half a draft');
+  await page.route('**/api/chat/turn-inputs*', async (route) => {
+    await person.caller.must('POST', `/api/chat/${chatId}/stop`, {});
+    await expect.poll(async () => (await person.caller.must('GET', `/api/chats?id=${chatId}`)).inputs).toEqual([]);
+    await route.continue();
+  });
+  await chips(page).getByRole('button', { name: 'Take “Second” back and edit it' }).click();
+  await expect(page.getByText('It could not be removed')).toBeVisible();
+  await expect(field(page)).toHaveValue('half a draft');
+  await expect(page.locator('[data-role="user"]')).toHaveText([/First/, /Second/]);
+});

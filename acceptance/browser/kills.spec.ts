@@ -1,0 +1,114 @@
+import type { Browser, Page } from '@playwright/test';
+import { addModels, pause, seededRandom, seedOf } from '../product.ts';
+import { addPerson, expect, giveCookie, type Installation, test } from './fixtures.ts';
+
+/**
+ * Tabs that crash at random moments of sending: every message is there exactly once (issue of the client, "never lost, never
+ * twice"). What a person does after a crash is all that is done here: open the page again, press Retry where it is
+ * offered, send what stands in the field.
+ */
+
+const kills = Number(process.env.KILLS ?? 200);
+const lanes = 4;
+const messagesPerChat = 6;
+
+// A recording of two hundred pages would be slower than the pages.
+test.use({ trace: 'off' });
+
+type Lane = { url: string; newPage: () => Promise<Page>; random: () => number; found: Map<string, number> };
+type Found = 'receipt' | 'draft' | 'nothing';
+
+const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
+/** How the page ends: its process dies, its tab is closed, it is loaded anew. The last costs least. */
+const ends = ['crash', 'close', 'reload', 'reload'] as const;
+const retry = (page: Page) => page.getByRole('button', { name: 'Retry saved submission' });
+
+/** Brings what the crash left to its end; resolves once the field is free and empty. */
+async function recover(page: Page): Promise<Found> {
+  await expect(field(page)).toBeVisible();
+  const hasReceipt = await retry(page).isVisible();
+  if (hasReceipt) await retry(page).click();
+  await expect(field(page)).toBeEnabled();
+  const hasDraft = (await field(page).inputValue()) !== '';
+  if (hasDraft) await send(page);
+  if (hasReceipt) return 'receipt';
+  return hasDraft ? 'draft' : 'nothing';
+}
+
+async function send(page: Page): Promise<void> {
+  await field(page).press('Enter');
+  await expect(field(page)).toBeEnabled();
+  await expect(field(page)).toHaveValue('');
+}
+
+/** The renderer dies on the spot, as when the system kills it: nothing of the page runs any more. */
+async function crash(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const crashed = page.waitForEvent('crash');
+  session.send('Page.crash').catch(() => {});
+  await crashed;
+  await page.close();
+}
+
+async function runLane(lane: Lane, name: string, count: number): Promise<string[]> {
+  const texts: string[] = [];
+  let page = await lane.newPage();
+  await page.goto(lane.url);
+  for (let index = 0; index < count; index += 1) {
+    const text = `${name} message ${index}.`;
+    texts.push(text);
+    await field(page).fill(text);
+    const end = ends[Math.floor(lane.random() * ends.length)];
+    const moment = lane.random() * 90;
+    // Sending itself is not waited for: the crash comes before, in the midst of it, or after.
+    void page.keyboard.press('Enter').catch(() => {});
+    await pause(moment);
+    const { pathname } = new URL(page.url());
+    if (end === 'crash') await crash(page);
+    if (end === 'close') await page.close();
+    if (end !== 'reload') page = await lane.newPage();
+    await page.goto(lane.url + pathname, { waitUntil: 'commit' });
+    const found = await recover(page);
+    lane.found.set(found, (lane.found.get(found) ?? 0) + 1);
+    const isFull = index % messagesPerChat === messagesPerChat - 1;
+    if (isFull) await page.getByRole('link', { name: 'New conversation' }).first().click();
+  }
+  await page.close();
+  return texts;
+}
+
+async function startLane(browser: Browser, installation: Installation, provider: string, seed: number) {
+  const person = await addPerson(installation);
+  await addModels(person.caller, provider, ['echo']);
+  const context = await browser.newContext();
+  await giveCookie(context, installation.url, person.caller);
+  const found = new Map<string, number>();
+  const lane: Lane = { url: installation.url, newPage: () => context.newPage(), random: seededRandom(seed), found };
+  return { lane, person, context };
+}
+
+test(`${kills} crashes of the tab while sending: every message exactly once`, async ({
+  browser,
+  installation,
+  provider,
+}) => {
+  test.setTimeout(600_000);
+  const seed = seedOf('kills');
+  const found = await Promise.all(
+    Array.from({ length: lanes }, async (_, index) => {
+      const { lane, person, context } = await startLane(browser, installation, provider, seed + index);
+      const texts = await runLane(lane, `lane ${index}`, Math.ceil(kills / lanes));
+      const rows = await installation.query(
+        `select i.parts from inputs i join users u on u.id = i.owner_id where u.email = '${person.email}'`,
+      );
+      const saved = rows.map(([parts]) => JSON.parse(parts ?? '[]')[0]?.text);
+      expect(saved.sort(), `saved in lane ${index}`).toEqual(texts.sort());
+      await context.close();
+      return lane.found;
+    }),
+  );
+  const count = (kind: Found) => found.reduce((sum, each) => sum + (each.get(kind) ?? 0), 0);
+  console.log(`kills: ${count('receipt')} left a receipt, ${count('draft')} a draft, ${count('nothing')} nothing`);
+  // Without crashes in the midst of sending the test would prove nothing.
+  expect(count('receipt')).toBeGreaterThan(0);
+});
