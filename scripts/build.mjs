@@ -38,7 +38,11 @@ async function buildServer() {
   const names = await existing(['main', 'admin'], (name) => join(root, 'server/src', `${name}.ts`));
   if (names.length === 0) return;
   await bundle({
-    entryPoints: Object.fromEntries(names.map((name) => [`${name}.bundle`, join(root, 'server/src', `${name}.ts`)])),
+    entryPoints: {
+      ...Object.fromEntries(names.map((name) => [`${name}.bundle`, join(root, 'server/src', `${name}.ts`)])),
+      // A thread of its own, found beside the bundle by provision/manifest-reader.ts.
+      'manifest-worker': join(root, 'server/src/provision/manifest-worker.ts'),
+    },
     outdir: out,
     outExtension: { '.js': '.mjs' },
     bundle: true,

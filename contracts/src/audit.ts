@@ -30,6 +30,13 @@ export const auditActions = [
   'oidc.provisioned',
   'oidc.linked',
 
+  'project.created',
+  'project.updated',
+  'project.member_added',
+  'project.member_changed',
+  'project.member_removed',
+
+  'manifest.applied',
   'keys.rotated',
 ] as const;
 

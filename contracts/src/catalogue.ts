@@ -58,7 +58,7 @@ const apiKey = z
   .min(1)
   .max(limits.apiKeyMax)
   .regex(/^[\x21-\x7e]+$/, 'Printable ASCII characters without spaces');
-const providerFields = {
+export const providerFields = {
   name: z.string().trim().min(1).max(limits.providerNameMax),
   baseUrl,
   apiKey: apiKey.nullable(),
@@ -74,7 +74,7 @@ export const providerBody = z.object({
 });
 export const providerPatchBody = z.object({ id: fields.id, ...z.object(providerFields).partial().shape });
 
-const modelFields = {
+export const modelFields = {
   providerId: fields.id,
   providerModelId: z.string().trim().min(1).max(limits.providerModelIdMax),
   displayName: z.string().trim().min(1).max(limits.displayNameMax),
@@ -82,16 +82,15 @@ const modelFields = {
   maxOutputTokens: z.number().int().min(1).max(limits.contextWindowMax),
   tier: z.number().int().min(1).max(limits.tierValueMax),
 };
-const modelFlags = {
+export const modelFlags = {
   enabled: z.boolean().optional(),
   isDefault: z.boolean().optional(),
 };
-export const modelBody = z
-  .object({ ...modelFields, ...modelFlags })
-  .refine((body) => body.maxOutputTokens <= body.contextWindow, {
-    message: 'Not more than the context window',
-    path: ['maxOutputTokens'],
-  });
+/** The rule between two fields of a model, with what is told when it is broken. */
+export const outputFits = (model: { maxOutputTokens: number; contextWindow: number }) =>
+  model.maxOutputTokens <= model.contextWindow;
+export const outputTooLarge = { message: 'Not more than the context window', path: ['maxOutputTokens'] };
+export const modelBody = z.object({ ...modelFields, ...modelFlags }).refine(outputFits, outputTooLarge);
 export const modelPatchBody = z
   .object({ id: fields.id, ...z.object(modelFields).omit({ providerId: true }).partial().shape, ...modelFlags })
   .refine((body) => body.isDefault !== false, {
@@ -99,14 +98,14 @@ export const modelPatchBody = z
     path: ['isDefault'],
   });
 
-export const modelTiersBody = z.object({
-  tiers: z
-    .array(
-      z.object({
-        value: z.number().int().min(1).max(limits.tierValueMax),
-        label: z.string().trim().min(1).max(limits.tierLabelMax),
-      }),
-    )
+export const tierFields = {
+  value: z.number().int().min(1).max(limits.tierValueMax),
+  label: z.string().trim().min(1).max(limits.tierLabelMax),
+};
+/** Tier definitions in display order (specification "Model tier definition"). */
+export const tierList = (tier: z.ZodObject<typeof tierFields>) =>
+  z
+    .array(tier)
     .min(1)
     .max(limits.tierCountMax)
     .superRefine((tiers, context) => {
@@ -123,8 +122,8 @@ export const modelTiersBody = z.object({
         values.add(tier.value);
         labels.add(label);
       });
-    }),
-});
+    });
+export const modelTiersBody = z.object({ tiers: tierList(z.object(tierFields)) });
 
 const modelTiers = z.object({ modelTiers: z.array(modelTier) });
 const byId = z.object({ id: fields.id });

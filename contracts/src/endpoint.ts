@@ -33,6 +33,10 @@ export type EndpointSpec = {
   body?: z.ZodType;
   /** The text fields of a multipart/form-data body that brings one file in its part `file`. */
   form?: z.ZodType;
+  /**
+   * Media types of a body that the handler gets as it was sent, `SentBytes`; `body` then only describes it.
+   */
+  bytes?: readonly string[];
   /** Bytes of the largest JSON body; `limits.jsonBodyBytes` when absent. */
   bodyBytes?: number;
   /** What a success carries; `stream` is the response stream of `frames.ts`, `file` bytes. */
@@ -48,13 +52,16 @@ export type EndpointSpec = {
 /** Types a row without widening it; a row without an access word does not compile. */
 export const endpoint = <const E extends EndpointSpec>(spec: E): E => spec;
 
+/** A body as it was sent. `type` is its media type in lower case, without parameters. */
+export type SentBytes = { type: string; bytes: Uint8Array<ArrayBuffer> };
+
 type Infer<S> = S extends z.ZodType ? z.output<S> : undefined;
 type InferInput<S> = S extends z.ZodType ? z.input<S> : undefined;
 
 /** Parsed path parameters, query, body as the handler sees them. */
 export type ParamsOf<E extends EndpointSpec> = Infer<E['params']>;
 export type QueryOf<E extends EndpointSpec> = Infer<E['query']>;
-export type BodyOf<E extends EndpointSpec> = Infer<E['body']>;
+export type BodyOf<E extends EndpointSpec> = E['bytes'] extends readonly string[] ? SentBytes : Infer<E['body']>;
 /** What a caller sends. */
 export type QueryInputOf<E extends EndpointSpec> = InferInput<E['query']>;
 export type BodyInputOf<E extends EndpointSpec> = InferInput<E['body']>;

@@ -5,6 +5,10 @@ import { clientIdPattern, limits } from './limits.ts';
 export const id = z.string().min(1).max(limits.clientIdMax);
 export const clientId = z.string().regex(clientIdPattern, 'Letters, digits, "_" and "-" only, 1 to 128 characters');
 export const timestamp = z.iso.datetime();
+/** A time that somebody gives: RFC 3339 with any offset, 1970 to 9999. */
+export const givenTime = z.iso
+  .datetime({ offset: true })
+  .refine((text) => Date.parse(text) >= 0, { message: 'A time after 1970' });
 export const personName = z.string().trim().min(limits.nameMin).max(limits.nameMax);
 export const email = z.string().trim().toLowerCase().max(limits.emailMax).pipe(z.email());
 export const newPassword = z

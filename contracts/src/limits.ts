@@ -50,6 +50,8 @@ export const limits = {
   invitationHoursMax: 8760,
   invitationTokenMax: 256,
   provisionChangesMax: 1000,
+  manifestUsersMax: 10_000,
+  manifestPartsMax: 10_000,
   approvalReasonMax: 1000,
   pageDefault: 100,
   pageMax: 500,

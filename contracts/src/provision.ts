@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
+import { manifest } from './manifest.ts';
 
 /** The installation manifest, version 1 (contract section 9). */
 
@@ -35,10 +36,11 @@ export const provisionEndpoints = {
     summary:
       'Applies an installation manifest (JSON, or YAML as application/yaml), all or nothing; ?dryRun=1 only reports',
     query: z.object({ dryRun: fields.booleanFlag.optional() }),
-    // Validated whole by provision/manifest.ts, with a path in every error.
-    body: z.unknown(),
+    body: manifest,
+    // A manifest is read on a thread of its own, and YAML is one of its forms.
+    bytes: ['application/json', 'application/yaml', 'application/x-yaml', 'text/yaml'],
     bodyBytes: limits.manifestBytes,
     response: provisionReport,
-    errors: ['last_admin', 'tier_in_use', 'credentials_unreadable'],
+    errors: ['last_admin', 'tier_in_use', 'id_taken', 'email_taken', 'rate_limited'],
   }),
 } as const;

@@ -50,6 +50,7 @@ import type { Deps } from './deps.ts';
 import { docsAsset, docsPage } from './http/docs.ts';
 import { type Handler, Reply } from './http/handler.ts';
 import { openapiDocument } from './http/openapi.ts';
+import { postProvision } from './provision/handlers.ts';
 import { getAdminConfig, getPublicConfig, postAdminConfig } from './settings/handlers.ts';
 
 /** The health probe answers within this many milliseconds, whatever the database does. */
@@ -166,6 +167,6 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   patchArtifact: notBuilt,
   deleteArtifact: notBuilt,
   postArtifactImport: notBuilt,
-  postProvision: notBuilt,
+  postProvision,
   postChatApproval: notBuilt,
 };

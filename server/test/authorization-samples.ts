@@ -249,7 +249,17 @@ export const samples: Record<EndpointName, Sample> = {
   patchArtifact: nothing,
   deleteArtifact: nothing,
   postArtifactImport: nothing,
-  postProvision: nothing,
+  // What a manifest names is the installation's, and an administrator's to name; ids in use: provision.test.ts.
+  postProvision: {
+    ...{ request: () => ({ body: { version: 1 } }), own: 200 },
+    ids: {
+      'body.oidc.clientId': { names: 'text' },
+      'body.conversations.*.id': { names: 'text' },
+      'body.conversations.*.messages.*.id': { names: 'text' },
+      'body.providers.*.models.*.providerModelId': { names: 'text' },
+      'body.users.*.providers.*.models.*.providerModelId': { names: 'text' },
+    },
+  },
   postChatApproval: nothing,
 };
 
@@ -301,7 +311,6 @@ export const beingBuilt: readonly EndpointName[] = [
   'patchArtifact',
   'deleteArtifact',
   'postArtifactImport',
-  'postProvision',
   'postChatApproval',
 ];
 

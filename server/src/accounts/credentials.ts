@@ -61,3 +61,39 @@ export async function updatePassword(db: Queryable, userId: string, hash: string
 export async function setPassword(db: Queryable, userId: string, hash: string): Promise<void> {
   if (!(await updatePassword(db, userId, hash))) await insertPassword(db, userId, hash);
 }
+
+/** The stored hashes of several users by e-mail address; null for a user without a password. */
+export async function findPasswordHashes(
+  db: Queryable,
+  emails: readonly string[],
+): Promise<Map<string, string | null>> {
+  if (emails.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('users')
+    .leftJoin('credentials', (join) =>
+      join.onRef('credentials.user_id', '=', 'users.id').on('credentials.provider_id', '=', passwordProvider),
+    )
+    .select(['users.email', 'credentials.password'])
+    .where('users.email', 'in', emails)
+    .execute();
+  return new Map(rows.map(({ email, password }) => [email, password]));
+}
+
+/** Gives several users these passwords, the first ones or others. */
+export async function setPasswords(
+  db: Queryable,
+  passwords: readonly { userId: string; hash: string }[],
+): Promise<void> {
+  if (passwords.length === 0) return;
+  const rows = passwords.map(({ userId, hash }) => ({ id: randomUUIDv7(), userId, hash }));
+  await sql`
+    with given as (
+      select * from json_to_recordset(${JSON.stringify(rows)}::json) as x (id text, "userId" text, hash text)
+    ), changed as (
+      update credentials c set password = g.hash, updated_at = now() from given g
+      where c.user_id = g."userId" and c.provider_id = ${passwordProvider} returning c.user_id
+    )
+    insert into credentials (id, user_id, account_id, provider_id, password)
+    select g.id, g."userId", g."userId", ${passwordProvider}, g.hash from given g
+    where g."userId" not in (select user_id from changed)`.execute(db);
+}

@@ -130,6 +130,12 @@ export async function deleteSessionsOf(db: Queryable, userId: string): Promise<v
   await db.deleteFrom('sessions').where('user_id', '=', userId).execute();
 }
 
+/** Ends every session of these users but one, that of who asks for it. */
+export async function deleteSessionsOfUsers(db: Queryable, userIds: readonly string[], keptId: string): Promise<void> {
+  if (userIds.length === 0) return;
+  await db.deleteFrom('sessions').where('user_id', 'in', userIds).where('id', '!=', keptId).execute();
+}
+
 /** Removes the user's expired sessions, and the oldest ones beyond a bound: so the table cannot grow by signing in. */
 export async function trimSessions(deps: Deps, userId: string): Promise<void> {
   const kept = deps.db.kysely

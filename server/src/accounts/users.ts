@@ -135,11 +135,13 @@ export function emailTaken(): ApiError {
   return new ApiError('email_taken', 'Another account has this e-mail address');
 }
 
-async function lockAdministrators(transaction: Queryable): Promise<void> {
+/** Taken first of all locks by whoever may take an administrator away: they wait for each other here. */
+export async function lockAdministrators(transaction: Queryable): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('administrators', 0))`.execute(transaction);
 }
 
-async function assertAnAdministrator(transaction: Queryable): Promise<void> {
+/** Throws `last_admin` when no enabled administrator is left. */
+export async function assertAnAdministrator(transaction: Queryable): Promise<void> {
   const row = await transaction
     .selectFrom('users')
     .select('id')
@@ -182,4 +184,44 @@ async function updateUser(db: Queryable, userId: string, changes: RowChanges): P
 
 function userNotFound(): ApiError {
   return new ApiError('not_found', 'User not found');
+}
+
+/** A user as a batch writes one. */
+export type UserRecord = Omit<User, 'mustChangePassword'>;
+
+/** The users of these addresses. */
+export async function findUsersByEmail(db: Queryable, emails: readonly string[]): Promise<User[]> {
+  if (emails.length === 0) return [];
+  return (await db.selectFrom('users').selectAll().where('email', 'in', emails).execute()).map(toUser);
+}
+
+/** The same; until the transaction ends nobody else changes them, though they may sign in. */
+export async function lockUsersByEmail(transaction: Queryable, emails: readonly string[]): Promise<User[]> {
+  if (emails.length === 0) return [];
+  const query = transaction.selectFrom('users').selectAll().where('email', 'in', emails).orderBy('id');
+  return (await query.forNoKeyUpdate().execute()).map(toUser);
+}
+
+/** Adds users in the order given. Returns how many: an address in use leaves its user out. */
+export async function insertUsers(transaction: Queryable, users: readonly UserRecord[]): Promise<number> {
+  if (users.length === 0) return 0;
+  const { numAffectedRows } = await sql`
+    insert into users (id, name, email, role, enabled, provider_settings_enabled, mcp_settings_enabled)
+    select x.id, x.name, x.email, x.role, x.enabled, x."providerSettingsEnabled", x."mcpSettingsEnabled"
+    from ${userRecords(users)} on conflict (email) do nothing`.execute(transaction);
+  return Number(numAffectedRows ?? 0n);
+}
+
+/** Writes users that `lockUsersByEmail` found, e-mail address and mustChangePassword as they are. */
+export async function updateUsers(transaction: Queryable, users: readonly UserRecord[]): Promise<void> {
+  if (users.length === 0) return;
+  await sql`
+    update users u set name = x.name, role = x.role, enabled = x.enabled, updated_at = now(),
+      provider_settings_enabled = x."providerSettingsEnabled", mcp_settings_enabled = x."mcpSettingsEnabled"
+    from ${userRecords(users)} where u.id = x.id`.execute(transaction);
+}
+
+function userRecords(users: readonly UserRecord[]) {
+  return sql`json_to_recordset(${JSON.stringify(users)}::json) as x (id text, name text, email text, role text,
+    enabled boolean, "providerSettingsEnabled" boolean, "mcpSettingsEnabled" boolean)`;
 }

@@ -23,9 +23,17 @@ export function canEditProviders(
   return actor.role === 'admin' || (config.edition === 'community' && actor.providerSettingsEnabled);
 }
 
+// A writer of one catalogue shares this lock with those of others; a writer of many takes it alone.
+const allCatalogues = sql`hashtextextended('catalogues', 0)`;
+
+/** Waits for all writers of catalogues, and holds new ones back until the transaction ends. */
+export async function lockAllCatalogues(transaction: CatalogueTransaction): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${allCatalogues})`.execute(transaction);
+}
+
 /**
- * Runs `work` in a transaction that is alone among the writers of this owner's catalogue. One lock taken first, and never
- * a second one: writers wait for each other but cannot deadlock, and each sees all that the one before has committed.
+ * Runs `work` in a transaction that is alone among the writers of this owner's catalogue. Its locks are taken first, always in
+ * the same order: writers wait for each other but cannot deadlock, and each sees all that the one before has committed.
  */
 export function inCatalogue<T>(
   deps: { db: Pick<Database, 'kysely'> },
@@ -33,7 +41,10 @@ export function inCatalogue<T>(
   work: (transaction: CatalogueTransaction) => Promise<T>,
 ): Promise<T> {
   return inTransaction(deps.db, async (transaction) => {
-    await sql`select pg_advisory_xact_lock(hashtextextended(${`catalogue:${owner}`}, 0))`.execute(transaction);
+    await sql`
+      select pg_advisory_xact_lock_shared(${allCatalogues}), pg_advisory_xact_lock(hashtextextended(${`catalogue:${owner}`}, 0))`.execute(
+      transaction,
+    );
     return work(transaction);
   });
 }

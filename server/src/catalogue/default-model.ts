@@ -1,4 +1,5 @@
 import { ApiError } from '@homeport/contracts/errors';
+import { sql } from 'kysely';
 import type { CatalogueTransaction } from './catalogue-owner.ts';
 
 /**
@@ -64,4 +65,40 @@ function usableModels(transaction: CatalogueTransaction, owner: string) {
     .where('models.owner_id', '=', owner)
     .where('models.enabled', '=', true)
     .where('providers.enabled', '=', true);
+}
+
+/** `releaseDefault` of several owners. */
+export async function releaseDefaults(transaction: CatalogueTransaction, owners: readonly string[]): Promise<void> {
+  if (owners.length === 0) return;
+  await transaction
+    .updateTable('models')
+    .set({ is_default: false })
+    .where('owner_id', 'in', owners)
+    .where('is_default', '=', true)
+    .execute();
+}
+
+/** Makes these models the defaults of their owners, who hold none at present. */
+export async function holdDefaults(transaction: CatalogueTransaction, modelIds: readonly string[]): Promise<void> {
+  if (modelIds.length === 0) return;
+  await transaction.updateTable('models').set({ is_default: true }).where('id', 'in', modelIds).execute();
+}
+
+/** `settleDefault` of several owners, in three statements whatever their number. */
+export async function settleDefaults(transaction: CatalogueTransaction, owners: readonly string[]): Promise<void> {
+  if (owners.length === 0) return;
+  const { rows } = await sql<{ owner_id: string; id: string; is_default: boolean }>`
+    select distinct on (m.owner_id) m.owner_id, m.id, m.is_default
+    from models m join providers p on p.id = m.provider_id
+    where m.owner_id = any(${owners}) and m.enabled and p.enabled
+    order by m.owner_id, m.is_default desc, m.seq`.execute(transaction);
+  const settled = new Set(rows.filter((row) => row.is_default).map((row) => row.owner_id));
+  await releaseDefaults(
+    transaction,
+    owners.filter((owner) => !settled.has(owner)),
+  );
+  await holdDefaults(
+    transaction,
+    rows.filter((row) => !row.is_default).map((row) => row.id),
+  );
 }

@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Model, modelBody, modelPatchBody } from '@homeport/contracts/catalogue';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
+import { sql } from 'kysely';
 import type { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import type { Database, Queryable } from '../db/pool.ts';
@@ -128,4 +129,47 @@ async function assertRoom(transaction: CatalogueTransaction, providerId: string)
   if (count < limits.modelsPerProvider) return;
   const message = `At most ${limits.modelsPerProvider} models`;
   throw new ApiError('invalid_request', message, { details: [{ path: 'providerId', message }] });
+}
+
+/** A model row as a batch writes one; who is the default is default-model.ts's. */
+export type ModelRecord = {
+  id: string;
+  owner: string;
+  providerId: string;
+  providerModelId: string;
+  displayName: string;
+  contextWindow: number;
+  maxOutputTokens: number;
+  tier: number;
+  enabled: boolean;
+};
+
+/** The models of several owners, each owner's oldest first. */
+export async function readModels(db: Queryable, owners: readonly string[]): Promise<ModelRow[]> {
+  if (owners.length === 0) return [];
+  return db.selectFrom('models').selectAll().where('owner_id', 'in', owners).orderBy('seq').execute();
+}
+
+/** Adds models in the order given, none of them a default; to be followed by `settleDefaults`. */
+export async function insertModels(transaction: CatalogueTransaction, records: readonly ModelRecord[]): Promise<void> {
+  if (records.length === 0) return;
+  await sql`
+    insert into models (id, owner_id, provider_id, provider_model_id, display_name, context_window, max_output_tokens, tier, enabled)
+    select id, owner, "providerId", "providerModelId", "displayName", "contextWindow", "maxOutputTokens", tier, enabled
+    from ${modelRecords(records)} order by place`.execute(transaction);
+}
+
+/** Writes models that exist, their owners and providers as they are; to be followed by `settleDefaults`. */
+export async function updateModels(transaction: CatalogueTransaction, records: readonly ModelRecord[]): Promise<void> {
+  if (records.length === 0) return;
+  await sql`
+    update models m set provider_model_id = x."providerModelId", display_name = x."displayName",
+      context_window = x."contextWindow", max_output_tokens = x."maxOutputTokens", tier = x.tier, enabled = x.enabled
+    from ${modelRecords(records)} where m.id = x.id`.execute(transaction);
+}
+
+function modelRecords(records: readonly ModelRecord[]) {
+  const rows = records.map((record, place) => ({ place, ...record }));
+  return sql`json_to_recordset(${JSON.stringify(rows)}::json) as x (place int, id text, owner text, "providerId" text,
+    "providerModelId" text, "displayName" text, "contextWindow" int, "maxOutputTokens" int, tier int, enabled boolean)`;
 }

@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Provider, providerBody, providerPatchBody } from '@homeport/contracts/catalogue';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
+import { sql } from 'kysely';
 import type { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import type { Database, Queryable } from '../db/pool.ts';
@@ -217,4 +218,52 @@ async function assertRoom(transaction: CatalogueTransaction, owner: string): Pro
   if (count < limits.providersPerOwner) return;
   const message = `At most ${limits.providersPerOwner} providers`;
   throw new ApiError('invalid_request', message, { details: [{ path: 'name', message }] });
+}
+
+/** A provider row as a batch writes one; `apiKey` and `headers` are envelopes. */
+export type ProviderRecord = {
+  id: string;
+  owner: string;
+  name: string;
+  baseUrl: string;
+  apiKey: string | null;
+  headers: string | null;
+  enabled: boolean;
+};
+
+/** The providers of several owners, each owner's oldest first. */
+export async function readProviders(db: Queryable, owners: readonly string[]): Promise<ProviderRow[]> {
+  if (owners.length === 0) return [];
+  return db.selectFrom('providers').selectAll().where('owner_id', 'in', owners).orderBy('seq').execute();
+}
+
+/** Adds providers in the order given. */
+export async function insertProviders(
+  transaction: CatalogueTransaction,
+  records: readonly ProviderRecord[],
+): Promise<void> {
+  if (records.length === 0) return;
+  await sql`
+    insert into providers (id, owner_id, name, base_url, api_key, headers, enabled)
+    select id, owner, name, "baseUrl", "apiKey", headers, enabled from ${providerRecords(records)} order by place`.execute(
+    transaction,
+  );
+}
+
+/** Writes providers that exist, their owners as they are. */
+export async function updateProviders(
+  transaction: CatalogueTransaction,
+  records: readonly ProviderRecord[],
+): Promise<void> {
+  if (records.length === 0) return;
+  await sql`
+    update providers p set name = x.name, base_url = x."baseUrl", api_key = x."apiKey", headers = x.headers,
+      enabled = x.enabled, updated_at = now()
+    from ${providerRecords(records)} where p.id = x.id`.execute(transaction);
+}
+
+function providerRecords(records: readonly ProviderRecord[]) {
+  const rows = records.map((record, place) => ({ place, ...record }));
+  return sql`json_to_recordset(${JSON.stringify(rows)}::json) as x (place int, id text, owner text, name text,
+    "baseUrl" text, "apiKey" text, headers text, enabled boolean)`;
 }

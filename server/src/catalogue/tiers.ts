@@ -1,5 +1,6 @@
 import type { ModelTier } from '@homeport/contracts/catalogue';
 import { ApiError } from '@homeport/contracts/errors';
+import { sql } from 'kysely';
 import type { Database, Queryable } from '../db/pool.ts';
 import { type CatalogueTransaction, inCatalogue } from './catalogue-owner.ts';
 
@@ -23,13 +24,8 @@ export async function listTiers(deps: TierDeps, owner: string): Promise<ModelTie
 export function replaceTiers(deps: TierDeps, owner: string, tiers: readonly ModelTier[]): Promise<ModelTier[]> {
   return inCatalogue(deps, owner, async (transaction) => {
     const values = tiers.map((tier) => tier.value);
-    await assertNoneInUse(transaction, owner, values);
-    await transaction
-      .deleteFrom('model_tiers')
-      .where('owner_id', '=', owner)
-      .where('value', 'not in', values)
-      .execute();
-    await storeTiers(transaction, owner, tiers);
+    await removeOtherTiers(transaction, owner, values);
+    await storeTiersOf(transaction, [{ owner, tiers }]);
     return storedTiers(transaction, owner);
   });
 }
@@ -38,7 +34,7 @@ export function replaceTiers(deps: TierDeps, owner: string, tiers: readonly Mode
 export async function assertTier(transaction: CatalogueTransaction, owner: string, value: number): Promise<void> {
   let tiers = await storedTiers(transaction, owner);
   if (tiers.length === 0) {
-    await storeTiers(transaction, owner, defaultTiers);
+    await storeTiersOf(transaction, [{ owner, tiers: defaultTiers }]);
     tiers = [...defaultTiers];
   }
   if (tiers.some((tier) => tier.value === value)) return;
@@ -70,20 +66,6 @@ async function assertNoneInUse(
   });
 }
 
-async function storeTiers(transaction: CatalogueTransaction, owner: string, tiers: readonly ModelTier[]) {
-  const rows = tiers.map(({ value, label }, position) => ({ owner_id: owner, value, label, position }));
-  await transaction
-    .insertInto('model_tiers')
-    .values(rows)
-    .onConflict((conflict) =>
-      conflict.columns(['owner_id', 'value']).doUpdateSet((row) => ({
-        label: row.ref('excluded.label'),
-        position: row.ref('excluded.position'),
-      })),
-    )
-    .execute();
-}
-
 function storedTiers(db: Queryable, owner: string): Promise<ModelTier[]> {
   return db
     .selectFrom('model_tiers')
@@ -91,4 +73,45 @@ function storedTiers(db: Queryable, owner: string): Promise<ModelTier[]> {
     .where('owner_id', '=', owner)
     .orderBy('position')
     .execute();
+}
+
+/** The stored tiers of several catalogues, each in display order; a catalogue that has none is missing. */
+export async function readTiers(db: Queryable, owners: readonly string[]): Promise<Map<string, ModelTier[]>> {
+  if (owners.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('model_tiers')
+    .select(['owner_id', 'value', 'label'])
+    .where('owner_id', 'in', owners)
+    .orderBy('position')
+    .execute();
+  const groups = Map.groupBy(rows, (row) => row.owner_id);
+  return new Map([...groups].map(([owner, tiers]) => [owner, tiers.map(({ value, label }) => ({ value, label }))]));
+}
+
+/** Definitions of several catalogues: adds and renames, takes nothing away. */
+export async function storeTiersOf(
+  transaction: CatalogueTransaction,
+  catalogues: readonly { owner: string; tiers: readonly ModelTier[] }[],
+): Promise<void> {
+  const rows = catalogues.flatMap(({ owner, tiers }) =>
+    tiers.map(({ value, label }, position) => ({ owner, value, label, position })),
+  );
+  if (rows.length === 0) return;
+  await sql`
+    insert into model_tiers (owner_id, value, label, position)
+    select owner, value, label, position
+    from json_to_recordset(${JSON.stringify(rows)}::json) as x (owner text, value int, label text, position int)
+    on conflict (owner_id, value) do update set label = excluded.label, position = excluded.position`.execute(
+    transaction,
+  );
+}
+
+/** Removes all definitions but these. Throws `tier_in_use` with `details.tiers`. */
+export async function removeOtherTiers(
+  transaction: CatalogueTransaction,
+  owner: string,
+  kept: readonly number[],
+): Promise<void> {
+  await assertNoneInUse(transaction, owner, kept);
+  await transaction.deleteFrom('model_tiers').where('owner_id', '=', owner).where('value', 'not in', kept).execute();
 }

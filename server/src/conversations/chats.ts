@@ -66,6 +66,35 @@ export async function createChat(deps: Pick<Deps, 'db'>, ownerId: string, chat: 
   return viewChat(row);
 }
 
+/** A conversation as an import brings it; `words` is its title's `searchText`. */
+export type ImportedChat = {
+  /** Its place in the import: the order of insertion. */
+  n: number;
+  id: string;
+  ownerEmail: string;
+  title: string;
+  words: string;
+  archived: boolean;
+  activeMessageId: string | null;
+  createdAt: string | null;
+  updatedAt: string | null;
+};
+
+/** Inserts conversations of existing users, in one statement; an id in use, whoever uses it, stays untouched. Returns the new ids. */
+export async function importChats(trx: Queryable, chats: readonly ImportedChat[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    insert into chats (id, owner_id, title, title_source, title_search, archived, active_message_id, created_at, updated_at)
+    select x.id, u.id, x.title, 'person',
+      case when x.words <> '' then to_tsvector('simple', x.words) || array_to_tsvector(array[${sql.lit(ownerPrefix)} || u.id]) end,
+      x.archived, x."activeMessageId", coalesce(x."createdAt", now()), coalesce(x."updatedAt", x."createdAt", now())
+    from json_to_recordset(${JSON.stringify(chats)}::json) as x
+      (n int, id text, "ownerEmail" text, title text, words text, archived boolean, "activeMessageId" text,
+        "createdAt" timestamptz, "updatedAt" timestamptz)
+    join users u on u.email = x."ownerEmail" order by x.n
+    on conflict (id) do nothing returning id`.execute(trx);
+  return rows.map(({ id }) => id);
+}
+
 export type ChatChange = {
   title?: string | undefined;
   archived?: boolean | undefined;

@@ -148,13 +148,45 @@ export function parseStoredParts(parts: string): MessagePart[] {
   return JSON.parse(parts) as MessagePart[];
 }
 
-/** What search looks in: text parts, in the order written. */
 function searchVector(parts: string) {
+  const words = searchableText(parts);
+  if (words === '') return sql`null::tsvector`;
+  return sql`to_tsvector('simple', ${words}) || array_to_tsvector(array[${sql.lit(ownerLexeme(''))} || c.owner_id])`;
+}
+
+/** What search looks in, of JSON text of MessagePart[]: the words of its text parts, in the order written. */
+export function searchableText(parts: string): string {
   let text = '';
   for (const part of parseStoredParts(parts)) {
     if (part.type === 'text' && text.length < searchTextMax) text += `${part.text}\n`;
   }
-  const words = searchText(text);
-  if (words === '') return sql`null::tsvector`;
-  return sql`to_tsvector('simple', ${words}) || array_to_tsvector(array[${sql.lit(ownerLexeme(''))} || c.owner_id])`;
+  return searchText(text);
+}
+
+/** A message as an import brings it; `parts` is JSON text of MessagePart[], `words` its `searchableText`. */
+export type ImportedMessage = {
+  /** Which conversation of the import, and which message of that one: the order of insertion. */
+  n: number;
+  place: number;
+  id: string;
+  chatId: string;
+  parentId: string | null;
+  role: 'user' | 'assistant';
+  parts: string;
+  words: string;
+  createdAt: string | null;
+};
+
+/** Inserts the messages of new conversations, in one statement. Returns how many: an id in use leaves its message out. */
+export async function importMessages(trx: Queryable, messages: readonly ImportedMessage[]): Promise<number> {
+  const { numAffectedRows } = await sql`
+    insert into messages (id, chat_id, parent_id, role, parts, status, search, created_at)
+    select x.id, c.id, x."parentId", x.role, x.parts, 'complete',
+      case when x.words <> '' then to_tsvector('simple', x.words) || array_to_tsvector(array[${sql.lit(ownerLexeme(''))} || c.owner_id]) end,
+      coalesce(x."createdAt", now())
+    from json_to_recordset(${JSON.stringify(messages)}::json) as x
+      (n int, place int, id text, "chatId" text, "parentId" text, role text, parts text, words text, "createdAt" timestamptz)
+    join chats c on c.id = x."chatId" order by x.n, x.place
+    on conflict (id) do nothing`.execute(trx);
+  return Number(numAffectedRows ?? 0n);
 }

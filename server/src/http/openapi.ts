@@ -58,14 +58,15 @@ function operation(name: string, spec: EndpointSpec): Json {
       ? {}
       : { security: [{ session: [] }, ...(spec.publicWith === undefined ? [] : [{}])] }),
     parameters: [...parameters(spec.params, 'path'), ...parameters(spec.query, 'query')],
-    ...(spec.body === undefined ? {} : { requestBody: requestBody(spec.body) }),
+    ...(spec.body === undefined ? {} : { requestBody: requestBody(spec.body, spec.bytes) }),
     responses: { ...failures(spec), [status]: success(spec), ...others(spec) },
   };
 }
 
-function requestBody(body: z.ZodType): Json {
+function requestBody(body: z.ZodType, types: readonly string[] = ['application/json']): Json {
   const required = !body.safeParse(undefined).success;
-  return { required, content: { 'application/json': { schema: schemaOf(body, 'input') } } };
+  const schema = schemaOf(body, 'input');
+  return { required, content: Object.fromEntries(types.map((type) => [type, { schema }])) };
 }
 
 function others(spec: EndpointSpec): Json {

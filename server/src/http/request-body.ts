@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import type { SentBytes } from '@homeport/contracts/endpoint';
 import { ApiError } from '@homeport/contracts/errors';
+import { findJsonFault } from '../json-fault.ts';
 
-const maxDepth = 64;
 const readTimeoutMs = 60_000;
 
 /**
@@ -10,15 +11,40 @@ const readTimeoutMs = 60_000;
  */
 export async function readJsonBody(incoming: IncomingMessage, maxBytes: number): Promise<unknown> {
   if (!hasBody(incoming)) return undefined;
-  const type = incoming.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
-  if (type !== 'application/json') {
+  if (mediaType(incoming) !== 'application/json') {
     throw new ApiError('unsupported_media_type', 'Send JSON with content-type: application/json');
   }
   const bytes = await readBytes(incoming, maxBytes);
   if (bytes.length === 0) return undefined;
   const value = parse(bytes);
-  assertStorable(value);
+  const fault = findJsonFault(value);
+  if (fault !== undefined) throw invalid(fault.path, fault.message);
   return value;
+}
+
+/**
+ * Reads a body of one of these media types as it was sent; no bytes when the request has none. Throws `unsupported_media_type`,
+ * `payload_too_large` or `invalid_request`.
+ */
+export async function readSentBytes(
+  incoming: IncomingMessage,
+  types: readonly string[],
+  maxBytes: number,
+): Promise<SentBytes> {
+  const type = mediaType(incoming);
+  if (!hasBody(incoming)) return { type, bytes: new Uint8Array() };
+  if (!types.includes(type)) throw new ApiError('unsupported_media_type', `Send one of ${types.join(', ')}`);
+  const { buffer, byteOffset, byteLength } = await readBytes(incoming, maxBytes);
+  // Memory of its own, so that it can be handed to another thread; small buffers share theirs.
+  const isOwn = byteLength === buffer.byteLength && buffer instanceof ArrayBuffer;
+  return {
+    type,
+    bytes: isOwn ? new Uint8Array(buffer) : Uint8Array.from(new Uint8Array(buffer, byteOffset, byteLength)),
+  };
+}
+
+function mediaType(incoming: IncomingMessage): string {
+  return incoming.headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
 }
 
 function hasBody(incoming: IncomingMessage): boolean {
@@ -62,51 +88,6 @@ function parse(bytes: Buffer): unknown {
       details: [{ path: '', message: 'Not valid JSON in UTF-8' }],
     });
   }
-}
-
-/** True for text that PostgreSQL and UTF-8 can hold: no NUL, no lone surrogate. */
-export function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\u0000');
-}
-
-type Fault = { path: string; message: string };
-
-function assertStorable(root: unknown): void {
-  const fault = findFault(root, 0);
-  if (fault !== undefined) throw invalid(fault.path, fault.message);
-}
-
-/**
- * The first thing in a JSON value that cannot be stored. It allocates nothing on the way, as a body may hold millions of values
- * and nobody has signed in yet; the depth that is allowed bounds the recursion.
- */
-function findFault(value: unknown, depth: number): Fault | undefined {
-  if (typeof value === 'string') {
-    return isStorable(value) ? undefined : { path: '', message: 'Holds a NUL character or half a surrogate pair' };
-  }
-  if (typeof value !== 'object' || value === null) return undefined;
-  if (depth >= maxDepth) return { path: '', message: `Nested deeper than ${maxDepth} levels` };
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index += 1) {
-      const fault = findFault(value[index], depth + 1);
-      if (fault !== undefined) return below(String(index), fault);
-    }
-    return undefined;
-  }
-  return findFaultInMembers(value, depth);
-}
-
-function findFaultInMembers(value: object, depth: number): Fault | undefined {
-  for (const key of Object.keys(value)) {
-    if (!isStorable(key)) return { path: '', message: 'A member name holds a NUL character or half a surrogate pair' };
-    const fault = findFault(Reflect.get(value, key), depth + 1);
-    if (fault !== undefined) return below(key, fault);
-  }
-  return undefined;
-}
-
-function below(key: string, fault: Fault): Fault {
-  return { path: fault.path === '' ? key : `${key}.${fault.path}`, message: fault.message };
 }
 
 function invalid(path: string, message: string): ApiError {

@@ -10,7 +10,7 @@ import { errorResponse, toApiError } from './error-response.ts';
 import { assertPermission, type Identify, identifyCaller, type Permissions } from './guard.ts';
 import { type Actor, Reply, type RequestFacts, streamed } from './handler.ts';
 import { assertOrigin, type OriginRule } from './origin.ts';
-import { readJsonBody } from './request-body.ts';
+import { readJsonBody, readSentBytes } from './request-body.ts';
 import { pathObject, queryObject, validate } from './validate.ts';
 
 export type AppEnvironment = { Bindings: HttpBindings };
@@ -103,15 +103,15 @@ async function parseInput(
   request: RequestFacts,
   actor: Actor | undefined,
 ): Promise<ErasedInput> {
+  const maxBytes = spec.bodyBytes ?? limits.jsonBodyBytes;
+  const asSent = spec.bytes === undefined ? undefined : await readSentBytes(context.env.incoming, spec.bytes, maxBytes);
   const sent =
-    spec.body === undefined
-      ? undefined
-      : await readJsonBody(context.env.incoming, spec.bodyBytes ?? limits.jsonBodyBytes);
+    spec.body === undefined || asSent !== undefined ? undefined : await readJsonBody(context.env.incoming, maxBytes);
   return {
     actor,
     params: spec.params === undefined ? undefined : validate(spec.params, pathObject(context.req.param())),
     query: spec.query === undefined ? undefined : validate(spec.query, queryObject(request.url.searchParams)),
-    body: spec.body === undefined ? undefined : validate(spec.body, sent),
+    body: asSent ?? (spec.body === undefined ? undefined : validate(spec.body, sent)),
     request,
   };
 }

@@ -1,6 +1,6 @@
 import { ApiError, type FieldError } from '@homeport/contracts/errors';
 import type { z } from 'zod';
-import { isStorable } from './request-body.ts';
+import { isStorable } from '../json-fault.ts';
 
 const maxFieldErrors = 50;
 

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { brandingPatch, oidcPatch } from './admin.ts';
+import {
+  modelFields,
+  modelFlags,
+  outputFits,
+  outputTooLarge,
+  providerFields,
+  tierFields,
+  tierList,
+} from './catalogue.ts';
+import { title } from './conversations.ts';
+import * as fields from './fields.ts';
+import { limits } from './limits.ts';
+import { manifestPart } from './manifest-parts.ts';
+
+/** The installation manifest, version 1 (specification "Apply an installation manifest", contract section 9). */
+
+/**
+ * What an export writes in the place of a secret. Applied, it keeps what is stored; where nothing is stored, nothing is set and a
+ * warning says so. It is no valid password, API key or header value of anybody's.
+ */
+export const secretPlaceholder = '<secret: not exported>';
+
+/** A secret by its own rules, or the placeholder. */
+const secret = (schema: z.ZodType<string, string>) =>
+  z
+    .string()
+    .superRefine((value, context) => {
+      if (value === secretPlaceholder) return;
+      for (const { message } of schema.safeParse(value).error?.issues ?? []) context.addIssue(message);
+    })
+    .transform((value) => (value === secretPlaceholder ? value : schema.parse(value)));
+
+const modelTiers = tierList(z.strictObject(tierFields));
+
+export const manifestModel = z
+  .strictObject({
+    providerModelId: modelFields.providerModelId,
+    displayName: modelFields.displayName,
+    contextWindow: modelFields.contextWindow,
+    maxOutputTokens: modelFields.maxOutputTokens,
+    tier: modelFields.tier,
+    ...modelFlags,
+  })
+  .refine(outputFits, outputTooLarge);
+export type ManifestModel = z.output<typeof manifestModel>;
+
+export const manifestProvider = z.strictObject({
+  name: providerFields.name,
+  baseUrl: providerFields.baseUrl,
+  apiKey: secret(providerFields.apiKey.unwrap()).nullable().optional(),
+  headers: providerFields.headers.optional(),
+  enabled: providerFields.enabled.optional(),
+  models: z.array(manifestModel).max(limits.modelsPerProvider),
+});
+export type ManifestProvider = z.output<typeof manifestProvider>;
+
+const providers = z.array(manifestProvider).max(limits.providersPerOwner);
+
+export const manifestUser = z.strictObject({
+  email: fields.email,
+  name: fields.personName,
+  role: fields.role.optional(),
+  password: secret(fields.newPassword).optional(),
+  enabled: z.boolean().optional(),
+  providerSettingsEnabled: z.boolean().optional(),
+  mcpSettingsEnabled: z.boolean().optional(),
+  modelTiers: modelTiers.optional(),
+  providers: providers.optional(),
+});
+export type ManifestUser = z.output<typeof manifestUser>;
+
+export const manifestMessage = z.strictObject({
+  id: fields.clientId,
+  role: z.enum(['user', 'assistant']),
+  parts: z.array(manifestPart).max(limits.manifestPartsMax),
+  createdAt: fields.givenTime.optional(),
+});
+export type ManifestMessage = z.output<typeof manifestMessage>;
+
+export const manifestConversation = z.strictObject({
+  id: fields.clientId,
+  ownerEmail: fields.email,
+  title,
+  archived: z.boolean().optional(),
+  createdAt: fields.givenTime.optional(),
+  messages: z.array(manifestMessage),
+});
+export type ManifestConversation = z.output<typeof manifestConversation>;
+
+/** Everything but the lists that are read piece by piece. */
+export const manifestHead = z.strictObject({
+  version: z.literal(1, { error: 'The version of this manifest has to be 1' }),
+  branding: z.strictObject(brandingPatch.shape).optional(),
+  oidc: z
+    .strictObject({
+      ...oidcPatch.shape,
+      clientSecret: secret(oidcPatch.shape.clientSecret.unwrap().unwrap()).nullable().optional(),
+    })
+    .optional(),
+  modelTiers: modelTiers.optional(),
+  providers: providers.optional(),
+});
+export type ManifestHead = z.output<typeof manifestHead>;
+
+export const manifest = manifestHead.extend({
+  users: z.array(manifestUser).max(limits.manifestUsersMax).optional(),
+  conversations: z.array(manifestConversation).optional(),
+});
+export type Manifest = z.input<typeof manifest>;

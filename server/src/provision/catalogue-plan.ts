@@ -1,0 +1,208 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { ModelTier } from '@homeport/contracts/catalogue';
+import { limits } from '@homeport/contracts/limits';
+import type { ManifestModel, ManifestProvider } from '@homeport/contracts/manifest';
+import type { ModelRecord } from '../catalogue/models.ts';
+import type { ProviderRecord } from '../catalogue/providers.ts';
+import { defaultTiers } from '../catalogue/tiers.ts';
+import type { ModelRow, ProviderRow } from '../catalogue/views.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
+import { manifestError } from './manifest.ts';
+import type { CatalogueEntry } from './manifest-reader.ts';
+import { planApiKey, planHeaders } from './provider-secrets.ts';
+import { differences, type Report } from './report.ts';
+
+/** What one catalogue of the manifest becomes: rows to write, nothing of it written yet. */
+export type CataloguePlan = {
+  owner: string;
+  path: string;
+  newProviders: ProviderRecord[];
+  changedProviders: ProviderRecord[];
+  newModels: ModelRecord[];
+  changedModels: ModelRecord[];
+  /** All definitions, when they change; the ones that models need, when there are none yet. */
+  tiers: readonly ModelTier[] | undefined;
+  /** Values that stay, when some may have to go. */
+  keptTiers: number[] | undefined;
+  newDefault: string | undefined;
+  /** The present default has to be released before the rest is written. */
+  releases: boolean;
+};
+
+/** What is stored of one catalogue. */
+export type StoredCatalogue = {
+  tiers: ModelTier[] | undefined;
+  providers: ProviderRow[];
+  models: ModelRow[];
+};
+
+/** `label` names the catalogue's owner for people. */
+export type OwnedEntry = CatalogueEntry & { owner: string; label: string };
+
+/** Compares one catalogue of the manifest with the stored one. Nothing is read or written; throws `invalid_request` with a path. */
+export function planCatalogue(
+  deps: { secrets: KeyRing },
+  entry: OwnedEntry,
+  stored: StoredCatalogue,
+  report: Report,
+): CataloguePlan {
+  const plan: CataloguePlan = {
+    owner: entry.owner,
+    path: entry.path,
+    ...{ newProviders: [], changedProviders: [], newModels: [], changedModels: [] },
+    ...{ tiers: undefined, keptTiers: undefined, newDefault: undefined, releases: false },
+  };
+  const providers = entry.providers ?? [];
+  const tiers = planTiers(plan, entry, stored, report);
+  const models = Map.groupBy(stored.models, (row) => row.provider_id);
+  for (const [index, provider] of providers.entries()) {
+    const path = `${entry.path}providers.${index}`;
+    const row = stored.providers.find((candidate) => candidate.name === provider.name);
+    const id = planProvider(deps, plan, { provider, path, row }, entry, report);
+    const isEnabled = provider.enabled ?? row?.enabled ?? true;
+    const place = { providerId: id, name: provider.name, isEnabled, rows: models.get(id) ?? [], tiers };
+    for (const [at, model] of provider.models.entries()) {
+      planModel(plan, { model, path: `${path}.models.${at}` }, place, report);
+    }
+    assertRoom(
+      place.rows.length + plan.newModels.filter((model) => model.providerId === id).length,
+      limits.modelsPerProvider,
+      `${path}.models`,
+    );
+  }
+  assertRoom(stored.providers.length + plan.newProviders.length, limits.providersPerOwner, `${entry.path}providers`);
+  planDefault(plan, stored);
+  return plan;
+}
+
+function planTiers(
+  plan: CataloguePlan,
+  entry: OwnedEntry,
+  stored: StoredCatalogue,
+  report: Report,
+): readonly ModelTier[] {
+  const present = stored.tiers ?? defaultTiers;
+  const given = entry.modelTiers;
+  if (given === undefined) {
+    // Models refer to stored tiers: the defaults of a new catalogue are stored with the first of them.
+    if (stored.tiers === undefined && (entry.providers ?? []).some(({ models }) => models.length > 0)) {
+      plan.tiers = present;
+    }
+    return present;
+  }
+  const isSame = JSON.stringify(given.map(tierText)) === JSON.stringify(present.map(tierText));
+  if (isSame && stored.tiers !== undefined) return present;
+  plan.tiers = given;
+  plan.keptTiers = given.map((tier) => tier.value);
+  if (!isSame) {
+    const [before, after] = [present, given].map((tiers) => tiers.map(tierText).join(', '));
+    report.change(`${entry.path}modelTiers`, 'update', `model tiers of ${entry.label}: ${before} → ${after}`);
+  }
+  return given;
+}
+
+function tierText({ value, label }: ModelTier): string {
+  return `${label} (${value})`;
+}
+
+type GivenProvider = { provider: ManifestProvider; path: string; row: ProviderRow | undefined };
+
+function planProvider(
+  deps: { secrets: KeyRing },
+  plan: CataloguePlan,
+  { provider, path, row }: GivenProvider,
+  entry: OwnedEntry,
+  report: Report,
+): string {
+  const id = row?.id ?? randomUUIDv7();
+  const key = planApiKey(deps, id, row?.api_key ?? null, provider.apiKey);
+  const headers = planHeaders(deps, id, row?.headers ?? null, provider.headers);
+  for (const { name, message } of [...key.warnings, ...headers.warnings]) report.warn(`${path}.${name}`, message);
+  const record: ProviderRecord = {
+    id,
+    owner: entry.owner,
+    name: provider.name,
+    baseUrl: provider.baseUrl,
+    apiKey: key.envelope,
+    headers: headers.envelope,
+    enabled: provider.enabled ?? row?.enabled ?? true,
+  };
+  if (row === undefined) {
+    plan.newProviders.push(record);
+    report.created('providers', path, `provider "${provider.name}" of ${entry.label}, ${provider.baseUrl}`);
+    return id;
+  }
+  const changes = [
+    ...differences(
+      { baseUrl: row.base_url, enabled: row.enabled },
+      { baseUrl: provider.baseUrl, enabled: provider.enabled },
+    ),
+    ...key.changes,
+    ...headers.changes,
+  ];
+  if (changes.length > 0) plan.changedProviders.push(record);
+  report.compared('providers', path, `provider "${provider.name}" of ${entry.label}`, changes);
+  return id;
+}
+
+type ModelPlace = {
+  providerId: string;
+  name: string;
+  isEnabled: boolean;
+  rows: readonly ModelRow[];
+  tiers: readonly ModelTier[];
+};
+
+function planModel(
+  plan: CataloguePlan,
+  { model, path }: { model: ManifestModel; path: string },
+  { providerId, name, isEnabled, rows, tiers }: ModelPlace,
+  report: Report,
+): void {
+  if (!tiers.some((tier) => tier.value === model.tier)) {
+    const message = `This tier is not defined; one of ${tiers.map((tier) => tier.value).join(', ')}`;
+    throw manifestError([{ path: `${path}.tier`, message }]);
+  }
+  const row = rows.find((candidate) => candidate.provider_model_id === model.providerModelId);
+  const { isDefault, enabled = row?.enabled ?? true, ...rest } = model;
+  const record: ModelRecord = { id: row?.id ?? randomUUIDv7(), owner: plan.owner, providerId, ...rest, enabled };
+  const label = `model "${model.providerModelId}" of "${name}"`;
+  if (isDefault === true && !(enabled && isEnabled)) {
+    throw manifestError([
+      {
+        path: `${path}.isDefault`,
+        message: 'This model or its provider is disabled: enable it in the manifest as well',
+      },
+    ]);
+  }
+  if (isDefault === true && row?.is_default !== true) plan.newDefault = record.id;
+  if (row === undefined) {
+    plan.newModels.push(record);
+    report.created('models', path, `${label}${isDefault === true ? ', the default' : ''}`);
+    return;
+  }
+  const stored = {
+    displayName: row.display_name,
+    contextWindow: row.context_window,
+    maxOutputTokens: row.max_output_tokens,
+    tier: row.tier,
+    enabled: row.enabled,
+  };
+  const { providerModelId, ...wanted } = { ...rest, enabled };
+  const changes = differences(stored, wanted);
+  if (changes.length > 0) plan.changedModels.push(record);
+  const becomes = plan.newDefault === record.id ? ['becomes the default'] : [];
+  report.compared('models', path, label, [...changes, ...becomes]);
+}
+
+/** The default is let go of before it is disabled, and before another one takes its place. */
+function planDefault(plan: CataloguePlan, stored: StoredCatalogue): void {
+  const present = stored.models.find((row) => row.is_default);
+  if (present === undefined) return;
+  const isDisabled = plan.changedModels.some((model) => model.id === present.id && !model.enabled);
+  plan.releases = isDisabled || plan.newDefault !== undefined;
+}
+
+function assertRoom(count: number, most: number, path: string): void {
+  if (count > most) throw manifestError([{ path, message: `With those that exist already, more than ${most}` }]);
+}

@@ -1,0 +1,61 @@
+import type { MessagePart } from '@homeport/contracts/frames';
+import type { ManifestConversation, ManifestMessage } from '@homeport/contracts/manifest';
+import type { ImportedChat } from '../conversations/chats.ts';
+import { type ImportedMessage, searchableText } from '../conversations/messages.ts';
+import { searchText } from '../conversations/search-text.ts';
+
+/** Conversations of a manifest as the rows they become. `n` and `place` say where in the manifest each comes from. */
+export type ConversationRows = { chat: ImportedChat; messages: ImportedMessage[] };
+
+/** The messages of a conversation follow each other: the last one is what is shown. */
+export function conversationRows(conversation: ManifestConversation, n: number): ConversationRows {
+  const { id, ownerEmail, title, archived = false, createdAt, messages } = conversation;
+  const begun = createdAt === undefined ? null : isoTime(createdAt);
+  const rows: ImportedMessage[] = [];
+  let parentId: string | null = null;
+  let last = begun;
+  for (const [place, message] of messages.entries()) {
+    if (message.createdAt !== undefined) last = isoTime(message.createdAt);
+    rows.push({ n, place, chatId: id, parentId, ...messageRow(message, begun) });
+    parentId = message.id;
+  }
+  const words = searchText(title);
+  const chat = {
+    n,
+    id,
+    ownerEmail,
+    title,
+    words,
+    archived,
+    activeMessageId: parentId,
+    createdAt: begun,
+    updatedAt: last,
+  };
+  return { chat, messages: rows };
+}
+
+function messageRow(message: ManifestMessage, begun: string | null) {
+  const parts = JSON.stringify(message.parts.map(storedPart));
+  const createdAt = message.createdAt === undefined ? begun : isoTime(message.createdAt);
+  return { id: message.id, role: message.role, parts, words: searchableText(parts), createdAt };
+}
+
+function isoTime(text: string): string {
+  return new Date(text).toISOString();
+}
+
+type GivenPart = ManifestMessage['parts'][number];
+
+/** A part in the form in which answers are stored here: every tool is a dynamic one, and nothing streams any more. */
+function storedPart(part: GivenPart): MessagePart {
+  const { type } = part;
+  const stored: GivenPart = part.state === 'streaming' ? { ...part, state: 'done' } : part;
+  if (type !== 'dynamic-tool' && !type.startsWith('tool-')) return stored as MessagePart;
+  const { state, errorText, rawInput, ...rest } = stored;
+  const toolName = type === 'dynamic-tool' ? rest.toolName : type.slice('tool-'.length);
+  const common = { ...rest, type: 'dynamic-tool', toolName, ...(typeof rawInput === 'string' ? { rawInput } : {}) };
+  const reason = errorText === undefined ? {} : { errorText };
+  if (state === 'output-denied')
+    return { ...common, state: 'output-error', errorText: errorText ?? 'Denied' } as MessagePart;
+  return { ...common, ...reason, state: state === 'approval-responded' ? 'input-available' : state } as MessagePart;
+}

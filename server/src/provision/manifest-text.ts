@@ -1,0 +1,59 @@
+import { ApiError } from '@homeport/contracts/errors';
+import { limits } from '@homeport/contracts/limits';
+import { CORE_SCHEMA, load, YAMLException } from 'js-yaml';
+import { findJsonFault } from '../json-fault.ts';
+
+/** From the bytes of a manifest to a JSON value: bounded in depth, and in size however often a YAML alias repeats something. */
+
+export type ManifestForm = 'json' | 'yaml';
+
+const maxAliases = 10_000;
+
+/** Throws `invalid_request` that says where the text is wrong. */
+export function parseManifestText(bytes: Uint8Array, form: ManifestForm): unknown {
+  const text = decode(bytes);
+  if (text.trim() === '') throw invalid('', 'The manifest is empty');
+  const value = form === 'json' ? parseJson(text) : parseYaml(text);
+  const fault = findJsonFault(value, limits.manifestBytes);
+  if (fault !== undefined) throw invalid(fault.path, fault.message);
+  return value;
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw invalid('', 'Not UTF-8');
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid('', 'Not valid JSON');
+  }
+}
+
+/** YAML 1.2 core: JSON's values and nothing else, so that a time or `no` stays text. One document. */
+function parseYaml(text: string): unknown {
+  try {
+    return load(text, { schema: CORE_SCHEMA, maxDepth: 64, maxAliases });
+  } catch (error) {
+    if (error instanceof YAMLException) throw invalid('', `Not valid YAML: ${where(error)}`);
+    throw error;
+  }
+}
+
+/** Reason and place, without the piece of text that the exception quotes: it may hold a secret. */
+function where({ reason, mark }: YAMLException): string {
+  const place = mark === undefined || mark === null ? '' : `, line ${mark.line + 1}, column ${mark.column + 1}`;
+  return `${reason.slice(0, 200)}${place}`;
+}
+
+function invalid(path: string, message: string): ApiError {
+  const short = path.slice(0, 200);
+  return new ApiError('invalid_request', `The manifest is not valid. ${short === '' ? '' : `${short}: `}${message}`, {
+    details: [{ path: short, message }],
+  });
+}

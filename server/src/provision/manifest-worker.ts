@@ -1,0 +1,63 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { ApiError } from '@homeport/contracts/errors';
+import { type ParsedManifest, validateManifest } from './manifest.ts';
+import type { Answer, Batch, BatchKind, Question, WorkerInput } from './manifest-reader.ts';
+import { conversationRows } from './manifest-rows.ts';
+import { parseManifestText } from './manifest-text.ts';
+
+/** The thread that reads one manifest: it parses and validates the whole, then hands it out in batches. */
+
+const batchBytes = 1_000_000;
+const batchItems = 500;
+
+const port = parentPort;
+if (port === null) throw new Error('manifest-worker.ts runs as a worker thread');
+const { bytes, form, edition } = workerData as WorkerInput;
+const answer = (message: Answer): void => port.postMessage(message);
+
+try {
+  const manifest = validateManifest(parseManifestText(bytes, form), edition);
+  port.on('message', ({ kind, from }: Question) => answer({ batch: batchOf(manifest, kind, from) }));
+  answer({ head: manifest.head });
+} catch (error) {
+  if (error instanceof ApiError) {
+    const { code, message, details } = error;
+    answer({ refused: { code, message, details } });
+  } else if (error instanceof RangeError) {
+    answer({ refused: { code: 'invalid_request', message: 'The manifest is nested too deeply', details: undefined } });
+  } else throw error;
+}
+
+/** As many items from `from` on as make a batch; `next` is where the next one begins, null at the end. */
+function batchOf(manifest: ParsedManifest, kind: BatchKind, from: number): Batch {
+  const batch: Batch = { users: [], catalogues: [], chats: [], messages: [], next: null };
+  const total = kind === 'conversations' ? manifest.conversations.length : manifest.users.length;
+  let index = from;
+  for (let size = 0; index < total && index < from + batchItems && size < batchBytes; index += 1) {
+    size += kind === 'conversations' ? addConversation(manifest, index, batch) : addUser(manifest, index, kind, batch);
+  }
+  batch.next = index < total ? index : null;
+  return batch;
+}
+
+function addConversation({ conversations }: ParsedManifest, index: number, batch: Batch): number {
+  const conversation = conversations[index];
+  if (conversation === undefined) return 0;
+  const { chat, messages } = conversationRows(conversation, index);
+  batch.chats.push(chat);
+  for (const message of messages) batch.messages.push(message);
+  return messages.reduce((size, { parts, words }) => size + 200 + parts.length + words.length, 0);
+}
+
+function addUser({ users }: ParsedManifest, index: number, kind: BatchKind, batch: Batch): number {
+  const user = users[index];
+  if (user === undefined) return 0;
+  const { modelTiers, providers, ...account } = user;
+  if (kind === 'users') {
+    batch.users.push({ index, ...account });
+    return 500;
+  }
+  if (modelTiers === undefined && providers === undefined) return 0;
+  batch.catalogues.push({ path: `users.${index}.`, email: account.email, modelTiers, providers });
+  return (providers ?? []).reduce((size, provider) => size + 500 + provider.models.length * 500, 500);
+}

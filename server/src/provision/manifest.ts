@@ -1,0 +1,174 @@
+import { ApiError, type FieldError } from '@homeport/contracts/errors';
+import { limits } from '@homeport/contracts/limits';
+import {
+  type ManifestConversation,
+  type ManifestHead,
+  type ManifestProvider,
+  type ManifestUser,
+  manifestConversation,
+  manifestHead,
+  manifestUser,
+} from '@homeport/contracts/manifest';
+import { z } from 'zod';
+import type { Config } from '../config.ts';
+import { assertCustomHeaders } from '../egress/headers.ts';
+
+/** What can be said of a manifest without looking at the installation. */
+
+export type ParsedManifest = { head: ManifestHead; users: ManifestUser[]; conversations: ManifestConversation[] };
+
+const detailsMax = 50;
+const pathMax = 200;
+
+const outline = manifestHead.extend({
+  users: z.array(z.unknown()).max(limits.manifestUsersMax).optional(),
+  conversations: z.array(z.unknown()).optional(),
+});
+
+/** Throws `invalid_request` with the path of each fault, up to fifty of them. */
+export function validateManifest(value: unknown, edition: Config['edition']): ParsedManifest {
+  const faults = new Faults();
+  const parsed = faults.parse(outline, value, '');
+  if (parsed === undefined) throw faults.error();
+  const { users = [], conversations = [], ...head } = parsed;
+  checkEdition(faults, head, edition);
+  checkProviders(faults, head.providers ?? [], '');
+  const manifest = {
+    head,
+    // Each takes the place of what it was made from: the two forms are never in memory together.
+    users: parseEach(faults, users, manifestUser, 'users'),
+    conversations: parseEach(faults, conversations, manifestConversation, 'conversations'),
+  };
+  if (faults.any) throw faults.error();
+  checkUsers(faults, manifest.users, edition);
+  checkConversations(faults, manifest.conversations);
+  if (faults.any) throw faults.error();
+  return manifest;
+}
+
+/** An `invalid_request` for faults found later, when the manifest meets the installation. */
+export function manifestError(details: readonly FieldError[]): ApiError {
+  const [first] = details;
+  const where = first === undefined || first.path === '' ? '' : `${first.path}: `;
+  return new ApiError('invalid_request', `The manifest is not valid. ${where}${first?.message ?? ''}`.trim(), {
+    details: details.slice(0, detailsMax),
+  });
+}
+
+class Faults {
+  readonly #details: FieldError[] = [];
+
+  get any(): boolean {
+    return this.#details.length > 0;
+  }
+
+  get full(): boolean {
+    return this.#details.length >= detailsMax;
+  }
+
+  add(path: string, message: string): void {
+    if (!this.full) this.#details.push({ path: path.slice(0, pathMax), message });
+  }
+
+  /** The parsed value, or undefined after its faults were added. */
+  parse<S extends z.ZodType>(schema: S, value: unknown, path: string): z.output<S> | undefined {
+    const result = schema.safeParse(value);
+    if (result.success) return result.data;
+    for (const issue of result.error.issues) {
+      if (issue.code !== 'unrecognized_keys') this.add(join(path, issue.path), issue.message);
+      else for (const key of issue.keys) this.add(join(path, [...issue.path, key]), 'Unknown member');
+    }
+    return undefined;
+  }
+
+  error(): ApiError {
+    return manifestError(this.#details);
+  }
+}
+
+function join(path: string, rest: readonly PropertyKey[]): string {
+  const tail = rest.map(String).join('.');
+  return path === '' || tail === '' ? path + tail : `${path}.${tail}`;
+}
+
+function parseEach<S extends z.ZodType>(faults: Faults, list: unknown[], schema: S, name: string): z.output<S>[] {
+  const parsed: z.output<S>[] = [];
+  for (const [index, item] of list.entries()) {
+    if (faults.full) break;
+    const value = faults.parse(schema, item, `${name}.${index}`);
+    if (value !== undefined) parsed.push(value);
+    list[index] = undefined;
+  }
+  return parsed;
+}
+
+/** Whose the catalogue is decides where it may stand (contract section 9). */
+function checkEdition(faults: Faults, head: ManifestHead, edition: Config['edition']): void {
+  if (edition === 'managed') return;
+  const message = 'Each user has a catalogue in the community edition: give this below users';
+  if (head.providers !== undefined) faults.add('providers', message);
+  if (head.modelTiers !== undefined) faults.add('modelTiers', message);
+}
+
+function checkUsers(faults: Faults, users: readonly ManifestUser[], edition: Config['edition']): void {
+  const emails = new Set<string>();
+  for (const [index, user] of users.entries()) {
+    const path = `users.${index}`;
+    if (emails.has(user.email)) faults.add(`${path}.email`, 'This address is in the manifest twice');
+    emails.add(user.email);
+    if (edition === 'managed') {
+      for (const name of ['modelTiers', 'providers', 'providerSettingsEnabled'] as const) {
+        if (user[name] === undefined) continue;
+        faults.add(`${path}.${name}`, 'The managed edition has one shared catalogue, at the root of the manifest');
+      }
+    }
+    checkProviders(faults, user.providers ?? [], `${path}.`);
+  }
+}
+
+function checkProviders(faults: Faults, providers: readonly ManifestProvider[], prefix: string): void {
+  const names = new Set<string>();
+  let hasDefault = false;
+  for (const [index, provider] of providers.entries()) {
+    const path = `${prefix}providers.${index}`;
+    if (names.has(provider.name)) faults.add(`${path}.name`, 'This name is in the list twice');
+    names.add(provider.name);
+    checkHeaders(faults, provider, path);
+    const ids = new Set<string>();
+    for (const [place, model] of provider.models.entries()) {
+      const at = `${path}.models.${place}`;
+      if (ids.has(model.providerModelId)) faults.add(`${at}.providerModelId`, 'This model is in the list twice');
+      ids.add(model.providerModelId);
+      if (model.isDefault !== true) continue;
+      if (hasDefault) faults.add(`${at}.isDefault`, 'Another model is the default already');
+      hasDefault = true;
+      if (model.enabled === false || provider.enabled === false) {
+        faults.add(`${at}.isDefault`, 'Only an enabled model of an enabled provider can be the default');
+      }
+    }
+  }
+}
+
+function checkHeaders(faults: Faults, provider: ManifestProvider, path: string): void {
+  try {
+    assertCustomHeaders(provider.headers ?? {}, `${path}.headers`);
+  } catch (error) {
+    if (!(error instanceof ApiError) || !Array.isArray(error.details)) throw error;
+    for (const detail of error.details) faults.add(detail.path, detail.message);
+  }
+}
+
+function checkConversations(faults: Faults, conversations: readonly ManifestConversation[]): void {
+  const ids = new Set<string>();
+  const messageIds = new Set<string>();
+  for (const [index, { id, messages }] of conversations.entries()) {
+    if (ids.has(id)) faults.add(`conversations.${index}.id`, 'This id is in the manifest twice');
+    ids.add(id);
+    for (const [place, message] of messages.entries()) {
+      if (messageIds.has(message.id)) {
+        faults.add(`conversations.${index}.messages.${place}.id`, 'This id is in the manifest twice');
+      }
+      messageIds.add(message.id);
+    }
+  }
+}

@@ -1,0 +1,179 @@
+import type { SentBytes } from '@homeport/contracts/endpoint';
+import { ApiError } from '@homeport/contracts/errors';
+import type { ProvisionReport } from '@homeport/contracts/provision';
+import { sql, type Transaction } from 'kysely';
+import { assertAnAdministrator, lockAdministrators } from '../accounts/users.ts';
+import { type AuditSource, recordEvent } from '../audit.ts';
+import { installationOwner, lockAllCatalogues } from '../catalogue/catalogue-owner.ts';
+import { inTransaction } from '../db/pool.ts';
+import type { Tables } from '../db/tables.ts';
+import type { Deps } from '../deps.ts';
+import { Turns } from '../turns.ts';
+import { applyCatalogues } from './catalogues.ts';
+import { applyConversations } from './conversations.ts';
+import { type CatalogueEntry, ManifestReader } from './manifest-reader.ts';
+import { type PreparedPasswords, preparePasswords } from './passwords.ts';
+import { Report } from './report.ts';
+import { applySettings } from './settings.ts';
+import { applyUsers } from './users.ts';
+
+/** The installation manifest (specification "Apply an installation manifest", contract section 9). */
+
+export type ProvisionDeps = Pick<Deps, 'config' | 'db' | 'secrets' | 'clock'>;
+
+export type ProvisionRequest = {
+  sent: SentBytes;
+  dryRun: boolean;
+  /** Who applies it; the session outlives a change of its user's password. */
+  sessionId: string;
+  source: AuditSource;
+  signal: AbortSignal;
+};
+
+const waitingMax = 4;
+const turns = new Turns<ProvisionDeps['db']>();
+let waiting = 0;
+
+/**
+ * Applies a manifest in one transaction: all of it or nothing. A dry run does the same and rolls it back. One at a time, here and on
+ * other replicas. Throws `invalid_request`, `last_admin`, `tier_in_use`, `id_taken`, `email_taken`, each with the path in the
+ * manifest, and `rate_limited`. Resolves with the report and the users whose responses have to be stopped.
+ */
+export async function provisionInstallation(
+  deps: ProvisionDeps,
+  request: ProvisionRequest,
+): Promise<{ report: ProvisionReport; disabledIds: string[] }> {
+  return inTurn(deps, async () => {
+    const reader = new ManifestReader(request.sent, deps.config.edition, request.signal);
+    try {
+      await reader.open();
+      const passwords = await preparePasswords(deps, reader, request);
+      const report = new Report();
+      const disabledIds = await inOneTransaction(deps, request.dryRun, (transaction) =>
+        applyAll(deps, transaction, { reader, passwords, report, request }),
+      );
+      return { report: report.toJson(request.dryRun), disabledIds: request.dryRun ? [] : disabledIds };
+    } finally {
+      await reader.close();
+    }
+  });
+}
+
+type Work = { reader: ManifestReader; passwords: PreparedPasswords; report: Report; request: ProvisionRequest };
+
+/** Accounts first, as others belong to them; catalogues last, as that holds up everybody else who edits one. */
+async function applyAll(deps: ProvisionDeps, transaction: Transaction<Tables>, work: Work): Promise<string[]> {
+  const { reader, report, request } = work;
+  await lockAdministrators(transaction);
+  const disabledIds = await applyAccounts(transaction, work);
+  for await (const batch of reader.batches('conversations')) await applyConversations(transaction, batch, report);
+  await applySettings(deps, transaction, reader.head, { report, source: request.source });
+  await lockAllCatalogues(transaction);
+  const { modelTiers, providers } = reader.head;
+  if (modelTiers !== undefined || providers !== undefined) {
+    await applyCatalogueEntries(deps, transaction, [{ path: '', email: null, modelTiers, providers }], report);
+  }
+  for await (const batch of reader.batches('catalogues')) {
+    await applyCatalogueEntries(deps, transaction, batch.catalogues, report);
+  }
+  const { users, providers: provided, models, conversations } = report.applied;
+  await recordEvent(transaction, request.source, {
+    action: 'manifest.applied',
+    targetType: 'installation',
+    details: {
+      ...{ usersCreated: users.created, usersUpdated: users.updated },
+      ...{ providersCreated: provided.created, providersUpdated: provided.updated },
+      ...{ modelsCreated: models.created, modelsUpdated: models.updated },
+      ...{ conversationsCreated: conversations.created, conversationsSkipped: conversations.skipped },
+    },
+  });
+  return disabledIds;
+}
+
+async function applyAccounts(transaction: Transaction<Tables>, work: Work): Promise<string[]> {
+  const { reader, passwords, report, request } = work;
+  const context = { report, passwords, sessionId: request.sessionId };
+  const disabledIds: string[] = [];
+  let lost: string | undefined;
+  for await (const { users } of reader.batches('users')) {
+    const outcome = await applyUsers(transaction, users, context);
+    disabledIds.push(...outcome.disabledIds);
+    lost ??= outcome.lostAdministrator;
+  }
+  if (lost !== undefined) await withPath(lost, assertAnAdministrator(transaction));
+  return disabledIds;
+}
+
+async function applyCatalogueEntries(
+  deps: ProvisionDeps,
+  transaction: Transaction<Tables>,
+  entries: readonly CatalogueEntry[],
+  report: Report,
+): Promise<void> {
+  const emails = entries.flatMap(({ email }) => email ?? []);
+  const rows =
+    emails.length === 0
+      ? []
+      : await transaction.selectFrom('users').select(['id', 'email']).where('email', 'in', emails).execute();
+  const ids = new Map(rows.map(({ id, email }) => [email, id]));
+  const owned = entries.flatMap((entry) => {
+    const owner = entry.email === null ? installationOwner : ids.get(entry.email);
+    return owner === undefined ? [] : [{ ...entry, owner, label: entry.email ?? 'the installation' }];
+  });
+  await applyCatalogues(deps, transaction, owned, report);
+}
+
+class DryRunEnd extends Error {}
+
+async function inOneTransaction<T>(
+  deps: ProvisionDeps,
+  dryRun: boolean,
+  work: (transaction: Transaction<Tables>) => Promise<T>,
+): Promise<T> {
+  let result: { value: T } | undefined;
+  try {
+    await inTransaction(deps.db, async (transaction) => {
+      // Longer than requests may take, below the silence after which db/pool.ts gives a connection up.
+      await sql`set local statement_timeout = '25s'`.execute(transaction);
+      await assertAlone(transaction);
+      result = { value: await work(transaction) };
+      if (dryRun) throw new DryRunEnd();
+    });
+  } catch (error) {
+    if (!(error instanceof DryRunEnd)) throw error;
+  }
+  if (result === undefined) throw new Error('The transaction ended without a result');
+  return result.value;
+}
+
+async function assertAlone(transaction: Transaction<Tables>): Promise<void> {
+  const { rows } = await sql<{ alone: boolean }>`
+    select pg_try_advisory_xact_lock(hashtextextended('manifest', 0)) as alone`.execute(transaction);
+  if (rows[0]?.alone !== true) throw busy();
+}
+
+/** Adds the path in the manifest to an error that knows none. */
+async function withPath(path: string, work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.details !== undefined) throw error;
+    const details = [{ path, message: error.message }];
+    throw new ApiError(error.code, `${path}: ${error.message}`, { details });
+  }
+}
+
+/** A manifest and what reading it takes may fill half a gigabyte: one after the other. */
+async function inTurn<T>(deps: ProvisionDeps, work: () => Promise<T>): Promise<T> {
+  if (waiting >= waitingMax) throw busy();
+  waiting += 1;
+  try {
+    return await turns.take(deps.db, work);
+  } finally {
+    waiting -= 1;
+  }
+}
+
+function busy(): ApiError {
+  return new ApiError('rate_limited', 'Another manifest is being applied', { retryAfter: 5 });
+}

@@ -1,0 +1,73 @@
+import { limits } from '@homeport/contracts/limits';
+import type { ProvisionReport } from '@homeport/contracts/provision';
+
+const warningsMax = 500;
+
+type Counted = 'users' | 'providers' | 'models';
+
+/** What a manifest does, as it does it: counts, warnings and a line for each change. */
+export class Report {
+  readonly applied: ProvisionReport['applied'] = {
+    users: { created: 0, updated: 0, unchanged: 0 },
+    providers: { created: 0, updated: 0, unchanged: 0 },
+    models: { created: 0, updated: 0, unchanged: 0 },
+    conversations: { created: 0, skipped: 0 },
+  };
+  readonly #changes: ProvisionReport['changes'] = [];
+  readonly #warnings: string[] = [];
+  #changesLeftOut = 0;
+  #warningsLeftOut = 0;
+
+  created(kind: Counted, path: string, summary: string): void {
+    this.applied[kind].created += 1;
+    this.change(path, 'create', summary);
+  }
+
+  /** Counts an entry that exists as updated or unchanged, by the differences that were found. */
+  compared(kind: Counted, path: string, name: string, differences: readonly string[]): void {
+    if (differences.length === 0) {
+      this.applied[kind].unchanged += 1;
+      return;
+    }
+    this.applied[kind].updated += 1;
+    this.change(path, 'update', `${name}: ${differences.join(', ')}`);
+  }
+
+  change(path: string, action: 'create' | 'update', summary: string): void {
+    if (this.#changes.length < limits.provisionChangesMax) this.#changes.push({ path, action, summary });
+    else this.#changesLeftOut += 1;
+  }
+
+  warn(path: string, message: string): void {
+    if (this.#warnings.length < warningsMax) this.#warnings.push(`${path}: ${message}`);
+    else this.#warningsLeftOut += 1;
+  }
+
+  toJson(dryRun: boolean): ProvisionReport {
+    const more = this.#warningsLeftOut === 0 ? [] : [`and ${this.#warningsLeftOut} more warnings`];
+    return {
+      applied: this.applied,
+      warnings: [...this.#warnings, ...more],
+      dryRun,
+      changes: this.#changes,
+      changesLeftOut: this.#changesLeftOut,
+    };
+  }
+}
+
+const shownMax = 80;
+
+/** The fields of `wanted` that are given and differ, a phrase each: `role user → admin`. */
+export function differences(
+  stored: Readonly<Record<string, unknown>>,
+  wanted: Readonly<Record<string, unknown>>,
+): string[] {
+  return Object.entries(wanted)
+    .filter(([name, value]) => value !== undefined && value !== stored[name])
+    .map(([name, value]) => `${name} ${shown(stored[name])} → ${shown(value)}`);
+}
+
+function shown(value: unknown): string {
+  const text = typeof value === 'string' ? `"${value}"` : String(value);
+  return text.length > shownMax ? `${text.slice(0, shownMax).toWellFormed()}…` : text;
+}

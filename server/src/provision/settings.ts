@@ -1,0 +1,30 @@
+import { type ManifestHead, secretPlaceholder } from '@homeport/contracts/manifest';
+import type { Transaction } from 'kysely';
+import type { AuditSource } from '../audit.ts';
+import type { Tables } from '../db/tables.ts';
+import type { Deps } from '../deps.ts';
+import { readSettings, type SettingsPatch, updateSettings } from '../settings/settings.ts';
+import type { Report } from './report.ts';
+
+/** Branding and OIDC of the manifest, by the verb of POST /api/admin/config: an omitted member keeps its value. */
+export async function applySettings(
+  deps: Pick<Deps, 'secrets' | 'clock'>,
+  transaction: Transaction<Tables>,
+  { branding, oidc }: ManifestHead,
+  { report, source }: { report: Report; source: AuditSource },
+): Promise<void> {
+  if (branding === undefined && oidc === undefined) return;
+  const patch: SettingsPatch = { branding, oidc: withoutPlaceholder(oidc) };
+  const { clientSecret } = (await readSettings(transaction)).oidc;
+  if (oidc?.clientSecret === secretPlaceholder && clientSecret === null) {
+    report.warn('oidc.clientSecret', 'a placeholder and nothing is stored: it stays empty until the secret is entered');
+  }
+  const { changed } = await updateSettings(deps, transaction, source, patch);
+  for (const path of changed) report.change(path, 'update', `${path} changed`);
+}
+
+function withoutPlaceholder(oidc: ManifestHead['oidc']): SettingsPatch['oidc'] {
+  if (oidc?.clientSecret !== secretPlaceholder) return oidc;
+  const { clientSecret: _, ...rest } = oidc;
+  return rest;
+}

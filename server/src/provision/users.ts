@@ -1,0 +1,147 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { ApiError } from '@homeport/contracts/errors';
+import type { User } from '@homeport/contracts/fields';
+import { secretPlaceholder } from '@homeport/contracts/manifest';
+import type { Transaction } from 'kysely';
+import { findPasswordHashes, setPasswords } from '../accounts/credentials.ts';
+import { hashPassword } from '../accounts/passwords.ts';
+import { deleteSessionsOfUsers } from '../accounts/sessions.ts';
+import { findUsersByEmail, insertUsers, lockUsersByEmail, type UserRecord, updateUsers } from '../accounts/users.ts';
+import type { Tables } from '../db/tables.ts';
+import type { AccountEntry } from './manifest-reader.ts';
+import type { PreparedPasswords } from './passwords.ts';
+import { differences, type Report } from './report.ts';
+
+export type UsersContext = {
+  report: Report;
+  passwords: PreparedPasswords;
+  /** The session of who applies the manifest: it outlives a change of their password. */
+  sessionId: string;
+};
+
+/** What other parts must do when the users are committed. */
+export type UsersOutcome = {
+  disabledIds: string[];
+  /** Path of the first entry that takes an enabled administrator away. */
+  lostAdministrator: string | undefined;
+};
+
+/** Upserts accounts by e-mail address. What an entry omits stays as it is. */
+export async function applyUsers(
+  transaction: Transaction<Tables>,
+  entries: readonly AccountEntry[],
+  context: UsersContext,
+): Promise<UsersOutcome> {
+  const emails = entries.map((entry) => entry.email);
+  const stored = await readAndLock(transaction, entries);
+  const hashes = await findPasswordHashes(transaction, emails);
+  const work: Work = { inserted: [], updated: [], passwords: [], signedOut: [], disabledIds: [], lost: undefined };
+  for (const entry of entries) {
+    const before = stored.get(entry.email);
+    const hash = await passwordToStore(entry, hashes.get(entry.email) ?? null, context.passwords);
+    if (before === undefined) addUser(work, entry, hash, context.report);
+    else
+      changeUser(
+        work,
+        before,
+        entry,
+        { hash, hasPassword: (hashes.get(entry.email) ?? null) !== null },
+        context.report,
+      );
+  }
+  if ((await insertUsers(transaction, work.inserted)) < work.inserted.length) {
+    throw new ApiError('email_taken', 'An account was created at the same time; apply the manifest again', {
+      details: [{ path: 'users', message: 'One of these addresses was taken meanwhile' }],
+    });
+  }
+  await updateUsers(transaction, work.updated);
+  await setPasswords(transaction, work.passwords);
+  await deleteSessionsOfUsers(transaction, work.signedOut, context.sessionId);
+  return { disabledIds: work.disabledIds, lostAdministrator: work.lost };
+}
+
+/**
+ * The present users of these entries. Those that will change are locked, and read again after that: a user whom the manifest leaves
+ * as they are is not held up for as long as its transaction takes.
+ */
+async function readAndLock(
+  transaction: Transaction<Tables>,
+  entries: readonly AccountEntry[],
+): Promise<Map<string, User>> {
+  const emails = entries.map((entry) => entry.email);
+  const stored = new Map((await findUsersByEmail(transaction, emails)).map((user) => [user.email, user]));
+  const changing = entries.filter(({ email, index: _, password: __, ...wanted }) => {
+    const user = stored.get(email);
+    return user !== undefined && differences({ ...user }, wanted).length > 0;
+  });
+  const locked = await lockUsersByEmail(
+    transaction,
+    changing.map((entry) => entry.email),
+  );
+  for (const user of locked) stored.set(user.email, user);
+  return stored;
+}
+
+type Work = {
+  inserted: UserRecord[];
+  updated: UserRecord[];
+  passwords: { userId: string; hash: string }[];
+  signedOut: string[];
+  disabledIds: string[];
+  lost: string | undefined;
+};
+
+function addUser(work: Work, entry: AccountEntry, hash: string | undefined, report: Report): void {
+  const { index, email, name, role = 'user', enabled = true } = entry;
+  const path = `users.${index}`;
+  const { providerSettingsEnabled = true, mcpSettingsEnabled = true } = entry;
+  const id = randomUUIDv7();
+  work.inserted.push({ id, name, email, role, enabled, providerSettingsEnabled, mcpSettingsEnabled });
+  if (hash !== undefined) work.passwords.push({ userId: id, hash });
+  if (entry.password === secretPlaceholder) report.warn(`${path}.password`, withoutPassword);
+  const facts = [role, ...(enabled ? [] : ['disabled']), ...(hash === undefined ? ['without a password'] : [])];
+  report.created('users', path, `user ${email} (${facts.join(', ')})`);
+}
+
+const withoutPassword =
+  'a placeholder and nothing is stored: this account can only sign in by OIDC until it is given a password';
+
+function changeUser(
+  work: Work,
+  before: User,
+  entry: AccountEntry,
+  { hash, hasPassword }: { hash: string | undefined; hasPassword: boolean },
+  report: Report,
+): void {
+  const { index, email, password, ...wanted } = entry;
+  const path = `users.${index}`;
+  if (password === secretPlaceholder && !hasPassword) report.warn(`${path}.password`, withoutPassword);
+  const changes = differences({ ...before }, wanted);
+  if (changes.length > 0) work.updated.push({ ...before, ...defined(wanted) });
+  if (hash !== undefined) work.passwords.push({ userId: before.id, hash });
+  const passwordChange = hash === undefined ? [] : [hasPassword ? 'password changed' : 'password set'];
+  report.compared('users', path, `user ${email}`, [...changes, ...passwordChange]);
+
+  const { role = before.role, enabled = before.enabled } = wanted;
+  if ((hash !== undefined && hasPassword) || (enabled && !before.enabled)) work.signedOut.push(before.id);
+  if (!enabled && before.enabled) work.disabledIds.push(before.id);
+  const wasAdministrator = before.role === 'admin' && before.enabled;
+  if (wasAdministrator && !(role === 'admin' && enabled)) work.lost ??= `${path}.${enabled ? 'role' : 'enabled'}`;
+}
+
+function defined<T extends object>(fields: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as { [Name in keyof T]?: Exclude<T[Name], undefined> };
+}
+
+/** The hash to store, undefined when the stored one stays. Somebody may have changed it since it was prepared. */
+async function passwordToStore(
+  entry: AccountEntry,
+  stored: string | null,
+  passwords: PreparedPasswords,
+): Promise<string | undefined> {
+  const prepared = passwords.get(entry.email);
+  if (prepared === undefined || entry.password === undefined) return undefined;
+  if (prepared.hash !== undefined || prepared.stored === stored) return prepared.hash;
+  return hashPassword(entry.password);
+}
