@@ -20,6 +20,37 @@ export const accountSession = z.object({
 });
 export type AccountSession = z.infer<typeof accountSession>;
 
+/** Why a single sign-on did not succeed: `?error=` of the address that the browser lands on. */
+export const oidcRefusals = [
+  /** The person, or the provider in their place, said no. */
+  'access_denied',
+  'provider_error',
+  'provider_unreachable',
+  /** The provider's answer is not one to this installation and this sign-in. */
+  'invalid_token',
+  /** Begun in another browser, used before, or too long ago. */
+  'state_mismatch',
+  /** Switched off, or configured otherwise since the sign-in began. */
+  'sso_unavailable',
+  'setup_required',
+  'email_missing',
+  'email_not_verified',
+  'domain_not_allowed',
+  'account_disabled',
+  /** An account has this address, and linking by e-mail is off. */
+  'account_not_linked',
+  /** There is no account, and none is made by signing in. */
+  'signup_disabled',
+  'sign_in_failed',
+] as const;
+export type OidcRefusal = (typeof oidcRefusals)[number];
+
+/** Where a single sign-on ends: a path of this installation, or its own origin with one. */
+const ownAddress = z
+  .string()
+  .max(2048)
+  .regex(/^(?:https?:\/\/[^\s\\]+|\/(?![/\\])[^\s\\]*)$/i, 'A path of this installation, beginning with "/"');
+
 const authUser = z.looseObject({ id: fields.id, email: z.string(), name: z.string() });
 
 export const accountEndpoints = {
@@ -89,21 +120,21 @@ export const accountEndpoints = {
     summary: 'Begins a single sign-on: answers the address of the identity provider',
     body: z.object({
       provider: z.string().min(1).max(64),
-      callbackURL: z.string().max(2048).optional(),
-      errorCallbackURL: z.string().max(2048).optional(),
+      callbackURL: ownAddress.optional(),
+      errorCallbackURL: ownAddress.optional(),
     }),
     response: z.looseObject({ url: z.string() }),
-    errors: ['not_found', 'provider_unreachable', 'blocked_destination', 'rate_limited'],
+    errors: ['not_found', 'provider_unreachable', 'provider_error', 'blocked_destination', 'credentials_unreadable'],
   }),
   getOidcCallback: endpoint({
     method: 'GET',
     path: '/api/auth/oauth2/callback/:providerKey',
     access: 'public',
-    summary: 'Where the identity provider sends the browser back to; redirects',
+    summary:
+      'Where the identity provider sends the browser back to: redirects to callbackURL, or to errorCallbackURL with ?error=',
     params: z.object({ providerKey: z.string().max(64) }),
     response: 'file',
     others: { 302: 'empty' },
-    errors: ['not_found'],
   }),
   getMe: endpoint({
     method: 'GET',

@@ -22,6 +22,7 @@ import {
   postSignIn,
   postSignOut,
 } from './accounts/handlers.ts';
+import { getOidcCallback, postSignInSocial } from './accounts/oidc-handlers.ts';
 import {
   deleteModel,
   deleteProvider,
@@ -85,6 +86,8 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   postSignIn,
   postSignOut,
   getAuthSession,
+  postSignInSocial,
+  getOidcCallback,
   postChangePassword,
   getMe,
   patchMe,
@@ -140,8 +143,6 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   deleteUserModel: notBuilt,
   getUserModelTiers: notBuilt,
   putUserModelTiers: notBuilt,
-  postSignInSocial: notBuilt,
-  getOidcCallback: notBuilt,
   getMcpServers: notBuilt,
   postMcpServer: notBuilt,
   patchMcpServer: notBuilt,

@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { limits } from '@homeport/contracts/limits';
+import type { BetterAuthOptions } from 'better-auth';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/pool.ts';
@@ -20,7 +21,7 @@ export type Auth = {
   getSession(cookie: string): Promise<unknown>;
 };
 
-type AuthDeps = {
+export type AuthDeps = {
   config: Pick<Config, 'baseUrl' | 'authSecret'>;
   db: Pick<Database, 'kysely'>;
   log: Pick<Logger, 'warn'>;
@@ -61,32 +62,48 @@ export function createAuth(deps: AuthDeps): Auth {
   };
 }
 
-const addressHeader = 'x-client-ip';
+/** Carries the client's address to Better Auth; ours, never the client's own header. */
+export const addressHeader = 'x-client-ip';
 const wrongCodes = new Set(['INVALID_EMAIL_OR_PASSWORD', 'INVALID_EMAIL', 'PASSWORD_TOO_LONG']);
 const disabledCode = 'ACCOUNT_DISABLED';
 
 async function loadAuth(deps: AuthDeps) {
   const [{ betterAuth }, { APIError }] = await Promise.all([import('better-auth'), import('better-auth/api')]);
+  const disabled = () => new APIError('FORBIDDEN', { code: disabledCode });
   const auth = betterAuth({
-    baseURL: deps.config.baseUrl ?? 'http://localhost',
-    basePath: '/api/auth',
-    // Both: a list that is not given here would be taken from the environment instead.
-    secret: deps.config.authSecret,
-    secrets: [{ version: 1, value: deps.config.authSecret }],
-    database: { db: deps.db.kysely, type: 'postgres' },
-    telemetry: { enabled: false },
-    rateLimit: { enabled: false },
-    logger: {
-      level: 'error',
-      disableColors: true,
-      log: (_level, message) => deps.log.warn({ source: 'better-auth' }, message),
-    },
+    ...authOptions(deps, disabled),
     emailAndPassword: {
       enabled: true,
       disableSignUp: true,
       minPasswordLength: limits.passwordMin,
       maxPasswordLength: limits.passwordMax,
       password: { hash: hashPassword, verify: ({ hash, password }) => verifyPassword(hash, password) },
+    },
+  });
+  const refusal = (error: unknown): 'wrong' | 'disabled' => {
+    const code = error instanceof APIError ? error.body?.code : undefined;
+    if (code === disabledCode) return 'disabled';
+    if (code !== undefined && wrongCodes.has(code)) return 'wrong';
+    throw error;
+  };
+  return { auth, refusal };
+}
+
+/** Better Auth on our tables and with our cookie; `disabled` makes the error that refuses a disabled account its session. */
+export function authOptions(deps: AuthDeps, disabled: () => Error) {
+  return {
+    baseURL: deps.config.baseUrl ?? 'http://localhost',
+    basePath: '/api/auth',
+    // Both: a list that is not given here would be taken from the environment instead.
+    secret: deps.config.authSecret,
+    secrets: [{ version: 1, value: deps.config.authSecret }],
+    database: { db: deps.db.kysely, type: 'postgres', transaction: true },
+    telemetry: { enabled: false },
+    rateLimit: { enabled: false },
+    logger: {
+      level: 'error',
+      disableColors: true,
+      log: (_level, message) => deps.log.warn({ source: 'better-auth' }, message),
     },
     session: {
       modelName: 'sessions',
@@ -134,14 +151,14 @@ async function loadAuth(deps: AuthDeps) {
     databaseHooks: {
       session: {
         create: {
-          // Reached only after the right password, so nobody else learns that an account is disabled.
+          // Reached only after the right password or a verified id token, so nobody else learns that an account is disabled.
           before: async (session) => {
             const user = await deps.db.kysely
               .selectFrom('users')
               .select('enabled')
               .where('id', '=', session.userId)
               .executeTakeFirst();
-            if (user?.enabled !== true) throw new APIError('FORBIDDEN', { code: disabledCode });
+            if (user?.enabled !== true) throw disabled();
           },
         },
       },
@@ -154,12 +171,5 @@ async function loadAuth(deps: AuthDeps) {
       database: { generateId: () => randomUUIDv7(), validateSchema: false },
       ipAddress: { ipAddressHeaders: [addressHeader], ipv6Subnet: 128 },
     },
-  });
-  const refusal = (error: unknown): 'wrong' | 'disabled' => {
-    const code = error instanceof APIError ? error.body?.code : undefined;
-    if (code === disabledCode) return 'disabled';
-    if (code !== undefined && wrongCodes.has(code)) return 'wrong';
-    throw error;
-  };
-  return { auth, refusal };
+  } satisfies BetterAuthOptions;
 }

@@ -1,0 +1,38 @@
+import type { accountEndpoints } from '@homeport/contracts/accounts';
+import type { Config } from '../config.ts';
+import type { Deps } from '../deps.ts';
+import { type Handler, Reply, type RequestFacts } from '../http/handler.ts';
+import { type BrowserRequest, beginOidcSignIn, finishOidcSignIn } from './oidc-sign-in.ts';
+
+type OidcHandlerDeps = Pick<Deps, 'db' | 'clock' | 'egress' | 'secrets' | 'log'> & {
+  config: Pick<Config, 'baseUrl' | 'authSecret' | 'allowInsecureHttp'>;
+};
+type OidcHandler<Name extends keyof typeof accountEndpoints> = Handler<
+  OidcHandlerDeps,
+  (typeof accountEndpoints)[Name]
+>;
+
+/** POST /api/auth/sign-in/social */
+export const postSignInSocial: OidcHandler<'postSignInSocial'> = async (deps, { body, request }) => {
+  const { url, cookies } = await beginOidcSignIn(deps, body, browserRequest(deps, request));
+  return new Reply({ url, redirect: false }, { headers: cookies.map((cookie) => ['set-cookie', cookie]) });
+};
+
+/** GET /api/auth/oauth2/callback/:providerKey */
+export const getOidcCallback: OidcHandler<'getOidcCallback'> = async (deps, { params, request }) => {
+  const input = { providerKey: params.providerKey, query: request.url.searchParams };
+  const { location, cookies } = await finishOidcSignIn(deps, input, browserRequest(deps, request));
+  // The address of this answer holds the code: it goes to nobody as a Referer.
+  const headers = new Headers({ location, 'referrer-policy': 'no-referrer' });
+  for (const cookie of cookies) headers.append('set-cookie', cookie);
+  return new Response(null, { status: 302, headers });
+};
+
+function browserRequest(deps: OidcHandlerDeps, request: RequestFacts): BrowserRequest {
+  return {
+    origin: deps.config.baseUrl ?? request.url.origin,
+    cookie: request.headers.get('cookie'),
+    from: { address: request.address, userAgent: request.headers.get('user-agent') },
+    requestId: request.id,
+  };
+}

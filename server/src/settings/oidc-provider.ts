@@ -1,0 +1,196 @@
+import { ApiError } from '@homeport/contracts/errors';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { parseDestination } from '../egress/destination.ts';
+import type { Egress } from '../egress/egress.ts';
+
+/** The identity provider's side of OpenID Connect: its document, its keys, its token endpoint. Every call passes the guard. */
+
+export type OidcDeps = {
+  config: Pick<Config, 'allowInsecureHttp'>;
+  egress: Pick<Egress, 'request'>;
+  clock: Clock;
+};
+
+/** What the discovery document says, as far as it is used. */
+export type ProviderMetadata = {
+  issuer: string;
+  authorizationEndpoint: string;
+  tokenEndpoint: string;
+  jwksUri: string;
+  userinfoEndpoint: string | undefined;
+  tokenAuthMethods: readonly string[];
+  /** The answer to the browser names the issuer (RFC 9207). */
+  sendsIssuer: boolean;
+};
+
+export type OidcClient = { clientId: string; clientSecret: string | undefined };
+
+const bounds = { bodyBytes: 512 * 1024, totalMs: 10_000, discoveryRedirects: 3, endpointMax: 2048, keys: 100 } as const;
+const discoveryPath = '/.well-known/openid-configuration';
+/** A document that was just read serves the next sign-ins too, so that strangers cannot make us ask for it at will. */
+const documentMs = 60_000;
+
+/** Where the discovery document is: as configured, or below the issuer (OpenID Connect Discovery, section 4). */
+export function discoveryAddress(oidc: { issuer: string; discoveryUrl: string }): string {
+  return oidc.discoveryUrl === '' ? oidc.issuer.replace(/\/$/, '') + discoveryPath : oidc.discoveryUrl;
+}
+
+/** Reads the discovery document. Throws `blocked_destination`, `provider_unreachable`, `provider_error`. */
+export async function fetchDiscovery(deps: Pick<OidcDeps, 'egress'>, url: string): Promise<Record<string, unknown>> {
+  const { status, body } = await fetchJson(deps, url, { maxRedirects: bounds.discoveryRedirects });
+  if (status === 200 && body !== undefined) return body;
+  throw providerError(status, 'There is no discovery document at this address');
+}
+
+/** The members that sign-in needs, or what is wrong with them: a sentence for each. */
+export function readMetadata(
+  deps: Pick<OidcDeps, 'config'>,
+  document: Record<string, unknown>,
+): { metadata: ProviderMetadata } | { faults: string[] } {
+  const faults: string[] = [];
+  const endpoint = (name: string): string => {
+    const value = document[name];
+    if (typeof value === 'string' && isUsableEndpoint(deps.config, value)) return value;
+    faults.push(value === undefined ? `${name} is missing.` : `${name} is no address that may be used.`);
+    return '';
+  };
+  const metadata: ProviderMetadata = {
+    issuer: typeof document.issuer === 'string' ? document.issuer : '',
+    authorizationEndpoint: endpoint('authorization_endpoint'),
+    tokenEndpoint: endpoint('token_endpoint'),
+    jwksUri: endpoint('jwks_uri'),
+    userinfoEndpoint: document.userinfo_endpoint === undefined ? undefined : endpoint('userinfo_endpoint'),
+    tokenAuthMethods: stringsOf(document.token_endpoint_auth_methods_supported) ?? ['client_secret_basic'],
+    sendsIssuer: document.authorization_response_iss_parameter_supported === true,
+  };
+  if (metadata.issuer === '') faults.push('issuer is missing.');
+  const methods = stringsOf(document.code_challenge_methods_supported);
+  if (methods !== undefined && !methods.includes('S256')) faults.push('PKCE with S256 is not supported.');
+  return faults.length > 0 ? { faults } : { metadata };
+}
+
+type Kept = { url: string; until: number; document: Promise<Record<string, unknown>> };
+const kept = new WeakMap<OidcDeps['egress'], Kept>();
+
+/**
+ * The provider's metadata, with the configured issuer or, where none is configured, the document's own. Throws
+ * `blocked_destination`, `provider_unreachable`, `provider_error`; a failure is not remembered.
+ */
+export async function discover(
+  deps: OidcDeps,
+  oidc: { issuer: string; discoveryUrl: string },
+): Promise<ProviderMetadata> {
+  const found = readMetadata(deps, await currentDocument(deps, discoveryAddress(oidc)));
+  if ('faults' in found) throw providerError(200, 'The discovery document cannot be used');
+  if (oidc.issuer !== '' && found.metadata.issuer !== oidc.issuer) {
+    throw providerError(200, 'The discovery document names another issuer than the configured one');
+  }
+  return found.metadata;
+}
+
+function currentDocument(deps: OidcDeps, url: string): Promise<Record<string, unknown>> {
+  const now = deps.clock.now();
+  const last = kept.get(deps.egress);
+  if (last !== undefined && last.url === url && last.until > now) return last.document;
+  const next: Kept = { url, until: now + documentMs, document: fetchDiscovery(deps, url) };
+  kept.set(deps.egress, next);
+  next.document.catch(() => {
+    if (kept.get(deps.egress) === next) kept.delete(deps.egress);
+  });
+  return next.document;
+}
+
+/** The provider's signing keys as a JSON Web Key Set. Throws as `fetchDiscovery` does. */
+export async function fetchKeys(deps: Pick<OidcDeps, 'egress'>, metadata: ProviderMetadata) {
+  const { status, body } = await fetchJson(deps, metadata.jwksUri, {});
+  const keys = Array.isArray(body?.keys) ? body.keys.filter(isSigningKey).slice(0, bounds.keys) : [];
+  if (status !== 200 || keys.length === 0) throw providerError(status, 'The provider publishes no signing keys');
+  return { keys };
+}
+
+/** Asks the token endpoint as this client. Throws `blocked_destination` and `provider_unreachable`; any status is an answer. */
+export async function requestToken(
+  deps: Pick<OidcDeps, 'egress'>,
+  metadata: ProviderMetadata,
+  client: OidcClient,
+  parameters: Record<string, string>,
+): Promise<{ status: number; body: Record<string, unknown> | undefined }> {
+  const form = new URLSearchParams(parameters);
+  const headers: Record<string, string> = { 'content-type': 'application/x-www-form-urlencoded' };
+  const { clientId, clientSecret } = client;
+  if (clientSecret !== undefined && usesBasic(metadata)) headers.authorization = basic(clientId, clientSecret);
+  else form.set('client_id', clientId);
+  if (clientSecret !== undefined && !usesBasic(metadata)) form.set('client_secret', clientSecret);
+  return fetchJson(deps, metadata.tokenEndpoint, { method: 'POST', headers, body: form.toString() });
+}
+
+/** Claims about the person behind an access token; undefined when the provider gives none. */
+export async function fetchUserinfo(
+  deps: Pick<OidcDeps, 'egress'>,
+  endpoint: string,
+  accessToken: string,
+): Promise<Record<string, unknown> | undefined> {
+  const { status, body } = await fetchJson(deps, endpoint, { headers: { authorization: `Bearer ${accessToken}` } });
+  return status === 200 ? body : undefined;
+}
+
+type JsonRequest = { method?: string; headers?: Record<string, string>; body?: string; maxRedirects?: number };
+
+async function fetchJson(deps: Pick<OidcDeps, 'egress'>, url: string, request: JsonRequest) {
+  const { status, body } = await deps.egress.request(url, {
+    ...request,
+    headers: { accept: 'application/json', ...request.headers },
+    // A browser that goes away does not end what other sign-ins wait for; the total time does.
+    signal: AbortSignal.timeout(2 * bounds.totalMs),
+    totalTimeoutMs: bounds.totalMs,
+    maxResponseBytes: bounds.bodyBytes,
+    maxRedirects: request.maxRedirects ?? 0,
+  });
+  try {
+    return { status, body: parseObject(await body.text(bounds.bodyBytes)) };
+  } finally {
+    body.destroy();
+  }
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value))
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+// The browser is sent to one of them: a `javascript:` address there would be a script of our page.
+function isUsableEndpoint(config: OidcDeps['config'], value: string): boolean {
+  const url = value.length > bounds.endpointMax ? undefined : parseDestination(value);
+  return url !== undefined && (url.protocol === 'https:' || config.allowInsecureHttp);
+}
+
+function isSigningKey(key: unknown): key is { kty: string } {
+  if (typeof key !== 'object' || key === null || !('kty' in key)) return false;
+  if ('use' in key && key.use !== 'sig') return false;
+  return key.kty === 'RSA' || key.kty === 'EC' || key.kty === 'OKP';
+}
+
+function usesBasic({ tokenAuthMethods }: ProviderMetadata): boolean {
+  return tokenAuthMethods.includes('client_secret_basic') || !tokenAuthMethods.includes('client_secret_post');
+}
+
+/** Both parts are form-encoded first (RFC 6749, section 2.3.1). */
+function basic(clientId: string, clientSecret: string): string {
+  const encoded = [clientId, clientSecret].map((part) => new URLSearchParams({ p: part }).toString().slice(2));
+  return `Basic ${Buffer.from(encoded.join(':')).toString('base64')}`;
+}
+
+function stringsOf(value: unknown): string[] | undefined {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : undefined;
+}
+
+function providerError(status: number, message: string): ApiError {
+  return new ApiError('provider_error', message, { details: { status } });
+}

@@ -1,0 +1,152 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+
+/** A token as it would be right; tests spoil it. */
+export type TokenFacts = { claims: JWTPayload; keyId: string; privateKey: CryptoKey; publicKeyPem: string };
+type JsonAnswer = { status: number; body: unknown };
+
+/** An identity provider that does everything right until a test tells it otherwise. It asks nobody for a password. */
+export type FakeIdentityProvider = {
+  issuer: string;
+  client: { clientId: string; clientSecret: string };
+  /** Claims of the next tokens, beside those that the protocol wants. */
+  person: Record<string, unknown>;
+  /** Members of the discovery document, over those that are right. */
+  document: Record<string, unknown>;
+  /** Makes the id token in place of a signature by the published key. */
+  sign: ((facts: TokenFacts) => Promise<string>) | undefined;
+  /** Answers a path in place of what is right. */
+  answers: Map<string, (form: URLSearchParams) => JsonAnswer>;
+  /** Paths that were asked for, in order. */
+  seen: string[];
+  /** Accepts a code any number of times. */
+  forgetful: boolean;
+  /** What the provider does when the person agrees: the address of ours that the browser goes to. */
+  agree(authorizationUrl: string): string;
+  /** Goes away, and comes back at the same address. */
+  stop(): Promise<void>;
+  restart(): Promise<void>;
+};
+
+type Grant = { redirectUri: string; nonce: string; challenge: string; person: Record<string, unknown> };
+
+export async function startIdentityProvider(): Promise<FakeIdentityProvider> {
+  const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
+  const keyId = randomUUID();
+  const jwk = { ...(await exportJWK(publicKey)), kid: keyId, use: 'sig', alg: 'RS256' };
+  const publicKeyPem = await exportSPKI(publicKey);
+  const grants = new Map<string, Grant>();
+  let server = createServer(respond);
+  const port = await listen(0);
+  const issuer = `http://127.0.0.1:${port}`;
+
+  const provider: FakeIdentityProvider = {
+    issuer,
+    client: { clientId: 'homeport', clientSecret: 'the client secret: 1+1=2&%' },
+    person: {},
+    document: {},
+    sign: undefined,
+    answers: new Map(),
+    seen: [],
+    forgetful: false,
+    agree(authorizationUrl) {
+      const asked = new URL(authorizationUrl).searchParams;
+      const code = randomUUID();
+      const redirectUri = asked.get('redirect_uri') ?? '';
+      const nonce = asked.get('nonce') ?? '';
+      const challenge = asked.get('code_challenge') ?? '';
+      if (asked.get('code_challenge_method') !== 'S256' || nonce === '') throw new Error('No PKCE or no nonce');
+      grants.set(code, { redirectUri, nonce, challenge, person: { ...provider.person } });
+      const back = new URL(redirectUri);
+      back.searchParams.set('code', code);
+      back.searchParams.set('state', asked.get('state') ?? '');
+      return back.href;
+    },
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+    async restart() {
+      server = createServer(respond);
+      await listen(port);
+    },
+  };
+  return provider;
+
+  async function listen(at: number): Promise<number> {
+    server.listen(at, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    if (typeof address !== 'object' || address === null) throw new Error('The identity provider has no port');
+    return address.port;
+  }
+
+  function respond(request: IncomingMessage, response: ServerResponse): void {
+    const path = new URL(request.url ?? '/', issuer).pathname;
+    provider.seen.push(path);
+    readForm(request)
+      .then((form) => provider.answers.get(path)?.(form) ?? answer(path, form, request))
+      .catch((error: unknown) => ({ status: 500, body: { error: String(error) } }))
+      .then(({ status, body }) => {
+        response.writeHead(status, { 'content-type': 'application/json' });
+        response.end(JSON.stringify(body));
+      });
+  }
+
+  async function answer(path: string, form: URLSearchParams, request: IncomingMessage): Promise<JsonAnswer> {
+    if (path === '/.well-known/openid-configuration')
+      return { status: 200, body: { ...discoveryDocument(issuer), ...provider.document } };
+    if (path === '/jwks') return { status: 200, body: { keys: [jwk] } };
+    if (path !== '/token') return { status: 404, body: {} };
+    if (!isClient(request.headers.authorization)) return { status: 401, body: { error: 'invalid_client' } };
+    const grant = grants.get(form.get('code') ?? '');
+    if (!provider.forgetful) grants.delete(form.get('code') ?? '');
+    const challenge = createHash('sha256')
+      .update(form.get('code_verifier') ?? '')
+      .digest('base64url');
+    if (grant === undefined || grant.redirectUri !== form.get('redirect_uri') || grant.challenge !== challenge) {
+      return { status: 400, body: { error: 'invalid_grant' } };
+    }
+    const now = Math.floor(Date.now() / 1000);
+    const protocol = { iss: issuer, aud: provider.client.clientId, iat: now, exp: now + 300, nonce: grant.nonce };
+    const facts = { claims: { ...protocol, ...grant.person }, keyId, privateKey, publicKeyPem };
+    const id_token = await (provider.sign ?? signRight)(facts);
+    return { status: 200, body: { access_token: 'access', token_type: 'Bearer', id_token } };
+  }
+
+  function isClient(authorization: string | undefined): boolean {
+    const { clientId, clientSecret } = provider.client;
+    const [id, secret] = Buffer.from(authorization?.slice('Basic '.length) ?? '', 'base64')
+      .toString()
+      .split(':');
+    const decode = (part = '') => new URLSearchParams(`p=${part}`).get('p');
+    return decode(id) === clientId && decode(secret) === clientSecret;
+  }
+}
+
+/** The id token as it should be. */
+export function signRight({ claims, keyId, privateKey }: TokenFacts): Promise<string> {
+  return new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: keyId }).sign(privateKey);
+}
+
+function discoveryDocument(issuer: string) {
+  return {
+    issuer,
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+    jwks_uri: `${issuer}/jwks`,
+    response_types_supported: ['code'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['RS256', 'none', 'HS256'],
+    code_challenge_methods_supported: ['S256'],
+  };
+}
+
+async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
+  let text = '';
+  for await (const chunk of request) text += String(chunk);
+  return new URLSearchParams(text);
+}
