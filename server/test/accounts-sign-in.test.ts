@@ -203,7 +203,7 @@ test("Better Auth's other routes do not exist", async () => {
   );
   assert.ok(routes.length > 25);
   const hidden = routes.filter(({ method, path }) => !listed.has(`${method} ${path}`));
-  assert.equal(routes.length - hidden.length, 4);
+  assert.equal(routes.length - hidden.length, 5);
   const body = {
     email: 'eve@example.org',
     password: testPassword,

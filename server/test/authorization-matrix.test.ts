@@ -159,6 +159,7 @@ async function send(world: World, spec: EndpointSpec, actor: Actor, request: Sam
   const query = request.query === undefined ? '' : `?${new URLSearchParams(request.query)}`;
   const response = await fetch(`${world.app.url}${path}${query}`, {
     method: spec.method,
+    redirect: 'manual',
     headers: {
       ...(actor.cookie === undefined ? {} : { cookie: actor.cookie }),
       ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),

@@ -74,13 +74,13 @@ export async function finishOidcSignIn(
 
 /** What an identity provider may answer through the browser (RFC 6749 section 4.1.2, RFC 9207); everything else is dropped. */
 function answerOf(sent: URLSearchParams): URLSearchParams {
-  const known = ['code', 'state', 'error', 'iss'].map((name) => [name, sent.get(name) ?? ''] as const);
-  // A state of ours is letters and digits.
-  return new URLSearchParams(
-    known
-      .filter(([name, value]) => value !== '' && (name !== 'state' || /^[\w-]{1,128}$/.test(value)))
-      .map((pair) => [...pair]),
-  );
+  const query = new URLSearchParams();
+  for (const name of ['code', 'state', 'error', 'iss']) {
+    const value = sent.get(name) ?? '';
+    // A state of ours is letters and digits.
+    if (value !== '' && (name !== 'state' || /^[\w-]{1,128}$/.test(value))) query.set(name, value);
+  }
+  return query;
 }
 
 function opensSession(deps: OidcSignInDeps, cookies: readonly string[]): boolean {
