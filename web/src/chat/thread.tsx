@@ -43,6 +43,7 @@ export function Thread({ store, view }: { store: ConversationStore; view: Conver
               </Fragment>
             ))}
             {isWaiting ? <Waiting /> : null}
+            {messages.length === 0 && !isRunning ? <p className={classes.empty}>{t('empty.greeting')}</p> : null}
             {startFailure && !isRunning ? (
               <Problem
                 title={t('message.failedStart')}
