@@ -109,6 +109,15 @@ export async function startSingleSignOn(body: {
   return readJson(await send('POST /api/auth/sign-in/social', { body: JSON.stringify(body) }));
 }
 
+/** The text of a file. */
+export async function readText(
+  route: 'GET /api/artifacts/preview',
+  query: Record<string, string>,
+  signal: AbortSignal,
+): Promise<string> {
+  return bodyText(await send(route, { query, signal }));
+}
+
 /** The address of an endpoint that answers with a file, for a link's href. */
 export function fileAddress(route: Route, query: Record<string, string>): string {
   return addressOf(route, undefined, query).path;
@@ -146,7 +155,7 @@ async function send(route: Route | 'POST /api/auth/sign-in/social', options: Sen
     throw new ApiFailure('network', '', { cause });
   }
   if (response.ok) return response;
-  const failure = readFailure(response.status, response.headers, await readText(response));
+  const failure = readFailure(response.status, response.headers, await bodyText(response));
   if (failure.code === 'unauthorized') unauthorizedListener();
   if (failure.code === 'password_change_required') passwordListener();
   throw failure;
@@ -161,7 +170,7 @@ function addressOf(route: string, params: Record<string, string> | undefined, qu
   return { method: route.slice(0, space), path: search.size > 0 ? `${path}?${search}` : path };
 }
 
-async function readText(response: Response): Promise<string> {
+async function bodyText(response: Response): Promise<string> {
   try {
     return await response.text();
   } catch (cause) {
@@ -171,7 +180,7 @@ async function readText(response: Response): Promise<string> {
 
 /** The answer's type is the endpoint table's word; the server validates it in its own tests. */
 async function readJson<T>(response: Response): Promise<T> {
-  const text = await readText(response);
+  const text = await bodyText(response);
   try {
     return JSON.parse(text) as T;
   } catch (cause) {

@@ -1,3 +1,4 @@
+import { clientIdPattern } from '@homeport/contracts/limits';
 import type { QueryClient } from '@tanstack/react-query';
 import {
   createRootRouteWithContext,
@@ -45,16 +46,27 @@ async function findUser(queries: QueryClient, returnTo: string) {
   }
 }
 
+/** What the side panel shows: the list of files, or one file. */
+type PanelSearch = { panel?: 'files'; file?: string };
+const panelSearch = (search: Record<string, unknown>): PanelSearch => {
+  if (typeof search.file === 'string' && clientIdPattern.test(search.file)) return { file: search.file };
+  return search.panel === 'files' ? { panel: 'files' } : {};
+};
+
 const newConversationRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/',
+  validateSearch: (search: Record<string, unknown>): { project?: string } =>
+    typeof search.project === 'string' && clientIdPattern.test(search.project) ? { project: search.project } : {},
   component: NewConversationPage,
 });
 const conversationRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/c/$chatId',
-  validateSearch: (search: Record<string, unknown>): { find?: string } =>
-    typeof search.find === 'string' && search.find.trim() !== '' ? { find: search.find.slice(0, 200) } : {},
+  validateSearch: (search: Record<string, unknown>): { find?: string } & PanelSearch => ({
+    ...(typeof search.find === 'string' && search.find.trim() !== '' ? { find: search.find.slice(0, 200) } : {}),
+    ...panelSearch(search),
+  }),
   component: ConversationPage,
 });
 const settingsRoute = createRoute({

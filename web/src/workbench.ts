@@ -2,6 +2,7 @@ import type { User } from '@homeport/contracts/fields';
 import type { QueryClient } from '@tanstack/react-query';
 import { createContext, use } from 'react';
 import { call, getConversation, openStream, sendSubmission } from './api.ts';
+import { filesName, newChatName } from './chat/attached-files.ts';
 import { ConversationStore } from './chat/conversation-store.ts';
 import { DraftBook } from './chat/drafts.ts';
 import { pastedName } from './chat/pasted-texts.ts';
@@ -32,8 +33,8 @@ export function createWorkbench(user: User, queries: QueryClient): Workbench {
     locks: navigator.locks,
     send: sendSubmission,
     clearDraft: (name) => {
-      drafts.replace(name, '');
-      drafts.replace(pastedName(name), '');
+      const made = drafts.read(newChatName(name));
+      for (const each of [name, pastedName(name), filesName(made || name), newChatName(name)]) drafts.replace(each, '');
     },
   });
   const stores = new Map<string, ConversationStore>();

@@ -1,3 +1,4 @@
+import type { Message } from '@homeport/contracts/conversations';
 import { useEffect, useRef, useState } from 'react';
 import { useText } from '../i18n.ts';
 import type { ConversationView } from './conversation-store.ts';
@@ -9,6 +10,7 @@ export function Announcer({ view }: { view: ConversationView }) {
   const running = view.response?.assistantId;
   const before = useRef(running);
   const { messages } = view;
+  const waiting = running === undefined ? undefined : waitingTool(messages.at(-1));
   useEffect(() => {
     const ended = before.current;
     before.current = running;
@@ -18,9 +20,18 @@ export function Announcer({ view }: { view: ConversationView }) {
     if (status === 'failed') setText(t('thread.announceFailed'));
     else setText(t(status === 'stopped' ? 'thread.announceStopped' : 'thread.announceEnd'));
   }, [running, messages, t]);
+  useEffect(() => {
+    if (waiting !== undefined) setText(t('thread.announceApproval', { tool: waiting }));
+  }, [waiting, t]);
   return (
     <div role="status" aria-live="polite" className="visually-hidden">
       {text}
     </div>
   );
+}
+
+/** The tool that waits for a person's word. */
+function waitingTool(message: Message | undefined): string | undefined {
+  const part = message?.parts.findLast((each) => each.type === 'dynamic-tool' && each.state === 'approval-requested');
+  return part?.type === 'dynamic-tool' ? part.toolName : undefined;
 }

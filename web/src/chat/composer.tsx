@@ -1,13 +1,17 @@
 import { limits } from '@homeport/contracts/limits';
 import { ActionIcon } from '@mantine/core';
 import { ArrowUp, ListPlus, Square } from 'lucide-react';
-import { type KeyboardEvent, memo, type RefObject, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, memo, type RefObject, useCallback, useEffect, useRef, useState } from 'react';
 import { failureText } from '../failure-text.ts';
+import type { TrayBlock } from '../files/attachment-tray.tsx';
 import { useBranding } from '../frame/branding.ts';
+import { lazyPart } from '../frame/lazy-part.tsx';
 import { useIsOnline } from '../frame/online.ts';
 import { Tip } from '../frame/tip.tsx';
 import { showFailure } from '../frame/toasts.tsx';
 import { type TextId, type Translate, useText } from '../i18n.ts';
+import { AttachButton } from './attach-button.tsx';
+import { fileParts, filesName, parseAttached, uploadingChats } from './attached-files.ts';
 import { Autosize } from './autosize.tsx';
 import classes from './composer.module.css';
 import { ContextGauge } from './context-gauge.tsx';
@@ -19,8 +23,9 @@ import { QueueChips } from './queue-chips.tsx';
 import { ReceiptBanner } from './receipt-banner.tsx';
 import { createReceipt, type ModelDecision } from './submission.ts';
 import { useDraft } from './use-draft.ts';
-import { useFileRefusal } from './use-file-refusal.ts';
+import { type IncomingFiles, useIncomingFiles } from './use-incoming-files.ts';
 import { usePastedTexts } from './use-pasted-texts.ts';
+import { useServerChoice } from './use-server-choice.ts';
 import type { SubmissionProblem, SubmissionState } from './use-submission.ts';
 
 type Props = {
@@ -35,11 +40,16 @@ type Props = {
   submission: SubmissionState;
   draftName: string;
   isNewChat: boolean;
+  /** The project that a new conversation is to be in. */
+  projectId?: string;
 };
+
+const AttachmentTray = lazyPart(async () => (await import('../files/attachment-tray.tsx')).AttachmentTray);
 
 /** Where a message is written. While one is being saved, or its fate is unknown, the field is closed (retry rule 5). */
 export const Composer = memo(function Composer(props: Props) {
-  const { store, chat, inputs, usedContext, isRunning, isStopping, submission, draftName, isNewChat } = props;
+  const { store, chat, inputs, usedContext, isRunning, isStopping, submission, draftName, isNewChat, projectId } =
+    props;
   const t = useText();
   const { productName } = useBranding();
   const isOnline = useIsOnline();
@@ -52,14 +62,36 @@ export const Composer = memo(function Composer(props: Props) {
   const shown = pending && !isEdit ? pending.receipt.text : draft.text;
   const text = joinPasted(draft.text, pasted.texts);
   const isTooLong = text.length > limits.messageTextMax;
-  const canSend = !pending && isOnline && text.trim() !== '' && !isTooLong;
-  const files = useFileRefusal();
+  const attached = parseAttached(useDraft(filesName(store.chatId)).text);
+  const [incoming, setIncoming] = useState<IncomingFiles>();
+  const [block, setBlock] = useState<TrayBlock>();
+  const forgetIncoming = useCallback(() => setIncoming(undefined), []);
+  const isClosed = pending !== undefined;
+  const { isOver, onPaste } = useIncomingFiles((files) => !isClosed && setIncoming(files));
+  const servers = useServerChoice(store, chat);
+  const isEmpty = text.trim() === '' && attached.length === 0;
+  const canSend = !pending && isOnline && !isEmpty && !isTooLong && !block;
+  const hasTray = attached.length > 0 || incoming !== undefined || block !== undefined;
 
   useAutofocus(field, pending === undefined);
   const send = async () => {
     if (!canSend) return;
-    const receipt = createReceipt({ chatId: store.chatId, text, decision, isQueued: isRunning, isNewChat, draftName });
-    if (await submission.submit(receipt)) setDecision({ kind: 'keep' });
+    const { chatId } = store;
+    const files = fileParts(attached);
+    const choice = { decision, mcpServerIds: servers.forNewChat };
+    const receipt = createReceipt({
+      chatId,
+      text,
+      files,
+      ...choice,
+      isQueued: isRunning,
+      isNewChat,
+      draftName,
+      projectId,
+    });
+    if (!(await submission.submit(receipt))) return;
+    setDecision({ kind: 'keep' });
+    servers.keep();
   };
   const stop = () => store.stop().catch((error: unknown) => showFailure(t('composer.stop'), failureText(error, t)));
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
@@ -75,9 +107,7 @@ export const Composer = memo(function Composer(props: Props) {
         {pending && (!pending.sending || pending.failure) ? (
           <ReceiptBanner pending={pending} onRetry={() => void submission.retry()} onDiscard={submission.discard} />
         ) : null}
-        <Notices
-          texts={[...notices({ problem, isTooLong, isKept: draft.isKept && pasted.isKept }, t), ...files.notices]}
-        />
+        <Notices texts={notices({ problem, isTooLong, isKept: draft.isKept && pasted.isKept }, t)} />
         {/* biome-ignore lint/a11y/noStaticElementInteractions: a click beside the text goes to the text */}
         {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard reaches the field itself */}
         <div
@@ -85,6 +115,17 @@ export const Composer = memo(function Composer(props: Props) {
           data-disabled={pending !== undefined || undefined}
           onClick={(event) => event.target === event.currentTarget && field.current?.focus()}
         >
+          {hasTray || uploadingChats.has(store.chatId) ? (
+            <AttachmentTray
+              chatId={store.chatId}
+              newChat={isNewChat ? { draftName, projectId } : undefined}
+              files={isClosed && isEdit ? [] : attached}
+              incoming={incoming}
+              onTaken={forgetIncoming}
+              onBlock={setBlock}
+              isDisabled={isClosed}
+            />
+          ) : null}
           <PastedChips
             texts={pending && !isEdit ? [] : pasted.texts}
             isDisabled={pending !== undefined}
@@ -97,7 +138,7 @@ export const Composer = memo(function Composer(props: Props) {
             onChange={(event) => draft.setText(event.currentTarget.value)}
             onKeyDown={onKeyDown}
             onPaste={(event) => {
-              if (!files.onPaste(event)) pasted.onPaste(event);
+              if (!onPaste(event)) pasted.onPaste(event);
             }}
             disabled={pending !== undefined}
             placeholder={
@@ -109,6 +150,13 @@ export const Composer = memo(function Composer(props: Props) {
             className={classes.field}
           />
           <div className={classes.tools}>
+            <AttachButton
+              chat={isNewChat ? undefined : chat}
+              serverIds={servers.ids}
+              onServers={servers.choose}
+              onFiles={(files) => setIncoming({ files, folders: 0 })}
+              isDisabled={isClosed}
+            />
             <ModelPicker chat={chat} decision={decision} onChange={setDecision} isDisabled={pending !== undefined} />
             {chat && !isNewChat ? (
               <ContextGauge
@@ -126,11 +174,11 @@ export const Composer = memo(function Composer(props: Props) {
               </span>
             ) : null}
             {isRunning ? <StopButton isStopping={isStopping} onStop={() => void stop()} /> : null}
-            {isRunning && text.trim() === '' ? null : (
+            {isRunning && isEmpty ? null : (
               <SendButton
                 isQueue={isRunning}
                 canSend={canSend}
-                hint={t(blockedHint(pending !== undefined, isOnline))}
+                hint={t(blockedHint(isClosed, isOnline, block))}
                 onSend={() => void send()}
               />
             )}
@@ -138,13 +186,15 @@ export const Composer = memo(function Composer(props: Props) {
         </div>
         <p className={classes.hint}>{t('composer.hint')}</p>
       </div>
+      {isOver && !isClosed ? <div className={classes.dropHere}>{t('composer.dropHere')}</div> : null}
     </section>
   );
 });
 
 /** Why sending is not possible, on the button itself. */
-function blockedHint(isPending: boolean, isOnline: boolean): TextId {
+function blockedHint(isPending: boolean, isOnline: boolean, block: TrayBlock | undefined): TextId {
   if (isPending) return 'composer.pendingHint';
+  if (block) return block === 'failed' ? 'composer.filesFailedHint' : 'composer.filesHint';
   return isOnline ? 'composer.emptyHint' : 'composer.offlineHint';
 }
 

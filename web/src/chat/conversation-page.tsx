@@ -27,6 +27,7 @@ import { type ThreadActions, ThreadActionsContext } from './thread-actions.ts';
 import { useConversation } from './use-conversation.ts';
 import { type SubmissionState, useSubmission } from './use-submission.ts';
 
+const ConversationFiles = lazyPart(async () => (await import('../files/conversation-files.tsx')).ConversationFiles);
 const FindBar = lazyPart(async () => (await import('../frame/find-bar.tsx')).FindBar);
 
 /** `/c/<id>`: one conversation. Keyed by its id, so that nothing of one shows in another. */
@@ -38,6 +39,7 @@ export function ConversationPage() {
 function Conversation({ chatId }: { chatId: string }) {
   const t = useText();
   const { store, view } = useConversation(chatId);
+  const { file, panel } = useSearch({ from: '/signed-in/c/$chatId' });
   const submission = useSubmission(store);
   const actions = useThreadActionsOf(store, submission.submit);
   const { chat } = view;
@@ -48,40 +50,43 @@ function Conversation({ chatId }: { chatId: string }) {
   useLeaveNote(store);
   if (view.phase === 'failed' && !submission.pending) return <Missing store={store} view={view} />;
   return (
-    <main id="content" tabIndex={-1} className={classes.page}>
-      <header className={classes.head}>
-        <h1 className={classes.title}>
-          <bdi>{title}</bdi>
-        </h1>
-        <span className={classes.menu}>
-          <ConversationMenu chatId={chatId} />
-        </span>
-      </header>
-      <Find store={store} title={title} />
-      <ThreadActionsContext value={actions}>
-        {view.phase === 'loading' ? (
-          <div className={classes.loading} aria-busy="true" />
+    <div className={classes.beside}>
+      <main id="content" tabIndex={-1} className={classes.page}>
+        <header className={classes.head}>
+          <h1 className={classes.title}>
+            <bdi>{title}</bdi>
+          </h1>
+          <span className={classes.menu}>
+            <ConversationMenu chatId={chatId} />
+          </span>
+        </header>
+        <Find store={store} title={title} />
+        <ThreadActionsContext value={actions}>
+          {view.phase === 'loading' ? (
+            <div className={classes.loading} aria-busy="true" />
+          ) : (
+            <Thread store={store} view={view} />
+          )}
+        </ThreadActionsContext>
+        <Announcer view={view} />
+        {chat?.archived ? (
+          <Archived chat={chat} />
         ) : (
-          <Thread store={store} view={view} />
+          <Composer
+            store={store}
+            chat={chat}
+            inputs={view.inputs}
+            usedContext={usedContext(view.messages, chat?.contextStartMessageId ?? null)}
+            isRunning={view.response !== null}
+            isStopping={view.isStopping}
+            submission={submission}
+            draftName={chatId}
+            isNewChat={false}
+          />
         )}
-      </ThreadActionsContext>
-      <Announcer view={view} />
-      {chat?.archived ? (
-        <Archived chat={chat} />
-      ) : (
-        <Composer
-          store={store}
-          chat={chat}
-          inputs={view.inputs}
-          usedContext={usedContext(view.messages, chat?.contextStartMessageId ?? null)}
-          isRunning={view.response !== null}
-          isStopping={view.isStopping}
-          submission={submission}
-          draftName={chatId}
-          isNewChat={false}
-        />
-      )}
-    </main>
+      </main>
+      {file !== undefined || panel ? <ConversationFiles chatId={chatId} chat={chat} /> : null}
+    </div>
   );
 }
 
@@ -140,6 +145,8 @@ function useThreadActionsOf(store: ConversationStore, submit: SubmissionState['s
   );
   return useMemo(
     () => ({
+      chatId: store.chatId,
+      follow: () => store.follow(),
       regenerate: (messageId, modelId) =>
         void beginResponse(store, { messageId, regenerate: true, ...(modelId === undefined ? {} : { modelId }) }),
       quote: (text) => {
@@ -152,11 +159,12 @@ function useThreadActionsOf(store: ConversationStore, submit: SubmissionState['s
           () => store.restart(),
           (error: unknown) => showFailure(t('nav.changeFailed'), failureText(error, t)),
         ),
-      resend: ({ messageId, parentId, text }) =>
+      resend: ({ messageId, parentId, text, files }) =>
         submit(
           createReceipt({
             chatId: store.chatId,
             text,
+            files,
             parentId,
             decision: { kind: 'keep' },
             isQueued: false,

@@ -21,11 +21,13 @@ export function MessageEditor({ message, text, isRunning, onClose }: Props) {
     setValue(next);
     draft.setText(next === text ? '' : next);
   };
-  const canSend = !isRunning && !isSending && value.trim() !== '' && value.length <= limits.messageTextMax;
+  const files = message.parts.filter((part) => part.type === 'file');
+  const isEmpty = value.trim() === '' && files.length === 0;
+  const canSend = !isRunning && !isSending && !isEmpty && value.length <= limits.messageTextMax;
   const send = async () => {
     if (!canSend) return;
     setSending(true);
-    const isSent = await resend({ messageId: message.id, parentId: message.parentId, text: value });
+    const isSent = await resend({ messageId: message.id, parentId: message.parentId, text: value, files });
     setSending(false);
     if (isSent) onClose();
   };

@@ -7,7 +7,7 @@ import { MessageActions } from './message-actions.tsx';
 import { MessageEditor } from './message-editor.tsx';
 import classes from './message-view.module.css';
 import { groupParts, type PartGroup } from './part-groups.ts';
-import { PartView, StepsView } from './part-view.tsx';
+import { FileView, PartView, StepsView } from './part-view.tsx';
 
 type Props = { message: Message; isLast: boolean; isRunning: boolean };
 
@@ -24,6 +24,7 @@ function UserMessage({ message, isRunning }: { message: Message; isRunning: bool
   const t = useText();
   const [isEditing, setEditing] = useState(false);
   const text = plainText(message.parts);
+  const files = message.parts.filter((part) => part.type === 'file');
   return (
     <article className={classes.user} data-message={message.id} data-role="user">
       <h2 className="visually-hidden">{t('thread.yourMessage')}</h2>
@@ -31,14 +32,18 @@ function UserMessage({ message, isRunning }: { message: Message; isRunning: bool
         <MessageEditor message={message} text={text} isRunning={isRunning} onClose={() => setEditing(false)} />
       ) : (
         <>
-          <div className={classes.bubble} data-part="text" dir="auto">
-            {text}
-            {message.parts.map((part, index) =>
-              part.type === 'file' ? (
-                <PartView key={index} part={part} isLive={false} name={`${message.id}.${index}`} />
-              ) : null,
-            )}
-          </div>
+          {files.length > 0 ? (
+            <div className={classes.files}>
+              {files.map((part, index) => (
+                <FileView key={index} part={part} />
+              ))}
+            </div>
+          ) : null}
+          {text === '' ? null : (
+            <div className={classes.bubble} data-part="text" dir="auto">
+              {text}
+            </div>
+          )}
           <MessageActions message={message} text={text} isRunning={isRunning} onEdit={() => setEditing(true)} />
         </>
       )}

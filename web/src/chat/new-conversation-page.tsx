@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useBranding, useTitle } from '../frame/branding.ts';
 import { MessagePage } from '../frame/message-page.tsx';
@@ -8,24 +8,31 @@ import { useText } from '../i18n.ts';
 import { createId } from '../ids.ts';
 import { catalogueQuery } from '../queries.ts';
 import { useWorkbench } from '../workbench.ts';
+import { filesName, newChatName, parseAttached, uploadingChats } from './attached-files.ts';
 import { Composer } from './composer.tsx';
 import classes from './conversation-page.module.css';
+import type { DraftBook } from './drafts.ts';
 import { enabledModels } from './model-choice.ts';
 import { useConversationView } from './use-conversation.ts';
 import { useSubmission } from './use-submission.ts';
-
-const draftName = 'new';
 
 /**
  * `/`: a conversation that does not exist yet. Its id is chosen here and stands in the receipt, so that an interrupted
  * first message is found again and makes the same conversation when it is retried.
  */
 export function NewConversationPage() {
+  const { project } = useSearch({ from: '/signed-in/' });
+  return <NewConversation key={project} />;
+}
+
+function NewConversation() {
   const t = useText();
   const { productName, tagline } = useBranding();
-  const { receipts } = useWorkbench();
+  const { receipts, drafts } = useWorkbench();
   const { data } = useQuery(catalogueQuery);
-  const [chatId] = useState(() => receipts.pendingNewChat() ?? createId());
+  const { project: projectId } = useSearch({ from: '/signed-in/' });
+  const draftName = projectId === undefined ? 'new' : `new:${projectId}`;
+  const [chatId] = useState(() => receipts.pendingNewChat() ?? chatOfFiles(drafts, draftName) ?? createId());
   const { store, view } = useConversationView(chatId);
   const navigate = useNavigate();
   const submission = useSubmission(store, () => void navigate({ to: '/c/$chatId', params: { chatId } }));
@@ -48,9 +55,17 @@ export function NewConversationPage() {
         submission={submission}
         draftName={draftName}
         isNewChat
+        projectId={projectId}
       />
     </main>
   );
+}
+
+/** The conversation that was made for files of this draft, while they wait for their message. */
+function chatOfFiles(drafts: DraftBook, draftName: string): string | undefined {
+  const chatId = drafts.read(newChatName(draftName));
+  const hasFiles = parseAttached(drafts.read(filesName(chatId))).length > 0 || uploadingChats.has(chatId);
+  return chatId !== '' && hasFiles ? chatId : undefined;
 }
 
 function NoModel({ canEdit }: { canEdit: boolean }) {

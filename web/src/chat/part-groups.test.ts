@@ -23,3 +23,11 @@ test('two tool calls stand alone, three are one group with the thoughts between 
 });
 
 test('nothing to show is no group', () => assert.deepEqual(groupParts([step, empty]), []));
+
+test('a tool that waits for approval is shown by itself', () => {
+  const waiting: MessagePart = { type: 'dynamic-tool', toolName: 'b', toolCallId: '2', state: 'approval-requested' };
+  assert.deepEqual(groupParts([tool, tool, tool, waiting]), [
+    { kind: 'steps', indexes: [0, 1, 2] },
+    { kind: 'part', index: 3 },
+  ]);
+});

@@ -18,7 +18,7 @@ export function groupParts(parts: readonly MessagePart[]): PartGroup[] {
   };
   for (const [index, part] of parts.entries()) {
     if (isNothing(part)) continue;
-    if (part.type === 'dynamic-tool' || part.type === 'reasoning') run.push(index);
+    if (isStep(part)) run.push(index);
     else {
       flush();
       groups.push({ kind: 'part', index });
@@ -26,6 +26,12 @@ export function groupParts(parts: readonly MessagePart[]): PartGroup[] {
   }
   flush();
   return groups;
+}
+
+/** A tool that waits for an answer is not folded away. */
+function isStep(part: MessagePart): boolean {
+  if (part.type === 'dynamic-tool') return part.state !== 'approval-requested';
+  return part.type === 'reasoning';
 }
 
 function isNothing(part: MessagePart): boolean {

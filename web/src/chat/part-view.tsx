@@ -1,11 +1,17 @@
 import type { DynamicToolPart, FilePart, MessagePart } from '@homeport/contracts/frames';
+import { Link as RouterLink } from '@tanstack/react-router';
 import { Brain, ChevronRight, FileText, Info, Link, ListChecks, Wrench } from 'lucide-react';
 import { memo } from 'react';
+import { lazyPart } from '../frame/lazy-part.tsx';
 import { type TextId, type Translate, useText } from '../i18n.ts';
 import { safeLink } from '../markdown/links.ts';
 import { Markdown } from '../markdown/markdown.tsx';
 import classes from './part-view.module.css';
+import { useThreadActions } from './thread-actions.ts';
 import { useDuration } from './use-duration.ts';
+
+const ArtifactChip = lazyPart(async () => (await import('../files/artifact-chip.tsx')).ArtifactChip);
+const ToolApproval = lazyPart(async () => (await import('../mcp/tool-approval.tsx')).ToolApproval);
 
 /** Characters of a tool's input or output that are put on the page. */
 const shownCharacters = 20_000;
@@ -114,6 +120,7 @@ function ToolCall({ part, isLive, name }: { part: DynamicToolPart; isLive: boole
   const t = useText();
   const isRunning = isLive && isOpenEnded(part);
   const seconds = useDuration(name, isRunning);
+  if (part.state === 'approval-requested') return <ToolApproval part={part} isLive={isLive} />;
   return (
     <details className={classes.fold} data-state={part.state}>
       <summary>
@@ -153,9 +160,14 @@ function Value({ label, value }: { label: string; value: unknown }) {
 /** Pictures that came with the message itself. Any other address is somebody's server, and is never asked by itself. */
 const ownPicture = /^data:image\/(?:png|jpeg|gif|webp);base64,/;
 
-function FileView({ part }: { part: FilePart }) {
+export function FileView({ part }: { part: FilePart }) {
   const t = useText();
+  const { chatId } = useThreadActions();
   const name = part.filename ?? t('message.file');
+  const link = safeLink(part.url);
+  if (link?.kind === 'artifact') {
+    return <ArtifactChip chatId={chatId} id={link.id} filename={name} mediaType={part.mediaType} />;
+  }
   if (ownPicture.test(part.url)) return <img src={part.url} alt={name} className={classes.picture} />;
   return (
     <span className={classes.file}>
@@ -179,13 +191,24 @@ function Source({ part }: { part: { type: string } }) {
   );
 }
 
+/** What the service has to say in between; of tools that are no longer trusted it also says where to look. */
 function Notice({ data }: { data: unknown }) {
+  const t = useText();
+  const isOfTools = typeof data === 'object' && data !== null && 'code' in data && String(data.code).startsWith('mcp');
   const message = typeof data === 'object' && data !== null && 'message' in data ? data.message : undefined;
   if (typeof message !== 'string') return null;
   return (
     <p className={classes.notice}>
       <Info size={15} aria-hidden />
-      {message}
+      <span>
+        {message}
+        {isOfTools ? (
+          <>
+            {' '}
+            <RouterLink to="/settings/tools">{t('tool.settings')}</RouterLink>
+          </>
+        ) : null}
+      </span>
     </p>
   );
 }

@@ -8,6 +8,7 @@ import { failureText } from '../failure-text.ts';
 import { showFailure } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
 import { useWorkbench } from '../workbench.ts';
+import { attachedOf, filesName, parseAttached, storeAttached } from './attached-files.ts';
 import classes from './composer.module.css';
 import type { ConversationStore } from './conversation-store.ts';
 import { plainText } from './message-view.tsx';
@@ -39,6 +40,8 @@ function Chip({ store, input, position, draft }: ChipProps) {
   const { drafts } = useWorkbench();
   const [isBusy, setBusy] = useState(false);
   const text = plainText(input.message.parts);
+  const files = attachedOf(input.message.parts);
+  const label = text || files.map(({ filename }) => filename).join(', ');
   const cancel = async (): Promise<'taken' | 'applied' | 'unknown'> => {
     setBusy(true);
     try {
@@ -56,18 +59,22 @@ function Chip({ store, input, position, draft }: ChipProps) {
   const edit = async () => {
     const before = drafts.read(draft.name);
     const after = before.trim() === '' ? text : `${text}\n\n${before}`;
+    const filesBefore = drafts.read(filesName(store.chatId));
     drafts.replace(draft.name, after);
+    drafts.replace(filesName(store.chatId), storeAttached([...files, ...parseAttached(filesBefore)]));
     const outcome = await cancel();
     if (outcome === 'taken') document.querySelector<HTMLElement>('[data-composer]')?.focus();
-    if (outcome === 'applied' && drafts.read(draft.name) === after) drafts.replace(draft.name, before);
+    if (outcome !== 'applied' || drafts.read(draft.name) !== after) return;
+    drafts.replace(draft.name, before);
+    drafts.replace(filesName(store.chatId), filesBefore);
   };
-  const short = text.slice(0, 60);
+  const short = label.slice(0, 60);
   return (
     <li className={classes.chip}>
       <CornerDownRight size={14} aria-hidden className={classes.chipIcon} />
       <span className="visually-hidden">{t('queue.position', { position })}</span>
       <span className={classes.chipText} dir="auto">
-        {text}
+        {label}
       </span>
       <ChipButton label={t('queue.edit', { text: short })} isDisabled={isBusy || !draft.isFree} onClick={edit}>
         <Pencil size={13} />

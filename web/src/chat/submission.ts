@@ -1,5 +1,6 @@
 import type { Submission } from '@homeport/contracts/chat';
 import type { QueuedInput, SubmittedMessage } from '@homeport/contracts/conversations';
+import type { FilePart } from '@homeport/contracts/frames';
 import { startResponse } from '../api.ts';
 import { ApiFailure } from '../api-failure.ts';
 import { createId } from '../ids.ts';
@@ -16,7 +17,12 @@ export type ModelDecision =
 export type NewSubmission = {
   chatId: string;
   text: string;
+  files: readonly FilePart[];
   decision: ModelDecision;
+  /** The MCP servers of a conversation that does not exist yet; absent where nothing was chosen. */
+  mcpServerIds?: string[] | null;
+  /** The project that a new conversation is to be in. */
+  projectId?: string;
   /** A response is running: the message waits for its turn. */
   isQueued: boolean;
   /** The conversation has to be made first. */
@@ -28,13 +34,15 @@ export type NewSubmission = {
 
 /** Fixes everything that is sent, once: identity, endpoint and body never change afterwards. */
 export function createReceipt(submission: NewSubmission): Receipt {
-  const { chatId, text, parentId } = submission;
-  const message: SubmittedMessage = { id: createId(), parts: [{ type: 'text', text }] };
+  const { chatId, text, files, parentId, mcpServerIds, projectId } = submission;
+  const texts = text.trim() === '' ? [] : [{ type: 'text' as const, text }];
+  const message: SubmittedMessage = { id: createId(), parts: [...files, ...texts] };
   const body: Submission = {
     chatId,
     message,
     ...(parentId === undefined ? {} : { parentId }),
     ...decisionFields(submission.decision),
+    ...(mcpServerIds === undefined ? {} : { mcpServerIds }),
   };
   return {
     version: 1,
@@ -42,7 +50,7 @@ export function createReceipt(submission: NewSubmission): Receipt {
     messageId: message.id,
     route: submission.isQueued ? 'POST /api/chat/turn-inputs' : 'POST /api/chat/start',
     body: JSON.stringify(body),
-    createBody: submission.isNewChat ? JSON.stringify({ id: chatId }) : null,
+    createBody: submission.isNewChat ? JSON.stringify({ id: chatId, projectId }) : null,
     text,
     draftName: submission.draftName,
     savedAt: new Date().toISOString(),

@@ -1,7 +1,11 @@
+import type { FilePart } from '@homeport/contracts/frames';
 import { createContext, use } from 'react';
 
 /** What can be done with a message. One stable object per conversation, so that messages are not rendered anew. */
 export type ThreadActions = {
+  chatId: string;
+  /** Asks the server anew and follows what runs. */
+  follow: () => void;
   /** With a model's id that model answers, this once. */
   regenerate: (userMessageId: string, modelId?: string) => void;
   /** Puts a quotation into the draft and the cursor behind it. */
@@ -9,7 +13,12 @@ export type ThreadActions = {
   resume: (messageId: string) => void;
   selectBranch: (messageId: string) => void;
   /** Sends an edited message as a new version; false when it did not leave, and the editor stays open. */
-  resend: (edited: { messageId: string; parentId: string | null; text: string }) => Promise<boolean>;
+  resend: (edited: {
+    messageId: string;
+    parentId: string | null;
+    text: string;
+    files: readonly FilePart[];
+  }) => Promise<boolean>;
   modelName: (modelId: string) => string | undefined;
 };
 

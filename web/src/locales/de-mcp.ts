@@ -125,5 +125,4 @@ export const texts: Record<keyof typeof english, string> = {
   'approval.denied': 'Sie haben es abgelehnt.',
   'approval.deniedBecause': 'Sie haben es abgelehnt: {reason}',
   'approval.ended': 'Die Antwort endete, bevor dies entschieden war.',
-  'approval.announce': 'Die Antwort wartet: {tool} möchte laufen. Erlauben Sie es, oder lehnen Sie es ab.',
 };

@@ -155,6 +155,8 @@ export const texts: Record<keyof typeof english, string> = {
   'tool.failed': 'fehlgeschlagen',
   'tool.waiting': 'wartet auf deine Zustimmung',
   'tool.preparing': 'wird vorbereitet',
+  'thread.announceApproval': 'Die Antwort wartet: {tool} möchte laufen. Erlauben Sie es, oder lehnen Sie es ab.',
+  'tool.settings': 'Werkzeuge ansehen',
   'tool.input': 'Eingabe',
   'tool.output': 'Ausgabe',
   'tool.error': 'Fehler',
@@ -187,6 +189,10 @@ export const texts: Record<keyof typeof english, string> = {
   'composer.emptyHint': 'Schreibe etwas, um es zu senden.',
   'composer.pendingHint': 'Erst muss die Nachricht davor gespeichert werden.',
   'composer.offlineHint': 'Du bist offline.',
+  'composer.attach': 'Dateien und Werkzeuge hinzufügen',
+  'composer.dropHere': 'Dateien hier ablegen, um sie anzuhängen',
+  'composer.filesHint': 'Die Dateien werden noch hochgeladen.',
+  'composer.filesFailedHint': 'Versuchen Sie nicht angekommene Dateien erneut, oder entfernen Sie sie.',
   'composer.tooLong': 'Diese Nachricht ist zu lang: höchstens {max, number} Zeichen.',
   'composer.notStored':
     'Dieser Browser lässt die Seite nichts speichern, deshalb wurde die Nachricht nicht gesendet: sie könnte verloren gehen. Schaffe Platz oder erlaube Websitedaten und sende dann noch einmal.',
@@ -197,8 +203,6 @@ export const texts: Record<keyof typeof english, string> = {
   'composer.pastedInsert': 'In die Nachricht übernehmen',
   'composer.pastedRemove': 'Entfernen',
   'composer.pastedLabel': 'Eingefügte Texte; sie werden mit der Nachricht gesendet',
-  'composer.noFiles':
-    'Dateien und Bilder können noch nicht angehängt werden. Text lässt sich einfügen, bis zu {max, number} Zeichen je Nachricht.',
   'composer.hint': 'Antworten können falsch sein. Prüfe, worauf es ankommt.',
 
   'receipt.title': 'Diese Nachricht ist vielleicht nicht gespeichert',

@@ -120,5 +120,4 @@ export const texts = {
   'approval.denied': 'You denied it.',
   'approval.deniedBecause': 'You denied it: {reason}',
   'approval.ended': 'The answer ended before this was decided.',
-  'approval.announce': 'The answer waits: {tool} wants to run. Allow or deny it.',
 } as const;

@@ -155,6 +155,8 @@ export const texts = {
   'tool.waiting': 'waiting for your approval',
   'tool.preparing': 'preparing',
   'tool.input': 'Input',
+  'tool.settings': 'Look at the tools',
+  'thread.announceApproval': 'The answer waits: {tool} wants to run. Allow or deny it.',
   'tool.output': 'Output',
   'tool.error': 'Error',
   'tool.cut': 'Only the first {count, number} characters are shown.',
@@ -183,6 +185,10 @@ export const texts = {
   'composer.emptyHint': 'Write something to send it.',
   'composer.pendingHint': 'The message before this one has to be saved first.',
   'composer.offlineHint': 'You are offline.',
+  'composer.attach': 'Add files and tools',
+  'composer.dropHere': 'Drop files to attach them',
+  'composer.filesHint': 'The files are still being uploaded.',
+  'composer.filesFailedHint': 'Try the files again that did not arrive, or remove them.',
   'composer.tooLong': 'This message is too long: at most {max, number} characters.',
   'composer.notStored':
     'This browser does not let the page store anything, so the message was not sent: it could be lost. Free some space or allow site data, then send again.',
@@ -193,8 +199,6 @@ export const texts = {
   'composer.pastedInsert': 'Put into the message',
   'composer.pastedRemove': 'Remove',
   'composer.pastedLabel': 'Pasted texts; they are sent with the message',
-  'composer.noFiles':
-    'Files and pictures cannot be attached yet. Text can be pasted, up to {max, number} characters in a message.',
   'composer.hint': 'Answers can be wrong. Check what matters.',
 
   'receipt.title': 'This message may not have been saved',

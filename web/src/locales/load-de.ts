@@ -1,6 +1,7 @@
 import texts from 'virtual:catalogue/de';
+import fileTexts from 'virtual:catalogue/de-files';
 import mcpTexts from 'virtual:catalogue/de-mcp';
 import pageTexts from 'virtual:catalogue/de-pages';
 
 /** All German texts: one file, loaded where German is chosen. */
-export const german = { ...texts, ...pageTexts, ...mcpTexts };
+export const german = { ...texts, ...pageTexts, ...mcpTexts, ...fileTexts };

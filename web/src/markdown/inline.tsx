@@ -1,9 +1,9 @@
 import { FileText } from 'lucide-react';
 import type { MarkedToken, Token, Tokens } from 'marked';
 import { Fragment, type ReactNode } from 'react';
+import { ArtifactLink } from './artifact-link.tsx';
 import { decodeEntities } from './entities.ts';
 import { safeLink } from './links.ts';
-import classes from './markdown.module.css';
 import type { MathToken } from './math-syntax.ts';
 import { MathView } from './math-view.tsx';
 import { RemoteImage } from './remote-image.tsx';
@@ -54,10 +54,10 @@ function linkNode(token: Tokens.Link, depth: number): ReactNode {
   if (!link) return content;
   if (link.kind === 'artifact') {
     return (
-      <span className={classes.artifact}>
+      <ArtifactLink id={link.id}>
         <FileText size={14} aria-hidden />
         {content}
-      </span>
+      </ArtifactLink>
     );
   }
   return (

@@ -51,9 +51,10 @@ function detail(answer: object): McpServerDetail {
   throw new ApiFailure('unreadable', '');
 }
 
-/** Where a server stands between being added and being used. */
+/** Where a server stands between being added and being used. A test finds changes, and leaves the trust state as it is. */
 export function serverState(server: McpServer): 'untested' | 'untrusted' | 'trusted' | 'changed' {
-  if (server.trustState === 'trusted') return 'trusted';
+  const isAsTrusted = server.fingerprint === server.trustedFingerprint;
+  if (server.trustState === 'trusted') return isAsTrusted ? 'trusted' : 'changed';
   if (server.trustState === 'drifted') return 'changed';
   return server.fingerprint === null ? 'untested' : 'untrusted';
 }

@@ -1,0 +1,69 @@
+import type { Chat } from '@homeport/contracts/conversations';
+import { ActionIcon } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { Plus } from 'lucide-react';
+import { useRef } from 'react';
+import { lazyPart } from '../frame/lazy-part.tsx';
+import { Tip } from '../frame/tip.tsx';
+import { useMenu } from '../frame/use-menu.ts';
+import { useText } from '../i18n.ts';
+
+const ComposerMenu = lazyPart(async () => (await import('./composer-menu.tsx')).ComposerMenu);
+
+type Props = {
+  chat: Chat | undefined;
+  serverIds: readonly string[] | null;
+  onServers: (ids: string[] | null) => void;
+  onFiles: (files: File[]) => void;
+  isDisabled: boolean;
+};
+
+/** Opens the menu of what a message can be given. */
+export function AttachButton({ chat, serverIds, onServers, onFiles, isDisabled }: Props) {
+  const t = useText();
+  const navigate = useNavigate();
+  const picker = useRef<HTMLInputElement>(null);
+  const { place, buttonProps } = useMenu(ComposerMenu);
+  const label = t('composer.attach');
+  return (
+    <>
+      <input
+        ref={picker}
+        type="file"
+        multiple
+        hidden
+        data-file-picker
+        onChange={(event) => {
+          onFiles([...(event.currentTarget.files ?? [])]);
+          event.currentTarget.value = '';
+        }}
+      />
+      <Tip label={label}>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size={32}
+          radius="xl"
+          aria-label={label}
+          disabled={isDisabled}
+          {...buttonProps}
+        >
+          <Plus size={19} />
+        </ActionIcon>
+      </Tip>
+      {place ? (
+        <ComposerMenu
+          {...place}
+          serverIds={serverIds}
+          onServers={onServers}
+          onUpload={() => picker.current?.click()}
+          onFiles={
+            chat
+              ? () => void navigate({ to: '/c/$chatId', params: { chatId: chat.id }, search: { panel: 'files' } })
+              : undefined
+          }
+        />
+      ) : null}
+    </>
+  );
+}

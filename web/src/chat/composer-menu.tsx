@@ -1,0 +1,81 @@
+import '../files/files-texts.ts';
+import '../mcp/mcp-texts.ts';
+import type { McpServer } from '@homeport/contracts/mcp';
+import { Menu } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Folder, Paperclip, Settings2 } from 'lucide-react';
+import { MenuAt } from '../frame/menu-at.tsx';
+import type { MenuPlace } from '../frame/use-menu.ts';
+import { useText } from '../i18n.ts';
+import { mcpServersQuery, serverState } from '../mcp/mcp-api.ts';
+
+type Props = MenuPlace & {
+  onUpload: () => void;
+  /** Absent where there are no files yet. */
+  onFiles: (() => void) | undefined;
+  /** null: all servers that are trusted. */
+  serverIds: readonly string[] | null;
+  onServers: (ids: string[] | null) => void;
+};
+
+/** What can be given to a message: files, and the servers whose tools its answer may use. */
+export function ComposerMenu({ onUpload, onFiles, serverIds, onServers, ...place }: Props) {
+  const t = useText();
+  const { data } = useQuery(mcpServersQuery());
+  const servers = (data?.servers ?? []).filter((server) => server.enabled);
+  const usable = servers.filter(isUsable).map((server) => server.id);
+  const chosen = serverIds === null ? usable : serverIds.filter((id) => usable.includes(id));
+  const toggle = (id: string, isChosen: boolean) => {
+    const next = isChosen ? [...chosen, id] : chosen.filter((each) => each !== id);
+    onServers(next);
+  };
+  return (
+    <MenuAt {...place} label={t('files.menu')} position="top-start" width={280} offset={8}>
+      <Menu.Item leftSection={<Paperclip size={16} />} onClick={onUpload}>
+        {t('files.add')}
+      </Menu.Item>
+      {onFiles ? (
+        <Menu.Item leftSection={<Folder size={16} />} onClick={onFiles}>
+          {t('files.ofConversation')}
+        </Menu.Item>
+      ) : null}
+      <Menu.Divider />
+      <Menu.Label>{t('mcp.chooseLabel')}</Menu.Label>
+      {servers.length === 0 ? <Menu.Item disabled>{t('mcp.chooseNone')}</Menu.Item> : null}
+      {usable.length > 1 ? (
+        <Menu.CheckboxItem
+          checked={serverIds === null}
+          closeMenuOnClick={false}
+          onChange={(isAll) => onServers(isAll ? null : [])}
+        >
+          {t('mcp.chooseAll')}
+        </Menu.CheckboxItem>
+      ) : null}
+      {servers.map((server) => (
+        <Menu.CheckboxItem
+          key={server.id}
+          checked={chosen.includes(server.id)}
+          disabled={!isUsable(server)}
+          closeMenuOnClick={false}
+          onChange={(isChosen) => toggle(server.id, isChosen)}
+          rightSection={<ServerFact server={server} />}
+        >
+          <bdi>{server.name}</bdi>
+        </Menu.CheckboxItem>
+      ))}
+      <Menu.Item component={Link} to="/settings/tools" leftSection={<Settings2 size={16} />}>
+        {t('mcp.chooseSettings')}
+      </Menu.Item>
+    </MenuAt>
+  );
+}
+
+function isUsable(server: McpServer): boolean {
+  return serverState(server) === 'trusted';
+}
+
+function ServerFact({ server }: { server: McpServer }) {
+  const t = useText();
+  return <>{isUsable(server) ? t('mcp.toolsOf', { count: server.tools.length }) : t('mcp.chooseUnusable')}</>;
+}

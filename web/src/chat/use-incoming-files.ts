@@ -1,0 +1,70 @@
+import { type ClipboardEvent, useEffect, useRef, useState } from 'react';
+
+/** Files as somebody brought them; folders cannot be attached and are only counted. */
+export type IncomingFiles = { files: File[]; folders: number };
+
+/**
+ * Files that are dropped anywhere on the page or pasted. While files are held over the page `isOver` is true. Without this the
+ * browser would leave the page for a dropped file.
+ */
+export function useIncomingFiles(onFiles: (incoming: IncomingFiles) => void) {
+  const [isOver, setOver] = useState(false);
+  const listener = useRef(onFiles);
+  useEffect(() => {
+    listener.current = onFiles;
+  });
+  useEffect(() => {
+    const onDragOver = (event: DragEvent) => {
+      if (!holdsFiles(event.dataTransfer)) return;
+      event.preventDefault();
+      // A part of the page that takes files itself says so.
+      setOver(!(event.target instanceof Element && event.target.closest('[data-drop-zone]')));
+    };
+    // Leaving an element enters another; only what leaves the window has no other.
+    const onDragLeave = (event: DragEvent) => event.relatedTarget === null && setOver(false);
+    const onDrop = (event: DragEvent) => {
+      setOver(false);
+      if (!holdsFiles(event.dataTransfer) || event.defaultPrevented) return;
+      event.preventDefault();
+      listener.current(droppedFiles(event.dataTransfer));
+    };
+    window.addEventListener('dragover', onDragOver);
+    window.addEventListener('dragleave', onDragLeave);
+    window.addEventListener('drop', onDrop);
+    return () => {
+      window.removeEventListener('dragover', onDragOver);
+      window.removeEventListener('dragleave', onDragLeave);
+      window.removeEventListener('drop', onDrop);
+    };
+  }, []);
+  return {
+    isOver,
+    /** True when it was files, and nothing else, that were pasted. */
+    onPaste: (event: ClipboardEvent): boolean => {
+      const { clipboardData } = event;
+      if (clipboardData.files.length === 0 || clipboardData.types.includes('text/plain')) return false;
+      event.preventDefault();
+      listener.current({ files: Array.from(clipboardData.files, named), folders: 0 });
+      return true;
+    },
+  };
+}
+
+export function holdsFiles(data: DataTransfer | null): data is DataTransfer {
+  return data?.types.includes('Files') === true;
+}
+
+export function droppedFiles(data: DataTransfer): IncomingFiles {
+  const items = [...data.items].filter((item) => item.kind === 'file');
+  const isFolder = (item: DataTransferItem) => item.webkitGetAsEntry()?.isDirectory === true;
+  const files = items.filter((item) => !isFolder(item)).flatMap((item) => item.getAsFile() ?? []);
+  return { files, folders: items.length - files.length };
+}
+
+/** Browsers call every pasted picture `image.png`: the time tells them apart. */
+function named(file: File): File {
+  if (!/^image\.\w+$/.test(file.name)) return file;
+  const at = new Date();
+  const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map((each) => String(each).padStart(2, '0')).join('');
+  return new File([file], file.name.replace('image', `pasted-${time}`), { type: file.type });
+}

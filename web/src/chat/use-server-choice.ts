@@ -1,0 +1,36 @@
+import type { Chat } from '@homeport/contracts/conversations';
+import { useState } from 'react';
+import { call } from '../api.ts';
+import { failureText } from '../failure-text.ts';
+import { showFailure } from '../frame/toasts.tsx';
+import { useText } from '../i18n.ts';
+import type { ConversationStore } from './conversation-store.ts';
+
+/** The MCP servers whose tools a conversation uses: null for all that are trusted. Of a new one they are set with its first message. */
+export function useServerChoice(store: ConversationStore, chat: Chat | undefined) {
+  const t = useText();
+  const [chosen, setChosen] = useState<string[] | null>();
+  const { chatId } = store;
+  const save = async (mcpServerIds: string[] | null) => {
+    try {
+      await call('PATCH /api/chats', { body: { id: chatId, mcpServerIds } });
+      store.follow();
+    } catch (error) {
+      showFailure(t('nav.changeFailed'), failureText(error, t));
+      setChosen(undefined);
+    }
+  };
+  return {
+    ids: chosen === undefined ? (chat?.mcpServerIds ?? null) : chosen,
+    choose: (ids: string[] | null) => {
+      setChosen(ids);
+      if (chat) void save(ids);
+    },
+    /** For the first message; undefined where nothing was chosen, or the conversation holds the choice already. */
+    forNewChat: chat ? undefined : chosen,
+    /** The conversation exists now: it keeps the choice. */
+    keep: () => {
+      if (!chat && chosen !== undefined) void save(chosen);
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import type { Artifact } from '@homeport/contracts/artifacts';
+import { limits } from '@homeport/contracts/limits';
+import { call } from '../api.ts';
+import { ApiFailure } from '../api-failure.ts';
+import {
+  type AttachedFile,
+  filesName,
+  newChatName,
+  parseAttached,
+  storeAttached,
+  uploadingChats,
+} from '../chat/attached-files.ts';
+import type { DraftBook } from '../chat/drafts.ts';
+import { uploadFile } from '../upload.ts';
+import { UploadQueue } from './upload-queue.ts';
+
+export type DeskOptions = {
+  userId: string;
+  chatId: string;
+  drafts: DraftBook;
+  maximumBytes: number;
+  /** The conversation has to be made before it can hold files: its draft, and the project it is to be in. */
+  newChat: { draftName: string; projectId: string | undefined } | undefined;
+};
+
+/** Text and one more part are always left for the message. */
+export const mostFiles = limits.partsPerMessage - 2;
+
+const desks = new Map<string, UploadQueue>();
+
+/** The uploads for the next message of a conversation. They go on when the page shows another one. */
+export function attachmentDesk(options: DeskOptions): UploadQueue {
+  const { userId, chatId } = options;
+  const key = `${userId} ${chatId}`;
+  const known = desks.get(key);
+  if (known) return known;
+  const queue = createDesk(options);
+  desks.set(key, queue);
+  return queue;
+}
+
+function createDesk({ chatId, drafts, maximumBytes, newChat }: DeskOptions): UploadQueue {
+  let created: Promise<void> | undefined;
+  const ensureChat = () => {
+    created ??= newChat ? createChat(chatId, newChat.projectId) : Promise.resolve();
+    // A failure is asked for again with the next file.
+    created.catch(() => {
+      created = undefined;
+    });
+    return created;
+  };
+  const queue = new UploadQueue({
+    upload: async (file, options) => {
+      await ensureChat();
+      options.signal.throwIfAborted();
+      if (newChat) drafts.replace(newChatName(newChat.draftName), chatId);
+      return uploadFile(file, { scope: { chatId }, path: file.name }, options);
+    },
+    onDone: (artifact) => attach(drafts, chatId, artifact, true),
+    refuse: (file) => (file.size > maximumBytes ? 'too-large' : undefined),
+  });
+  queue.subscribe(() => {
+    if (queue.getView().length > 0) uploadingChats.add(chatId);
+    else uploadingChats.delete(chatId);
+    warnWhileBusy();
+  });
+  return queue;
+}
+
+/** Puts an artifact beside the draft, once. */
+export function attach(drafts: DraftBook, chatId: string, artifact: Artifact, isNew = false): void {
+  const { id, filename, mediaType, size } = artifact;
+  const files = parseAttached(drafts.read(filesName(chatId)));
+  if (files.some((file) => file.id === id) || files.length >= mostFiles) return;
+  drafts.replace(
+    filesName(chatId),
+    storeAttached([...files, { id, filename, mediaType, size, ...(isNew ? { isNew } : {}) }]),
+  );
+}
+
+/** Takes a file away from the draft; one that was uploaded for it alone also out of the conversation's files. */
+export function detach(drafts: DraftBook, chatId: string, file: AttachedFile): void {
+  const files = parseAttached(drafts.read(filesName(chatId)));
+  drafts.replace(filesName(chatId), storeAttached(files.filter(({ id }) => id !== file.id)));
+  // One that stays is seen among the files and can be deleted there.
+  if (file.isNew) call('DELETE /api/artifacts', { query: { chatId, id: file.id } }).catch(() => {});
+}
+
+async function createChat(id: string, projectId: string | undefined): Promise<void> {
+  try {
+    await call('POST /api/chats', { body: { id, ...(projectId === undefined ? {} : { projectId }) } });
+  } catch (error) {
+    // An earlier attempt made it.
+    if (!(error instanceof ApiFailure && error.code === 'id_taken')) throw error;
+  }
+}
+
+function warnWhileBusy(): void {
+  const isBusy = [...desks.values()].some((queue) => queue.isBusy);
+  window.removeEventListener('beforeunload', warn);
+  if (isBusy) window.addEventListener('beforeunload', warn);
+}
+
+const warn = (event: BeforeUnloadEvent) => event.preventDefault();

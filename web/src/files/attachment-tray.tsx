@@ -1,0 +1,154 @@
+import './files-texts.ts';
+import { ActionIcon } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { X } from 'lucide-react';
+import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import type { AttachedFile } from '../chat/attached-files.ts';
+import type { IncomingFiles } from '../chat/use-incoming-files.ts';
+import { useText } from '../i18n.ts';
+import { publicConfigQuery } from '../queries.ts';
+import { useWorkbench } from '../workbench.ts';
+import { attachmentDesk, detach, mostFiles } from './attachment-desk.ts';
+import { previewAddress } from './file-address.ts';
+import { fileIcon, formatSize, previewKind } from './file-look.ts';
+import classes from './files.module.css';
+import { UploadRow } from './upload-rows.tsx';
+
+/** Why the message cannot go yet. */
+export type TrayBlock = 'uploading' | 'failed';
+
+type Props = {
+  chatId: string;
+  newChat: { draftName: string; projectId: string | undefined } | undefined;
+  files: readonly AttachedFile[];
+  /** Files that were just dropped, pasted or chosen; taken over once. */
+  incoming: IncomingFiles | undefined;
+  onTaken: () => void;
+  onBlock: (block: TrayBlock | undefined) => void;
+  isDisabled: boolean;
+};
+
+/** The files of the next message: those that are there, and those on their way. */
+export function AttachmentTray({ chatId, newChat, files, incoming, onTaken, onBlock, isDisabled }: Props) {
+  const t = useText();
+  const { user, drafts } = useWorkbench();
+  const { data: config } = useQuery(publicConfigQuery);
+  const maximumBytes = config?.limits.artifactMaxUploadBytes ?? Number.POSITIVE_INFINITY;
+  const [problems, setProblems] = useState<readonly string[]>([]);
+  const draftName = newChat?.draftName;
+  const projectId = newChat?.projectId;
+  const desk = useMemo(
+    () =>
+      attachmentDesk({
+        userId: user.id,
+        chatId,
+        drafts,
+        maximumBytes,
+        newChat: draftName === undefined ? undefined : { draftName, projectId },
+      }),
+    [user.id, chatId, drafts, maximumBytes, draftName, projectId],
+  );
+  const uploads = useSyncExternalStore(desk.subscribe, desk.getView);
+
+  useEffect(() => {
+    if (!incoming) return;
+    const room = Math.max(0, mostFiles - files.length - desk.getView().length);
+    setProblems([
+      ...(incoming.folders > 0 ? [t('files.noFolders', { count: incoming.folders })] : []),
+      ...(incoming.files.length > room ? [t('files.tooMany', { max: mostFiles })] : []),
+    ]);
+    desk.add(incoming.files.slice(0, room));
+    onTaken();
+  }, [incoming, desk, files.length, onTaken, t]);
+
+  const block = uploads.some(({ state }) => state === 'failed' || state === 'refused')
+    ? 'failed'
+    : uploads.length > 0
+      ? 'uploading'
+      : undefined;
+  useEffect(() => onBlock(block), [block, onBlock]);
+  useEffect(() => () => onBlock(undefined), [onBlock]);
+
+  return (
+    <>
+      {problems.map((problem) => (
+        <p key={problem} role="alert" className={classes.problem}>
+          {problem}
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size={24}
+            aria-label={t('app.dismiss')}
+            onClick={() => setProblems(problems.filter((each) => each !== problem))}
+          >
+            <X size={14} />
+          </ActionIcon>
+        </p>
+      ))}
+      {files.length + uploads.length > 0 ? (
+        <ul className={classes.tray} aria-label={t('files.attached')}>
+          {files.map((file) => (
+            <Attached
+              key={file.id}
+              file={file}
+              chatId={chatId}
+              isDisabled={isDisabled}
+              onRemove={() => detach(drafts, chatId, file)}
+            />
+          ))}
+          {uploads.map((upload) => (
+            <UploadRow key={upload.key} upload={upload} queue={desk} maximumBytes={maximumBytes} />
+          ))}
+        </ul>
+      ) : null}
+      <span role="status" className="visually-hidden">
+        {block === 'uploading' ? t('files.announceUploading', { count: uploads.length }) : null}
+      </span>
+    </>
+  );
+}
+
+function Attached({
+  file,
+  chatId,
+  isDisabled,
+  onRemove,
+}: {
+  file: AttachedFile;
+  chatId: string;
+  isDisabled: boolean;
+  onRemove: () => void;
+}) {
+  const t = useText();
+  const [isBroken, setBroken] = useState(false);
+  const Icon = fileIcon(file);
+  return (
+    <li className={classes.upload}>
+      {previewKind(file) === 'image' && !isBroken ? (
+        <img
+          src={previewAddress({ chatId }, file.id)}
+          alt=""
+          className={classes.thumbnail}
+          onError={() => setBroken(true)}
+        />
+      ) : (
+        <Icon size={16} aria-hidden className={classes.icon} />
+      )}
+      <span className={classes.uploadText}>
+        <bdi className={classes.name}>{file.filename}</bdi>
+        {file.size === undefined ? null : <span className={classes.fact}>{formatSize(file.size)}</span>}
+      </span>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size={26}
+        disabled={isDisabled}
+        aria-label={t('files.detach', { name: file.filename })}
+        title={t('files.detach', { name: file.filename })}
+        onClick={onRemove}
+      >
+        <X size={14} />
+      </ActionIcon>
+    </li>
+  );
+}

@@ -1,0 +1,34 @@
+import type { Artifact } from '@homeport/contracts/artifacts';
+import type { Chat } from '@homeport/contracts/conversations';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { showToast } from '../frame/toasts.tsx';
+import { useText } from '../i18n.ts';
+import { useWorkbench } from '../workbench.ts';
+import { attach } from './attachment-desk.ts';
+import { FilePanel } from './file-panel.tsx';
+
+/** The side panel of a conversation; its address says what it shows. */
+export function ConversationFiles({ chatId, chat }: { chatId: string; chat: Chat | undefined }) {
+  const t = useText();
+  const navigate = useNavigate();
+  const { file } = useSearch({ from: '/signed-in/c/$chatId' });
+  const { drafts } = useWorkbench();
+  const scope = useMemo(() => ({ chatId }), [chatId]);
+  const show = (search: { file?: string; panel?: 'files' }) =>
+    void navigate({ to: '/c/$chatId', params: { chatId }, search, resetScroll: false });
+  const onAttach = (artifact: Artifact) => {
+    attach(drafts, chatId, artifact);
+    showToast(t('files.attachedToast', { name: artifact.filename }));
+  };
+  return (
+    <FilePanel
+      scope={scope}
+      fileId={file}
+      canUpload={chat?.archived === false}
+      onFile={(id) => show(id === undefined ? { panel: 'files' } : { file: id })}
+      onAttach={chat?.archived === false ? onAttach : undefined}
+      onClose={() => show({})}
+    />
+  );
+}

@@ -1,0 +1,159 @@
+import './files-texts.ts';
+import '../page-texts.ts';
+import '../frame/dialogs.css';
+import type { Artifact } from '@homeport/contracts/artifacts';
+import { ActionIcon, Button, Drawer } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { ArrowLeft, Download, Paperclip, X } from 'lucide-react';
+import { useEffect, useRef } from 'react';
+import { ApiFailure } from '../api-failure.ts';
+import { FormFailure } from '../forms/notice.tsx';
+import { i18n, useText } from '../i18n.ts';
+import type { FileScope } from '../upload.ts';
+import { downloadAddress } from './file-address.ts';
+import { formatSize } from './file-look.ts';
+import { FilePreview } from './file-preview.tsx';
+import classes from './files.module.css';
+import { fileQuery } from './files-api.ts';
+import { FilesView } from './files-view.tsx';
+
+const narrow = '(max-width: 68rem)';
+
+export type PanelProps = {
+  scope: FileScope;
+  /** The file that is shown; undefined shows the list. */
+  fileId: string | undefined;
+  canUpload: boolean;
+  onFile: (id: string | undefined) => void;
+  onAttach?: ((file: Artifact) => void) | undefined;
+  onClose: () => void;
+};
+
+/** The files beside a conversation or project: a column on wide screens, a drawer on narrow ones. */
+export function FilePanel(props: PanelProps) {
+  const t = useText();
+  const isNarrow = useMediaQuery(narrow, window.matchMedia(narrow).matches, { getInitialValueInEffect: false });
+  if (!isNarrow) {
+    return (
+      <aside className={classes.panel} aria-label={t('files.title')}>
+        <Content {...props} />
+      </aside>
+    );
+  }
+  return (
+    <Drawer.Root opened onClose={props.onClose} position="right" size="min(30rem, 100vw)" padding={0}>
+      <Drawer.Overlay />
+      <Drawer.Content aria-label={t('files.title')}>
+        <Drawer.Body className={classes.drawer}>
+          <Content {...props} />
+        </Drawer.Body>
+      </Drawer.Content>
+    </Drawer.Root>
+  );
+}
+
+function Content({ scope, fileId, canUpload, onFile, onAttach, onClose }: PanelProps) {
+  const t = useText();
+  const title = useRef<HTMLHeadingElement>(null);
+  // What was clicked may be gone from the panel: the keyboard goes on from its heading.
+  useEffect(() => {
+    if (fileId !== undefined || document.activeElement === document.body) title.current?.focus({ preventScroll: true });
+  }, [fileId]);
+  return (
+    <>
+      <header className={classes.panelHead}>
+        {fileId === undefined ? null : (
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size="lg"
+            aria-label={t('files.all')}
+            title={t('files.all')}
+            onClick={() => onFile(undefined)}
+          >
+            <ArrowLeft size={18} />
+          </ActionIcon>
+        )}
+        <h2 className={classes.panelTitle} ref={title} tabIndex={-1}>
+          {t(fileId === undefined ? 'files.title' : 'files.file')}
+        </h2>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="lg"
+          aria-label={t('files.close')}
+          title={t('files.close')}
+          onClick={onClose}
+        >
+          <X size={18} />
+        </ActionIcon>
+      </header>
+      <div className={classes.panelBody}>
+        {fileId === undefined ? (
+          <FilesView scope={scope} canUpload={canUpload} onOpen={({ id }) => onFile(id)} onAttach={onAttach} />
+        ) : (
+          <OneFile key={fileId} scope={scope} id={fileId} onAttach={onAttach} />
+        )}
+      </div>
+    </>
+  );
+}
+
+function OneFile({
+  scope,
+  id,
+  onAttach,
+}: {
+  scope: FileScope;
+  id: string;
+  onAttach: ((file: Artifact) => void) | undefined;
+}) {
+  const t = useText();
+  const { data: file, error } = useQuery(fileQuery(scope, id));
+  if (error instanceof ApiFailure && error.code === 'not_found') {
+    return (
+      <div className={classes.empty}>
+        <p className={classes.emptyTitle}>{t('files.goneTitle')}</p>
+        <p>{t('files.goneText')}</p>
+      </div>
+    );
+  }
+  if (error && !file) return <FormFailure failure={error} />;
+  if (!file) return <div className={classes.bone} aria-busy="true" />;
+  const at = new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'medium', timeStyle: 'short' });
+  return (
+    <article className={classes.one}>
+      <h3 className={classes.oneName}>
+        <bdi>{file.filename}</bdi>
+      </h3>
+      <p className={classes.fact}>
+        {[formatSize(file.size), file.mediaType, at.format(new Date(file.createdAt))].join(' · ')}
+      </p>
+      {file.path === file.filename ? null : <p className={classes.fact}>{file.path}</p>}
+      <div className={classes.oneActions}>
+        <Button
+          component="a"
+          href={downloadAddress(scope, file.id)}
+          download={file.filename}
+          size="compact-md"
+          variant="default"
+          leftSection={<Download size={15} aria-hidden />}
+        >
+          {t('files.download')}
+        </Button>
+        {onAttach ? (
+          <Button
+            size="compact-md"
+            variant="default"
+            leftSection={<Paperclip size={15} aria-hidden />}
+            onClick={() => onAttach(file)}
+          >
+            {t('files.attach')}
+          </Button>
+        ) : null}
+      </div>
+      <FilePreview scope={scope} file={file} />
+    </article>
+  );
+}

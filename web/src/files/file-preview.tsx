@@ -1,0 +1,109 @@
+import type { Artifact } from '@homeport/contracts/artifacts';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { ApiFailure } from '../api-failure.ts';
+import { FormFailure } from '../forms/notice.tsx';
+import { useText } from '../i18n.ts';
+import { CodeBlock } from '../markdown/code-block.tsx';
+import { grammarName } from '../markdown/language-names.ts';
+import { Markdown } from '../markdown/markdown.tsx';
+import type { FileScope } from '../upload.ts';
+import { parseTable } from './csv.ts';
+import { previewAddress } from './file-address.ts';
+import { extensionOf, previewKind } from './file-look.ts';
+import classes from './files.module.css';
+import { fileTextQuery } from './files-api.ts';
+
+/** Bytes of a text that the server shows. */
+const shownBytes = 256 * 1024;
+const shownRows = 500;
+
+/** A file to look at, by its kind; what cannot be shown says so. */
+export function FilePreview({ scope, file }: { scope: FileScope; file: Artifact }) {
+  const t = useText();
+  const kind = previewKind(file);
+  if (kind === 'none') return <p className={classes.quiet}>{t('files.noPreview')}</p>;
+  if (kind === 'image') return <Picture key={file.sha256} scope={scope} file={file} />;
+  if (kind === 'pdf') {
+    return (
+      <iframe
+        key={file.sha256}
+        className={classes.frame}
+        src={previewAddress(scope, file.id)}
+        title={t('files.previewOf', { name: file.filename })}
+      />
+    );
+  }
+  return <TextPreview scope={scope} file={file} kind={kind} />;
+}
+
+function Picture({ scope, file }: { scope: FileScope; file: Artifact }) {
+  const t = useText();
+  const [isBroken, setBroken] = useState(false);
+  if (isBroken) return <p className={classes.quiet}>{t('files.noPreview')}</p>;
+  return (
+    <img
+      className={classes.large}
+      src={previewAddress(scope, file.id)}
+      alt={file.filename}
+      onError={() => setBroken(true)}
+    />
+  );
+}
+
+function TextPreview({ scope, file, kind }: { scope: FileScope; file: Artifact; kind: 'table' | 'markdown' | 'text' }) {
+  const t = useText();
+  const { data: text, error } = useQuery(fileTextQuery(scope, file));
+  if (error instanceof ApiFailure && error.code === 'unsupported_media_type') {
+    return <p className={classes.quiet}>{t('files.noPreview')}</p>;
+  }
+  if (error) return <FormFailure failure={error} />;
+  if (text === undefined) return <div className={classes.bone} aria-busy="true" />;
+  const isCut = file.size > shownBytes;
+  return (
+    <>
+      {text === '' ? <p className={classes.quiet}>{t('files.empty')}</p> : null}
+      {kind === 'table' ? <Table text={text} name={file.filename} /> : null}
+      {kind === 'markdown' ? <Markdown text={text} isGrowing={false} /> : null}
+      {kind === 'text' && text !== '' ? (
+        <CodeBlock code={text} language={grammarName(extensionOf(file.filename)) ?? ''} isClosed />
+      ) : null}
+      {isCut ? <p className={classes.quiet}>{t('files.cut')}</p> : null}
+    </>
+  );
+}
+
+function Table({ text, name }: { text: string; name: string }) {
+  const t = useText();
+  const { rows, isCut } = useMemo(() => parseTable(text, shownRows + 1), [text]);
+  const [head, ...body] = rows;
+  if (!head) return null;
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+      <section className={classes.tableBox} tabIndex={0} aria-label={t('files.previewOf', { name })}>
+        <table className={classes.table}>
+          <thead>
+            <tr>
+              {head.map((cell, index) => (
+                <th key={index} scope="col">
+                  {cell}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {body.map((row, index) => (
+              <tr key={index}>
+                {row.map((cell, at) => (
+                  <td key={at}>{cell}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {isCut ? <p className={classes.quiet}>{t('files.rowsCut', { count: shownRows })}</p> : null}
+    </>
+  );
+}

@@ -1,0 +1,43 @@
+import type { Artifact } from '@homeport/contracts/artifacts';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { call, readText } from '../api.ts';
+import type { FileScope } from '../upload.ts';
+import { scopeQuery } from './file-address.ts';
+
+const pageSize = '500';
+
+/** Begins the keys of everything asked of one namespace. */
+export function filesKey(scope: FileScope) {
+  return ['files', scope.chatId ?? scope.projectId] as const;
+}
+
+/** The files of a namespace by path; with `q` those that match. */
+export function filesQuery(scope: FileScope, q: string) {
+  return infiniteQueryOptions({
+    queryKey: [...filesKey(scope), 'list', q],
+    queryFn: ({ pageParam, signal }) =>
+      call('GET /api/artifacts', {
+        query: { ...scopeQuery(scope), q: q || undefined, cursor: pageParam || undefined, limit: pageSize },
+        signal,
+      }),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.nextCursor,
+  });
+}
+
+export function fileQuery(scope: FileScope, id: string) {
+  return queryOptions({
+    queryKey: [...filesKey(scope), 'stat', id],
+    queryFn: async ({ signal }) =>
+      (await call('GET /api/artifacts/stat', { query: { ...scopeQuery(scope), id }, signal })).artifact,
+  });
+}
+
+/** The beginning of a text file. */
+export function fileTextQuery(scope: FileScope, { id, sha256 }: Artifact) {
+  return queryOptions({
+    queryKey: [...filesKey(scope), 'text', id, sha256],
+    queryFn: ({ signal }) => readText('GET /api/artifacts/preview', { ...scopeQuery(scope), id }, signal),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}

@@ -1,0 +1,275 @@
+import './files-texts.ts';
+import '../page-texts.ts';
+import type { Artifact } from '@homeport/contracts/artifacts';
+import { Button } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Search, Upload } from 'lucide-react';
+import { type DragEvent, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import { droppedFiles, holdsFiles } from '../chat/use-incoming-files.ts';
+import { FormFailure } from '../forms/notice.tsx';
+import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
+import { useIsSlow } from '../frame/use-is-slow.ts';
+import { useText } from '../i18n.ts';
+import { publicConfigQuery } from '../queries.ts';
+import { type FileScope, uploadFile } from '../upload.ts';
+import { Breadcrumb, FileRow, FolderRow } from './file-rows.tsx';
+import classes from './files.module.css';
+import { filesQuery } from './files-api.ts';
+import { allFolders, contentOf, folderOf, joinPath } from './folders.ts';
+import { PathDialog } from './path-dialog.tsx';
+import { UploadQueue } from './upload-queue.ts';
+import { UploadRow } from './upload-rows.tsx';
+import { useFileChanges } from './use-file-changes.ts';
+
+type Dialog =
+  | { kind: 'rename' | 'move'; path: string }
+  | { kind: 'delete'; file: Artifact }
+  | { kind: 'delete-folder'; path: string; count: number };
+
+type Props = {
+  scope: FileScope;
+  /** False where the project or conversation is archived: nothing new is added. */
+  canUpload: boolean;
+  onOpen: (file: Artifact) => void;
+  /** Puts a file beside the message; absent where there is none. */
+  onAttach?: ((file: Artifact) => void) | undefined;
+};
+
+/** The files of a conversation or project, by folders. */
+export function FilesView({ scope, canUpload, onOpen, onAttach }: Props) {
+  const t = useText();
+  const [text, setText] = useState('');
+  const [q] = useDebouncedValue(text.trim(), 200);
+  const [folder, setFolder] = useState('');
+  const [dialog, setDialog] = useState<Dialog>();
+  const [isOver, setOver] = useState(false);
+  const [problem, setProblem] = useState<string>();
+  const picker = useRef<HTMLInputElement>(null);
+  const query = useInfiniteQuery(filesQuery(scope, q));
+  const changes = useFileChanges(scope);
+  const { queue, maximumBytes } = useUploads(scope, changes.refresh, folder);
+  const uploads = useSyncExternalStore(queue.subscribe, queue.getView);
+  const files = useMemo(() => query.data?.pages.flatMap((page) => page.artifacts) ?? [], [query.data]);
+  const content = useMemo(() => (q === '' ? contentOf(files, folder) : { folders: [], files }), [files, folder, q]);
+  const close = () => setDialog(undefined);
+  const isNothing = query.isSuccess && q === '' && files.length === 0 && uploads.length === 0;
+
+  const onDrop = (event: DragEvent) => {
+    if (!canUpload || !holdsFiles(event.dataTransfer)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    setOver(false);
+    const { files: dropped, folders } = droppedFiles(event.dataTransfer);
+    setProblem(folders > 0 ? t('files.noFolders', { count: folders }) : undefined);
+    queue.add(dropped);
+  };
+  const rowProps = {
+    onRename: (path: string) => setDialog({ kind: 'rename', path }),
+    onMove: (path: string) => setDialog({ kind: 'move', path }),
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: dropping has a button beside it
+    <div
+      className={classes.view}
+      data-drop-zone
+      data-over={isOver || undefined}
+      onDragOver={(event) => canUpload && holdsFiles(event.dataTransfer) && setOver(true)}
+      onDragLeave={(event) =>
+        event.relatedTarget instanceof Node && event.currentTarget.contains(event.relatedTarget)
+          ? undefined
+          : setOver(false)
+      }
+      onDrop={onDrop}
+    >
+      <div className={classes.tools}>
+        <div className={classes.search}>
+          <Search size={15} aria-hidden />
+          <input
+            type="search"
+            value={text}
+            maxLength={200}
+            placeholder={t('files.search')}
+            aria-label={t('files.searchLabel')}
+            onChange={(event) => setText(event.currentTarget.value)}
+          />
+        </div>
+        {canUpload ? (
+          <Button
+            size="compact-md"
+            variant="default"
+            leftSection={<Upload size={15} aria-hidden />}
+            onClick={() => picker.current?.click()}
+          >
+            {t('files.upload')}
+          </Button>
+        ) : null}
+        <input
+          ref={picker}
+          type="file"
+          multiple
+          hidden
+          data-upload-picker
+          onChange={(event) => {
+            queue.add([...(event.currentTarget.files ?? [])]);
+            event.currentTarget.value = '';
+          }}
+        />
+      </div>
+      {problem ? (
+        <p role="alert" className={classes.problem}>
+          {problem}
+        </p>
+      ) : null}
+      {uploads.length > 0 ? (
+        <ul className={classes.uploads} aria-label={t('files.uploads')}>
+          {uploads.map((upload) => (
+            <UploadRow key={upload.key} upload={upload} queue={queue} maximumBytes={maximumBytes} />
+          ))}
+        </ul>
+      ) : null}
+      {q === '' ? <Breadcrumb folder={folder} onFolder={setFolder} /> : null}
+      {query.isPending ? <Waiting /> : null}
+      {query.isError && files.length === 0 ? (
+        <Failed failure={query.error} onRetry={() => void query.refetch()} />
+      ) : null}
+      {isNothing ? <Empty canUpload={canUpload} /> : null}
+      {q !== '' && query.isSuccess && files.length === 0 ? (
+        <p role="status" className={classes.quiet}>
+          {t('files.noHits', { query: q })}
+        </p>
+      ) : null}
+      <ul className={classes.rows} aria-label={t('files.list')}>
+        {content.folders.map((each) => (
+          <FolderRow
+            key={each.path}
+            folder={each}
+            onOpen={() => setFolder(each.path)}
+            onDelete={() => setDialog({ kind: 'delete-folder', path: each.path, count: each.count })}
+            {...rowProps}
+          />
+        ))}
+        {content.files.map((file) => (
+          <FileRow
+            key={file.id}
+            file={file}
+            scope={scope}
+            showsFolder={q !== ''}
+            onOpen={() => onOpen(file)}
+            onAttach={onAttach && (() => onAttach(file))}
+            onDelete={() => setDialog({ kind: 'delete', file })}
+            {...rowProps}
+          />
+        ))}
+      </ul>
+      {query.hasNextPage ? (
+        <Button
+          size="xs"
+          variant="default"
+          loading={query.isFetchingNextPage}
+          onClick={() => void query.fetchNextPage()}
+          className={classes.more}
+        >
+          {t('files.more')}
+        </Button>
+      ) : null}
+      {dialog?.kind === 'rename' || dialog?.kind === 'move' ? (
+        <PathDialog
+          kind={dialog.kind}
+          path={dialog.path}
+          folders={allFolders(files).filter((each) => each !== dialog.path && !each.startsWith(`${dialog.path}/`))}
+          onMove={(to) => changes.move(dialog.path, to)}
+          onClose={close}
+        />
+      ) : null}
+      {dialog?.kind === 'delete' ? (
+        <ConfirmDialog
+          title={t('files.deleteTitle', { name: dialog.file.filename })}
+          text={t('files.deleteText')}
+          confirmLabel={t('files.deleteConfirm')}
+          onConfirm={() => {
+            close();
+            void changes.removeFile(dialog.file);
+          }}
+          onClose={close}
+        />
+      ) : null}
+      {dialog?.kind === 'delete-folder' ? (
+        <ConfirmDialog
+          title={t('files.deleteFolderTitle', { name: dialog.path })}
+          text={t('files.deleteFolderText', { count: dialog.count })}
+          confirmLabel={t('files.deleteFolderConfirm')}
+          onConfirm={() => {
+            close();
+            if (folder === dialog.path || folder.startsWith(`${dialog.path}/`)) setFolder(folderOf(dialog.path));
+            void changes.removeFolder(dialog.path);
+          }}
+          onClose={close}
+        />
+      ) : null}
+    </div>
+  );
+}
+
+function useUploads(scope: FileScope, refresh: () => Promise<void>, folder: string) {
+  const { data: config } = useQuery(publicConfigQuery);
+  const maximumBytes = config?.limits.artifactMaxUploadBytes ?? Number.POSITIVE_INFINITY;
+  const latest = useRef({ refresh, folder, scope, maximumBytes });
+  latest.current = { refresh, folder, scope, maximumBytes };
+  const [queue] = useState(() => {
+    /** Each file goes where one was when it was chosen, however long it waits. */
+    const folders = new WeakMap<File, string>();
+    return new UploadQueue({
+      upload: (file, options) => {
+        const path = joinPath(folders.get(file) ?? '', file.name);
+        return uploadFile(file, { scope: latest.current.scope, path }, options);
+      },
+      onDone: () => void latest.current.refresh(),
+      refuse: (file) => {
+        folders.set(file, latest.current.folder);
+        return file.size > latest.current.maximumBytes ? 'too-large' : undefined;
+      },
+    });
+  });
+  return { queue, maximumBytes };
+}
+
+function Empty({ canUpload }: { canUpload: boolean }) {
+  const t = useText();
+  return (
+    <div className={classes.empty}>
+      <p className={classes.emptyTitle}>{t('files.emptyTitle')}</p>
+      <p>{t(canUpload ? 'files.emptyText' : 'files.emptyArchived')}</p>
+    </div>
+  );
+}
+
+function Failed({ failure, onRetry }: { failure: unknown; onRetry: () => void }) {
+  const t = useText();
+  return (
+    <>
+      <FormFailure failure={failure} />
+      <Button size="xs" variant="default" onClick={onRetry}>
+        {t('app.retry')}
+      </Button>
+    </>
+  );
+}
+
+function Waiting() {
+  const t = useText();
+  const isSlow = useIsSlow();
+  return (
+    <div aria-busy="true">
+      {isSlow ? (
+        <>
+          <span className="visually-hidden" role="status">
+            {t('app.loading')}
+          </span>
+          <div className={classes.bone} />
+          <div className={classes.bone} />
+        </>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,49 @@
+import type { Artifact } from '@homeport/contracts/artifacts';
+import { useQueryClient } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { call } from '../api.ts';
+import { failureText } from '../failure-text.ts';
+import { showFailure, showToast } from '../frame/toasts.tsx';
+import { useText } from '../i18n.ts';
+import type { FileScope } from '../upload.ts';
+import { scopeQuery } from './file-address.ts';
+import { filesKey } from './files-api.ts';
+import { nameOf } from './folders.ts';
+
+/** Changes to the files of a namespace. */
+export function useFileChanges(scope: FileScope) {
+  const t = useText();
+  const queries = useQueryClient();
+  const { chatId, projectId } = scope;
+  return useMemo(() => {
+    const owner = scopeQuery(chatId === undefined ? { projectId: projectId ?? '' } : { chatId });
+    const refresh = () => queries.invalidateQueries({ queryKey: filesKey(scope) });
+    /** Throws what the server refuses with. */
+    const move = async (from: string, to: string, isUndo = false) => {
+      await call('PATCH /api/artifacts', { body: { ...owner, from, to } });
+      void refresh();
+      if (isUndo) return;
+      const undo = () =>
+        move(to, from, true).catch((error: unknown) => showFailure(t('files.changeFailed'), failureText(error, t)));
+      showToast(t('files.moved', { name: nameOf(from), path: to }), { label: t('nav.undo'), run: () => void undo() });
+    };
+    const remove = async (target: { id: string } | { prefix: string }, name: string): Promise<boolean> => {
+      try {
+        const { deleted } = await call('DELETE /api/artifacts', { query: { ...owner, ...target } });
+        showToast(t('files.deleted', { name, count: deleted }));
+        return true;
+      } catch (error) {
+        showFailure(t('files.changeFailed'), failureText(error, t));
+        return false;
+      } finally {
+        void refresh();
+      }
+    };
+    return {
+      refresh,
+      move,
+      removeFile: ({ id, filename }: Artifact) => remove({ id }, filename),
+      removeFolder: (path: string) => remove({ prefix: path }, nameOf(path)),
+    };
+  }, [scope, chatId, projectId, queries, t]);
+}

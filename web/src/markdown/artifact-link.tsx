@@ -1,0 +1,14 @@
+import { Link, useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import classes from './markdown.module.css';
+
+/** A link to an artifact opens it in the panel of its conversation; elsewhere it is only named. */
+export function ArtifactLink({ id, children }: { id: string; children: ReactNode }) {
+  const { chatId } = useParams({ strict: false });
+  if (chatId === undefined) return <span className={classes.artifact}>{children}</span>;
+  return (
+    <Link to="/c/$chatId" params={{ chatId }} search={{ file: id }} className={classes.artifact}>
+      {children}
+    </Link>
+  );
+}
