@@ -64,14 +64,19 @@ export const Composer = memo(function Composer(props: Props) {
   const isTooLong = text.length > limits.messageTextMax;
   const attached = parseAttached(useDraft(filesName(store.chatId)).text);
   const [incoming, setIncoming] = useState<IncomingFiles>();
+  const [showsTray, setShowsTray] = useState(() => uploadingChats.has(store.chatId));
   const [block, setBlock] = useState<TrayBlock>();
   const forgetIncoming = useCallback(() => setIncoming(undefined), []);
   const isClosed = pending !== undefined;
-  const { isOver, onPaste } = useIncomingFiles((files) => !isClosed && setIncoming(files));
+  const take = (files: IncomingFiles) => {
+    if (isClosed) return;
+    setIncoming(files);
+    setShowsTray(true);
+  };
+  const { isOver, onPaste } = useIncomingFiles(take);
   const servers = useServerChoice(store, chat);
   const isEmpty = text.trim() === '' && attached.length === 0;
   const canSend = !pending && isOnline && !isEmpty && !isTooLong && !block;
-  const hasTray = attached.length > 0 || incoming !== undefined || block !== undefined;
 
   useAutofocus(field, pending === undefined);
   const send = async () => {
@@ -115,7 +120,7 @@ export const Composer = memo(function Composer(props: Props) {
           data-disabled={pending !== undefined || undefined}
           onClick={(event) => event.target === event.currentTarget && field.current?.focus()}
         >
-          {hasTray || uploadingChats.has(store.chatId) ? (
+          {showsTray || attached.length > 0 ? (
             <AttachmentTray
               chatId={store.chatId}
               newChat={isNewChat ? { draftName, projectId } : undefined}
@@ -154,7 +159,7 @@ export const Composer = memo(function Composer(props: Props) {
               chat={isNewChat ? undefined : chat}
               serverIds={servers.ids}
               onServers={servers.choose}
-              onFiles={(files) => setIncoming({ files, folders: 0 })}
+              onFiles={(files) => take({ files, folders: 0 })}
               isDisabled={isClosed}
             />
             <ModelPicker chat={chat} decision={decision} onChange={setDecision} isDisabled={pending !== undefined} />
