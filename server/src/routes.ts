@@ -52,7 +52,7 @@ import { docsAsset, docsPage } from './http/docs.ts';
 import { type Handler, Reply } from './http/handler.ts';
 import { openapiDocument } from './http/openapi.ts';
 import { postProvision } from './provision/handlers.ts';
-import { getAdminConfig, getPublicConfig, postAdminConfig } from './settings/handlers.ts';
+import { getAdminConfig, getPublicConfig, postAdminConfig, postOidcTest } from './settings/handlers.ts';
 
 /** The health probe answers within this many milliseconds, whatever the database does. */
 const healthTimeoutMs = 1_500;
@@ -96,6 +96,7 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
 
   getAdminConfig,
   postAdminConfig,
+  postOidcTest,
 
   getProviders,
   postProvider,
@@ -132,7 +133,6 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   getAudit,
 
   // Being built: each line is replaced by its handler.
-  postOidcTest: notBuilt,
   getUserProviders: notBuilt,
   postUserProvider: notBuilt,
   patchUserProvider: notBuilt,

@@ -1,7 +1,13 @@
 import { hash } from 'node:crypto';
 import { ApiError } from '@homeport/contracts/errors';
 import type { OidcSettings } from '../settings/oidc.ts';
-import { type OidcClient, type OidcDeps, type ProviderMetadata, requestToken } from '../settings/oidc-provider.ts';
+import {
+  type OidcClient,
+  type OidcDeps,
+  type ProviderMetadata,
+  redirectUri,
+  requestToken,
+} from '../settings/oidc-provider.ts';
 import { IdTokenError } from './id-token.ts';
 
 /** One sign-in's view of the configuration: read for this request, and nothing of it kept after. */
@@ -16,11 +22,6 @@ export type Federation = {
 /** What belongs to one sign-in and to no other. */
 export type Challenge = { state: string; nonce: string; codeVerifier: string };
 
-/** Where the provider sends the browser (specification, Authentication 8). */
-function redirectUri({ origin, settings }: Federation): string {
-  return `${origin}/api/auth/oauth2/callback/${settings.providerKey}`;
-}
-
 /** The address of the provider at which the person signs in: authorization code with PKCE S256, state and nonce. */
 export function authorizationUrl(federation: Federation, { state, nonce, codeVerifier }: Challenge): URL {
   const { settings, metadata, client } = federation;
@@ -28,7 +29,7 @@ export function authorizationUrl(federation: Federation, { state, nonce, codeVer
   const parameters = {
     response_type: 'code',
     client_id: client.clientId,
-    redirect_uri: redirectUri(federation),
+    redirect_uri: redirectUri(federation.origin, federation.settings.providerKey),
     scope: [...new Set(['openid', ...settings.scopes.split(/ +/)])].join(' '),
     state,
     nonce,
@@ -48,7 +49,7 @@ export async function redeemCode(
   const { status, body } = await requestToken(deps, federation.metadata, federation.client, {
     grant_type: 'authorization_code',
     code,
-    redirect_uri: redirectUri(federation),
+    redirect_uri: redirectUri(federation.origin, federation.settings.providerKey),
     code_verifier: codeVerifier,
   });
   if (status === 200 && typeof body?.id_token === 'string') {

@@ -2,6 +2,8 @@ import type { adminEndpoints } from '@homeport/contracts/admin';
 import type { systemEndpoints } from '@homeport/contracts/system';
 import type { Deps } from '../deps.ts';
 import { type Handler, sourceOf } from '../http/handler.ts';
+import { redirectUri } from './oidc-provider.ts';
+import { testOidc } from './oidc-test.ts';
 import { type PublicConfigDeps, readPublicConfig } from './public-config.ts';
 import { getAdminConfig as readAdminConfig, updateAdminConfig } from './settings.ts';
 
@@ -18,3 +20,9 @@ export const getAdminConfig: AdminHandler<'getAdminConfig'> = (deps) => readAdmi
 /** POST /api/admin/config */
 export const postAdminConfig: AdminHandler<'postAdminConfig'> = (deps, input) =>
   updateAdminConfig(deps, sourceOf(input), input.body);
+
+/** POST /api/admin/oidc-test */
+export const postOidcTest: AdminHandler<'postOidcTest'> = (deps, { body, request }) => {
+  const origin = deps.config.baseUrl ?? request.url.origin;
+  return testOidc(deps, body?.oidc, (providerKey) => redirectUri(origin, providerKey));
+};

@@ -36,6 +36,11 @@ export function discoveryAddress(oidc: { issuer: string; discoveryUrl: string })
   return oidc.discoveryUrl === '' ? oidc.issuer.replace(/\/$/, '') + discoveryPath : oidc.discoveryUrl;
 }
 
+/** Where the provider sends the browser (specification, Authentication 8). */
+export function redirectUri(origin: string, providerKey: string): string {
+  return `${origin}/api/auth/oauth2/callback/${providerKey}`;
+}
+
 /** Reads the discovery document. Throws `blocked_destination`, `provider_unreachable`, `provider_error`. */
 export async function fetchDiscovery(deps: Pick<OidcDeps, 'egress'>, url: string): Promise<Record<string, unknown>> {
   const { status, body } = await fetchJson(deps, url, { maxRedirects: bounds.discoveryRedirects });

@@ -1,0 +1,114 @@
+import type { OidcCheck } from '@homeport/contracts/admin';
+import { ApiError } from '@homeport/contracts/errors';
+import type { Database } from '../db/pool.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
+import { type OidcSettings, openClientSecret } from './oidc.ts';
+import {
+  discoveryAddress,
+  fetchDiscovery,
+  fetchKeys,
+  type OidcClient,
+  type OidcDeps,
+  type ProviderMetadata,
+  readMetadata,
+  requestToken,
+} from './oidc-provider.ts';
+import { patchOidc, readSettings, type SettingsPatch } from './settings.ts';
+
+export type OidcTestDeps = OidcDeps & { db: Pick<Database, 'kysely'>; secrets: KeyRing };
+
+type CheckName = OidcCheck['name'];
+const names = ['discovery', 'issuer', 'endpoints', 'client'] as const satisfies readonly CheckName[];
+
+/**
+ * Tries an OIDC configuration against its provider, each check building on the one before: the document, its issuer, its endpoints
+ * and keys, and whether the token endpoint takes this client. What is omitted comes from the stored configuration. Throws
+ * `credentials_unreadable`; what the provider does is told in the checks, never thrown.
+ */
+export async function testOidc(
+  deps: OidcTestDeps,
+  patch: SettingsPatch['oidc'],
+  redirectUri: (providerKey: string) => string,
+): Promise<{ ok: boolean; checks: OidcCheck[] }> {
+  const { oidc: stored } = await readSettings(deps.db.kysely);
+  const oidc = patchOidc(deps, stored, patch);
+  const client = { clientId: oidc.clientId, clientSecret: openClientSecret(deps, oidc.clientSecret) };
+  const checks: OidcCheck[] = [];
+  const check = async <T>(name: CheckName, work: () => Promise<{ message: string; found: T }>): Promise<T> => {
+    try {
+      const { message, found } = await work();
+      checks.push({ name, ok: true, message });
+      return found;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      checks.push({ name, ok: false, message: error.message });
+      throw error;
+    }
+  };
+  try {
+    const document = await check('discovery', () => checkDiscovery(deps, oidc));
+    await check('issuer', () => checkIssuer(oidc, document));
+    const metadata = await check('endpoints', () => checkEndpoints(deps, document));
+    await check('client', () => checkClient(deps, metadata, client, redirectUri(oidc.providerKey)));
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+  }
+  for (const name of names.slice(checks.length)) {
+    checks.push({ name, ok: false, message: 'Not tried, because the check before it failed.' });
+  }
+  return { ok: checks.every(({ ok }) => ok), checks };
+}
+
+async function checkDiscovery(deps: OidcTestDeps, oidc: OidcSettings) {
+  if (oidc.issuer === '' && oidc.discoveryUrl === '') throw failed('Give the issuer or the discovery URL.');
+  const found = await fetchDiscovery(deps, discoveryAddress(oidc));
+  return { found, message: 'The discovery document was read.' };
+}
+
+async function checkIssuer(oidc: OidcSettings, document: Record<string, unknown>) {
+  const named = typeof document.issuer === 'string' ? document.issuer.slice(0, 300) : '';
+  if (named === '') throw failed('The discovery document names no issuer.');
+  if (oidc.issuer !== '' && oidc.issuer !== named) {
+    throw failed(
+      `The discovery document names the issuer ${named}, and the configured one is ${oidc.issuer}. They must be the same, to the last slash.`,
+    );
+  }
+  return { found: undefined, message: `The issuer is ${named}.` };
+}
+
+async function checkEndpoints(deps: OidcTestDeps, document: Record<string, unknown>) {
+  const read = readMetadata(deps, document);
+  if ('faults' in read) throw failed(read.faults.join(' '));
+  const { keys } = await fetchKeys(deps, read.metadata);
+  const count = keys.length === 1 ? '1 signing key' : `${keys.length} signing keys`;
+  return { found: read.metadata, message: `All endpoints are there, and ${count}.` };
+}
+
+/**
+ * Asks for tokens with a code that nobody gave out. A provider looks at the client first: only to one that it knows does it say that the
+ * code is wrong (RFC 6749, section 5.2).
+ */
+async function checkClient(deps: OidcTestDeps, metadata: ProviderMetadata, client: OidcClient, redirect: string) {
+  if (client.clientId === '') throw failed('Give the client id.');
+  const { status, body } = await requestToken(deps, metadata, client, {
+    grant_type: 'authorization_code',
+    code: 'homeport-test-of-the-client',
+    redirect_uri: redirect,
+    code_verifier: 'homeport-test-of-the-client-homeport-test-of-the-client',
+  });
+  const error = typeof body?.error === 'string' && /^[a-z_]{1,64}$/.test(body.error) ? body.error : undefined;
+  if (error === 'invalid_grant') {
+    const how = client.clientSecret === undefined ? 'without a secret' : 'and its secret';
+    return { found: undefined, message: `The provider takes the client id ${how}.` };
+  }
+  if (error === 'invalid_client' || status === 401)
+    throw failed('The provider refused the client id or the client secret.');
+  if (error === 'unauthorized_client')
+    throw failed('The provider does not allow this client the authorization code flow.');
+  const answer = error === undefined ? `status ${status}` : error;
+  throw failed(`The provider's answer (${answer}) does not tell whether it takes this client.`);
+}
+
+function failed(message: string): ApiError {
+  return new ApiError('provider_error', message);
+}
