@@ -21,6 +21,7 @@ import { PastedChips } from './pasted-chips.tsx';
 import { joinPasted } from './pasted-texts.ts';
 import { QueueChips } from './queue-chips.tsx';
 import { ReceiptBanner } from './receipt-banner.tsx';
+import { isSendKey, readSendKey } from './send-key.ts';
 import { createReceipt, type ModelDecision } from './submission.ts';
 import { useDraft } from './use-draft.ts';
 import { type IncomingFiles, useIncomingFiles } from './use-incoming-files.ts';
@@ -100,7 +101,10 @@ export const Composer = memo(function Composer(props: Props) {
   };
   const stop = () => store.stop().catch((error: unknown) => showFailure(t('composer.stop'), failureText(error, t)));
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
-    if (!isSendKey(event)) return;
+    const { isComposing, keyCode } = event.nativeEvent;
+    const { key, shiftKey, altKey, ctrlKey, metaKey } = event;
+    const press = { key, shiftKey, altKey, ctrlKey, metaKey, isComposing, keyCode };
+    if (!isSendKey(press, readSendKey(), matchMedia('(pointer: coarse)').matches)) return;
     event.preventDefault();
     void send();
   };
@@ -280,13 +284,6 @@ function notices(
   if (isTooLong) texts.push(t('composer.tooLong', { max: limits.messageTextMax }));
   if (!isKept) texts.push(t('composer.draftNotStored'));
   return texts;
-}
-
-/** Enter sends, except with Shift, while an input method composes (some only tell by key code 229), and on touch screens. */
-function isSendKey(event: KeyboardEvent): boolean {
-  if (event.key !== 'Enter' || event.shiftKey || event.altKey) return false;
-  if (event.nativeEvent.isComposing || event.nativeEvent.keyCode === 229) return false;
-  return event.ctrlKey || event.metaKey || !matchMedia('(pointer: coarse)').matches;
 }
 
 /** Puts the cursor into the field at first and after each save, where that does not open an on-screen keyboard. */

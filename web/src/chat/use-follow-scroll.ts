@@ -35,7 +35,10 @@ export function useFollowScroll(ownMessageId: string | undefined) {
     toEnd();
     // Its room below the message is kept free by the style sheet, so the answer grows without moving anything.
     const box = scroller.current;
-    if (preference === 'stay' && ownMessageId !== undefined && box) pin.moveUp(box);
+    if (preference !== 'stay' || ownMessageId === undefined || !box) return;
+    pin.moveUp(box);
+    // The event of the scrolling above is still to come; it is not the person who reached the end.
+    pin.reached(box.scrollTop);
   }, [ownMessageId, pin, toEnd, preference]);
 
   useEffect(() => {

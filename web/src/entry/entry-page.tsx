@@ -1,5 +1,8 @@
 import type { ReactNode } from 'react';
+import { locales } from '../choose-locale.ts';
 import { useBranding, useTitle } from '../frame/branding.ts';
+import { useText } from '../i18n.ts';
+import { useLocale } from '../locale.ts';
 import classes from './entry-page.module.css';
 
 /** A page outside the frame, for people who are not (quite) in yet: logo, one heading, one thing to do. */
@@ -33,6 +36,32 @@ export function EntryPage({
         {text ? <p className={classes.text}>{text}</p> : null}
         <div className={classes.body}>{children}</div>
       </main>
+      <LanguageChoice />
     </div>
+  );
+}
+
+/** Who cannot read the page finds their own language named in it. What is typed already stays. */
+function LanguageChoice() {
+  const t = useText();
+  const { locale: active, setLocale } = useLocale();
+  return (
+    <footer>
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for what a form sends */}
+      <div role="group" aria-label={t('nav.language')} className={classes.languages}>
+        {locales.map(({ locale, name }) => (
+          <button
+            key={locale}
+            type="button"
+            lang={locale}
+            aria-pressed={locale === active}
+            onClick={() => void setLocale(locale)}
+            className={classes.language}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+    </footer>
   );
 }

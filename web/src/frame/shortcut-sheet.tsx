@@ -2,6 +2,7 @@ import '../page-texts.ts';
 import './dialogs.css';
 import { Modal } from '@mantine/core';
 import { ArrowDown, ArrowUp, CornerDownLeft } from 'lucide-react';
+import { readSendKey } from '../chat/send-key.ts';
 import { useText } from '../i18n.ts';
 import classes from './shortcut-sheet.module.css';
 import { isMac, shortcutKeys } from './shortcuts.ts';
@@ -27,7 +28,8 @@ export function ShortcutSheet({ onClose }: { onClose: () => void }) {
     {
       title: t('shortcuts.writing'),
       rows: [
-        [t('shortcuts.newline'), ['Shift', '↵']],
+        [t('composer.send'), readSendKey() === 'enter' ? ['↵'] : [mod, '↵']],
+        [t('shortcuts.newline'), readSendKey() === 'enter' ? ['Shift', '↵'] : ['↵']],
         [t('shortcuts.editLast'), shortcutKeys.editLast],
         [t('shortcuts.saveEdit'), [mod, '↵']],
       ],

@@ -1,9 +1,11 @@
 import { Button, useMantineColorScheme } from '@mantine/core';
 import { useState } from 'react';
 import { readScrollPreference, writeScrollPreference } from '../chat/scroll-preference.ts';
+import { readSendKey, writeSendKey } from '../chat/send-key.ts';
 import { locales } from '../choose-locale.ts';
 import { ChangePasswordForm } from '../forms/change-password-form.tsx';
 import { ChoiceChips } from '../forms/choice-chips.tsx';
+import { isMac } from '../frame/shortcuts.ts';
 import { useSignOut } from '../frame/sign-out.ts';
 import { showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
@@ -14,6 +16,7 @@ import { Card, Section } from './section.tsx';
 import { SessionsCard } from './sessions-card.tsx';
 
 const schemes = ['auto', 'light', 'dark'] as const;
+const sendKeys = ['enter', 'modified'] as const;
 const scrolls = ['follow', 'stay'] as const;
 
 /** `/settings/account` */
@@ -23,6 +26,7 @@ export function AccountPage() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const { locale, setLocale } = useLocale();
   const [scroll, setScroll] = useState(readScrollPreference);
+  const [sendKey, setSendKey] = useState(readSendKey);
   const signOut = useSignOut();
   return (
     <Section title={t('settings.account')} text={t('account.text')}>
@@ -49,6 +53,17 @@ export function AccountPage() {
           value={scroll}
           onChange={(next) => {
             if (writeScrollPreference(next)) setScroll(next);
+          }}
+        />
+        <ChoiceChips
+          legend={t('account.sendKey')}
+          options={sendKeys.map((value) => ({
+            value,
+            label: t(`account.sendKey.${value}`, { key: isMac ? '⌘' : t('account.ctrl') }),
+          }))}
+          value={sendKey}
+          onChange={(next) => {
+            if (writeSendKey(next)) setSendKey(next);
           }}
         />
       </Card>

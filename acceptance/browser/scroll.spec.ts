@@ -1,0 +1,142 @@
+import type { Page } from '@playwright/test';
+import { addModels } from '../product.ts';
+import { expect, test } from './fixtures.ts';
+
+/** The thread moves only as the person wants it to. */
+
+const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
+const jump = (page: Page) => page.getByRole('button', { name: 'Jump to latest' });
+const stop = (page: Page) => page.getByRole('button', { name: 'Stop' });
+const model = 'pause-awkward-300@500';
+
+type Position = { top: number; left: number };
+
+/** How far the thread is scrolled, and how far it is from its end. */
+function position(page: Page): Promise<Position> {
+  return page.evaluate<Position>(`(() => {
+    const box = document.querySelector('[role="log"]');
+    return { top: box.scrollTop, left: box.scrollHeight - box.clientHeight - box.scrollTop };
+  })()`);
+}
+
+const distance = async (page: Page) => (await position(page)).left;
+
+/** Lets the provider's answers, which pause before their end, come to it. */
+async function finishAnswer(provider: string): Promise<void> {
+  await fetch(new URL('/release', provider), { method: 'POST' });
+}
+
+async function ask(page: Page, text: string): Promise<void> {
+  await field(page).fill(text);
+  await field(page).press('Enter');
+}
+
+/** The answer has come as far as its pause: it has a word of its last piece, and is still being written. */
+async function expectPaused(page: Page): Promise<void> {
+  await expect(page.locator('[data-role="assistant"][aria-busy="true"]')).toContainText('294', { timeout: 30_000 });
+}
+
+async function wheel(page: Page, by: number): Promise<void> {
+  const before = (await position(page)).top;
+  await page.getByRole('log').hover();
+  await page.mouse.wheel(0, by);
+  await expect.poll(async () => Math.abs((await position(page)).top - before)).toBeGreaterThan(0);
+  await settled(page);
+}
+
+/** Scrolling has come to rest: two looks a few frames apart see the same. */
+async function settled(page: Page): Promise<void> {
+  await page.evaluate(`(async () => {
+    const box = document.querySelector('[role="log"]');
+    for (let last = -1; last !== box.scrollTop; ) {
+      last = box.scrollTop;
+      for (let frame = 0; frame < 6; frame += 1) await new Promise(requestAnimationFrame);
+    }
+  })()`);
+}
+
+test('it follows an answer, lets go at the first movement upwards, and is never pulled back', async ({
+  page,
+  person,
+  installation,
+  provider,
+}) => {
+  await addModels(person.caller, provider, [model]);
+  await page.setViewportSize({ width: 700, height: 560 });
+  await page.goto(installation.url);
+  await ask(page, 'Go');
+  await expectPaused(page);
+  expect(await distance(page)).toBeLessThan(2);
+  expect((await position(page)).top).toBeGreaterThan(500);
+
+  await test.step('the jump button comes beyond 200 px and goes below 60 px', async () => {
+    await wheel(page, -150);
+    await expect(jump(page)).toHaveCount(0);
+    await wheel(page, -100);
+    await expect(jump(page)).toBeVisible();
+    await wheel(page, 150);
+    await expect(jump(page)).toBeVisible();
+    await wheel(page, 60);
+    await expect(jump(page)).toHaveCount(0);
+  });
+
+  await test.step('keys and a selection let go, too', async () => {
+    await page.getByRole('log').focus();
+    await page.keyboard.press('End');
+    await settled(page);
+    await page.keyboard.press('PageUp');
+    await settled(page);
+    await expect(jump(page)).toBeVisible();
+  });
+
+  await test.step('the end of the answer moves nothing', async () => {
+    const before = (await position(page)).top;
+    await finishAnswer(provider);
+    await expect(stop(page)).toHaveCount(0);
+    await settled(page);
+    expect(Math.abs((await position(page)).top - before)).toBeLessThanOrEqual(1);
+  });
+
+  await jump(page).click();
+  await expect.poll(() => distance(page)).toBeLessThan(2);
+  await expect(jump(page)).toHaveCount(0);
+
+  await test.step("one's own message leads to the end again", async () => {
+    await wheel(page, -400);
+    await ask(page, 'Again');
+    await expectPaused(page);
+    expect(await distance(page)).toBeLessThan(2);
+    await finishAnswer(provider);
+    await expect(stop(page)).toHaveCount(0);
+    expect(await distance(page)).toBeLessThan(2);
+  });
+
+  await test.step('a reload in the midst of reading comes back to the end, with all of it', async () => {
+    await page.reload();
+    await expect(page.locator('[data-role="assistant"]')).toHaveCount(2);
+    await expect.poll(() => distance(page)).toBeLessThan(2);
+  });
+});
+
+test('with the other setting it stays where the answer begins', async ({ page, person, installation, provider }) => {
+  await addModels(person.caller, provider, [model]);
+  await page.setViewportSize({ width: 700, height: 560 });
+  await page.goto(`${installation.url}/settings/account`);
+  await page.getByText('Stay where it begins').click();
+  await page.goto(installation.url);
+  await ask(page, 'Go');
+  await expectPaused(page);
+  await finishAnswer(provider);
+  await expect(stop(page)).toHaveCount(0);
+  await ask(page, 'And now stay');
+  const asked = page.locator('[data-role="user"]').last();
+  await expect(asked).toBeInViewport();
+  await settled(page);
+  const before = await asked.boundingBox();
+  await expectPaused(page);
+  await expect(jump(page)).toBeVisible();
+  await finishAnswer(provider);
+  await expect(stop(page)).toHaveCount(0);
+  await settled(page);
+  expect(Math.abs(((await asked.boundingBox())?.y ?? 0) - (before?.y ?? 0))).toBeLessThanOrEqual(2);
+});

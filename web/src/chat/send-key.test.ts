@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isSendKey, type SendPress } from './send-key.ts';
+
+const press = (change: Partial<SendPress> = {}): SendPress => ({
+  key: 'Enter',
+  shiftKey: false,
+  altKey: false,
+  ctrlKey: false,
+  metaKey: false,
+  isComposing: false,
+  keyCode: 13,
+  ...change,
+});
+
+test('Enter sends, with Shift or Alt it does not, and nothing else does', () => {
+  assert.equal(isSendKey(press(), 'enter', false), true);
+  assert.equal(isSendKey(press({ shiftKey: true }), 'enter', false), false);
+  assert.equal(isSendKey(press({ altKey: true }), 'enter', false), false);
+  assert.equal(isSendKey(press({ key: 'a', ctrlKey: true }), 'enter', false), false);
+});
+
+test('with the other preference, and on a touch screen, only Ctrl or Command with Enter sends', () => {
+  for (const [preference, isTouch] of [
+    ['modified', false],
+    ['enter', true],
+  ] as const) {
+    assert.equal(isSendKey(press(), preference, isTouch), false);
+    assert.equal(isSendKey(press({ ctrlKey: true }), preference, isTouch), true);
+    assert.equal(isSendKey(press({ metaKey: true }), preference, isTouch), true);
+    assert.equal(isSendKey(press({ ctrlKey: true, shiftKey: true }), preference, isTouch), false);
+  }
+});
+
+test('an input method keeps its Enter', () => {
+  assert.equal(isSendKey(press({ isComposing: true }), 'enter', false), false);
+  assert.equal(isSendKey(press({ keyCode: 229 }), 'enter', false), false);
+  assert.equal(isSendKey(press({ keyCode: 229, ctrlKey: true }), 'modified', false), false);
+});
