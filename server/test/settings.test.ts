@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { defaultBranding } from '@homeport/contracts/default-branding';
 import { createKeyRing } from '../src/secrets/key-ring.ts';
-import { defaultBranding } from '../src/settings/branding.ts';
 import { openClientSecret } from '../src/settings/oidc.ts';
 import { readSettings, resealSettings } from '../src/settings/settings.ts';
 import { type SignedIn, startTestApp, type TestApp, testConfig } from './app.ts';

@@ -2,6 +2,7 @@ import type { ChatBody } from '@homeport/contracts/chat';
 import type { ChatDetail, ChatList } from '@homeport/contracts/conversations';
 import type { BodyInputOf, EndpointSpec, QueryInputOf, ResponseOf } from '@homeport/contracts/endpoint';
 import type { EndpointAt, Route } from '@homeport/contracts/endpoints';
+import type { ProvisionReport } from '@homeport/contracts/provision';
 import { ApiFailure, readFailure } from './api-failure.ts';
 
 /** The only caller of the server. Routes and their types come from the endpoint table; no schema reaches the browser. */
@@ -118,6 +119,23 @@ export async function readText(
   return bodyText(await send(route, { query, signal }));
 }
 
+/** Milliseconds for an answer to a manifest: a large one takes the server a while. */
+const manifestTimeout = 300_000;
+
+/** Tries or applies an installation manifest, sent as it is (contract section 9). */
+export async function sendManifest(
+  manifest: string | Blob,
+  type: 'application/json' | 'application/yaml',
+  dryRun: boolean,
+  signal?: AbortSignal,
+): Promise<ProvisionReport> {
+  const query = dryRun ? { dryRun: '1' } : {};
+  const headers = { 'content-type': type };
+  return readJson(
+    await send('POST /api/admin/provision', { query, headers, body: manifest, signal, timeout: manifestTimeout }),
+  );
+}
+
 /** The address of an endpoint that answers with a file, for a link's href. */
 export function fileAddress(route: Route, query: Record<string, string>): string {
   return addressOf(route, undefined, query).path;
@@ -128,7 +146,7 @@ type LooseOptions = { params?: Record<string, string>; query?: unknown; body?: u
 type SendOptions = {
   params?: Record<string, string>;
   query?: unknown;
-  body?: string;
+  body?: string | Blob;
   headers?: Record<string, string>;
   signal?: AbortSignal;
   /** Milliseconds; null leaves the end to `signal`. */

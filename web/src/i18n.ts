@@ -3,12 +3,13 @@ import { setupI18n } from '@lingui/core';
 import { useLingui } from '@lingui/react';
 import { useCallback } from 'react';
 import type { texts } from './locales/en.ts';
+import type { texts as adminTexts } from './locales/en-admin.ts';
 import type { texts as fileTexts } from './locales/en-files.ts';
 import type { texts as mcpTexts } from './locales/en-mcp.ts';
 import type { texts as pageTexts } from './locales/en-pages.ts';
 
 /** Every text has an id in src/locales/en.ts or, for what loads on use, in another en-*.ts; one that is in none does not compile. */
-type AllTexts = typeof texts & typeof pageTexts & typeof mcpTexts & typeof fileTexts;
+type AllTexts = typeof texts & typeof pageTexts & typeof mcpTexts & typeof fileTexts & typeof adminTexts;
 export type TextId = keyof AllTexts;
 export type TextValues = Record<string, string | number | Date>;
 export type Translate = (id: TextId, values?: TextValues) => string;

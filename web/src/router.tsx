@@ -106,6 +106,78 @@ const toolsRoute = createRoute({
   path: '/tools',
   component: lazyRouteComponent(() => import('./settings/tools-page.tsx'), 'ToolsPage'),
 });
+const adminRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/admin',
+  component: lazyRouteComponent(() => import('./admin/admin-page.tsx'), 'AdminPage'),
+});
+const adminIndexRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/settings/admin/users', replace: true });
+  },
+});
+const usersRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/users',
+  component: lazyRouteComponent(() => import('./admin/users-page.tsx'), 'UsersPage'),
+});
+const userRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/users/$userId',
+  component: lazyRouteComponent(() => import('./admin/user-page.tsx'), 'UserPage'),
+});
+const userAccountRoute = createRoute({
+  getParentRoute: () => userRoute,
+  path: '/',
+  component: lazyRouteComponent(() => import('./admin/user-account-page.tsx'), 'UserAccountPage'),
+});
+const userProvidersRoute = createRoute({
+  getParentRoute: () => userRoute,
+  path: '/providers',
+  component: lazyRouteComponent(() => import('./settings/providers-page.tsx'), 'ProvidersPage'),
+});
+const userModelsRoute = createRoute({
+  getParentRoute: () => userRoute,
+  path: '/models',
+  component: lazyRouteComponent(() => import('./settings/models-page.tsx'), 'ModelsPage'),
+});
+const userTiersRoute = createRoute({
+  getParentRoute: () => userRoute,
+  path: '/tiers',
+  component: lazyRouteComponent(() => import('./settings/tiers-page.tsx'), 'TiersPage'),
+});
+const userToolsRoute = createRoute({
+  getParentRoute: () => userRoute,
+  path: '/tools',
+  component: lazyRouteComponent(() => import('./settings/tools-page.tsx'), 'ToolsPage'),
+});
+const invitationsRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/invitations',
+  component: lazyRouteComponent(() => import('./admin/invitations-page.tsx'), 'InvitationsPage'),
+});
+const brandingRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/branding',
+  component: lazyRouteComponent(() => import('./admin/branding-page.tsx'), 'BrandingPage'),
+});
+const singleSignOnRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/single-sign-on',
+  component: lazyRouteComponent(() => import('./admin/single-sign-on-page.tsx'), 'SingleSignOnPage'),
+});
+const manifestRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/manifest',
+  component: lazyRouteComponent(() => import('./admin/manifest-page.tsx'), 'ManifestPage'),
+});
+const auditRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/audit',
+  component: lazyRouteComponent(() => import('./admin/audit-page.tsx'), 'AuditPage'),
+});
 
 type ReturnSearch = { return?: string; error?: string };
 const returnSearch = (search: Record<string, unknown>): ReturnSearch => ({
@@ -141,16 +213,39 @@ const passwordRoute = createRoute({
   beforeLoad: ({ context, search }) => findUser(context.queries, search.return ?? '/').then(() => undefined),
   component: lazyRouteComponent(() => import('./entry/password-page.tsx'), 'PasswordPage'),
 });
+const invitationRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/invitation',
+  component: lazyRouteComponent(() => import('./entry/invitation-page.tsx'), 'InvitationPage'),
+});
 
 const routeTree = rootRoute.addChildren([
   signedInRoute.addChildren([
     newConversationRoute,
     conversationRoute,
-    settingsRoute.addChildren([settingsIndexRoute, accountRoute, providersRoute, modelsRoute, tiersRoute, toolsRoute]),
+    settingsRoute.addChildren([
+      settingsIndexRoute,
+      accountRoute,
+      providersRoute,
+      modelsRoute,
+      tiersRoute,
+      toolsRoute,
+      adminRoute.addChildren([
+        adminIndexRoute,
+        usersRoute,
+        userRoute.addChildren([userAccountRoute, userProvidersRoute, userModelsRoute, userTiersRoute, userToolsRoute]),
+        invitationsRoute,
+        brandingRoute,
+        singleSignOnRoute,
+        manifestRoute,
+        auditRoute,
+      ]),
+    ]),
   ]),
   signInRoute,
   setupRoute,
   passwordRoute,
+  invitationRoute,
 ]);
 
 /** A return path stays on this origin: `//host` and `/\host` would leave it. */
@@ -163,7 +258,7 @@ export function createAppRouter(queries: QueryClient) {
   onUnauthorized(() => {
     queries.removeQueries({ queryKey: meQuery.queryKey });
     const { href, pathname } = router.state.location;
-    if (pathname !== '/sign-in' && pathname !== '/setup')
+    if (pathname !== '/sign-in' && pathname !== '/setup' && pathname !== '/invitation')
       void router.navigate({ to: '/sign-in', search: href === '/' ? {} : { return: href } });
   });
   onPasswordChangeRequired(() => {

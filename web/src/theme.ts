@@ -59,11 +59,22 @@ export function createAppTheme(branding: Branding, t: Translate): MantineThemeOv
   });
 }
 
-/** Our own variables beside Mantine's: the accent in both colour schemes, and text that keeps 4.5:1. */
-export function createVariables(branding: Branding): CSSVariablesResolver {
+type BrandColors = Pick<Branding, 'primaryColor' | 'primaryForegroundColor'>;
+
+/** The colours that really show for a branding: text and links that could not be read are changed until they can. */
+export function shownColors(branding: BrandColors) {
   const { primary, foreground } = brandColors(branding);
   const shades = brandShades(primary);
-  const onPrimary = readableOn(primary, foreground);
+  return {
+    primary,
+    onPrimary: readableOn(primary, foreground),
+    accent: { light: shadeOn(shades, surface.light, 4.5), dark: shadeOn(shades, surface.dark, 4.5) },
+  };
+}
+
+/** Our own variables beside Mantine's: the accent in both colour schemes, and text that keeps 4.5:1. */
+export function createVariables(branding: Branding): CSSVariablesResolver {
+  const { onPrimary, accent } = shownColors(branding);
   return () => ({
     variables: {
       '--on-primary': onPrimary,
@@ -72,13 +83,13 @@ export function createVariables(branding: Branding): CSSVariablesResolver {
       '--mantine-font-weight-medium': '550',
     },
     light: {
-      '--accent': shadeOn(shades, surface.light, 4.5),
+      '--accent': accent.light,
       '--mantine-color-dimmed': '#5f6368',
       '--mantine-color-placeholder': '#6b7075',
       '--mantine-color-error': '#c4261d',
     },
     dark: {
-      '--accent': shadeOn(shades, surface.dark, 4.5),
+      '--accent': accent.dark,
       '--mantine-color-dimmed': '#a1a5ab',
       '--mantine-color-placeholder': '#92969c',
       '--mantine-color-error': '#ff8f87',
@@ -100,7 +111,7 @@ const resolveVariant: VariantColorsResolver = (input) => {
   return isTinted ? { ...colors, color: 'var(--accent)' } : colors;
 };
 
-function brandColors(branding: Branding) {
+function brandColors(branding: BrandColors) {
   const primary = hexColor.test(branding.primaryColor) ? branding.primaryColor : fallback.primary;
   const foreground = hexColor.test(branding.primaryForegroundColor)
     ? branding.primaryForegroundColor

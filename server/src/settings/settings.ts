@@ -1,4 +1,5 @@
 import { type AdminConfig, type brandingPatch, oidcConfiguration, type oidcPatch } from '@homeport/contracts/admin';
+import { defaultBranding } from '@homeport/contracts/default-branding';
 import { type Branding, branding as brandingSchema } from '@homeport/contracts/system';
 import type { Selectable } from 'kysely';
 import type { z } from 'zod';
@@ -7,7 +8,7 @@ import type { Clock } from '../clock.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 import type { SettingsTable } from '../db/tables.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
-import { assertImages, defaultBranding } from './branding.ts';
+import { assertImages } from './branding.ts';
 import {
   assertComplete,
   defaultOidc,

@@ -1,5 +1,5 @@
 import type { Model } from '@homeport/contracts/catalogue';
-import { call } from '../api.ts';
+import type { CatalogueApi } from './catalogue-api.ts';
 import { type ModelSizes, nameOfId, sizesBody } from './model-values.ts';
 
 export type AddedModels = { added: Model[]; failed: { id: string; failure: unknown }[] };
@@ -9,6 +9,7 @@ export type AddedModels = { added: Model[]; failed: { id: string; failure: unkno
  * refused does not stop the others.
  */
 export async function addModels(
+  api: Pick<CatalogueApi, 'createModel'>,
   providerId: string,
   ids: readonly string[],
   sizes: ModelSizes,
@@ -20,7 +21,7 @@ export async function addModels(
     onProgress(index);
     try {
       const body = { providerId, providerModelId, displayName: nameOfId(providerModelId), ...sizesBody(sizes) };
-      added.push((await call('POST /api/models', { body })).model);
+      added.push((await api.createModel(body)).model);
     } catch (failure) {
       failed.push({ id: providerModelId, failure });
     }

@@ -10,6 +10,7 @@ import { useApiForm } from '../forms/use-api-form.ts';
 import { useText } from '../i18n.ts';
 import { catalogueQuery } from '../queries.ts';
 import { type AddedModels, addModels } from './add-models.ts';
+import { useCatalogueApi } from './catalogue-api.ts';
 import chooserClasses from './model-chooser.module.css';
 import { ModelIdField } from './model-id-field.tsx';
 import { ModelList } from './model-list.tsx';
@@ -33,6 +34,7 @@ type Props = {
 export function ModelChooser({ provider, tiers, found, submitLabel, onAdded, onDirty, beside }: Props) {
   const t = useText();
   const queries = useQueryClient();
+  const api = useCatalogueApi();
   const listed = useListedModels(provider, found);
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const [own, setOwn] = useState<readonly string[]>([]);
@@ -47,7 +49,7 @@ export function ModelChooser({ provider, tiers, found, submitLabel, onAdded, onD
       setRefused([]);
       setEmptyRefused(chosen.length === 0);
       if (chosen.length === 0) return;
-      const { added, failed } = await addModels(provider.id, chosen, sizes, setProgress);
+      const { added, failed } = await addModels(api, provider.id, chosen, sizes, setProgress);
       await queries.invalidateQueries({ queryKey: catalogueQuery.queryKey });
       setChosen(failed.map(({ id }) => id));
       setRefused(failed);

@@ -3,7 +3,6 @@ import type { Provider } from '@homeport/contracts/catalogue';
 import { Button, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { call } from '../api.ts';
 import { ChoiceChips } from '../forms/choice-chips.tsx';
 import classes from '../forms/form.module.css';
 import { FormFailure, Notice } from '../forms/notice.tsx';
@@ -12,6 +11,7 @@ import { SubmitButton } from '../forms/submit-button.tsx';
 import { type ApiForm, useApiForm } from '../forms/use-api-form.ts';
 import { useText } from '../i18n.ts';
 import { catalogueQuery } from '../queries.ts';
+import { useCatalogueApi } from './catalogue-api.ts';
 import { HeaderEditor } from './header-editor.tsx';
 import { type ProviderPreset, presetValue, providerPresets } from './provider-presets.ts';
 import { ProviderTestResult } from './provider-test-result.tsx';
@@ -40,6 +40,7 @@ type Props = {
 export function ProviderForm({ provider, testsFirst = false, submitLabel, onSaved, onDirty, beside }: Props) {
   const t = useText();
   const queries = useQueryClient();
+  const calls = useCatalogueApi();
   const [preset, setPreset] = useState<ProviderPreset>(providerPresets[provider ? 4 : 0]);
   const connection = useConnectionTest(provider);
   const skipsTest = useRef(false);
@@ -59,8 +60,8 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
       }
       const body = providerBody(values, form.isDirty);
       const { provider: saved } = provider
-        ? await call('PATCH /api/providers', { body: { id: provider.id, ...body } })
-        : await call('POST /api/providers', { body });
+        ? await calls.changeProvider({ id: provider.id, ...body })
+        : await calls.createProvider(body);
       await queries.invalidateQueries({ queryKey: catalogueQuery.queryKey });
       onSaved(saved, found);
     },

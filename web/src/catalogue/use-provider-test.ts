@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
-import { type CallOptions, call } from '../api.ts';
+import type { CallOptions } from '../api.ts';
+import { useCatalogueApi } from './catalogue-api.ts';
 
 export type ProviderTestBody = CallOptions<'POST /api/providers/test'>['body'];
 export type ProviderTestState =
@@ -14,6 +15,7 @@ export function useProviderTest(): {
   run: (body: ProviderTestBody) => Promise<readonly string[] | undefined>;
 } {
   const [state, setState] = useState<ProviderTestState>({ kind: 'idle' });
+  const api = useCatalogueApi();
   const running = useRef<AbortController>(undefined);
   useEffect(() => () => running.current?.abort(), []);
   const run = async (body: ProviderTestBody) => {
@@ -22,7 +24,7 @@ export function useProviderTest(): {
     running.current = controller;
     setState({ kind: 'running' });
     try {
-      const { models } = await call('POST /api/providers/test', { body, signal: controller.signal });
+      const { models } = await api.testProvider(body, controller.signal);
       const ids = models.map((model) => model.id);
       setState({ kind: 'found', ids });
       return ids;

@@ -17,7 +17,7 @@ export function EntryPage({
   text?: ReactNode;
   above?: ReactNode;
   isWide?: boolean;
-  children: ReactNode;
+  children?: ReactNode;
 }) {
   const { productName, tagline, logoDataUrl } = useBranding();
   useTitle(title);
@@ -34,7 +34,7 @@ export function EntryPage({
         {above}
         <h1 className={classes.title}>{title}</h1>
         {text ? <p className={classes.text}>{text}</p> : null}
-        <div className={classes.body}>{children}</div>
+        {children ? <div className={classes.body}>{children}</div> : null}
       </main>
       <LanguageChoice />
     </div>

@@ -110,7 +110,8 @@ function hasField(values: unknown, field: string): boolean {
   return typeof values === 'object' && values !== null && Object.hasOwn(values, field.split('.')[0] ?? '');
 }
 
-function readFieldErrors(details: unknown): FieldError[] {
+/** The faults of single fields in the details of a refusal. */
+export function readFieldErrors(details: unknown): FieldError[] {
   return Array.isArray(details) ? details.filter(isFieldError) : [];
 }
 

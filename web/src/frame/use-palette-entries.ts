@@ -4,18 +4,23 @@ import {
   Boxes,
   CircleHelp,
   Copy,
+  FileCode2,
+  KeyRound,
   Languages,
   Layers,
   LogOut,
   type LucideIcon,
+  MailPlus,
   MessageSquare,
   Palette,
   PanelLeft,
   PenLine,
   Plug,
+  ScrollText,
   Sparkles,
   SquarePen,
   UserRound,
+  UsersRound,
   Wrench,
 } from 'lucide-react';
 import { call } from '../api.ts';
@@ -118,6 +123,7 @@ function useActions(commands: Commands): Entry[] {
 function useSettings(): Entry[] {
   const t = useText();
   const navigate = useNavigate();
+  const { user } = useWorkbench();
   const pages = [
     ['/settings/account', 'settings.account', UserRound],
     ['/settings/providers', 'settings.providers', Plug],
@@ -125,7 +131,15 @@ function useSettings(): Entry[] {
     ['/settings/tiers', 'settings.tiers', Layers],
     ['/settings/tools', 'settings.tools', Wrench],
   ] as const;
-  return pages.map(([to, text, Icon]) => ({
+  const administration = [
+    ['/settings/admin/users', 'settings.users', UsersRound],
+    ['/settings/admin/invitations', 'settings.invitations', MailPlus],
+    ['/settings/admin/single-sign-on', 'settings.singleSignOn', KeyRound],
+    ['/settings/admin/branding', 'settings.branding', Palette],
+    ['/settings/admin/manifest', 'settings.manifest', FileCode2],
+    ['/settings/admin/audit', 'settings.audit', ScrollText],
+  ] as const;
+  return [...pages, ...(user.role === 'admin' ? administration : [])].map(([to, text, Icon]) => ({
     id: to,
     label: t('palette.setting', { name: t(text) }),
     Icon,

@@ -75,6 +75,24 @@ export const texts: Record<keyof typeof english, string> = {
   'person.ruleOpen': 'noch nicht erfüllt',
   'person.passwordRules': 'Bitte beachte die Regeln darunter.',
 
+  'invitation.title': 'Willkommen bei {product}',
+  'invitation.text':
+    'Du bist eingeladen. Wähle einen Namen und ein Passwort, um dein Konto anzulegen. Die Einladung gilt bis {date}.',
+  'invitation.action': 'Konto anlegen',
+  'invitation.busy': 'Wird angelegt …',
+  'invitation.other':
+    'In diesem Browser ist {email} angemeldet. Wenn du dieses Konto anlegst, ist danach das neue angemeldet.',
+  'invitation.usedTitle': 'Du hast schon ein Konto',
+  'invitation.usedText':
+    'Diese Einladung ist eingelöst. Melde dich mit deiner E-Mail-Adresse und dem Passwort an, das du damals gewählt hast.',
+  'invitation.takenText': 'Es gibt schon ein Konto mit dieser E-Mail-Adresse. Melde dich mit seinem Passwort an.',
+  'invitation.expiredTitle': 'Diese Einladung ist abgelaufen',
+  'invitation.expiredText': 'Bitte die Person, die dich eingeladen hat, um einen neuen Link.',
+  'invitation.unknownTitle': 'Dieser Link öffnet keine Einladung',
+  'invitation.unknownText':
+    'Vielleicht wurde er nicht ganz kopiert, oder die Einladung wurde zurückgenommen. Öffne den Link aus der Nachricht noch einmal, oder bitte die Person, die dich eingeladen hat, um einen neuen.',
+  'invitation.failedTitle': 'Die Einladung ließ sich nicht öffnen',
+
   'signIn.title': 'Anmelden',
   'signIn.titleNamed': 'Bei {product} anmelden',
   'signIn.action': 'Anmelden',
@@ -224,6 +242,13 @@ export const texts: Record<keyof typeof english, string> = {
   'settings.models': 'Modelle',
   'settings.tiers': 'Stufen',
   'settings.tools': 'Werkzeuge (MCP)',
+  'settings.admin': 'Verwaltung',
+  'settings.users': 'Benutzer',
+  'settings.invitations': 'Einladungen',
+  'settings.branding': 'Erscheinungsbild',
+  'settings.singleSignOn': 'Single Sign-on',
+  'settings.manifest': 'Manifest',
+  'settings.audit': 'Protokoll',
   'settings.changeFailed': 'Das hat nicht geklappt',
   'settings.readOnlyManaged': 'Diese Installation hat einen Katalog für alle. Nur ihre Verwaltung kann ihn ändern.',
   'settings.readOnlyOff': 'Die Verwaltung hat die Anbietereinstellungen für dein Konto abgeschaltet.',

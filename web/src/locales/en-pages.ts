@@ -73,6 +73,23 @@ export const texts = {
   'person.ruleOpen': 'not yet met',
   'person.passwordRules': 'Please follow the rules below.',
 
+  'invitation.title': 'Welcome to {product}',
+  'invitation.text':
+    'You are invited. Choose a name and a password to make your account. The invitation holds until {date}.',
+  'invitation.action': 'Create account',
+  'invitation.busy': 'Creating…',
+  'invitation.other': 'In this browser {email} is signed in. Creating this account signs in the new one instead.',
+  'invitation.usedTitle': 'You have an account already',
+  'invitation.usedText':
+    'This invitation has been used. Sign in with your e-mail address and the password you chose then.',
+  'invitation.takenText': 'There is an account with this e-mail address. Sign in with its password.',
+  'invitation.expiredTitle': 'This invitation has expired',
+  'invitation.expiredText': 'Ask the person who invited you for a new link.',
+  'invitation.unknownTitle': 'This link does not open an invitation',
+  'invitation.unknownText':
+    'Perhaps it was not copied whole, or the invitation has been taken back. Open the link from the message once more, or ask the person who invited you for a new one.',
+  'invitation.failedTitle': 'The invitation could not be opened',
+
   'signIn.title': 'Sign in',
   'signIn.titleNamed': 'Sign in to {product}',
   'signIn.action': 'Sign in',
@@ -218,6 +235,13 @@ export const texts = {
   'settings.models': 'Models',
   'settings.tiers': 'Tiers',
   'settings.tools': 'Tools (MCP)',
+  'settings.admin': 'Administration',
+  'settings.users': 'Users',
+  'settings.invitations': 'Invitations',
+  'settings.branding': 'Branding',
+  'settings.singleSignOn': 'Single sign-on',
+  'settings.manifest': 'Manifest',
+  'settings.audit': 'Audit log',
   'settings.changeFailed': 'That did not work',
   'settings.readOnlyManaged':
     'This installation keeps one catalogue for everybody. Only its administrators can change it.',

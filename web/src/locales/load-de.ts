@@ -1,7 +1,8 @@
 import texts from 'virtual:catalogue/de';
+import adminTexts from 'virtual:catalogue/de-admin';
 import fileTexts from 'virtual:catalogue/de-files';
 import mcpTexts from 'virtual:catalogue/de-mcp';
 import pageTexts from 'virtual:catalogue/de-pages';
 
 /** All German texts: one file, loaded where German is chosen. */
-export const german = { ...texts, ...pageTexts, ...mcpTexts, ...fileTexts };
+export const german = { ...texts, ...pageTexts, ...mcpTexts, ...fileTexts, ...adminTexts };

@@ -1,21 +1,22 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { useCatalogueApi } from '../catalogue/catalogue-api.ts';
 import { FormFailure, Notice } from '../forms/notice.tsx';
 import { useText } from '../i18n.ts';
-import { catalogueQuery, publicConfigQuery } from '../queries.ts';
+import { publicConfigQuery } from '../queries.ts';
 import classes from './catalogue-view.module.css';
 
 export type Catalogue = NonNullable<ReturnType<typeof useCatalogue>>;
 
 export function useCatalogue() {
-  return useQuery(catalogueQuery).data;
+  return useQuery(useCatalogueApi().query).data;
 }
 
 /** The catalogue as soon as it is there; above it, why it cannot be changed where that is so. */
 export function CatalogueView({ children }: { children: (catalogue: Catalogue) => ReactNode }) {
   const t = useText();
-  const { data, error, refetch } = useQuery(catalogueQuery);
+  const { data, error, refetch } = useQuery(useCatalogueApi().query);
   const { data: config } = useQuery(publicConfigQuery);
   if (data) {
     return (

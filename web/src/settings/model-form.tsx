@@ -3,7 +3,7 @@ import type { Model, ModelTier } from '@homeport/contracts/catalogue';
 import { TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
-import { call } from '../api.ts';
+import { useCatalogueApi } from '../catalogue/catalogue-api.ts';
 import { ModelSizeFields } from '../catalogue/model-size-fields.tsx';
 import { type ModelValues, modelFaults, modelValues, sizesBody } from '../catalogue/model-values.ts';
 import classes from '../forms/form.module.css';
@@ -25,6 +25,7 @@ type Props = {
 export function ModelForm({ model, tiers, onSaved, onDirty, beside }: Props) {
   const t = useText();
   const queries = useQueryClient();
+  const api = useCatalogueApi();
   const [initialValues] = useState(() => modelValues(model));
   const { form, formProps, isBusy, failure } = useApiForm<ModelValues>({
     initialValues,
@@ -32,7 +33,7 @@ export function ModelForm({ model, tiers, onSaved, onDirty, beside }: Props) {
     submit: async (values) => {
       const { displayName, providerModelId } = values;
       const names = { displayName: displayName.trim(), providerModelId: providerModelId.trim() };
-      await call('PATCH /api/models', { body: { id: model.id, ...names, ...sizesBody(values) } });
+      await api.changeModel({ id: model.id, ...names, ...sizesBody(values) });
       await queries.invalidateQueries({ queryKey: catalogueQuery.queryKey });
       onSaved();
     },

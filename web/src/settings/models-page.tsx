@@ -3,6 +3,7 @@ import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
+import { type CatalogueOwner, useCatalogueOwner } from '../catalogue/catalogue-api.ts';
 import { Notice } from '../forms/notice.tsx';
 import { useText } from '../i18n.ts';
 import { AddModelsDialog } from './add-models-dialog.tsx';
@@ -18,24 +19,22 @@ type Dialog = { kind: 'add'; provider: Provider } | { kind: 'edit'; model: Model
 /** `/settings/models` */
 export function ModelsPage() {
   const t = useText();
+  const owner = useCatalogueOwner();
   const catalogue = useCatalogue();
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);
   return (
-    <Section title={t('settings.models')} text={t('models.text')}>
+    <Section
+      title={owner ? t('users.modelsOf', { name: owner.name }) : t('settings.models')}
+      text={t(owner ? 'users.modelsText' : 'models.text')}
+    >
       <CatalogueView>
         {({ providers, modelTiers, canEdit }) =>
           providers.length === 0 ? (
             <EmptyState
               title={t('models.emptyTitle')}
               text={t(canEdit ? 'models.emptyText' : 'providers.emptyReadOnly')}
-              action={
-                canEdit ? (
-                  <Button component={Link} to="/settings/providers">
-                    {t('models.emptyAction')}
-                  </Button>
-                ) : undefined
-              }
+              action={canEdit ? <ProvidersLink owner={owner} /> : undefined}
             />
           ) : (
             providers.map((provider) => (
@@ -93,5 +92,24 @@ export function ModelsPage() {
         </FormDialog>
       ) : null}
     </Section>
+  );
+}
+
+function ProvidersLink({ owner }: { owner: CatalogueOwner | undefined }) {
+  const t = useText();
+  if (!owner) {
+    return (
+      <Button component={Link} to="/settings/providers">
+        {t('models.emptyAction')}
+      </Button>
+    );
+  }
+  const { userId } = owner;
+  return (
+    <Button
+      renderRoot={(props) => <Link {...props} to="/settings/admin/users/$userId/providers" params={{ userId }} />}
+    >
+      {t('models.emptyAction')}
+    </Button>
   );
 }

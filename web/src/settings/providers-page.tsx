@@ -2,6 +2,7 @@ import type { Provider } from '@homeport/contracts/catalogue';
 import { Button } from '@mantine/core';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
+import { useCatalogueOwner } from '../catalogue/catalogue-api.ts';
 import { ProviderForm } from '../catalogue/provider-form.tsx';
 import { showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
@@ -19,6 +20,7 @@ type Dialog =
 /** `/settings/providers` */
 export function ProvidersPage() {
   const t = useText();
+  const owner = useCatalogueOwner();
   const catalogue = useCatalogue();
   const [dialog, setDialog] = useState<Dialog>();
   const add = (
@@ -28,7 +30,11 @@ export function ProvidersPage() {
   );
   const hasSome = catalogue?.canEdit && catalogue.providers.length > 0;
   return (
-    <Section title={t('settings.providers')} text={t('providers.text')} action={hasSome ? add : undefined}>
+    <Section
+      title={owner ? t('users.providersOf', { name: owner.name }) : t('settings.providers')}
+      text={t(owner ? 'users.providersText' : 'providers.text')}
+      action={hasSome ? add : undefined}
+    >
       <CatalogueView>
         {({ providers, canEdit }) =>
           providers.length === 0 ? (

@@ -4,8 +4,8 @@ import { Button } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
-import { call } from '../api.ts';
 import { ApiFailure } from '../api-failure.ts';
+import { useCatalogueApi } from '../catalogue/catalogue-api.ts';
 import formClasses from '../forms/form.module.css';
 import { FormFailure, Notice } from '../forms/notice.tsx';
 import { SubmitButton } from '../forms/submit-button.tsx';
@@ -23,6 +23,7 @@ import { UnsavedGuard } from './unsaved-guard.tsx';
 export function TierEditor({ catalogue }: { catalogue: Catalogue }) {
   const t = useText();
   const queries = useQueryClient();
+  const api = useCatalogueApi();
   const stored = catalogue.modelTiers;
   const [initialValues] = useState(() => ({ tiers: copy(stored) }));
   const [announcement, setAnnouncement] = useState('');
@@ -34,7 +35,7 @@ export function TierEditor({ catalogue }: { catalogue: Catalogue }) {
     validate: ({ tiers }) => tierFaults(tiers, t),
     submit: async ({ tiers }) => {
       const body = { tiers: tiers.map(({ value, label }) => ({ value, label: label.trim() })) };
-      const { modelTiers } = await call('PUT /api/model-tiers', { body });
+      const { modelTiers } = await api.replaceTiers(body);
       await queries.invalidateQueries({ queryKey: catalogueQuery.queryKey });
       reset(modelTiers);
       showToast(t('form.saved'));

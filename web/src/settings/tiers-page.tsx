@@ -1,3 +1,4 @@
+import { useCatalogueOwner } from '../catalogue/catalogue-api.ts';
 import { useText } from '../i18n.ts';
 import { CatalogueView } from './catalogue-view.tsx';
 import { Section } from './section.tsx';
@@ -7,8 +8,12 @@ import classes from './tiers.module.css';
 /** `/settings/tiers` */
 export function TiersPage() {
   const t = useText();
+  const owner = useCatalogueOwner();
   return (
-    <Section title={t('settings.tiers')} text={t('tiers.text')}>
+    <Section
+      title={owner ? t('users.tiersOf', { name: owner.name }) : t('settings.tiers')}
+      text={t(owner ? 'users.tiersText' : 'tiers.text')}
+    >
       <CatalogueView>
         {(catalogue) =>
           catalogue.canEdit ? (

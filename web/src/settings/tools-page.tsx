@@ -1,4 +1,5 @@
 import '../mcp/mcp-texts.ts';
+import { useCatalogueOwner } from '../catalogue/catalogue-api.ts';
 import { useText } from '../i18n.ts';
 import { McpServersView } from '../mcp/mcp-servers-view.tsx';
 import { Section } from './section.tsx';
@@ -6,9 +7,13 @@ import { Section } from './section.tsx';
 /** `/settings/tools` */
 export function ToolsPage() {
   const t = useText();
+  const owner = useCatalogueOwner();
   return (
-    <Section title={t('settings.tools')} text={t('mcp.text')}>
-      <McpServersView />
+    <Section
+      title={owner ? t('users.toolsOf', { name: owner.name }) : t('settings.tools')}
+      text={t(owner ? 'users.toolsText' : 'mcp.text')}
+    >
+      {owner ? <McpServersView userId={owner.userId} /> : <McpServersView />}
     </Section>
   );
 }

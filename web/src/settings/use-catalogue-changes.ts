@@ -1,6 +1,6 @@
 import type { Model, Provider } from '@homeport/contracts/catalogue';
 import { useQueryClient } from '@tanstack/react-query';
-import { call } from '../api.ts';
+import { useCatalogueApi } from '../catalogue/catalogue-api.ts';
 import { failureText } from '../failure-text.ts';
 import { showFailure, showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
@@ -11,20 +11,21 @@ import { focusSectionTitle } from './section.tsx';
 export function useCatalogueChanges() {
   const t = useText();
   const queries = useQueryClient();
-  const { queryKey } = catalogueQuery;
+  const api = useCatalogueApi();
+  const { queryKey } = api.query;
 
   const models = () => queries.getQueryData(queryKey)?.providers.flatMap((provider) => provider.models) ?? [];
   const run = async (work: () => Promise<{ defaultModelId: string | null }>): Promise<boolean> => {
     const before = models().find((model) => model.isDefault)?.id;
     try {
       const { defaultModelId } = await work();
-      await queries.invalidateQueries({ queryKey });
+      await queries.invalidateQueries({ queryKey: catalogueQuery.queryKey });
       const now = models().find((model) => model.id === defaultModelId);
       if (now && now.id !== before) showToast(t('models.defaultMoved', { name: now.displayName }));
       return true;
     } catch (error) {
       showFailure(t('settings.changeFailed'), failureText(error, t));
-      await queries.invalidateQueries({ queryKey });
+      await queries.invalidateQueries({ queryKey: catalogueQuery.queryKey });
       return false;
     }
   };
@@ -41,20 +42,20 @@ export function useCatalogueChanges() {
   return {
     switchProvider: ({ id }: Provider, enabled: boolean) => {
       show((provider) => (provider.id === id ? { ...provider, enabled } : provider));
-      return run(() => call('PATCH /api/providers', { body: { id, enabled } }));
+      return run(() => api.changeProvider({ id, enabled }));
     },
     deleteProvider: async ({ id, name }: Provider) => {
-      if (!(await run(() => call('DELETE /api/providers', { query: { id } })))) return;
+      if (!(await run(() => api.deleteProvider(id)))) return;
       showToast(t('providers.deleted', { name }));
       focusSectionTitle();
     },
     switchModel: ({ id }: Model, enabled: boolean) => {
       showModel(id, { enabled });
-      return run(() => call('PATCH /api/models', { body: { id, enabled } }));
+      return run(() => api.changeModel({ id, enabled }));
     },
-    makeDefault: ({ id }: Model) => run(() => call('PATCH /api/models', { body: { id, isDefault: true } })),
+    makeDefault: ({ id }: Model) => run(() => api.changeModel({ id, isDefault: true })),
     deleteModel: async ({ id, displayName }: Model) => {
-      if (!(await run(() => call('DELETE /api/models', { query: { id } })))) return;
+      if (!(await run(() => api.deleteModel(id)))) return;
       showToast(t('models.deleted', { name: displayName }));
       focusSectionTitle();
     },

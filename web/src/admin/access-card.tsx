@@ -1,0 +1,50 @@
+import '../settings/settings.css';
+import type { ManagedUser } from '@homeport/contracts/admin';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { failureText } from '../failure-text.ts';
+import { Notice } from '../forms/notice.tsx';
+import { showFailure, showToast } from '../frame/toasts.tsx';
+import { useText } from '../i18n.ts';
+import { Card } from '../settings/section.tsx';
+import { type AccountChoices, AccountSwitches } from './account-fields.tsx';
+import { changeUser } from './admin-queries.ts';
+
+type Change = Partial<Pick<AccountChoices, 'providerSettingsEnabled' | 'mcpSettingsEnabled'>>;
+
+/** What the user may change alone: switches that act at once and can be undone. */
+export function AccessCard({ user }: { user: ManagedUser }) {
+  const t = useText();
+  const queries = useQueryClient();
+  const [shown, setShown] = useState<Change>({});
+  const change = async (next: Change, isUndo = false) => {
+    setShown(next);
+    const before: Change = Object.fromEntries(Object.entries(next).map(([name, value]) => [name, !value]));
+    try {
+      await changeUser(queries, { id: user.id, ...next });
+      if (!isUndo) {
+        showToast(t('users.switched', { name: user.name }), {
+          label: t('nav.undo'),
+          run: () => void change(before, true),
+        });
+      }
+    } catch (error) {
+      showFailure(t('settings.changeFailed'), failureText(error, t));
+    }
+    setShown({});
+  };
+  return (
+    <Card title={t('users.access')} text={t('users.accessText')}>
+      {user.role === 'admin' ? <Notice kind="info">{t('users.accessAdmin')}</Notice> : null}
+      <AccountSwitches
+        values={{ ...user, ...shown }}
+        onChange={({ providerSettingsEnabled, mcpSettingsEnabled }) =>
+          void change({
+            ...(providerSettingsEnabled === undefined ? {} : { providerSettingsEnabled }),
+            ...(mcpSettingsEnabled === undefined ? {} : { mcpSettingsEnabled }),
+          })
+        }
+      />
+    </Card>
+  );
+}

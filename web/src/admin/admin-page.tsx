@@ -1,0 +1,26 @@
+import './admin-texts.ts';
+import { Button } from '@mantine/core';
+import { Link, Outlet } from '@tanstack/react-router';
+import { useText } from '../i18n.ts';
+import { EmptyState, Section } from '../settings/section.tsx';
+import { useWorkbench } from '../workbench.ts';
+
+/** `/settings/admin/*`: for administrators; anybody else learns why there is nothing here. */
+export function AdminPage() {
+  const t = useText();
+  const { user } = useWorkbench();
+  if (user.role === 'admin') return <Outlet />;
+  return (
+    <Section title={t('settings.admin')} text={t('admin.text')}>
+      <EmptyState
+        title={t('admin.forbiddenTitle')}
+        text={t('admin.forbiddenText')}
+        action={
+          <Button component={Link} to="/settings/account" variant="default">
+            {t('admin.forbiddenAction')}
+          </Button>
+        }
+      />
+    </Section>
+  );
+}

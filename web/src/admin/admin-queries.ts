@@ -1,0 +1,104 @@
+import type { ManagedUser } from '@homeport/contracts/admin';
+import { infiniteQueryOptions, keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query';
+import { call } from '../api.ts';
+import { ApiFailure } from '../api-failure.ts';
+import { meQuery } from '../queries.ts';
+
+/** Server state of administration, as TanStack Query options. */
+
+/** Pages of the users whose name or address has `q` in it. */
+export function usersQuery(q: string) {
+  return infiniteQueryOptions({
+    queryKey: ['admin-users', 'list', q],
+    queryFn: ({ pageParam, signal }) =>
+      call('GET /api/admin/users', { query: { q, cursor: pageParam, limit: '50' }, signal }),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.nextCursor,
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** One user; null when there is none of this id. */
+export function userQuery(id: string) {
+  return queryOptions({
+    queryKey: ['admin-users', 'one', id],
+    queryFn: async ({ signal }) => {
+      const { users } = await call('GET /api/admin/users', { query: { q: id, limit: '2' }, signal });
+      return users.find((user) => user.id === id) ?? null;
+    },
+  });
+}
+
+/** Users asked for to know them by name. */
+const directoryPages = 10;
+
+/** Names by user id, of the newest 5,000 users; what is not among them is shown by its id. */
+export const directoryQuery = queryOptions({
+  queryKey: ['admin-users', 'directory'],
+  queryFn: async ({ signal }) => {
+    const names = new Map<string, { name: string; email: string }>();
+    let cursor: string | undefined;
+    for (let page = 0; page < directoryPages; page += 1) {
+      const answer = await call('GET /api/admin/users', { query: { cursor, limit: '500' }, signal });
+      for (const { id, name, email } of answer.users) names.set(id, { name, email });
+      if (answer.nextCursor === null) break;
+      cursor = answer.nextCursor;
+    }
+    return names;
+  },
+  staleTime: 60_000,
+});
+
+export const invitationsQuery = infiniteQueryOptions({
+  queryKey: ['admin-invitations'],
+  queryFn: async ({ pageParam, signal }) => {
+    const answer = await call('GET /api/invitations', { query: { cursor: pageParam, limit: '50' }, signal });
+    if ('invitations' in answer) return answer;
+    throw new ApiFailure('unreadable', '');
+  },
+  initialPageParam: '',
+  getNextPageParam: (page) => page.nextCursor,
+});
+
+export const configQuery = queryOptions({
+  queryKey: ['admin-config'],
+  queryFn: ({ signal }) => call('GET /api/admin/config', { signal }),
+});
+
+export const auditQuery = infiniteQueryOptions({
+  queryKey: ['admin-audit'],
+  queryFn: ({ pageParam, signal }) =>
+    call('GET /api/admin/audit', { query: { cursor: pageParam, limit: '100' }, signal }),
+  initialPageParam: '',
+  getNextPageParam: (page) => page.nextCursor,
+  staleTime: 0,
+});
+
+/** Changes one user and shows the new state everywhere; one's own account included. */
+export async function changeUser(queries: QueryClient, body: UserChange): Promise<ManagedUser> {
+  const user = await callPatch(body);
+  queries.setQueryData(userQuery(user.id).queryKey, user);
+  const me = queries.getQueryData(meQuery.queryKey)?.user;
+  await Promise.all([
+    queries.invalidateQueries({ queryKey: ['admin-users', 'list'] }),
+    me?.id === user.id ? queries.invalidateQueries({ queryKey: meQuery.queryKey }) : undefined,
+  ]);
+  return user;
+}
+
+type UserChange = {
+  id: string;
+  name?: string;
+  role?: 'admin' | 'user';
+  enabled?: boolean;
+  password?: string;
+  mustChangePassword?: boolean;
+  providerSettingsEnabled?: boolean;
+  mcpSettingsEnabled?: boolean;
+};
+
+async function callPatch(body: UserChange): Promise<ManagedUser> {
+  const answer = await call('PATCH /api/admin/users', { body });
+  if ('user' in answer) return answer.user;
+  throw new ApiFailure('unreadable', '');
+}

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AuditEvent } from '@homeport/contracts/admin';
+import { areaOf, auditWords, detailText, groupByDay, sentenceOf } from './audit-words.ts';
+
+const names = new Map([['u1', { name: 'Ada', email: 'ada@example.org' }]]);
+const t = (id: string, values: Record<string, unknown> = {}) =>
+  id.endsWith('done_now') ? id : `${id} ${values.actor} ${values.target}`;
+const event = (changes: Partial<AuditEvent>): AuditEvent => ({
+  id: 'e1',
+  at: '2026-01-02T03:04:05.000Z',
+  actorId: 'u1',
+  action: 'user.created',
+  targetType: 'user',
+  targetId: 'u2',
+  address: '192.0.2.7',
+  requestId: 'r1',
+  details: {},
+  ...changes,
+});
+
+test('people are named as far as they are known', () => {
+  assert.equal(sentenceOf(event({ targetId: 'u1' }), names, t), 'audit.is.user.created Ada Ada');
+  assert.equal(
+    sentenceOf(event({ details: { email: 'grace@example.org' } }), names, t),
+    'audit.is.user.created Ada grace@example.org',
+  );
+  assert.equal(
+    sentenceOf(event({ actorId: '0193c2a0-0000-7000-8000-00000000beef', targetId: null }), names, t),
+    'audit.is.user.created …00000000beef ',
+  );
+});
+
+test('an action that is new here still has a sentence', () => {
+  assert.equal(sentenceOf(event({ action: 'thing.done_now' }), names, t), 'audit.is.other Ada u2');
+  assert.equal(areaOf('thing.done_now'), 'installation');
+  assert.equal(areaOf('session.signed_in'), 'signIn');
+});
+
+test('a search finds the person by address too', () => {
+  const words = auditWords(event({ details: { role: 'Admin' } }), 'Ada did it', names);
+  for (const word of ['ada@example.org', '192.0.2.7', 'r1', 'user.created', '"role":"admin"']) {
+    assert.ok(words.includes(word), word);
+  }
+});
+
+test('events stand under the day they happened on', () => {
+  const days = groupByDay(
+    ['2026-01-03T12:00:00Z', '2026-01-02T12:00:00Z', '2026-01-02T11:00:00Z'].map((at) => event({ at })),
+  );
+  assert.deepEqual(
+    days.map((day) => day.events.length),
+    [1, 2],
+  );
+});
+
+test('details are one line', () => {
+  assert.equal(detailText(['name', 'role']), 'name, role');
+  assert.equal(detailText(null), 'null');
+  assert.equal(detailText(true), 'true');
+});

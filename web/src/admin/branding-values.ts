@@ -1,0 +1,66 @@
+import { limits } from '@homeport/contracts/limits';
+import type { Branding } from '@homeport/contracts/system';
+import type { CallOptions } from '../api.ts';
+import { contrast, readableOn } from '../brand-color.ts';
+import { textFault } from '../forms/rules.ts';
+import type { Translate } from '../i18n.ts';
+
+/** Text must stand out this much (WCAG 1.4.3). */
+export const readable = 4.5;
+
+/** What the branding form holds. */
+export type BrandingValues = Branding & { foreground: 'auto' | 'own' };
+
+export function brandingValues(branding: Branding): BrandingValues {
+  const isAuto = branding.primaryForegroundColor.toLowerCase() === proposedForeground(branding.primaryColor);
+  return { ...branding, foreground: isAuto ? 'auto' : 'own' };
+}
+
+/** White where it can be read on the colour, else black. */
+export function proposedForeground(primary: string): string {
+  return readableOn(primary, '#ffffff');
+}
+
+/** The branding that the values stand for; colours that are no colours yet are those of `stored`. */
+export function chosenBranding(values: BrandingValues, stored: Branding): Branding {
+  const { foreground, ...branding } = values;
+  const primaryColor = isColor(values.primaryColor) ? values.primaryColor : stored.primaryColor;
+  const own = isColor(values.primaryForegroundColor) ? values.primaryForegroundColor : stored.primaryForegroundColor;
+  const primaryForegroundColor = foreground === 'auto' ? proposedForeground(primaryColor) : own;
+  return { ...branding, primaryColor, primaryForegroundColor };
+}
+
+export function brandingFaults(values: BrandingValues, t: Translate): Record<string, string | null> {
+  return {
+    productName: textFault(values.productName, limits.productNameMax, t),
+    tagline: values.tagline.trim().length > limits.taglineMax ? t('form.tooLong', { max: limits.taglineMax }) : null,
+    primaryColor: isColor(values.primaryColor) ? null : t('branding.colorBad'),
+    primaryForegroundColor:
+      values.foreground === 'auto' || isColor(values.primaryForegroundColor) ? null : t('branding.colorBad'),
+  };
+}
+
+type Patch = NonNullable<CallOptions<'POST /api/admin/config'>['body']['branding']>;
+
+/** What differs from the stored branding; images are large and travel only when they are new. */
+export function brandingPatch(values: BrandingValues, stored: Branding): Patch {
+  const { logoDataUrl, faviconDataUrl, ...rest } = chosenBranding(values, stored);
+  return {
+    ...rest,
+    productName: rest.productName.trim(),
+    tagline: rest.tagline.trim(),
+    ...(logoDataUrl === stored.logoDataUrl ? {} : { logoDataUrl }),
+    ...(faviconDataUrl === stored.faviconDataUrl ? {} : { faviconDataUrl }),
+  };
+}
+
+/** The contrast for people, never rounded up to a pass. */
+export function contrastText(first: string, second: string, locale: string): { ratio: number; text: string } {
+  const ratio = contrast(first, second);
+  const shown = Math.floor(ratio * 10) / 10;
+  return { ratio, text: new Intl.NumberFormat(locale, { minimumFractionDigits: 1 }).format(shown) };
+}
+
+function isColor(value: string): boolean {
+  return /^#[0-9a-f]{6}$/i.test(value);
+}

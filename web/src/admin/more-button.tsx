@@ -1,0 +1,21 @@
+import { Button } from '@mantine/core';
+import { useText } from '../i18n.ts';
+import classes from './admin.module.css';
+
+type Query = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => Promise<unknown> };
+
+/** The next page of a list, where there is one. */
+export function MoreButton({ query }: { query: Query }) {
+  const t = useText();
+  if (!query.hasNextPage) return null;
+  return (
+    <Button
+      variant="default"
+      className={classes.moreButton}
+      aria-disabled={query.isFetchingNextPage}
+      onClick={() => !query.isFetchingNextPage && void query.fetchNextPage()}
+    >
+      {t(query.isFetchingNextPage ? 'app.loading' : 'admin.more')}
+    </Button>
+  );
+}

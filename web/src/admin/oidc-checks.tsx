@@ -1,0 +1,27 @@
+import { CircleCheck, CircleX } from 'lucide-react';
+import { FormFailure, Notice } from '../forms/notice.tsx';
+import { useText } from '../i18n.ts';
+import classes from './admin.module.css';
+import type { OidcTestState } from './use-oidc-test.ts';
+
+/** The checks of a test, each with what the server found. */
+export function OidcChecks({ state }: { state: OidcTestState }) {
+  const t = useText();
+  if (state.kind === 'failed') return <FormFailure failure={state.failure} />;
+  if (state.kind !== 'checked') return null;
+  return (
+    <Notice kind={state.isOk ? 'success' : 'failure'} title={t(state.isOk ? 'sso.passed' : 'sso.failed')}>
+      <ul className={classes.checks}>
+        {state.checks.map(({ name, ok, message }) => (
+          <li key={name} data-ok={ok}>
+            {ok ? <CircleCheck size={16} aria-hidden /> : <CircleX size={16} aria-hidden />}
+            <span>
+              <b>{t(`sso.check.${name}`)}</b>
+              <span className="visually-hidden">{t(ok ? 'sso.checkOk' : 'sso.checkFailed')}</span> {message}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Notice>
+  );
+}

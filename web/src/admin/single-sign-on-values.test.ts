@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  connectionOf,
+  readDomains,
+  singleSignOnFaults,
+  singleSignOnPatch,
+  singleSignOnValues,
+} from './single-sign-on-values.ts';
+
+const t = (id: string) => id;
+const values = singleSignOnValues({
+  enabled: false,
+  providerKey: 'sso',
+  label: 'Single sign-on',
+  issuer: '',
+  discoveryUrl: '',
+  clientId: '',
+  hasClientSecret: true,
+  scopes: 'openid profile email',
+  autoProvision: false,
+  linkByEmail: false,
+  allowedDomains: [],
+});
+const faultsOf = (changes: Partial<typeof values>) =>
+  Object.entries(singleSignOnFaults({ ...values, ...changes }, t)).flatMap(([name, fault]) => (fault ? [name] : []));
+
+test('what is off may be unfinished; what is on needs an issuer and a client', () => {
+  assert.deepEqual(faultsOf({}), []);
+  assert.deepEqual(faultsOf({ enabled: true }), ['issuer', 'clientId']);
+  assert.deepEqual(faultsOf({ enabled: true, issuer: 'https://id.example.org', clientId: 'homeport' }), []);
+  assert.deepEqual(faultsOf({ issuer: 'id.example.org', providerKey: '-a', label: ' ' }), [
+    'label',
+    'providerKey',
+    'issuer',
+  ]);
+});
+
+test('the secret is sent when it is new, null when it is removed, else not at all', () => {
+  assert.equal('clientSecret' in singleSignOnPatch(values), false);
+  assert.equal(singleSignOnPatch({ ...values, clientSecret: 'x' }).clientSecret, 'x');
+  assert.equal(singleSignOnPatch({ ...values, clearsSecret: true }).clientSecret, null);
+});
+
+test('a test result holds until something that matters is changed', () => {
+  assert.equal(connectionOf({ ...values, label: 'Other', issuer: ' ' }), connectionOf(values));
+  assert.notEqual(connectionOf({ ...values, clientSecret: 'x' }), connectionOf(values));
+});
+
+test('domains are read from lists and addresses', () => {
+  assert.deepEqual(readDomains('Example.org, @a.example\nada@b.example; example.org nonsense -x.org'), {
+    domains: ['example.org', 'a.example', 'b.example'],
+    bad: ['nonsense', '-x.org'],
+  });
+});

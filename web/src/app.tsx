@@ -1,0 +1,46 @@
+import type { Branding } from '@homeport/contracts/system';
+import { I18nProvider } from '@lingui/react';
+import { MantineProvider } from '@mantine/core';
+import { type QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import { Toasts } from './frame/toasts.tsx';
+import { i18n, translate } from './i18n.ts';
+import { publicConfigQuery } from './queries.ts';
+import { createAppRouter } from './router.tsx';
+import { createAppTheme, createVariables } from './theme.ts';
+
+/** The whole client. `branding` is what the first render shows; a change of it shows at once. */
+export function App({ queries, branding, nonce }: { queries: QueryClient; branding: Branding; nonce: string }) {
+  const [router] = useState(() => createAppRouter(queries));
+  return (
+    <I18nProvider i18n={i18n}>
+      <QueryClientProvider client={queries}>
+        <Branded first={branding} nonce={nonce}>
+          <RouterProvider router={router} />
+          <Toasts />
+        </Branded>
+      </QueryClientProvider>
+    </I18nProvider>
+  );
+}
+
+function Branded({ first, nonce, children }: { first: Branding; nonce: string; children: ReactNode }) {
+  const branding = useQuery(publicConfigQuery).data?.branding ?? first;
+  const theme = useMemo(() => createAppTheme(branding, translate), [branding]);
+  const variables = useMemo(() => createVariables(branding), [branding]);
+  const { faviconDataUrl } = branding;
+  useEffect(() => {
+    document.querySelector('link[rel="icon"]')?.setAttribute('href', faviconDataUrl ?? '/favicon.svg');
+  }, [faviconDataUrl]);
+  return (
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={variables}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+    >
+      {children}
+    </MantineProvider>
+  );
+}

@@ -1,0 +1,56 @@
+import { queryOptions } from '@tanstack/react-query';
+import { createContext, use } from 'react';
+import { type CallOptions, call } from '../api.ts';
+import { catalogueQuery } from '../queries.ts';
+
+/** Somebody whose catalogue an administrator works on (community edition). */
+export type CatalogueOwner = { userId: string; name: string };
+
+/** Whose catalogue the components below work on; undefined: the signed-in user's own, or the shared one. */
+export const CatalogueOwnerContext = createContext<CatalogueOwner | undefined>(undefined);
+
+export function useCatalogueOwner(): CatalogueOwner | undefined {
+  return use(CatalogueOwnerContext);
+}
+
+export type CatalogueApi = ReturnType<typeof catalogueApi>;
+
+/** The calls of one catalogue. Whatever changes one makes every catalogue in memory stale: an owner may be oneself. */
+export function useCatalogueApi(): CatalogueApi {
+  return catalogueApi(useCatalogueOwner()?.userId);
+}
+
+type Body<R extends Parameters<typeof call>[0]> = CallOptions<R> extends { body?: infer B } ? B : never;
+
+function catalogueApi(userId: string | undefined) {
+  if (userId === undefined) return { query: catalogueQuery, ...ownCalls };
+  const query = { userId };
+  return {
+    query: queryOptions({
+      queryKey: [...catalogueQuery.queryKey, userId],
+      queryFn: ({ signal }) => call('GET /api/admin/providers', { query, signal }),
+      staleTime: 15_000,
+    }),
+    createProvider: (body: Body<'POST /api/providers'>) => call('POST /api/admin/providers', { query, body }),
+    changeProvider: (body: Body<'PATCH /api/providers'>) => call('PATCH /api/admin/providers', { query, body }),
+    deleteProvider: (id: string) => call('DELETE /api/admin/providers', { query: { userId, id } }),
+    testProvider: (body: Body<'POST /api/providers/test'>, signal: AbortSignal) =>
+      call('POST /api/admin/providers/test', { query, body, signal }),
+    createModel: (body: Body<'POST /api/models'>) => call('POST /api/admin/models', { query, body }),
+    changeModel: (body: Body<'PATCH /api/models'>) => call('PATCH /api/admin/models', { query, body }),
+    deleteModel: (id: string) => call('DELETE /api/admin/models', { query: { userId, id } }),
+    replaceTiers: (body: Body<'PUT /api/model-tiers'>) => call('PUT /api/admin/model-tiers', { query, body }),
+  };
+}
+
+const ownCalls = {
+  createProvider: (body: Body<'POST /api/providers'>) => call('POST /api/providers', { body }),
+  changeProvider: (body: Body<'PATCH /api/providers'>) => call('PATCH /api/providers', { body }),
+  deleteProvider: (id: string) => call('DELETE /api/providers', { query: { id } }),
+  testProvider: (body: Body<'POST /api/providers/test'>, signal: AbortSignal) =>
+    call('POST /api/providers/test', { body, signal }),
+  createModel: (body: Body<'POST /api/models'>) => call('POST /api/models', { body }),
+  changeModel: (body: Body<'PATCH /api/models'>) => call('PATCH /api/models', { body }),
+  deleteModel: (id: string) => call('DELETE /api/models', { query: { id } }),
+  replaceTiers: (body: Body<'PUT /api/model-tiers'>) => call('PUT /api/model-tiers', { body }),
+};
