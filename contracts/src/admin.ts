@@ -200,7 +200,7 @@ export const adminEndpoints = {
     method: 'GET',
     path: '/api/admin/users',
     access: 'admin',
-    summary: 'All users, a page at a time; q searches names and addresses',
+    summary: 'All users, a page at a time; q searches names and addresses, or is the id of one',
     query: z.object({ q: z.string().trim().max(limits.searchMax).optional(), ...page }),
     response: z.object({ users: z.array(managedUser), nextCursor }),
   }),

@@ -186,7 +186,7 @@ describe('community edition', () => {
     assert.equal(kept.body.user.name, 'Still Root');
   });
 
-  test('the list pages, newest first, and finds by part of name or address', async () => {
+  test('the list pages, newest first, and finds by part of name or address, or by id', async () => {
     const ids: string[] = [];
     for (let index = 0; index < 5; index += 1) {
       ids.unshift((await create({ name: `Zoë ${index}% \\_x`, email: newEmail() })).body.user.id);
@@ -204,6 +204,11 @@ describe('community edition', () => {
     assert.deepEqual(
       found.body.users.map((user: Json) => user.name),
       ['Zoë 3% \\_x'],
+    );
+    const byId = await list(`?q=${ids[1]}`);
+    assert.deepEqual(
+      byId.body.users.map((user: Json) => user.id),
+      [ids[1]],
     );
     const everybody = await list('?limit=500');
     const { rows } = await app.db.pool.query('select id from users');

@@ -22,7 +22,7 @@ type UserPatch = Exclude<z.output<typeof userPatchBody>, { all: true }>;
 type Administrator = { id: string; sessionId: string };
 type PageRequest = { q?: string | undefined; limit?: number | undefined; cursor?: string | undefined };
 
-/** One page of all users, newest first; `q` finds a part of a name or an address, whatever its case. */
+/** One page of all users, newest first; `q` finds a part of a name or an address, whatever its case, or an id. */
 export async function listUsers(
   deps: Pick<Deps, 'db'>,
   request: PageRequest,
@@ -35,7 +35,11 @@ export async function listUsers(
   if (q !== undefined && q !== '') {
     const pattern = `%${q.replace(/[\\%_]/g, '\\$&')}%`;
     query = query.where((where) =>
-      where.or([where('users.name', 'ilike', pattern), where('users.email', 'ilike', pattern)]),
+      where.or([
+        where('users.name', 'ilike', pattern),
+        where('users.email', 'ilike', pattern),
+        where('users.id', '=', q),
+      ]),
     );
   }
   if (request.cursor !== undefined) {
