@@ -79,6 +79,7 @@ test('a model is searched, kept for the conversation or used once', async ({
   await picker.click();
   await expect(page.getByRole('option', { name: /^Default/ })).toHaveAttribute('aria-selected', 'true');
   await expect(page.getByRole('group', { name: 'Maximum' }).getByRole('option')).toHaveText(/^think/);
+  await expect(page.getByRole('dialog', { name: 'Choose a model' })).toBeInViewport({ ratio: 1 });
   await search.fill('WORDS scripted 15');
   await expect(page.getByRole('option')).toHaveCount(1);
   await expect(page.getByRole('option').locator('mark')).toHaveText(['words', '15']);

@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { Check, Search, Settings2 } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { Highlighted } from '../frame/highlighted.tsx';
-import { Anchor } from '../frame/menu-at.tsx';
+import { Anchor, intoView } from '../frame/menu-at.tsx';
 import { searchWords } from '../frame/search-words.ts';
 import type { MenuPlace } from '../frame/use-menu.ts';
 import { i18n, useText } from '../i18n.ts';
@@ -76,6 +76,7 @@ export function ModelMenu({ catalogue, chosenId, keeps, onChoose, onKeeps, butto
       shadow="md"
       radius="md"
       transitionProps={{ duration: 80 }}
+      middlewares={intoView}
     >
       <Popover.Target>
         <Anchor element={button} />

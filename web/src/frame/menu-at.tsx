@@ -4,19 +4,17 @@ import type { MenuPlace } from './use-menu.ts';
 
 type Props = MenuPlace & Pick<MenuProps, 'position' | 'width' | 'offset'> & { label: string; children: ReactNode };
 
+/** What drops down is never higher than the room there is for it. */
+export const intoView: MenuProps['middlewares'] = { flip: true, shift: true, size: { padding: 8 } };
+
 /** An open menu at a button that stands elsewhere on the page. Load it lazily: menus are a tenth of the client. */
 export function MenuAt({ button, onClose, label, children, ...props }: Props) {
   return (
-    <Menu opened onClose={onClose} returnFocus={false} {...props}>
+    <Menu opened onClose={onClose} returnFocus={false} middlewares={intoView} {...props}>
       <Menu.Target>
         <Anchor element={button} />
       </Menu.Target>
-      <Menu.Dropdown
-        aria-label={label}
-        aria-labelledby={undefined}
-        mah="min(30rem, 70dvh)"
-        style={{ overflowY: 'auto' }}
-      >
+      <Menu.Dropdown aria-label={label} aria-labelledby={undefined} style={{ overflowY: 'auto' }}>
         {children}
       </Menu.Dropdown>
     </Menu>
