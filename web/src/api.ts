@@ -67,7 +67,7 @@ export async function getConversation(
 
 /** A page of the conversation list. */
 export async function listConversations(
-  query: { archived?: '1'; q?: string; cursor?: string; limit?: string },
+  query: { archived?: '1'; projectId?: string; q?: string; cursor?: string; limit?: string },
   signal?: AbortSignal,
 ): Promise<ChatList> {
   return narrowList(await call('GET /api/chats', { query, signal }));

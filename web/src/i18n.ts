@@ -7,9 +7,15 @@ import type { texts as adminTexts } from './locales/en-admin.ts';
 import type { texts as fileTexts } from './locales/en-files.ts';
 import type { texts as mcpTexts } from './locales/en-mcp.ts';
 import type { texts as pageTexts } from './locales/en-pages.ts';
+import type { texts as projectTexts } from './locales/en-projects.ts';
 
 /** Every text has an id in src/locales/en.ts or, for what loads on use, in another en-*.ts; one that is in none does not compile. */
-type AllTexts = typeof texts & typeof pageTexts & typeof mcpTexts & typeof fileTexts & typeof adminTexts;
+type AllTexts = typeof texts &
+  typeof pageTexts &
+  typeof mcpTexts &
+  typeof fileTexts &
+  typeof adminTexts &
+  typeof projectTexts;
 export type TextId = keyof AllTexts;
 export type TextValues = Record<string, string | number | Date>;
 export type Translate = (id: TextId, values?: TextValues) => string;

@@ -69,6 +69,15 @@ const conversationRoute = createRoute({
   }),
   component: ConversationPage,
 });
+const projectRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: '/p/$projectId',
+  validateSearch: (search: Record<string, unknown>): { tab?: 'chats' | 'files' | 'members'; file?: string } => ({
+    ...(search.tab === 'files' || search.tab === 'members' ? { tab: search.tab } : {}),
+    ...(typeof search.file === 'string' && clientIdPattern.test(search.file) ? { file: search.file } : {}),
+  }),
+  component: lazyRouteComponent(() => import('./projects/project-page.tsx'), 'ProjectPage'),
+});
 const settingsRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/settings',
@@ -223,6 +232,7 @@ const routeTree = rootRoute.addChildren([
   signedInRoute.addChildren([
     newConversationRoute,
     conversationRoute,
+    projectRoute,
     settingsRoute.addChildren([
       settingsIndexRoute,
       accountRoute,

@@ -26,7 +26,7 @@ const encodings = [
 const manifestPath = '/manifest.webmanifest';
 
 /** Addresses of the client's own pages; anything else that is no file is answered with its 404 page. */
-const clientPages = /^\/(?:$|c\/|settings(?:\/|$)|sign-in$|setup$|password$|new$)/;
+const clientPages = /^\/(?:$|c\/|p\/|settings(?:\/|$)|sign-in$|setup$|password$|new$)/;
 
 export type WebClient = {
   /** Answers a GET outside /api: a built file, or the page. */
@@ -123,6 +123,8 @@ function pagePolicy(nonce: string): string {
     "style-src-attr 'unsafe-inline'",
     "img-src 'self' data: blob:",
     "font-src 'self'",
+    // Previews of PDF files; what they may do is their own policy's word.
+    "frame-src 'self'",
     "connect-src 'self'",
     "worker-src 'self'",
     "manifest-src 'self'",

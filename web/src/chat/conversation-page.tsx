@@ -28,6 +28,7 @@ import { useConversation } from './use-conversation.ts';
 import { type SubmissionState, useSubmission } from './use-submission.ts';
 
 const ConversationFiles = lazyPart(async () => (await import('../files/conversation-files.tsx')).ConversationFiles);
+const ProjectLink = lazyPart(async () => (await import('../projects/project-link.tsx')).ProjectLink);
 const FindBar = lazyPart(async () => (await import('../frame/find-bar.tsx')).FindBar);
 
 /** `/c/<id>`: one conversation. Keyed by its id, so that nothing of one shows in another. */
@@ -56,6 +57,7 @@ function Conversation({ chatId }: { chatId: string }) {
           <h1 className={classes.title}>
             <bdi>{title}</bdi>
           </h1>
+          {chat?.projectId ? <ProjectLink projectId={chat.projectId} /> : null}
           <span className={classes.menu}>
             <ConversationMenu chatId={chatId} />
           </span>

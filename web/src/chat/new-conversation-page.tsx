@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useBranding, useTitle } from '../frame/branding.ts';
+import { lazyPart } from '../frame/lazy-part.tsx';
 import { MessagePage } from '../frame/message-page.tsx';
 import { useText } from '../i18n.ts';
 import { createId } from '../ids.ts';
@@ -15,6 +16,8 @@ import type { DraftBook } from './drafts.ts';
 import { enabledModels } from './model-choice.ts';
 import { useConversationView } from './use-conversation.ts';
 import { useSubmission } from './use-submission.ts';
+
+const ProjectLink = lazyPart(async () => (await import('../projects/project-link.tsx')).ProjectLink);
 
 /**
  * `/`: a conversation that does not exist yet. Its id is chosen here and stands in the receipt, so that an interrupted
@@ -44,6 +47,7 @@ function NewConversation() {
       <div className={classes.welcome}>
         <h1 className={classes.greeting}>{t('empty.greeting')}</h1>
         <p className={classes.tagline}>{tagline || productName}</p>
+        {projectId === undefined ? null : <ProjectLink projectId={projectId} />}
       </div>
       <Composer
         store={store}

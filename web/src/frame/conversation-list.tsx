@@ -16,6 +16,7 @@ import { useChatChanges } from './use-chat-changes.ts';
 import { useIsSlow } from './use-is-slow.ts';
 import { focusRow, useListInput } from './use-list-input.ts';
 
+const MoveDialog = lazyPart(async () => (await import('../projects/move-dialog.tsx')).MoveDialog);
 const RowMenu = lazyPart(async () => (await import('./row-menu.tsx')).RowMenu);
 const SelectionBar = lazyPart(async () => (await import('./selection-bar.tsx')).SelectionBar);
 
@@ -65,6 +66,7 @@ function Rows({ chats, q, isArchived, children }: RowsProps) {
   const [focused, setFocused] = useState<string>();
   const [renaming, setRenaming] = useState<string>();
   const [menu, setMenu] = useState<{ chat: Chat; button: HTMLElement }>();
+  const [moving, setMoving] = useState<Chat>();
   const [deleting, setDeleting] = useState<readonly Chat[]>([]);
   const words = useMemo(() => searchWords(q), [q]);
   const order = useMemo(() => chats.map((chat) => chat.id), [chats]);
@@ -193,11 +195,13 @@ function Rows({ chats, q, isArchived, children }: RowsProps) {
           actions={{
             rename: () => setRenaming(menu.chat.id),
             setArchived: () => setArchived([menu.chat]),
+            move: () => setMoving(menu.chat),
             remove: () => setDeleting([menu.chat]),
             select: () => setSelection((known) => toggleRow(known, menu.chat.id)),
           }}
         />
       ) : null}
+      {moving ? <MoveDialog chat={moving} onClose={() => setMoving(undefined)} /> : null}
       {deleting.length > 0 ? (
         <DeleteDialog
           chats={deleting}

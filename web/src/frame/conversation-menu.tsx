@@ -8,6 +8,8 @@ import { lazyPart } from './lazy-part.tsx';
 import { useChatChanges } from './use-chat-changes.ts';
 import { useMenu } from './use-menu.ts';
 
+const MoveDialog = lazyPart(async () => (await import('../projects/move-dialog.tsx')).MoveDialog);
+
 const RenameDialog = lazyPart(async () => (await import('./rename-dialog.tsx')).RenameDialog);
 
 const RowMenu = lazyPart(async () => (await import('./row-menu.tsx')).RowMenu);
@@ -19,7 +21,7 @@ export function ConversationMenu({ chatId }: { chatId: string }) {
   const store = conversation(chatId);
   const chat = useSyncExternalStore(store.subscribe, () => store.getView().chat);
   const changes = useChatChanges();
-  const [dialog, setDialog] = useState<'rename' | 'delete'>();
+  const [dialog, setDialog] = useState<'rename' | 'delete' | 'move'>();
   const { place, buttonProps } = useMenu(RowMenu);
   if (!chat) return null;
   const title = chat.title || t('nav.untitled');
@@ -35,10 +37,12 @@ export function ConversationMenu({ chatId }: { chatId: string }) {
           actions={{
             rename: () => setDialog('rename'),
             setArchived: () => void changes.setArchived([chat], !chat.archived),
+            move: () => setDialog('move'),
             remove: () => setDialog('delete'),
           }}
         />
       ) : null}
+      {dialog === 'move' ? <MoveDialog chat={chat} onClose={() => setDialog(undefined)} /> : null}
       {dialog === 'delete' ? <DeleteDialog chats={[chat]} onClose={() => setDialog(undefined)} /> : null}
       {dialog === 'rename' ? (
         <RenameDialog

@@ -1,6 +1,17 @@
 import type { Chat } from '@homeport/contracts/conversations';
 import { Menu } from '@mantine/core';
-import { Archive, ArchiveRestore, Braces, FileText, ListChecks, PencilLine, Trash2 } from 'lucide-react';
+import { useNavigate } from '@tanstack/react-router';
+import {
+  Archive,
+  ArchiveRestore,
+  Braces,
+  FileText,
+  Folder,
+  FolderInput,
+  ListChecks,
+  PencilLine,
+  Trash2,
+} from 'lucide-react';
 import { fileAddress } from '../api.ts';
 import { useText } from '../i18n.ts';
 import { MenuAt } from './menu-at.tsx';
@@ -9,6 +20,8 @@ import type { MenuPlace } from './use-menu.ts';
 export type ConversationActions = {
   rename: () => void;
   setArchived: () => void;
+  /** Into a project, or out of one. */
+  move: () => void;
   remove: () => void;
   /** Absent where there is no list to choose from. */
   select?: () => void;
@@ -17,6 +30,7 @@ export type ConversationActions = {
 /** What can be done with one conversation: entries of a menu. */
 function ConversationMenuItems({ chat, actions }: { chat: Chat; actions: ConversationActions }) {
   const t = useText();
+  const navigate = useNavigate();
   const exportAs = (format: 'markdown' | 'json') => ({
     component: 'a' as const,
     href: fileAddress('GET /api/chats/export', { id: chat.id, format }),
@@ -37,6 +51,15 @@ function ConversationMenuItems({ chat, actions }: { chat: Chat; actions: Convers
         onClick={actions.setArchived}
       >
         {t(chat.archived ? 'nav.restore' : 'nav.archive')}
+      </Menu.Item>
+      <Menu.Item leftSection={<FolderInput size={15} />} onClick={actions.move}>
+        {t('nav.move')}
+      </Menu.Item>
+      <Menu.Item
+        leftSection={<Folder size={15} />}
+        onClick={() => void navigate({ to: '/c/$chatId', params: { chatId: chat.id }, search: { panel: 'files' } })}
+      >
+        {t('nav.files')}
       </Menu.Item>
       <Menu.Divider />
       <Menu.Item leftSection={<FileText size={15} />} {...exportAs('markdown')}>

@@ -7,7 +7,10 @@ import { useText } from '../i18n.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { useBranding } from './branding.ts';
 import { ConversationList } from './conversation-list.tsx';
+import { lazyPart } from './lazy-part.tsx';
 import classes from './sidebar.module.css';
+
+const ProjectsSection = lazyPart(async () => (await import('../projects/projects-section.tsx')).ProjectsSection);
 
 /** Product, new conversation, search, the list, the account. `onClose` is there when it stands in a drawer. */
 export function Sidebar({ onClose }: { onClose?: () => void }) {
@@ -72,6 +75,7 @@ export function Sidebar({ onClose }: { onClose?: () => void }) {
           </div>
         </div>
         {isArchived ? <h2 className={classes.section}>{t('nav.archived')}</h2> : null}
+        <ProjectsSection q={search} isArchived={isArchived} />
         <ConversationList q={search} isArchived={isArchived} />
       </nav>
       <div className={classes.foot}>

@@ -46,6 +46,8 @@ export const texts: Record<keyof typeof english, string> = {
   'nav.rename': 'Umbenennen',
   'nav.renameLabel': 'Neuer Titel',
   'nav.archive': 'Archivieren',
+  'nav.move': 'In ein Projekt verschieben …',
+  'nav.files': 'Dateien',
   'nav.restore': 'Wiederherstellen',
   'nav.delete': 'Löschen …',
   'nav.running': 'Eine Antwort wird geschrieben',

@@ -43,6 +43,8 @@ export const texts = {
   'nav.rename': 'Rename',
   'nav.renameLabel': 'New title',
   'nav.archive': 'Archive',
+  'nav.move': 'Move to a project…',
+  'nav.files': 'Files',
   'nav.restore': 'Restore',
   'nav.delete': 'Delete…',
   'nav.running': 'An answer is being written',

@@ -3,6 +3,7 @@ import adminTexts from 'virtual:catalogue/de-admin';
 import fileTexts from 'virtual:catalogue/de-files';
 import mcpTexts from 'virtual:catalogue/de-mcp';
 import pageTexts from 'virtual:catalogue/de-pages';
+import projectTexts from 'virtual:catalogue/de-projects';
 
 /** All German texts: one file, loaded where German is chosen. */
-export const german = { ...texts, ...pageTexts, ...mcpTexts, ...fileTexts, ...adminTexts };
+export const german = { ...texts, ...pageTexts, ...mcpTexts, ...fileTexts, ...adminTexts, ...projectTexts };

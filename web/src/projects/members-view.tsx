@@ -1,0 +1,153 @@
+import '../forms/forms.css';
+import type { Project, ProjectMember } from '@homeport/contracts/projects';
+import { ActionIcon, TextInput } from '@mantine/core';
+import { X } from 'lucide-react';
+import { useState } from 'react';
+import { call } from '../api.ts';
+import { FormFailure } from '../forms/notice.tsx';
+import { emailFault } from '../forms/rules.ts';
+import { SubmitButton } from '../forms/submit-button.tsx';
+import { useApiForm } from '../forms/use-api-form.ts';
+import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
+import { showToast } from '../frame/toasts.tsx';
+import { useText } from '../i18n.ts';
+import { useWorkbench } from '../workbench.ts';
+import classes from './projects.module.css';
+import { useProjectChanges } from './use-project-changes.ts';
+
+/** Who is in a project; owners add, remove, and give roles. */
+export function MembersView({ project }: { project: Project }) {
+  const t = useText();
+  const changes = useProjectChanges();
+  const [removing, setRemoving] = useState<ProjectMember>();
+  const owners = project.members.filter(({ role }) => role === 'owner').length;
+  const canEdit = project.role === 'owner';
+  return (
+    <>
+      <p className={classes.hint}>{t('projects.membersHint')}</p>
+      {canEdit ? <AddMember project={project} /> : null}
+      <ul className={classes.members} aria-label={t('projects.tab.members')}>
+        {project.members.map((member) => (
+          <Member
+            key={member.userId}
+            member={member}
+            canEdit={canEdit}
+            isLastOwner={member.role === 'owner' && owners === 1}
+            onRole={(role) => void changes.setRole(project, member.email, role)}
+            onRemove={() => setRemoving(member)}
+          />
+        ))}
+      </ul>
+      {removing ? (
+        <ConfirmDialog
+          title={t('projects.removeTitle', { name: removing.name })}
+          text={t('projects.removeText')}
+          confirmLabel={t('projects.removeConfirm')}
+          onConfirm={() => {
+            void changes.removeMember(project, removing.userId);
+            setRemoving(undefined);
+          }}
+          onClose={() => setRemoving(undefined)}
+        />
+      ) : null}
+    </>
+  );
+}
+
+function Member({
+  member,
+  canEdit,
+  isLastOwner,
+  onRole,
+  onRemove,
+}: {
+  member: ProjectMember;
+  canEdit: boolean;
+  isLastOwner: boolean;
+  onRole: (role: 'owner' | 'member') => void;
+  onRemove: () => void;
+}) {
+  const t = useText();
+  const { user } = useWorkbench();
+  const { name, email, role } = member;
+  const isSelf = member.userId === user.id;
+  return (
+    <li className={classes.member}>
+      <span className={classes.avatar} aria-hidden>
+        {initials(name)}
+      </span>
+      <span className={classes.about}>
+        <span className={classes.memberName}>
+          <bdi>{name}</bdi>
+          {isSelf ? <span className={classes.self}>{t('projects.you')}</span> : null}
+        </span>
+        <span className={classes.email}>{email}</span>
+      </span>
+      {canEdit && !isLastOwner ? (
+        <select
+          className={classes.role}
+          aria-label={t('projects.roleOf', { name })}
+          value={role}
+          onChange={(event) => onRole(event.currentTarget.value === 'owner' ? 'owner' : 'member')}
+        >
+          <option value="member">{t('projects.role.member')}</option>
+          <option value="owner">{t('projects.role.owner')}</option>
+        </select>
+      ) : (
+        <span className={classes.roleWord}>{t(`projects.role.${role}`)}</span>
+      )}
+      {canEdit && !isSelf ? (
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size={30}
+          aria-label={t('projects.removeNamed', { name })}
+          title={t('projects.removeNamed', { name })}
+          onClick={onRemove}
+        >
+          <X size={16} />
+        </ActionIcon>
+      ) : null}
+    </li>
+  );
+}
+
+function AddMember({ project }: { project: Project }) {
+  const t = useText();
+  const { refresh } = useProjectChanges();
+  const { form, formProps, isBusy, failure } = useApiForm<{ email: string }>({
+    initialValues: { email: '' },
+    validate: ({ email }) => ({ email: emailFault(email, t) }),
+    submit: async ({ email }) => {
+      const body = { projectId: project.id, email: email.trim(), role: 'member' } as const;
+      await call('POST /api/projects/members', { body });
+      form.reset();
+      await refresh();
+      showToast(t('projects.added', { email: email.trim() }));
+    },
+    placeFailure: ({ code }) =>
+      code === 'not_found' ? { field: 'email', text: t('projects.unknownEmail') } : undefined,
+  });
+  return (
+    <form {...formProps} className={classes.addMember}>
+      <TextInput
+        {...form.getInputProps('email')}
+        label={t('projects.addLabel')}
+        type="email"
+        inputMode="email"
+        autoComplete="off"
+        className={classes.addField}
+      />
+      <SubmitButton label={t('projects.add')} busyLabel={t('form.saving')} isBusy={isBusy} />
+      <FormFailure failure={failure} />
+    </form>
+  );
+}
+
+function initials(name: string): string {
+  const words = name.trim().split(/\s+/);
+  const letters = [words[0], words.length > 1 ? words.at(-1) : undefined].map(
+    (word) => Array.from(word ?? '')[0] ?? '',
+  );
+  return letters.join('').toUpperCase();
+}
