@@ -30,7 +30,8 @@ export function areaOf(action: string): AuditArea {
 /** The sentence of an event; an action without one is shown by its name. */
 export function sentenceOf(event: AuditEvent, names: Names, t: Translate): string {
   const values = { actor: actorOf(event, names, t), target: targetOf(event, names) };
-  const id = sentenceId(event.action);
+  const isNobody = event.action === 'session.sign_in_failed' && event.targetId === null;
+  const id = sentenceId(isNobody ? `${event.action}.unknown` : event.action);
   const sentence = t(id, values);
   // An id without a text comes back as it is.
   return sentence === id ? t('audit.is.other', { ...values, action: event.action.replace(/[._]/g, ' ') }) : sentence;

@@ -283,7 +283,9 @@ export const texts: Record<keyof typeof english, string> = {
   'audit.is.other': '{actor}: {action} {target}',
   'audit.is.setup.completed': '{actor} hat diese Installation eingerichtet',
   'audit.is.session.signed_in': '{actor} hat sich angemeldet',
-  'audit.is.session.sign_in_failed': 'Anmeldung mit falschem Passwort {target}',
+  'audit.is.session.sign_in_failed': 'Jemand hat versucht, sich mit falschem Passwort als {target} anzumelden',
+  'audit.is.session.sign_in_failed.unknown':
+    'Jemand hat versucht, sich mit einer Adresse anzumelden, die hier niemand hat',
   'audit.is.session.signed_out': '{actor} hat sich abgemeldet',
   'audit.is.session.ended': '{actor} hat Sitzungen anderswo beendet',
   'audit.is.password.changed': '{actor} hat das Passwort geändert',

@@ -237,6 +237,7 @@ export const texts: Record<keyof typeof english, string> = {
   'model.unknownTier': 'Stufe {value}',
 
   'settings.label': 'Einstellungen',
+  'settings.section': 'Abschnitt:',
   'settings.account': 'Konto',
   'settings.providers': 'Anbieter',
   'settings.models': 'Modelle',

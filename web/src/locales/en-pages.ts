@@ -230,6 +230,7 @@ export const texts = {
   'model.unknownTier': 'Tier {value}',
 
   'settings.label': 'Settings',
+  'settings.section': 'Section:',
   'settings.account': 'Account',
   'settings.providers': 'Providers',
   'settings.models': 'Models',

@@ -1,7 +1,9 @@
 import '../page-texts.ts';
-import { Link, type LinkProps, Outlet } from '@tanstack/react-router';
+import { UnstyledButton } from '@mantine/core';
+import { Link, type LinkProps, Outlet, useLocation } from '@tanstack/react-router';
 import {
   Boxes,
+  ChevronDown,
   FileCode2,
   KeyRound,
   Layers,
@@ -14,7 +16,7 @@ import {
   UsersRound,
   Wrench,
 } from 'lucide-react';
-import { useId } from 'react';
+import { useId, useState } from 'react';
 import { type TextId, useText } from '../i18n.ts';
 import { useWorkbench } from '../workbench.ts';
 import classes from './settings-page.module.css';
@@ -41,11 +43,31 @@ const administration: readonly Entry[] = [
 export function SettingsPage() {
   const t = useText();
   const { user } = useWorkbench();
+  const listId = useId();
+  const pathname = useLocation({ select: (location) => location.pathname });
+  const [openAt, setOpenAt] = useState<string>();
+  // Going to another section closes the list.
+  const isOpen = openAt === pathname;
+  const groups = user.role === 'admin' ? [...own, ...administration] : own;
+  const current = groups.find(({ to }) => to !== undefined && pathname.startsWith(to));
   return (
     <div className={classes.page}>
       <nav aria-label={t('settings.label')} className={classes.nav}>
-        <Entries label={t('settings.label')} entries={own} />
-        {user.role === 'admin' ? <Entries label={t('settings.admin')} entries={administration} /> : null}
+        <UnstyledButton
+          className={classes.toggle}
+          aria-expanded={isOpen}
+          aria-controls={listId}
+          onClick={() => setOpenAt(isOpen ? undefined : pathname)}
+        >
+          {current ? <current.Icon size={16} aria-hidden /> : null}
+          <span className="visually-hidden">{t('settings.section')}</span>
+          <span className={classes.toggleText}>{t(current?.text ?? 'settings.label')}</span>
+          <ChevronDown size={16} aria-hidden />
+        </UnstyledButton>
+        <div id={listId} className={classes.groups} data-open={isOpen || undefined}>
+          <Entries label={t('settings.label')} entries={own} />
+          {user.role === 'admin' ? <Entries label={t('settings.admin')} entries={administration} /> : null}
+        </div>
       </nav>
       <main id="content" tabIndex={-1} className={classes.content}>
         <Outlet />
