@@ -35,6 +35,7 @@ export const limits = {
   mcpToolsPerServer: 500,
   projectNameMax: 100,
   projectMembersMax: 500,
+  projectsPerUser: 500,
   artifactPathMax: 1024,
   importSourceMax: 256,
   mediaTypeMax: 255,

@@ -40,17 +40,19 @@ import {
   deleteTurnInput,
   getChatStream,
   getTurnInputs,
+  patchChat,
   postChatResponse,
   postChatStart,
   postChatStop,
   postTurnInput,
 } from './chat/handlers.ts';
-import { exportChat, getChats, patchChat, postChat } from './conversations/handlers.ts';
+import { deleteProjectMember, exportChat, getChats, postChat } from './conversations/handlers.ts';
 import { pingDatabase } from './db/pool.ts';
 import type { Deps } from './deps.ts';
 import { docsAsset, docsPage } from './http/docs.ts';
 import { type Handler, Reply } from './http/handler.ts';
 import { openapiDocument } from './http/openapi.ts';
+import { getProjects, patchProject, postProject, postProjectMember } from './projects/handlers.ts';
 import { postProvision } from './provision/handlers.ts';
 import { getAdminConfig, getPublicConfig, postAdminConfig, postOidcTest } from './settings/handlers.ts';
 
@@ -155,11 +157,11 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   deleteUserMcpServer: notBuilt,
   postUserMcpTest: notBuilt,
   postUserMcpTrust: notBuilt,
-  getProjects: notBuilt,
-  postProject: notBuilt,
-  patchProject: notBuilt,
-  postProjectMember: notBuilt,
-  deleteProjectMember: notBuilt,
+  getProjects,
+  postProject,
+  patchProject,
+  postProjectMember,
+  deleteProjectMember,
   getArtifacts: notBuilt,
   getArtifactStat: notBuilt,
   getArtifactPreview: notBuilt,

@@ -106,7 +106,7 @@ async function checkIds(world: World, { name, spec, actor, foreign, place, rule 
   const sendWith = (id: string) => send(world, spec, actor, withId(make(actor), place, id));
   const where = (id: string) => `${actor.kind}, ${place} = ${JSON.stringify(id.slice(0, 40))}`;
   const refusal = refusalOf(spec.access, actor.kind, world.edition);
-  const ids = foreignIds(rule, actor, foreign);
+  const ids = foreignIds(rule, actor, foreign).filter((id) => !mayUseForeign(rule, actor, foreign, id));
   if (refusal !== undefined) {
     for (const id of [...ids, ...malformedIds(rule, place)]) assertError(await sendWith(id), refusal, where(id));
     return;
@@ -122,6 +122,12 @@ async function checkIds(world: World, { name, spec, actor, foreign, place, rule 
   }
   const [first, ...others] = answers.map(comparable);
   for (const other of others) assert.deepEqual(other, first, `${actor.kind}, ${place}`);
+}
+
+/** Administrators may rename and archive any project (contract section 5). */
+function mayUseForeign(rule: IdRule, actor: Actor, foreign: Actor['records'], id: string): boolean {
+  if (!('openTo' in rule) || rule.openTo !== actor.kind) return false;
+  return id === foreign[rule.names];
 }
 
 /** Ids that the caller may not know: all must be answered alike. */
@@ -140,9 +146,9 @@ function foreignIds(rule: IdRule, actor: Actor, foreign: Actor['records']): stri
   ];
 }
 
-/** The caller's own, but of another conversation. */
+/** The caller's own, but of another conversation or project. */
 function elsewhere(kind: RecordKind, actor: Actor): string[] {
-  return kind === 'message' || kind === 'answer' || kind === 'input' ? [actor.elsewhere[kind]] : [];
+  return ['message', 'answer', 'input', 'member'].includes(kind) ? [actor.elsewhere[kind]] : [];
 }
 
 function malformedIds(rule: IdRule, place: string): string[] {

@@ -12,7 +12,7 @@ export type SampleRequest = { params?: Record<string, string>; query?: Record<st
 
 export type IdRule =
   /** Names a record of this kind: an id that is not the caller's answers 404, or `unknown` where it only filters. */
-  | { names: RecordKind; unknown?: 200; request?: (own: Actor) => SampleRequest }
+  | { names: RecordKind; unknown?: 200; openTo?: Actor['kind']; request?: (own: Actor) => SampleRequest }
   /** Names a record of a kind that has no endpoint of its own yet: any id is unknown. */
   | { names: 'nothing yet'; unknown?: 200; request?: (own: Actor) => SampleRequest }
   /** Made by the client: one in use by somebody else is a conflict. */
@@ -125,7 +125,7 @@ export const samples: Record<EndpointName, Sample> = {
     ids: {
       'query.id': { names: 'chat' },
       'query.before': { names: 'message' },
-      'query.projectId': { names: 'nothing yet', unknown: 200, request: () => ({ query: {} }) },
+      'query.projectId': { names: 'project', unknown: 200, request: () => ({ query: {} }) },
     },
   },
   postChat: {
@@ -133,7 +133,7 @@ export const samples: Record<EndpointName, Sample> = {
     own: 201,
     ids: {
       'body.id': { names: 'new', taken: 'id_taken', takenBy: 'chat' },
-      'body.projectId': { names: 'nothing yet' },
+      'body.projectId': { names: 'project' },
     },
   },
   patchChat: {
@@ -143,7 +143,7 @@ export const samples: Record<EndpointName, Sample> = {
     own: 200,
     ids: {
       'body.id': { names: 'chat' },
-      'body.projectId': { names: 'nothing yet' },
+      'body.projectId': { names: 'project' },
       'body.activeMessageId': { names: 'message', request: ({ records }) => ({ body: { id: records.chat } }) },
       'body.modelId': { names: 'model' },
       'body.mcpServerIds.*': { names: 'nothing yet' },
@@ -242,10 +242,22 @@ export const samples: Record<EndpointName, Sample> = {
   postUserMcpTest: nothing,
   postUserMcpTrust: nothing,
   getProjects: nothing,
-  postProject: nothing,
-  patchProject: nothing,
-  postProjectMember: nothing,
-  deleteProjectMember: nothing,
+  postProject: { request: () => ({ body: { name: 'New' } }), own: 201, ids: {} },
+  patchProject: {
+    request: ({ records }) => ({ body: { id: records.project, name: 'Renamed' } }),
+    own: 200,
+    ids: { 'body.id': { names: 'project', openTo: 'administrator' } },
+  },
+  postProjectMember: {
+    request: ({ records, email }) => ({ body: { projectId: records.project, email, role: 'owner' } }),
+    own: 200,
+    ids: { 'body.projectId': { names: 'project' } },
+  },
+  deleteProjectMember: {
+    request: ({ records }) => ({ query: { projectId: records.project, userId: records.member } }),
+    own: 200,
+    ids: { 'query.projectId': { names: 'project' }, 'query.userId': { names: 'member' } },
+  },
   getArtifacts: nothing,
   getArtifactStat: nothing,
   getArtifactPreview: nothing,
@@ -300,11 +312,6 @@ export const beingBuilt: readonly EndpointName[] = [
   'deleteUserMcpServer',
   'postUserMcpTest',
   'postUserMcpTrust',
-  'getProjects',
-  'postProject',
-  'patchProject',
-  'postProjectMember',
-  'deleteProjectMember',
   'getArtifacts',
   'getArtifactStat',
   'getArtifactPreview',

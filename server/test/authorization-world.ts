@@ -4,8 +4,10 @@ import { hashPassword } from '../src/accounts/passwords.ts';
 import { cookiePair, cookieRule } from '../src/accounts/session-cookie.ts';
 import { insertSession } from '../src/accounts/sessions.ts';
 import { insertUser, type NewUser, setUserEnabled } from '../src/accounts/users.ts';
+import { operator } from '../src/audit.ts';
 import { installationOwner } from '../src/catalogue/catalogue-owner.ts';
 import { systemClock } from '../src/clock.ts';
+import { createProject, putMember } from '../src/projects/projects.ts';
 import { startTestApp, type TestApp, testConfig } from './app.ts';
 import { makeModel, makeProvider } from './catalogue-makers.ts';
 import { answer, makeChat, queueInput, say } from './conversation-makers.ts';
@@ -37,6 +39,9 @@ export type Records = {
   model: string;
   /** A session other than the one that calls. */
   session: string;
+  /** A project that its records' person owns, and the id of another member of it. */
+  project: string;
+  member: string;
 };
 export type RecordKind = keyof Records;
 
@@ -88,7 +93,11 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     const providerId = await makeProvider(catalogue, catalogueOwner, { baseUrl: provider.url, apiKey: 'sk-matrix' });
     const model = await makeModel(catalogue, catalogueOwner, providerId, { providerModelId: 'echo', tier: 1 });
     const session = await openSession(userId);
-    return { chat, message, answer: answered, input, provider: providerId, model, session: session.id };
+    const other = await makeUser({});
+    const { id: project } = await createProject({ db: database }, userId, 'Project', operator);
+    await putMember({ db: database }, userId, { projectId: project, email: other.email, role: 'member' }, operator);
+    const made = { chat, message, answer: answered, input, provider: providerId, model, session: session.id };
+    return { ...made, project, member: other.id };
   }
 
   function openSession(userId: string, age = 0): Promise<{ id: string; token: string }> {

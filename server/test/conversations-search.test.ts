@@ -78,7 +78,7 @@ test('a new title replaces the old one in search, an archived conversation is fo
   const find = async (q: string, archived = false) =>
     (await searchChats({ db }, ownerId, q, { archived })).chats.map((chat) => chat.id);
   assert.deepEqual(await find('walnut'), [id]);
-  await updateChat(deps, ownerId, id, { title: 'hazelnut', archived: true });
+  await updateChat(deps, ownerId, id, { title: 'hazelnut', archived: true }, () => assert.fail('nothing moves'));
   assert.deepEqual([await find('walnut'), await find('walnut', true), await find('hazelnut')], [[], [], []]);
   assert.deepEqual(await find('hazelnut', true), [id]);
 });

@@ -18,6 +18,7 @@ import {
 import { inTransaction, type Queryable } from '../db/pool.ts';
 import type { Decision, ResponsesTable } from '../db/tables.ts';
 import type { Deps } from '../deps.ts';
+import { projectArchived, projectArchivedColumn } from '../projects/projects.ts';
 import { applying, type InputRow, nextInput, overriddenBy, overrideDecision, readQueue } from './inputs.ts';
 import { promptOf } from './prompt.ts';
 import { instantTitle } from './title.ts';
@@ -47,6 +48,7 @@ type LockedChat = {
   id: string;
   owner_id: string;
   archived: boolean;
+  project_archived: boolean;
   active_message_id: string | null;
   model_pinned: boolean;
   model_id: string | null;
@@ -71,6 +73,7 @@ export async function claimInput(
       await overrideDecision(trx, input, request.decision);
       return { kind: 'waiting', assistantId: input.assistant_id };
     }
+    if (chat.project_archived) throw projectArchived();
     return claimed(chat, await applyInput(trx, chat, input, request.decision, maker));
   });
 }
@@ -102,7 +105,8 @@ export async function claimNext(deps: Pick<Deps, 'db'>, chatId: string, maker: M
     const chat = await lockingChat(trx, chatId)
       .where('owner_id', 'in', trx.selectFrom('users').select('id').where('enabled', '=', true))
       .executeTakeFirst();
-    if (chat === undefined) return { kind: 'nothing' };
+    // In an archived project inputs wait until it is restored.
+    if (chat === undefined || chat.project_archived) return { kind: 'nothing' };
     if ((await findRunning(trx, chat.id)) !== undefined) return { kind: 'nothing' };
     const next = await nextInput(trx, chat.id);
     if (next === undefined || !next.due) return { kind: 'nothing' };
@@ -147,7 +151,7 @@ export async function claimResumption(
     const chat = await lockChat(trx, request.chatId, request.ownerId);
     const running = await findRunning(trx, chat.id);
     if (running !== undefined) return { kind: 'running', response: running };
-    if (chat.archived) throw archived();
+    assertNotArchived(chat);
     const last = await trx
       .selectFrom('responses')
       .selectAll()
@@ -215,6 +219,7 @@ function lockingChat(trx: Queryable, chatId: string) {
       'title_source',
       'context_start_message_id',
     ])
+    .select(sql<boolean>`${sql.raw(projectArchivedColumn('chats.project_id'))}`.as('project_archived'))
     .where('id', '=', chatId)
     .forNoKeyUpdate();
 }
@@ -297,13 +302,14 @@ async function applyPin(trx: Queryable, chat: LockedChat, decision: Decision): P
 
 function assertIdle(chat: LockedChat, running: ResponseRow | undefined): void {
   if (running !== undefined) throw new ApiError('response_running', 'Wait for the running response, or stop it');
-  if (chat.archived) throw archived();
+  assertNotArchived(chat);
+}
+
+function assertNotArchived(chat: LockedChat): void {
+  if (chat.archived) throw new ApiError('conversation_archived', 'Restore this conversation before continuing it');
+  if (chat.project_archived) throw projectArchived();
 }
 
 function cancelled(): ApiError {
   return new ApiError('input_conflict', 'This input was cancelled');
-}
-
-function archived(): ApiError {
-  return new ApiError('conversation_archived', 'Restore this conversation before continuing it');
 }

@@ -3,7 +3,7 @@ import type { endpoints } from '@homeport/contracts/endpoints';
 import { ApiError } from '@homeport/contracts/errors';
 import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
 import { assertOwnedModel } from '../catalogue/models.ts';
-import { assertOwnedChat, deleteOwnedChat } from '../conversations/chats.ts';
+import { assertOwnedChat, deleteOwnedChat, type MoveFiles, updateChat } from '../conversations/chats.ts';
 import type { Deps } from '../deps.ts';
 import { EventStream } from '../http/event-stream.ts';
 import { type Handler, Reply, type RequestFacts, streamed } from '../http/handler.ts';
@@ -84,6 +84,13 @@ export const postChatStop: Handler<Deps, Endpoints['postChatStop']> = async (dep
   if (stopped !== undefined) deps.responses.stopLocally(stopped);
   return { stopped: stopped !== undefined, assistantId: stopped ?? null };
 };
+
+// Conversations have no files yet.
+const moveChatArtifacts: MoveFiles = async () => ({ movedArtifacts: 0, artifactFolder: null });
+
+/** PATCH /api/chats: here, as the files of a conversation that moves into a project go with it. */
+export const patchChat: Handler<Deps, Endpoints['patchChat']> = (deps, { actor, body }) =>
+  updateChat(deps, actor.id, body.id, body, moveChatArtifacts);
 
 export const deleteChat: Handler<Deps, Endpoints['deleteChat']> = async (deps, { actor, query }) => {
   await assertOwnedChat(deps.db.kysely, actor.id, query.id);

@@ -11,6 +11,7 @@ import { parseStoredParts } from '../conversations/messages.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
 import type { Decision, InputsTable } from '../db/tables.ts';
 import type { Deps } from '../deps.ts';
+import { projectArchived, projectArchivedColumn } from '../projects/projects.ts';
 import { signalChannel } from './signals.ts';
 
 /** Submitted inputs (contract section 6, first half). This file alone writes the table `inputs`. */
@@ -36,6 +37,7 @@ export async function admitInput(
     if (place.isRepeated)
       return { input: assertSame(await findInput(trx, submission.message.id), requestHash), repeated: true };
     if (place.isArchived) throw new ApiError('conversation_archived', 'Restore this conversation before writing in it');
+    if (place.isProjectArchived) throw projectArchived();
     await assertReferences(deps, trx, submission, options.ownerId, place);
     const { rows } = await sql<InputRow>`
       with admitted as (${admitting(submission, options, requestHash)}), told as (
@@ -49,12 +51,19 @@ export async function admitInput(
 }
 
 /** What an input meets where it wants to go. */
-type Place = { isArchived: boolean; isRepeated: boolean; isTaken: boolean; hasParent: boolean; queued: number };
+type Place = {
+  isArchived: boolean;
+  isProjectArchived: boolean;
+  isRepeated: boolean;
+  isTaken: boolean;
+  hasParent: boolean;
+  queued: number;
+};
 
 /** Locks the conversation: shared with other admissions, exclusive against the end of a response (see response-end.ts). */
 async function lockPlace(trx: Queryable, { chatId, message, parentId }: Submission, ownerId: string): Promise<Place> {
   const { rows } = await sql<Place>`
-    select c.archived as "isArchived",
+    select c.archived as "isArchived", ${sql.raw(projectArchivedColumn('c.project_id'))} as "isProjectArchived",
       exists (select from inputs where id = ${message.id}) as "isRepeated",
       exists (select from messages where id = ${message.id})
         or exists (select from inputs where assistant_id = ${message.id}) as "isTaken",
@@ -224,12 +233,13 @@ export async function startAtOnce(trx: Queryable, id: string): Promise<void> {
   await trx.updateTable('inputs').set({ start_after: sql<Date>`now()` }).where('id', '=', id).execute();
 }
 
-/** Conversations whose next input is due and whose owner is enabled, oldest first. */
+/** Conversations whose next input is due, whose owner is enabled and whose project is not archived, oldest first. */
 export async function dueChats(db: Queryable, limit: number): Promise<string[]> {
   const { rows } = await sql<{ chat_id: string }>`
     select i.chat_id from inputs i
     join users u on u.id = i.owner_id and u.enabled
-    where i.state = 'queued' and i.start_after <= now()
+    join chats c on c.id = i.chat_id
+    where not ${sql.raw(projectArchivedColumn('c.project_id'))} and i.state = 'queued' and i.start_after <= now()
       and not exists (
         select from inputs e where e.chat_id = i.chat_id and e.state = 'queued' and e.position < i.position)
       and not exists (select from responses r where r.chat_id = i.chat_id and r.state = 'running')

@@ -2,6 +2,7 @@ import type { Chat, ChatList } from '@homeport/contracts/conversations';
 import { limits } from '@homeport/contracts/limits';
 import { decodeCursor, encodeCursor } from '../db/cursor.ts';
 import type { Deps } from '../deps.ts';
+import { projectArchivedColumn } from '../projects/projects.ts';
 import { type ChatRow, chatColumns, viewChat } from './chat-view.ts';
 
 export type ListRequest = {
@@ -17,10 +18,13 @@ const page = (where: string) =>
   `select ${chatColumns} from chats c where c.owner_id = $1 and c.archived = $2 ${where}
    order by c.updated_at desc, c.id desc limit $3`;
 
+// An archived project is hidden with what is in it (specification "States and transitions"); asked for by its id it is shown.
+const inSidebar = `and not ${projectArchivedColumn('c.project_id')}`;
+
 /** Named, so that each connection plans them once: this is the list that every page of the client asks for. */
 export const listStatements = {
-  first: { name: 'list-chats', text: page('') },
-  after: { name: 'list-chats-after', text: page(afterCursor(4)) },
+  first: { name: 'list-chats', text: page(inSidebar) },
+  after: { name: 'list-chats-after', text: page(`${inSidebar} ${afterCursor(4)}`) },
   projectFirst: { name: 'list-project-chats', text: page('and c.project_id = $4') },
   projectAfter: { name: 'list-project-chats-after', text: page(`and c.project_id = $4 ${afterCursor(5)}`) },
 };

@@ -7,6 +7,7 @@ import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
 import { assertOwnedModel } from '../catalogue/models.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
 import type { Deps } from '../deps.ts';
+import { assertOpenProject, lockOpenProject } from '../projects/projects.ts';
 import { findNewestLeaf } from './branches.ts';
 import { type ChatRow, chatColumns, runningColumn, viewChat } from './chat-view.ts';
 import { ownerLexeme, searchText } from './search-text.ts';
@@ -43,14 +44,20 @@ export type NewChat = { id?: string | undefined; title?: string | undefined; pro
 
 const insertChat = {
   name: 'insert-chat',
-  text: `insert into chats as c (id, owner_id, title, title_source, title_search)
-    values ($1, $2, $3, $4, case when $5 <> '' then to_tsvector('simple', $5) || array_to_tsvector(array['${ownerPrefix}' || $2]) end)
+  text: `insert into chats as c (id, owner_id, title, title_source, title_search, project_id)
+    select $1, $2, $3, $4, case when $5 <> '' then to_tsvector('simple', $5) || array_to_tsvector(array['${ownerPrefix}' || $2]) end, $6
+    where $6::text is null or exists (
+      select from project_members m join projects p on p.id = m.project_id
+      where m.project_id = $6 and m.user_id = $2 and not p.archived for key share of m)
     on conflict (id) do nothing returning ${chatColumns}`,
 };
 
-/** Creates a conversation. An id in use, whoever uses it, throws `id_taken`. */
+/**
+ * Creates a conversation, in a project only of one's own. An id in use, whoever uses it, throws `id_taken`. Throws `not_found` and
+ * `project_archived`.
+ */
 export async function createChat(deps: Pick<Deps, 'db'>, ownerId: string, chat: NewChat): Promise<Chat> {
-  refuseProject(chat.projectId);
+  const projectId = chat.projectId ?? null;
   const { rows } = await deps.db.pool.query<ChatRow>({
     ...insertChat,
     values: [
@@ -59,11 +66,13 @@ export async function createChat(deps: Pick<Deps, 'db'>, ownerId: string, chat: 
       chat.title ?? untitled,
       chat.title === undefined ? 'none' : 'person',
       searchText(chat.title ?? ''),
+      projectId,
     ],
   });
   const row = rows[0];
-  if (row === undefined) throw new ApiError('id_taken', 'This id is already in use');
-  return viewChat(row);
+  if (row !== undefined) return viewChat(row);
+  if (projectId !== null) await assertOpenProject(deps.db.kysely, ownerId, projectId);
+  throw new ApiError('id_taken', 'This id is already in use');
 }
 
 /** A conversation as an import brings it; `words` is its title's `searchText`. */
@@ -106,19 +115,28 @@ export type ChatChange = {
   mcpServerIds?: string[] | null | undefined;
 };
 
+/** Moves the files of a standalone conversation into a project; it runs in the transaction that moves the conversation. */
+export type MoveFiles = (trx: Queryable, chat: { id: string; title: string }, projectId: string) => Promise<MovedFiles>;
+export type MovedFiles = { movedArtifacts: number; artifactFolder: string | null };
+
+const nothingMoved: MovedFiles = { movedArtifacts: 0, artifactFolder: null };
+
 /**
- * Applies all given members or none. Archiving, a fresh context and another branch throw `response_running` while a response
- * runs or inputs wait. A `modelId` without `modelPinned` pins it: there is no turn here that it could count for.
+ * Applies all given members or none. Archiving, a move, a fresh context and another branch throw `response_running` while a
+ * response runs or inputs wait. A `modelId` without `modelPinned` pins it: there is no turn here that it could count for. Out of a
+ * project the files stay in it; from one project to another as well.
  */
 export async function updateChat(
   deps: Pick<Deps, 'db' | 'config'>,
   ownerId: string,
   chatId: string,
   change: ChatChange,
-): Promise<Chat> {
+  moveFiles: MoveFiles,
+): Promise<{ chat: Chat } & MovedFiles> {
   return inTransaction(deps.db, async (trx) => {
     const chat = await lockOwnedChat(trx, ownerId, chatId);
-    refuseProject(change.projectId);
+    const target = change.projectId === chat.project_id ? undefined : change.projectId;
+    if (typeof target === 'string') await lockOpenProject(trx, ownerId, target);
     if ((change.mcpServerIds ?? []).length > 0) throw new ApiError('not_found', 'MCP server not found');
     const pin = await resolvePin(deps, trx, ownerId, chat, change);
     const leaf =
@@ -127,12 +145,14 @@ export async function updateChat(
         : await findNewestLeaf(trx, chatId, change.activeMessageId);
     if (leaf === undefined) throw new ApiError('not_found', 'Message not found');
     const archives = change.archived === true && !chat.archived;
-    if (archives || change.freshContext === true || change.activeMessageId !== undefined) {
+    const moves = target !== undefined;
+    if (archives || moves || change.freshContext === true || change.activeMessageId !== undefined) {
       await assertIdle(trx, chatId);
     }
     const sets: RawBuilder<unknown>[] = [];
     if (change.title !== undefined) sets.push(...titleSets(change.title, 'person'));
     if (change.archived !== undefined) sets.push(sql`archived = ${change.archived}`);
+    if (moves) sets.push(sql`project_id = ${target}`);
     if (change.activeMessageId !== undefined) sets.push(sql`active_message_id = ${leaf}`);
     if (change.freshContext === true) sets.push(sql`context_start_message_id = ${leaf}`);
     if (pin !== undefined) sets.push(sql`model_pinned = ${pin !== null}, model_id = ${pin}`);
@@ -140,8 +160,13 @@ export async function updateChat(
       const ids = change.mcpServerIds === null ? null : JSON.stringify(change.mcpServerIds);
       sets.push(sql`mcp_server_ids = ${ids}::jsonb`);
     }
+    const entersProject = typeof target === 'string' && chat.project_id === null;
+    const { title } = chat;
+    const moved = entersProject
+      ? await moveFiles(trx, { id: chatId, title: change.title ?? title }, target)
+      : nothingMoved;
     if (sets.length > 0) await sql`update chats set ${sql.join(sets)} where id = ${chatId}`.execute(trx);
-    return getOwnedChat(trx, ownerId, chatId);
+    return { chat: await getOwnedChat(trx, ownerId, chatId), ...moved };
   });
 }
 
@@ -224,12 +249,42 @@ function titleSets(title: string, source: Exclude<TitleSource, 'none'>): RawBuil
   return [sql`title = ${title}`, sql`title_source = ${source}`, sql`title_search = ${vector}`];
 }
 
-type LockedChat = { archived: boolean; active_message_id: string | null; model_id: string | null };
+/** Locks a user's conversations in a project: before the project itself, as moves do. */
+export async function lockChatsIn(trx: Queryable, ownerId: string, projectId: string): Promise<void> {
+  const query = trx
+    .selectFrom('chats')
+    .select('id')
+    .where('owner_id', '=', ownerId)
+    .where('project_id', '=', projectId);
+  await query.orderBy('id').forNoKeyUpdate().execute();
+}
+
+/**
+ * Takes a user's conversations out of a project, which they leave with the user: they are the owner's alone, and the files of the
+ * project its members'. Returns how many.
+ */
+export async function takeChatsOut(trx: Queryable, ownerId: string, projectId: string): Promise<number> {
+  const { numUpdatedRows } = await trx
+    .updateTable('chats')
+    .set({ project_id: null })
+    .where('owner_id', '=', ownerId)
+    .where('project_id', '=', projectId)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+}
+
+type LockedChat = {
+  title: string;
+  archived: boolean;
+  project_id: string | null;
+  active_message_id: string | null;
+  model_id: string | null;
+};
 
 async function lockOwnedChat(trx: Queryable, ownerId: string, chatId: string): Promise<LockedChat> {
   const chat = await trx
     .selectFrom('chats')
-    .select(['archived', 'active_message_id', 'model_id'])
+    .select(['title', 'archived', 'project_id', 'active_message_id', 'model_id'])
     .where('id', '=', chatId)
     .where('owner_id', '=', ownerId)
     .forNoKeyUpdate()
@@ -266,8 +321,4 @@ async function resolvePin(
   throw new ApiError('invalid_request', 'The request is not valid. modelId: Needed when modelPinned is true', {
     details: [{ path: 'modelId', message: 'Needed when modelPinned is true' }],
   });
-}
-
-function refuseProject(projectId: string | null | undefined): void {
-  if (typeof projectId === 'string') throw new ApiError('not_found', 'Project not found');
 }

@@ -2,11 +2,12 @@ import type { ServerResponse } from 'node:http';
 import type { endpoints } from '@homeport/contracts/endpoints';
 import type { Deps } from '../deps.ts';
 import { attachment } from '../http/content-disposition.ts';
-import type { Handler } from '../http/handler.ts';
+import { type Handler, sourceOf } from '../http/handler.ts';
 import { readChatDetail } from './chat-detail.ts';
 import { listChats } from './chat-list.ts';
-import { createChat, updateChat } from './chats.ts';
+import { createChat } from './chats.ts';
 import { exportConversation } from './export.ts';
+import { leaveProject } from './leave-project.ts';
 import { searchChats } from './search.ts';
 
 type Endpoints = typeof endpoints;
@@ -22,11 +23,11 @@ export const postChat: Handler<Needs, Endpoints['postChat']> = async (deps, { ac
   chat: await createChat(deps, actor.id, body),
 });
 
-export const patchChat: Handler<Needs, Endpoints['patchChat']> = async (deps, { actor, body }) => ({
-  chat: await updateChat(deps, actor.id, body.id, body),
-  movedArtifacts: 0,
-  artifactFolder: null,
-});
+/** DELETE /api/projects/members: here, as conversations leave with their owner. */
+export const deleteProjectMember: Handler<Needs, Endpoints['deleteProjectMember']> = async (deps, input) => {
+  await leaveProject(deps, input.actor.id, input.query, sourceOf(input));
+  return { ok: true };
+};
 
 export const exportChat: Handler<Needs, Endpoints['exportChat']> = async (deps, { actor, query, request }) => {
   const { filename, mediaType, chunks } = await exportConversation(deps, actor.id, query);

@@ -2,6 +2,7 @@ import type { ChatList } from '@homeport/contracts/conversations';
 import { limits } from '@homeport/contracts/limits';
 import { decodeCursor, encodeCursor, type Position } from '../db/cursor.ts';
 import type { Deps } from '../deps.ts';
+import { projectArchivedColumn } from '../projects/projects.ts';
 import { type ListRequest, viewPage } from './chat-list.ts';
 import { type ChatRow, chatColumns } from './chat-view.ts';
 import { ownerQuery, searchQuery } from './search-text.ts';
@@ -53,7 +54,7 @@ async function findHits(deps: Pick<Deps, 'db'>, search: Search): Promise<string[
   return found === undefined || found.hits >= hitsMax ? undefined : found.ids;
 }
 
-const filter = `c.owner_id = $1 and c.archived = $2 and ($3::text is null or c.project_id = $3)
+const filter = `c.owner_id = $1 and c.archived = $2 and case when $3::text is null then not ${projectArchivedColumn('c.project_id')} else c.project_id = $3 end
   and ($4::int8 is null or (c.updated_at, c.id) < (timestamptz 'epoch' + $4 * interval '1 microsecond', $5::text))`;
 
 async function readHits(

@@ -1,0 +1,277 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { ApiError } from '@homeport/contracts/errors';
+import type { User } from '@homeport/contracts/fields';
+import { limits } from '@homeport/contracts/limits';
+import type { Project, ProjectMember, ProjectRole } from '@homeport/contracts/projects';
+import { sql } from 'kysely';
+import { type AuditSource, recordEvent } from '../audit.ts';
+import { decodeCursor, encodeCursor } from '../db/cursor.ts';
+import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
+
+/**
+ * Projects and their members (contract section 5). This file alone writes `projects` and `project_members`. Whoever changes
+ * members locks the project's row first: so a project keeps an owner.
+ */
+
+type Deps = { db: Pick<Database, 'kysely'> };
+type Actor = Pick<User, 'id' | 'role'>;
+
+/** The one answer for a project that is missing or none of the caller's. */
+export function projectNotFound(): ApiError {
+  return new ApiError('not_found', 'Project not found');
+}
+
+export function projectArchived(): ApiError {
+  return new ApiError('project_archived', 'Restore this project first');
+}
+
+/** The projects that this user is a member of, by name. */
+export async function listProjects(deps: Deps, userId: string, archived: boolean): Promise<Project[]> {
+  const { rows } = await projectRows(
+    deps.db.kysely,
+    userId,
+    sql`
+    join project_members own on own.project_id = p.id and own.user_id = ${userId}
+    where p.archived = ${archived} order by lower(p.name), p.id limit ${limits.projectsPerUser}`,
+  );
+  return rows.map(viewProject);
+}
+
+/** A page of all projects of the installation, newest first, for its administrators. */
+export async function listAllProjects(
+  deps: Deps,
+  userId: string,
+  request: { archived: boolean; limit?: number | undefined; cursor?: string | undefined },
+): Promise<{ projects: Project[]; nextCursor: string | null }> {
+  const { archived, limit = limits.pageDefault, cursor } = request;
+  const after = cursor === undefined ? undefined : decodeCursor(cursor);
+  const position =
+    after === undefined
+      ? sql``
+      : sql`and (p.created_at, p.id) < (timestamptz 'epoch' + ${after.micros} * interval '1 microsecond', ${after.id})`;
+  const { rows } = await projectRows(
+    deps.db.kysely,
+    userId,
+    sql`
+    where p.archived = ${archived} ${position} order by p.created_at desc, p.id desc limit ${limit + 1}`,
+  );
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const hasMore = rows.length > limit && last !== undefined;
+  return {
+    projects: shown.map(viewProject),
+    nextCursor: hasMore ? encodeCursor({ micros: last.created_micros, id: last.id }) : null,
+  };
+}
+
+/** Creates a project that the user owns. */
+export async function createProject(deps: Deps, userId: string, name: string, by: AuditSource): Promise<Project> {
+  return inTransaction(deps.db, async (trx) => {
+    await assertRoomForProject(trx, userId, 'name');
+    const id = randomUUIDv7();
+    await trx.insertInto('projects').values({ id, name }).execute();
+    await trx.insertInto('project_members').values({ project_id: id, user_id: userId, role: 'owner' }).execute();
+    await recordEvent(trx, by, { action: 'project.created', ...targetOf(id), details: { name } });
+    return readProject(trx, userId, id);
+  });
+}
+
+/** Renames, archives or restores: owners, and administrators of the installation. Throws `not_found` and `forbidden`. */
+export async function updateProject(
+  deps: Deps,
+  actor: Actor,
+  change: { id: string; name?: string | undefined; archived?: boolean | undefined },
+  by: AuditSource,
+): Promise<Project> {
+  const { id, name, archived } = change;
+  return inTransaction(deps.db, async (trx) => {
+    const role = await lockProject(trx, actor.id, id);
+    if (role === undefined && actor.role !== 'admin') throw projectNotFound();
+    if (role !== 'owner' && actor.role !== 'admin') throw onlyOwners();
+    if (name !== undefined || archived !== undefined) {
+      await trx.updateTable('projects').set({ name, archived }).where('id', '=', id).execute();
+      const details = { ...(name === undefined ? {} : { name }), ...(archived === undefined ? {} : { archived }) };
+      await recordEvent(trx, by, { action: 'project.updated', ...targetOf(id), details });
+    }
+    return readProject(trx, actor.id, id);
+  });
+}
+
+/**
+ * Makes somebody a member, or gives a member another role; `added` tells which. Owners only. Throws `not_found` (also for an
+ * address that is nobody's), `forbidden`, and `invalid_request` when no owner would be left.
+ */
+export async function putMember(
+  deps: Deps,
+  actorId: string,
+  member: { projectId: string; email: string; role: ProjectRole },
+  by: AuditSource,
+): Promise<{ project: Project; added: boolean }> {
+  const { projectId, email, role } = member;
+  return inTransaction(deps.db, async (trx) => {
+    const own = await lockProject(trx, actorId, projectId);
+    if (own === undefined) throw projectNotFound();
+    if (own !== 'owner') throw onlyOwners();
+    const user = await trx.selectFrom('users').select('id').where('email', '=', email).executeTakeFirst();
+    if (user === undefined) throw new ApiError('not_found', 'No user has this e-mail address');
+    const before = await findRole(trx, projectId, user.id);
+    if (before === undefined) {
+      await assertRoomForMember(trx, projectId);
+      await assertRoomForProject(trx, user.id, 'email');
+      await trx.insertInto('project_members').values({ project_id: projectId, user_id: user.id, role }).execute();
+    } else if (before !== role) {
+      await memberQuery(trx, projectId, user.id).set({ role }).execute();
+      await assertAnOwner(trx, projectId, 'role');
+    }
+    if (before !== role) {
+      const action = before === undefined ? 'project.member_added' : 'project.member_changed';
+      await recordEvent(trx, by, { action, ...targetOf(projectId), details: { userId: user.id, role } });
+    }
+    return { project: await readProject(trx, actorId, projectId), added: before === undefined };
+  });
+}
+
+/**
+ * Takes a member out, inside the caller's transaction: owners anybody, everybody themselves. Throws `not_found`, `forbidden`, and
+ * `invalid_request` when no owner would be left.
+ */
+export async function removeMember(
+  trx: Queryable,
+  actorId: string,
+  { projectId, userId }: { projectId: string; userId: string },
+  by: AuditSource,
+): Promise<void> {
+  const role = await lockProject(trx, actorId, projectId);
+  if (role === undefined) throw projectNotFound();
+  if (role !== 'owner' && userId !== actorId) throw onlyOwners();
+  const { numDeletedRows } = await trx
+    .deleteFrom('project_members')
+    .where('project_id', '=', projectId)
+    .where('user_id', '=', userId)
+    .executeTakeFirst();
+  if (numDeletedRows === 0n) throw new ApiError('not_found', 'This user is no member of the project');
+  await assertAnOwner(trx, projectId, 'userId');
+  await recordEvent(trx, by, { action: 'project.member_removed', ...targetOf(projectId), details: { userId } });
+}
+
+/** Throws `not_found` unless the user is a member, and `project_archived` when nothing may come into the project. */
+export async function assertOpenProject(db: Queryable, userId: string, projectId: string): Promise<void> {
+  const project = await db.selectFrom('projects').select('archived').where('id', '=', projectId).executeTakeFirst();
+  await assertOpen(db, userId, projectId, project);
+}
+
+/** The same; until the transaction ends the project neither is archived nor gets other files. */
+export async function lockOpenProject(trx: Queryable, userId: string, projectId: string): Promise<void> {
+  const query = trx.selectFrom('projects').select('archived').where('id', '=', projectId).forNoKeyUpdate();
+  await assertOpen(trx, userId, projectId, await query.executeTakeFirst());
+}
+
+/** In a statement on `projectId`, an SQL name: whether that project is archived; false for none. A probe per row, never a join. */
+export function projectArchivedColumn(projectId: string): string {
+  return `coalesce((select p.archived from projects p where p.id = ${projectId}), false)`;
+}
+
+/** The role is a statement of its own after the lock, so that it is the one that was committed while waiting for it. */
+async function assertOpen(
+  db: Queryable,
+  userId: string,
+  projectId: string,
+  project: { archived: boolean } | undefined,
+): Promise<void> {
+  if (project === undefined || (await findRole(db, projectId, userId)) === undefined) throw projectNotFound();
+  if (project.archived) throw projectArchived();
+}
+
+/** Locks the project and returns the user's role in it, undefined for none. Throws `not_found`. */
+async function lockProject(trx: Queryable, userId: string, projectId: string): Promise<ProjectRole | undefined> {
+  const query = trx.selectFrom('projects').select('id').where('id', '=', projectId).forNoKeyUpdate();
+  if ((await query.executeTakeFirst()) === undefined) throw projectNotFound();
+  return findRole(trx, projectId, userId);
+}
+
+async function findRole(trx: Queryable, projectId: string, userId: string): Promise<ProjectRole | undefined> {
+  const row = await trx
+    .selectFrom('project_members')
+    .select('role')
+    .where('project_id', '=', projectId)
+    .where('user_id', '=', userId)
+    .executeTakeFirst();
+  return row?.role;
+}
+
+function memberQuery(trx: Queryable, projectId: string, userId: string) {
+  return trx.updateTable('project_members').where('project_id', '=', projectId).where('user_id', '=', userId);
+}
+
+async function assertAnOwner(trx: Queryable, projectId: string, path: string): Promise<void> {
+  const owner = await trx
+    .selectFrom('project_members')
+    .select('user_id')
+    .where('project_id', '=', projectId)
+    .where('role', '=', 'owner')
+    .limit(1)
+    .executeTakeFirst();
+  if (owner === undefined) throw invalid(path, 'A project keeps at least one owner: make somebody else one first');
+}
+
+async function assertRoomForMember(trx: Queryable, projectId: string): Promise<void> {
+  if ((await countMembers(trx, 'project_id', projectId)) < limits.projectMembersMax) return;
+  throw invalid('email', `At most ${limits.projectMembersMax} members`);
+}
+
+async function assertRoomForProject(trx: Queryable, userId: string, path: string): Promise<void> {
+  if ((await countMembers(trx, 'user_id', userId)) < limits.projectsPerUser) return;
+  throw invalid(path, `At most ${limits.projectsPerUser} projects for one person`);
+}
+
+async function countMembers(trx: Queryable, column: 'project_id' | 'user_id', id: string): Promise<number> {
+  const { count } = await trx
+    .selectFrom('project_members')
+    .select((row) => row.fn.countAll<number>().as('count'))
+    .where(column, '=', id)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+function invalid(path: string, message: string): ApiError {
+  return new ApiError('invalid_request', message, { details: [{ path, message }] });
+}
+
+function onlyOwners(): ApiError {
+  return new ApiError('forbidden', 'Only an owner of the project may do this');
+}
+
+function targetOf(id: string) {
+  return { targetType: 'project', targetId: id } as const;
+}
+
+type ProjectRow = {
+  id: string;
+  name: string;
+  archived: boolean;
+  role: ProjectRole | null;
+  members: ProjectMember[];
+  created_micros: number;
+};
+
+/** Projects with their members, owners first, and the role of `userId`. */
+function projectRows(db: Queryable, userId: string, rest: ReturnType<typeof sql>) {
+  return sql<ProjectRow>`
+    select p.id, p.name, p.archived, (extract(epoch from p.created_at) * 1000000)::int8 as created_micros,
+      (select m.role from project_members m where m.project_id = p.id and m.user_id = ${userId}) as role,
+      (select coalesce(json_agg(json_build_object('userId', u.id, 'name', u.name, 'email', u.email, 'role', m.role)
+          order by m.role desc, lower(u.name), u.id), '[]')
+        from project_members m join users u on u.id = m.user_id where m.project_id = p.id) as members
+    from projects p ${rest}`.execute(db);
+}
+
+async function readProject(db: Queryable, userId: string, id: string): Promise<Project> {
+  const { rows } = await projectRows(db, userId, sql`where p.id = ${id}`);
+  const row = rows[0];
+  if (row === undefined) throw projectNotFound();
+  return viewProject(row);
+}
+
+function viewProject({ created_micros, ...project }: ProjectRow): Project {
+  return { ...project, createdAt: new Date(Math.floor(created_micros / 1000)).toISOString() };
+}
