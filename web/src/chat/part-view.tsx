@@ -1,7 +1,7 @@
 import type { DynamicToolPart, FilePart, MessagePart } from '@homeport/contracts/frames';
 import { Link as RouterLink } from '@tanstack/react-router';
 import { Brain, ChevronRight, FileText, Info, Link, ListChecks, Wrench } from 'lucide-react';
-import { memo } from 'react';
+import { memo, type ReactNode } from 'react';
 import { lazyPart } from '../frame/lazy-part.tsx';
 import { type TextId, type Translate, useText } from '../i18n.ts';
 import { safeLink } from '../markdown/links.ts';
@@ -148,13 +148,26 @@ function Value({ label, value }: { label: string; value: unknown }) {
       <div className={classes.label}>{label}</div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <pre className={classes.value} tabIndex={0} dir="auto">
-        {text.slice(0, shownCharacters)}
+        {withLinks(text.slice(0, shownCharacters))}
       </pre>
       {text.length > shownCharacters ? (
         <div className={classes.label}>{t('tool.cut', { count: shownCharacters })}</div>
       ) : null}
     </div>
   );
+}
+
+/** Addresses in plain text as links. */
+function withLinks(text: string): ReactNode {
+  return text.split(/(https?:\/\/[^\s<>"'`\])}]+)/g).map((piece, index) => {
+    const link = index % 2 === 1 ? safeLink(piece) : undefined;
+    if (link?.kind !== 'external') return piece;
+    return (
+      <a key={index} href={link.href} target="_blank" rel="noopener noreferrer nofollow">
+        {piece}
+      </a>
+    );
+  });
 }
 
 /** Pictures that came with the message itself. Any other address is somebody's server, and is never asked by itself. */
@@ -169,11 +182,18 @@ export function FileView({ part }: { part: FilePart }) {
     return <ArtifactChip chatId={chatId} id={link.id} filename={name} mediaType={part.mediaType} />;
   }
   if (ownPicture.test(part.url)) return <img src={part.url} alt={name} className={classes.picture} />;
-  return (
-    <span className={classes.file}>
+  const content = (
+    <>
       <FileText size={15} aria-hidden />
       {name}
-    </span>
+    </>
+  );
+  // What came with the message itself can be kept; no other address is ever asked.
+  if (!part.url.startsWith('data:')) return <span className={classes.file}>{content}</span>;
+  return (
+    <a href={part.url} download={name} className={classes.file}>
+      {content}
+    </a>
   );
 }
 

@@ -18,9 +18,7 @@ export function ShownText({ text }: { text: string }) {
     return (
       <mark key={index} className={classes.hidden} title={t('mcp.hiddenHint')}>
         <span className="visually-hidden">{t('mcp.hidden')} </span>
-        {named}
-        {more > 0 ? ` +${more}` : null}
-        {piece.spells === '' ? null : ` “${piece.spells}”`}
+        {[named, more > 0 ? `+${more}` : '', piece.spells === '' ? '' : `“${piece.spells}”`].filter(Boolean).join(' ')}
       </mark>
     );
   });

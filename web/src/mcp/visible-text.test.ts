@@ -27,7 +27,7 @@ test('hidden, bidirectional and zero-width characters are named', () => {
   for (const [character, code] of Object.entries(cases)) {
     assert.deepEqual(visiblePieces(`a${character}b`), [
       { kind: 'text', text: 'a' },
-      { kind: 'hidden', codes: [code], spells: '' },
+      { kind: 'hidden', count: 1, codes: [code], spells: '' },
       { kind: 'text', text: 'b' },
     ]);
   }

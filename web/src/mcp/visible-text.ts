@@ -1,8 +1,8 @@
 /** Text of a stranger, cut so that nothing in it stays unseen (contract section 7: trust is given to what was read). */
 export type TextPiece =
   | { kind: 'text'; text: string }
-  /** Characters that show nothing or change what is around them; `spells` is what hidden tag characters say. */
-  | { kind: 'hidden'; codes: string[]; spells: string }
+  /** Characters that show nothing or change what is around them: `spells` is what tag characters say, `codes` are the others. */
+  | { kind: 'hidden'; count: number; codes: string[]; spells: string }
   /** White space that would push what follows out of sight. */
   | { kind: 'gap'; count: number; what: 'lines' | 'spaces' };
 
@@ -33,17 +33,21 @@ const emoji = /\p{Extended_Pictographic}\ufe0f?(?:\u200d\p{Extended_Pictographic
 /** How many characters of a text are hidden; what emoji are made of is not counted. */
 export function countHidden(text: string): number {
   return visiblePieces(text.replace(emoji, '')).reduce(
-    (sum, piece) => sum + (piece.kind === 'hidden' ? piece.codes.length : 0),
+    (sum, piece) => sum + (piece.kind === 'hidden' ? piece.count : 0),
     0,
   );
 }
 
 function hidden(characters: string): TextPiece {
   const points = Array.from(characters, (character) => character.codePointAt(0) ?? 0);
-  const spelled = points.filter((point) => point >= 0xe0020 && point <= 0xe007e);
+  const isTag = (point: number) => point >= 0xe0020 && point <= 0xe007e;
+  const spelled = points.filter(isTag);
   return {
     kind: 'hidden',
-    codes: points.map((point) => `U+${point.toString(16).toUpperCase().padStart(4, '0')}`),
+    count: points.length,
+    codes: points
+      .filter((point) => !isTag(point))
+      .map((point) => `U+${point.toString(16).toUpperCase().padStart(4, '0')}`),
     spells: spelled.map((point) => String.fromCharCode(point - 0xe0000)).join(''),
   };
 }
