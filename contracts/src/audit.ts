@@ -37,6 +37,12 @@ export const auditActions = [
   'project.member_removed',
 
   'manifest.applied',
+  'mcp_server.created',
+  'mcp_server.updated',
+  'mcp_server.deleted',
+  'mcp_server.tested',
+  'mcp_server.trusted',
+
   'keys.rotated',
 ] as const;
 

@@ -18,6 +18,10 @@ export type Frame =
   | { type: 'tool-output-available'; toolCallId: string; output: unknown; dynamic: true }
   | { type: 'tool-output-error'; toolCallId: string; errorText: string; dynamic: true }
   | { type: 'tool-approval-request'; approvalId: string; toolCallId: string }
+  | { type: 'tool-approval-response'; approvalId: string; approved: boolean; reason?: string }
+  | { type: 'tool-output-denied'; toolCallId: string }
+  /** A file that a tool gave. */
+  | { type: 'file'; mediaType: string; url: string }
   | { type: 'data-notice'; data: { code: string; message: string } }
   /** Which queued input goes on; `transient` keeps it out of the assembled message. */
   | { type: 'data-next'; transient: true; data: { messageId: string; assistantId: string } }
@@ -50,7 +54,14 @@ export type DynamicToolPart = {
   type: 'dynamic-tool';
   toolName: string;
   toolCallId: string;
-  state: 'input-streaming' | 'input-available' | 'approval-requested' | 'output-available' | 'output-error';
+  state:
+    | 'input-streaming'
+    | 'input-available'
+    | 'approval-requested'
+    | 'approval-responded'
+    | 'output-available'
+    | 'output-error'
+    | 'output-denied';
   input?: unknown;
   /** The JSON text received so far; only while the input streams. */
   rawInput?: string;

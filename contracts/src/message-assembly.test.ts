@@ -8,8 +8,8 @@ import { framesOfParts } from './part-frames.ts';
 
 type Action =
   | { do: 'text' | 'reasoning' | 'tool'; id: number; piece: string }
-  | { do: 'end' | 'result' | 'fail' | 'refuse' | 'approve'; id: number }
-  | { do: 'step' | 'notice' | 'next' | 'error' };
+  | { do: 'end' | 'result' | 'fail' | 'refuse' | 'approve' | 'answer' | 'deny'; id: number }
+  | { do: 'step' | 'notice' | 'next' | 'error' | 'file' };
 
 const piece = fc.string({ unit: 'binary', maxLength: 8 });
 const argumentsText = '{"path": "a\\n\\u00e9😀", "n":[1, 2.5,-30,true,null,{"x":{}}],"last":false}';
@@ -17,8 +17,9 @@ const id = fc.nat({ max: 3 });
 const action: fc.Arbitrary<Action> = fc.oneof(
   fc.record({ do: fc.constantFrom('text', 'reasoning', 'tool'), id, piece }),
   fc.record({ do: fc.constantFrom('text', 'reasoning', 'tool'), id, piece }),
-  fc.record({ do: fc.constantFrom('end', 'result', 'fail', 'refuse', 'approve'), id }),
-  fc.record({ do: fc.constantFrom('step', 'notice', 'next', 'error') }),
+  fc.record({ do: fc.constantFrom('end', 'result', 'fail', 'refuse', 'approve', 'answer', 'deny'), id }),
+  fc.record({ do: fc.constantFrom('approve', 'answer', 'deny'), id }),
+  fc.record({ do: fc.constantFrom('step', 'notice', 'next', 'error', 'file') }),
 );
 
 /** A sequence of frames as the protocol allows it: what an action refers to is opened first. */
@@ -50,6 +51,8 @@ function toFrames(actions: Action[], isInterleaved: boolean, reusesCallIds = tru
       frames.push({ type: 'finish-step' }, { type: 'start-step' });
     } else if (item.do === 'notice') {
       frames.push({ type: 'data-notice', data: { code: 'x', message: 'y' } });
+    } else if (item.do === 'file') {
+      frames.push({ type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,AAAA' });
     } else if (item.do === 'next') {
       frames.push({ type: 'data-next', transient: true, data: { messageId: 'q', assistantId: 'r' } });
     } else if (item.do === 'error') {
@@ -98,7 +101,18 @@ function pushToolFrames(
     return;
   }
   if (item.do === 'approve') {
-    frames.push({ type: 'tool-approval-request', approvalId: `approve-${toolCallId}`, toolCallId });
+    frames.push({ type: 'tool-approval-request', approvalId: `approve-${toolCallId}-${frames.length}`, toolCallId });
+    return;
+  }
+  if (item.do === 'answer' || item.do === 'deny') {
+    const step = frames.slice(frames.findLastIndex((frame) => frame.type === 'start-step'));
+    const request = step.findLast((frame) => frame.type === 'tool-approval-request' && frame.toolCallId === toolCallId);
+    if (request?.type !== 'tool-approval-request') return;
+    const answer = { approvalId: request.approvalId, ...(item.do === 'deny' ? { reason: 'no' } : {}) };
+    frames.push({ type: 'tool-approval-response', approved: item.do === 'answer', ...answer });
+    if (item.do === 'answer') return;
+    frames.push({ type: 'tool-output-denied', toolCallId });
+    tools.set(toolCallId, 'done');
     return;
   }
   tools.set(toolCallId, 'done');
@@ -174,11 +188,12 @@ test('closing frames, stored parts and their frames agree', async () => {
   const property = fc.asyncProperty(
     fc.array(action, { maxLength: 25 }),
     fc.boolean(),
-    async (actions, isInterleaved) => {
+    fc.boolean(),
+    async (actions, isInterleaved, keepsApprovals) => {
       const frames = toFrames(actions, isInterleaved, false);
       const assembler = assemble(frames);
-      const finished = finishParts(assemble(frames).parts);
-      const closing = assembler.closingFrames();
+      const finished = finishParts(assemble(frames).parts, { keepsApprovals });
+      const closing = assembler.closingFrames({ keepsApprovals });
       for (const frame of closing) assembler.apply(frame);
       assert.deepEqual(plain(assembler.parts), plain(finished));
       const oracle = await readBySdk([...frames, ...closing]);

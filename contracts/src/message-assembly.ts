@@ -137,6 +137,10 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
     if (staleInputs.delete(slot)) edit(slot).input = parsePartialJson(slot.part.rawInput ?? '');
   }
 
+  function slotOfApproval(approvalId: string): ToolSlot | undefined {
+    return [...tools.values()].find((slot) => slot.part.approval?.id === approvalId);
+  }
+
   function reset(): void {
     slots = [];
     stepStart = 0;
@@ -178,6 +182,9 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
         return;
       case 'data-notice':
         pushPart({ type: 'data-notice', data: frame.data });
+        return;
+      case 'file':
+        pushPart({ type: 'file', mediaType: frame.mediaType, url: frame.url });
         return;
       case 'start':
         if (frame.messageId !== messageId && messageId !== undefined) reset();
@@ -227,6 +234,25 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
         Object.assign(edit(slot), { state: 'approval-requested', approval: { id: frame.approvalId } });
         return;
       }
+      case 'tool-approval-response': {
+        const slot = slotOfApproval(frame.approvalId);
+        if (slot === undefined) return;
+        refreshInput(slot);
+        const { approved, reason } = frame;
+        const approval = { ...slot.part.approval, id: frame.approvalId, approved };
+        Object.assign(edit(slot), {
+          state: 'approval-responded',
+          approval: reason === undefined ? approval : { ...approval, reason },
+        });
+        return;
+      }
+      case 'tool-output-denied': {
+        const slot = tools.get(frame.toolCallId);
+        if (slot === undefined) return;
+        refreshInput(slot);
+        edit(slot).state = 'output-denied';
+        return;
+      }
       default:
     }
   }
@@ -240,14 +266,15 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
       snapshot = slots.map((slot) => slot.part);
       return snapshot;
     },
-    /** The frames after which `parts` equals `finishParts(parts)`: sent when a response is cut. */
-    closingFrames(toolErrorText: string = interruptedToolText): Frame[] {
+    /** The frames after which `parts` equals `finishParts(parts, …)`: sent when a response is cut. */
+    closingFrames({ toolErrorText, keepsApprovals }: Finishing = {}): Frame[] {
       const frames: Frame[] = [];
       for (const id of reasonings.keys()) frames.push({ type: 'reasoning-end', id });
       for (const id of texts.keys()) frames.push({ type: 'text-end', id });
       for (const [toolCallId, slot] of tools) {
-        if (isOpenCall(slot.part)) {
-          frames.push({ type: 'tool-output-error', toolCallId, errorText: toolErrorText, dynamic: true });
+        if (isToBeClosed(slot.part, keepsApprovals)) {
+          const errorText = toolErrorText ?? interruptedToolText;
+          frames.push({ type: 'tool-output-error', toolCallId, errorText, dynamic: true });
         }
       }
       return frames;
@@ -268,20 +295,27 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
   };
 }
 
-/** The parts to store of a response that was cut: nothing streams any more, every tool call has a result. */
-export function finishParts(parts: readonly MessagePart[], toolErrorText: string = interruptedToolText): MessagePart[] {
+/** `keepsApprovals`: calls that wait for a person's word go on waiting; the response can be continued with it. */
+export type Finishing = { toolErrorText?: string; keepsApprovals?: boolean };
+
+/** The parts to store of a response that was cut: nothing streams any more, every tool call has a result or waits for a word. */
+export function finishParts(
+  parts: readonly MessagePart[],
+  { toolErrorText, keepsApprovals }: Finishing = {},
+): MessagePart[] {
   return parts.map((part) => {
     if (part.type === 'text' || part.type === 'reasoning') {
       return part.state === 'streaming' ? { ...part, state: 'done' } : part;
     }
-    if (part.type !== 'dynamic-tool' || !isOpenCall(part)) return part;
+    if (part.type !== 'dynamic-tool' || !isToBeClosed(part, keepsApprovals)) return part;
     const { rawInput: _rawInput, ...rest } = part;
-    return { ...rest, state: 'output-error', errorText: toolErrorText };
+    return { ...rest, state: 'output-error', errorText: toolErrorText ?? interruptedToolText };
   });
 }
 
-function isOpenCall(part: DynamicToolPart): boolean {
-  return part.state !== 'output-available' && part.state !== 'output-error';
+function isToBeClosed({ state }: DynamicToolPart, keepsApprovals = false): boolean {
+  if (state === 'approval-requested') return !keepsApprovals;
+  return state !== 'output-available' && state !== 'output-error' && state !== 'output-denied';
 }
 
 function clearResult(part: DynamicToolPart): void {

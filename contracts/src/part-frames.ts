@@ -25,6 +25,8 @@ function framesOfPart(part: MessagePart, partId: string): Frame[] {
     }
     case 'dynamic-tool':
       return framesOfTool(part);
+    case 'file':
+      return [{ type: 'file', mediaType: part.mediaType, url: part.url }];
     default:
       return part.type === 'data-notice' && isNotice(part.data) ? [{ type: 'data-notice', data: part.data }] : [];
   }
@@ -41,12 +43,20 @@ function framesOfTool(part: DynamicToolPart): Frame[] {
   const frames: Frame[] = [{ type: 'tool-input-available', toolCallId, toolName, input, dynamic: true }];
   if (part.approval !== undefined)
     frames.push({ type: 'tool-approval-request', approvalId: part.approval.id, toolCallId });
+  if (part.approval?.approved !== undefined)
+    frames.push(answerOf(part.approval.id, part.approval.approved, part.approval.reason));
   if (part.state === 'output-available') {
     frames.push({ type: 'tool-output-available', toolCallId, output: part.output, dynamic: true });
   } else if (part.state === 'output-error') {
     frames.push({ type: 'tool-output-error', toolCallId, errorText: part.errorText ?? '', dynamic: true });
+  } else if (part.state === 'output-denied') {
+    frames.push({ type: 'tool-output-denied', toolCallId });
   }
   return frames;
+}
+
+function answerOf(approvalId: string, approved: boolean, reason: string | undefined): Frame {
+  return { type: 'tool-approval-response', approvalId, approved, ...(reason === undefined ? {} : { reason }) };
 }
 
 function isNotice(data: unknown): data is { code: string; message: string } {

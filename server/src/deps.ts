@@ -6,6 +6,7 @@ import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/pool.ts';
 import type { Egress } from './egress/egress.ts';
+import type { McpConnections } from './mcp/connections.ts';
 import type { KeyRing } from './secrets/key-ring.ts';
 
 /** What every verb may use; built once in main.ts. Features take the members they need. */
@@ -19,6 +20,7 @@ export type Deps = {
   auth: Auth;
   findActor: FindActor;
   responses: RunningResponses;
+  mcp: McpConnections;
   /** Called when an account was disabled: ends what it has under way. Other replicas find out by themselves. */
   accountDisabled(userId: string): Promise<void>;
 };

@@ -52,6 +52,20 @@ import type { Deps } from './deps.ts';
 import { docsAsset, docsPage } from './http/docs.ts';
 import { type Handler, Reply } from './http/handler.ts';
 import { openapiDocument } from './http/openapi.ts';
+import {
+  deleteMcpServer,
+  deleteUserMcpServer,
+  getMcpServers,
+  getUserMcpServers,
+  patchMcpServer,
+  patchUserMcpServer,
+  postMcpServer,
+  postMcpTest,
+  postMcpTrust,
+  postUserMcpServer,
+  postUserMcpTest,
+  postUserMcpTrust,
+} from './mcp/handlers.ts';
 import { getProjects, patchProject, postProject, postProjectMember } from './projects/handlers.ts';
 import { postProvision } from './provision/handlers.ts';
 import { getAdminConfig, getPublicConfig, postAdminConfig, postOidcTest } from './settings/handlers.ts';
@@ -145,18 +159,18 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   deleteUserModel: notBuilt,
   getUserModelTiers: notBuilt,
   putUserModelTiers: notBuilt,
-  getMcpServers: notBuilt,
-  postMcpServer: notBuilt,
-  patchMcpServer: notBuilt,
-  deleteMcpServer: notBuilt,
-  postMcpTest: notBuilt,
-  postMcpTrust: notBuilt,
-  getUserMcpServers: notBuilt,
-  postUserMcpServer: notBuilt,
-  patchUserMcpServer: notBuilt,
-  deleteUserMcpServer: notBuilt,
-  postUserMcpTest: notBuilt,
-  postUserMcpTrust: notBuilt,
+  getMcpServers,
+  postMcpServer,
+  patchMcpServer,
+  deleteMcpServer,
+  postMcpTest,
+  postMcpTrust,
+  getUserMcpServers,
+  postUserMcpServer,
+  patchUserMcpServer,
+  deleteUserMcpServer,
+  postUserMcpTest,
+  postUserMcpTrust,
   getProjects,
   postProject,
   patchProject,

@@ -12,6 +12,7 @@ import type { Deps } from './deps.ts';
 import { createEgress, type Egress } from './egress/egress.ts';
 import { answerBadHttp } from './http/bad-request.ts';
 import { createWebClient } from './http/web-client.ts';
+import { McpConnections } from './mcp/connections.ts';
 import { createKeyRing } from './secrets/key-ring.ts';
 import { readPublicConfig } from './settings/public-config.ts';
 
@@ -56,12 +57,14 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const egress = options.egress ?? createEgress(config);
   const secrets = createKeyRing({ current: config.encryptionKey, previous: [...config.previousEncryptionKeys] });
   const base = { config, db, secrets, egress, clock, log };
+  const mcp = new McpConnections(base);
   const responses = new RunningResponses({ ...base, findTools: options.findTools ?? noTools }, options.timings);
   const deps: Deps = {
     ...base,
     auth: createAuth(base),
     findActor: createActorFinder(base),
     responses,
+    mcp,
     async accountDisabled() {
       responses.stopDisabled();
     },
@@ -81,6 +84,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       server.closeIdleConnections();
       await responses.drain(drainMs);
       server.closeAllConnections();
+      mcp.close();
       await egress.close();
     },
   };

@@ -86,6 +86,7 @@ function refusalOf(access: Access, kind: ActorKind, edition: World['edition']): 
   if (kind === 'must change password') return 'password_change_required';
   if (kind === 'administrator') return undefined;
   if (access === 'admin' || access === 'admin-for-user') return 'forbidden';
+  if (access === 'mcp-editor') return kind === 'without MCP rights' ? 'mcp_settings_disabled' : undefined;
   if (access !== 'provider-editor') return undefined;
   if (edition === 'managed') return 'forbidden';
   return kind === 'without provider rights' ? 'provider_settings_disabled' : undefined;
@@ -106,18 +107,23 @@ async function checkIds(world: World, { name, spec, actor, foreign, place, rule 
   const sendWith = (id: string) => send(world, spec, actor, withId(make(actor), place, id));
   const where = (id: string) => `${actor.kind}, ${place} = ${JSON.stringify(id.slice(0, 40))}`;
   const refusal = refusalOf(spec.access, actor.kind, world.edition);
+  const withIds = samples[name].withIds?.[actor.kind];
   const ids = foreignIds(rule, actor, foreign).filter((id) => !mayUseForeign(rule, actor, foreign, id));
   if (refusal !== undefined) {
     for (const id of [...ids, ...malformedIds(rule, place)]) assertError(await sendWith(id), refusal, where(id));
     return;
   }
   for (const id of malformedIds(rule, place)) assertError(await sendWith(id), 'invalid_request', where(id));
+  if (withIds !== undefined) {
+    for (const id of ids) assertError(await sendWith(id), withIds, where(id));
+    return;
+  }
   const answers: Answered[] = [];
   for (const id of ids) {
     const answer = await sendWith(id);
     answers.push(answer);
     if (rule.names === 'new') assertError(answer, rule.taken, where(id));
-    else if (rule.unknown === undefined) assertError(answer, 'not_found', where(id));
+    else if (!('unknown' in rule) || rule.unknown === undefined) assertError(answer, 'not_found', where(id));
     else assert.equal(answer.status, rule.unknown, `${where(id)}: ${answer.text}`);
   }
   const [first, ...others] = answers.map(comparable);
@@ -135,7 +141,7 @@ function foreignIds(rule: IdRule, actor: Actor, foreign: Actor['records']): stri
   if (rule.names === 'text') return [];
   if (rule.names === 'new') return [foreign[rule.takenBy]];
   const missing = [randomUUIDv7(), '00000000-0000-0000-0000-000000000000', 'not-an-id', 'x'.repeat(128)];
-  if (rule.names === 'nothing yet') return [...missing, foreign.chat];
+  if (rule.names === 'nothing yet' || rule.names === 'person') return [...missing, foreign.chat];
   const otherType = rule.names === 'chat' ? actor.records.model : actor.records.chat;
   return [
     foreign[rule.names],

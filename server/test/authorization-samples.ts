@@ -15,6 +15,8 @@ export type IdRule =
   | { names: RecordKind; unknown?: 200; openTo?: Actor['kind']; request?: (own: Actor) => SampleRequest }
   /** Names a record of a kind that has no endpoint of its own yet: any id is unknown. */
   | { names: 'nothing yet'; unknown?: 200; request?: (own: Actor) => SampleRequest }
+  /** Names an account: any that exists will do. */
+  | { names: 'person'; request?: (own: Actor) => SampleRequest }
   /** Made by the client: one in use by somebody else is a conflict. */
   | { names: 'new'; taken: ErrorCode; takenBy: RecordKind }
   /** Ends in Id and names nothing of ours. */
@@ -27,6 +29,8 @@ export type Sample = {
   /** Other statuses of public endpoints by kind of caller. */
   others?: Partial<Record<Actor['kind'], number>>;
   ids: Record<string, IdRule>;
+  /** Kinds of callers that may send the request, but not with an id in it. */
+  withIds?: Partial<Record<Actor['kind'], ErrorCode>>;
 };
 
 const nothing = { request: () => ({}), own: 200, ids: {} } satisfies Sample;
@@ -43,7 +47,19 @@ const submissionIds: Sample['ids'] = {
   'body.message.id': { names: 'new', taken: 'input_conflict', takenBy: 'message' },
   'body.parentId': { names: 'message' },
   'body.modelId': { names: 'model' },
-  'body.mcpServerIds.*': { names: 'nothing yet' },
+  'body.mcpServerIds.*': { names: 'mcpServer' },
+};
+
+const newMcpServer = { name: 'New', url: 'http://127.0.0.1:9/mcp' };
+const ofMcpServer: Sample = {
+  request: ({ records }) => ({ body: { id: records.mcpServer } }),
+  own: 200,
+  ids: { 'body.id': { names: 'mcpServer' } },
+};
+const ofUserMcpServer: Sample = {
+  request: ({ id, records }) => ({ query: { userId: id }, body: { id: records.mcpServer } }),
+  own: 200,
+  ids: { 'query.userId': { names: 'person' }, 'body.id': { names: 'mcpServer' } },
 };
 
 /** A new row of the endpoint table does not compile until it says here how it is called. */
@@ -146,7 +162,7 @@ export const samples: Record<EndpointName, Sample> = {
       'body.projectId': { names: 'project' },
       'body.activeMessageId': { names: 'message', request: ({ records }) => ({ body: { id: records.chat } }) },
       'body.modelId': { names: 'model' },
-      'body.mcpServerIds.*': { names: 'nothing yet' },
+      'body.mcpServerIds.*': { names: 'mcpServer' },
     },
   },
   deleteChat: {
@@ -179,7 +195,7 @@ export const samples: Record<EndpointName, Sample> = {
       'body.chatId': { names: 'chat' },
       'body.messageId': { names: 'input' },
       'body.modelId': { names: 'model' },
-      'body.mcpServerIds.*': { names: 'nothing yet' },
+      'body.mcpServerIds.*': { names: 'mcpServer' },
     },
   },
   getChatStream: {
@@ -229,18 +245,46 @@ export const samples: Record<EndpointName, Sample> = {
   // No identity provider is configured here.
   postSignInSocial: { ...nothing, request: () => ({ body: { provider: 'sso' } }), own: 404 },
   getOidcCallback: { ...nothing, request: () => ({ params: { providerKey: 'sso' } }), own: 302 },
-  getMcpServers: nothing,
-  postMcpServer: nothing,
-  patchMcpServer: nothing,
-  deleteMcpServer: nothing,
-  postMcpTest: nothing,
-  postMcpTrust: nothing,
-  getUserMcpServers: nothing,
-  postUserMcpServer: nothing,
-  patchUserMcpServer: nothing,
-  deleteUserMcpServer: nothing,
-  postUserMcpTest: nothing,
-  postUserMcpTrust: nothing,
+  getMcpServers: {
+    ...nothing,
+    ids: { 'query.id': { names: 'mcpServer' } },
+    withIds: { 'without MCP rights': 'mcp_settings_disabled' },
+  },
+  postMcpServer: { ...nothing, request: () => ({ body: newMcpServer }), own: 201 },
+  patchMcpServer: {
+    request: ({ records }) => ({ body: { id: records.mcpServer, name: 'Renamed' } }),
+    own: 200,
+    ids: { 'body.id': { names: 'mcpServer' } },
+  },
+  deleteMcpServer: {
+    request: ({ records }) => ({ query: { id: records.mcpServer } }),
+    own: 200,
+    ids: { 'query.id': { names: 'mcpServer' } },
+  },
+  postMcpTest: ofMcpServer,
+  postMcpTrust: ofMcpServer,
+  getUserMcpServers: {
+    request: ({ id }) => ({ query: { userId: id } }),
+    own: 200,
+    ids: { 'query.userId': { names: 'person' }, 'query.id': { names: 'mcpServer' } },
+  },
+  postUserMcpServer: {
+    request: ({ id }) => ({ query: { userId: id }, body: newMcpServer }),
+    own: 201,
+    ids: { 'query.userId': { names: 'person' } },
+  },
+  patchUserMcpServer: {
+    request: ({ id, records }) => ({ query: { userId: id }, body: { id: records.mcpServer, name: 'Renamed' } }),
+    own: 200,
+    ids: { 'query.userId': { names: 'person' }, 'body.id': { names: 'mcpServer' } },
+  },
+  deleteUserMcpServer: {
+    request: ({ id, records }) => ({ query: { userId: id, id: records.mcpServer } }),
+    own: 200,
+    ids: { 'query.userId': { names: 'person' }, 'query.id': { names: 'mcpServer' } },
+  },
+  postUserMcpTest: ofUserMcpServer,
+  postUserMcpTrust: ofUserMcpServer,
   getProjects: nothing,
   postProject: { request: () => ({ body: { name: 'New' } }), own: 201, ids: {} },
   patchProject: {
@@ -300,18 +344,6 @@ export const beingBuilt: readonly EndpointName[] = [
   'deleteUserModel',
   'getUserModelTiers',
   'putUserModelTiers',
-  'getMcpServers',
-  'postMcpServer',
-  'patchMcpServer',
-  'deleteMcpServer',
-  'postMcpTest',
-  'postMcpTrust',
-  'getUserMcpServers',
-  'postUserMcpServer',
-  'patchUserMcpServer',
-  'deleteUserMcpServer',
-  'postUserMcpTest',
-  'postUserMcpTrust',
   'getArtifacts',
   'getArtifactStat',
   'getArtifactPreview',

@@ -11,6 +11,7 @@ import { createProject, putMember } from '../src/projects/projects.ts';
 import { startTestApp, type TestApp, testConfig } from './app.ts';
 import { makeModel, makeProvider } from './catalogue-makers.ts';
 import { answer, makeChat, queueInput, say } from './conversation-makers.ts';
+import { echoTool, expectedFingerprint, type FakeMcp, startFakeMcp } from './fakes/mcp-server.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 
 /** Who calls, what is theirs, and what is somebody else's: the people and records of the authorization matrix. */
@@ -23,6 +24,7 @@ export const actorKinds = [
   'must change password',
   'plain user',
   'without provider rights',
+  'without MCP rights',
   'administrator',
 ] as const;
 export type ActorKind = (typeof actorKinds)[number];
@@ -37,6 +39,7 @@ export type Records = {
   input: string;
   provider: string;
   model: string;
+  mcpServer: string;
   /** A session other than the one that calls. */
   session: string;
   /** A project that its records' person owns, and the id of another member of it. */
@@ -59,6 +62,7 @@ export type World = {
   edition: 'community' | 'managed';
   app: TestApp;
   provider: FakeProvider;
+  mcp: FakeMcp;
   makeActor(kind: ActorKind): Promise<Actor>;
   /** Records that no actor made by `makeActor` may touch. */
   makeForeignRecords(): Promise<Records>;
@@ -76,6 +80,7 @@ const never = 2_000_000_000;
 /** An application of one edition on a database of its own, with a provider that answers. Nothing starts by itself in it. */
 export async function makeWorld(edition: World['edition'], webFolder?: string): Promise<World> {
   const provider = await startFakeProvider();
+  const mcp = await startFakeMcp();
   const app = await startTestApp({
     config: { edition },
     timings: { dispatchMs: never, sweepMs: never, heartbeatMs: never },
@@ -97,7 +102,17 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     const { id: project } = await createProject({ db: database }, userId, 'Project', operator);
     await putMember({ db: database }, userId, { projectId: project, email: other.email, role: 'member' }, operator);
     const made = { chat, message, answer: answered, input, provider: providerId, model, session: session.id };
-    return { ...made, project, member: other.id };
+    const mcpServer = await makeMcpServer(userId);
+    return { ...made, project, member: other.id, mcpServer };
+  }
+
+  async function makeMcpServer(userId: string): Promise<string> {
+    const id = randomUUIDv7();
+    await database.pool.query(
+      `insert into mcp_servers (id, owner_id, name, url, transport, tools, fingerprint) values ($1, $2, 'Fake', $3, 'http', $4, $5)`,
+      [id, userId, mcp.url, JSON.stringify([echoTool]), expectedFingerprint([echoTool])],
+    );
+    return id;
   }
 
   function openSession(userId: string, age = 0): Promise<{ id: string; token: string }> {
@@ -115,6 +130,7 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     edition,
     app,
     provider,
+    mcp,
     async makeActor(kind) {
       const user = await makeUser(fieldsOf(kind));
       const catalogueOwner = edition === 'managed' ? installationOwner : user.id;
@@ -145,6 +161,7 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     async stop() {
       await app.stop();
       await provider.close();
+      await mcp.close();
     },
   };
 }
@@ -154,6 +171,7 @@ function fieldsOf(kind: ActorKind): Partial<NewUser> {
     role: kind === 'administrator' ? 'admin' : 'user',
     mustChangePassword: kind === 'must change password',
     // An administrator keeps provider access whatever the switch says.
+    mcpSettingsEnabled: kind !== 'without MCP rights' && kind !== 'administrator',
     providerSettingsEnabled: kind !== 'without provider rights' && kind !== 'administrator',
   };
 }

@@ -1,7 +1,7 @@
-import { ApiError } from '@homeport/contracts/errors';
 import type { Selectable } from 'kysely';
 import type { ProvidersTable } from '../db/tables.ts';
-import { isStale, type KeyRing, open, type SecretPlace, seal } from '../secrets/key-ring.ts';
+import { type KeyRing, open, type SecretPlace, seal } from '../secrets/key-ring.ts';
+import { type Resealed, readable, reseal as resealEnvelope } from '../secrets/reseal.ts';
 
 /** The columns of a provider that a call to it needs. */
 export type StoredProvider = Pick<Selectable<ProvidersTable>, 'id' | 'base_url' | 'api_key' | 'headers'>;
@@ -41,31 +41,14 @@ export function describeCredentials(
   return { headers: headers ?? {}, isReadable: headers !== undefined && key !== undefined };
 }
 
-/** One envelope under the current key, and what it took to get there; an unreadable one comes back as it is. */
-export type Resealed = { state: 'absent' | 'current' | 'resealed' | 'unreadable'; envelope: string | null };
-
-/** Seals an envelope with the current key if it has another one. Also opens what is current: the key's name proves nothing. */
+/** Seals an envelope with the current key if it has another one. */
 export function reseal(
   deps: Secrets,
   providerId: string,
   column: 'api_key' | 'headers',
   envelope: string | null,
 ): Resealed {
-  if (envelope === null) return { state: 'absent', envelope };
-  const place = placeOf(providerId, column);
-  const plaintext = readable(() => open(deps.secrets, place, envelope));
-  if (plaintext === undefined) return { state: 'unreadable', envelope };
-  if (!isStale(deps.secrets, envelope)) return { state: 'current', envelope };
-  return { state: 'resealed', envelope: seal(deps.secrets, place, plaintext) };
-}
-
-function readable<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 'credentials_unreadable') return undefined;
-    throw error;
-  }
+  return resealEnvelope(deps.secrets, placeOf(providerId, column), envelope);
 }
 
 function openHeaders(ring: KeyRing, providerId: string, envelope: string): Record<string, string> {

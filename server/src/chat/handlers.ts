@@ -7,6 +7,7 @@ import { assertOwnedChat, deleteOwnedChat, type MoveFiles, updateChat } from '..
 import type { Deps } from '../deps.ts';
 import { EventStream } from '../http/event-stream.ts';
 import { type Handler, Reply, type RequestFacts, streamed } from '../http/handler.ts';
+import { assertOwnedMcpServers } from '../mcp/servers.ts';
 import {
   type ClaimOutcome,
   claimInput,
@@ -105,7 +106,7 @@ async function claimFresh(deps: Deps, ownerId: string, body: ChatBody): Promise<
   if (typeof body.modelId === 'string' && body.modelPinned !== false) {
     await assertOwnedModel(deps, catalogueOwner(deps.config, ownerId), body.modelId);
   }
-  if ((body.mcpServerIds ?? []).length > 0) throw new ApiError('not_found', 'MCP server not found');
+  await assertOwnedMcpServers(deps.db.kysely, ownerId, body.mcpServerIds ?? []);
   const outcome = await claim(deps, ownerId, body);
   if (outcome.kind !== 'running' && outcome.kind !== 'waiting') return outcome;
   const interrupted = await interruptExpired(deps, { chatId: body.chatId });

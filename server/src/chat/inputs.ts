@@ -11,6 +11,7 @@ import { parseStoredParts } from '../conversations/messages.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
 import type { Decision, InputsTable } from '../db/tables.ts';
 import type { Deps } from '../deps.ts';
+import { assertOwnedMcpServers } from '../mcp/servers.ts';
 import { projectArchived, projectArchivedColumn } from '../projects/projects.ts';
 import { signalChannel } from './signals.ts';
 
@@ -95,7 +96,7 @@ async function assertReferences(
   if (typeof submission.modelId === 'string' && submission.modelPinned !== false) {
     await assertOwnedModel({ db: { kysely: trx } }, catalogueOwner(deps.config, ownerId), submission.modelId);
   }
-  if ((submission.mcpServerIds ?? []).length > 0) throw new ApiError('not_found', 'MCP server not found');
+  await assertOwnedMcpServers(trx, ownerId, submission.mcpServerIds ?? []);
   if (typeof submission.parentId === 'string' && !place.hasParent) throw new ApiError('not_found', 'Message not found');
   if (place.isTaken) throw inputConflict();
   if (place.queued >= limits.queuedInputsPerChat) {

@@ -20,7 +20,7 @@ export type StepCall = {
   id: string;
   name: string;
   input: unknown;
-  result: { output: unknown } | { errorText: string };
+  result: { output: unknown } | { errorText: string } | { denied: true; reason: string | undefined };
 };
 
 /** One answer of the model within a response, with the results of the tools it called. */
@@ -97,6 +97,7 @@ function addPart(step: Step, part: MessagePart): void {
 
 function resultOf(part: Extract<MessagePart, { type: 'dynamic-tool' }>): StepCall['result'] {
   if (part.state === 'output-available') return { output: part.output };
+  if (part.state === 'output-denied') return { denied: true, reason: part.approval?.reason };
   if (part.state === 'output-error') return { errorText: part.errorText ?? noResult };
   return { errorText: noResult };
 }
@@ -107,6 +108,10 @@ function argumentsText(input: unknown): string {
 }
 
 function resultText(result: StepCall['result']): string {
+  if ('denied' in result) {
+    const reason = result.reason === undefined || result.reason === '' ? '' : ` They said: ${result.reason}`;
+    return `Error: The user did not allow this call.${reason}`;
+  }
   if ('errorText' in result) return `Error: ${result.errorText}`;
   return typeof result.output === 'string' ? result.output : (JSON.stringify(result.output) ?? 'null');
 }

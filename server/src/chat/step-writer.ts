@@ -1,5 +1,17 @@
 import type { Frame } from '@homeport/contracts/frames';
 import type { CompletionSink } from './completion-parser.ts';
+import type { ToolResult } from './tool-run.ts';
+
+/** The frames of a tool's result; files come right after it. */
+export function emitResult(emitFrame: (frame: Frame) => void, toolCallId: string, result: ToolResult): void {
+  if ('denied' in result) emitFrame({ type: 'tool-output-denied', toolCallId });
+  else if ('errorText' in result) {
+    emitFrame({ type: 'tool-output-error', toolCallId, errorText: result.errorText, dynamic: true });
+  } else {
+    emitFrame({ type: 'tool-output-available', toolCallId, output: result.output, dynamic: true });
+    for (const { mediaType, url } of result.files ?? []) emitFrame({ type: 'file', mediaType, url });
+  }
+}
 
 /** Turns one answer of the model into frames and remembers what it said. */
 export type StepWriter = ReturnType<typeof createStepWriter>;
@@ -78,13 +90,9 @@ export function createStepWriter(emitFrame: (frame: Frame) => void, createId: ()
       openCalls.delete(toolCallId);
       emitFrame({ type: 'tool-input-error', toolCallId, toolName, input, errorText, dynamic: true });
     },
-    setResult(toolCallId: string, result: { output: unknown } | { errorText: string }): void {
+    setResult(toolCallId: string, result: ToolResult): void {
       openCalls.delete(toolCallId);
-      if ('output' in result) {
-        emitFrame({ type: 'tool-output-available', toolCallId, output: result.output, dynamic: true });
-      } else {
-        emitFrame({ type: 'tool-output-error', toolCallId, errorText: result.errorText, dynamic: true });
-      }
+      emitResult(emitFrame, toolCallId, result);
     },
     finish(): void {
       begin();

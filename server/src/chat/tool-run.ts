@@ -1,13 +1,37 @@
 import { ApiError } from '@homeport/contracts/errors';
+import type { FilePart } from '@homeport/contracts/frames';
+import type { ToolPolicy } from '@homeport/contracts/mcp';
 import type { ToolDefinition } from './provider-stream.ts';
 import { storableJson, storableText } from './storable-text.ts';
 
-/** A tool that a turn may call. What `execute` resolves with is JSON; the message of an ApiError reaches the model. */
+/**
+ * A tool that a turn may call. What `execute` resolves with is JSON, or a ToolAnswer; the messages of an ApiError and of a
+ * ToolFailure reach the model. `readPolicy` is asked at each call; without it a tool may be called.
+ */
 export type Tool = ToolDefinition & {
+  readPolicy?: () => Promise<ToolPolicy>;
   execute(input: Record<string, unknown>, context: { signal: AbortSignal; toolCallId: string }): Promise<unknown>;
 };
 
-export type ToolResult = { output: unknown } | { errorText: string };
+/** Output for the model, with files for the person beside it. */
+export class ToolAnswer {
+  readonly output: unknown;
+  readonly files: readonly FilePart[];
+
+  constructor(output: unknown, files: readonly FilePart[]) {
+    this.output = output;
+    this.files = files;
+  }
+}
+
+/** The tool's own word that it failed, for the model. */
+export class ToolFailure extends Error {}
+
+export type ToolResult =
+  | { output: unknown; files?: readonly FilePart[] }
+  | { errorText: string }
+  /** The person said no; `reason` is theirs. */
+  | { denied: true; reason: string | undefined };
 
 export type ToolBounds = { toolTimeoutMs: number; maxToolOutputBytes: number };
 
@@ -58,9 +82,11 @@ async function execute(
   onFailure: (error: unknown) => void,
 ): Promise<ToolResult> {
   try {
-    return { output: boundOutput(await tool.execute(input, context), maxBytes) };
+    const answer = await tool.execute(input, context);
+    if (!(answer instanceof ToolAnswer)) return { output: boundOutput(answer, maxBytes) };
+    return { output: boundOutput(answer.output, maxBytes), files: answer.files };
   } catch (error) {
-    if (error instanceof ApiError) return { errorText: storableText(error.message) };
+    if (error instanceof ApiError || error instanceof ToolFailure) return { errorText: storableText(error.message) };
     onFailure(error);
     return { errorText: 'The tool failed unexpectedly.' };
   }

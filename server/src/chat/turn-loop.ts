@@ -1,12 +1,13 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { FinishReason, Frame, Usage } from '@homeport/contracts/frames';
+import { type Approvals, askFor, createLimiter, runCall } from './call-run.ts';
 import type { CompletionResult, CompletionSink } from './completion-parser.ts';
 import { type ChatMessage, type StepCall, stepMessages } from './provider-messages.ts';
 import type { ToolDefinition } from './provider-stream.ts';
 import { createStepWriter, type StepWriter } from './step-writer.ts';
 import { isRecord, storableJson, storableText } from './storable-text.ts';
 import type { ToolCall } from './tool-call-assembly.ts';
-import { runTool, stoppedToolText, type Tool, type ToolBounds } from './tool-run.ts';
+import { stoppedToolText, type Tool, type ToolBounds } from './tool-run.ts';
 
 /** Asks the model once: streams into `sink`, resolves when the answer is complete, rejects as `streamChatCompletion`. */
 export type AskModel = (
@@ -36,6 +37,8 @@ export type TurnOptions = {
   /** Makes the messages fit before each question, as they grow with every tool result. */
   fitMessages?: (messages: ChatMessage[]) => ChatMessage[];
   onToolFailure?: (toolName: string, error: unknown) => void;
+  /** How a person is asked about calls of tools whose policy is `ask`; without it they are refused. */
+  approvals?: Approvals;
   bounds?: Partial<TurnBounds>;
 };
 
@@ -134,13 +137,17 @@ async function callTools(
       accepted: read.input,
     };
   });
+  const asked = await askFor(options, calls, signal);
   await checkpoint(options, writer);
-  await forEachAtMost(bounds.maxParallelTools, calls, async (call) => {
-    if (call.tool === undefined || call.accepted === undefined) return;
-    const onFailure = options.onToolFailure ?? (() => undefined);
-    call.result = await runTool(call.tool, call.accepted, call.id, bounds, signal, onFailure);
-    writer.setResult(call.id, call.result);
-  });
+  const limit = createLimiter(bounds.maxParallelTools);
+  await Promise.all(
+    calls.map(async (call) => {
+      if (call.tool === undefined || call.accepted === undefined) return;
+      const { tool, accepted: input } = call;
+      call.result = await runCall(options, { ...call, tool, input }, asked.get(call.id), { bounds, limit, signal });
+      writer.setResult(call.id, call.result);
+    }),
+  );
   await checkpoint(options, writer);
   return calls;
 }
@@ -179,14 +186,6 @@ function parseArguments(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
-}
-
-async function forEachAtMost<Item>(limit: number, items: Item[], work: (item: Item) => Promise<void>): Promise<void> {
-  const waiting = items.values();
-  const worker = async (): Promise<void> => {
-    for (const item of waiting) await work(item);
-  };
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
 }
 
 function ended(state: TurnState, outcome: TurnResult['outcome'], error?: ApiError | CompletionResult): TurnResult {

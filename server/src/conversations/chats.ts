@@ -7,6 +7,7 @@ import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
 import { assertOwnedModel } from '../catalogue/models.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
 import type { Deps } from '../deps.ts';
+import { assertOwnedMcpServers } from '../mcp/servers.ts';
 import { assertOpenProject, lockOpenProject } from '../projects/projects.ts';
 import { findNewestLeaf } from './branches.ts';
 import { type ChatRow, chatColumns, runningColumn, viewChat } from './chat-view.ts';
@@ -137,7 +138,7 @@ export async function updateChat(
     const chat = await lockOwnedChat(trx, ownerId, chatId);
     const target = change.projectId === chat.project_id ? undefined : change.projectId;
     if (typeof target === 'string') await lockOpenProject(trx, ownerId, target);
-    if ((change.mcpServerIds ?? []).length > 0) throw new ApiError('not_found', 'MCP server not found');
+    await assertOwnedMcpServers(trx, ownerId, change.mcpServerIds ?? []);
     const pin = await resolvePin(deps, trx, ownerId, chat, change);
     const leaf =
       change.activeMessageId === undefined

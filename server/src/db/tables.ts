@@ -252,6 +252,42 @@ export type ArtifactsTable = {
 
 export type ArtifactImportsTable = { source: string; artifact_id: string; target: string; path: string };
 
+export type McpServersTable = {
+  id: string;
+  seq: Sequence;
+  owner_id: string;
+  name: string;
+  url: string;
+  transport: 'http' | 'sse';
+  headers: string | null;
+  enabled: Flag;
+  revision: Generated<number>;
+  /** JSON texts of McpTool[]. */
+  tools: Generated<string>;
+  fingerprint: string | null;
+  trust_state: Generated<'untrusted' | 'trusted' | 'drifted'>;
+  trusted_tools: string | null;
+  trusted_fingerprint: string | null;
+  tool_policies: Json<Record<string, 'allow' | 'ask' | 'deny'>>;
+  last_tested_at: Date | null;
+  last_error: string | null;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
+};
+
+export type ToolApprovalsTable = {
+  id: string;
+  response_id: string;
+  chat_id: string;
+  tool_call_id: string;
+  tool_name: string;
+  approved: boolean | null;
+  reason: string | null;
+  answered_at: Date | null;
+  settled_at: Date | null;
+  created_at: CreatedAt;
+};
+
 export type Tables = {
   users: UsersTable;
   sessions: SessionsTable;
@@ -275,4 +311,6 @@ export type Tables = {
   blobs: BlobsTable;
   artifacts: ArtifactsTable;
   artifact_imports: ArtifactImportsTable;
+  mcp_servers: McpServersTable;
+  tool_approvals: ToolApprovalsTable;
 };

@@ -1,6 +1,6 @@
 import { Agent, setGlobalDispatcher } from 'undici';
 import { createGuard, type GuardOptions } from './guard.ts';
-import { createGuardedFetch } from './guarded-fetch.ts';
+import { createGuardedFetch, type FetchLimits } from './guarded-fetch.ts';
 import { createLeanRequest, type EgressInit, type EgressResponse } from './lean-request.ts';
 
 /** The only door to the outside (specification "Outbound request guard"). */
@@ -9,6 +9,8 @@ export type Egress = {
   request(url: string, init: EgressInit): Promise<EgressResponse>;
   /** A WHATWG fetch for libraries, under the same rules. */
   fetch: typeof globalThis.fetch;
+  /** The same with times and sizes of its own. */
+  fetchWithin(limits: FetchLimits): typeof globalThis.fetch;
   /** Puts the guard under the built-in fetch as well, in place of any proxy from the environment. */
   installGlobally(): void;
   /** Closes all connections, also those in use. */
@@ -35,6 +37,7 @@ export function createEgress(options: GuardOptions): Egress {
   return {
     request: lean.request,
     fetch: createGuardedFetch(guard, lean),
+    fetchWithin: (limits) => createGuardedFetch(guard, lean, limits),
     installGlobally: () => setGlobalDispatcher(dispatcher),
     async close() {
       lean.close();

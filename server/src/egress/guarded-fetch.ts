@@ -1,14 +1,23 @@
 import { unreachable } from './failures.ts';
 import type { Guard } from './guard.ts';
-import type { EgressResponse, LeanRequest } from './lean-request.ts';
+import type { EgressInit, EgressResponse, LeanRequest } from './lean-request.ts';
 
 const bodylessStatuses = new Set([101, 204, 205, 304]);
+
+/** Times and sizes of what a fetch does; those of `EgressInit`. */
+export type FetchLimits = Omit<EgressInit, 'method' | 'headers' | 'body' | 'signal' | 'maxRedirects'>;
+
+const usualLimits: FetchLimits = { headersTimeoutMs: 60_000, idleTimeoutMs: 300_000 };
 
 /**
  * A WHATWG fetch on the guarded client, for libraries that take one. It answers with the built-in Response class. Rejects
  * with ApiError where the standard says TypeError, so that a refusal keeps its code through the library.
  */
-export function createGuardedFetch(guard: Guard, lean: LeanRequest): typeof globalThis.fetch {
+export function createGuardedFetch(
+  guard: Guard,
+  lean: LeanRequest,
+  limits: FetchLimits = usualLimits,
+): typeof globalThis.fetch {
   return async (input, init) => {
     guard.check(input instanceof Request ? input.url : String(input));
     const request = new Request(input, { duplex: 'half', ...init });
@@ -19,8 +28,7 @@ export function createGuardedFetch(guard: Guard, lean: LeanRequest): typeof glob
       signal: request.signal,
       ...(body === undefined ? {} : { body }),
       maxRedirects: request.redirect === 'follow' ? 5 : 0,
-      headersTimeoutMs: 60_000,
-      idleTimeoutMs: 300_000,
+      ...limits,
     });
     if (request.redirect === 'error' && response.status >= 300 && response.status < 400 && response.headers.location) {
       response.body.destroy();

@@ -105,15 +105,17 @@ export function StepsView({ parts, isLive, name }: { parts: readonly MessagePart
 }
 
 function isOpenEnded(tool: DynamicToolPart): boolean {
-  return tool.state === 'input-streaming' || tool.state === 'input-available';
+  return ['input-streaming', 'input-available', 'approval-responded'].includes(tool.state);
 }
 
 const stateText: Record<DynamicToolPart['state'], TextId> = {
   'input-streaming': 'tool.preparing',
   'input-available': 'tool.running',
   'approval-requested': 'tool.waiting',
+  'approval-responded': 'tool.running',
   'output-available': 'tool.done',
   'output-error': 'tool.failed',
+  'output-denied': 'tool.denied',
 };
 
 function ToolCall({ part, isLive, name }: { part: DynamicToolPart; isLive: boolean; name: string }) {

@@ -156,6 +156,7 @@ export const texts: Record<keyof typeof english, string> = {
   'tool.done': 'fertig',
   'tool.failed': 'fehlgeschlagen',
   'tool.waiting': 'wartet auf deine Zustimmung',
+  'tool.denied': 'nicht erlaubt',
   'tool.preparing': 'wird vorbereitet',
   'thread.announceApproval': 'Die Antwort wartet: {tool} möchte laufen. Erlauben Sie es, oder lehnen Sie es ab.',
   'tool.settings': 'Werkzeuge ansehen',

@@ -155,6 +155,7 @@ export const texts = {
   'tool.done': 'done',
   'tool.failed': 'failed',
   'tool.waiting': 'waiting for your approval',
+  'tool.denied': 'not allowed',
   'tool.preparing': 'preparing',
   'tool.input': 'Input',
   'tool.settings': 'Look at the tools',

@@ -1,0 +1,111 @@
+import type { Frame } from '@homeport/contracts/frames';
+import type { ToolPolicy } from '@homeport/contracts/mcp';
+import { runTool, stoppedToolText, type Tool, type ToolBounds, type ToolResult } from './tool-run.ts';
+
+/** How one accepted call comes to its result: by its tool's policy (contract section 7), a person's word, and the tool itself. */
+
+/** A person's word on one call. `lost`: it was acted upon once already, or nobody knows of the question. */
+export type Word = { approved: boolean; reason: string | undefined } | 'lost';
+
+export type Approvals = {
+  /** Makes the question durable and gives it its id. What it throws ends the turn. */
+  request(call: { toolCallId: string; toolName: string }): Promise<string>;
+  /** Waits for the word, which is acted upon once only. Rejects when the signal aborts. */
+  wait(approvalId: string, signal: AbortSignal): Promise<Word>;
+};
+
+export type RunOptions = {
+  emit: (frame: Frame) => void;
+  approvals?: Approvals;
+  onToolFailure?: (toolName: string, error: unknown) => void;
+};
+
+export type AcceptedCall = { id: string; name: string; tool: Tool; input: Record<string, unknown> };
+
+/** What stands between a call and its tool. */
+export type Asked = { policy: Exclude<ToolPolicy, 'ask'> } | { policy: 'ask'; approvalId: string };
+
+export type RunBounds = { bounds: ToolBounds; limit: Limiter; signal: AbortSignal };
+
+export const deniedByPolicy = 'The owner does not allow calls of this tool.';
+
+/** Looks the policies of these calls up, and puts the questions to the person, before any of them runs. */
+export async function askFor(
+  options: RunOptions,
+  calls: readonly { id: string; name: string; tool?: Tool }[],
+  signal: AbortSignal,
+): Promise<Map<string, Asked>> {
+  const asked = new Map<string, Asked>();
+  for (const { id, name, tool } of calls) {
+    if (tool === undefined || signal.aborted) continue;
+    const policy = (await tool.readPolicy?.()) ?? 'allow';
+    if (policy !== 'ask') asked.set(id, { policy });
+    else if (options.approvals === undefined) asked.set(id, { policy: 'deny' });
+    else {
+      const approvalId = await options.approvals.request({ toolCallId: id, toolName: name });
+      options.emit({ type: 'tool-approval-request', approvalId, toolCallId: id });
+      asked.set(id, { policy, approvalId });
+    }
+  }
+  return asked;
+}
+
+/** Runs a call to its result: what fails becomes an error text. */
+export async function runCall(
+  options: RunOptions,
+  call: AcceptedCall,
+  asked: Asked | undefined,
+  { bounds, limit, signal }: RunBounds,
+): Promise<ToolResult> {
+  if (asked === undefined) return { errorText: stoppedToolText };
+  if (asked.policy === 'deny') return { errorText: deniedByPolicy };
+  if (asked.policy === 'ask') {
+    const refusal = await awaitWord(options, asked.approvalId, signal);
+    if (refusal !== undefined) return refusal;
+  }
+  const onFailure = options.onToolFailure ?? (() => undefined);
+  return limit(() => runTool(call.tool, call.input, call.id, bounds, signal, onFailure));
+}
+
+/** Waits for the word and says it in the stream; what stands against running the tool, if anything does. */
+async function awaitWord(
+  options: RunOptions,
+  approvalId: string,
+  signal: AbortSignal,
+): Promise<ToolResult | undefined> {
+  let word: Word;
+  try {
+    word = (await options.approvals?.wait(approvalId, signal)) ?? 'lost';
+  } catch (error) {
+    if (signal.aborted) return { errorText: stoppedToolText };
+    throw error;
+  }
+  if (word === 'lost') return { errorText: 'Interrupted before the tool gave a result.' };
+  const { approved, reason } = word;
+  options.emit({
+    type: 'tool-approval-response',
+    approvalId,
+    approved,
+    ...(reason === undefined ? {} : { reason }),
+  });
+  return approved ? undefined : { denied: true, reason };
+}
+
+export type Limiter = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** Runs at most so many at once; the others wait in line. */
+export function createLimiter(limit: number): Limiter {
+  let running = 0;
+  const line: (() => void)[] = [];
+  return async (work) => {
+    if (running >= limit) await new Promise<void>((resolve) => line.push(resolve));
+    else running += 1;
+    try {
+      return await work();
+    } finally {
+      const next = line.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
+}

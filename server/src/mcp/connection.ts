@@ -1,0 +1,269 @@
+import type { McpTool } from '@homeport/contracts/mcp';
+import type { CallToolResult, Client } from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import { mcpBounds } from './bounds.ts';
+import { isTimeout, isWorthAnOlderHandshake, mcpFailure } from './failures.ts';
+import { BadDefinitions, type Definitions, readDefinitions } from './fingerprint.ts';
+import { createMcpFetch } from './guarded-transport.ts';
+
+/** Where a connection goes; headers are decrypted and held no longer than the connection. */
+export type McpTarget = { url: string; transport: 'http' | 'sse'; headers: Record<string, string> };
+
+/** `changes` tells how often the server had said that its tools changed when the listing began. */
+export type Listing = Definitions & { at: number; changes: number };
+
+type ConnectionDeps = { fetch: typeof fetch; version: string; now: () => number };
+
+/** A page of definitions as the server wrote it: the library's own schema would leave out what the fingerprint covers. */
+const page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.unknown().optional() });
+
+/**
+ * One connection to one MCP server of one user. It never authorizes, never follows another origin, and offers the server nothing to
+ * ask for: no sampling, no elicitation, no roots.
+ */
+export class McpConnection {
+  readonly #client: Client;
+  readonly #deps: ConnectionDeps;
+  readonly #transport: McpTarget['transport'];
+  #changes = 0;
+  #streams = 0;
+  #isClosed = false;
+  #failure: unknown;
+  #listing: Listing | undefined;
+  #running: Promise<Listing> | undefined;
+  #next: Promise<Listing> | undefined;
+  #calls = 0;
+  #isRetired = false;
+
+  private constructor(deps: ConnectionDeps, client: Client, transport: McpTarget['transport']) {
+    this.#deps = deps;
+    this.#client = client;
+    this.#transport = transport;
+  }
+
+  /** Connects and shakes hands. Throws `mcp_unreachable` or `blocked_destination`. */
+  static async open(deps: ConnectionDeps, target: McpTarget, signal: AbortSignal): Promise<McpConnection> {
+    // The newest protocol is asked for first; a server that stumbles over the question gets the older handshake.
+    const modes = target.transport === 'http' ? (['auto', 'legacy'] as const) : (['legacy'] as const);
+    let failure: unknown;
+    for (const mode of modes) {
+      try {
+        return await McpConnection.#openAs(mode, deps, target, signal);
+      } catch (error) {
+        failure = error;
+        if (signal.aborted || !isWorthAnOlderHandshake(error)) break;
+      }
+    }
+    throw mcpFailure(failure);
+  }
+
+  static async #openAs(
+    mode: 'auto' | 'legacy',
+    deps: ConnectionDeps,
+    target: McpTarget,
+    signal: AbortSignal,
+  ): Promise<McpConnection> {
+    const library = await import('@modelcontextprotocol/client');
+    const client: Client = new library.Client(
+      { name: 'homeport', version: deps.version },
+      {
+        versionNegotiation: { mode, probe: { timeoutMs: mcpBounds.probeMs } },
+        inputRequired: { autoFulfill: false },
+        jsonSchemaValidator: {
+          getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
+        },
+        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => connection.#changed() } },
+      },
+    );
+    const connection: McpConnection = new McpConnection(deps, client, target.transport);
+    client.onclose = () => connection.#end();
+    client.onerror = () => undefined;
+    const url = new URL(target.url);
+    const options = {
+      requestInit: { headers: target.headers },
+      fetch: createMcpFetch(deps.fetch, url.origin, {
+        onFailure: (error) => {
+          connection.#failure = error;
+        },
+        onStream: (change) => connection.#onStream(change),
+      }),
+    };
+    const transport =
+      target.transport === 'http'
+        ? new library.StreamableHTTPClientTransport(url, { ...options, reconnectionScheduler: createReopener() })
+        : new library.SSEClientTransport(url, options);
+    try {
+      await within(mcpBounds.connectMs, signal, (own) =>
+        client.connect(transport, { timeout: mcpBounds.connectMs, signal: own }),
+      );
+      void client.autoOpenedSubscription?.closed.then(() => connection.#onStream(-1));
+      if (client.autoOpenedSubscription !== undefined) connection.#streams += 1;
+      return connection;
+    } catch (error) {
+      connection.close();
+      throw connection.#failure ?? error;
+    }
+  }
+
+  get isUsable(): boolean {
+    return !this.#isClosed && !this.#isRetired;
+  }
+
+  get isBusy(): boolean {
+    return this.#calls > 0 || this.#running !== undefined;
+  }
+
+  /** How often the server has said that its tools changed, or may have without our hearing of it. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** The last listing of this connection. */
+  get latest(): Listing | undefined {
+    return this.#listing;
+  }
+
+  /**
+   * The last listing, while nothing can have changed as far as the server's own promise goes: it announces changes, the stream that
+   * brings them is open, none came, and the listing is not old.
+   */
+  get standing(): Listing | undefined {
+    const listing = this.#listing;
+    if (listing === undefined || !this.isUsable || !this.#isSubscribed()) return undefined;
+    const isYoung = this.#deps.now() - listing.at < mcpBounds.listingMs;
+    return isYoung && listing.changes === this.#changes ? listing : undefined;
+  }
+
+  /**
+   * Lists the tools anew: the listing begins after this is called. Callers at the same time share one. Throws what the library
+   * throws, for the caller to tell a lost session from the rest.
+   */
+  list(): Promise<Listing> {
+    if (this.#running === undefined) return this.#startListing();
+    this.#next ??= this.#running.then(
+      () => this.#startListing(),
+      () => this.#startListing(),
+    );
+    return this.#next;
+  }
+
+  /** Calls a tool, once. A call that is aborted or takes too long retires the connection: its answer may still come. */
+  async call(tool: McpTool, input: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
+    this.#calls += 1;
+    try {
+      return await this.#client.callTool(
+        { name: tool.name, arguments: input },
+        {
+          signal,
+          timeout: mcpBounds.callMs,
+          maxTotalTimeout: mcpBounds.callMs,
+          toolDefinition: { name: tool.name, inputSchema: { type: 'object', ...(tool.inputSchema as object) } },
+        },
+      );
+    } catch (error) {
+      if (signal.aborted || isTimeout(error)) this.#isRetired = true;
+      throw this.#isClosed ? (this.#failure ?? error) : error;
+    } finally {
+      this.#calls -= 1;
+      if (this.#isRetired && !this.isBusy) this.close();
+    }
+  }
+
+  close(): void {
+    this.#end();
+    this.#client.close().catch(() => undefined);
+  }
+
+  #startListing(): Promise<Listing> {
+    this.#next = undefined;
+    const running = this.#listPages().finally(() => {
+      if (this.#running === running) this.#running = undefined;
+      if (this.#isRetired && !this.isBusy) this.close();
+    });
+    this.#running = running;
+    return running;
+  }
+
+  async #listPages(): Promise<Listing> {
+    const changes = this.#changes;
+    const listed: unknown[] = [];
+    this.#failure = undefined;
+    await within(mcpBounds.listMs, undefined, async (signal) => {
+      let cursor: string | undefined;
+      const seen = new Set<string>();
+      for (let pages = 0; ; pages += 1) {
+        if (pages >= mcpBounds.pages) throw new BadDefinitions('it lists its tools on too many pages');
+        const request = { method: 'tools/list' as const, params: cursor === undefined ? {} : { cursor } };
+        const result = await this.#client.request(request, page, { signal, timeout: mcpBounds.listMs });
+        listed.push(...result.tools.slice(0, mcpBounds.tools + 1));
+        if (listed.length > mcpBounds.tools) break;
+        if (typeof result.nextCursor !== 'string') break;
+        if (seen.has(result.nextCursor)) throw new BadDefinitions('its pages of tools come round again');
+        seen.add(result.nextCursor);
+        cursor = result.nextCursor;
+      }
+    }).catch((error) => {
+      throw this.#failure ?? error;
+    });
+    const listing = { ...readDefinitions(listed), at: this.#deps.now(), changes };
+    this.#listing = listing;
+    return listing;
+  }
+
+  #isSubscribed(): boolean {
+    return this.#streams > 0 && this.#client.getServerCapabilities()?.tools?.listChanged === true;
+  }
+
+  #changed(): void {
+    this.#changes += 1;
+  }
+
+  #onStream(change: 1 | -1): void {
+    this.#streams += change;
+    if (change === 1) return;
+    // What was announced while nobody listened is lost.
+    this.#changed();
+    if (this.#transport === 'sse') this.close();
+  }
+
+  #end(): void {
+    this.#isClosed = true;
+    this.#changes += 1;
+  }
+}
+
+/** A server may have itself connected to again now and then, not as fast as it likes and not for ever. */
+function createReopener() {
+  let left: number = mcpBounds.reopens;
+  return (reopen: () => void, delay: number) => {
+    if (left <= 0) return undefined;
+    left -= 1;
+    const timer = setTimeout(reopen, Math.min(Math.max(delay, mcpBounds.reopenMs), 30_000));
+    timer.unref();
+    return () => clearTimeout(timer);
+  };
+}
+
+/** Runs work with a signal of its own that ends with the time or the caller's; rejects then, whether the work minds it or not. */
+async function within<T>(
+  milliseconds: number,
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const own = new AbortController();
+  const ended = Promise.withResolvers<never>();
+  const end = (reason: unknown): void => {
+    own.abort(reason);
+    ended.reject(reason);
+  };
+  const timer = setTimeout(() => end(new DOMException('Too late', 'TimeoutError')), milliseconds);
+  const onAbort = (): void => end(signal?.reason);
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work(own.signal), ended.promise]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+  }
+}

@@ -1,0 +1,194 @@
+import { ApiError } from '@homeport/contracts/errors';
+import type { Clock } from '../clock.ts';
+import type { Egress } from '../egress/egress.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
+import { mcpBounds } from './bounds.ts';
+import { type Listing, McpConnection } from './connection.ts';
+import { openMcpHeaders } from './credentials.ts';
+import { isLostSession, mcpFailure } from './failures.ts';
+import type { McpServerRow } from './views.ts';
+
+/** What a connection is made of. */
+export type ConnectableServer = Pick<McpServerRow, 'id' | 'owner_id' | 'revision' | 'url' | 'transport' | 'headers'>;
+
+type Deps = { egress: Pick<Egress, 'fetchWithin'>; secrets: KeyRing; clock: Clock; config: { version: string } };
+
+type Entry = {
+  server: ConnectableServer;
+  opening: Promise<McpConnection>;
+  connection: McpConnection | undefined;
+  usedAt: number;
+  abort: AbortController;
+};
+
+/**
+ * The connections of this replica: one per server, and a server is one user's. They close when idle; when there are too many, the
+ * one that has rested longest does.
+ */
+export class McpConnections {
+  readonly #deps: Deps;
+  readonly #fetch: typeof fetch;
+  readonly #entries = new Map<string, Entry>();
+  readonly #failures = new Map<string, { revision: number; until: number; error: ApiError }>();
+  readonly #timer: NodeJS.Timeout;
+  #isClosed = false;
+
+  constructor(deps: Deps, options: { idleMs?: number } = {}) {
+    this.#deps = deps;
+    this.#fetch = deps.egress.fetchWithin({
+      connectTimeoutMs: mcpBounds.connectMs,
+      // Tools may take long to answer, and streams of notifications are mostly silent: time is kept per request, above this.
+      headersTimeoutMs: mcpBounds.callMs + 30_000,
+      idleTimeoutMs: mcpBounds.callMs + 30_000,
+      totalTimeoutMs: 24 * 3_600_000,
+      maxResponseBytes: mcpBounds.streamBytes + 1,
+    });
+    const idleMs = options.idleMs ?? mcpBounds.idleMs;
+    this.#timer = setInterval(() => this.#closeIdle(idleMs), Math.min(30_000, idleMs));
+    this.#timer.unref();
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /**
+   * Lists the server's tools anew, on a new connection when the old one is gone or has lost its session. Throws
+   * `mcp_unreachable`, `blocked_destination`, `credentials_unreadable`.
+   */
+  async list(server: ConnectableServer): Promise<Listing> {
+    try {
+      const listing = await this.#listOnce(server);
+      this.#failures.delete(server.id);
+      return listing;
+    } catch (error) {
+      const failure = mcpFailure(error);
+      this.#failures.set(server.id, {
+        revision: server.revision,
+        until: this.#deps.clock.now() + mcpBounds.backOffMs,
+        error: failure,
+      });
+      throw failure;
+    }
+  }
+
+  /** The listing that still stands, if there is one, else a new one; a server that has just failed fails at once. */
+  async current(server: ConnectableServer): Promise<Listing> {
+    const standing = this.standing(server);
+    if (standing !== undefined) return standing;
+    const failure = this.#failures.get(server.id);
+    if (failure !== undefined && failure.revision === server.revision && failure.until > this.#deps.clock.now()) {
+      throw failure.error;
+    }
+    return this.list(server);
+  }
+
+  /** The listing of a warm connection, while nothing can have changed. */
+  standing(server: ConnectableServer): Listing | undefined {
+    const entry = this.#entries.get(server.id);
+    if (entry?.server.revision !== server.revision) return undefined;
+    const standing = entry.connection?.standing;
+    if (standing !== undefined) entry.usedAt = this.#deps.clock.now();
+    return standing;
+  }
+
+  /** The connection of the server, opened if need be. */
+  async open(server: ConnectableServer): Promise<McpConnection> {
+    if (this.#isClosed) throw new ApiError('mcp_unreachable', 'The service is stopping.');
+    const known = this.#entries.get(server.id);
+    if (known !== undefined) {
+      known.usedAt = this.#deps.clock.now();
+      if (known.server.revision === server.revision && known.connection?.isUsable !== false) return known.opening;
+      this.#drop(known);
+    }
+    this.#makeRoom(server.owner_id);
+    const headers = openMcpHeaders(this.#deps, server);
+    const abort = new AbortController();
+    const { url, transport } = server;
+    const { clock, config } = this.#deps;
+    const opening = McpConnection.open(
+      { fetch: this.#fetch, version: config.version, now: clock.now },
+      { url, transport, headers },
+      abort.signal,
+    );
+    const entry: Entry = { server, opening, connection: undefined, usedAt: clock.now(), abort };
+    this.#entries.set(server.id, entry);
+    opening.then(
+      (connection) => {
+        entry.connection = connection;
+        if (this.#entries.get(server.id) !== entry) connection.close();
+      },
+      () => this.#forget(entry),
+    );
+    return opening;
+  }
+
+  /** Closes the connection of a server that was changed or deleted. */
+  drop(serverId: string): void {
+    const entry = this.#entries.get(serverId);
+    if (entry !== undefined) this.#drop(entry);
+    this.#failures.delete(serverId);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    for (const entry of [...this.#entries.values()]) this.#drop(entry);
+  }
+
+  async #listOnce(server: ConnectableServer): Promise<Listing> {
+    const isNew = this.#entries.get(server.id)?.connection?.isUsable !== true;
+    const connection = await this.open(server);
+    try {
+      return await connection.list();
+    } catch (error) {
+      const entry = this.#entries.get(server.id);
+      if (entry?.connection === connection) this.#drop(entry);
+      if (isNew || !(isLostSession(error) || isConnectionFailure(error))) throw error;
+    }
+    const again = await this.open(server);
+    return again.list();
+  }
+
+  #drop(entry: Entry): void {
+    this.#forget(entry);
+    entry.abort.abort(new ApiError('mcp_unreachable', 'The connection to the MCP server was closed.'));
+    entry.connection?.close();
+  }
+
+  #forget(entry: Entry): void {
+    if (this.#entries.get(entry.server.id) === entry) this.#entries.delete(entry.server.id);
+  }
+
+  #makeRoom(owner: string): void {
+    const all = [...this.#entries.values()];
+    const own = all.filter((entry) => entry.server.owner_id === owner);
+    if (own.length >= mcpBounds.connectionsPerOwner) this.#dropLongestIdle(own);
+    else if (all.length >= mcpBounds.connections) this.#dropLongestIdle(all);
+  }
+
+  #dropLongestIdle(entries: Entry[]): void {
+    const idle = entries.filter((entry) => entry.connection !== undefined && !entry.connection.isBusy);
+    const oldest = idle.sort((one, other) => one.usedAt - other.usedAt)[0];
+    if (oldest === undefined) {
+      throw new ApiError('mcp_unreachable', 'Too many MCP servers are in use at the moment. Try again.');
+    }
+    this.#drop(oldest);
+  }
+
+  #closeIdle(idleMs: number): void {
+    const now = this.#deps.clock.now();
+    for (const entry of [...this.#entries.values()]) {
+      const { connection } = entry;
+      if (connection === undefined || connection.isBusy) continue;
+      if (!connection.isUsable || now - entry.usedAt > idleMs) this.#drop(entry);
+    }
+    for (const [id, failure] of this.#failures) if (failure.until < now) this.#failures.delete(id);
+  }
+}
+
+function isConnectionFailure(error: unknown): boolean {
+  const { code, details } = mcpFailure(error);
+  const reason = typeof details === 'object' && details !== null && 'reason' in details ? details.reason : undefined;
+  return code === 'mcp_unreachable' && (reason === 'reset' || reason === 'refused');
+}

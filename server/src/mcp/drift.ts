@@ -1,0 +1,16 @@
+import type { McpDrift, McpTool } from '@homeport/contracts/mcp';
+import { canonicalTool } from './fingerprint.ts';
+
+/** What has become of the definitions `before`; both sorted by name. Fields in another order are no difference. */
+export function driftBetween(before: readonly McpTool[], after: readonly McpTool[]): McpDrift {
+  const known = new Map(before.map((tool) => [tool.name, tool]));
+  const listed = new Set(after.map((tool) => tool.name));
+  const added = after.filter((tool) => !known.has(tool.name));
+  const removed = before.filter((tool) => !listed.has(tool.name));
+  const modified = after.flatMap((tool) => {
+    const earlier = known.get(tool.name);
+    if (earlier === undefined || canonicalTool(earlier) === canonicalTool(tool)) return [];
+    return [{ name: tool.name, before: earlier, after: tool }];
+  });
+  return { changed: added.length + removed.length + modified.length > 0, added, removed, modified };
+}

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import type { McpTool } from '@homeport/contracts/mcp';
+import canonicalize from 'canonicalize';
+import { mcpBounds } from './bounds.ts';
+
+/** Tool definitions sorted by name, and their fingerprint (contract section 7). */
+export type Definitions = { tools: McpTool[]; fingerprint: string };
+
+/** A listing that is not one: what is wrong with it, without the server's words. */
+export class BadDefinitions extends Error {}
+
+/** The definitions in what a server listed, all of its pages together. Throws BadDefinitions. */
+export function readDefinitions(listed: readonly unknown[]): Definitions {
+  if (listed.length > mcpBounds.tools) throw new BadDefinitions(`it lists more than ${mcpBounds.tools} tools`);
+  const tools = listed.map(readDefinition).sort(byName);
+  for (let index = 1; index < tools.length; index += 1) {
+    if (tools[index]?.name === tools[index - 1]?.name) throw new BadDefinitions('it lists two tools of one name');
+  }
+  return { tools, fingerprint: fingerprintOf(tools) };
+}
+
+/**
+ * SHA-256 over the canonical JSON (RFC 8785) of the definitions sorted by name, in lower-case hex: of each name, title,
+ * description, inputSchema, outputSchema and annotations.
+ */
+export function fingerprintOf(tools: readonly McpTool[]): string {
+  const text = canonicalText([...tools].map(pick).sort(byName));
+  if (text.length > mcpBounds.definitionsBytes) throw new BadDefinitions('its tool definitions are too large');
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** One definition as canonical JSON: two are the same exactly when these are. */
+export function canonicalTool(tool: McpTool): string {
+  return canonicalText(pick(tool));
+}
+
+function readDefinition(raw: unknown): McpTool {
+  if (!isRecord(raw)) throw new BadDefinitions('a tool definition is no object');
+  const { name, title, description, inputSchema, outputSchema, annotations } = raw;
+  if (typeof name !== 'string' || name === '' || name.length > mcpBounds.toolName || !name.isWellFormed()) {
+    throw new BadDefinitions(`a tool has no name of 1 to ${mcpBounds.toolName} characters`);
+  }
+  if (!isRecord(inputSchema)) throw new BadDefinitions('a tool has no input schema');
+  const tool: McpTool = { name, inputSchema };
+  // Some servers write null for what is absent.
+  if (title !== undefined && title !== null) tool.title = textOf(title);
+  if (description !== undefined && description !== null) tool.description = textOf(description);
+  if (outputSchema !== undefined && outputSchema !== null) tool.outputSchema = recordOf(outputSchema);
+  if (annotations !== undefined && annotations !== null) tool.annotations = recordOf(annotations);
+  assertDepth(tool, 0);
+  if (canonicalTool(tool).length > mcpBounds.definitionBytes)
+    throw new BadDefinitions('a tool definition is too large');
+  return tool;
+}
+
+function pick({ name, title, description, inputSchema, outputSchema, annotations }: McpTool): McpTool {
+  return { name, title, description, inputSchema, outputSchema, annotations };
+}
+
+function canonicalText(value: unknown): string {
+  try {
+    return canonicalize(value) ?? '';
+  } catch {
+    throw new BadDefinitions('a tool definition has no canonical form');
+  }
+}
+
+function textOf(value: unknown): string {
+  if (typeof value !== 'string') throw new BadDefinitions('a title or description is no text');
+  return value;
+}
+
+function recordOf(value: unknown): Record<string, unknown> {
+  if (!isRecord(value)) throw new BadDefinitions('an output schema or annotation is no object');
+  return value;
+}
+
+function assertDepth(value: unknown, depth: number): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (depth > mcpBounds.depth) throw new BadDefinitions('a tool definition is nested too deeply');
+  for (const item of Object.values(value)) assertDepth(item, depth + 1);
+}
+
+function byName(one: { name: string }, other: { name: string }): number {
+  return one.name < other.name ? -1 : Number(one.name > other.name);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,123 @@
+import { ApiError } from '@homeport/contracts/errors';
+import { mcpBounds } from './bounds.ts';
+
+/** What a connection hears of its own requests. */
+export type TransportEvents = {
+  /** A request failed before its answer. */
+  onFailure(error: unknown): void;
+  /** A stream of notifications has opened (+1) or ended (-1). */
+  onStream(change: 1 | -1): void;
+};
+
+/** The server broke a bound; `message` says which, in our words. */
+export class BrokenBound extends Error {}
+
+/**
+ * The fetch of one MCP connection: only to the server's own origin whatever it names, redirects never followed here (the library
+ * follows those within the origin), every answer bounded in size, message and rate.
+ */
+export function createMcpFetch(base: typeof fetch, origin: string, events: TransportEvents): typeof fetch {
+  return async (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : String(input));
+    if (url.origin !== origin) {
+      const refusal = new ApiError('mcp_unreachable', 'The MCP server named an address at another origin.');
+      events.onFailure(refusal);
+      throw refusal;
+    }
+    const send = base;
+    const response = await send(input, { ...init, redirect: 'manual' }).catch((error) => {
+      events.onFailure(error);
+      throw error;
+    });
+    return bounded(response, isNotificationStream(init, response) ? events : undefined);
+  };
+}
+
+function isNotificationStream(init: RequestInit | undefined, response: Response): boolean {
+  const type = response.headers.get('content-type') ?? '';
+  return (init?.method ?? 'GET') === 'GET' && response.ok && /^text\/event-stream\b/i.test(type);
+}
+
+function bounded(response: Response, events: TransportEvents | undefined): Response {
+  const { body, status, statusText, headers, url } = response;
+  if (body === null) return response;
+  const isEvents = /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
+  const answer = new Response(boundedBody(body, isEvents, events), { status, statusText, headers });
+  Object.defineProperty(answer, 'url', { value: url });
+  return answer;
+}
+
+const lineFeed = 10;
+const carriageReturn = 13;
+
+/** Counts bytes, bytes of one message, and messages; too much of any ends the body with an error. */
+function boundedBody(
+  body: ReadableStream<Uint8Array>,
+  isEvents: boolean,
+  events: TransportEvents | undefined,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  let total = 0;
+  let message = 0;
+  let lineLength = 0;
+  let count = 0;
+  let windowStart = performance.now();
+  let isOpen = true;
+  events?.onStream(1);
+  const end = (): void => {
+    if (isOpen) events?.onStream(-1);
+    isOpen = false;
+  };
+  const check = (chunk: Uint8Array): void => {
+    total += chunk.length;
+    if (total > mcpBounds.streamBytes) throw new BrokenBound('it sent too much');
+    if (!isEvents) {
+      if (total > mcpBounds.messageBytes) throw new BrokenBound('its answer was too large');
+      return;
+    }
+    for (const byte of chunk) {
+      message += 1;
+      if (byte !== lineFeed && byte !== carriageReturn) lineLength += 1;
+      else if (byte === lineFeed) {
+        if (lineLength === 0) {
+          message = 0;
+          count += 1;
+        }
+        lineLength = 0;
+      }
+    }
+    if (message > mcpBounds.messageBytes) throw new BrokenBound('one of its messages was too large');
+    const now = performance.now();
+    if (now - windowStart > 10_000) {
+      windowStart = now;
+      count = 0;
+    }
+    if (count > mcpBounds.eventsPer10s) throw new BrokenBound('it sent too many messages');
+  };
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const next = await reader.read();
+          if (next.done) {
+            end();
+            controller.close();
+            return;
+          }
+          check(next.value);
+          controller.enqueue(next.value);
+        } catch (error) {
+          end();
+          if (error instanceof BrokenBound) events?.onFailure(error);
+          void reader.cancel(error).catch(() => undefined);
+          throw error;
+        }
+      },
+      cancel(reason) {
+        end();
+        return reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,254 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { ApiError } from '@homeport/contracts/errors';
+import { limits } from '@homeport/contracts/limits';
+import type { McpServerDetail, mcpServerBody, mcpServerPatchBody } from '@homeport/contracts/mcp';
+import { sql } from 'kysely';
+import type { z } from 'zod';
+import { type AuditSource, changedFields, recordEvent } from '../audit.ts';
+import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
+import { assertCustomHeaders } from '../egress/headers.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
+import { findMcpHeaders, openMcpHeaders, sealMcpHeaders } from './credentials.ts';
+import type { Definitions } from './fingerprint.ts';
+import { type McpServerRow, mcpServerView, parseDefinitions } from './views.ts';
+
+/**
+ * MCP server records and their states (specification "States and transitions", contract section 7). This file and rotation.ts alone
+ * write the table `mcp_servers`. What a listing found is written only if the server is still the one that was asked: `revision`.
+ */
+
+export type McpDeps = { db: Pick<Database, 'kysely'>; secrets: KeyRing };
+export type NewMcpServer = z.output<typeof mcpServerBody>;
+export type McpServerPatch = z.output<typeof mcpServerPatchBody>;
+
+/** The owner's servers, oldest first. */
+export async function listMcpServers(deps: McpDeps, owner: string) {
+  const rows = await deps.db.kysely
+    .selectFrom('mcp_servers')
+    .selectAll()
+    .where('owner_id', '=', owner)
+    .orderBy('seq')
+    .execute();
+  return rows.map((row) => mcpServerView(deps, row));
+}
+
+/** One server with its decrypted headers, for editors. Throws `not_found`. */
+export async function getMcpServerDetail(deps: McpDeps, owner: string, id: string): Promise<McpServerDetail> {
+  const row = await getOwnedMcpServer(deps.db.kysely, owner, id);
+  return { ...mcpServerView(deps, row), headers: findMcpHeaders(deps, row) ?? {} };
+}
+
+/** Throws the same `not_found` for a missing and a foreign server. */
+export async function getOwnedMcpServer(db: Queryable, owner: string, id: string): Promise<McpServerRow> {
+  const row = await db
+    .selectFrom('mcp_servers')
+    .selectAll()
+    .where('id', '=', id)
+    .where('owner_id', '=', owner)
+    .executeTakeFirst();
+  if (row === undefined) throw new ApiError('not_found', 'MCP server not found');
+  return row;
+}
+
+/** Throws `not_found` unless all of these are this owner's servers. */
+export async function assertOwnedMcpServers(db: Queryable, owner: string, ids: readonly string[]): Promise<void> {
+  const wanted = new Set(ids);
+  if (wanted.size === 0) return;
+  const { count } = await db
+    .selectFrom('mcp_servers')
+    .select((row) => row.fn.countAll<number>().as('count'))
+    .where('owner_id', '=', owner)
+    .where('id', 'in', [...wanted])
+    .executeTakeFirstOrThrow();
+  if (Number(count) !== wanted.size) throw new ApiError('not_found', 'MCP server not found');
+}
+
+/** Adds a server, untrusted; nobody has asked it yet. */
+export async function insertMcpServer(
+  deps: McpDeps,
+  owner: string,
+  input: NewMcpServer,
+  source: AuditSource,
+): Promise<McpServerRow> {
+  assertCustomHeaders(input.headers ?? {});
+  const id = randomUUIDv7();
+  return inTransaction(deps.db, async (trx) => {
+    await sql`select pg_advisory_xact_lock(hashtextextended(${`mcp:${owner}`}, 0))`.execute(trx);
+    await assertRoom(trx, owner);
+    const row = await trx
+      .insertInto('mcp_servers')
+      .values({
+        id,
+        owner_id: owner,
+        name: input.name,
+        url: input.url,
+        transport: input.transport ?? 'http',
+        headers: sealMcpHeaders(deps, id, input.headers ?? {}),
+        enabled: input.enabled ?? true,
+        tool_policies: JSON.stringify(input.toolPolicies ?? {}),
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    const details = { name: input.name, url: withoutQuery(input.url), owner };
+    await recordEvent(trx, source, { action: 'mcp_server.created', ...targetOf(id), details });
+    return row;
+  });
+}
+
+/**
+ * Changes a server. Another url, transport or other headers take back the trust and all that was known of the tools; anything else
+ * keeps it. `isMoved` tells that the server has to be asked again.
+ */
+export async function updateMcpServer(
+  deps: McpDeps,
+  owner: string,
+  patch: McpServerPatch,
+  source: AuditSource,
+): Promise<{ row: McpServerRow; isMoved: boolean }> {
+  const { id, name, url, transport, headers, enabled, toolPolicies } = patch;
+  assertCustomHeaders(headers ?? {});
+  return inTransaction(deps.db, async (trx) => {
+    await trx.selectFrom('mcp_servers').select('id').where('id', '=', id).forUpdate().execute();
+    const before = await getOwnedMcpServer(trx, owner, id);
+    const isMoved =
+      (url !== undefined && url !== before.url) ||
+      (transport !== undefined && transport !== before.transport) ||
+      (headers !== undefined && !hasSameHeaders(deps, before, headers));
+    const row = await trx
+      .updateTable('mcp_servers')
+      .set({
+        ...{ name, url, transport, enabled },
+        headers: headers === undefined || !isMoved ? undefined : sealMcpHeaders(deps, id, headers),
+        tool_policies: toolPolicies === undefined ? undefined : JSON.stringify(toolPolicies),
+        updated_at: sql`now()`,
+        ...(isMoved ? { ...untrusted, revision: before.revision + 1 } : {}),
+      })
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    const details = { changed: changedFields({ name, url, transport, headers, enabled, toolPolicies }), owner };
+    await recordEvent(trx, source, { action: 'mcp_server.updated', ...targetOf(id), details });
+    return { row, isMoved };
+  });
+}
+
+const untrusted = {
+  trust_state: 'untrusted',
+  trusted_tools: null,
+  trusted_fingerprint: null,
+  tools: '[]',
+  fingerprint: null,
+  last_tested_at: null,
+  last_error: null,
+} as const;
+
+export async function deleteMcpServer(deps: McpDeps, owner: string, id: string, source: AuditSource): Promise<void> {
+  await inTransaction(deps.db, async (trx) => {
+    const { name } = await getOwnedMcpServer(trx, owner, id);
+    await trx.deleteFrom('mcp_servers').where('id', '=', id).execute();
+    await recordEvent(trx, source, { action: 'mcp_server.deleted', ...targetOf(id), details: { name, owner } });
+  });
+}
+
+/** What asking a server gave: its definitions, or why there are none. */
+export type Outcome = Definitions | { error: string };
+type Asked = Pick<McpServerRow, 'id' | 'revision'>;
+
+/** Keeps what asking the server gave; the trust stays as it is. Undefined when it is another server by now, or none. */
+export async function recordOutcome(db: Queryable, asked: Asked, outcome: Outcome): Promise<McpServerRow | undefined> {
+  return db
+    .updateTable('mcp_servers')
+    .set({ ...columnsOf(outcome), last_tested_at: sql`now()` })
+    .where('id', '=', asked.id)
+    .where('revision', '=', asked.revision)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Trusts these definitions of the server as it was asked; undefined when it is another one by now. */
+export async function recordTrust(
+  db: Queryable,
+  asked: Asked,
+  definitions: Definitions,
+): Promise<McpServerRow | undefined> {
+  const columns = columnsOf(definitions);
+  return db
+    .updateTable('mcp_servers')
+    .set({
+      ...columns,
+      trust_state: 'trusted',
+      trusted_tools: columns.tools,
+      trusted_fingerprint: definitions.fingerprint,
+      last_tested_at: sql`now()`,
+    })
+    .where('id', '=', asked.id)
+    .where('revision', '=', asked.revision)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Marks a trusted server drifted, if what was trusted then is still what is trusted. */
+export async function recordDrift(
+  db: Queryable,
+  seen: Asked & { trusted_fingerprint: string | null },
+  definitions: Definitions,
+): Promise<void> {
+  await db
+    .updateTable('mcp_servers')
+    .set({ ...columnsOf(definitions), trust_state: 'drifted' })
+    .where('id', '=', seen.id)
+    .where('revision', '=', seen.revision)
+    .where('trust_state', '=', 'trusted')
+    .where('trusted_fingerprint', '=', seen.trusted_fingerprint)
+    .execute();
+}
+
+/** Keeps why a turn went on without the server; nothing is written when that is known already. */
+export async function recordFailure(db: Queryable, asked: Asked, error: string | null): Promise<void> {
+  await db
+    .updateTable('mcp_servers')
+    .set({ last_error: error })
+    .where('id', '=', asked.id)
+    .where('revision', '=', asked.revision)
+    .where('last_error', 'is distinct from', error)
+    .execute();
+}
+
+/** The definitions that drift is told against: those trusted, else those listed last. */
+export function knownDefinitions(row: McpServerRow) {
+  return parseDefinitions(row.trusted_tools ?? row.tools);
+}
+
+export function targetOf(id: string) {
+  return { targetType: 'mcp_server', targetId: id };
+}
+
+function columnsOf(outcome: Definitions): { tools: string; fingerprint: string; last_error: null };
+function columnsOf(outcome: Outcome): { tools?: string; fingerprint?: string; last_error: string | null };
+function columnsOf(outcome: Outcome) {
+  if ('error' in outcome) return { last_error: outcome.error };
+  return { tools: JSON.stringify(outcome.tools), fingerprint: outcome.fingerprint, last_error: null };
+}
+
+/** Headers that cannot be read are other headers. */
+function hasSameHeaders(deps: McpDeps, row: McpServerRow, headers: Record<string, string>): boolean {
+  if (findMcpHeaders(deps, row) === undefined) return false;
+  const stored = Object.entries(openMcpHeaders(deps, row)).sort();
+  return JSON.stringify(stored) === JSON.stringify(Object.entries(headers).sort());
+}
+
+/** A key may stand in the query; the audit log keeps no secret. */
+function withoutQuery(url: string): string {
+  return url.replace(/[?#].*$/s, '');
+}
+
+async function assertRoom(trx: Queryable, owner: string): Promise<void> {
+  const { count } = await trx
+    .selectFrom('mcp_servers')
+    .select((row) => row.fn.countAll<number>().as('count'))
+    .where('owner_id', '=', owner)
+    .executeTakeFirstOrThrow();
+  if (Number(count) < limits.mcpServersPerOwner) return;
+  const message = `At most ${limits.mcpServersPerOwner} MCP servers`;
+  throw new ApiError('invalid_request', message, { details: [{ path: 'name', message }] });
+}

@@ -1,0 +1,102 @@
+import { mcpBounds } from './bounds.ts';
+
+/** A file that a tool gave, as a part of the answer: its bytes are in the `data:` URL, nothing is fetched for it. */
+export type ResultFile = { type: 'file'; mediaType: string; url: string; filename?: string };
+
+/** What a call gave: `output` for the model, files for the person; or the server's word that it failed. */
+export type McpResult = { output: unknown; files: ResultFile[] } | { errorText: string };
+
+type Reading = { texts: string[]; files: ResultFile[]; data: number };
+
+/**
+ * Reads the result of a tool call (MCP "CallToolResult"). Texts and structured content go to the model; images, sounds and embedded
+ * files become file parts while they are small enough; links are told as links and never followed.
+ */
+export function readResult(result: unknown): McpResult {
+  if (!isRecord(result)) return { errorText: 'The MCP server answered nothing that can be read.' };
+  const reading: Reading = { texts: [], files: [], data: 0 };
+  for (const block of Array.isArray(result.content) ? result.content.slice(0, 1000) : []) readBlock(block, reading);
+  const text = cut(reading.texts.join('\n'));
+  if (result.isError === true) return { errorText: text === '' ? 'The tool failed and said no more.' : text };
+  const structured = result.structuredContent;
+  if (structured === undefined || structured === null) return { output: text, files: reading.files };
+  if (JSON.stringify(structured).length > mcpBounds.resultText)
+    return { output: cut(JSON.stringify(structured)), files: reading.files };
+  const output = text === '' || isSameJson(text, structured) ? structured : { text, structuredContent: structured };
+  return { output, files: reading.files };
+}
+
+function readBlock(block: unknown, reading: Reading): void {
+  if (!isRecord(block)) return;
+  const { type } = block;
+  if (type === 'text' && typeof block.text === 'string') reading.texts.push(block.text);
+  else if (type === 'image' || type === 'audio') addFile(reading, type, block.mimeType, block.data, undefined);
+  else if (type === 'resource_link') reading.texts.push(linkText(block));
+  else if (type === 'resource' && isRecord(block.resource)) readResource(block.resource, reading);
+  else reading.texts.push('[The tool gave something of a kind that is not known here]');
+}
+
+function readResource(resource: Record<string, unknown>, reading: Reading): void {
+  const uri = textOf(resource.uri);
+  if (typeof resource.text === 'string') {
+    reading.texts.push(`[Resource ${uri}]\n${resource.text}`);
+    return;
+  }
+  const filename = uri
+    .split(/[/?#]/)
+    .findLast((piece) => piece !== '')
+    ?.slice(0, 200);
+  addFile(reading, `resource ${uri}`, resource.mimeType ?? 'application/octet-stream', resource.blob, filename);
+}
+
+function addFile(reading: Reading, what: string, type: unknown, data: unknown, filename: string | undefined): void {
+  const mediaType =
+    typeof type === 'string' && /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(type) ? type.toLowerCase() : undefined;
+  if (mediaType === undefined || typeof data !== 'string' || !isBase64(data)) {
+    reading.texts.push(`[An ${what} that cannot be read was left out]`);
+    return;
+  }
+  const fits = data.length <= mcpBounds.fileData && reading.data + data.length <= mcpBounds.filesData;
+  if (!fits || reading.files.length >= mcpBounds.files) {
+    reading.texts.push(`[A file (${mediaType}, ${kilobytes(data)} kB) was left out: it is too large]`);
+    return;
+  }
+  reading.data += data.length;
+  const url = `data:${mediaType};base64,${data}`;
+  reading.files.push({ type: 'file', mediaType, url, ...(filename === undefined ? {} : { filename }) });
+  reading.texts.push(`[A file (${mediaType}, ${kilobytes(data)} kB) is shown to the person]`);
+}
+
+function linkText(block: Record<string, unknown>): string {
+  const description = textOf(block.description);
+  return `[Link ${textOf(block.title) || textOf(block.name)}: ${textOf(block.uri)}]${description === '' ? '' : ` ${description}`}`;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value.slice(0, 2048) : '';
+}
+
+function isBase64(data: string): boolean {
+  return data.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(data);
+}
+
+function kilobytes(data: string): number {
+  return Math.ceil((data.length * 3) / 4 / 1000);
+}
+
+function isSameJson(text: string, structured: unknown): boolean {
+  try {
+    return JSON.stringify(JSON.parse(text)) === JSON.stringify(structured);
+  } catch {
+    return false;
+  }
+}
+
+function cut(text: string): string {
+  const limit = mcpBounds.resultText;
+  return text.length <= limit ? text : `${text.slice(0, limit)}\n[Cut: ${limit} of ${text.length} characters]`;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,125 @@
+import { ApiError } from '@homeport/contracts/errors';
+import type { McpDrift, McpServer } from '@homeport/contracts/mcp';
+import { type AuditSource, recordEvent } from '../audit.ts';
+import { inTransaction } from '../db/pool.ts';
+import type { McpConnections } from './connections.ts';
+import { driftBetween } from './drift.ts';
+import type { Definitions } from './fingerprint.ts';
+import {
+  getOwnedMcpServer,
+  insertMcpServer,
+  knownDefinitions,
+  type McpDeps,
+  type McpServerPatch,
+  type NewMcpServer,
+  recordOutcome,
+  recordTrust,
+  targetOf,
+  updateMcpServer,
+} from './servers.ts';
+import { type McpServerRow, mcpServerView } from './views.ts';
+
+/** Asking servers for their tools: at creation, at a test, and to trust them (contract section 7). */
+
+export type TrustDeps = McpDeps & { mcp: McpConnections };
+
+/** Adds a server and asks it for its tools; one that cannot be asked is kept all the same, with `lastError`. */
+export async function createMcpServer(
+  deps: TrustDeps,
+  owner: string,
+  input: NewMcpServer,
+  source: AuditSource,
+): Promise<McpServer> {
+  const row = await insertMcpServer(deps, owner, input, source);
+  return mcpServerView(deps, (await askAfterChange(deps, row)) ?? row);
+}
+
+/** Changes a server; one that is somewhere else now is asked again. */
+export async function changeMcpServer(
+  deps: TrustDeps,
+  owner: string,
+  patch: McpServerPatch,
+  source: AuditSource,
+): Promise<McpServer> {
+  const { row, isMoved } = await updateMcpServer(deps, owner, patch, source);
+  if (!isMoved) return mcpServerView(deps, row);
+  deps.mcp.drop(row.id);
+  return mcpServerView(deps, (await askAfterChange(deps, row)) ?? row);
+}
+
+async function askAfterChange(deps: TrustDeps, row: McpServerRow): Promise<McpServerRow | undefined> {
+  const outcome = await deps.mcp.list(row).catch((error) => ({ error: messageOf(error) }));
+  return recordOutcome(deps.db.kysely, row, outcome);
+}
+
+/**
+ * Lists the tools anew and tells what has changed since they were trusted, or listed last when they never were. The trust stays as
+ * it is. Throws what `McpConnections.list` throws, and keeps it as `lastError`.
+ */
+export async function testMcpServer(
+  deps: TrustDeps,
+  owner: string,
+  id: string,
+  source: AuditSource,
+): Promise<{ server: McpServer; drift: McpDrift }> {
+  const row = await getOwnedMcpServer(deps.db.kysely, owner, id);
+  const listing = await ask(deps, row, source);
+  const drift = driftBetween(knownDefinitions(row), listing.tools);
+  const tested = await inTransaction(deps.db, async (trx) => {
+    const details = { ok: true, changed: drift.changed, owner };
+    await recordEvent(trx, source, { action: 'mcp_server.tested', ...targetOf(id), details });
+    return recordOutcome(trx, row, listing);
+  });
+  return { server: mcpServerView(deps, tested ?? (await getOwnedMcpServer(deps.db.kysely, owner, id))), drift };
+}
+
+/**
+ * Lists the tools anew and trusts them. With `fingerprint`, the one that was seen, only if they are those: else
+ * `mcp_tools_changed`, and nothing is trusted.
+ */
+export async function trustMcpServer(
+  deps: TrustDeps,
+  owner: string,
+  { id, fingerprint }: { id: string; fingerprint?: string | undefined },
+  source: AuditSource,
+): Promise<McpServer> {
+  const row = await getOwnedMcpServer(deps.db.kysely, owner, id);
+  const listing = await ask(deps, row, source);
+  if (fingerprint !== undefined && fingerprint !== listing.fingerprint) {
+    await recordOutcome(deps.db.kysely, row, listing);
+    throw toolsChanged();
+  }
+  return inTransaction(deps.db, async (trx) => {
+    const trusted = await recordTrust(trx, row, listing);
+    // Moved or deleted while it was asked: what answered is not what would be trusted.
+    if (trusted === undefined) {
+      await getOwnedMcpServer(trx, owner, id);
+      throw toolsChanged();
+    }
+    const details = { fingerprint: listing.fingerprint, tools: listing.tools.length, owner };
+    await recordEvent(trx, source, { action: 'mcp_server.trusted', ...targetOf(id), details });
+    return mcpServerView(deps, trusted);
+  });
+}
+
+async function ask(deps: TrustDeps, row: McpServerRow, source: AuditSource): Promise<Definitions> {
+  try {
+    return await deps.mcp.list(row);
+  } catch (error) {
+    const code = error instanceof ApiError ? error.code : 'internal_error';
+    await inTransaction(deps.db, async (trx) => {
+      await recordOutcome(trx, row, { error: messageOf(error) });
+      const details = { ok: false, code, owner: row.owner_id };
+      await recordEvent(trx, source, { action: 'mcp_server.tested', ...targetOf(row.id), details });
+    });
+    throw error;
+  }
+}
+
+function toolsChanged(): ApiError {
+  return new ApiError('mcp_tools_changed', 'The tools have changed since you saw them. Look at them again.');
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof ApiError ? error.message : 'The MCP server could not be used.';
+}

@@ -1,0 +1,217 @@
+import { ApiError } from '@homeport/contracts/errors';
+import type { McpTool, ToolPolicy } from '@homeport/contracts/mcp';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../db/pool.ts';
+import { mcpBounds } from './bounds.ts';
+import type { Listing } from './connection.ts';
+import type { McpConnections } from './connections.ts';
+import { mcpFailure, serverWords } from './failures.ts';
+import { recordDrift, recordFailure } from './servers.ts';
+import { nameTools } from './tool-names.ts';
+import { type McpResult, readResult } from './tool-result.ts';
+import { type McpServerRow, parseDefinitions } from './views.ts';
+
+/** The tools of MCP servers in a turn (contract section 6): trusted definitions only, looked at again before every call. */
+
+export type TurnToolDeps = { db: Pick<Database, 'kysely'>; mcp: McpConnections; clock: Clock };
+
+/** Something the person should know of: a server was left out. */
+export type McpNotice = { code: 'mcp_drifted' | 'mcp_unreachable'; message: string };
+
+/** A tool as the model is offered it. */
+export type McpTurnTool = {
+  name: string;
+  description: string;
+  inputSchema: Record<string, unknown>;
+  /** What the owner says about calls, now; whether the server may still be used is looked at by `call`. */
+  readPolicy(): Promise<ToolPolicy>;
+  call(input: Record<string, unknown>, signal: AbortSignal): Promise<McpResult>;
+};
+
+type TurnServer = McpServerRow & { trusted: McpTool[] };
+
+/**
+ * The tools of the owner's enabled, trusted servers: those of `serverIds`, or all when null. What a server offers now is compared
+ * with what was trusted; a server that differs is marked drifted and left out, one that cannot be asked in time is left out, and
+ * `notify` is told. The model is offered the definitions that were trusted, never what a server says.
+ */
+export async function findMcpTools(
+  deps: TurnToolDeps,
+  request: { ownerId: string; serverIds: readonly string[] | null },
+  notify: (notice: McpNotice) => void,
+): Promise<McpTurnTool[]> {
+  const rows = await usableServers(deps, request);
+  const checked = await Promise.all(rows.map((row) => checkServer(deps, row, notify)));
+  const tools = checked.flatMap((server) =>
+    server === undefined
+      ? []
+      : server.trusted.map((tool) => ({
+          serverId: server.id,
+          serverName: server.name,
+          toolName: tool.name,
+          server,
+          tool,
+        })),
+  );
+  return [...nameTools(tools)].map(([name, { server, tool }]) => turnTool(deps, name, server, tool, notify));
+}
+
+async function usableServers(
+  deps: TurnToolDeps,
+  { ownerId, serverIds }: { ownerId: string; serverIds: readonly string[] | null },
+): Promise<McpServerRow[]> {
+  if (serverIds !== null && serverIds.length === 0) return [];
+  let query = deps.db.kysely
+    .selectFrom('mcp_servers')
+    .selectAll()
+    .where('owner_id', '=', ownerId)
+    .where('enabled', '=', true)
+    .where('trust_state', '!=', 'untrusted')
+    .orderBy('seq');
+  if (serverIds !== null) query = query.where('id', 'in', [...serverIds]);
+  return query.execute();
+}
+
+async function checkServer(
+  deps: TurnToolDeps,
+  row: McpServerRow,
+  notify: (notice: McpNotice) => void,
+): Promise<TurnServer | undefined> {
+  if (row.trust_state !== 'trusted') {
+    notify(driftNotice(row));
+    return undefined;
+  }
+  const listing = await patiently(deps, row).catch((error) => mcpFailure(error));
+  if (listing instanceof ApiError) {
+    await recordFailure(deps.db.kysely, row, listing.message);
+    notify({
+      code: 'mcp_unreachable',
+      message: `The MCP server “${row.name}” could not be used, so its tools are left out. ${listing.message}`,
+    });
+    return undefined;
+  }
+  if (listing.fingerprint !== row.trusted_fingerprint) {
+    await reportDrift(deps, row, listing, notify);
+    return undefined;
+  }
+  if (row.last_error !== null) await recordFailure(deps.db.kysely, row, null);
+  return { ...row, trusted: parseDefinitions(row.trusted_tools ?? '[]') };
+}
+
+/** The present listing, or a refusal after a while; the server is waited for in the background, for the next turn. */
+async function patiently(deps: TurnToolDeps, row: McpServerRow): Promise<Listing> {
+  const standing = deps.mcp.standing(row);
+  if (standing !== undefined) return standing;
+  const listing = deps.mcp.current(row);
+  listing.catch(() => undefined);
+  const waited = new AbortController();
+  const tooLate = deps.clock.sleep(mcpBounds.turnPatienceMs, waited.signal).then(
+    () => {
+      throw new ApiError('mcp_unreachable', 'It has not answered yet.');
+    },
+    () => listing,
+  );
+  return Promise.race([listing, tooLate]).finally(() => waited.abort());
+}
+
+function turnTool(
+  deps: TurnToolDeps,
+  name: string,
+  server: TurnServer,
+  tool: McpTool,
+  notify: (notice: McpNotice) => void,
+): McpTurnTool {
+  const schema = tool.inputSchema as Record<string, unknown>;
+  return {
+    name,
+    description: tool.description ?? tool.title ?? '',
+    inputSchema: schema.type === undefined ? { type: 'object', ...schema } : schema,
+    async readPolicy() {
+      const state = await readState(deps, server);
+      return state?.[tool.name] ?? 'allow';
+    },
+    call: (input, signal) => callTool(deps, server, tool, input, signal, notify),
+  };
+}
+
+/** The policies of a server that is still what this turn took it for; undefined when it may not be used any more. */
+async function readState(deps: TurnToolDeps, server: TurnServer): Promise<Record<string, ToolPolicy> | undefined> {
+  const row = await deps.db.kysely
+    .selectFrom('mcp_servers')
+    .select('tool_policies')
+    .where('id', '=', server.id)
+    .where('revision', '=', server.revision)
+    .where('enabled', '=', true)
+    .where('trust_state', '=', 'trusted')
+    .where('trusted_fingerprint', '=', server.trusted_fingerprint)
+    .executeTakeFirst();
+  return row?.tool_policies;
+}
+
+const attempts = 3;
+const withdrawn = { errorText: 'Not called: the owner of this MCP server has withdrawn it or this tool.' };
+
+async function mayCall(deps: TurnToolDeps, server: TurnServer, tool: McpTool): Promise<boolean> {
+  const policies = await readState(deps, server);
+  return policies !== undefined && policies[tool.name] !== 'deny';
+}
+
+/**
+ * Calls a tool once, after the server has listed its tools again and they are those that were trusted. A connection that hears of a
+ * change between the listing and the call lists again. Never called twice, whatever happens.
+ */
+async function callTool(
+  deps: TurnToolDeps,
+  server: TurnServer,
+  tool: McpTool,
+  input: Record<string, unknown>,
+  signal: AbortSignal,
+  notify: (notice: McpNotice) => void,
+): Promise<McpResult> {
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    if (!(await mayCall(deps, server, tool))) return withdrawn;
+    const listing = await deps.mcp.list(server);
+    if (listing.fingerprint !== server.trusted_fingerprint) {
+      await reportDrift(deps, server, listing, notify);
+      return {
+        errorText: `Not called: the tools of the MCP server “${server.name}” have changed since they were trusted.`,
+      };
+    }
+    if (!(await mayCall(deps, server, tool))) return withdrawn;
+    signal.throwIfAborted();
+    const connection = await deps.mcp.open(server);
+    // From here to the sending nothing waits: what the connection has heard so far decides.
+    const { latest, changes } = connection;
+    if (latest?.fingerprint !== server.trusted_fingerprint || latest.changes !== changes) continue;
+    return callOnce(() => connection.call(tool, input, signal), signal);
+  }
+  return { errorText: `Not called: the MCP server “${server.name}” keeps changing its tools.` };
+}
+
+async function callOnce(call: () => Promise<unknown>, signal: AbortSignal): Promise<McpResult> {
+  try {
+    return readResult(await call());
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const words = serverWords(error);
+    if (words !== undefined) return { errorText: `The MCP server refused the call: ${words}` };
+    return { errorText: `${mcpFailure(error).message} The tool may have had an effect all the same.` };
+  }
+}
+
+async function reportDrift(
+  deps: TurnToolDeps,
+  row: McpServerRow,
+  listing: Listing,
+  notify: (notice: McpNotice) => void,
+): Promise<void> {
+  await recordDrift(deps.db.kysely, row, listing);
+  notify(driftNotice(row));
+}
+
+function driftNotice(row: McpServerRow): McpNotice {
+  return {
+    code: 'mcp_drifted',
+    message: `The tools of the MCP server “${row.name}” have changed since you trusted them. They are left out until you look at the changes and trust them.`,
+  };
+}

@@ -1,0 +1,34 @@
+import type { McpServer, McpTool } from '@homeport/contracts/mcp';
+import type { Selectable } from 'kysely';
+import type { McpServersTable } from '../db/tables.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
+import { findMcpHeaders } from './credentials.ts';
+
+export type McpServerRow = Selectable<McpServersTable>;
+
+/** A server as lists and answers show it: that there are headers, never which. */
+export function mcpServerView(deps: { secrets: KeyRing }, row: McpServerRow): McpServer {
+  const isReadable = row.headers === null || findMcpHeaders(deps, row) !== undefined;
+  return {
+    id: row.id,
+    name: row.name,
+    url: row.url,
+    transport: row.transport,
+    enabled: row.enabled,
+    hasHeaders: row.headers !== null,
+    tools: parseDefinitions(row.tools),
+    trustState: row.trust_state,
+    fingerprint: row.fingerprint,
+    trustedFingerprint: row.trusted_fingerprint,
+    toolPolicies: row.tool_policies,
+    lastTestedAt: row.last_tested_at?.toISOString() ?? null,
+    lastError: row.last_error,
+    ...(isReadable ? {} : { credentialsError: 'credentials_unreadable' as const }),
+    createdAt: row.created_at.toISOString(),
+  };
+}
+
+/** Definitions as this service stored them. */
+export function parseDefinitions(text: string): McpTool[] {
+  return JSON.parse(text) as McpTool[];
+}
