@@ -140,11 +140,13 @@ export class ConversationStore {
     }
   }
 
-  async loadOlder(): Promise<void> {
+  /** `beforeShown` runs when the page is there, before anything on the screen changes. */
+  async loadOlder(beforeShown?: () => void): Promise<void> {
     const before = this.#view.nextBefore;
     if (before === null) return;
     const page = await this.#deps.load(this.chatId, { before });
     if (this.#view.nextBefore !== before) return;
+    beforeShown?.();
     this.#change({ messages: prependPage(page.messages, this.#view.messages), nextBefore: page.nextBefore });
   }
 

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { ArrowDown } from 'lucide-react';
-import { Fragment, useState } from 'react';
+import { Fragment, type RefObject, useState } from 'react';
 import { failureText } from '../failure-text.ts';
 import { useText } from '../i18n.ts';
 import { ActionButton, Problem } from './answer-status.tsx';
@@ -32,7 +32,7 @@ export function Thread({ store, view }: { store: ConversationStore; view: Conver
         {...scroll.handlers}
       >
         <div className={classes.column} ref={scroll.content}>
-          {view.nextBefore === null ? null : <Older store={store} />}
+          {view.nextBefore === null ? null : <Older store={store} scroller={scroll.scroller} />}
           <div className={scroll.preference === 'stay' ? classes.staying : undefined}>
             {messages.map((message, index) => (
               <Fragment key={message.id}>
@@ -82,16 +82,23 @@ export function Thread({ store, view }: { store: ConversationStore; view: Conver
   );
 }
 
-function Older({ store }: { store: ConversationStore }) {
+function Older({ store, scroller }: { store: ConversationStore; scroller: RefObject<HTMLElement | null> }) {
   const t = useText();
   const [state, setState] = useState<'idle' | 'loading' | 'failed'>('idle');
   const load = async () => {
     setState('loading');
-    const isLoaded = await store.loadOlder().then(
+    const first = scroller.current?.querySelector('[data-message]');
+    let before = 0;
+    const measure = () => {
+      before = topOf(first);
+    };
+    const isLoaded = await store.loadOlder(measure).then(
       () => true,
       () => false,
     );
     setState(isLoaded ? 'idle' : 'failed');
+    // At the very top browsers do not keep in place what is read; the page is drawn only after this.
+    if (isLoaded && scroller.current) scroller.current.scrollTop += topOf(first) - before;
   };
   return (
     <div className={classes.older}>
@@ -101,4 +108,8 @@ function Older({ store }: { store: ConversationStore }) {
       </Button>
     </div>
   );
+}
+
+function topOf(element: Element | null | undefined): number {
+  return element?.getBoundingClientRect().top ?? 0;
 }

@@ -1,0 +1,207 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { Page } from '@playwright/test';
+import { addModels, type Caller } from '../product.ts';
+import { expectAccessible } from './accessible.ts';
+import { expect, type Installation, test } from './fixtures.ts';
+
+/** What an answer is made of besides its text, what can be copied of it, and finding it again. */
+
+const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
+const answer = (page: Page) => page.locator('[data-role="assistant"]').last();
+
+async function newChat(caller: Caller, title = 'Harbour notes'): Promise<string> {
+  return (await caller.must('POST', '/api/chats', { title })).chat.id;
+}
+
+/** A response stream whose frames the test sends one by one; the page is led to it instead of the product's. */
+async function playStream(page: Page) {
+  let sequence = 0;
+  let follower: ServerResponse | undefined;
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.flushHeaders();
+    follower = response;
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('No port');
+  const url = `http://127.0.0.1:${address.port}/stream`;
+  await page.route('**/api/chat/*/stream*', (route) => route.continue({ url }));
+  const send = async (...frames: Record<string, unknown>[]) => {
+    await expect.poll(() => follower !== undefined).toBe(true);
+    for (const frame of frames) {
+      sequence += 1;
+      follower?.write(`id: ${sequence}\ndata: ${JSON.stringify(frame)}\n\n`);
+    }
+  };
+  const close = () => {
+    follower?.destroy();
+    server.close();
+  };
+  return { send, close };
+}
+
+const tool = (toolCallId: string, toolName: string) => ({ toolCallId, toolName, dynamic: true });
+
+test('thoughts and tools while they arrive: folded, timed, grouped, said once', async ({
+  page,
+  person,
+  installation,
+  provider,
+}) => {
+  await addModels(person.caller, provider, ['hang-5']);
+  const chatId = await newChat(person.caller);
+  await page.clock.install();
+  const stream = await playStream(page);
+  await page.goto(`${installation.url}/c/${chatId}`);
+  const announcements: string[] = [];
+  await page.exposeFunction('announced', (text: string) => announcements.push(text));
+  await field(page).fill('Go');
+  await page.evaluate(`new MutationObserver((records) => {
+    for (const { target } of records) announced(target.textContent);
+  }).observe(document.querySelector('main > [role="status"]'), { childList: true, characterData: true, subtree: true })`);
+  await field(page).press('Enter');
+  await expect(page.getByRole('button', { name: 'Stop' })).toBeVisible();
+  await expect(page.getByText('Thinking', { exact: true })).toBeVisible();
+  await expect(page.getByRole('log')).toHaveAttribute('aria-live', 'off');
+
+  await test.step('thoughts', async () => {
+    await stream.send(
+      { type: 'start', messageId: (await person.caller.must('GET', `/api/chats?id=${chatId}`)).response.assistantId },
+      { type: 'reasoning-start', id: 'r' },
+      { type: 'reasoning-delta', id: 'r', delta: 'Tides turn twice a day.' },
+    );
+    await expect(answer(page)).toContainText('Thinking…');
+    await page.clock.fastForward(5_000);
+    await expect(answer(page)).toContainText(/Thinking for [56] s/);
+    await stream.send({ type: 'reasoning-end', id: 'r' });
+    await expect(answer(page)).toContainText(/Thought for [56] s/);
+    await expect(answer(page).getByText('Tides turn twice a day.')).toBeHidden();
+    await answer(page)
+      .getByText(/Thought for/)
+      .click();
+    await expect(answer(page).getByText('Tides turn twice a day.')).toBeVisible();
+  });
+
+  await test.step('a tool', async () => {
+    await stream.send(
+      { type: 'tool-input-start', ...tool('c1', 'tide_table') },
+      { type: 'tool-input-delta', toolCallId: 'c1', inputTextDelta: '{"port":' },
+    );
+    await expect(answer(page)).toContainText('preparing');
+    await stream.send({ type: 'tool-input-available', ...tool('c1', 'tide_table'), input: { port: 'Emden' } });
+    await expect(answer(page)).toContainText('running');
+    await page.clock.fastForward(8_000);
+    await stream.send({ type: 'tool-output-available', toolCallId: 'c1', output: { high: '06:12' }, dynamic: true });
+    await expect(answer(page)).toContainText(/done\s*[89] s/);
+    await expect(answer(page).getByText('06:12')).toBeHidden();
+    await answer(page).getByText('tide_table').click();
+    await expect(answer(page).getByText('06:12')).toBeVisible();
+    await expect(answer(page).getByText('Emden')).toBeVisible();
+  });
+
+  await test.step('many are one line that names the step at work and counts failures', async () => {
+    await stream.send(
+      { type: 'tool-input-available', ...tool('c2', 'weather'), input: {} },
+      { type: 'tool-output-error', toolCallId: 'c2', errorText: 'No wind data', dynamic: true },
+      { type: 'tool-input-available', ...tool('c3', 'ferries'), input: {} },
+    );
+    const steps = answer(page).locator('[data-part="steps"]');
+    await expect(steps.locator('> summary')).toHaveText(/3 steps\s*ferries\s*running\s*1 failed/);
+    await steps.locator('> summary').click();
+    await steps.getByText('weather').click();
+    await expect(steps.getByText('No wind data')).toBeVisible();
+    await expectAccessible(page);
+  });
+
+  await test.step('text, and a part that nobody knows yet', async () => {
+    await stream.send(
+      { type: 'tool-output-available', toolCallId: 'c3', output: 'ok', dynamic: true },
+      { type: 'hologram', depth: 3 },
+      { type: 'text-start', id: 't' },
+      { type: 'text-delta', id: 't', delta: 'High water is at 06:12.' },
+    );
+    await expect(answer(page)).toContainText('High water is at 06:12.');
+  });
+
+  await person.caller.must('POST', `/api/chat/${chatId}/stop`, {});
+  await page.unroute('**/api/chat/*/stream*');
+  stream.close();
+  await page.clock.runFor(20_000);
+  await expect(page.getByText('You stopped this answer.')).toBeVisible();
+  await expect.poll(() => announcements).toEqual(['An answer is being written.', 'Answer stopped.']);
+});
+
+test('an answer is copied as markdown and as it looks; code by itself', async ({
+  page,
+  context,
+  person,
+  installation,
+  provider,
+}) => {
+  await addModels(person.caller, provider, ['echo']);
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const text = '## Tides\n\nHigh **water** at [six](https://tides.example/).\n\n```js\nconst a = 1;\n```';
+  await page.goto(installation.url);
+  await field(page).fill(text);
+  await field(page).press('Enter');
+  await expect(page.locator('[data-role="assistant"][aria-busy="false"]')).toBeVisible();
+  await answer(page).getByRole('button', { name: 'Copy message' }).click();
+  await expect(answer(page).getByRole('button', { name: 'Message copied' })).toBeVisible();
+  const copied: Record<string, string> = await page.evaluate(`(async () => {
+    const [item] = await navigator.clipboard.read();
+    const entries = item.types.map(async (type) => [type, await (await item.getType(type)).text()]);
+    return Object.fromEntries(await Promise.all(entries));
+  })()`);
+  expect(copied['text/plain']?.trim()).toBe(text);
+  expect(copied['text/html']).toContain('<strong>water</strong>');
+  expect(copied['text/html']).toContain('href="https://tides.example/"');
+  expect(copied['text/html']).not.toMatch(/class=|<button|style=/);
+  await answer(page).getByRole('button', { name: 'Copy code' }).click();
+  await expect(answer(page).getByRole('button', { name: 'Code copied' })).toBeVisible();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe('const a = 1;');
+});
+
+/** A conversation of `count` messages, as if it had been held. */
+async function holdConversation(installation: Installation, chatId: string, count: number): Promise<void> {
+  await installation.query(`
+    insert into messages (id, chat_id, parent_id, role, parts, status, search, created_at)
+    select '${chatId}-' || n, c.id, case when n > 1 then '${chatId}-' || (n - 1) end,
+      case when n % 2 = 1 then 'user' else 'assistant' end,
+      json_build_array(json_build_object('type', 'text', 'state', 'done', 'text', x.words))::text,
+      'complete', to_tsvector('simple', x.words) || array_to_tsvector(array[':' || c.owner_id]), now()
+    from chats c, generate_series(1, ${count}) n,
+      lateral (select case when n = 4 then 'The lighthouse stands here' else 'Message number ' || n end as words) x
+    where c.id = '${chatId}' order by n;
+    update chats set active_message_id = '${chatId}-${count}' where id = '${chatId}'`);
+}
+
+test('a hit far back is found page by page; older messages come without a jump', async ({
+  page,
+  person,
+  installation,
+}) => {
+  const chatId = await newChat(person.caller);
+  await holdConversation(installation, chatId, 160);
+  await page.goto(`${installation.url}/c/${chatId}`);
+  const messages = page.locator('[data-message]');
+  await expect(page.getByText('Message number 160', { exact: true })).toBeInViewport();
+  const loaded = await messages.count();
+  expect(loaded).toBeLessThan(160);
+  const first = messages.first();
+  await first.scrollIntoViewIfNeeded();
+  const id = await first.getAttribute('data-message');
+  const anchor = page.locator(`[data-message="${id}"]`);
+  const before = (await anchor.boundingBox())?.y ?? 0;
+  await page.getByRole('button', { name: 'Show older messages' }).click();
+  await expect.poll(() => messages.count()).toBeGreaterThan(loaded);
+  await expect.poll(async () => Math.abs(((await anchor.boundingBox())?.y ?? 0) - before)).toBeLessThan(4);
+
+  await page.reload();
+  await page.getByRole('searchbox').fill('lighthouse');
+  await page.getByRole('link', { name: /Harbour notes/ }).click();
+  const bar = page.getByRole('search', { name: 'Hits in this conversation' });
+  await expect(bar).toContainText('1 of 1');
+  await expect(page.getByText('The lighthouse stands here')).toBeInViewport();
+});
