@@ -33,6 +33,9 @@ const target = z
   .refine(oneScope, scopeMissing)
   .refine(oneTarget, targetMissing);
 
+/** RFC 6838; parameters are taken and dropped. */
+const mediaTypeShape = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+ *(;.*)?$/;
+
 export const onConflict = z.enum(['rename', 'replace', 'fail']);
 
 const one = z.object({ artifact });
@@ -50,7 +53,8 @@ export const artifactEndpoints = {
         prefix: z.string().max(limits.artifactPathMax).optional(),
         q: z.string().trim().max(limits.searchMax).optional(),
         limit: fields.pageLimit,
-        cursor: fields.cursor,
+        // It holds a path.
+        cursor: z.string().min(1).max(2048).optional(),
       })
       .refine(oneScope, scopeMissing),
     response: z.object({ artifacts: z.array(artifact), nextCursor: z.string().nullable() }),
@@ -69,10 +73,10 @@ export const artifactEndpoints = {
     method: 'GET',
     path: '/api/artifacts/preview',
     access: 'session',
-    summary: 'The artifact to look at: text (its beginning), image or PDF, safe to show inline',
+    summary: 'The artifact to look at: text and CSV (the first 256 KiB), image or PDF, safe to show inline',
     query: target,
     response: 'file',
-    errors: reading,
+    errors: [...reading, 'unsupported_media_type'],
   }),
   getArtifactDownload: endpoint({
     method: 'GET',
@@ -93,7 +97,7 @@ export const artifactEndpoints = {
       .refine(oneScope, scopeMissing),
     response: one,
     status: 201,
-    errors: [...reading, 'path_taken', 'project_archived', 'payload_too_large', 'storage_full'],
+    errors: [...reading, 'path_taken', 'project_archived', 'conversation_archived'],
   }),
   patchArtifact: endpoint({
     method: 'PATCH',
@@ -107,8 +111,9 @@ export const artifactEndpoints = {
         message: 'Give exactly one of id and from',
         path: ['id'],
       }),
-    response: z.object({ artifacts: z.array(artifact), moved: z.number().int() }),
-    errors: [...reading, 'path_taken', 'project_archived'],
+    /** `artifact` is the file that was moved, null when it was a folder. */
+    response: z.object({ artifact: artifact.nullable(), moved: z.number().int() }),
+    errors: [...reading, 'path_taken'],
   }),
   deleteArtifact: endpoint({
     method: 'DELETE',
@@ -123,7 +128,7 @@ export const artifactEndpoints = {
         path: ['id'],
       }),
     response: z.object({ ok: z.literal(true), deleted: z.number().int() }),
-    errors: [...reading, 'project_archived'],
+    errors: reading,
   }),
   postArtifactImport: endpoint({
     method: 'POST',
@@ -136,13 +141,13 @@ export const artifactEndpoints = {
         artifactId: z.uuid(),
         importSource: z.string().trim().min(1).max(limits.importSourceMax),
         path,
-        mediaType: z.string().max(limits.mediaTypeMax).optional(),
+        mediaType: z.string().max(limits.mediaTypeMax).regex(mediaTypeShape, 'Not a media type').optional(),
         createdAt: z.iso.datetime({ offset: true }).optional(),
       })
       .refine(oneScope, scopeMissing),
     response: z.object({ artifact, skipped: z.boolean() }),
     status: 201,
     others: { 200: z.object({ artifact, skipped: z.literal(true) }) },
-    errors: [...reading, 'id_taken', 'path_taken', 'import_source_conflict', 'payload_too_large', 'storage_full'],
+    errors: [...reading, 'id_taken', 'path_taken', 'import_source_conflict'],
   }),
 } as const;

@@ -37,6 +37,8 @@ export const auditActions = [
   'project.member_removed',
 
   'manifest.applied',
+  'artifact.imported',
+
   'mcp_server.created',
   'mcp_server.updated',
   'mcp_server.deleted',

@@ -62,7 +62,10 @@ type InferInput<S> = S extends z.ZodType ? z.input<S> : undefined;
 export type ParamsOf<E extends EndpointSpec> = Infer<E['params']>;
 export type QueryOf<E extends EndpointSpec> = Infer<E['query']>;
 export type BodyOf<E extends EndpointSpec> = E['bytes'] extends readonly string[] ? SentBytes : Infer<E['body']>;
+/** The text fields of a form. */
+export type FormOf<E extends EndpointSpec> = Infer<E['form']>;
 /** What a caller sends. */
+export type FormInputOf<E extends EndpointSpec> = InferInput<E['form']>;
 export type QueryInputOf<E extends EndpointSpec> = InferInput<E['query']>;
 export type BodyInputOf<E extends EndpointSpec> = InferInput<E['body']>;
 /** What a success answers, as JSON. */

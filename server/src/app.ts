@@ -25,6 +25,7 @@ export function createApp(deps: Deps, web: WebClient | undefined): RequestListen
       canEditMcp: (actor) => actor.role === 'admin' || actor.mcpSettingsEnabled,
     },
     origin: originRule(deps.config.baseUrl),
+    maxUploadBytes: deps.config.artifactMaxUploadBytes,
     trusted: trustedProxies(deps.config.trustedProxies),
     log: deps.log,
   });

@@ -99,6 +99,34 @@ export const settingTable = {
   artifactMaxUploadBytes: integer('ARTIFACT_MAX_UPLOAD_BYTES', limits.artifactMaxUploadBytes, 1, 2 ** 40, {
     about: 'The largest file that may be uploaded, in bytes.',
   }),
+  artifactStore: optional('ARTIFACT_STORE', {
+    about:
+      'Where the files of conversations and projects are: a folder, or a bucket of an S3-compatible server. More than one replica needs a bucket or a shared folder.',
+    takes: 'a folder, or s3://bucket/prefix',
+    defaultText: '`DATA_DIR/artifacts`',
+    valid: (given) => !/^s3:/i.test(given) || parseS3Location(given) !== undefined,
+  }),
+  awsRegion: text('AWS_REGION', 'us-east-1', { about: 'The region of the bucket.', takes: 'the name of a region' }),
+  awsEndpoint: optional('AWS_ENDPOINT_URL_S3', {
+    about: 'The S3-compatible server of the bucket, where it is not AWS.',
+    takes: 'an http or https URL',
+    defaultText: 'unset: AWS',
+    valid: (given) => URL.canParse(given) && /^https?:$/.test(new URL(given).protocol),
+  }),
+  awsAccessKeyId: optional('AWS_ACCESS_KEY_ID', {
+    about: 'Who asks the bucket. Needed with `s3://`.',
+    takes: 'an access key id',
+  }),
+  awsSecretAccessKey: optional('AWS_SECRET_ACCESS_KEY', {
+    about: 'The secret of that key. Needed with `s3://`.',
+    takes: 'any text',
+    secret: true,
+  }),
+  awsSessionToken: optional('AWS_SESSION_TOKEN', {
+    about: 'The session token of temporary credentials.',
+    takes: 'any text',
+    secret: true,
+  }),
   modelTitles: flag('MODEL_TITLES', true, {
     about: 'Lets the model of the lowest tier name a new conversation. Otherwise its first words do.',
   }),
@@ -161,6 +189,13 @@ function list(
     return filled.every(valid) ? filled : undefined;
   };
   return { name, about, takes, defaultText: 'none', secret, fallback: [], parse };
+}
+
+/** A bucket and the folder in it; undefined for what is none. */
+export function parseS3Location(given: string): { bucket: string; prefix: string } | undefined {
+  const [, bucket, prefix = ''] =
+    /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/-]*?)\/*)?$/.exec(given) ?? [];
+  return bucket === undefined ? undefined : { bucket, prefix };
 }
 
 function isLongEnough(key: string): boolean {

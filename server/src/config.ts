@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { storedSecrets } from './config-secrets.ts';
-import { type Setting, settingTable } from './config-table.ts';
+import { parseS3Location, type Setting, settingTable } from './config-table.ts';
 
 type Values<T> = { [K in keyof T]: T[K] extends Setting<infer Value> ? Value : never };
 type Given = Values<typeof settingTable>;
@@ -36,6 +36,7 @@ export function loadConfig(
   const problems: string[] = [];
   const given = parseTable(settingTable, (setting) => readSetting(environment, setting, problems));
   const dataDir = resolve(given.dataDir);
+  problems.push(...missingCredentials(given));
   if (given.databaseUrl !== undefined) problems.push(...missingSecrets(given, problems));
   if (problems.length > 0) throw new ConfigError(problems);
   const { authSecret, encryptionKey } = completeSecrets(given, dataDir, secretsFile === 'may-be-made');
@@ -75,6 +76,13 @@ function textOf(environment: Environment, name: string, problems: string[]): str
     problems.push(`${name}_FILE names ${file}, which cannot be read`);
   }
   return undefined;
+}
+
+function missingCredentials(given: Given): string[] {
+  if (given.artifactStore === undefined || parseS3Location(given.artifactStore) === undefined) return [];
+  return (['awsAccessKeyId', 'awsSecretAccessKey'] as const)
+    .filter((key) => given[key] === undefined)
+    .map((key) => `${settingTable[key].name} is not set; ARTIFACT_STORE names a bucket, which needs it`);
 }
 
 const secretKeys = ['authSecret', 'encryptionKey'] as const;

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { FindActor } from './accounts/actor.ts';
 import type { Auth } from './accounts/auth.ts';
+import type { BlobStore } from './artifacts/blob-store.ts';
 import type { RunningResponses } from './chat/running-responses.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -15,6 +16,7 @@ export type Deps = {
   db: Database;
   secrets: KeyRing;
   egress: Egress;
+  artifactStore: BlobStore;
   clock: Clock;
   log: Logger;
   auth: Auth;

@@ -7,6 +7,7 @@ import { type Config, ConfigError, loadConfig } from './config.ts';
 import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { openDatabase } from './db/pool.ts';
+import type { Deps } from './deps.ts';
 import { createLogger } from './logger.ts';
 import { createService } from './service.ts';
 
@@ -43,6 +44,7 @@ async function main(): Promise<void> {
     alone: embedded !== undefined,
   });
   service.deps.egress.installGlobally();
+  await prepareStore(service.deps);
   await listen(service.server, config);
   const address = publicAddress(service.server, config);
   log.info({ address, edition: config.edition }, 'Homeport is ready');
@@ -55,6 +57,22 @@ async function main(): Promise<void> {
   await db.close();
   await embedded?.stop();
   log.info('stopped');
+}
+
+/** A folder that cannot be written to stops the start; a bucket that cannot be reached may come later. */
+async function prepareStore({ config, artifactStore, log }: Deps): Promise<void> {
+  try {
+    await artifactStore.prepare();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'unknown reason';
+    if (!/^s3:/.test(config.artifactStore ?? '')) {
+      throw new ConfigError([`ARTIFACT_STORE is a folder that cannot be written to (${reason})`]);
+    }
+    log.error(
+      { cause: error },
+      'the bucket of ARTIFACT_STORE does not answer; files cannot be stored or read until it does',
+    );
+  }
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

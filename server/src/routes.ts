@@ -24,6 +24,16 @@ import {
 } from './accounts/handlers.ts';
 import { getOidcCallback, postSignInSocial } from './accounts/oidc-handlers.ts';
 import {
+  deleteArtifact,
+  getArtifactDownload,
+  getArtifactPreview,
+  getArtifactStat,
+  getArtifacts,
+  patchArtifact,
+  postArtifact,
+  postArtifactImport,
+} from './artifacts/handlers.ts';
+import {
   deleteModel,
   deleteProvider,
   getModelTiers,
@@ -176,14 +186,14 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   patchProject,
   postProjectMember,
   deleteProjectMember,
-  getArtifacts: notBuilt,
-  getArtifactStat: notBuilt,
-  getArtifactPreview: notBuilt,
-  getArtifactDownload: notBuilt,
-  postArtifact: notBuilt,
-  patchArtifact: notBuilt,
-  deleteArtifact: notBuilt,
-  postArtifactImport: notBuilt,
+  getArtifacts,
+  getArtifactStat,
+  getArtifactPreview,
+  getArtifactDownload,
+  postArtifact,
+  patchArtifact,
+  deleteArtifact,
+  postArtifactImport,
   postProvision,
   postChatApproval: notBuilt,
 };

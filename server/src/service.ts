@@ -3,6 +3,8 @@ import type { Logger } from 'pino';
 import { createActorFinder } from './accounts/actor.ts';
 import { createAuth } from './accounts/auth.ts';
 import { createApp } from './app.ts';
+import { openBlobStore } from './artifacts/open-store.ts';
+import { startSweeper } from './artifacts/sweeper.ts';
 import { type ChatTimings, RunningResponses } from './chat/running-responses.ts';
 import type { FindTools } from './chat/turn-request.ts';
 import type { Clock } from './clock.ts';
@@ -56,7 +58,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const { config, db, log, clock } = options;
   const egress = options.egress ?? createEgress(config);
   const secrets = createKeyRing({ current: config.encryptionKey, previous: [...config.previousEncryptionKeys] });
-  const base = { config, db, secrets, egress, clock, log };
+  const artifactStore = openBlobStore(config);
+  const base = { config, db, secrets, egress, artifactStore, clock, log };
   const mcp = new McpConnections(base);
   const responses = new RunningResponses({ ...base, findTools: options.findTools ?? noTools }, options.timings);
   const deps: Deps = {
@@ -75,16 +78,19 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       : await createWebClient(options.webFolder, () => readPublicConfig(deps));
   const server = createServer(serverLimits, createApp(deps, web));
   answerBadHttp(server);
+  const sweeper = startSweeper(deps);
   await responses.start(options.alone ?? false);
   return {
     deps,
     server,
     async stop(drainMs) {
       server.close();
+      sweeper.stop();
       server.closeIdleConnections();
       await responses.drain(drainMs);
       server.closeAllConnections();
       mcp.close();
+      artifactStore.close();
       await egress.close();
     },
   };

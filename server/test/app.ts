@@ -1,5 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type EndpointName, endpoints } from '@homeport/contracts/endpoints';
 import { pino } from 'pino';
 import { cookiePair, cookieRule } from '../src/accounts/session-cookie.ts';
@@ -29,6 +32,12 @@ export const testConfig: Config = {
   allowInsecureHttp: true,
   trustedProxies: [],
   artifactMaxUploadBytes: 1024 * 1024,
+  artifactStore: undefined,
+  awsRegion: 'us-east-1',
+  awsEndpoint: undefined,
+  awsAccessKeyId: undefined,
+  awsSecretAccessKey: undefined,
+  awsSessionToken: undefined,
   logLevel: 'silent',
   modelTitles: false,
   version: '0.0.0-test',
@@ -74,7 +83,8 @@ export type SignedIn = Caller & { id: string; email: string };
 
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const database = options.database ?? (await createTestDatabase());
-  const config: Config = { ...testConfig, ...options.config };
+  const files = await mkdtemp(join(tmpdir(), 'homeport-test-files-'));
+  const config: Config = { ...testConfig, artifactStore: files, ...options.config };
   const log = options.log === undefined ? pino({ level: 'silent' }) : pino({ level: 'debug' }, { write: options.log });
   const db = openDatabase({ connection: database.url, max: 10, log: silentLog });
   const service = await createService({
@@ -104,6 +114,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     async stop() {
       await service.stop(0);
       await db.close();
+      await rm(files, { recursive: true, force: true });
       if (options.database === undefined) await database.drop();
     },
   };

@@ -5,6 +5,7 @@ import type { Access, EndpointSpec } from '@homeport/contracts/endpoint';
 import { type EndpointName, endpoints } from '@homeport/contracts/endpoints';
 import { type ErrorCode, errorStatus } from '@homeport/contracts/errors';
 import type { Json } from './app.ts';
+import { formBody } from './artifact-makers.ts';
 import { beingBuilt, type IdRule, idPlaces, type SampleRequest, samples } from './authorization-samples.ts';
 import {
   type Actor,
@@ -154,7 +155,7 @@ function foreignIds(rule: IdRule, actor: Actor, foreign: Actor['records']): stri
 
 /** The caller's own, but of another conversation or project. */
 function elsewhere(kind: RecordKind, actor: Actor): string[] {
-  return ['message', 'answer', 'input', 'member'].includes(kind) ? [actor.elsewhere[kind]] : [];
+  return ['message', 'answer', 'input', 'member', 'artifact'].includes(kind) ? [actor.elsewhere[kind]] : [];
 }
 
 function malformedIds(rule: IdRule, place: string): string[] {
@@ -169,16 +170,25 @@ type Answered = { status: number; text: string; headers: Headers };
 async function send(world: World, spec: EndpointSpec, actor: Actor, request: SampleRequest): Promise<Answered> {
   const path = spec.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(request.params?.[name] ?? ''));
   const query = request.query === undefined ? '' : `?${new URLSearchParams(request.query)}`;
+  const { body, contentType } = bodyOf(request);
   const response = await fetch(`${world.app.url}${path}${query}`, {
     method: spec.method,
     redirect: 'manual',
     headers: {
       ...(actor.cookie === undefined ? {} : { cookie: actor.cookie }),
-      ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(contentType === undefined ? {} : { 'content-type': contentType }),
     },
-    ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+    ...(body === undefined ? {} : { body }),
   });
   return { status: response.status, text: await response.text(), headers: response.headers };
+}
+
+function bodyOf({ body, form }: SampleRequest) {
+  if (form !== undefined) {
+    const fields = Object.entries(form).map(([name, value]) => ({ name, value }));
+    return formBody([...fields, { name: 'file', value: 'A new file', filename: 'new.txt' }]);
+  }
+  return body === undefined ? {} : { body: JSON.stringify(body), contentType: 'application/json' };
 }
 
 function assertError(answer: Answered, code: ErrorCode | undefined, message: string): void {

@@ -8,7 +8,12 @@ import { type Actor, actorPassword, type RecordKind } from './authorization-worl
 
 /** A valid request of every endpoint about the caller's own records, and what each id in it names. */
 
-export type SampleRequest = { params?: Record<string, string>; query?: Record<string, string>; body?: unknown };
+export type SampleRequest = {
+  params?: Record<string, string>;
+  query?: Record<string, string>;
+  body?: unknown;
+  form?: Record<string, string>;
+};
 
 export type IdRule =
   /** Names a record of this kind: an id that is not the caller's answers 404, or `unknown` where it only filters. */
@@ -60,6 +65,16 @@ const ofUserMcpServer: Sample = {
   request: ({ id, records }) => ({ query: { userId: id }, body: { id: records.mcpServer } }),
   own: 200,
   ids: { 'query.userId': { names: 'person' }, 'body.id': { names: 'mcpServer' } },
+};
+
+const artifactSample: Sample = {
+  request: ({ records }) => ({ query: { chatId: records.chat, id: records.artifact } }),
+  own: 200,
+  ids: {
+    'query.chatId': { names: 'chat' },
+    'query.projectId': { names: 'project', request: ({ records }) => ({ query: { id: records.artifact } }) },
+    'query.id': { names: 'artifact' },
+  },
 };
 
 /** A new row of the endpoint table does not compile until it says here how it is called. */
@@ -174,6 +189,50 @@ export const samples: Record<EndpointName, Sample> = {
     request: ({ records }) => ({ query: { id: records.chat, format: 'json' } }),
     own: 200,
     ids: { 'query.id': { names: 'chat' } },
+  },
+
+  getArtifacts: {
+    request: ({ records }) => ({ query: { chatId: records.chat } }),
+    own: 200,
+    ids: { 'query.chatId': { names: 'chat' }, 'query.projectId': { names: 'project', request: () => ({}) } },
+  },
+  getArtifactStat: artifactSample,
+  getArtifactPreview: artifactSample,
+  getArtifactDownload: artifactSample,
+  postArtifact: {
+    request: ({ records }) => ({ form: { chatId: records.chat } }),
+    own: 201,
+    ids: {
+      'form.chatId': { names: 'chat' },
+      'form.projectId': { names: 'project', request: () => ({ form: {} }) },
+    },
+  },
+  patchArtifact: {
+    request: ({ records }) => ({ body: { chatId: records.chat, id: records.artifact, to: 'moved/file.txt' } }),
+    own: 200,
+    ids: {
+      'body.chatId': { names: 'chat' },
+      'body.projectId': {
+        names: 'project',
+        request: ({ records }) => ({ body: { id: records.artifact, to: 'moved/file.txt' } }),
+      },
+      'body.id': { names: 'artifact' },
+    },
+  },
+  deleteArtifact: artifactSample,
+  postArtifactImport: {
+    request: ({ records }) => ({
+      form: {
+        ...{ chatId: records.chat, artifactId: randomUUIDv7(), importSource: randomUUIDv7(), path: 'imported.txt' },
+      },
+    }),
+    own: 201,
+    ids: {
+      // An administrator imports into anybody's: artifacts-import.test.ts.
+      'form.chatId': { names: 'text' },
+      'form.projectId': { names: 'text' },
+      'form.artifactId': { names: 'new', taken: 'id_taken', takenBy: 'artifact' },
+    },
   },
 
   postChatStart: { request: submission, own: 201, ids: submissionIds },
@@ -302,14 +361,6 @@ export const samples: Record<EndpointName, Sample> = {
     own: 200,
     ids: { 'query.projectId': { names: 'project' }, 'query.userId': { names: 'member' } },
   },
-  getArtifacts: nothing,
-  getArtifactStat: nothing,
-  getArtifactPreview: nothing,
-  getArtifactDownload: nothing,
-  postArtifact: nothing,
-  patchArtifact: nothing,
-  deleteArtifact: nothing,
-  postArtifactImport: nothing,
   // What a manifest names is the installation's, and an administrator's to name; ids in use: provision.test.ts.
   postProvision: {
     ...{ request: () => ({ body: { version: 1 } }), own: 200 },
@@ -344,21 +395,13 @@ export const beingBuilt: readonly EndpointName[] = [
   'deleteUserModel',
   'getUserModelTiers',
   'putUserModelTiers',
-  'getArtifacts',
-  'getArtifactStat',
-  'getArtifactPreview',
-  'getArtifactDownload',
-  'postArtifact',
-  'patchArtifact',
-  'deleteArtifact',
-  'postArtifactImport',
   'postChatApproval',
 ];
 
 /** Every place of a request that holds an id, found in its schemas: `query.id`, `body.message.id`, `body.mcpServerIds.*`. */
 export function idPlaces(spec: EndpointSpec): string[] {
   const places = new Set<string>();
-  for (const part of ['params', 'query', 'body'] as const) {
+  for (const part of ['params', 'query', 'body', 'form'] as const) {
     const schema = spec[part];
     if (schema !== undefined) collect(jsonSchema(schema), part, places);
   }

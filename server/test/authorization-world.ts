@@ -1,9 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { insertPassword } from '../src/accounts/credentials.ts';
 import { hashPassword } from '../src/accounts/passwords.ts';
 import { cookiePair, cookieRule } from '../src/accounts/session-cookie.ts';
 import { insertSession } from '../src/accounts/sessions.ts';
 import { insertUser, type NewUser, setUserEnabled } from '../src/accounts/users.ts';
+import { createArtifact } from '../src/artifacts/uploads.ts';
 import { operator } from '../src/audit.ts';
 import { installationOwner } from '../src/catalogue/catalogue-owner.ts';
 import { systemClock } from '../src/clock.ts';
@@ -35,6 +37,8 @@ export type Records = {
   /** A submitted message of `chat`, and the answer to it. */
   message: string;
   answer: string;
+  /** A file of `chat`. */
+  artifact: string;
   /** A queued input of `chat`. */
   input: string;
   provider: string;
@@ -97,11 +101,12 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     await database.pool.query(`update inputs set start_after = now() + interval '1 day' where id = $1`, [input]);
     const providerId = await makeProvider(catalogue, catalogueOwner, { baseUrl: provider.url, apiKey: 'sk-matrix' });
     const model = await makeModel(catalogue, catalogueOwner, providerId, { providerModelId: 'echo', tier: 1 });
+    const artifact = await storeFile(userId, chat);
     const session = await openSession(userId);
     const other = await makeUser({});
     const { id: project } = await createProject({ db: database }, userId, 'Project', operator);
     await putMember({ db: database }, userId, { projectId: project, email: other.email, role: 'member' }, operator);
-    const made = { chat, message, answer: answered, input, provider: providerId, model, session: session.id };
+    const made = { chat, message, answer: answered, input, provider: providerId, model, artifact, session: session.id };
     const mcpServer = await makeMcpServer(userId);
     return { ...made, project, member: other.id, mcpServer };
   }
@@ -113,6 +118,13 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
       [id, userId, mcp.url, JSON.stringify([echoTool]), expectedFingerprint([echoTool])],
     );
     return id;
+  }
+
+  async function storeFile(userId: string, chatId: string): Promise<string> {
+    const { deps } = app.service;
+    const stored = await deps.artifactStore.put(Readable.from([Buffer.from('A file')]));
+    const upload = { scope: { chatId }, path: 'file.txt', filename: undefined, mediaType: 'text/plain' };
+    return (await createArtifact(deps, userId, upload, stored)).id;
   }
 
   function openSession(userId: string, age = 0): Promise<{ id: string; token: string }> {

@@ -232,7 +232,7 @@ export type ProjectMembersTable = {
   added_at: CreatedAt;
 };
 
-export type BlobsTable = { sha256: string; key: string; size: number; touched_at: UpdatedAt };
+export type BlobsTable = { sha256: string; key: string; size: number };
 
 export type ArtifactsTable = {
   id: string;

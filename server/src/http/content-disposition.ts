@@ -1,12 +1,21 @@
 /** `attachment` with a name that every browser saves as meant (RFC 6266, RFC 8187), and that cannot leave its header. */
 export function attachment(filename: string): string {
+  return disposition('attachment', filename);
+}
+
+/** The same for what is safe to show. */
+export function inline(filename: string): string {
+  return disposition('inline', filename);
+}
+
+function disposition(kind: 'attachment' | 'inline', filename: string): string {
   const name = filename.toWellFormed();
   const plain = name
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .replace(/[^\x20-\x7e]|["\\%]/gu, '_');
-  if (plain === name) return `attachment; filename="${plain}"`;
-  return `attachment; filename="${plain}"; filename*=UTF-8''${encodeExtended(name)}`;
+  if (plain === name) return `${kind}; filename="${plain}"`;
+  return `${kind}; filename="${plain}"; filename*=UTF-8''${encodeExtended(name)}`;
 }
 
 function encodeExtended(name: string): string {

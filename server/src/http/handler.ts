@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import type { BodyOf, EndpointSpec, ParamsOf, QueryOf, ResponseOf } from '@homeport/contracts/endpoint';
+import type { BodyOf, EndpointSpec, FormOf, ParamsOf, QueryOf, ResponseOf } from '@homeport/contracts/endpoint';
 import type { User } from '@homeport/contracts/fields';
+import type { Form } from './form-body.ts';
 
 /** The signed-in caller, as the guard found and checked it. */
 export type Actor = User & { sessionId: string };
@@ -11,6 +12,8 @@ export type HandlerInput<E extends EndpointSpec> = {
   params: ParamsOf<E>;
   query: QueryOf<E>;
   body: BodyOf<E>;
+  /** The multipart body, its file still to be received; undefined where the row has none. */
+  form: E extends { form: infer F } ? (F extends undefined ? undefined : Form<FormOf<E>>) : undefined;
   request: RequestFacts;
 };
 

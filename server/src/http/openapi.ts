@@ -59,6 +59,7 @@ function operation(name: string, spec: EndpointSpec): Json {
       : { security: [{ session: [] }, ...(spec.publicWith === undefined ? [] : [{}])] }),
     parameters: [...parameters(spec.params, 'path'), ...parameters(spec.query, 'query')],
     ...(spec.body === undefined ? {} : { requestBody: requestBody(spec.body, spec.bytes) }),
+    ...(spec.form === undefined ? {} : { requestBody: formBody(spec.form) }),
     responses: { ...failures(spec), [status]: success(spec), ...others(spec) },
   };
 }
@@ -67,6 +68,18 @@ function requestBody(body: z.ZodType, types: readonly string[] = ['application/j
   const required = !body.safeParse(undefined).success;
   const schema = schemaOf(body, 'input');
   return { required, content: Object.fromEntries(types.map((type) => [type, { schema }])) };
+}
+
+/** A form and its file; the fields are texts. */
+function formBody(form: z.ZodType): Json {
+  const { properties, required, ...rest } = schemaOf(form, 'input');
+  const fields = typeof properties === 'object' ? properties : {};
+  const schema = {
+    ...rest,
+    properties: { ...fields, file: { type: 'string', contentMediaType: 'application/octet-stream' } },
+    required: [...(Array.isArray(required) ? required : []), 'file'],
+  };
+  return { required: true, content: { 'multipart/form-data': { schema } } };
 }
 
 function others(spec: EndpointSpec): Json {
@@ -97,7 +110,7 @@ export function documentedErrors(spec: EndpointSpec): ErrorCode[] {
   if (spec.access === 'provider-editor') implied.push('provider_settings_disabled', 'forbidden');
   if (spec.access === 'mcp-editor') implied.push('mcp_settings_disabled');
   if (spec.method !== 'GET') implied.push('origin_not_allowed', 'storage_full');
-  if (spec.body !== undefined) implied.push('unsupported_media_type', 'payload_too_large');
+  if (spec.body !== undefined || spec.form !== undefined) implied.push('unsupported_media_type', 'payload_too_large');
   return [...new Set([...implied, ...(spec.errors ?? [])])];
 }
 

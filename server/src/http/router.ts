@@ -7,6 +7,7 @@ import type { Context, Hono } from 'hono';
 import type { Logger } from 'pino';
 import { clientAddress, type TrustedProxies } from '../client-address.ts';
 import { errorResponse, toApiError } from './error-response.ts';
+import { type Form, openForm } from './form-body.ts';
 import { assertPermission, type Identify, identifyCaller, type Permissions } from './guard.ts';
 import { type Actor, Reply, type RequestFacts, streamed } from './handler.ts';
 import { assertOrigin, type OriginRule } from './origin.ts';
@@ -22,10 +23,13 @@ export type ErasedInput = {
   params: unknown;
   query: unknown;
   body: unknown;
+  form: Form<unknown> | undefined;
   request: RequestFacts;
 };
 
 export type RouterOptions = {
+  /** Bytes of the largest file in a form. */
+  maxUploadBytes: number;
   identify: Identify;
   permissions: Permissions;
   origin: OriginRule;
@@ -80,12 +84,12 @@ async function answer(
     if (caller?.setCookie !== undefined) outgoing.setHeader('set-cookie', caller.setCookie);
     assertOrigin(options.origin, spec.method, incoming.headers.origin, incoming.headers.host);
     assertPermission(access, actor, options.permissions);
-    const input = await parseInput(context, spec, request, actor);
+    const input = await parseInput(context, spec, request, actor, options.maxUploadBytes);
     const output = await handle(input);
     response = render(output, spec, headers);
   } catch (error) {
     failure = toApiError(error);
-    if (failure.code === 'payload_too_large') headers.connection = 'close';
+    if (failure.code === 'payload_too_large' && spec.form === undefined) headers.connection = 'close';
     response = outgoing.headersSent ? RESPONSE_ALREADY_SENT : errorResponse(failure, request.id, headers);
   }
   const status = response === RESPONSE_ALREADY_SENT ? outgoing.statusCode : response.status;
@@ -102,7 +106,9 @@ async function parseInput(
   spec: EndpointSpec,
   request: RequestFacts,
   actor: Actor | undefined,
+  maxUploadBytes: number,
 ): Promise<ErasedInput> {
+  const form = spec.form === undefined ? undefined : openForm(context.env.incoming, spec.form, maxUploadBytes);
   const maxBytes = spec.bodyBytes ?? limits.jsonBodyBytes;
   const asSent = spec.bytes === undefined ? undefined : await readSentBytes(context.env.incoming, spec.bytes, maxBytes);
   const sent =
@@ -112,6 +118,7 @@ async function parseInput(
     params: spec.params === undefined ? undefined : validate(spec.params, pathObject(context.req.param())),
     query: spec.query === undefined ? undefined : validate(spec.query, queryObject(request.url.searchParams)),
     body: asSent ?? (spec.body === undefined ? undefined : validate(spec.body, sent)),
+    form,
     request,
   };
 }

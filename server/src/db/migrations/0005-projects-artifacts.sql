@@ -27,10 +27,8 @@ create index chats_in_project on chats (project_id) where project_id is not null
 create table blobs (
   sha256 text primary key check (sha256 ~ '^[0-9a-f]{64}$'),
   key text not null unique,
-  size bigint not null check (size >= 0),
-  touched_at timestamptz not null default now()
+  size bigint not null check (size >= 0)
 );
-create index blobs_touched on blobs (touched_at);
 
 -- Artifacts. A namespace is a project's or a standalone conversation's, and goes with it. Paths compare by their bytes, so that
 -- a folder is a range of them; `search` is the path in lower case.

@@ -1,0 +1,207 @@
+import type { Artifact } from '@homeport/contracts/artifacts';
+import { ApiError } from '@homeport/contracts/errors';
+import { type Selectable, sql } from 'kysely';
+import type { Queryable } from '../db/pool.ts';
+import type { ArtifactsTable } from '../db/tables.ts';
+import type { Namespace } from './namespaces.ts';
+import { filenameOf, foldersAbove, rangeBelow, searchText, splitForNumber } from './path.ts';
+
+/**
+ * Artifact records. This file alone writes the table `artifacts`; what changes paths runs under `lockNamespace`. There are no
+ * records of folders: a folder is what is below it.
+ */
+
+export type ArtifactRow = Pick<
+  Selectable<ArtifactsTable>,
+  'id' | 'chat_id' | 'project_id' | 'path' | 'size' | 'media_type' | 'sha256' | 'created_by' | 'created_at'
+>;
+
+export const artifactColumns = [
+  'id',
+  'chat_id',
+  'project_id',
+  'path',
+  'size',
+  'media_type',
+  'sha256',
+  'created_by',
+  'created_at',
+] as const;
+
+export function viewArtifact(row: ArtifactRow): Artifact {
+  const { chat_id: chatId, project_id: projectId } = row;
+  return {
+    id: row.id,
+    namespace: projectId === null ? { type: 'chat', id: chatId ?? '' } : { type: 'project', id: projectId },
+    path: row.path,
+    filename: filenameOf(row.path),
+    size: row.size,
+    mediaType: row.media_type,
+    sha256: row.sha256,
+    createdBy: row.created_by ?? 'deleted',
+    createdAt: row.created_at.toISOString(),
+  };
+}
+
+export function artifactNotFound(): ApiError {
+  return new ApiError('not_found', 'Artifact not found');
+}
+
+export function pathTaken(): ApiError {
+  return new ApiError('path_taken', 'There is already a file or folder at this path');
+}
+
+/** By id or by path (a parsed one), in this namespace only. */
+export type Target = { id: string } | { path: string };
+
+export async function findArtifact(
+  db: Queryable,
+  namespace: Namespace,
+  target: Target,
+): Promise<ArtifactRow | undefined> {
+  const query = db.selectFrom('artifacts').select(artifactColumns).where('namespace', '=', namespace.key);
+  return 'id' in target
+    ? query.where('id', '=', target.id).executeTakeFirst()
+    : query.where('path', '=', target.path).executeTakeFirst();
+}
+
+export async function getArtifact(db: Queryable, namespace: Namespace, target: Target): Promise<ArtifactRow> {
+  const row = await findArtifact(db, namespace, target);
+  if (row === undefined) throw artifactNotFound();
+  return row;
+}
+
+/** True when something is at the path, below it, or a file is where one of its folders would be. */
+export async function isPathTaken(trx: Queryable, namespace: Namespace, path: string): Promise<boolean> {
+  const { first, end } = rangeBelow(path);
+  const { rows } = await sql<{ taken: boolean }>`
+    select exists (select from artifacts where namespace = ${namespace.key} and path = any(${[path, ...foldersAbove(path)]}))
+      or exists (select from artifacts where namespace = ${namespace.key} and path >= ${first} and path < ${end})
+      as taken`.execute(trx);
+  return rows[0]?.taken === true;
+}
+
+/** The path with the first number that makes it free; throws `path_taken` where no number can. */
+export async function freePath(trx: Queryable, namespace: Namespace, path: string): Promise<string> {
+  const { stem, extension } = splitForNumber(path);
+  const { rows } = await sql<{ path: string }>`
+    select candidate as path
+    from (select (${stem}::text || ' (' || n || ')' || ${extension}::text) collate "C" as candidate
+      from generate_series(2, 10000) n) c
+    where not exists (select from artifacts where namespace = ${namespace.key} and path = candidate)
+      and not exists (select from artifacts where namespace = ${namespace.key}
+        and path >= candidate || '/' and path < candidate || '0')
+    limit 1`.execute(trx);
+  const free = rows[0]?.path;
+  if (free === undefined || (await isPathTaken(trx, namespace, free))) throw pathTaken();
+  return free;
+}
+
+export type NewArtifact = {
+  id: string;
+  path: string;
+  mediaType: string;
+  content: { sha256: string; size: number };
+  createdBy: string | null;
+  createdAt?: Date | undefined;
+};
+
+/** The caller has seen to it that the path is free; an id in use, wherever, throws `id_taken`. */
+export async function insertArtifact(
+  trx: Queryable,
+  namespace: Namespace,
+  artifact: NewArtifact,
+): Promise<ArtifactRow> {
+  const row = await trx
+    .insertInto('artifacts')
+    .values({
+      id: artifact.id,
+      chat_id: namespace.type === 'chat' ? namespace.id : null,
+      project_id: namespace.type === 'project' ? namespace.id : null,
+      path: artifact.path,
+      search: searchText(artifact.path),
+      media_type: artifact.mediaType,
+      size: artifact.content.size,
+      sha256: artifact.content.sha256,
+      created_by: artifact.createdBy,
+      ...(artifact.createdAt === undefined ? {} : { created_at: artifact.createdAt }),
+    })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .returning(artifactColumns)
+    .executeTakeFirst();
+  if (row === undefined) throw new ApiError('id_taken', 'This id is already in use');
+  return row;
+}
+
+/** New bytes under the same id. */
+export async function replaceContent(
+  trx: Queryable,
+  id: string,
+  { mediaType, content }: Pick<NewArtifact, 'mediaType' | 'content'>,
+): Promise<ArtifactRow> {
+  return trx
+    .updateTable('artifacts')
+    .set({ media_type: mediaType, size: content.size, sha256: content.sha256 })
+    .where('id', '=', id)
+    .returning(artifactColumns)
+    .executeTakeFirstOrThrow();
+}
+
+export async function setPath(trx: Queryable, id: string, path: string): Promise<ArtifactRow> {
+  return trx
+    .updateTable('artifacts')
+    .set({ path, search: searchText(path) })
+    .where('id', '=', id)
+    .returning(artifactColumns)
+    .executeTakeFirstOrThrow();
+}
+
+/** How many artifacts are below a folder, and the length in bytes of the longest path. */
+export async function measureFolder(
+  trx: Queryable,
+  namespace: Namespace,
+  folder: string,
+): Promise<{ count: number; longest: number }> {
+  const { first, end } = rangeBelow(folder);
+  const { rows } = await sql<{ count: number; longest: number }>`
+    select count(*)::int as count, coalesce(max(octet_length(path)), 0) as longest from artifacts
+    where namespace = ${namespace.key} and path >= ${first} and path < ${end}`.execute(trx);
+  return rows[0] ?? { count: 0, longest: 0 };
+}
+
+/** Everything below `from` comes below `to`. */
+export async function movePaths(trx: Queryable, namespace: Namespace, from: string, to: string): Promise<number> {
+  const { first, end } = rangeBelow(from);
+  const { numAffectedRows } = await sql`
+    update artifacts set path = ${to} || substr(path, ${[...from].length + 1}::int),
+      search = ${searchText(to)} || substr(search, ${[...searchText(from)].length + 1}::int)
+    where namespace = ${namespace.key} and path >= ${first} and path < ${end}`.execute(trx);
+  return Number(numAffectedRows ?? 0);
+}
+
+/** All artifacts of one namespace become another's, with `folder`, unless it is empty, before their paths. */
+export async function moveAll(trx: Queryable, from: Namespace, to: Namespace, folder: string): Promise<number> {
+  const before = folder === '' ? '' : `${folder}/`;
+  const [chatId, projectId] = to.type === 'chat' ? [to.id, null] : [null, to.id];
+  const { numAffectedRows } = await sql`
+    update artifacts set chat_id = ${chatId}, project_id = ${projectId}, path = ${before} || path, search = ${searchText(before)} || search
+    where namespace = ${from.key}`.execute(trx);
+  return Number(numAffectedRows ?? 0);
+}
+
+/** Deletes one artifact, or with a folder everything below it; resolves with the contents they had. */
+export async function deleteArtifacts(
+  trx: Queryable,
+  namespace: Namespace,
+  target: Target | { folder: string },
+): Promise<string[]> {
+  const query = trx.deleteFrom('artifacts').where('namespace', '=', namespace.key).returning('sha256');
+  if ('id' in target) return contentsOf(await query.where('id', '=', target.id).execute());
+  if ('path' in target) return contentsOf(await query.where('path', '=', target.path).execute());
+  const { first, end } = rangeBelow(target.folder);
+  return contentsOf(await query.where('path', '>=', first).where('path', '<', end).execute());
+}
+
+function contentsOf(rows: readonly { sha256: string }[]): string[] {
+  return rows.map((row) => row.sha256);
+}

@@ -1,0 +1,24 @@
+import type { Readable } from 'node:stream';
+
+/** What a store has taken in. `key` names it and is never given twice; sha256 in lower-case hex, size in bytes. */
+export type StoredBlob = { key: string; sha256: string; size: number };
+
+/** Where the bytes of artifacts are (setting ARTIFACT_STORE). What is in it never changes; it comes and goes whole. */
+export type BlobStore = {
+  /** Makes the store ready to be written to, or throws what is wrong with it. */
+  prepare(): Promise<void>;
+  /**
+   * Takes in all of `bytes`; safe on disk when this resolves. Whatever throws, `bytes` included, leaves nothing behind.
+   * Throws `storage_full` when there is no room.
+   */
+  put(bytes: AsyncIterable<Uint8Array>): Promise<StoredBlob>;
+  /** The bytes from `start` to `end`, both included. The stream fails when the blob is missing. */
+  read(key: string, range: { start: number; end: number }): Promise<Readable>;
+  /** Removes blobs; those that are not there are no error. */
+  remove(keys: readonly string[]): Promise<void>;
+  /** Keys that have been in the store for `ageMs` or longer, in batches. */
+  listOlder(ageMs: number): AsyncIterable<string[]>;
+  /** Removes what interrupted uploads have left, if nothing was written to it for `ageMs`. */
+  removeUnfinished(ageMs: number): Promise<void>;
+  close(): void;
+};

@@ -1,0 +1,92 @@
+import { type Selectable, sql } from 'kysely';
+import { inTransaction, type Queryable } from '../db/pool.ts';
+import type { BlobsTable } from '../db/tables.ts';
+import type { Deps } from '../deps.ts';
+import type { StoredBlob } from './blob-store.ts';
+
+/**
+ * The contents of artifacts, each once. This file alone writes the table `blobs`. A row is made in the transaction that makes
+ * an artifact refer to it, and removed only under a lock that no such transaction can hold at the same time: no artifact is
+ * ever without its bytes. What the store has without a row belongs to nobody.
+ */
+
+type Needs = Pick<Deps, 'db' | 'artifactStore' | 'log'>;
+
+const sweepBatch = 500;
+
+/** Makes the content known, or finds the one there is; the row stays locked until the end of the transaction. */
+export async function adoptBlob(trx: Queryable, stored: StoredBlob): Promise<Selectable<BlobsTable>> {
+  return trx
+    .insertInto('blobs')
+    .values(stored)
+    .onConflict((conflict) => conflict.column('sha256').doUpdateSet({ size: stored.size }))
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Where the store has a content. Throws when there is none, which the foreign key of artifacts rules out. */
+export async function getBlobKey(db: Queryable, sha256: string): Promise<string> {
+  return (await db.selectFrom('blobs').select('key').where('sha256', '=', sha256).executeTakeFirstOrThrow()).key;
+}
+
+/** Removes those of these contents that no artifact has any more. What fails is left to the sweep. */
+export async function releaseBlobs(deps: Needs, contents: readonly string[]): Promise<void> {
+  const unique = [...new Set(contents)].slice(0, sweepBatch);
+  try {
+    if (unique.length > 0) await removeOrphans(deps, unique);
+  } catch (error) {
+    deps.log.warn({ cause: error }, 'contents of deleted artifacts are left to the sweep');
+  }
+}
+
+/** Removes a stored blob that did not become anybody's. What fails is left to the sweep. */
+export async function discardStored(deps: Needs, stored: StoredBlob): Promise<void> {
+  await deps.artifactStore.remove([stored.key]).catch((error: unknown) => {
+    deps.log.warn({ cause: error }, 'an upload that was refused is left to the sweep');
+  });
+}
+
+/**
+ * Removes contents without artifacts, then what the store has had for `ageMs` without a row: uploads that were cut by a crash.
+ * An upload has its row well within that time of its last byte. Resolves with the number of blobs removed.
+ */
+export async function sweepBlobs(deps: Needs, ageMs: number): Promise<number> {
+  let removed = 0;
+  for (;;) {
+    const rows = await findOrphans(deps.db.kysely);
+    const count = rows.length === 0 ? 0 : await removeOrphans(deps, rows);
+    removed += count;
+    // Rows that others hold come with the next sweep.
+    if (count === 0) break;
+  }
+  await deps.artifactStore.removeUnfinished(ageMs);
+  for await (const keys of deps.artifactStore.listOlder(ageMs)) {
+    const known = await deps.db.kysely.selectFrom('blobs').select('key').where('key', 'in', keys).execute();
+    const owned = new Set(known.map((row) => row.key));
+    const strays = keys.filter((key) => !owned.has(key));
+    await deps.artifactStore.remove(strays);
+    removed += strays.length;
+  }
+  return removed;
+}
+
+async function findOrphans(db: Queryable): Promise<string[]> {
+  const { rows } = await sql<{ sha256: string }>`
+    select b.sha256 from blobs b where not exists (select from artifacts a where a.sha256 = b.sha256)
+    limit ${sweepBatch}`.execute(db);
+  return rows.map((row) => row.sha256);
+}
+
+/** Two statements: the second sees all that was committed before the first had its locks. */
+async function removeOrphans(deps: Needs, contents: readonly string[]): Promise<number> {
+  const keys = await inTransaction(deps.db, async (trx) => {
+    const { rows: locked } = await sql<{ sha256: string }>`
+      select sha256 from blobs where sha256 = any(${contents}) for update skip locked`.execute(trx);
+    const { rows } = await sql<{ key: string }>`
+      delete from blobs b where b.sha256 = any(${locked.map((row) => row.sha256)})
+        and not exists (select from artifacts a where a.sha256 = b.sha256) returning b.key`.execute(trx);
+    return rows.map((row) => row.key);
+  });
+  await deps.artifactStore.remove(keys);
+  return keys.length;
+}

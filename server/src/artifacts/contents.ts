@@ -1,0 +1,58 @@
+import type { Readable } from 'node:stream';
+import type { Deps } from '../deps.ts';
+import type { ArtifactRow } from './artifacts.ts';
+import { getBlobKey } from './blobs.ts';
+import { decodeText, isPdf, sniffImage } from './media-type.ts';
+
+/** The bytes of artifacts, and what of them is shown. */
+
+type Needs = Pick<Deps, 'db' | 'artifactStore'>;
+
+/** Bytes of a text that a preview shows (contract section 8). */
+export const previewBytes = 256 * 1024;
+
+export async function readContent(
+  deps: Needs,
+  row: Pick<ArtifactRow, 'sha256'>,
+  range: { start: number; end: number },
+): Promise<Readable> {
+  return deps.artifactStore.read(await getBlobKey(deps.db.kysely, row.sha256), range);
+}
+
+/** The first bytes of an artifact, at most `count`. */
+export async function readHead(
+  deps: Needs,
+  row: Pick<ArtifactRow, 'sha256' | 'size'>,
+  count: number,
+  signal?: AbortSignal,
+): Promise<Buffer> {
+  const wanted = Math.min(count, row.size);
+  if (wanted === 0) return Buffer.alloc(0);
+  const bytes = await readContent(deps, row, { start: 0, end: wanted - 1 });
+  const stop = (): void => void bytes.destroy(new Error('took too long'));
+  signal?.addEventListener('abort', stop);
+  try {
+    const chunks: Buffer[] = [];
+    for await (const chunk of bytes) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  } finally {
+    signal?.removeEventListener('abort', stop);
+  }
+}
+
+/** What may be shown: text in part, pictures and PDF whole. `type` is by the bytes, whatever the record says. */
+export type Preview =
+  | { kind: 'text'; type: 'text/plain; charset=utf-8' | 'text/csv; charset=utf-8'; text: string; isCut: boolean }
+  | { kind: 'file'; type: string };
+
+/** Undefined for what has no preview. */
+export async function previewOf(deps: Needs, row: ArtifactRow): Promise<Preview | undefined> {
+  const head = await readHead(deps, row, previewBytes);
+  const type = sniffImage(head) ?? (isPdf(head) ? 'application/pdf' : undefined);
+  if (type !== undefined) return { kind: 'file', type };
+  const isCut = row.size > head.length;
+  const text = decodeText(head, isCut);
+  if (text === undefined) return undefined;
+  const isTable = row.media_type === 'text/csv';
+  return { kind: 'text', type: isTable ? 'text/csv; charset=utf-8' : 'text/plain; charset=utf-8', text, isCut };
+}

@@ -1,0 +1,131 @@
+import type { endpoints } from '@homeport/contracts/endpoints';
+import { ApiError } from '@homeport/contracts/errors';
+import type { Deps } from '../deps.ts';
+import { attachment, inline } from '../http/content-disposition.ts';
+import { sendFile, untrustedHeaders } from '../http/file-response.ts';
+import type { FormSink } from '../http/form-body.ts';
+import { type Handler, Reply, sourceOf } from '../http/handler.ts';
+import { listArtifacts } from './artifact-list.ts';
+import { type ArtifactRow, getArtifact, type Target, viewArtifact } from './artifacts.ts';
+import type { StoredBlob } from './blob-store.ts';
+import { discardStored } from './blobs.ts';
+import { previewOf, readContent } from './contents.ts';
+import { importArtifact } from './imports.ts';
+import { moveArtifact, removeArtifacts } from './moves.ts';
+import { getNamespace, type Reader, type Scope } from './namespaces.ts';
+import { filenameOf, parseFolder, parsePath } from './path.ts';
+import { createArtifact, uploadPath } from './uploads.ts';
+
+type Endpoints = typeof endpoints;
+type Query = Scope & { id?: string | undefined; path?: string | undefined };
+
+export const getArtifacts: Handler<Deps, Endpoints['getArtifacts']> = async (deps, { actor, query }) => {
+  const { prefix = '' } = query;
+  const folder = prefix === '' || prefix === '/' ? undefined : parseFolder(prefix, 'prefix');
+  const namespace = await getNamespace(deps.db.kysely, { userId: actor.id }, query);
+  return listArtifacts(deps, namespace, { ...query, folder });
+};
+
+export const getArtifactStat: Handler<Deps, Endpoints['getArtifactStat']> = async (deps, { actor, query }) => ({
+  artifact: viewArtifact(await findRow(deps, actor.id, query)),
+});
+
+export const getArtifactPreview: Handler<Deps, Endpoints['getArtifactPreview']> = async (
+  deps,
+  { actor, query, request },
+) => {
+  const row = await findRow(deps, actor.id, query);
+  const preview = await previewOf(deps, row);
+  if (preview === undefined) throw new ApiError('unsupported_media_type', 'There is no preview of this kind of file');
+  const disposition = inline(filenameOf(row.path));
+  if (preview.kind === 'file') return sendFile(request, { ...servedFile(deps, row), type: preview.type, disposition });
+  return new Response(preview.text, {
+    headers: {
+      ...untrustedHeaders(request),
+      'content-type': preview.type,
+      'content-disposition': disposition,
+      'x-preview-truncated': String(preview.isCut),
+    },
+  });
+};
+
+export const getArtifactDownload: Handler<Deps, Endpoints['getArtifactDownload']> = async (
+  deps,
+  { actor, query, request },
+) => {
+  const row = await findRow(deps, actor.id, query);
+  return sendFile(request, {
+    ...servedFile(deps, row),
+    type: row.media_type,
+    disposition: attachment(filenameOf(row.path)),
+  });
+};
+
+export const postArtifact: Handler<Deps, Endpoints['postArtifact']> = async (deps, { actor, form }) => {
+  const reader = { userId: actor.id };
+  const { fields, file, taken } = await form.receive(
+    storing(deps, reader, (early, name) => uploadPath({ ...early, filename: name })),
+  );
+  const { path, onConflict, ...scope } = fields;
+  const upload = { scope, path, onConflict, filename: file.filename, mediaType: file.mediaType };
+  return { artifact: await createArtifact(deps, actor.id, upload, taken) };
+};
+
+export const patchArtifact: Handler<Deps, Endpoints['patchArtifact']> = async (deps, { actor, body }) => {
+  const { id, from, to, ...scope } = body;
+  return moveArtifact(deps, actor.id, { scope, id, from, to });
+};
+
+export const deleteArtifact: Handler<Deps, Endpoints['deleteArtifact']> = async (deps, { actor, query }) => {
+  const { prefix, ...one } = query;
+  const target = prefix === undefined ? targetOf(one) : { folder: parseFolder(prefix, 'prefix') };
+  return { ok: true, deleted: await removeArtifacts(deps, actor.id, query, target) };
+};
+
+export const postArtifactImport: Handler<Deps, Endpoints['postArtifactImport']> = async (deps, input) => {
+  const { fields, file, taken } = await input.form.receive(
+    storing(deps, 'anybody', ({ path = '' }) => parsePath(path, 'path')),
+  );
+  const { artifactId, importSource, path, mediaType = file.mediaType, createdAt, ...scope } = fields;
+  const given = {
+    ...{ scope, artifactId: artifactId.toLowerCase(), importSource, path, mediaType },
+    createdAt: createdAt === undefined ? undefined : new Date(createdAt),
+  };
+  const imported = await importArtifact(deps, sourceOf(input), given, taken);
+  return new Reply(imported, { status: imported.skipped ? 200 : 201 });
+};
+
+async function findRow(deps: Deps, userId: string, query: Query): Promise<ArtifactRow> {
+  const target = targetOf(query);
+  return getArtifact(deps.db.kysely, await getNamespace(deps.db.kysely, { userId }, query), target);
+}
+
+function targetOf({ id, path }: Query): Target {
+  return id === undefined ? { path: parsePath(path ?? '', 'path') } : { id };
+}
+
+function servedFile(deps: Deps, row: ArtifactRow) {
+  return {
+    size: row.size,
+    etag: `"${row.sha256}"`,
+    read: (range: { start: number; end: number }) => readContent(deps, row, range),
+  };
+}
+
+/** Puts a form's file into the store, unless what came before it says already that it cannot stay. */
+function storing<Fields extends Scope & { path?: string | undefined }>(
+  deps: Deps,
+  reader: Reader,
+  check: (fields: Fields, filename: string | undefined) => unknown,
+): FormSink<Fields, StoredBlob> {
+  return {
+    async take(file, fields) {
+      if (fields !== undefined) {
+        check(fields, file.filename);
+        await getNamespace(deps.db.kysely, reader, fields);
+      }
+      return deps.artifactStore.put(file.bytes);
+    },
+    drop: (stored) => discardStored(deps, stored),
+  };
+}

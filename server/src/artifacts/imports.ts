@@ -1,0 +1,104 @@
+import type { Artifact } from '@homeport/contracts/artifacts';
+import { ApiError } from '@homeport/contracts/errors';
+import { type AuditSource, recordEvent } from '../audit.ts';
+import { inTransaction, type Queryable } from '../db/pool.ts';
+import {
+  type ArtifactRow,
+  artifactColumns,
+  insertArtifact,
+  isPathTaken,
+  pathTaken,
+  viewArtifact,
+} from './artifacts.ts';
+import type { StoredBlob } from './blob-store.ts';
+import { adoptBlob, discardStored } from './blobs.ts';
+import { mediaTypeOf } from './media-type.ts';
+import { lockNamespace, namespaceKey, type Scope } from './namespaces.ts';
+import { filenameOf, parsePath } from './path.ts';
+import { keeping, type UploadDeps } from './uploads.ts';
+
+/** Import of one artifact under its own id (specification "Import one artifact"). This file alone writes `artifact_imports`. */
+
+export type Import = {
+  scope: Scope;
+  /** A UUID in lower case. */
+  artifactId: string;
+  importSource: string;
+  path: string;
+  mediaType: string | undefined;
+  createdAt: Date | undefined;
+};
+
+/**
+ * Imports, or finds that this source was imported already: to the same id, namespace and path it answers the present record
+ * with `skipped`; to another it throws `import_source_conflict`. An id in use throws `id_taken`, a path `path_taken`.
+ */
+export async function importArtifact(
+  deps: UploadDeps,
+  source: AuditSource,
+  given: Import,
+  stored: StoredBlob,
+): Promise<{ artifact: Artifact; skipped: boolean }> {
+  return keeping(deps, stored, async () => {
+    const path = parsePath(given.path, 'path');
+    const target = { source: given.importSource, target: targetOf(given.scope), path };
+    const { row, key } = await inTransaction(deps.db, async (trx) => {
+      const namespace = await lockNamespace(trx, 'anybody', given.scope);
+      const known = await findImport(trx, given.artifactId, target);
+      if (known !== undefined) return { row: known, key: undefined };
+      if (await isPathTaken(trx, namespace, path)) throw pathTaken();
+      const content = await adoptBlob(trx, stored);
+      const artifact = await insertArtifact(trx, namespace, {
+        id: given.artifactId,
+        path,
+        mediaType: mediaTypeOf(given.mediaType, filenameOf(path)),
+        content: stored,
+        createdBy: source.actorId,
+        createdAt: given.createdAt,
+      });
+      await insertImport(trx, given.artifactId, target);
+      await recordEvent(trx, source, {
+        action: 'artifact.imported',
+        targetType: 'artifact',
+        targetId: artifact.id,
+        details: { source: target.source, namespace: target.target },
+      });
+      return { row: artifact, key: content.key };
+    });
+    if (key !== stored.key) await discardStored(deps, stored);
+    return { artifact: viewArtifact(row), skipped: key === undefined };
+  });
+}
+
+function targetOf({ chatId, projectId }: Scope): string {
+  return chatId === undefined ? namespaceKey('project', projectId ?? '') : namespaceKey('chat', chatId);
+}
+
+type Imported = { source: string; target: string; path: string };
+
+async function findImport(trx: Queryable, artifactId: string, given: Imported): Promise<ArtifactRow | undefined> {
+  const row = await trx
+    .selectFrom('artifact_imports as i')
+    .innerJoin('artifacts as a', 'a.id', 'i.artifact_id')
+    .select(['i.target', 'i.path as importedPath', ...artifactColumns.map((name) => `a.${name}` as const)])
+    .where('i.source', '=', given.source)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const isSame = row.id === artifactId && row.target === given.target && row.importedPath === given.path;
+  if (!isSame) throw sourceConflict();
+  return row;
+}
+
+/** Imports of one source into two namespaces at once meet here. */
+async function insertImport(trx: Queryable, artifactId: string, given: Imported): Promise<void> {
+  const { numInsertedOrUpdatedRows } = await trx
+    .insertInto('artifact_imports')
+    .values({ ...given, artifact_id: artifactId })
+    .onConflict((conflict) => conflict.column('source').doNothing())
+    .executeTakeFirstOrThrow();
+  if (numInsertedOrUpdatedRows === 0n) throw sourceConflict();
+}
+
+function sourceConflict(): ApiError {
+  return new ApiError('import_source_conflict', 'This source was already imported as another artifact');
+}

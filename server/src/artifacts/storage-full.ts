@@ -1,0 +1,14 @@
+import { ApiError } from '@homeport/contracts/errors';
+
+/** The typed 507 for a store without room. */
+export function storageFull(cause: unknown): ApiError {
+  return new ApiError('storage_full', 'There is no room left to store this', { cause });
+}
+
+/** What file systems and S3-compatible servers say when there is no room or no quota. */
+const fullCodes = ['ENOSPC', 'EDQUOT', 'EFBIG', 'QuotaExceeded', 'XMinioStorageFull', 'InsufficientCapacity'];
+
+export function isStorageFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ('code' in error && fullCodes.includes(String(error.code))) || fullCodes.includes(error.name);
+}

@@ -1,0 +1,87 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { Artifact } from '@homeport/contracts/artifacts';
+import { ApiError } from '@homeport/contracts/errors';
+import { inTransaction } from '../db/pool.ts';
+import type { Deps } from '../deps.ts';
+import {
+  findArtifact,
+  freePath,
+  insertArtifact,
+  isPathTaken,
+  pathTaken,
+  replaceContent,
+  viewArtifact,
+} from './artifacts.ts';
+import type { StoredBlob } from './blob-store.ts';
+import { adoptBlob, discardStored, releaseBlobs } from './blobs.ts';
+import { mediaTypeOf } from './media-type.ts';
+import { assertNotArchived, lockNamespace, type Scope } from './namespaces.ts';
+import { filenameOf, foldersAbove, parsePath, pathOfName } from './path.ts';
+
+/** New files, and new contents of files. The bytes are in the store before the record is made, never the other way round. */
+
+export type UploadDeps = Pick<Deps, 'db' | 'artifactStore' | 'log'>;
+
+export type Upload = {
+  scope: Scope;
+  path?: string | undefined;
+  onConflict?: 'rename' | 'replace' | 'fail' | undefined;
+  filename: string | undefined;
+  mediaType: string | undefined;
+};
+
+/** The path that an upload asks for; throws `invalid_path`. Without one it is the file's name, repaired where needed. */
+export function uploadPath(upload: Pick<Upload, 'path' | 'filename'>): string {
+  return upload.path === undefined ? pathOfName(upload.filename) : parsePath(upload.path, 'path');
+}
+
+/**
+ * Makes the record of a stored file, committed before this resolves. A taken path gets a number (`rename`), gives its content
+ * away and keeps its id (`replace`), or throws `path_taken`; where a file and a folder would meet, only a number helps.
+ */
+export async function createArtifact(
+  deps: UploadDeps,
+  userId: string,
+  upload: Upload,
+  stored: StoredBlob,
+): Promise<Artifact> {
+  return keeping(deps, stored, async () => {
+    const path = uploadPath(upload);
+    let replaced: string | undefined;
+    const { row, key } = await inTransaction(deps.db, async (trx) => {
+      const namespace = await lockNamespace(trx, { userId }, upload.scope);
+      assertNotArchived(namespace);
+      const content = await adoptBlob(trx, stored);
+      const facts = { mediaType: mediaTypeOf(upload.mediaType, filenameOf(path)), content: stored };
+      const insertAt = async (free: string) =>
+        insertArtifact(trx, namespace, { id: randomUUIDv7(), path: free, createdBy: userId, ...facts });
+      if (!(await isPathTaken(trx, namespace, path))) return { row: await insertAt(path), key: content.key };
+      const present = await findArtifact(trx, namespace, { path });
+      if (upload.onConflict === 'replace' && present !== undefined) {
+        replaced = present.sha256;
+        return { row: await replaceContent(trx, present.id, facts), key: content.key };
+      }
+      if ((upload.onConflict ?? 'rename') !== 'rename') throw pathTaken();
+      for (const folder of foldersAbove(path)) {
+        if ((await findArtifact(trx, namespace, { path: folder })) !== undefined) throw pathTaken();
+      }
+      return { row: await insertAt(await freePath(trx, namespace, path)), key: content.key };
+    });
+    if (key !== stored.key) await discardStored(deps, stored);
+    if (replaced !== undefined) await releaseBlobs(deps, [replaced]);
+    return viewArtifact(row);
+  });
+}
+
+/**
+ * Runs what makes a record of `stored`; when it refuses, the bytes go. Other failures leave them to the sweep: a commit whose
+ * answer was lost may have been one.
+ */
+export async function keeping<T>(deps: UploadDeps, stored: StoredBlob, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ApiError) await discardStored(deps, stored);
+    throw error;
+  }
+}

@@ -1,0 +1,262 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { Busboy, type BusboyFileStream } from '@fastify/busboy';
+import { ApiError } from '@homeport/contracts/errors';
+import type { z } from 'zod';
+import { isStorable } from './request-body.ts';
+import { validate } from './validate.ts';
+
+/** A file of a form as it arrives. `filename` and `mediaType` are what the sender says. */
+export type FormFile = { filename: string | undefined; mediaType: string | undefined; bytes: Readable };
+
+/** What a handler does with the file: `take` consumes its bytes, `drop` undoes that when the rest of the form is refused. */
+export type FormSink<Fields, Taken> = {
+  /** `fields` are those that came before the file, if they are valid already. */
+  take(file: FormFile, fields: Fields | undefined): Promise<Taken>;
+  drop(taken: Taken): Promise<void>;
+};
+
+/** A multipart/form-data body with one file in its part `file`, not read yet. */
+export type Form<Fields> = {
+  /**
+   * Reads all of it; memory holds fields only. Throws `invalid_request`, `payload_too_large` when the file is larger than
+   * the limit, or what `take` throws.
+   */
+  receive<Taken>(sink: FormSink<Fields, Taken>): Promise<{ fields: Fields; file: FormFile; taken: Taken }>;
+};
+
+const maxParts = 20;
+const maxFieldBytes = 16 * 1024;
+const maxNameLength = 100;
+/** Everything in a form but its file: fields, headers, boundaries. */
+const overhead = maxParts * (maxFieldBytes + 32 * 1024);
+const silenceMs = 60_000;
+/** What is still read and thrown away after a refusal, so that the client gets to see the answer. */
+const maxDiscarded = 64 * 1024 * 1024;
+const discardMs = 10_000;
+
+/** Checks type and declared size (contract section 1, order of checks). Throws `unsupported_media_type`, `payload_too_large`. */
+export function openForm<S extends z.ZodType>(
+  incoming: IncomingMessage,
+  schema: S,
+  maxFileBytes: number,
+): Form<z.output<S>> {
+  const type = incoming.headers['content-type'] ?? '';
+  if (!/^multipart\/form-data\s*;.*\bboundary=/i.test(type)) {
+    discardRest(incoming);
+    throw new ApiError('unsupported_media_type', 'Send a form with content-type: multipart/form-data');
+  }
+  if (Number(incoming.headers['content-length'] ?? 0) > maxFileBytes + overhead) {
+    discardRest(incoming);
+    throw tooLarge(maxFileBytes);
+  }
+  return {
+    async receive(sink) {
+      const reader = new FormReader(incoming, type, schema, maxFileBytes, sink);
+      try {
+        return await reader.read();
+      } catch (error) {
+        discardRest(incoming);
+        throw error;
+      }
+    },
+  };
+}
+
+/** One reading of a form: pushes the request through the parser until it ends, is cut, or is refused. */
+class FormReader<S extends z.ZodType, Taken> {
+  readonly #incoming: IncomingMessage;
+  readonly #schema: S;
+  readonly #maxFileBytes: number;
+  readonly #sink: FormSink<z.output<S>, Taken>;
+  readonly #parser: InstanceType<typeof Busboy>;
+  readonly #fields: Record<string, string> = Object.create(null);
+  readonly #refused = Promise.withResolvers<never>();
+  #file: { facts: FormFile; stream: BusboyFileStream; taken: Promise<Taken> } | undefined;
+
+  constructor(
+    incoming: IncomingMessage,
+    contentType: string,
+    schema: S,
+    maxFileBytes: number,
+    sink: FormSink<z.output<S>, Taken>,
+  ) {
+    this.#incoming = incoming;
+    this.#schema = schema;
+    this.#maxFileBytes = maxFileBytes;
+    this.#sink = sink;
+    this.#refused.promise.catch(() => undefined);
+    try {
+      this.#parser = new Busboy({
+        headers: { ...incoming.headers, 'content-type': contentType },
+        preservePath: true,
+        // Every part comes as bytes: fields are decoded here, strictly.
+        isPartAFile: () => true,
+        fileHwm: 256 * 1024,
+        limits: { files: maxParts, parts: maxParts, headerPairs: 20, headerSize: 16 * 1024 },
+      });
+    } catch {
+      throw malformed('The form has no usable boundary');
+    }
+  }
+
+  async read(): Promise<{ fields: z.output<S>; file: FormFile; taken: Taken }> {
+    const parser = this.#parser;
+    const finished = new Promise<void>((resolve) => parser.once('finish', resolve));
+    parser.on('error', () => this.#refuse(malformed('The form is malformed, or ended before it was complete')));
+    parser.on('partsLimit', () => this.#refuse(malformed(`The form has more than ${maxParts} parts`)));
+    parser.on('filesLimit', () => this.#refuse(malformed(`The form has more than ${maxParts} parts`)));
+    parser.on('file', (name, stream, filename, encoding, mediaType) => {
+      this.#part({ name, filename, encoding, mediaType }, stream);
+    });
+    const stopWatching = this.#watch();
+    this.#incoming.pipe(parser);
+    try {
+      await Promise.race([finished, this.#refused.promise]);
+      const fields = validate(this.#schema, { ...this.#fields });
+      if (this.#file === undefined) throw fieldError('file', 'Needed: the file itself');
+      const taken = await Promise.race([this.#file.taken, this.#refused.promise]);
+      return { fields, file: this.#file.facts, taken };
+    } catch (error) {
+      await this.#undo(error);
+      throw error;
+    } finally {
+      stopWatching();
+      this.#incoming.unpipe(parser);
+    }
+  }
+
+  #refuse(error: unknown): void {
+    this.#refused.reject(error);
+  }
+
+  /** A request that is cut or falls silent is refused. */
+  #watch(): () => void {
+    const incoming = this.#incoming;
+    const cut = (): void => {
+      if (!incoming.complete) this.#refuse(malformed('The request ended before its body was complete'));
+    };
+    const timer = setTimeout(cut, silenceMs);
+    const heard = (): void => void timer.refresh();
+    incoming.on('data', heard).on('close', cut).on('error', cut).on('aborted', cut);
+    return () => {
+      clearTimeout(timer);
+      incoming.off('data', heard).off('close', cut).off('error', cut).off('aborted', cut);
+    };
+  }
+
+  #part(
+    part: { name: string | undefined; filename: string | undefined; encoding: string; mediaType: string },
+    stream: BusboyFileStream,
+  ): void {
+    // Whoever consumes the bytes hears of an error; it must not end the process where nobody does.
+    stream.on('error', () => undefined);
+    const fault = this.#faultOf(part);
+    if (fault !== undefined) {
+      stream.resume();
+      this.#refuse(fault);
+    } else if (part.name === 'file') this.#takeFile(part, stream);
+    else this.#readField(part.name ?? '', stream);
+  }
+
+  #faultOf({ name, filename, encoding }: { name: string | undefined; filename: string | undefined; encoding: string }) {
+    if (name === undefined || name.length > maxNameLength || !isStorable(name)) {
+      return malformed('A part of the form has no usable name');
+    }
+    if (/^(?:base64|quoted-printable)$/i.test(encoding)) return fieldError(name, 'Send it without a transfer encoding');
+    if (name === 'file') {
+      if (this.#file !== undefined) return fieldError('file', 'Send one file');
+      return filename === undefined || isStorable(filename)
+        ? undefined
+        : fieldError('file', 'Its name cannot be stored');
+    }
+    if (filename !== undefined) return fieldError(name, 'The file goes in the part `file`');
+    return name in this.#fields ? fieldError(name, 'Given twice') : undefined;
+  }
+
+  #readField(name: string, stream: BusboyFileStream): void {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    this.#fields[name] = '';
+    stream.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxFieldBytes) this.#refuse(fieldError(name, `Longer than ${maxFieldBytes} bytes`));
+      else chunks.push(chunk);
+    });
+    stream.on('end', () => {
+      const text = strictText(Buffer.concat(chunks));
+      if (text === undefined) this.#refuse(fieldError(name, 'Holds a character that cannot be stored'));
+      else this.#fields[name] = text;
+    });
+  }
+
+  #takeFile(part: { filename: string | undefined; mediaType: string }, stream: BusboyFileStream): void {
+    // Senders write a quote in a name so (HTML, "Multipart form data").
+    const filename = part.filename?.replaceAll('%22', '"');
+    const facts = { filename, mediaType: part.mediaType, bytes: stream };
+    let size = 0;
+    stream.prependListener('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= this.#maxFileBytes) return;
+      const error = tooLarge(this.#maxFileBytes);
+      this.#refuse(error);
+      stream.destroy(error);
+    });
+    stream.pause();
+    const early = this.#schema.safeParse({ ...this.#fields });
+    const taken = this.#sink.take(facts, early.success ? early.data : undefined);
+    // A refusal counts at once; the rest of the form is not waited for.
+    taken.catch((error: unknown) => this.#refuse(error));
+    this.#file = { facts, stream, taken };
+  }
+
+  async #undo(error: unknown): Promise<void> {
+    if (this.#file === undefined) return;
+    const { stream, taken } = this.#file;
+    stream.destroy(error instanceof Error ? error : new Error('refused'));
+    await taken.then(
+      (value) => this.#sink.drop(value),
+      () => undefined,
+    );
+  }
+}
+
+/** Reads on for a while without keeping anything: an answer in the middle of a request is lost if the connection breaks at once. */
+function discardRest(incoming: IncomingMessage): void {
+  if (incoming.complete || incoming.destroyed) return;
+  let left = maxDiscarded;
+  const { socket } = incoming;
+  const timer = setTimeout(() => socket.destroy(), discardMs).unref();
+  incoming.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) socket.destroy();
+  });
+  incoming.on('error', () => undefined);
+  incoming.once('close', () => clearTimeout(timer));
+  incoming.once('end', () => clearTimeout(timer));
+  incoming.resume();
+}
+
+function strictText(bytes: Buffer): string | undefined {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return isStorable(text) ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function tooLarge(maxBytes: number): ApiError {
+  return new ApiError('payload_too_large', `The file is larger than ${maxBytes} bytes`);
+}
+
+function malformed(message: string): ApiError {
+  return new ApiError('invalid_request', message, { details: [{ path: '', message }] });
+}
+
+function fieldError(name: string, message: string): ApiError {
+  const path = name.slice(0, maxNameLength);
+  return new ApiError('invalid_request', `The request is not valid. ${path}: ${message}`, {
+    details: [{ path, message }],
+  });
+}
