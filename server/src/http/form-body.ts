@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { ApiError } from '@homeport/contracts/errors';
 import type { z } from 'zod';
-import { isStorable } from './request-body.ts';
+import { isStorable } from '../json-fault.ts';
 import { validate } from './validate.ts';
 
 /** A file of a form as it arrives. `filename` and `mediaType` are what the sender says. */
