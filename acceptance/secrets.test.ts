@@ -36,6 +36,8 @@ const secrets = {
   otherKey: canary('the key of a provider test', (core) => `sk-'${core}<&`),
   header: canary('a custom header', (core) => `value "${core}" /+%`, [toEditors]),
   otherHeader: canary('a header of a provider test', (core) => `other ${core}`),
+  clientSecret: canary('the OIDC client secret', (core) => `secret "${core}" +%`),
+  otherSecret: canary('the secret of an OIDC test', (core) => `tried:${core}&`),
   urlPassword: canary('a password in a URL', (core) => `url${core}`),
 } satisfies Record<string, Canary>;
 const prompt = canary('what was said', (core) => `Please repeat: ${core}`);
@@ -54,6 +56,7 @@ test('no secret comes out anywhere but where it must', { timeout: 300_000 }, asy
   await accounts(witness);
   await mistakes(witness);
   await providers(witness, [provider.url, ...leakingWays.map((way) => leaking.url(way))]);
+  await singleSignOn(witness, leaking.issuer);
   await pages(witness);
   const cookies = [witness.cookie, ...witness.sightings.filter(isCookie).map(({ content }) => content.toString())];
   const database = await DatabaseSession.open(dataDir);
@@ -65,6 +68,7 @@ test('no secret comes out anywhere but where it must', { timeout: 300_000 }, asy
   const stored = [
     ...(await database.query('select password from credentials')),
     ...(await database.query('select api_key from providers union select headers from providers')),
+    ...(await database.query('select oidc_client_secret from settings')),
   ];
   database.close();
   product.kill('SIGTERM');
@@ -195,6 +199,32 @@ async function converse(witness: Witness, providerId: string, providerModelId: s
   await witness.call('GET', `/api/chats?id=${chat.id}`);
   await witness.call('GET', `/api/chats/export?id=${chat.id}&format=json`);
   await witness.call('GET', `/api/chat/${chat.id}/stream`);
+}
+
+/** A provider that repeats the secret, in every way that it is used: it is shown, tested, and somebody tries to sign in. */
+async function singleSignOn(witness: Witness, issuer: string): Promise<void> {
+  const oidc = {
+    enabled: true,
+    providerKey: 'acme',
+    issuer,
+    clientId: 'chat',
+    clientSecret: secrets.clientSecret.value,
+  };
+  assert.equal((await witness.call('POST', '/api/admin/config', { oidc })).status, 200);
+  assert.equal((await witness.call('POST', '/api/admin/config', { oidc: { ...oidc, issuer: 'x' } })).status, 400);
+  assert.equal((await witness.call('GET', '/api/admin/config')).body.oidc.hasClientSecret, true);
+  for (const tried of [{}, { clientSecret: secrets.otherSecret.value }]) {
+    const { checks } = (await witness.call('POST', '/api/admin/oidc-test', { oidc: tried })).body;
+    const results = checks.map((check: { ok: boolean }) => check.ok);
+    assert.deepEqual(results, [true, true, true, false], 'the secret has been sent');
+  }
+  const begun = await witness.call('POST', '/api/auth/sign-in/social', { provider: 'acme' });
+  const state = new URL(begun.body.url).searchParams.get('state');
+  const cookie = `${witness.cookie}; ${begun.headers.getSetCookie()[0]?.split(';')[0]}`;
+  const back = `/api/auth/oauth2/callback/acme?code=a&state=${state}`;
+  const refused = await witness.call('GET', back, undefined, { cookie });
+  assert.match(refused.headers.get('location') ?? '', /error=provider_error/);
+  await witness.call('GET', '/api/admin/audit');
 }
 
 async function pages(witness: Witness): Promise<void> {

@@ -16,6 +16,8 @@ export async function startLeakingProvider() {
   return {
     /** The base URL of one way to fail. */
     url: (way: string) => `http://127.0.0.1:${port}/${way}/v1`,
+    /** An identity provider whose token endpoint does the same. */
+    issuer: `http://127.0.0.1:${port}/oidc`,
     close() {
       server.close();
       server.closeAllConnections();
@@ -43,9 +45,20 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   for await (const chunk of request) chunks.push(chunk);
   const echo = JSON.stringify({ headers: request.rawHeaders, body: Buffer.concat(chunks).toString() });
   const way = request.url?.split('/')[1] ?? '';
+  const document = oidcDocument(request);
+  if (document !== undefined) return void response.writeHead(200, json).end(JSON.stringify(document));
   const key = request.headers.authorization ?? '';
   const make = ways[way] ?? ways.unauthorized;
   make?.(response, echo, key.replace(/[^ -~]/g, ''));
+}
+
+/** What an identity provider publishes, and undefined for its token endpoint. */
+function oidcDocument({ url = '', headers }: IncomingMessage): object | undefined {
+  const issuer = `http://${headers.host}/oidc`;
+  if (url === '/oidc/keys') return { keys: [{ kty: 'RSA', n: 'AQAB', e: 'AQAB' }] };
+  if (url !== '/oidc/.well-known/openid-configuration') return undefined;
+  const authorization_endpoint = `${issuer}/authorize`;
+  return { issuer, authorization_endpoint, token_endpoint: `${issuer}/token`, jwks_uri: `${issuer}/keys` };
 }
 
 type Way = (response: ServerResponse, echo: string, key: string) => void;

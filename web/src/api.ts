@@ -101,15 +101,6 @@ export async function openStream(
   return response.status === 204 ? null : response.body;
 }
 
-/** Begins single sign-on (contract section 3); the page goes to `url` then. */
-export async function startSingleSignOn(body: {
-  provider: string;
-  callbackURL: string;
-  errorCallbackURL: string;
-}): Promise<{ url: string }> {
-  return readJson(await send('POST /api/auth/sign-in/social', { body: JSON.stringify(body) }));
-}
-
 /** The text of a file. */
 export async function readText(
   route: 'GET /api/artifacts/preview',
@@ -153,7 +144,7 @@ type SendOptions = {
   timeout?: number | null;
 };
 
-async function send(route: Route | 'POST /api/auth/sign-in/social', options: SendOptions): Promise<Response> {
+async function send(route: Route, options: SendOptions): Promise<Response> {
   const { method, path } = addressOf(route, options.params, options.query);
   const timeout = options.timeout === null ? undefined : AbortSignal.timeout(options.timeout ?? requestTimeout);
   const signals = [options.signal, timeout].filter((signal) => signal !== undefined);

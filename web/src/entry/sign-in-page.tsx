@@ -1,13 +1,13 @@
 import '../forms/forms.css';
 import '../page-texts.ts';
-import { Button, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRouter, useSearch } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
-import { call, startSingleSignOn } from '../api.ts';
+import { useEffect } from 'react';
+import { call } from '../api.ts';
 import { ApiFailure } from '../api-failure.ts';
 import classes from '../forms/form.module.css';
-import { FormFailure, Notice, useWaitText } from '../forms/notice.tsx';
+import { FormFailure, useWaitText } from '../forms/notice.tsx';
 import { PasswordField } from '../forms/password-field.tsx';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
@@ -16,6 +16,7 @@ import { useText } from '../i18n.ts';
 import { meQuery, publicConfigQuery } from '../queries.ts';
 import entryClasses from './entry-page.module.css';
 import { EntryPage } from './entry-page.tsx';
+import { RefusalNotice, SingleSignOn } from './single-sign-on.tsx';
 
 /** `/sign-in`: leads back to where the session ran out. Drafts and receipts are not touched. */
 export function SignInPage() {
@@ -43,7 +44,7 @@ export function SignInPage() {
       text={search.return === undefined ? undefined : t('signIn.return')}
     >
       <div className={classes.form}>
-        {sso && search.error ? <Notice kind="failure">{t('signIn.ssoFailed', { label: sso.label })}</Notice> : null}
+        {search.error === undefined ? null : <RefusalNotice code={search.error} label={sso?.label} />}
         {sso ? (
           <>
             <SingleSignOn providerKey={sso.providerKey} label={sso.label} returnTo={search.return ?? '/'} />
@@ -82,29 +83,6 @@ function refusalText(failure: unknown, texts: { wrong: string; disabled: string 
   if (!(failure instanceof ApiFailure)) return undefined;
   if (failure.code === 'invalid_credentials') return texts.wrong;
   return failure.code === 'account_disabled' ? texts.disabled : undefined;
-}
-
-function SingleSignOn({ providerKey, label, returnTo }: { providerKey: string; label: string; returnTo: string }) {
-  const t = useText();
-  const [failure, setFailure] = useState<unknown>();
-  const start = async () => {
-    setFailure(undefined);
-    try {
-      const here = `/sign-in?return=${encodeURIComponent(returnTo)}`;
-      const { url } = await startSingleSignOn({ provider: providerKey, callbackURL: returnTo, errorCallbackURL: here });
-      location.assign(url);
-    } catch (error) {
-      setFailure(error);
-    }
-  };
-  return (
-    <>
-      <Button variant="default" fullWidth onClick={() => void start()}>
-        {t('signIn.sso', { label })}
-      </Button>
-      <FormFailure failure={failure} />
-    </>
-  );
 }
 
 /** Goes on to the return path, at once when somebody is signed in already. */

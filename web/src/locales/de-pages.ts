@@ -101,7 +101,27 @@ export const texts: Record<keyof typeof english, string> = {
   'signIn.or': 'oder',
   'signIn.wrong': 'E-Mail-Adresse oder Passwort stimmt nicht.',
   'signIn.disabled': 'Dieses Konto ist gesperrt. Bitte die Verwaltung, es freizugeben.',
-  'signIn.ssoFailed': 'Die Anmeldung mit {label} hat nicht geklappt.',
+  'sso.access_denied':
+    'Du hast dich bei {label} nicht angemeldet, oder du wurdest dort abgewiesen. Versuche es noch einmal, oder melde dich mit deinem Passwort an.',
+  'sso.provider_error':
+    '{label} hat mit einem Fehler geantwortet. Versuche es noch einmal; bleibt es dabei, sage es der Verwaltung.',
+  'sso.provider_unreachable': '{label} ist gerade nicht erreichbar. Versuche es in einer Weile noch einmal.',
+  'sso.invalid_token':
+    'Die Antwort von {label} ließ sich nicht bestätigen. Versuche es noch einmal; bleibt es dabei, sage es der Verwaltung.',
+  'sso.state_mismatch':
+    'Diese Anmeldung wurde in einem anderen Browser oder vor zu langer Zeit begonnen, oder ihr Link wurde schon benutzt. Bitte beginne noch einmal.',
+  'sso.sso_unavailable': 'Diese Art der Anmeldung gibt es nicht mehr oder gerade nicht. Frage die Verwaltung.',
+  'sso.setup_required':
+    'Diese Installation ist noch nicht eingerichtet. Zuerst muss jemand angelegt werden, der sie verwaltet.',
+  'sso.email_missing': '{label} nennt keine E-Mail-Adresse, die sich hier verwenden lässt. Frage die Verwaltung.',
+  'sso.email_not_verified':
+    '{label} hat deine E-Mail-Adresse nicht geprüft. Bestätige sie dort und komm zurück, oder frage die Verwaltung.',
+  'sso.domain_not_allowed': 'Konten mit einer E-Mail-Adresse deiner Domain sind hier nicht zugelassen.',
+  'sso.account_disabled': 'Dieses Konto ist gesperrt. Bitte die Verwaltung, es freizugeben.',
+  'sso.account_not_linked':
+    'Es gibt schon ein Konto mit deiner E-Mail-Adresse, und {label} ist nicht damit verbunden. Melde dich mit seinem Passwort an, oder frage die Verwaltung.',
+  'sso.signup_disabled': 'Du hast hier noch kein Konto. Bitte die Verwaltung um eine Einladung.',
+  'sso.sign_in_failed': 'Die Anmeldung mit {label} hat nicht geklappt. Bitte versuche es noch einmal.',
   'signIn.return':
     'Melde dich an, um dort weiterzumachen, wo du warst. Ungesendetes bleibt in diesem Browser erhalten.',
 

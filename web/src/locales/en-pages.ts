@@ -98,7 +98,24 @@ export const texts = {
   'signIn.or': 'or',
   'signIn.wrong': 'The e-mail address or the password is not right.',
   'signIn.disabled': 'This account is disabled. Ask your administrator to enable it.',
-  'signIn.ssoFailed': 'Signing in with {label} did not work.',
+  'sso.access_denied':
+    'You did not sign in at {label}, or it did not let you. Try again, or sign in with your password.',
+  'sso.provider_error': '{label} answered with an error. Try again; if it stays, tell your administrator.',
+  'sso.provider_unreachable': '{label} cannot be reached at the moment. Try again in a little while.',
+  'sso.invalid_token': 'The answer of {label} could not be confirmed. Try again; if it stays, tell your administrator.',
+  'sso.state_mismatch':
+    'This sign-in was begun in another browser or too long ago, or its link was used already. Please begin again.',
+  'sso.sso_unavailable': 'This way to sign in is not available any more, or not at the moment. Ask your administrator.',
+  'sso.setup_required': 'This installation is not set up yet. Its first administrator has to be created before.',
+  'sso.email_missing': '{label} does not tell an e-mail address that can be used here. Ask your administrator.',
+  'sso.email_not_verified':
+    '{label} has not verified your e-mail address. Confirm it there and come back, or ask your administrator.',
+  'sso.domain_not_allowed': 'Accounts with an e-mail address of your domain are not admitted here.',
+  'sso.account_disabled': 'This account is disabled. Ask your administrator to enable it.',
+  'sso.account_not_linked':
+    'There is an account with your e-mail address already, and {label} is not connected with it. Sign in with its password, or ask your administrator.',
+  'sso.signup_disabled': 'You have no account here yet. Ask your administrator for an invitation.',
+  'sso.sign_in_failed': 'Signing in with {label} did not work. Please try again.',
   'signIn.return': 'Sign in to go on where you were. Unsent messages are kept in this browser.',
 
   'password.title': 'Choose a new password',
