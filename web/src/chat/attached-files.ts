@@ -8,6 +8,8 @@ export type AttachedFile = {
   mediaType: string;
   /** Bytes, where they are known. */
   size?: number;
+  /** Its place among the files that were chosen; those that were there already have none and come first. */
+  place?: number;
   /** It was uploaded for this message and is nowhere else. */
   isNew?: boolean;
 };

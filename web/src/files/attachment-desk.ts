@@ -56,7 +56,7 @@ function createDesk({ chatId, drafts, maximumBytes, newChat }: DeskOptions): Upl
       if (newChat) drafts.replace(newChatName(newChat.draftName), chatId);
       return uploadFile(file, { scope: { chatId }, path: file.name }, options);
     },
-    onDone: (artifact) => attach(drafts, chatId, artifact, true),
+    onDone: (artifact, key) => attach(drafts, chatId, artifact, Number(key)),
     refuse: (file) => (file.size > maximumBytes ? 'too-large' : undefined),
   });
   queue.subscribe(() => {
@@ -67,15 +67,14 @@ function createDesk({ chatId, drafts, maximumBytes, newChat }: DeskOptions): Upl
   return queue;
 }
 
-/** Puts an artifact beside the draft, once. */
-export function attach(drafts: DraftBook, chatId: string, artifact: Artifact, isNew = false): void {
+/** Puts an artifact beside the draft, once. One that was uploaded for it has a place: small files arrive before large ones. */
+export function attach(drafts: DraftBook, chatId: string, artifact: Artifact, place?: number): void {
   const { id, filename, mediaType, size } = artifact;
   const files = parseAttached(drafts.read(filesName(chatId)));
   if (files.some((file) => file.id === id) || files.length >= mostFiles) return;
-  drafts.replace(
-    filesName(chatId),
-    storeAttached([...files, { id, filename, mediaType, size, ...(isNew ? { isNew } : {}) }]),
-  );
+  const uploaded = place === undefined ? {} : { place, isNew: true };
+  const next = [...files, { id, filename, mediaType, size, ...uploaded }];
+  drafts.replace(filesName(chatId), storeAttached(next.sort((a, b) => (a.place ?? 0) - (b.place ?? 0))));
 }
 
 /** Takes a file away from the draft; one that was uploaded for it alone also out of the conversation's files. */

@@ -52,6 +52,11 @@ export function formatSize(bytes: number): string {
     at += 1;
   }
   const digits = at === 0 || value >= 100 ? 0 : 1;
-  const format = { style: 'unit', unit: units[at], unitDisplay: 'short', maximumFractionDigits: digits } as const;
+  const format = {
+    style: 'unit',
+    unit: units[at],
+    unitDisplay: at === 0 ? 'long' : 'short',
+    maximumFractionDigits: digits,
+  } as const;
   return new Intl.NumberFormat(i18n.locale, format).format(value);
 }

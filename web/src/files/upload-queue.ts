@@ -18,7 +18,7 @@ export type UploadDeps = {
     key: string,
   ) => Promise<Artifact>;
   /** The file is there; its entry has just left the queue. */
-  onDone: (artifact: Artifact) => void;
+  onDone: (artifact: Artifact, key: string) => void;
   /** Why a file is not even tried; undefined when it may go. */
   refuse: (file: File) => 'too-large' | undefined;
 };
@@ -103,7 +103,7 @@ export class UploadQueue {
       if (abort.signal.aborted) return;
       this.#files.delete(key);
       this.#change(this.#view.filter((upload) => upload.key !== key));
-      this.#deps.onDone(artifact);
+      this.#deps.onDone(artifact, key);
     } catch (failure) {
       this.#running.delete(key);
       if (!abort.signal.aborted) this.#set(key, { state: 'failed', failure });

@@ -19,7 +19,12 @@ export function lazyPart<P extends object>(load: () => Promise<ComponentType<P>>
     const t = useText();
     const [Loaded, setLoaded] = useState<ComponentType<P> | undefined>(() => known);
     useEffect(() => {
-      if (known) return;
+      // A part brings its texts, and new texts begin this anew: it may be there already, told to the attempt before.
+      const part = known;
+      if (part) {
+        setLoaded(() => part);
+        return;
+      }
       const abort = new AbortController();
       const { signal } = abort;
       const attempt = () =>

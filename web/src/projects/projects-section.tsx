@@ -48,7 +48,7 @@ export function ProjectsSection({ q, isArchived }: { q: string; isArchived: bool
             <ChevronRight size={13} aria-hidden data-open={isOpen || undefined} />
           </button>
         </h3>
-        {isArchived ? null : (
+        {isArchived || data.length === 0 ? null : (
           <ActionIcon
             variant="subtle"
             color="gray"
