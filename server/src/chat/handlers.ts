@@ -1,9 +1,10 @@
 import type { ChatBody } from '@homeport/contracts/chat';
 import type { endpoints } from '@homeport/contracts/endpoints';
 import { ApiError } from '@homeport/contracts/errors';
+import { moveChatArtifacts } from '../artifacts/moves.ts';
 import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
 import { assertOwnedModel } from '../catalogue/models.ts';
-import { assertOwnedChat, deleteOwnedChat, type MoveFiles, updateChat } from '../conversations/chats.ts';
+import { assertOwnedChat, deleteOwnedChat, updateChat } from '../conversations/chats.ts';
 import type { Deps } from '../deps.ts';
 import { EventStream } from '../http/event-stream.ts';
 import { type Handler, Reply, type RequestFacts, streamed } from '../http/handler.ts';
@@ -85,9 +86,6 @@ export const postChatStop: Handler<Deps, Endpoints['postChatStop']> = async (dep
   if (stopped !== undefined) deps.responses.stopLocally(stopped);
   return { stopped: stopped !== undefined, assistantId: stopped ?? null };
 };
-
-// Conversations have no files yet.
-const moveChatArtifacts: MoveFiles = async () => ({ movedArtifacts: 0, artifactFolder: null });
 
 /** PATCH /api/chats: here, as the files of a conversation that moves into a project go with it. */
 export const patchChat: Handler<Deps, Endpoints['patchChat']> = (deps, { actor, body }) =>
