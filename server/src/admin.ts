@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { type Rotation, resealProviders } from './catalogue/providers.ts';
 import { type Config, loadConfig } from './config.ts';
 import { joinEmbedded } from './db/embedded.ts';
 import { type Database, type DatabaseLog, openDatabase } from './db/pool.ts';
+import { type ExportOptions, exportInstallation } from './provision/export-text.ts';
 import { createKeyRing } from './secrets/key-ring.ts';
 import { resealSettings } from './settings/settings.ts';
 
@@ -10,9 +12,19 @@ const usage = `Usage: npm run admin -- <command>
 Commands:
   rotate-keys   Seal every stored credential with the current SETTINGS_ENCRYPTION_KEY. Needs the settings of the
                 service; the service may run meanwhile. See docs/operations.md, "Keys".
+  export [--json] [--without-conversations]
+                Write the installation as a manifest to standard output, YAML unless --json is given. Secrets are
+                placeholders. The service may run meanwhile. See docs/manifest.md.
 `;
 
-const commands = new Map([['rotate-keys', rotateKeys]]);
+type Command = {
+  options: readonly string[];
+  run(config: Config, db: Database, signal: AbortSignal, given: readonly string[]): Promise<number>;
+};
+const commands = new Map<string, Command>([
+  ['rotate-keys', { options: [], run: rotateKeys }],
+  ['export', { options: ['--json', '--without-conversations'], run: exportManifest }],
+]);
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const complain = (line: string): void => void process.stderr.write(`${line}\n`);
 const log: DatabaseLog = {
@@ -27,8 +39,8 @@ async function main([name, ...rest]: string[]): Promise<number> {
     process.stdout.write(usage);
     return 0;
   }
-  const command = rest.length === 0 ? commands.get(name ?? '') : undefined;
-  if (command === undefined) {
+  const command = commands.get(name ?? '');
+  if (command === undefined || !rest.every((option) => command.options.includes(option))) {
     process.stderr.write(usage);
     return 2;
   }
@@ -37,7 +49,7 @@ async function main([name, ...rest]: string[]): Promise<number> {
     process.on(signal, () => stopping.abort(new Error('interrupted')));
   }
   const config = loadConfig(undefined, 'must-exist');
-  return withDatabase(config, stopping.signal, (db) => command(config, db, stopping.signal));
+  return withDatabase(config, stopping.signal, (db) => command.run(config, db, stopping.signal, rest));
 }
 
 async function withDatabase<T>(config: Config, signal: AbortSignal, work: (db: Database) => Promise<T>): Promise<T> {
@@ -81,6 +93,25 @@ function adviceOn({ interrupted, unreadable }: Rotation): string | undefined {
     'Unreadable credentials were left as they are. Put the key that they were sealed with into ' +
     'SETTINGS_ENCRYPTION_KEY_PREVIOUS and run the command again, or have them entered anew.'
   );
+}
+
+async function exportManifest(
+  config: Config,
+  db: Database,
+  signal: AbortSignal,
+  given: readonly string[],
+): Promise<number> {
+  const secrets = createKeyRing({ current: config.encryptionKey, previous: [...config.previousEncryptionKeys] });
+  const options: ExportOptions = {
+    form: given.includes('--json') ? 'json' : 'yaml',
+    conversations: !given.includes('--without-conversations'),
+  };
+  const write = async (text: string): Promise<void> => {
+    signal.throwIfAborted();
+    if (!process.stdout.write(text)) await once(process.stdout, 'drain', { signal });
+  };
+  await exportInstallation({ config, db, secrets }, options, write, (loss) => complain(`note: ${loss}`));
+  return 0;
 }
 
 /** The message for people; the commonest fault of a wrong DATABASE_URL is a database that was never Homeport's. */

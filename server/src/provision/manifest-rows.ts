@@ -49,13 +49,15 @@ type GivenPart = ManifestMessage['parts'][number];
 /** A part in the form in which answers are stored here: every tool is a dynamic one, and nothing streams any more. */
 function storedPart(part: GivenPart): MessagePart {
   const { type } = part;
-  const stored: GivenPart = part.state === 'streaming' ? { ...part, state: 'done' } : part;
-  if (type !== 'dynamic-tool' && !type.startsWith('tool-')) return stored as MessagePart;
-  const { state, errorText, rawInput, ...rest } = stored;
-  const toolName = type === 'dynamic-tool' ? rest.toolName : type.slice('tool-'.length);
-  const common = { ...rest, type: 'dynamic-tool', toolName, ...(typeof rawInput === 'string' ? { rawInput } : {}) };
-  const reason = errorText === undefined ? {} : { errorText };
-  if (state === 'output-denied')
-    return { ...common, state: 'output-error', errorText: errorText ?? 'Denied' } as MessagePart;
-  return { ...common, ...reason, state: state === 'approval-responded' ? 'input-available' : state } as MessagePart;
+  if (type !== 'dynamic-tool' && !type.startsWith('tool-')) {
+    return (part.state === 'streaming' ? { ...part, state: 'done' } : part) as MessagePart;
+  }
+  // The order of members is kept: an export of what was imported is the same text.
+  const named = type === 'dynamic-tool' ? {} : { type: 'dynamic-tool', toolName: type.slice('tool-'.length) };
+  const tool: GivenPart = { ...part, ...named };
+  if (typeof tool.rawInput !== 'string') delete tool.rawInput;
+  if (part.state === 'approval-responded') tool.state = 'input-available';
+  if (part.state === 'output-denied')
+    Object.assign(tool, { state: 'output-error', errorText: part.errorText ?? 'Denied' });
+  return tool as MessagePart;
 }

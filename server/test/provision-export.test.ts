@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { secretPlaceholder } from '@homeport/contracts/manifest';
+import { exportInstallation } from '../src/provision/export-text.ts';
+import type { ManifestForm } from '../src/provision/manifest-text.ts';
+import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
+import { answer, makeChat, say } from './conversation-makers.ts';
+import { model, password, provision, provisionText, sampleManifest } from './provision-makers.ts';
+
+/** An export is a manifest of the installation: applied to an empty one it makes the same, secrets aside. */
+
+let app: TestApp;
+let empty: TestApp;
+let admin: SignedIn;
+let emptyAdmin: SignedIn;
+before(async () => {
+  [app, empty] = await Promise.all([startTestApp(), startTestApp()]);
+  const root = { role: 'admin', email: 'root@example.org', name: 'Root' } as const;
+  [admin, emptyAdmin] = await Promise.all([app.signIn(root), empty.signIn(root)]);
+  await provision(admin, sampleManifest());
+  await furnish();
+});
+after(() => Promise.all([app.stop(), empty.stop()]));
+
+async function write(from: TestApp, form: ManifestForm = 'yaml', conversations = true) {
+  const losses: string[] = [];
+  let text = '';
+  const take = async (piece: string): Promise<void> => {
+    text += piece;
+  };
+  await exportInstallation(from.service.deps, { form, conversations }, take, (loss) => losses.push(loss));
+  return { text, losses };
+}
+
+/** What people make: conversations with tools and reasoning, awkward texts, two providers of one name. */
+async function furnish(): Promise<void> {
+  const owner = await app.signIn({ name: 'Otto: "no", 1e3', email: 'otto@example.org' });
+  for (const baseUrl of ['https://a.example/v1', 'https://b.example/v1']) {
+    await owner.call('POST /api/providers', {
+      name: 'Same',
+      baseUrl,
+      apiKey: 'sk-of-otto',
+      headers: { 'x-key': 'header-secret' },
+    });
+  }
+  const { database } = app.database;
+  const chatId = await makeChat(database, owner.id, '- # not:\u2028 yaml');
+  const said = await say(database, {
+    chatId,
+    parentId: null,
+    text: 'no\n\n  "quoted": \'x\'\t\n---\n...\n\u0085 ends',
+  });
+  await answer(database, { chatId, parentId: said, text: '1e3' });
+  const last = await answer(database, { chatId, parentId: said, text: 'yes' });
+  const tool = {
+    ...{ type: 'dynamic-tool', toolName: 'bash', toolCallId: 'c1', state: 'output-available' },
+    ...{ input: { command: 'ls', n: 1.5, deep: [null, true] }, output: 'a\nb\n' },
+  };
+  const parts = [{ type: 'reasoning', text: 'Hm.' }, { type: 'step-start' }, tool, { type: 'text', text: '' }];
+  await database.pool.query('update messages set parts = $1 where id = $2', [JSON.stringify(parts), last]);
+  const project = (await owner.call('POST /api/projects', { name: 'P' })).body.project.id;
+  await owner.call('POST /api/chats', { projectId: project, title: 'In a project' });
+}
+
+const secrets: [RegExp, string][] = [
+  [/(password: ).*/g, `$1${password}`],
+  [/(apiKey: ).*/g, '$1sk-filled-in'],
+  [/(clientSecret: ).*/g, '$1oidc-filled-in'],
+  [/(x-(?:team|key): ).*/g, '$1blue'],
+];
+
+test('export, apply to an empty installation, export: the same text', async () => {
+  const { text, losses } = await write(app);
+  assert.doesNotMatch(text, /secret-1|sk-|blue|header-secret|battery/);
+  assert.deepEqual(losses, [
+    'otto@example.org has two providers named "Same": the second is "Same (2)" here',
+    '1 conversations have other branches: only the one that is shown is here',
+    '1 conversations are in projects, which a manifest does not know',
+  ]);
+  const filled = secrets.reduce((filling, [pattern, value]) => filling.replace(pattern, value), text);
+  assert.ok(!filled.includes(secretPlaceholder));
+  const applied = await provisionText(emptyAdmin, filled, 'application/yaml');
+  assert.equal(applied.status, 200, JSON.stringify(applied.body));
+  assert.deepEqual(applied.body.warnings, []);
+  const again = await write(empty);
+  assert.equal(again.text, text);
+  assert.deepEqual(again.losses, []);
+});
+
+test('JSON says the same, and can be applied where it came from without a change', async () => {
+  const { text } = await write(app, 'json');
+  const given: Json = JSON.parse(text);
+  assert.deepEqual([given.version, given.users.length, given.conversations.length], [1, 4, 3]);
+  const otto = given.users.find((user: Json) => user.email === 'otto@example.org');
+  // Of two providers with one name the first is what the name means.
+  otto.providers.pop();
+  const answer = await provisionText(admin, JSON.stringify(given), 'application/json');
+  assert.equal(answer.status, 200, JSON.stringify(answer.body));
+  assert.deepEqual([answer.body.changes, answer.body.warnings], [[], []]);
+});
+
+test('without conversations', async () => {
+  const { text } = await write(app, 'json', false);
+  assert.equal(JSON.parse(text).conversations, undefined);
+});
+
+test('the managed edition’s catalogue is at the root', async () => {
+  const managed = await startTestApp({ config: { edition: 'managed' } });
+  try {
+    const root = await managed.signIn({ role: 'admin' });
+    const providers = [{ name: 'Shared', baseUrl: 'https://a.example/v1', models: [model('m', { isDefault: true })] }];
+    await provision(root, { version: 1, providers });
+    const { text } = await write(managed, 'json');
+    const given: Json = JSON.parse(text);
+    assert.deepEqual(given.providers, [
+      { ...providers[0], enabled: true, models: [{ ...model('m'), enabled: true, isDefault: true }] },
+    ]);
+    assert.equal(given.users[0].providerSettingsEnabled, undefined);
+    assert.deepEqual((await provision(root, given)).body.changes, []);
+  } finally {
+    await managed.stop();
+  }
+});
