@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
+import { put } from './artifact-makers.ts';
 import { addModels, answer, createChat, nextId, postChat, submission, submit, until } from './chat-harness.ts';
 import { startResponse } from './conversation-makers.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
@@ -55,6 +56,57 @@ test('a conversation moves into a project, to another one, and out of it', async
       [200, projectId, 0, null],
     );
   }
+});
+
+const paths = async (scope: Record<string, string>): Promise<string[]> =>
+  (await user.call('GET /api/artifacts', undefined, { query: scope })).body.artifacts
+    .map((file: Json) => file.path)
+    .sort();
+
+test('the files of a conversation go into the project with it, their paths kept; out of it they stay there', async () => {
+  const project = await makeProject();
+  const id = await createChat(user);
+  await put(user, { chatId: id }, 'plans/harbour.txt', 'one');
+  await put(user, { chatId: id }, 'notes.txt', 'two');
+  const { body } = await move(id, project);
+  assert.deepEqual([body.movedArtifacts, body.artifactFolder], [2, null]);
+  assert.deepEqual(await paths({ projectId: project }), ['notes.txt', 'plans/harbour.txt']);
+  assert.deepEqual(await paths({ chatId: id }), ['notes.txt', 'plans/harbour.txt']);
+  assert.equal((await move(id, null)).body.movedArtifacts, 0);
+  assert.deepEqual([(await paths({ chatId: id })).length, (await paths({ projectId: project })).length], [0, 2]);
+});
+
+test('if one path is taken, all files go into a folder named after the conversation', async () => {
+  const project = await makeProject();
+  await put(user, { projectId: project }, 'notes.txt', 'there before');
+  const id = await createChat(user);
+  await put(user, { chatId: id }, 'notes.txt', 'one');
+  await put(user, { chatId: id }, 'free.txt', 'two');
+  const answer = await user.call('PATCH /api/chats', { id, title: 'Harbour plans', projectId: project });
+  assert.deepEqual([answer.body.movedArtifacts, answer.body.artifactFolder], [2, 'Harbour plans']);
+  const expected = ['Harbour plans/free.txt', 'Harbour plans/notes.txt', 'notes.txt'];
+  assert.deepEqual(await paths({ projectId: project }), expected);
+});
+
+test('a refused move leaves the files where they are', async () => {
+  const closed = await makeProject();
+  const id = await createChat(user);
+  await put(user, { chatId: id }, 'stays.txt', 'one');
+  await archive(closed);
+  assert.equal((await move(id, closed)).status, 409);
+  assert.deepEqual(await paths({ chatId: id }), ['stays.txt']);
+});
+
+test('who has left a project sees its files no more, not even by the conversation that was in it', async () => {
+  const project = (await other.call('POST /api/projects', { name: 'Left' })).body.project.id;
+  await other.call('POST /api/projects/members', { projectId: project, email: user.email, role: 'member' });
+  const id = await createIn(project);
+  await put(user, { projectId: project }, 'shared.txt', 'one');
+  assert.deepEqual(await paths({ chatId: id }), ['shared.txt']);
+  await other.call('DELETE /api/projects/members', undefined, { query: { projectId: project, userId: user.id } });
+  assert.deepEqual(await paths({ chatId: id }), []);
+  const { status } = await user.call('GET /api/artifacts', undefined, { query: { projectId: project } });
+  assert.equal(status, 404);
 });
 
 test('a move is refused while a response is running, into an archived project, and into somebody else’s', async () => {
