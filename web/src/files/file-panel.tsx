@@ -136,7 +136,7 @@ function OneFile({
           component="a"
           href={downloadAddress(scope, file.id)}
           download={file.filename}
-          size="compact-md"
+          size="xs"
           variant="default"
           leftSection={<Download size={15} aria-hidden />}
         >
@@ -144,7 +144,7 @@ function OneFile({
         </Button>
         {onAttach ? (
           <Button
-            size="compact-md"
+            size="xs"
             variant="default"
             leftSection={<Paperclip size={15} aria-hidden />}
             onClick={() => onAttach(file)}

@@ -96,7 +96,7 @@ export function FilesView({ scope, canUpload, onOpen, onAttach }: Props) {
         </div>
         {canUpload ? (
           <Button
-            size="compact-md"
+            size="xs"
             variant="default"
             leftSection={<Upload size={15} aria-hidden />}
             onClick={() => picker.current?.click()}
