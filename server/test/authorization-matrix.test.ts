@@ -13,6 +13,7 @@ import {
   actorKinds,
   makeWorld,
   type RecordKind,
+  type Records,
   type World,
 } from './authorization-world.ts';
 
@@ -38,7 +39,7 @@ for (const edition of ['community', 'managed'] as const) {
       const actors = await Promise.all(actorKinds.map((kind) => world.makeActor(kind)));
       const foreign = await world.makeForeignRecords();
       for (const [name, spec] of table) {
-        if (Object.keys(samples[name].ids).length === 0) continue;
+        if (Object.keys(samples[name].ids).length === 0 || isElsewhere(spec, edition)) continue;
         await context.test(`${spec.method} ${spec.path}`, async () => {
           const digest = await world.digest();
           for (const actor of actors) {
@@ -51,7 +52,19 @@ for (const edition of ['community', 'managed'] as const) {
       }
     });
 
-    for (const [name, spec] of table) {
+    for (const [name, spec] of table.filter(([, spec]) => isElsewhere(spec, edition))) {
+      test(`${spec.method} ${spec.path} does not exist`, async () => {
+        await world.clearCatalogues();
+        const actors = await Promise.all(actorKinds.map((kind) => world.makeActor(kind)));
+        const digest = await world.digest();
+        for (const actor of actors) {
+          assertError(await send(world, spec, actor, samples[name].request(actor)), 'not_found', actor.kind);
+        }
+        assert.equal(await world.digest(), digest, 'a request to nowhere changed something');
+      });
+    }
+
+    for (const [name, spec] of table.filter(([, spec]) => !isElsewhere(spec, edition))) {
       test(`${spec.method} ${spec.path} is for whom its access word says`, async () => {
         await world.clearCatalogues();
         const refused = actorKinds.filter((kind) => refusalOf(spec.access, kind, edition) !== undefined);
@@ -76,6 +89,10 @@ test('every id in a request is known to the matrix', () => {
   for (const [name, spec] of table) assert.deepEqual(Object.keys(samples[name].ids).sort(), idPlaces(spec), name);
 });
 
+function isElsewhere(spec: EndpointSpec, edition: World['edition']): boolean {
+  return spec.edition !== undefined && spec.edition !== edition;
+}
+
 /** What the access word refuses this caller with; undefined when it lets them pass. */
 function refusalOf(access: Access, kind: ActorKind, edition: World['edition']): ErrorCode | undefined {
   if (access === 'public') return undefined;
@@ -97,7 +114,7 @@ type Case = {
   name: EndpointName;
   spec: EndpointSpec;
   actor: Actor;
-  foreign: Actor['records'];
+  foreign: Records;
   place: string;
   rule: IdRule;
 };
@@ -109,7 +126,7 @@ async function checkIds(world: World, { name, spec, actor, foreign, place, rule 
   const where = (id: string) => `${actor.kind}, ${place} = ${JSON.stringify(id.slice(0, 40))}`;
   const refusal = refusalOf(spec.access, actor.kind, world.edition);
   const withIds = samples[name].withIds?.[actor.kind];
-  const ids = foreignIds(rule, actor, foreign).filter((id) => !mayUseForeign(rule, actor, foreign, id));
+  const ids = foreignIds(rule, actor, foreign, spec.access).filter((id) => !mayUseForeign(rule, actor, foreign, id));
   if (refusal !== undefined) {
     for (const id of [...ids, ...malformedIds(rule, place)]) assertError(await sendWith(id), refusal, where(id));
     return;
@@ -132,21 +149,25 @@ async function checkIds(world: World, { name, spec, actor, foreign, place, rule 
 }
 
 /** Administrators may rename and archive any project (contract section 5). */
-function mayUseForeign(rule: IdRule, actor: Actor, foreign: Actor['records'], id: string): boolean {
+function mayUseForeign(rule: IdRule, actor: Actor, foreign: Records, id: string): boolean {
   if (!('openTo' in rule) || rule.openTo !== actor.kind) return false;
   return id === foreign[rule.names];
 }
 
 /** Ids that the caller may not know: all must be answered alike. */
-function foreignIds(rule: IdRule, actor: Actor, foreign: Actor['records']): string[] {
+function foreignIds(rule: IdRule, actor: Actor, foreign: Records, access: Access): string[] {
   if (rule.names === 'text') return [];
   if (rule.names === 'new') return [foreign[rule.takenBy]];
   const missing = [randomUUIDv7(), '00000000-0000-0000-0000-000000000000', 'not-an-id', 'x'.repeat(128)];
   if (rule.names === 'nothing yet' || rule.names === 'person') return [...missing, foreign.chat];
+  // What is the administrator's own is not that user's.
+  const isOfUser = access === 'admin-for-user' && (rule.names === 'provider' || rule.names === 'model');
+  const own = isOfUser ? [actor.records[rule.names]] : [];
   const otherType = rule.names === 'chat' ? actor.records.model : actor.records.chat;
   return [
     foreign[rule.names],
     ...missing,
+    ...own,
     otherType,
     ...elsewhere(rule.names, actor),
     foreign[rule.names].toUpperCase(),

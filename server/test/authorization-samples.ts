@@ -16,7 +16,10 @@ export type SampleRequest = {
 };
 
 export type IdRule =
-  /** Names a record of this kind: an id that is not the caller's answers 404, or `unknown` where it only filters. */
+  /**
+   * Names a record of this kind: an id that is not the caller's answers 404, or `unknown` where it only filters. `openTo`: whoever
+   * may use it, whoever made it.
+   */
   | { names: RecordKind; unknown?: 200; openTo?: Actor['kind']; request?: (own: Actor) => SampleRequest }
   /** Names a record of a kind that has no endpoint of its own yet: any id is unknown. */
   | { names: 'nothing yet'; unknown?: 200; request?: (own: Actor) => SampleRequest }
@@ -76,6 +79,20 @@ const artifactSample: Sample = {
     'query.id': { names: 'artifact' },
   },
 };
+
+const person = { names: 'person' } satisfies IdRule;
+
+/** What an administrator asks about `records.person`. */
+function ofPerson(sample: Sample): Sample {
+  return {
+    ...sample,
+    request(own) {
+      const { query, ...rest } = sample.request(own);
+      return { ...rest, query: { userId: own.records.person, ...query } };
+    },
+    ids: { 'query.userId': person, ...sample.ids },
+  };
+}
 
 /** A new row of the endpoint table does not compile until it says here how it is called. */
 export const samples: Record<EndpointName, Sample> = {
@@ -271,10 +288,82 @@ export const samples: Record<EndpointName, Sample> = {
     },
   },
 
-  // Being built: each line is replaced by its sample, and taken out of `beingBuilt`.
   getAdminUsers: nothing,
-  postAdminUser: nothing,
-  patchAdminUser: nothing,
+  postAdminUser: {
+    ...nothing,
+    request: () => ({ body: { name: 'New', email: `${randomUUIDv7()}@example.org`, password: actorPassword } }),
+    own: 201,
+  },
+  patchAdminUser: {
+    request: ({ records }) => ({ body: { id: records.person, name: 'Renamed' } }),
+    own: 200,
+    ids: { 'body.id': person },
+  },
+  getInvitations: nothing,
+  postInvitation: {
+    ...nothing,
+    request: () => ({ body: { email: `${randomUUIDv7()}@example.org` } }),
+    own: 201,
+  },
+  putInvitation: {
+    ...nothing,
+    request: ({ records }) => ({ body: { token: records.invitationToken, name: 'Invited', password: actorPassword } }),
+    own: 201,
+  },
+  deleteInvitation: {
+    request: ({ records }) => ({ query: { id: records.invitation } }),
+    own: 200,
+    ids: { 'query.id': { names: 'invitation', openTo: 'administrator' } },
+  },
+  getAudit: nothing,
+
+  getUserProviders: ofPerson(nothing),
+  postUserProvider: ofPerson({
+    ...nothing,
+    request: () => ({ body: { name: 'New', baseUrl: 'https://api.example.org/v1', apiKey: 'sk-new' } }),
+    own: 201,
+  }),
+  patchUserProvider: ofPerson({
+    request: ({ records }) => ({ body: { id: records.personProvider, name: 'Renamed' } }),
+    own: 200,
+    ids: { 'body.id': { names: 'provider' } },
+  }),
+  deleteUserProvider: ofPerson({
+    request: ({ records }) => ({ query: { id: records.personProvider } }),
+    own: 200,
+    ids: { 'query.id': { names: 'provider' } },
+  }),
+  postUserProviderTest: ofPerson({
+    request: ({ records }) => ({ body: { id: records.personProvider } }),
+    own: 200,
+    ids: { 'body.id': { names: 'provider' } },
+  }),
+  postUserModel: ofPerson({
+    request: ({ records }) => ({
+      body: { ...modelFields, providerId: records.personProvider, providerModelId: 'echo' },
+    }),
+    own: 201,
+    ids: { 'body.providerId': { names: 'provider' }, 'body.providerModelId': { names: 'text' } },
+  }),
+  patchUserModel: ofPerson({
+    request: ({ records }) => ({
+      body: { id: records.personModel, displayName: 'Renamed', providerModelId: 'echo' },
+    }),
+    own: 200,
+    ids: { 'body.id': { names: 'model' }, 'body.providerModelId': { names: 'text' } },
+  }),
+  deleteUserModel: ofPerson({
+    request: ({ records }) => ({ query: { id: records.personModel } }),
+    own: 200,
+    ids: { 'query.id': { names: 'model' } },
+  }),
+  getUserModelTiers: ofPerson(nothing),
+  putUserModelTiers: ofPerson({
+    ...nothing,
+    request: () => ({ body: { tiers: [{ value: 1, label: 'Only' }] } }),
+  }),
+
+  // Being built: each line is replaced by its sample, and taken out of `beingBuilt`.
   getAdminConfig: nothing,
   postAdminConfig: {
     ...nothing,
@@ -286,21 +375,6 @@ export const samples: Record<EndpointName, Sample> = {
     request: () => ({ body: { oidc: { clientId: 'chat' } } }),
     ids: { 'body.oidc.clientId': { names: 'text' } },
   },
-  getInvitations: nothing,
-  postInvitation: nothing,
-  putInvitation: nothing,
-  deleteInvitation: nothing,
-  getAudit: nothing,
-  getUserProviders: nothing,
-  postUserProvider: nothing,
-  patchUserProvider: nothing,
-  deleteUserProvider: nothing,
-  postUserProviderTest: nothing,
-  postUserModel: nothing,
-  patchUserModel: nothing,
-  deleteUserModel: nothing,
-  getUserModelTiers: nothing,
-  putUserModelTiers: nothing,
   // No identity provider is configured here.
   postSignInSocial: { ...nothing, request: () => ({ body: { provider: 'sso' } }), own: 404 },
   getOidcCallback: { ...nothing, request: () => ({ params: { providerKey: 'sso' } }), own: 302 },
@@ -376,27 +450,7 @@ export const samples: Record<EndpointName, Sample> = {
 };
 
 /** Rows whose handlers are being built: the matrix leaves them out. */
-export const beingBuilt: readonly EndpointName[] = [
-  'getAdminUsers',
-  'postAdminUser',
-  'patchAdminUser',
-  'getInvitations',
-  'postInvitation',
-  'putInvitation',
-  'deleteInvitation',
-  'getAudit',
-  'getUserProviders',
-  'postUserProvider',
-  'patchUserProvider',
-  'deleteUserProvider',
-  'postUserProviderTest',
-  'postUserModel',
-  'patchUserModel',
-  'deleteUserModel',
-  'getUserModelTiers',
-  'putUserModelTiers',
-  'postChatApproval',
-];
+export const beingBuilt: readonly EndpointName[] = ['postChatApproval'];
 
 /** Every place of a request that holds an id, found in its schemas: `query.id`, `body.message.id`, `body.mcpServerIds.*`. */
 export function idPlaces(spec: EndpointSpec): string[] {

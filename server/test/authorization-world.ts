@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { insertPassword } from '../src/accounts/credentials.ts';
+import { createInvitation } from '../src/accounts/invitations.ts';
 import { hashPassword } from '../src/accounts/passwords.ts';
 import { cookiePair, cookieRule } from '../src/accounts/session-cookie.ts';
 import { insertSession } from '../src/accounts/sessions.ts';
@@ -49,15 +50,22 @@ export type Records = {
   /** A project that its records' person owns, and the id of another member of it. */
   project: string;
   member: string;
+  /** Somebody whom administrators look after, what is theirs, and an invitation. */
+  person: string;
+  personProvider: string;
+  personModel: string;
+  invitation: string;
 };
 export type RecordKind = keyof Records;
+/** What an actor has; the token is no id. */
+export type OwnRecords = Records & { invitationToken: string };
 
 export type Actor = {
   kind: ActorKind;
   id: string;
   email: string;
   cookie: string | undefined;
-  records: Records;
+  records: OwnRecords;
   /** More records of the same person, in another conversation. */
   elsewhere: Records;
 };
@@ -93,7 +101,7 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
   const { database } = app.database;
   const catalogue = { db: database, secrets: app.service.deps.secrets, clock: systemClock };
 
-  async function makeRecords(userId: string, catalogueOwner: string): Promise<Records> {
+  async function makeRecords(userId: string, catalogueOwner: string): Promise<OwnRecords> {
     const chat = await makeChat(database, userId);
     const message = await say(database, { chatId: chat, parentId: null, text: 'A question' });
     const answered = await answer(database, { chatId: chat, parentId: message, text: 'An answer' });
@@ -108,7 +116,7 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     await putMember({ db: database }, userId, { projectId: project, email: other.email, role: 'member' }, operator);
     const made = { chat, message, answer: answered, input, provider: providerId, model, artifact, session: session.id };
     const mcpServer = await makeMcpServer(userId);
-    return { ...made, project, member: other.id, mcpServer };
+    return { ...made, project, member: other.id, mcpServer, ...(await makePerson(userId)) };
   }
 
   async function makeMcpServer(userId: string): Promise<string> {
@@ -125,6 +133,19 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     const stored = await deps.artifactStore.put(Readable.from([Buffer.from('A file')]));
     const upload = { scope: { chatId }, path: 'file.txt', filename: undefined, mediaType: 'text/plain' };
     return (await createArtifact(deps, userId, upload, stored)).id;
+  }
+
+  async function makePerson(administratorId: string) {
+    const { id: person } = await makeUser({});
+    const personProvider = await makeProvider(catalogue, person, { baseUrl: provider.url, apiKey: 'sk-person' });
+    const personModel = await makeModel(catalogue, person, personProvider, { providerModelId: 'echo', tier: 1 });
+    const { invitation, token } = await createInvitation(
+      { db: database, clock: systemClock, config: { edition } },
+      { email: `${randomUUIDv7()}@example.org` },
+      administratorId,
+      operator,
+    );
+    return { person, personProvider, personModel, invitation: invitation.id, invitationToken: token };
   }
 
   function openSession(userId: string, age = 0): Promise<{ id: string; token: string }> {

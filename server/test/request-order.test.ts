@@ -32,7 +32,9 @@ after(() => world.stop());
 
 const specOf = (name: EndpointName): EndpointSpec => endpoints[name];
 const bodied = names.filter((name) => specOf(name).body !== undefined);
-const pathOf = (spec: EndpointSpec): string => spec.path.replace(/:\w+/g, 'missing');
+const pathOf = (spec: EndpointSpec): string =>
+  spec.path.replace(/:\w+/g, 'missing') + (spec.access === 'admin-for-user' ? `?userId=${user.records.person}` : '');
+const isAdministration = ({ access }: EndpointSpec) => access === 'admin' || access === 'admin-for-user';
 
 type Sent = { headers?: Record<string, string>; body?: string | Uint8Array<ArrayBuffer>; method?: string };
 
@@ -83,6 +85,9 @@ for (const name of bodied) {
     const without = await world.makeActor('without provider rights');
     if (spec.access === 'provider-editor') {
       assert.equal((await send(spec, without, { headers: hopeless, body: '{' })).code, 'provider_settings_disabled');
+    }
+    if (isAdministration(spec)) {
+      assert.equal((await send(spec, user, { headers: hopeless, body: '{' })).code, 'forbidden');
     }
     const tooLarge = new Uint8Array((spec.bodyBytes ?? limits.jsonBodyBytes) + 1);
     const json = { 'content-type': 'application/json' };

@@ -1,63 +1,88 @@
 import type { catalogueEndpoints } from '@homeport/contracts/catalogue';
+import { assertUser } from '../accounts/users.ts';
 import type { Deps } from '../deps.ts';
-import type { Actor, Handler } from '../http/handler.ts';
+import { type Actor, type Handler, type RequestFacts, sourceOf } from '../http/handler.ts';
 import { canEditProviders, catalogueOwner } from './catalogue-owner.ts';
+import type { ChangedBy } from './changes.ts';
 import { createModel, deleteModel as removeModel, updateModel } from './models.ts';
 import { testProvider } from './provider-test.ts';
 import { createProvider, listProviders, deleteProvider as removeProvider, updateProvider } from './providers.ts';
 import { listTiers, replaceTiers } from './tiers.ts';
 
 type CatalogueDeps = Pick<Deps, 'config' | 'db' | 'secrets' | 'egress' | 'clock'>;
-type CatalogueHandler<Name extends keyof typeof catalogueEndpoints> = Handler<
-  CatalogueDeps,
-  (typeof catalogueEndpoints)[Name]
->;
+type Rows = typeof catalogueEndpoints;
+/** One handler for a row of one's own and the one that an administrator calls for a user. */
+type CatalogueHandler<Own extends keyof Rows, OfUser extends keyof Rows> = Handler<CatalogueDeps, Rows[Own]> &
+  Handler<CatalogueDeps, Rows[OfUser]>;
 
-/** Whose catalogue a request is about: every handler here asks this one function. */
-function ownerOf(deps: CatalogueDeps, input: { actor: Actor }): string {
-  return catalogueOwner(deps.config, input.actor.id);
+type CatalogueInput = {
+  actor: Actor;
+  query: { id?: string; userId?: string } | undefined;
+  request: RequestFacts;
+};
+
+/**
+ * Whose catalogue a request is about: every handler here asks this one function. `userId` is there on the administrators' rows
+ * only. Throws `not_found` for an unknown user.
+ */
+async function scopeOf(deps: CatalogueDeps, input: CatalogueInput): Promise<{ owner: string; by: ChangedBy }> {
+  const userId = input.query?.userId;
+  if (userId !== undefined) await assertUser(deps, userId);
+  const owner = userId ?? catalogueOwner(deps.config, input.actor.id);
+  return { owner, by: owner === input.actor.id ? undefined : sourceOf(input) };
 }
 
-export const getProviders: CatalogueHandler<'getProviders'> = async (deps, input) => {
-  const owner = ownerOf(deps, input);
+export const getProviders: CatalogueHandler<'getProviders', 'getUserProviders'> = async (
+  deps,
+  input: CatalogueInput,
+) => {
+  const { owner } = await scopeOf(deps, input);
   const canEdit = canEditProviders(deps.config, input.actor);
   const [providers, modelTiers] = await Promise.all([listProviders(deps, owner, canEdit), listTiers(deps, owner)]);
   return { providers, canEdit, modelTiers };
 };
 
-export const postProvider: CatalogueHandler<'postProvider'> = async (deps, input) => ({
-  provider: await createProvider(deps, ownerOf(deps, input), input.body),
-});
+export const postProvider: CatalogueHandler<'postProvider', 'postUserProvider'> = async (deps, input) => {
+  const { owner, by } = await scopeOf(deps, input);
+  return { provider: await createProvider(deps, owner, input.body, by) };
+};
 
-export const patchProvider: CatalogueHandler<'patchProvider'> = (deps, input) =>
-  updateProvider(deps, ownerOf(deps, input), input.body);
+export const patchProvider: CatalogueHandler<'patchProvider', 'patchUserProvider'> = async (deps, input) => {
+  const { owner, by } = await scopeOf(deps, input);
+  return updateProvider(deps, owner, input.body, by);
+};
 
-export const deleteProvider: CatalogueHandler<'deleteProvider'> = async (deps, input) => ({
-  ok: true,
-  defaultModelId: await removeProvider(deps, ownerOf(deps, input), input.query.id),
-});
+export const deleteProvider: CatalogueHandler<'deleteProvider', 'deleteUserProvider'> = async (deps, input) => {
+  const { owner, by } = await scopeOf(deps, input);
+  return { ok: true, defaultModelId: await removeProvider(deps, owner, input.query.id, by) };
+};
 
-export const postProviderTest: CatalogueHandler<'postProviderTest'> = async (deps, input) => ({
-  ok: true,
-  models: await testProvider(deps, ownerOf(deps, input), input.body, input.request.signal),
-});
+export const postProviderTest: CatalogueHandler<'postProviderTest', 'postUserProviderTest'> = async (deps, input) => {
+  const { owner } = await scopeOf(deps, input);
+  return { ok: true, models: await testProvider(deps, owner, input.body, input.request.signal) };
+};
 
-export const postModel: CatalogueHandler<'postModel'> = async (deps, input) => ({
-  model: await createModel(deps, ownerOf(deps, input), input.body),
-});
+export const postModel: CatalogueHandler<'postModel', 'postUserModel'> = async (deps, input) => {
+  const { owner, by } = await scopeOf(deps, input);
+  return { model: await createModel(deps, owner, input.body, by) };
+};
 
-export const patchModel: CatalogueHandler<'patchModel'> = (deps, input) =>
-  updateModel(deps, ownerOf(deps, input), input.body);
+export const patchModel: CatalogueHandler<'patchModel', 'patchUserModel'> = async (deps, input) => {
+  const { owner, by } = await scopeOf(deps, input);
+  return updateModel(deps, owner, input.body, by);
+};
 
-export const deleteModel: CatalogueHandler<'deleteModel'> = async (deps, input) => ({
-  ok: true,
-  defaultModelId: await removeModel(deps, ownerOf(deps, input), input.query.id),
-});
+export const deleteModel: CatalogueHandler<'deleteModel', 'deleteUserModel'> = async (deps, input) => {
+  const { owner, by } = await scopeOf(deps, input);
+  return { ok: true, defaultModelId: await removeModel(deps, owner, input.query.id, by) };
+};
 
-export const getModelTiers: CatalogueHandler<'getModelTiers'> = async (deps, input) => ({
-  modelTiers: await listTiers(deps, ownerOf(deps, input)),
-});
+export const getModelTiers: CatalogueHandler<'getModelTiers', 'getUserModelTiers'> = async (deps, input) => {
+  const { owner } = await scopeOf(deps, input);
+  return { modelTiers: await listTiers(deps, owner) };
+};
 
-export const putModelTiers: CatalogueHandler<'putModelTiers'> = async (deps, input) => ({
-  modelTiers: await replaceTiers(deps, ownerOf(deps, input), input.body.tiers),
-});
+export const putModelTiers: CatalogueHandler<'putModelTiers', 'putUserModelTiers'> = async (deps, input) => {
+  const { owner, by } = await scopeOf(deps, input);
+  return { modelTiers: await replaceTiers(deps, owner, input.body.tiers, by) };
+};

@@ -4,9 +4,11 @@ import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import { sql } from 'kysely';
 import type { z } from 'zod';
+import { changedFields } from '../audit.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, Queryable } from '../db/pool.ts';
 import { type CatalogueTransaction, inCatalogue, lockChatsOfModels } from './catalogue-owner.ts';
+import { type ChangedBy, recordChange } from './changes.ts';
 import { makeDefault, releaseDefault, settleDefault } from './default-model.ts';
 import { getOwnedProvider } from './providers.ts';
 import { assertTier } from './tiers.ts';
@@ -45,7 +47,7 @@ export async function assertOwnedModel(deps: { db: { kysely: Queryable } }, owne
 }
 
 /** Adds a model; the first usable one becomes the default, and so does one that asks for it. */
-export function createModel(deps: ModelDeps, owner: string, input: ModelInput): Promise<Model> {
+export function createModel(deps: ModelDeps, owner: string, input: ModelInput, by?: ChangedBy): Promise<Model> {
   return inCatalogue(deps, owner, async (transaction) => {
     await getOwnedProvider({ db: { kysely: transaction } }, owner, input.providerId);
     await assertTier(transaction, owner, input.tier);
@@ -66,6 +68,7 @@ export function createModel(deps: ModelDeps, owner: string, input: ModelInput): 
       })
       .returning('id')
       .executeTakeFirstOrThrow();
+    await recordChange(transaction, owner, by, 'model.created', { id, name: input.displayName });
     if (input.isDefault === true) await makeDefault(transaction, owner, id);
     else await settleDefault(transaction, owner);
     return modelView(await getOwnedModel({ db: { kysely: transaction } }, owner, id));
@@ -77,6 +80,7 @@ export function updateModel(
   deps: ModelDeps,
   owner: string,
   patch: ModelPatch,
+  by?: ChangedBy,
 ): Promise<{ model: Model; defaultModelId: string | null }> {
   return inCatalogue(deps, owner, async (transaction) => {
     const stored = await getOwnedModel({ db: { kysely: transaction } }, owner, patch.id);
@@ -92,6 +96,9 @@ export function updateModel(
     assertOutputFits(merged, patch.maxOutputTokens === undefined ? 'contextWindow' : 'maxOutputTokens');
     if (stored.is_default && !merged.enabled) await releaseDefault(transaction, owner);
     await transaction.updateTable('models').set(merged).where('id', '=', patch.id).execute();
+    const { id, ...given } = patch;
+    const change = { id, name: merged.display_name, changed: changedFields(given) };
+    await recordChange(transaction, owner, by, 'model.updated', change);
     if (patch.isDefault === true) await makeDefault(transaction, owner, patch.id);
     const defaultModelId = await settleDefault(transaction, owner);
     const row = await getOwnedModel({ db: { kysely: transaction } }, owner, patch.id);
@@ -100,9 +107,15 @@ export function updateModel(
 }
 
 /** Deletes a model and promotes another default when needed. Returns the default's id. */
-export function deleteModel(deps: { db: Pick<Database, 'kysely'> }, owner: string, id: string): Promise<string | null> {
+export function deleteModel(
+  deps: { db: Pick<Database, 'kysely'> },
+  owner: string,
+  id: string,
+  by?: ChangedBy,
+): Promise<string | null> {
   return inCatalogue(deps, owner, async (transaction) => {
-    await getOwnedModel({ db: { kysely: transaction } }, owner, id);
+    const { display_name: name } = await getOwnedModel({ db: { kysely: transaction } }, owner, id);
+    await recordChange(transaction, owner, by, 'model.deleted', { id, name });
     await lockChatsOfModels(transaction, [id]);
     await transaction.deleteFrom('models').where('id', '=', id).execute();
     return settleDefault(transaction, owner);

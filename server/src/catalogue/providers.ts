@@ -4,11 +4,13 @@ import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import { sql } from 'kysely';
 import type { z } from 'zod';
+import { changedFields } from '../audit.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, Queryable } from '../db/pool.ts';
 import { assertCustomHeaders } from '../egress/headers.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { type CatalogueTransaction, inCatalogue, lockChatsOfModels } from './catalogue-owner.ts';
+import { type ChangedBy, recordChange } from './changes.ts';
 import { reseal, sealApiKey, sealHeaders } from './credentials.ts';
 import { settleDefault } from './default-model.ts';
 import { type ModelRow, type ProviderRow, providerView } from './views.ts';
@@ -49,12 +51,18 @@ export async function getOwnedProvider(
 }
 
 /** Adds a provider; it has no models yet. Throws `invalid_request` for bad headers and for one provider too many. */
-export async function createProvider(deps: ProviderDeps, owner: string, input: ProviderInput): Promise<Provider> {
+export async function createProvider(
+  deps: ProviderDeps,
+  owner: string,
+  input: ProviderInput,
+  by?: ChangedBy,
+): Promise<Provider> {
   assertCustomHeaders(input.headers ?? {});
   const id = randomUUIDv7();
   const now = new Date(deps.clock.now());
   const row = await inCatalogue(deps, owner, async (transaction) => {
     await assertRoom(transaction, owner);
+    await recordChange(transaction, owner, by, 'provider.created', { id, name: input.name, baseUrl: input.baseUrl });
     return transaction
       .insertInto('providers')
       .values({
@@ -82,6 +90,7 @@ export async function updateProvider(
   deps: ProviderDeps,
   owner: string,
   patch: ProviderPatch,
+  by?: ChangedBy,
 ): Promise<{ provider: Provider; defaultModelId: string | null }> {
   const { id, name, baseUrl, apiKey, headers, enabled } = patch;
   assertCustomHeaders(headers ?? {});
@@ -100,6 +109,8 @@ export async function updateProvider(
       .where('id', '=', id)
       .returningAll()
       .executeTakeFirstOrThrow();
+    const changed = changedFields({ name, baseUrl, apiKey, headers, enabled });
+    await recordChange(transaction, owner, by, 'provider.updated', { id, name: row.name, baseUrl, changed });
     const defaultModelId = await settleDefault(transaction, owner);
     const models = await modelsOf(transaction, id);
     return { provider: providerView(deps, row, models, true), defaultModelId };
@@ -111,9 +122,11 @@ export async function deleteProvider(
   deps: { db: Pick<Database, 'kysely'> },
   owner: string,
   id: string,
+  by?: ChangedBy,
 ): Promise<string | null> {
   return inCatalogue(deps, owner, async (transaction) => {
-    await getOwnedProvider({ db: { kysely: transaction } }, owner, id);
+    const { name } = await getOwnedProvider({ db: { kysely: transaction } }, owner, id);
+    await recordChange(transaction, owner, by, 'provider.deleted', { id, name });
     const models = await modelsOf(transaction, id);
     await lockChatsOfModels(
       transaction,

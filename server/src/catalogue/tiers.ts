@@ -3,6 +3,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import { sql } from 'kysely';
 import type { Database, Queryable } from '../db/pool.ts';
 import { type CatalogueTransaction, inCatalogue } from './catalogue-owner.ts';
+import { type ChangedBy, recordChange } from './changes.ts';
 
 /** What a new catalogue starts with (specification "Model tier definition"). */
 export const defaultTiers: readonly ModelTier[] = [
@@ -21,11 +22,18 @@ export async function listTiers(deps: TierDeps, owner: string): Promise<ModelTie
 }
 
 /** Replaces all definitions; their order becomes the display order. Throws `tier_in_use` with `details.tiers`, the values. */
-export function replaceTiers(deps: TierDeps, owner: string, tiers: readonly ModelTier[]): Promise<ModelTier[]> {
+export function replaceTiers(
+  deps: TierDeps,
+  owner: string,
+  tiers: readonly ModelTier[],
+  by?: ChangedBy,
+): Promise<ModelTier[]> {
   return inCatalogue(deps, owner, async (transaction) => {
     const values = tiers.map((tier) => tier.value);
     await removeOtherTiers(transaction, owner, values);
     await storeTiersOf(transaction, [{ owner, tiers }]);
+    const changed = tiers.map((tier) => `${tier.value} ${tier.label}`);
+    await recordChange(transaction, owner, by, 'model_tiers.replaced', { changed });
     return storedTiers(transaction, owner);
   });
 }
