@@ -9,6 +9,7 @@ import { trustedProxies } from './client-address.ts';
 import type { Deps } from './deps.ts';
 import { unroutable } from './http/bad-request.ts';
 import type { Handler, HandlerInput } from './http/handler.ts';
+import { metricsResponse } from './http/metrics.ts';
 import { originRule } from './http/origin.ts';
 import { type AppEnvironment, type MountedEndpoint, mountEndpoints } from './http/router.ts';
 import type { WebClient } from './http/web-client.ts';
@@ -28,7 +29,11 @@ export function createApp(deps: Deps, web: WebClient | undefined): RequestListen
     maxUploadBytes: deps.config.artifactMaxUploadBytes,
     trusted: trustedProxies(deps.config.trustedProxies),
     log: deps.log,
+    metrics: deps.metrics,
   });
+  app.get('/metrics', (context) =>
+    metricsResponse(deps.metrics, deps.config.metricsToken, context.req.header('authorization')),
+  );
   app.get('*', async (context) => {
     if (web === undefined || /^\/+api(?:\/|$)/i.test(context.req.path)) return context.notFound();
     await web.serve(context.req.path, context.req.header('accept-encoding') ?? '', context.env.outgoing);

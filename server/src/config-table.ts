@@ -127,6 +127,12 @@ export const settingTable = {
     takes: 'any text',
     secret: true,
   }),
+  metricsToken: optional('METRICS_TOKEN', {
+    about: 'Opens `GET /metrics` to whoever sends it as a bearer token. Without it there is nothing at that address.',
+    takes: 'a text without spaces',
+    secret: true,
+    valid: (token) => /^\S+$/.test(token),
+  }),
   modelTitles: flag('MODEL_TITLES', true, {
     about: 'Lets the model of the lowest tier name a new conversation. Otherwise its first words do.',
   }),

@@ -58,6 +58,7 @@ describe('values', () => {
       encryptionKey: keyB,
       previousEncryptionKeys: [],
       setupClaimToken: undefined,
+      metricsToken: undefined,
       allowPrivateEgress: false,
       allowInsecureHttp: false,
       trustedProxies: [],
@@ -150,6 +151,7 @@ describe('refusals', () => {
     assert.deepEqual(secretNames.map((setting) => setting.name).sort(), [
       'AUTH_SECRET',
       'DATABASE_URL',
+      'METRICS_TOKEN',
       'SETTINGS_ENCRYPTION_KEY',
       'SETTINGS_ENCRYPTION_KEY_PREVIOUS',
       'SETUP_CLAIM_TOKEN',

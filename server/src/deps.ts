@@ -8,6 +8,7 @@ import type { Config } from './config.ts';
 import type { Database } from './db/pool.ts';
 import type { Egress } from './egress/egress.ts';
 import type { McpConnections } from './mcp/connections.ts';
+import type { Metrics } from './metrics.ts';
 import type { KeyRing } from './secrets/key-ring.ts';
 
 /** What every verb may use; built once in main.ts. Features take the members they need. */
@@ -19,6 +20,7 @@ export type Deps = {
   artifactStore: BlobStore;
   clock: Clock;
   log: Logger;
+  metrics: Metrics;
   auth: Auth;
   findActor: FindActor;
   responses: RunningResponses;

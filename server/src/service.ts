@@ -13,8 +13,10 @@ import type { Database } from './db/pool.ts';
 import type { Deps } from './deps.ts';
 import { createEgress, type Egress } from './egress/egress.ts';
 import { answerBadHttp } from './http/bad-request.ts';
+import { openStreamCount } from './http/event-stream.ts';
 import { createWebClient } from './http/web-client.ts';
 import { McpConnections } from './mcp/connections.ts';
+import { createMetrics } from './metrics.ts';
 import { createKeyRing } from './secrets/key-ring.ts';
 import { readPublicConfig } from './settings/public-config.ts';
 
@@ -58,8 +60,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const { config, db, log, clock } = options;
   const egress = options.egress ?? createEgress(config);
   const secrets = createKeyRing({ current: config.encryptionKey, previous: [...config.previousEncryptionKeys] });
+  const metrics = await createMetrics(config.metricsToken !== undefined, {
+    runningResponses: () => responses.size,
+    openStreams: openStreamCount,
+    pool: db.pool,
+  });
   const artifactStore = openBlobStore(config);
-  const base = { config, db, secrets, egress, artifactStore, clock, log };
+  const base = { config, db, secrets, egress, artifactStore, clock, log, metrics };
   const mcp = new McpConnections(base);
   const responses = new RunningResponses({ ...base, findTools: options.findTools ?? noTools }, options.timings);
   const deps: Deps = {

@@ -28,6 +28,7 @@ export const testConfig: Config = {
   encryptionKey: 'test-encryption-key-of-more-than-32-bytes',
   previousEncryptionKeys: [],
   setupClaimToken: undefined,
+  metricsToken: undefined,
   allowPrivateEgress: true,
   allowInsecureHttp: true,
   trustedProxies: [],

@@ -14,7 +14,7 @@ import { titleAfterFirstExchange } from './title-exchange.ts';
 import { sumUsage, type TurnResult } from './turn-loop.ts';
 import { type FindTools, type PreparedTurn, prepareTurn, runPreparedTurn } from './turn-request.ts';
 
-export type RunDeps = Pick<Deps, 'config' | 'db' | 'secrets' | 'egress' | 'clock' | 'log'> & {
+export type RunDeps = Pick<Deps, 'config' | 'db' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics'> & {
   responses: RunningResponses;
   findTools: FindTools;
 };
@@ -217,12 +217,14 @@ export class ResponseRun {
   }
 
   #logEnd(ending: Ending, metadata: MessageMetadata): void {
+    const state = this.#cut === 'lost' ? 'lost' : ending.state;
+    this.#deps.metrics.responseEnded(state, ending.result?.usage);
     this.#deps.log.info(
       {
         responseId: this.response.id,
         chatId: this.response.chat_id,
         userId: this.response.owner_id,
-        state: this.#cut === 'lost' ? 'lost' : ending.state,
+        state,
         code: ending.error?.code,
         modelId: this.#modelId,
         usage: metadata.usage,

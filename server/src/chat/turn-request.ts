@@ -8,14 +8,14 @@ import type { Deps } from '../deps.ts';
 import type { Claimed, ResponseRow } from './claims.ts';
 import { type FittedContext, fitContext } from './context-window.ts';
 import { type ChatMessage, toProviderMessages } from './provider-messages.ts';
-import { initialDialect, streamChatCompletion } from './provider-stream.ts';
+import { initialDialect, type ProviderRequest, streamChatCompletion } from './provider-stream.ts';
 import type { AskForText } from './title.ts';
 import { estimateMessages, estimateTokens } from './token-estimate.ts';
 import { loadTokenizer } from './token-ratio.ts';
 import type { Tool } from './tool-run.ts';
 import { type AskModel, runTurn, type TurnResult } from './turn-loop.ts';
 
-type TurnDeps = Pick<Deps, 'config' | 'db' | 'secrets' | 'egress' | 'clock' | 'log'>;
+type TurnDeps = Pick<Deps, 'config' | 'db' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics'>;
 
 /** Finds the tools of a response. Until workspaces and MCP servers bring theirs there are none. */
 export type FindTools = (response: ResponseRow, signal: AbortSignal) => Promise<Tool[]>;
@@ -124,7 +124,7 @@ function providerCall(deps: TurnDeps, provider: StoredProvider) {
   const dialect = initialDialect(provider.base_url);
   return () => ({
     ...resolveCredentials(deps, provider),
-    request: deps.egress.request,
+    request: measured(deps),
     baseUrl: provider.base_url,
     dialect,
     createId: randomUUIDv7,
@@ -134,6 +134,22 @@ function providerCall(deps: TurnDeps, provider: StoredProvider) {
     headersTimeoutMs: providerHeadersTimeoutMs,
     idleTimeoutMs: providerIdleTimeoutMs,
   });
+}
+
+/** Tells the metrics of each call; what was aborted is no failure of the provider's. */
+function measured({ egress, metrics }: TurnDeps): ProviderRequest {
+  return async (url, init) => {
+    const startedAt = performance.now();
+    const seconds = () => (performance.now() - startedAt) / 1000;
+    try {
+      const answer = await egress.request(url, init);
+      metrics.providerCall(answer.status, seconds());
+      return answer;
+    } catch (error) {
+      if (!init.signal.aborted) metrics.providerCall(undefined, seconds());
+      throw error;
+    }
+  };
 }
 
 export type TurnHooks = { emit: (frame: Frame) => void; checkpoint: () => Promise<void>; signal: AbortSignal };

@@ -76,6 +76,12 @@ export class EventStream {
 }
 
 const openStreams = new Set<EventStream>();
+
+/** Streams that are open to clients of this process. */
+export function openStreamCount(): number {
+  return openStreams.size;
+}
+
 let idleTimer: NodeJS.Timeout | undefined;
 
 function startIdleComments(): void {

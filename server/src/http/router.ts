@@ -6,6 +6,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context, Hono } from 'hono';
 import type { Logger } from 'pino';
 import { clientAddress, type TrustedProxies } from '../client-address.ts';
+import type { Metrics } from '../metrics.ts';
 import { errorResponse, toApiError } from './error-response.ts';
 import { type Form, openForm } from './form-body.ts';
 import { assertPermission, type Identify, identifyCaller, type Permissions } from './guard.ts';
@@ -35,6 +36,7 @@ export type RouterOptions = {
   origin: OriginRule;
   trusted: TrustedProxies;
   log: Logger;
+  metrics: Pick<Metrics, 'request'>;
 };
 
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
@@ -93,6 +95,7 @@ async function answer(
     response = outgoing.headersSent ? RESPONSE_ALREADY_SENT : errorResponse(failure, request.id, headers);
   }
   const status = response === RESPONSE_ALREADY_SENT ? outgoing.statusCode : response.status;
+  options.metrics.request(spec.method, spec.path, status, (performance.now() - startedAt) / 1000);
   logRequest(options.log, { spec, request, actor, failure, status, startedAt });
   return response;
 }
@@ -185,6 +188,7 @@ function fail(
   extra: Record<string, string> = {},
 ): Response {
   const request = requestFacts(context, options.trusted);
+  options.metrics.request(request.method, undefined, error.status, 0);
   options.log.info({ requestId: request.id, method: request.method, code: error.code }, 'request');
   return errorResponse(error, request.id, { ...standardHeaders(request.id), ...extra });
 }

@@ -1,0 +1,25 @@
+import { ApiError } from '@homeport/contracts/errors';
+import type { Metrics } from '../metrics.ts';
+import { equalSecret } from '../secrets/equal-secret.ts';
+import { errorResponse } from './error-response.ts';
+import { standardHeaders } from './router.ts';
+
+/** Answers GET /metrics: for the bearer of METRICS_TOKEN; while that is unset there is nothing at this address (contract section 10). */
+export async function metricsResponse(
+  metrics: Metrics,
+  token: string | undefined,
+  authorization: string | undefined,
+): Promise<Response> {
+  const id = crypto.randomUUID();
+  const headers = standardHeaders(id);
+  const nothing = () => errorResponse(new ApiError('not_found', 'There is nothing at this address'), id, headers);
+  if (token === undefined) return nothing();
+  const given = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
+  if (given === undefined || !equalSecret(token, given)) {
+    const error = new ApiError('unauthorized', 'Give the metrics token as a bearer token');
+    return errorResponse(error, id, { ...headers, 'www-authenticate': 'Bearer' });
+  }
+  const rendered = await metrics.render();
+  if (rendered === undefined) return nothing();
+  return new Response(rendered.text, { headers: { ...headers, 'content-type': rendered.contentType } });
+}
