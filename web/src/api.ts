@@ -4,6 +4,7 @@ import type { BodyInputOf, EndpointSpec, QueryInputOf, ResponseOf } from '@homep
 import type { EndpointAt, Route } from '@homeport/contracts/endpoints';
 import type { ProvisionReport } from '@homeport/contracts/provision';
 import { ApiFailure, readFailure } from './api-failure.ts';
+import { readableDetail } from './chat/readable-detail.ts';
 
 /** The only caller of the server. Routes and their types come from the endpoint table; no schema reaches the browser. */
 
@@ -198,7 +199,8 @@ async function readJson<T>(response: Response): Promise<T> {
 }
 
 function narrowDetail(answer: ChatDetail | ChatList): ChatDetail {
-  if ('chat' in answer) return answer;
+  const detail = readableDetail(answer);
+  if (detail) return detail;
   throw new ApiFailure('unreadable', '');
 }
 

@@ -11,6 +11,7 @@ import { lazyPart } from '../frame/lazy-part.tsx';
 import { HomeButton, MessagePage } from '../frame/message-page.tsx';
 import { showFailure, showToast } from '../frame/toasts.tsx';
 import { useChatChanges } from '../frame/use-chat-changes.ts';
+import { useIsSlow } from '../frame/use-is-slow.ts';
 import { useText } from '../i18n.ts';
 import { catalogueQuery, chatsQuery } from '../queries.ts';
 import { useWorkbench } from '../workbench.ts';
@@ -64,11 +65,7 @@ function Conversation({ chatId }: { chatId: string }) {
         </header>
         <Find store={store} title={title} />
         <ThreadActionsContext value={actions}>
-          {view.phase === 'loading' ? (
-            <div className={classes.loading} aria-busy="true" />
-          ) : (
-            <Thread store={store} view={view} />
-          )}
+          {view.phase === 'loading' ? <Loading /> : <Thread store={store} view={view} />}
         </ThreadActionsContext>
         <Announcer view={view} />
         {chat?.archived ? (
@@ -88,6 +85,26 @@ function Conversation({ chatId }: { chatId: string }) {
         )}
       </main>
       {file !== undefined || panel ? <ConversationFiles chatId={chatId} chat={chat} /> : null}
+    </div>
+  );
+}
+
+/** The shape of a conversation that is on its way, where that takes long enough to be noticed. */
+function Loading() {
+  const t = useText();
+  const isSlow = useIsSlow();
+  return (
+    <div className={classes.loading} aria-busy="true">
+      {isSlow ? (
+        <>
+          <span className="visually-hidden" role="status">
+            {t('thread.loading')}
+          </span>
+          {[92, 78, 85, 40].map((width) => (
+            <span key={width} className={classes.bone} style={{ width: `${width}%` }} />
+          ))}
+        </>
+      ) : null}
     </div>
   );
 }

@@ -5,12 +5,15 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { ArchiveRestore, ChevronRight, Folder, Plus } from 'lucide-react';
 import { useState } from 'react';
+import { lazyPart } from '../frame/lazy-part.tsx';
 import { hasAllWords, searchWords } from '../frame/search-words.ts';
 import { useText } from '../i18n.ts';
-import { NameDialog } from './name-dialog.tsx';
 import classes from './projects.module.css';
 import { canManage, projectsQuery } from './projects-api.ts';
 import { useProjectChanges } from './use-project-changes.ts';
+
+// The section is on every page; the dialog with its form is not.
+const NameDialog = lazyPart(async () => (await import('./name-dialog.tsx')).NameDialog);
 
 /** Projects in the sidebar before the rest is asked for. */
 const shownAtFirst = 6;
