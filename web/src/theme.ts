@@ -6,7 +6,7 @@ import {
   type MantineThemeOverride,
   type VariantColorsResolver,
 } from '@mantine/core';
-import { brandShade, brandShades, readableOn, shadeOn } from './brand-color.ts';
+import { brandShade, brandShades, contrast, readableOn, shadeOn } from './brand-color.ts';
 import type { Translate } from './i18n.ts';
 
 const hexColor = /^#[0-9a-f]{6}$/i;
@@ -74,10 +74,12 @@ export function shownColors(branding: BrandColors) {
 
 /** Our own variables beside Mantine's: the accent in both colour schemes, and text that keeps 4.5:1. */
 export function createVariables(branding: Branding): CSSVariablesResolver {
-  const { onPrimary, accent } = shownColors(branding);
+  const { primary, onPrimary, accent } = shownColors(branding);
   return () => ({
     variables: {
       '--on-primary': onPrimary,
+      // Away from the text on it, so that its contrast only grows.
+      '--primary-hover': `color-mix(in srgb, ${primary} 88%, ${isDark(onPrimary) ? '#ffffff' : '#000000'})`,
       '--mantine-primary-color-contrast': onPrimary,
       '--mantine-color-anchor': 'var(--accent)',
       '--mantine-font-weight-medium': '550',
@@ -102,7 +104,7 @@ export function createVariables(branding: Branding): CSSVariablesResolver {
 const resolveVariant: VariantColorsResolver = (input) => {
   const colors = defaultVariantColorsResolver(input);
   if (input.color !== undefined && input.color !== 'brand') return colors;
-  if (input.variant === 'filled') return { ...colors, color: 'var(--on-primary)' };
+  if (input.variant === 'filled') return { ...colors, color: 'var(--on-primary)', hover: 'var(--primary-hover)' };
   const isTinted =
     input.variant === 'light' ||
     input.variant === 'subtle' ||
@@ -110,6 +112,10 @@ const resolveVariant: VariantColorsResolver = (input) => {
     input.variant === 'transparent';
   return isTinted ? { ...colors, color: 'var(--accent)' } : colors;
 };
+
+function isDark(color: string): boolean {
+  return contrast(color, '#ffffff') > contrast(color, '#000000');
+}
 
 function brandColors(branding: BrandColors) {
   const primary = hexColor.test(branding.primaryColor) ? branding.primaryColor : fallback.primary;

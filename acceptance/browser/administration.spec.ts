@@ -1,0 +1,353 @@
+import { join } from 'node:path';
+import type { Page } from '@playwright/test';
+import { administrator, scratchFolder, setUp, startProduct, startProgram } from '../product.ts';
+import { expectAccessible, expectAccessibleHere, expectNoSidewaysScroll } from './accessible.ts';
+import { end, expect, giveCookie, password, signIn, signInElsewhere, test } from './fixtures.ts';
+
+test.beforeEach(async ({ installation, context }) => {
+  await giveCookie(context, installation.url, await signInElsewhere(installation.url, administrator.email));
+});
+
+test('users: made with a password to hand over, found, switched, shut out and let in', async ({
+  page,
+  browser,
+  installation,
+}) => {
+  await page.goto(`${installation.url}/settings/admin`);
+  await page.getByRole('button', { name: 'Add user' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Add user' }).click();
+  await expect(dialog.getByLabel('Name', { exact: true })).toBeFocused();
+  await dialog.getByLabel('Name', { exact: true }).fill('Grace Hopper');
+  await dialog.getByLabel('E-mail address').fill(administrator.email);
+  await dialog.getByRole('button', { name: 'Add user' }).click();
+  await expect(dialog.getByText('There is an account with this address already.')).toBeVisible();
+  await dialog.getByLabel('E-mail address').fill('grace@example.org');
+  await expectAccessibleHere(page);
+  await dialog.getByRole('button', { name: 'Add user' }).click();
+  await expect(page.getByRole('dialog', { name: 'Grace Hopper can sign in now' })).toBeVisible();
+  const generated = await dialog.getByLabel('Password', { exact: true }).inputValue();
+  expect(generated).toMatch(/^[\w-]{23}$/);
+  await expectAccessibleHere(page);
+  await dialog.getByRole('button', { name: 'Done' }).click();
+
+  await page.getByLabel('Search by name or address').fill('hopper');
+  await expect(page.getByRole('list', { name: 'Users' }).getByRole('listitem')).toHaveCount(1);
+  await expect(page.getByText('must change password')).toBeVisible();
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+
+  const hers = await (await browser.newContext()).newPage();
+  await hers.goto(installation.url);
+  await signIn(hers, 'grace@example.org', generated);
+  await expect(hers.getByRole('heading', { name: 'Choose a new password' })).toBeVisible();
+
+  await page.getByRole('link', { name: 'Grace Hopper' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Grace Hopper' })).toBeVisible();
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+  const providerSwitch = page.getByRole('switch', { name: 'Provider settings' });
+  await providerSwitch.press('Space');
+  await expect(page.getByText('Changed for Grace Hopper.')).toBeVisible();
+  await expect.poll(() => readUser(installation, 'grace')).toMatchObject(['user', 't', 'f', 't']);
+  await page.getByRole('button', { name: 'Undo', exact: true }).click();
+  await expect(providerSwitch).toBeChecked();
+  await expect.poll(() => readUser(installation, 'grace')).toMatchObject(['user', 't', 't', 't']);
+
+  await page.getByRole('button', { name: 'Make one' }).click();
+  await page.getByRole('button', { name: 'Set password' }).click();
+  await expect(page.getByRole('status').getByText('Grace Hopper has a new password.')).toBeVisible();
+  await expect(page.getByRole('textbox', { name: 'New password of this user' })).toHaveValue(/^[\w-]{23}$/);
+  await hers.reload();
+  await expect(hers.getByRole('button', { name: 'Sign in', exact: true })).toBeVisible();
+  await hers.context().close();
+
+  await page.getByRole('button', { name: 'Disable…' }).click();
+  await expect(dialog).toContainText('All sessions end at once');
+  await dialog.getByRole('button', { name: 'Disable account' }).click();
+  await expect(page.getByText('disabled', { exact: true })).toBeVisible();
+  await page.getByRole('button', { name: 'Enable account' }).click();
+  await expect(page.getByRole('button', { name: 'Disable…' })).toBeVisible();
+
+  await page.getByRole('link', { name: 'Tiers', exact: true }).last().click();
+  await expect(page.getByRole('heading', { name: 'Tiers of Grace Hopper' })).toBeVisible();
+  await page.getByRole('link', { name: 'Tools (MCP)' }).last().click();
+  await expect(page.getByRole('heading', { name: 'Tools of Grace Hopper' })).toBeVisible();
+});
+
+test('users: a switch for all is asked first; the last administrator stays', async ({ page, installation, person }) => {
+  await page.goto(`${installation.url}/settings/admin/users`);
+  await giveAdministrator(page, installation.url);
+  await page.reload();
+  await page.getByRole('button', { name: 'Tool settings: switch off for all' }).click();
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toContainText('Accounts made later are not touched.');
+  await dialog.getByRole('button', { name: 'Switch off for all' }).click();
+  await expect(page.getByText(/accounts? changed\./)).toBeVisible();
+  const name = person.email.split('@')[0] ?? '';
+  expect((await readUser(installation, name))[3]).toBe('f');
+
+  await page.getByRole('link', { name: administrator.name }).click();
+  await page.getByText('User', { exact: true }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('button', { name: 'Give up the role' }).click();
+  await expect(page.getByRole('alert')).toContainText('the last administrator who can sign in');
+  await page.getByText('Administrator', { exact: true }).last().click();
+  await page.goto(`${installation.url}/settings/admin/users/nobody`);
+  await expect(page.getByRole('heading', { name: 'No such user' })).toBeVisible();
+});
+
+test('invitations: the link is shown once and opens one account; every dead link says what to do', async ({
+  page,
+  browser,
+  installation,
+}) => {
+  await page.goto(`${installation.url}/settings/admin/invitations`);
+  await expect(page.getByRole('heading', { name: 'Nobody is invited' })).toBeVisible();
+  await expectAccessibleHere(page);
+  const dialog = page.getByRole('dialog');
+  const invite = async (email: string) => {
+    await page.getByRole('button', { name: 'Invite', exact: true }).click();
+    await dialog.getByLabel('E-mail address').fill(email);
+    await dialog.getByRole('button', { name: 'Make the link' }).click();
+    await expect(dialog.getByText('no e-mail goes out from here')).toBeVisible();
+    return dialog.getByLabel('Link', { exact: true }).inputValue();
+  };
+  const link = await invite('invited@example.org');
+  await expectAccessibleHere(page);
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  const revoked = await invite('revoked@example.org');
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('button', { name: 'Revoke the invitation of revoked@example.org' }).click();
+  await dialog.getByRole('button', { name: 'Revoke invitation' }).click();
+  await expect(page.getByText('revoked', { exact: true })).toBeVisible();
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+
+  const theirs = await (await browser.newContext()).newPage();
+  const asked: string[] = [];
+  theirs.on('request', (request) => asked.push(request.url()));
+  await theirs.goto(link);
+  await expect(theirs.getByLabel('E-mail address')).toHaveValue('invited@example.org');
+  await expectAccessible(theirs);
+  await theirs.getByLabel('Name', { exact: true }).fill('Invited One');
+  await theirs.getByLabel('Password', { exact: true }).fill('short');
+  await theirs.getByRole('button', { name: 'Create account' }).click();
+  await expect(theirs.getByLabel('Password', { exact: true })).toBeFocused();
+  await theirs.getByLabel('Password', { exact: true }).fill(password);
+  await theirs.getByRole('button', { name: 'Create account' }).click();
+  await expect(theirs.getByRole('button', { name: /^Account:/ })).toContainText('Invited One');
+  expect(asked.filter((url) => url.includes('token=') && !url.includes('/api/invitations?'))).toEqual([]);
+
+  await theirs.goto('about:blank');
+  await theirs.goto(link);
+  await expect(theirs.getByRole('heading', { name: 'You have an account already' })).toBeVisible();
+  for (const dead of [revoked, `${installation.url}/invitation#token=nonsense`, `${installation.url}/invitation`]) {
+    await theirs.goto('about:blank');
+    await theirs.goto(dead);
+    await expect(theirs.getByRole('heading', { name: 'This link does not open an invitation' })).toBeVisible();
+  }
+  await expectAccessibleHere(theirs);
+  await installation.query(`update invitations set expires_at = now(), revoked_at = null where accepted_at is null`);
+  await theirs.goto('about:blank');
+  await theirs.goto(revoked);
+  await expect(theirs.getByRole('heading', { name: 'This invitation has expired' })).toBeVisible();
+  await theirs.context().close();
+});
+
+test('branding: images are looked at before they are sent, colours are judged, the page takes it on', async ({
+  page,
+  installation,
+}) => {
+  await page.goto(`${installation.url}/settings/admin/branding`);
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+  const logo = page.locator('input[type="file"]').first();
+  await logo.setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer: Buffer.from('GIF89a nothing of ours') });
+  await expect(page.getByRole('alert').getByText('This is no PNG, JPEG, WebP, SVG or icon.')).toBeVisible();
+  await logo.setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer: Buffer.alloc(400_000, 'x') });
+  await expect(page.getByRole('alert').getByText('The file is larger than')).toBeVisible();
+  await logo.setInputFiles({ name: 'logo.svg', mimeType: 'image/svg+xml', buffer: Buffer.from(picture) });
+  await expect(page.getByAltText('Logo: your own')).toBeVisible();
+
+  await page.getByLabel('Product name').fill('Acme Chat');
+  await page.getByLabel('Main colour', { exact: true }).fill('#ffd40');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByLabel('Main colour', { exact: true })).toBeFocused();
+  await page.getByLabel('Main colour', { exact: true }).fill('ffd400');
+  await expect(page.getByText('good to read')).toBeVisible();
+  await page.getByText('Own colour', { exact: true }).click();
+  await page.getByLabel('Colour of that text', { exact: true }).fill('#ffffff');
+  await expect(page.getByText('A contrast of 1.4 to 1 is hard to read')).toBeVisible();
+  await expectAccessibleHere(page);
+  await page.getByRole('button', { name: 'Use #000000' }).click();
+  await expect(page.getByText('good to read')).toBeVisible();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByText('Saved. Everybody sees it')).toBeVisible();
+  await expect(page).toHaveTitle('Branding · Acme Chat');
+  await page.mouse.move(0, 0);
+  await expect(page.getByRole('button', { name: 'Save' })).toHaveCSS('background-color', 'rgb(255, 212, 0)');
+  await expectAccessibleHere(page);
+  await page.reload();
+  await expect(page.getByAltText('Logo: your own')).toBeVisible();
+  await page.getByRole('button', { name: 'Back to the built-in look' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page).toHaveTitle('Branding · Homeport');
+});
+
+test('single sign-on: goes on after a test that passed, or on purpose', async ({ page, installation }) => {
+  const provider = await startProgram('server/test/fakes/real-identity-provider.ts', {
+    REDIRECT_URI: `${installation.url}/api/auth/oauth2/callback/sso`,
+  });
+  await page.goto(`${installation.url}/settings/admin/single-sign-on`);
+  await expect(page.getByRole('textbox', { name: 'Callback address', exact: true })).toHaveValue(
+    `${installation.url}/api/auth/oauth2/callback/sso`,
+  );
+  await page.getByText('More settings').click();
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+  await page.getByRole('switch', { name: 'Single sign-on' }).press('Space');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByLabel('Issuer')).toBeFocused();
+  await page.getByLabel('Issuer').fill(provider.url);
+  await page.getByLabel('Client ID').fill('homeport');
+  await page.getByLabel('Client secret', { exact: true }).fill('wrong');
+  await page.getByRole('textbox', { name: 'Only these e-mail domains' }).fill('Corp.example, nonsense,');
+  await expect(page.getByText('This is no domain: nonsense')).toBeVisible();
+  await page.getByRole('textbox', { name: 'Only these e-mail domains' }).fill('');
+  await page.getByRole('switch', { name: 'Make accounts for new people' }).press('Space');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByText('Not saved: the test did not pass')).toBeVisible();
+  await expect(page.getByText('The provider refused the client id or the client secret.')).toBeVisible();
+  await expectAccessibleHere(page);
+  await page.getByLabel('Client secret', { exact: true }).fill('real:secret/with+signs%');
+  await page.getByRole('button', { name: 'Test connection' }).click();
+  await expect(page.getByText('The identity provider answers as it should')).toBeVisible();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByText('Saved. Single sign-on is on.')).toBeVisible();
+  await expect(page.getByText('A secret is stored. Leave empty to keep it.')).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Remove corp.example' })).toBeVisible();
+  expect(await page.content()).not.toContain('real:secret');
+
+  await page.getByLabel('Issuer').fill(`${provider.url}/elsewhere`);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Enable anyway' }).click();
+  await expect(page.getByText('Not saved: the test did not pass')).toBeHidden();
+  const [stored] = await installation.query(`select oidc->>'issuer', oidc->>'enabled' from settings`);
+  expect(stored).toEqual([`${provider.url}/elsewhere`, 'true']);
+  await page.getByRole('switch', { name: 'Single sign-on' }).press('Space');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByText('Saved. Single sign-on is off.')).toBeVisible();
+  await end(provider);
+});
+
+test('audit log: events in words, narrowed, opened', async ({ page, installation }) => {
+  await installation.query(`
+    insert into audit_events (id, at, actor_id, action, target_type, target_id, address, details)
+    select 'old-' || n, now() - interval '3 days', null, 'thing.happened', 'thing', 'x' || n, null, '{"n": [1, "two"]}'
+    from generate_series(1, 150) n`);
+  await page.goto(`${installation.url}/settings/admin/audit`);
+  await expect(page.getByText(`${administrator.name} signed in`).first()).toBeVisible();
+  await page.getByRole('button', { name: 'Show more' }).click();
+  await page.getByText('Installation', { exact: true }).click();
+  await page.getByLabel('Search what is loaded').fill('x150');
+  await expect(page.getByText(/^1 of \d+ loaded events$/)).toBeVisible();
+  await page.getByText('Somebody not signed in: thing happened x150').click();
+  await expect(page.getByText('1, two')).toBeVisible();
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+  await page.getByLabel('Search what is loaded').fill('never');
+  await expect(page.getByText(/matches\./)).toBeVisible();
+});
+
+test('manifest: faults beside their lines, a trial, applied, and nothing the second time', async ({
+  page,
+  installation,
+}) => {
+  await page.goto(`${installation.url}/settings/admin/manifest`);
+  await expectAccessible(page);
+  const field = page.getByLabel('Manifest', { exact: true });
+  const run = page.getByRole('button', { name: 'Try without changing' });
+  await field.fill('{\n  "version": 1,\n  "users": [,]\n}');
+  await run.click();
+  await expect(page.getByRole('alert')).toContainText('Here the text stops being JSON.');
+  await field.fill('version: 1\nusers:\n  - name: Mary\n    email: nobody\n  - name: X\n    email: x@example.org\n');
+  await run.click();
+  await expect(page.getByRole('alert')).toContainText('users.0.email');
+  await expectAccessibleHere(page);
+  await expectNoSidewaysScroll(page);
+  await page.getByRole('button', { name: 'Go to line 4' }).click();
+  await expect(field).toBeFocused();
+  expect(await selected(page)).toBe('    email: nobody');
+
+  await page.locator('input[type="file"]').setInputFiles({
+    name: 'manifest.yaml',
+    mimeType: 'application/yaml',
+    buffer: Buffer.from('version: 1\nusers:\n  - name: Mary Manifest\n    email: mary@example.org\n'),
+  });
+  await run.click();
+  await expect(page.getByRole('heading', { name: 'What would change' })).toBeVisible();
+  await expect(page.getByRole('table', { name: 'The changes, one by one' })).toContainText('mary@example.org');
+  await expectAccessibleHere(page);
+  await expectNoSidewaysScroll(page);
+  expect(await readUser(installation, 'mary')).toEqual([]);
+  await page.getByRole('button', { name: 'Apply…' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Apply manifest' }).click();
+  await expect(page.getByRole('heading', { name: 'What has changed' })).toBeVisible();
+  expect((await readUser(installation, 'mary'))[0]).toBe('user');
+  await field.fill('{"version": 1, "users": [{"name": "Mary Manifest", "email": "mary@example.org"}]}');
+  await run.click();
+  await expect(page.getByText('Nothing: the installation is already as the manifest says.')).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Apply…' })).toHaveCount(0);
+});
+
+test('somebody else finds out why there is nothing here', async ({ page, installation, person }) => {
+  await giveCookie(page.context(), installation.url, person.caller);
+  await page.goto(`${installation.url}/settings/admin/users`);
+  await expect(page.getByRole('heading', { name: 'For administrators only' })).toBeVisible();
+  await expect(page.getByRole('link', { name: 'Invitations' })).toHaveCount(0);
+  await expectAccessible(page);
+});
+
+test('managed edition: no switch and no catalogue per user', async ({ page }) => {
+  const running = await startProduct(join(scratchFolder(), 'data'), { EDITION: 'managed' });
+  await setUp(running.url);
+  const caller = await signInElsewhere(running.url, administrator.email);
+  const { user } = await caller.must('POST', '/api/admin/users', {
+    name: 'Grace',
+    email: 'grace@example.org',
+    password,
+  });
+  await giveCookie(page.context(), running.url, caller);
+  await page.goto(`${running.url}/settings/admin/users`);
+  await expect(page.getByRole('button', { name: 'Tool settings: allow for all' })).toBeVisible();
+  await expect(page.getByRole('button', { name: /^Provider settings/ })).toHaveCount(0);
+  await page.goto(`${running.url}/settings/admin/users/${user.id}`);
+  await expect(page.getByRole('switch', { name: 'Tool settings' })).toBeVisible();
+  await expect(page.getByRole('switch', { name: 'Provider settings' })).toHaveCount(0);
+  const tabs = page.getByRole('navigation', { name: 'What belongs to Grace' }).getByRole('link');
+  await expect(tabs).toHaveText(['Account', 'Tools (MCP)']);
+  await end(running);
+});
+
+const picture =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle cx="4" cy="4" r="3" fill="teal"/></svg>';
+
+/** Role, enabled and the two switches of the account whose address begins so. */
+async function readUser(installation: { query: (sql: string) => Promise<(string | null)[][]> }, name: string) {
+  const [row] = await installation.query(`
+    select role, enabled, provider_settings_enabled, mcp_settings_enabled from users where email = '${name}@example.org'`);
+  return row ?? [];
+}
+
+/** `person` signs itself in in the same browser; the administrator's turn again. */
+async function giveAdministrator(page: Page, url: string): Promise<void> {
+  await giveCookie(page.context(), url, await signInElsewhere(url, administrator.email));
+}
+
+function selected(page: Page): Promise<string> {
+  return page.evaluate<string>(`(() => {
+    const field = document.getElementById('manifest-text');
+    return field.value.slice(field.selectionStart, field.selectionEnd);
+  })()`);
+}
