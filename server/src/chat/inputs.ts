@@ -4,6 +4,7 @@ import type { QueuedInput } from '@homeport/contracts/conversations';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import { type RawBuilder, type Selectable, sql } from 'kysely';
+import { attachedId, findUnattachable } from '../artifacts/attachments.ts';
 import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
 import { assertOwnedModel } from '../catalogue/models.ts';
 import { conversationNotFound } from '../conversations/chats.ts';
@@ -97,6 +98,7 @@ async function assertReferences(
     await assertOwnedModel({ db: { kysely: trx } }, catalogueOwner(deps.config, ownerId), submission.modelId);
   }
   await assertOwnedMcpServers(trx, ownerId, submission.mcpServerIds ?? []);
+  await assertAttachable(trx, submission, ownerId);
   if (typeof submission.parentId === 'string' && !place.hasParent) throw new ApiError('not_found', 'Message not found');
   if (place.isTaken) throw inputConflict();
   if (place.queued >= limits.queuedInputsPerChat) {
@@ -104,6 +106,21 @@ async function assertReferences(
       retryAfter: 10,
     });
   }
+}
+
+/** Files that are attached as `artifact://<id>` are in this conversation's namespace; the answer names those that are not. */
+async function assertAttachable(trx: Queryable, { chatId, message }: Submission, ownerId: string): Promise<void> {
+  const attached = message.parts.flatMap((part, index) => {
+    const id = part.type === 'file' ? attachedId(part.url) : undefined;
+    return id === undefined ? [] : [{ id, path: `message.parts.${index}.url` }];
+  });
+  if (attached.length === 0) return;
+  const ids = attached.map(({ id }) => id);
+  const missing = await findUnattachable(trx, ownerId, chatId, ids);
+  const details = attached
+    .filter(({ id }) => missing.has(id))
+    .map(({ id, path }) => ({ path, message: `There is no artifact ${id} here` }));
+  if (details.length > 0) throw new ApiError('not_found', 'Artifact not found', { details });
 }
 
 function inputConflict(): ApiError {

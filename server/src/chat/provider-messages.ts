@@ -127,6 +127,8 @@ function userContent(parts: MessagePart[]): string | ContentPart[] {
 }
 
 function fileContent(part: FilePart): ContentPart {
+  // chat/attachments.ts puts the artifact in its place, whatever it is.
+  if (/^artifact:/i.test(part.url)) return { type: 'image_url', image_url: { url: part.url } };
   const name = part.filename ?? 'file';
   const label = `[File ${name} (${part.mediaType})`;
   if (!/^data:/i.test(part.url)) return note(`${label} is not included: only attached data is read]`);

@@ -5,6 +5,7 @@ import { resolveCredentials, type StoredProvider } from '../catalogue/credential
 import { type ResolvedModel, resolveModel } from '../catalogue/model-choice.ts';
 import { readBranchNewestFirst } from '../conversations/branches.ts';
 import type { Deps } from '../deps.ts';
+import { withAttachments } from './attachments.ts';
 import type { Claimed, ResponseRow } from './claims.ts';
 import { type FittedContext, fitContext } from './context-window.ts';
 import { type ChatMessage, toProviderMessages } from './provider-messages.ts';
@@ -15,7 +16,7 @@ import { loadTokenizer } from './token-ratio.ts';
 import type { Tool } from './tool-run.ts';
 import { type AskModel, runTurn, type TurnResult } from './turn-loop.ts';
 
-type TurnDeps = Pick<Deps, 'config' | 'db' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics'>;
+type TurnDeps = Pick<Deps, 'artifactStore' | 'config' | 'db' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics'>;
 
 /** Finds the tools of a response. Until workspaces and MCP servers bring theirs there are none. */
 export type FindTools = (response: ResponseRow, signal: AbortSignal) => Promise<Tool[]>;
@@ -51,13 +52,14 @@ export async function prepareTurn(
     deps.findTools(response, signal),
   ]);
   const messages = continuation(basis);
+  const branch = readBranchNewestFirst(deps.db, {
+    chatId: response.chat_id,
+    leafId: response.message_id,
+    stopBeforeId: chat.contextStartMessageId,
+    pageSize: branchPageSize,
+  });
   const context = await fitContext({
-    newestFirst: readBranchNewestFirst(deps.db, {
-      chatId: response.chat_id,
-      leafId: response.message_id,
-      stopBeforeId: chat.contextStartMessageId,
-      pageSize: branchPageSize,
-    }),
+    newestFirst: withAttachments(deps, response.owner_id, branch, signal),
     model: resolved.model,
     fixedTokens: estimateMessages(messages) + (tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools))),
     loadTokenizer,

@@ -1,0 +1,93 @@
+import { sql } from 'kysely';
+import type { Queryable } from '../db/pool.ts';
+import type { Deps } from '../deps.ts';
+import type { ArtifactRow } from './artifacts.ts';
+import { readHead } from './contents.ts';
+import { decodeText, sniffImage } from './media-type.ts';
+import { getNamespace } from './namespaces.ts';
+import { filenameOf } from './path.ts';
+
+/** Artifacts that a message refers to as `artifact://<id>`, as a model gets to see them. */
+
+/** Bytes of a text that a model reads, of a picture, and of all pictures and texts of one turn. */
+export const attachedTextMax = 256 * 1024;
+export const attachedImageMax = 5 * 1024 * 1024;
+export const attachedMax = 20 * 1024 * 1024;
+const readTimeoutMs = 10_000;
+
+/** The id in an `artifact://` address; '' in one that holds none; undefined for other addresses. */
+export function attachedId(url: string): string | undefined {
+  if (!/^artifact:/i.test(url)) return undefined;
+  return /^artifact:\/\/([\w-]{1,128})$/i.exec(url)?.[1] ?? '';
+}
+
+/** Those of the ids that are not in the conversation's namespace. */
+export async function findUnattachable(
+  db: Queryable,
+  userId: string,
+  chatId: string,
+  ids: readonly string[],
+): Promise<Set<string>> {
+  const namespace = await getNamespace(db, { userId }, { chatId });
+  const { rows } = await sql<{ id: string }>`
+    select id from artifacts where namespace = ${namespace.key} and id = any(${ids})`.execute(db);
+  const found = new Set(rows.map((row) => row.id));
+  return new Set(ids.filter((id) => !found.has(id)));
+}
+
+/** `bytes` is what was read for it. Others are named only: `reason` completes "is not included: …". */
+export type Attachment =
+  | { kind: 'image'; url: string; bytes: number }
+  | { kind: 'text'; name: string; text: string; isCut: boolean; bytes: number }
+  | { kind: 'named'; name: string; mediaType: string; reason: string; bytes: 0 };
+
+type Needs = Pick<Deps, 'db' | 'artifactStore' | 'log'>;
+
+/**
+ * The artifact wherever it is now, if its reader may still read it; undefined when not. `room` is how many bytes may be read; the
+ * bytes decide what it is. A store that fails gives a named one: an answer without a file is better than none.
+ */
+export async function readAttachment(
+  deps: Needs,
+  userId: string,
+  id: string,
+  room: number,
+  signal: AbortSignal,
+): Promise<Attachment | undefined> {
+  const row = await findReadable(deps.db.kysely, userId, id);
+  if (row === undefined) return undefined;
+  const named = (reason: string): Attachment => {
+    return { kind: 'named', name: filenameOf(row.path), mediaType: row.media_type, reason, bytes: 0 };
+  };
+  const most = Math.min(row.size, attachedImageMax);
+  if (Math.min(row.size, attachedTextMax) > room) return named('there are too many files in this conversation');
+  try {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(readTimeoutMs)]);
+    const head = await readHead(deps, row, attachedTextMax, limit);
+    const type = sniffImage(head);
+    if (type !== undefined) {
+      if (row.size > attachedImageMax) return named(`it is larger than ${attachedImageMax} bytes`);
+      if (most > room) return named('there are too many files in this conversation');
+      const image = row.size > head.length ? await readHead(deps, row, row.size, limit) : head;
+      return { kind: 'image', url: `data:${type};base64,${image.toString('base64')}`, bytes: image.length };
+    }
+    const isCut = row.size > head.length;
+    const text = decodeText(head, isCut);
+    if (text === undefined) return named('it is neither text nor an image');
+    return { kind: 'text', name: filenameOf(row.path), text, isCut, bytes: head.length };
+  } catch (error) {
+    signal.throwIfAborted();
+    deps.log.warn({ cause: error }, 'an attached file could not be read');
+    return named('it cannot be read at the moment');
+  }
+}
+
+async function findReadable(db: Queryable, userId: string, id: string) {
+  const { rows } = await sql<Pick<ArtifactRow, 'path' | 'size' | 'media_type' | 'sha256'>>`
+    select a.path, a.size, a.media_type, a.sha256 from artifacts a where a.id = ${id} and (
+      exists (select from chats c where c.id = a.chat_id and c.owner_id = ${userId})
+      or exists (select from project_members m where m.project_id = a.project_id and m.user_id = ${userId}))`.execute(
+    db,
+  );
+  return rows[0];
+}

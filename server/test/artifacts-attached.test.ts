@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { attachedImageMax, attachedTextMax } from '../src/artifacts/attachments.ts';
+import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
+import { makeProject, put, upload } from './artifact-makers.ts';
+import { addModels, createChat, nextId, postChat, readStream } from './chat-harness.ts';
+import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+
+/** Files attached to a message, as the model gets to see them. */
+
+let app: TestApp;
+let provider: FakeProvider;
+let user: SignedIn;
+before(async () => {
+  provider = await startFakeProvider();
+  app = await startTestApp({ config: { artifactMaxUploadBytes: 8 * 1024 * 1024 } });
+  user = await app.signIn();
+  await addModels(user, provider, ['words-3']);
+});
+after(async () => {
+  await app.stop();
+  await provider.close();
+});
+
+const fileOf = (id: string) => ({
+  type: 'file',
+  mediaType: 'text/plain',
+  filename: 'whatever',
+  url: `artifact://${id}`,
+});
+
+async function store(chatId: string, name: string, bytes: string | Uint8Array): Promise<string> {
+  const answer = await upload(user, { chatId }, { name, bytes, type: 'application/octet-stream' });
+  assert.equal(answer.status, 201, answer.text);
+  return answer.body.artifact.id;
+}
+
+/** Submits, lets the model answer, and resolves with the messages that it was sent. */
+async function ask(chatId: string, parts: object[]): Promise<Json[]> {
+  const message = { id: nextId('m'), parts };
+  const admitted = await user.call('POST /api/chat/start', { chatId, message });
+  assert.equal(admitted.status, 201, admitted.text);
+  const { status } = await readStream(await postChat(user, { chatId, messageId: message.id }));
+  assert.equal(status, 200);
+  const last: Json = provider.requests.at(-1);
+  return last.body.messages;
+}
+
+const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
+
+test('texts come with their names, pictures as data, others by name only', async () => {
+  const chatId = await createChat(user);
+  const [text, image, zip] = [
+    await store(chatId, 'notes.md', '# Größe'),
+    await store(chatId, 'p.png', png),
+    await store(chatId, 'a.zip', Buffer.from('504b0304ff', 'hex')),
+  ];
+  const [sent] = await ask(chatId, [{ type: 'text', text: 'Look' }, fileOf(text), fileOf(image), fileOf(zip)]);
+  assert.deepEqual(sent.content, [
+    { type: 'text', text: 'Look' },
+    { type: 'text', text: '[File notes.md]\n# Größe' },
+    { type: 'image_url', image_url: { url: `data:image/png;base64,${png.toString('base64')}` } },
+    { type: 'text', text: '[File a.zip (application/zip) is not included: it is neither text nor an image]' },
+  ]);
+  const [onlyText] = await ask(await createChat(user), [{ type: 'text', text: `artifact://${text}` }]);
+  assert.equal(onlyText.content, `artifact://${text}`, 'what somebody types is not an attachment');
+});
+
+test('later turns see the file as it is then: moved, replaced, deleted', async () => {
+  const chatId = await createChat(user);
+  const { id } = await put(user, { chatId }, 'a.txt', 'one');
+  const say = async (text: string) => (await ask(chatId, [{ type: 'text', text }]))[0].content;
+  await ask(chatId, [{ type: 'text', text: 'Read' }, fileOf(id)]);
+  await user.call('PATCH /api/artifacts', { chatId, id, to: 'b/c.txt' });
+  assert.equal(await say('and'), 'Read\n\n[File c.txt]\none');
+  await upload(user, { chatId, path: 'b/c.txt', onConflict: 'replace' }, { bytes: 'two' });
+  assert.equal(await say('and'), 'Read\n\n[File c.txt]\ntwo');
+  await user.call('DELETE /api/artifacts', undefined, { query: { chatId, id } });
+  assert.equal(await say('and'), 'Read\n\n[A file that was attached here is no longer there]');
+});
+
+test('what is too large is cut or named', async () => {
+  const chatId = await createChat(user);
+  const long = await store(chatId, 'long.txt', 'x'.repeat(attachedTextMax + 1));
+  const big = await store(chatId, 'big.png', Buffer.concat([png, Buffer.alloc(attachedImageMax)]));
+  const [sent] = await ask(chatId, [fileOf(long), fileOf(big)]);
+  assert.ok(sent.content.startsWith('[File long.txt]\nxxx'), sent.content.slice(0, 100));
+  assert.match(sent.content, new RegExp(`only the first ${attachedTextMax} bytes of long.txt are included`));
+  assert.match(sent.content, /\[File big.png \(image\/png\) is not included: it is larger than \d+ bytes\]$/);
+  const many = await createChat(user);
+  const half = await store(many, 'half.png', Buffer.concat([png, Buffer.alloc(attachedImageMax - png.length)]));
+  const [crowded] = await ask(
+    many,
+    Array.from({ length: 6 }, () => fileOf(half)),
+  );
+  const kinds = crowded.content.map((part: Json) => part.type);
+  assert.deepEqual(kinds, ['image_url', 'image_url', 'image_url', 'image_url', 'text', 'text']);
+});
+
+test('foreign and missing files are named and refused, and a retry of what was admitted is not', async () => {
+  const chatId = await createChat(user);
+  const other = await app.signIn();
+  const foreign = await put(other, { chatId: await createChat(other) }, 'secret.txt');
+  const elsewhere = await put(user, { chatId: await createChat(user) }, 'mine.txt');
+  for (const id of [foreign.id, elsewhere.id, 'missing', 'not/an id']) {
+    for (const route of ['POST /api/chat/start', 'POST /api/chat/turn-inputs']) {
+      const message = { id: nextId('m'), parts: [{ type: 'text', text: 'x' }, fileOf(id)] };
+      const { status, body } = await user.call(route, { chatId, message });
+      assert.deepEqual(
+        [status, body.error.code, body.error.details[0].path],
+        [404, 'not_found', 'message.parts.1.url'],
+        id,
+      );
+    }
+  }
+  const { id } = await put(user, { chatId }, 'a.txt');
+  const submission = { chatId, message: { id: nextId('m'), parts: [fileOf(id)] } };
+  assert.equal((await user.call('POST /api/chat/start', submission)).status, 201);
+  await user.call('DELETE /api/artifacts', undefined, { query: { chatId, id } });
+  assert.equal((await user.call('POST /api/chat/start', submission)).status, 201);
+});
+
+test('a project’s file is read as long as one is its member', async () => {
+  const { pool } = app.database.database;
+  const owner = await app.signIn();
+  const projectId = await makeProject(pool, [owner.id, user.id]);
+  const chatId = await createChat(user);
+  await user.call('PATCH /api/chats', { id: chatId, projectId });
+  const { id } = await put(owner, { projectId }, 'shared.txt', 'of us all');
+  const [sent] = await ask(chatId, [fileOf(id)]);
+  assert.equal(sent.content, '[File shared.txt]\nof us all');
+  await pool.query('delete from project_members where user_id = $1', [user.id]);
+  const [later] = await ask(chatId, [{ type: 'text', text: 'again' }]);
+  assert.match(later.content, /no longer there/);
+});
