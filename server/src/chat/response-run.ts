@@ -14,7 +14,10 @@ import { titleAfterFirstExchange } from './title-exchange.ts';
 import { sumUsage, type TurnResult } from './turn-loop.ts';
 import { type FindTools, type PreparedTurn, prepareTurn, runPreparedTurn } from './turn-request.ts';
 
-export type RunDeps = Pick<Deps, 'artifactStore' | 'config' | 'db' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics'> & {
+export type RunDeps = Pick<
+  Deps,
+  'artifactStore' | 'config' | 'db' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics'
+> & {
   responses: RunningResponses;
   findTools: FindTools;
 };
