@@ -72,8 +72,9 @@ function Loaded({ project }: { project: Project }) {
                 to="/p/$projectId"
                 params={{ projectId: project.id }}
                 search={each === 'chats' ? {} : { tab: each }}
+                activeOptions={{ exact: true, includeSearch: true }}
                 className={classes.tab}
-                aria-current={each === tab ? 'page' : undefined}
+                data-open={each === tab || undefined}
               >
                 {t(`projects.tab.${each}`)}
                 {each === 'members' ? <span className={classes.number}>{project.members.length}</span> : null}
