@@ -59,6 +59,12 @@ describe('values', () => {
       previousEncryptionKeys: [],
       setupClaimToken: undefined,
       metricsToken: undefined,
+      artifactStore: undefined,
+      awsRegion: 'us-east-1',
+      awsEndpoint: undefined,
+      awsAccessKeyId: undefined,
+      awsSecretAccessKey: undefined,
+      awsSessionToken: undefined,
       allowPrivateEgress: false,
       allowInsecureHttp: false,
       trustedProxies: [],
@@ -150,6 +156,8 @@ describe('refusals', () => {
     const secretNames = Object.values(settingTable).filter((setting) => setting.secret);
     assert.deepEqual(secretNames.map((setting) => setting.name).sort(), [
       'AUTH_SECRET',
+      'AWS_SECRET_ACCESS_KEY',
+      'AWS_SESSION_TOKEN',
       'DATABASE_URL',
       'METRICS_TOKEN',
       'SETTINGS_ENCRYPTION_KEY',
