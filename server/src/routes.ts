@@ -51,6 +51,7 @@ import {
   getChatStream,
   getTurnInputs,
   patchChat,
+  postChatApproval,
   postChatResponse,
   postChatStart,
   postChatStop,
@@ -195,5 +196,5 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   deleteArtifact,
   postArtifactImport,
   postProvision,
-  postChatApproval: notBuilt,
+  postChatApproval,
 };

@@ -5,6 +5,7 @@ import { createAuth } from './accounts/auth.ts';
 import { createApp } from './app.ts';
 import { openBlobStore } from './artifacts/open-store.ts';
 import { startSweeper } from './artifacts/sweeper.ts';
+import { createMcpToolFinder } from './chat/mcp-tools.ts';
 import { type ChatTimings, RunningResponses } from './chat/running-responses.ts';
 import type { FindTools } from './chat/turn-request.ts';
 import type { Clock } from './clock.ts';
@@ -32,7 +33,7 @@ export type ServiceOptions = {
   timings?: ChatTimings;
   /** Tests bring one with another resolver. */
   egress?: Egress;
-  /** The tools of a response; none by default. */
+  /** The tools of a response; by default those of the owner's MCP servers. */
   findTools?: FindTools;
 };
 
@@ -54,8 +55,6 @@ const serverLimits = {
   requireHostHeader: false,
 };
 
-const noTools: FindTools = async () => [];
-
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { config, db, log, clock } = options;
   const egress = options.egress ?? createEgress(config);
@@ -68,7 +67,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const artifactStore = openBlobStore(config);
   const base = { config, db, secrets, egress, artifactStore, clock, log, metrics };
   const mcp = new McpConnections(base);
-  const responses = new RunningResponses({ ...base, findTools: options.findTools ?? noTools }, options.timings);
+  const responses = new RunningResponses(
+    { ...base, findTools: options.findTools ?? createMcpToolFinder({ db, mcp, clock }) },
+    options.timings,
+  );
   const deps: Deps = {
     ...base,
     auth: createAuth(base),

@@ -4,8 +4,11 @@ import { runTool, stoppedToolText, type Tool, type ToolBounds, type ToolResult }
 
 /** How one accepted call comes to its result: by its tool's policy (contract section 7), a person's word, and the tool itself. */
 
-/** A person's word on one call. `lost`: it was acted upon once already, or nobody knows of the question. */
-export type Word = { approved: boolean; reason: string | undefined } | 'lost';
+/**
+ * A person's word on one call. `lost`: it was acted upon once already, or nobody knows of the question. `parked`: the response is
+ * interrupted, and continued with the word when it comes.
+ */
+export type Word = { approved: boolean; reason: string | undefined } | 'lost' | 'parked';
 
 export type Approvals = {
   /** Makes the question durable and gives it its id. What it throws ends the turn. */
@@ -50,17 +53,18 @@ export async function askFor(
   return asked;
 }
 
-/** Runs a call to its result: what fails becomes an error text. */
+/** Runs a call to its result: what fails becomes an error text. Undefined when it goes on waiting, in a response to come. */
 export async function runCall(
   options: RunOptions,
   call: AcceptedCall,
   asked: Asked | undefined,
   { bounds, limit, signal }: RunBounds,
-): Promise<ToolResult> {
+): Promise<ToolResult | undefined> {
   if (asked === undefined) return { errorText: stoppedToolText };
   if (asked.policy === 'deny') return { errorText: deniedByPolicy };
   if (asked.policy === 'ask') {
     const refusal = await awaitWord(options, asked.approvalId, signal);
+    if (refusal === 'parked') return undefined;
     if (refusal !== undefined) return refusal;
   }
   const onFailure = options.onToolFailure ?? (() => undefined);
@@ -72,7 +76,7 @@ async function awaitWord(
   options: RunOptions,
   approvalId: string,
   signal: AbortSignal,
-): Promise<ToolResult | undefined> {
+): Promise<ToolResult | 'parked' | undefined> {
   let word: Word;
   try {
     word = (await options.approvals?.wait(approvalId, signal)) ?? 'lost';
@@ -80,6 +84,7 @@ async function awaitWord(
     if (signal.aborted) return { errorText: stoppedToolText };
     throw error;
   }
+  if (word === 'parked') return word;
   if (word === 'lost') return { errorText: 'Interrupted before the tool gave a result.' };
   const { approved, reason } = word;
   options.emit({

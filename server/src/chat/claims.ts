@@ -54,6 +54,7 @@ type LockedChat = {
   model_id: string | null;
   title_source: TitleSource;
   context_start_message_id: string | null;
+  mcp_server_ids: string[] | null;
 };
 
 /** Claims the input, or tells what became of it. `decision` overrides the admitted one while the response has not begun. */
@@ -160,27 +161,58 @@ export async function claimResumption(
       .where('state', 'in', ['interrupted', 'stopped', 'failed'])
       .executeTakeFirst();
     if (last === undefined) throw new ApiError('not_found', 'There is no response to continue');
-    const decision = overriddenBy(request.decision, last.decision);
     await applyPin(trx, chat, request.decision);
-    await restartMessage(trx, last.id);
-    const response = await trx
-      .updateTable('responses')
-      .set({
-        state: 'running',
-        replica: maker.replica,
-        generation: last.generation + 1,
-        first_seq: last.last_seq,
-        lease_until: leaseUntil(maker),
-        stop_requested: false,
-        end_frames: null,
-        ended_at: null,
-        decision: JSON.stringify(decision),
-      })
-      .where('id', '=', last.id)
-      .returningAll()
-      .executeTakeFirstOrThrow();
-    return claimed(chat, response);
+    return claimed(chat, await restart(trx, last, overriddenBy(request.decision, last.decision), maker));
   });
+}
+
+/** Continues the last response of the conversation if it was interrupted while it waited for a person, and has its answer. */
+export async function claimAnswered(deps: Pick<Deps, 'db'>, chatId: string, maker: Maker): Promise<ClaimOutcome> {
+  return inTransaction(deps.db, async (trx) => {
+    const chat = await lockingChat(trx, chatId)
+      .where('archived', '=', false)
+      .where('owner_id', 'in', trx.selectFrom('users').select('id').where('enabled', '=', true))
+      .executeTakeFirst();
+    if (chat === undefined || (await findRunning(trx, chat.id)) !== undefined) return { kind: 'nothing' };
+    const last = await trx
+      .selectFrom('responses')
+      .selectAll()
+      .where('id', '=', chat.active_message_id ?? '')
+      .where('chat_id', '=', chat.id)
+      .where('state', '=', 'interrupted')
+      .where('id', 'in', answeredResponses(trx))
+      .executeTakeFirst();
+    if (last === undefined) return { kind: 'nothing' };
+    return claimed(chat, await restart(trx, last, last.decision, maker));
+  });
+}
+
+function answeredResponses(trx: Queryable) {
+  return trx
+    .selectFrom('tool_approvals')
+    .select('response_id')
+    .where('answered_at', 'is not', null)
+    .where('settled_at', 'is', null);
+}
+
+async function restart(trx: Queryable, last: ResponseRow, decision: Decision, maker: Maker): Promise<ResponseRow> {
+  await restartMessage(trx, last.id);
+  return trx
+    .updateTable('responses')
+    .set({
+      state: 'running',
+      replica: maker.replica,
+      generation: last.generation + 1,
+      first_seq: last.last_seq,
+      lease_until: leaseUntil(maker),
+      stop_requested: false,
+      end_frames: null,
+      ended_at: null,
+      decision: JSON.stringify(decision),
+    })
+    .where('id', '=', last.id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
 }
 
 /** The running response of a conversation, if any. */
@@ -218,6 +250,7 @@ function lockingChat(trx: Queryable, chatId: string) {
       'model_id',
       'title_source',
       'context_start_message_id',
+      'mcp_server_ids',
     ])
     .select(sql<boolean>`${sql.raw(projectArchivedColumn('chats.project_id'))}`.as('project_archived'))
     .where('id', '=', chatId)
@@ -268,7 +301,8 @@ async function applyInput(
 
 function claimed(chat: LockedChat, response: ResponseRow): Claimed {
   const { context_start_message_id: contextStartMessageId, model_pinned: modelPinned, model_id: modelId } = chat;
-  return { kind: 'claimed', response, context: { contextStartMessageId, modelPinned, modelId } };
+  const context = { contextStartMessageId, modelPinned, modelId, mcpServerIds: chat.mcp_server_ids };
+  return { kind: 'claimed', response, context };
 }
 
 async function insertResponse(

@@ -9,6 +9,7 @@ import type { Deps } from '../deps.ts';
 import { EventStream } from '../http/event-stream.ts';
 import { type Handler, Reply, type RequestFacts, streamed } from '../http/handler.ts';
 import { assertOwnedMcpServers } from '../mcp/servers.ts';
+import { answerApproval } from './approvals.ts';
 import {
   type ClaimOutcome,
   claimInput,
@@ -90,6 +91,14 @@ export const postChatStop: Handler<Deps, Endpoints['postChatStop']> = async (dep
 /** PATCH /api/chats: here, as the files of a conversation that moves into a project go with it. */
 export const patchChat: Handler<Deps, Endpoints['patchChat']> = (deps, { actor, body }) =>
   updateChat(deps, actor.id, body.id, body, moveChatArtifacts);
+
+/** Answers a tool that waits; one whose response was interrupted meanwhile goes on here. */
+export const postChatApproval: Handler<Deps, Endpoints['postChatApproval']> = async (deps, { actor, params, body }) => {
+  await interruptExpired(deps, { chatId: params.chatId });
+  const { isRunning } = await answerApproval(deps, actor.id, params.chatId, body);
+  if (!isRunning) await deps.responses.continueAnswered(params.chatId);
+  return { ok: true };
+};
 
 export const deleteChat: Handler<Deps, Endpoints['deleteChat']> = async (deps, { actor, query }) => {
   await assertOwnedChat(deps.db.kysely, actor.id, query.id);

@@ -6,6 +6,7 @@ import { finishingMessage, readParts, saveParts } from '../conversations/message
 import { inTransaction, type Queryable } from '../db/pool.ts';
 import type { ResponseState } from '../db/tables.ts';
 import type { Deps } from '../deps.ts';
+import { voidingApprovals } from './approvals.ts';
 import type { Maker, ResponseRow } from './claims.ts';
 import { parseLines, sequence, toLines } from './frame-sequence.ts';
 import { nextInput, startAtOnce } from './inputs.ts';
@@ -65,7 +66,8 @@ async function endLocked(
   const endFrames: Frame[] =
     next === undefined ? end.frames : [...end.frames, { type: 'data-next', transient: true, data: next }];
   const sequenced = sequence(endFrames, end.seq);
-  const parts = end.parts ?? finishParts(await readParts(trx, response.id));
+  const keepsApprovals = end.state === 'interrupted';
+  const parts = end.parts ?? finishParts(await readParts(trx, response.id), { keepsApprovals });
   const message = {
     id: response.id,
     chatId: response.chat_id,
@@ -83,6 +85,7 @@ async function endLocked(
       where id = ${response.id} and generation = ${response.generation} and state = 'running' returning id
     ), logged as (${insertingFrames(response, end.pending)}),
     finished as (${finishingMessage(message)}),
+    voided as (${keepsApprovals ? sql`select 1` : voidingApprovals(response.id)}),
     touched as (${touchingChat(response.chat_id)})
     select pg_notify(${signalChannel}, ${`ended:${response.id}`}) from ended`.execute(trx);
   if (rows.length === 0) throw new LeaseLost();
@@ -198,6 +201,12 @@ export async function requestStop(
   });
 }
 
+/** Why a response that waits for a person's word has ended for now. */
+export const parkedError = {
+  code: 'interrupted',
+  message: 'This answer waits for your word on a tool, and goes on when you give it.',
+};
+
 export const interruptedError = {
   code: 'interrupted',
   message: 'The answer was cut off because the service stopped. Continue it, or ask again.',
@@ -253,9 +262,9 @@ async function interruptFromLog(deps: Pick<Deps, 'db'>, response: Interruptible,
     const logged = rows.length === 0 ? undefined : assemble(rows);
     await endLocked(trx, response, {
       state: 'interrupted',
-      parts: logged === undefined ? undefined : finishParts(logged.parts),
+      parts: logged === undefined ? undefined : finishParts(logged.parts, { keepsApprovals: true }),
       error: interruptedError,
-      frames: [...(logged?.closingFrames() ?? []), ...interruptedFrames()],
+      frames: [...(logged?.closingFrames({ keepsApprovals: true }) ?? []), ...interruptedFrames()],
       seq: rows.at(-1)?.seq_to ?? response.first_seq,
     });
   });

@@ -6,13 +6,16 @@ import type { TurnContext } from '../conversations/chats.ts';
 import { readMessage } from '../conversations/messages.ts';
 import { databaseUnavailable, isDatabaseUnavailable, mayPass } from '../db/pool.ts';
 import type { Deps } from '../deps.ts';
+import { insertApproval, waitForWord } from './approvals.ts';
+import type { Approvals, Word } from './call-run.ts';
 import type { Claimed, ResponseRow } from './claims.ts';
-import { type EndState, endResponse, interruptedError, saveCheckpoint } from './response-end.ts';
+import { type EndState, endResponse, interruptedError, parkedError, saveCheckpoint } from './response-end.ts';
 import { ResponseLog } from './response-log.ts';
 import type { RunningResponses } from './running-responses.ts';
 import { titleAfterFirstExchange } from './title-exchange.ts';
 import { sumUsage, type TurnResult } from './turn-loop.ts';
-import { type FindTools, type PreparedTurn, prepareTurn, runPreparedTurn } from './turn-request.ts';
+import { type FindTools, type Notice, type PreparedTurn, prepareTurn, runPreparedTurn } from './turn-request.ts';
+import { finishWaitingCalls, isWaitingCall } from './waiting-calls.ts';
 
 export type RunDeps = Pick<
   Deps,
@@ -35,6 +38,8 @@ type Ending = {
 
 const endRetryMs = 1_000;
 const endPatienceMs = 120_000;
+/** How long a response waits for a person before it is interrupted; it holds memory and its conversation. */
+const waitingMs = 3_600_000;
 
 /**
  * The making of one assistant message on this replica. It runs by itself from construction on: followers come and go through
@@ -59,6 +64,9 @@ export class ResponseRun {
   #modelId: string | undefined;
   /** What a response that is continued has cost before. */
   #earlierUsage: Usage | undefined;
+  #hasBegun = false;
+  #waiting = 0;
+  readonly #notices: Frame[] = [];
 
   constructor(deps: RunDeps, { response, context }: Omit<Claimed, 'kind'>) {
     this.#deps = deps;
@@ -76,6 +84,11 @@ export class ResponseRun {
   /** True once nothing more is written but the end itself. */
   get ending(): boolean {
     return this.#ending;
+  }
+
+  /** True while it waits for a person's word on a tool. */
+  get isWaiting(): boolean {
+    return this.#waiting > 0;
   }
 
   /** Stop: aborts the request to the provider now. */
@@ -100,8 +113,13 @@ export class ResponseRun {
   }
 
   #emit(frame: Frame): void {
+    if (frame.type !== 'start' && this.#notices.length > 0) {
+      for (const notice of this.#notices.splice(0)) this.log.append(notice);
+    }
     this.log.append(frame);
-    if (frame.type !== 'start' && frame.type !== 'start-step') this.#begin(undefined);
+    if (frame.type === 'start' || frame.type === 'start-step') return;
+    this.#hasBegun = true;
+    this.#begin(undefined);
   }
 
   async #run(): Promise<boolean> {
@@ -114,12 +132,14 @@ export class ResponseRun {
   }
 
   async #make(): Promise<Ending> {
-    const basis = await this.#replayEarlierParts();
+    const basis = await this.#basis();
+    if (this.#cut !== undefined) return this.#cutEnding();
     const turn = await prepareTurn(
       this.#deps,
       { response: this.response, context: this.#context },
       basis,
       this.#abort.signal,
+      (notice) => this.#notify(notice),
     );
     this.#modelId = turn.modelId;
     const result = await this.#turn(turn);
@@ -142,9 +162,60 @@ export class ResponseRun {
   #turn(turn: PreparedTurn): Promise<TurnResult> {
     return runPreparedTurn(this.#deps, turn, {
       emit: (frame) => this.#emit(frame),
-      checkpoint: () => saveCheckpoint(this.#deps, this.response, this.#parts()),
+      checkpoint: () => this.#checkpoint(),
+      approvals: this.#approvals,
       signal: this.#abort.signal,
     });
+  }
+
+  /** The parts that the turn goes on from. Calls that waited for a person when it was interrupted come to their end first. */
+  async #basis(): Promise<MessagePart[]> {
+    const parts = await this.#replayEarlierParts();
+    const waiting = parts.filter(isWaitingCall);
+    if (waiting.length === 0) return parts;
+    const turn = { response: this.response, context: this.#context };
+    const tools = await this.#deps.findTools(turn, this.#abort.signal, (notice) => this.#notify(notice));
+    const options = { emit: (frame: Frame) => this.#emit(frame), approvals: this.#approvals };
+    await finishWaitingCalls(options, waiting, tools, this.#abort.signal);
+    await this.#checkpoint();
+    return this.#parts();
+  }
+
+  #checkpoint(): Promise<void> {
+    return saveCheckpoint(this.#deps, this.response, this.#parts());
+  }
+
+  /** Said with the next frame: a failure before the first one is an HTTP error. */
+  #notify(notice: Notice): void {
+    const frame: Frame = { type: 'data-notice', data: notice };
+    if (this.#hasBegun) this.#emit(frame);
+    else this.#notices.push(frame);
+  }
+
+  readonly #approvals: Approvals = {
+    request: (call) => insertApproval(this.#deps.db.kysely, this.response, call),
+    wait: (approvalId, signal) => this.#awaitWord(approvalId, signal),
+  };
+
+  /** A response that waits too long, or while the service stops, is interrupted; the word continues it. */
+  async #awaitWord(approvalId: string, signal: AbortSignal): Promise<Word> {
+    const { responses, clock } = this.#deps;
+    const patience = new AbortController();
+    this.#waiting += 1;
+    if (responses.draining) this.interrupt();
+    clock.sleep(waitingMs, patience.signal).then(
+      () => this.interrupt(),
+      () => undefined,
+    );
+    try {
+      return await waitForWord({ ...this.#deps, signals: responses.signals }, this.response, approvalId, signal);
+    } catch (error) {
+      if (this.#cut === 'interrupted' || this.#cut === 'lost') return 'parked';
+      throw error;
+    } finally {
+      patience.abort();
+      this.#waiting -= 1;
+    }
   }
 
   /** Assembled from the log when they are needed, not at every token. */
@@ -163,7 +234,12 @@ export class ResponseRun {
   }
 
   #cutEnding(): Ending {
-    return this.#cut === 'stopped' ? { state: 'stopped' } : { state: 'interrupted', error: interruptedError };
+    if (this.#cut === 'stopped') return { state: 'stopped' };
+    return { state: 'interrupted', error: this.#parts().some(isWaitingCall) ? parkedError : interruptedError };
+  }
+
+  #finishedParts(state: EndState): MessagePart[] {
+    return finishParts(this.#parts(), { keepsApprovals: state === 'interrupted' });
   }
 
   async #finish(ending: Ending): Promise<boolean> {
@@ -193,7 +269,7 @@ export class ResponseRun {
       try {
         return await endResponse(this.#deps, this.response, {
           state: ending.state,
-          parts: this.#hasParts ? finishParts(this.#parts()) : undefined,
+          parts: this.#hasParts ? this.#finishedParts(ending.state) : undefined,
           error: ending.error,
           usage: metadata.usage,
           modelId: this.#modelId,

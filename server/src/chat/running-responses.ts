@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { type Claimed, type ClaimOutcome, claimNext, type Maker } from './claims.ts';
+import { findAnswered } from './approvals.ts';
+import { type Claimed, type ClaimOutcome, claimAnswered, claimNext, type Maker } from './claims.ts';
 import { dueChats } from './inputs.ts';
 import {
   dropOldFrames,
@@ -134,9 +135,18 @@ export class RunningResponses {
     if (outcome.kind === 'claimed') this.begin(outcome);
   }
 
+  /** Continues what waited for a person's word in the conversation, and has it now. */
+  async continueAnswered(chatId: string): Promise<void> {
+    if (this.#draining) return;
+    const outcome = await claimAnswered(this.#deps, chatId, this.maker);
+    if (outcome.kind === 'claimed') this.begin(outcome);
+  }
+
   /** Lets running responses finish for `milliseconds`, hands the rest over as `interrupted`, and stops all timers. */
   async drain(milliseconds: number): Promise<void> {
     this.#draining = true;
+    // A person may take longer than any patience here; what waits for one goes on after the restart.
+    for (const run of this.#runs.values()) if (run.isWaiting) run.interrupt();
     const waited = new AbortController();
     const patience = this.#deps.clock.sleep(milliseconds, waited.signal).catch(() => undefined);
     await Promise.race([this.#allDone(), patience]);
@@ -229,6 +239,9 @@ export class RunningResponses {
   async #dispatch(): Promise<void> {
     if (this.#draining) return;
     await this.#startEach(await dueChats(this.#deps.db.kysely, dueBatch));
+    for (const chatId of await findAnswered(this.#deps.db.kysely, dueBatch)) {
+      await this.continueAnswered(chatId).catch((error) => this.#failed('dispatch', error));
+    }
   }
 
   /** One conversation that cannot go on holds up no other. */

@@ -8,10 +8,11 @@ export type Signal =
   | { kind: 'frames'; ids: readonly string[] }
   | { kind: 'ended'; ids: readonly string[] }
   | { kind: 'stop'; ids: readonly string[] }
-  | { kind: 'input'; ids: readonly string[] };
+  | { kind: 'input'; ids: readonly string[] }
+  | { kind: 'approval'; ids: readonly string[] };
 
 type SignalKind = Signal['kind'];
-const kinds: readonly SignalKind[] = ['frames', 'ended', 'stop', 'input'];
+const kinds: readonly SignalKind[] = ['frames', 'ended', 'stop', 'input', 'approval'];
 export const signalChannel = 'homeport';
 /** NOTIFY takes less than 8,000 bytes; ids are at most 128 characters. */
 const idsPerSignal = 50;

@@ -137,15 +137,17 @@ async function callTools(
       accepted: read.input,
     };
   });
-  const asked = await askFor(options, calls, signal);
+  const asked = await orCut(writer, () => askFor(options, calls, signal));
   await checkpoint(options, writer);
   const limit = createLimiter(bounds.maxParallelTools);
   await Promise.all(
     calls.map(async (call) => {
       if (call.tool === undefined || call.accepted === undefined) return;
       const { tool, accepted: input } = call;
-      call.result = await runCall(options, { ...call, tool, input }, asked.get(call.id), { bounds, limit, signal });
-      writer.setResult(call.id, call.result);
+      const result = await runCall(options, { ...call, tool, input }, asked.get(call.id), { bounds, limit, signal });
+      if (result === undefined) return;
+      call.result = result;
+      writer.setResult(call.id, result);
     }),
   );
   await checkpoint(options, writer);
@@ -154,8 +156,12 @@ async function callTools(
 
 /** A turn that may not go on still leaves no open parts behind. */
 async function checkpoint(options: TurnOptions, writer: StepWriter): Promise<void> {
+  await orCut(writer, async () => options.onCheckpoint?.());
+}
+
+async function orCut<T>(writer: StepWriter, work: () => Promise<T>): Promise<T> {
   try {
-    await options.onCheckpoint?.();
+    return await work();
   } catch (error) {
     writer.cut(stoppedToolText);
     throw error;

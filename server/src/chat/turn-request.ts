@@ -4,8 +4,10 @@ import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
 import { resolveCredentials, type StoredProvider } from '../catalogue/credentials.ts';
 import { type ResolvedModel, resolveModel } from '../catalogue/model-choice.ts';
 import { readBranchNewestFirst } from '../conversations/branches.ts';
+import type { TurnContext } from '../conversations/chats.ts';
 import type { Deps } from '../deps.ts';
 import { withAttachments } from './attachments.ts';
+import type { Approvals } from './call-run.ts';
 import type { Claimed, ResponseRow } from './claims.ts';
 import { type FittedContext, fitContext } from './context-window.ts';
 import { type ChatMessage, toProviderMessages } from './provider-messages.ts';
@@ -18,8 +20,15 @@ import { type AskModel, runTurn, type TurnResult } from './turn-loop.ts';
 
 type TurnDeps = Pick<Deps, 'artifactStore' | 'config' | 'db' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics'>;
 
-/** Finds the tools of a response. Until workspaces and MCP servers bring theirs there are none. */
-export type FindTools = (response: ResponseRow, signal: AbortSignal) => Promise<Tool[]>;
+/** A word to the person within the answer. */
+export type Notice = { code: string; message: string };
+
+/** Finds the tools of a response; `notify` tells the person what is left out, then or while the tools are used. */
+export type FindTools = (
+  turn: { response: ResponseRow; context: TurnContext },
+  signal: AbortSignal,
+  notify: (notice: Notice) => void,
+) => Promise<Tool[]>;
 
 export type PreparedTurn = {
   modelId: string;
@@ -45,11 +54,12 @@ export async function prepareTurn(
   { response, context: chat }: Omit<Claimed, 'kind'>,
   basis: readonly MessagePart[],
   signal: AbortSignal,
+  notify: (notice: Notice) => void,
 ): Promise<PreparedTurn> {
   const modelId = chosenModel(response, chat);
   const [resolved, tools] = await Promise.all([
     resolveModel(deps, catalogueOwner(deps.config, response.owner_id), { modelId }),
-    deps.findTools(response, signal),
+    deps.findTools({ response, context: chat }, signal, notify),
   ]);
   const messages = continuation(basis);
   const branch = readBranchNewestFirst(deps.db, {
@@ -154,7 +164,12 @@ function measured({ egress, metrics }: TurnDeps): ProviderRequest {
   };
 }
 
-export type TurnHooks = { emit: (frame: Frame) => void; checkpoint: () => Promise<void>; signal: AbortSignal };
+export type TurnHooks = {
+  emit: (frame: Frame) => void;
+  checkpoint: () => Promise<void>;
+  approvals: Approvals;
+  signal: AbortSignal;
+};
 
 export function runPreparedTurn(deps: TurnDeps, turn: PreparedTurn, hooks: TurnHooks): Promise<TurnResult> {
   return runTurn(
@@ -166,6 +181,7 @@ export function runPreparedTurn(deps: TurnDeps, turn: PreparedTurn, hooks: TurnH
       emit: hooks.emit,
       createId: randomUUIDv7,
       onCheckpoint: hooks.checkpoint,
+      approvals: hooks.approvals,
       onToolFailure: (toolName, error) => deps.log.warn({ toolName, cause: error }, 'tool failed'),
     },
     hooks.signal,

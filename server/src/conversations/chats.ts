@@ -182,7 +182,13 @@ export async function deleteOwnedChat(deps: Pick<Deps, 'db'>, ownerId: string, c
 }
 
 /** What a turn needs to know of its conversation. */
-export type TurnContext = { contextStartMessageId: string | null; modelPinned: boolean; modelId: string | null };
+export type TurnContext = {
+  contextStartMessageId: string | null;
+  modelPinned: boolean;
+  modelId: string | null;
+  /** Null: all of the owner's. */
+  mcpServerIds: string[] | null;
+};
 
 /** The statement that notes activity in a conversation. */
 export function touchingChat(chatId: string): RawBuilder<unknown> {
