@@ -1,5 +1,4 @@
 import { type Endpoints, endpoints } from '@homeport/contracts/endpoints';
-import { ApiError } from '@homeport/contracts/errors';
 import {
   deleteInvitation,
   getAdminUsers,
@@ -86,10 +85,6 @@ const healthTimeoutMs = 1_500;
 
 /** Made once: it takes tens of milliseconds, and anybody may ask for it. */
 let description: ReturnType<typeof openapiDocument> | undefined;
-
-const notBuilt = (): never => {
-  throw new ApiError('not_found', 'There is nothing at this address');
-};
 
 /** EVERY endpoint, one line each: the contract's row is answered by this handler. */
 export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]> } = {

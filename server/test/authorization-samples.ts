@@ -363,7 +363,6 @@ export const samples: Record<EndpointName, Sample> = {
     request: () => ({ body: { tiers: [{ value: 1, label: 'Only' }] } }),
   }),
 
-  // Being built: each line is replaced by its sample, and taken out of `beingBuilt`.
   getAdminConfig: nothing,
   postAdminConfig: {
     ...nothing,
@@ -446,11 +445,18 @@ export const samples: Record<EndpointName, Sample> = {
       'body.users.*.providers.*.models.*.providerModelId': { names: 'text' },
     },
   },
-  postChatApproval: nothing,
+  postChatApproval: {
+    request: ({ records }) => ({
+      params: { chatId: records.askedChat },
+      body: { approvalId: records.approval, approved: false },
+    }),
+    own: 200,
+    ids: { 'params.chatId': { names: 'askedChat' }, 'body.approvalId': { names: 'approval' } },
+  },
 };
 
 /** Rows whose handlers are being built: the matrix leaves them out. */
-export const beingBuilt: readonly EndpointName[] = ['postChatApproval'];
+export const beingBuilt: readonly EndpointName[] = [];
 
 /** Every place of a request that holds an id, found in its schemas: `query.id`, `body.message.id`, `body.mcpServerIds.*`. */
 export function idPlaces(spec: EndpointSpec): string[] {

@@ -45,6 +45,9 @@ export type Records = {
   provider: string;
   model: string;
   mcpServer: string;
+  /** A conversation whose answer waits for a word on a tool, and the question. */
+  askedChat: string;
+  approval: string;
   /** A session other than the one that calls. */
   session: string;
   /** A project that its records' person owns, and the id of another member of it. */
@@ -116,7 +119,25 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     await putMember({ db: database }, userId, { projectId: project, email: other.email, role: 'member' }, operator);
     const made = { chat, message, answer: answered, input, provider: providerId, model, artifact, session: session.id };
     const mcpServer = await makeMcpServer(userId);
-    return { ...made, project, member: other.id, mcpServer, ...(await makePerson(userId)) };
+    const asked = await makeQuestion(userId);
+    return { ...made, project, member: other.id, mcpServer, ...asked, ...(await makePerson(userId)) };
+  }
+
+  async function makeQuestion(userId: string): Promise<{ askedChat: string; approval: string }> {
+    const askedChat = await makeChat(database, userId);
+    const messageId = await say(database, { chatId: askedChat, parentId: null, text: 'Do it' });
+    const approval = randomUUIDv7();
+    const response = randomUUIDv7();
+    await database.pool.query(
+      `insert into responses (id, chat_id, message_id, owner_id, state, replica, lease_until, decision)
+       values ($1, $2, $3, $4, 'running', 'elsewhere', now() + interval '1 day', '{}')`,
+      [response, askedChat, messageId, userId],
+    );
+    await database.pool.query(
+      `insert into tool_approvals (id, response_id, chat_id, tool_call_id, tool_name) values ($1, $2, $3, 'call', 'tool')`,
+      [approval, response, askedChat],
+    );
+    return { askedChat, approval };
   }
 
   async function makeMcpServer(userId: string): Promise<string> {
