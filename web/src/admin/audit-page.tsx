@@ -13,7 +13,7 @@ import { EmptyState, Section } from '../settings/section.tsx';
 import { auditQuery, directoryQuery } from './admin-queries.ts';
 import classes from './audit.module.css';
 import { AuditRow } from './audit-row.tsx';
-import { type AuditArea, areaOf, auditAreas, auditWords, groupByDay, sentenceOf } from './audit-words.ts';
+import { type AuditArea, areaOf, auditAreas, auditWords, groupByDay, namedTargets, sentenceOf } from './audit-words.ts';
 import { MoreButton } from './more-button.tsx';
 
 /** `/settings/admin/audit` */
@@ -25,7 +25,7 @@ export function AuditPage() {
   const [area, setArea] = useState<AuditArea>('all');
   const events = query.data?.pages.flatMap((page) => page.events) ?? [];
   const words = searchWords(text);
-  const known = names ?? new Map();
+  const known = new Map([...namedTargets(events), ...(names ?? [])]);
   const shown = events.filter((event) => {
     if (area !== 'all' && areaOf(event.action) !== area) return false;
     if (words.length === 0) return true;

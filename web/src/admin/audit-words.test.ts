@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AuditEvent } from '@homeport/contracts/admin';
+import { auditActions } from '@homeport/contracts/audit';
+import { texts } from '../locales/en-admin.ts';
 import { areaOf, auditWords, detailText, groupByDay, sentenceOf } from './audit-words.ts';
 
 const names = new Map([['u1', { name: 'Ada', email: 'ada@example.org' }]]);
@@ -29,6 +31,29 @@ test('people are named as far as they are known', () => {
     sentenceOf(event({ actorId: '0193c2a0-0000-7000-8000-00000000beef', targetId: null }), names, t),
     'audit.is.user.created …00000000beef ',
   );
+});
+
+test('every act of the log has a sentence: a new one needs a text in en-admin.ts and de-admin.ts', () => {
+  const ids = new Set(Object.keys(texts));
+  assert.deepEqual(
+    auditActions.filter((action) => !ids.has(`audit.is.${action}`)),
+    [],
+  );
+});
+
+test('a change of an account says which', () => {
+  const cases: [AuditEvent['details'], string][] = [
+    [{ changed: ['enabled'], enabled: false }, 'audit.is.user.updated.disabled'],
+    [{ changed: ['enabled'], enabled: true }, 'audit.is.user.updated.enabled'],
+    [{ changed: ['role'], role: 'admin' }, 'audit.is.user.updated.admin'],
+    [{ changed: ['role'], role: 'user' }, 'audit.is.user.updated.user'],
+    [{ changed: ['password'] }, 'audit.is.user.updated.password'],
+    [{ changed: ['name', 'role'], role: 'user' }, 'audit.is.user.updated'],
+    [{}, 'audit.is.user.updated'],
+  ];
+  for (const [details, id] of cases) {
+    assert.equal(sentenceOf(event({ action: 'user.updated', targetId: 'u1', details }), names, t), `${id} Ada Ada`);
+  }
 });
 
 test('an action that is new here still has a sentence', () => {

@@ -18,7 +18,6 @@ const areas: Record<string, AuditArea> = {
   provider: 'catalogue',
   model: 'catalogue',
   model_tiers: 'catalogue',
-  mcp: 'catalogue',
   mcp_server: 'catalogue',
 };
 
@@ -30,11 +29,27 @@ export function areaOf(action: string): AuditArea {
 /** The sentence of an event; an action without one is shown by its name. */
 export function sentenceOf(event: AuditEvent, names: Names, t: Translate): string {
   const values = { actor: actorOf(event, names, t), target: targetOf(event, names) };
-  const isNobody = event.action === 'session.sign_in_failed' && event.targetId === null;
-  const id = sentenceId(isNobody ? `${event.action}.unknown` : event.action);
+  const id = sentenceId(actionInFull(event));
   const sentence = t(id, values);
   // An id without a text comes back as it is.
   return sentence === id ? t('audit.is.other', { ...values, action: event.action.replace(/[._]/g, ' ') }) : sentence;
+}
+
+/** The action, with what it did where one sentence would say too little. */
+function actionInFull({ action, targetId, details }: AuditEvent): string {
+  if (action === 'session.sign_in_failed') return targetId === null ? `${action}.unknown` : action;
+  if (action !== 'user.updated') return action;
+  const changed = changedFields(details);
+  if (changed.length !== 1) return action;
+  if (changed[0] === 'enabled') return `${action}.${details.enabled === true ? 'enabled' : 'disabled'}`;
+  if (changed[0] === 'role') return `${action}.${details.role === 'admin' ? 'admin' : 'user'}`;
+  return changed[0] === 'password' ? `${action}.password` : action;
+}
+
+/** The names of the fields that an event says were changed. */
+export function changedFields(details: AuditEvent['details']): string[] {
+  const { changed } = details;
+  return Array.isArray(changed) ? changed.filter((name) => typeof name === 'string') : [];
 }
 
 function sentenceId(action: string): TextId {
@@ -44,6 +59,16 @@ function sentenceId(action: string): TextId {
 export function actorOf({ actorId }: AuditEvent, names: Names, t: Translate): string {
   if (actorId === null) return t('audit.nobody');
   return names.get(actorId)?.name ?? shortId(actorId);
+}
+
+/** Names of things that other events of the log call by name. */
+export function namedTargets(events: readonly AuditEvent[]): Names {
+  const names = new Map<string, { name: string; email: string }>();
+  for (const { targetId, details } of events) {
+    const name = details.name ?? details.displayName;
+    if (targetId !== null && typeof name === 'string' && !names.has(targetId)) names.set(targetId, { name, email: '' });
+  }
+  return names;
 }
 
 function targetOf({ targetId, details }: AuditEvent, names: Names): string {
