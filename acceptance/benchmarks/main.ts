@@ -10,6 +10,7 @@ import { measureList } from './page-list.ts';
 import { measureLoad } from './page-load.ts';
 import { measureThread } from './page-thread.ts';
 import { pinSelf } from './processes.ts';
+import { measureProvision } from './provision.ts';
 import { measureReads } from './reads.ts';
 import { Report } from './report.ts';
 import { measureBrowser, measureSize } from './size.ts';
@@ -27,6 +28,7 @@ const parts: Record<string, (bench: Bench) => Promise<void>> = {
   capacity: measureCapacity,
   turns: measureTurns,
   reads: measureReads,
+  provision: measureProvision,
   memory: measureMemory,
   start: measureStart,
   idle: measureIdle,
