@@ -131,6 +131,27 @@ test('a model is searched, kept for the conversation or used once', async ({
   });
 });
 
+test('few models need no search; the keys are those of a list', async ({ page, person, installation, provider }) => {
+  await addModels(person.caller, provider, ['echo', 'reason', 'think']);
+  await page.goto(installation.url);
+  const picker = page.getByRole('button', { name: /^Model:/ });
+  await picker.focus();
+  await page.keyboard.press('Enter');
+  const list = page.getByRole('listbox', { name: 'Choose a model' });
+  await expect(list).toBeFocused();
+  await expect(page.getByRole('combobox')).toHaveCount(0);
+  await page.keyboard.press('End');
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('Space');
+  await expect(picker).toHaveAccessibleName('Model: reason');
+  await expect(picker).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(list).toBeFocused();
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Enter');
+  await expect(picker).toHaveAccessibleName('Model: echo');
+});
+
 async function tierOf(caller: Caller, id: string, tier: number): Promise<void> {
   await caller.must('PATCH', '/api/models', { id, tier });
 }

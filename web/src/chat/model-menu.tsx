@@ -61,8 +61,10 @@ export function ModelMenu({ catalogue, chosenId, keeps, onChoose, onKeeps, butto
     if (next !== undefined) setAt(next);
     else if (active) choose(active);
   };
-  // The focus is in the field, or in the list where there is none; either names the active option.
-  const held = { onKeyDown, 'aria-activedescendant': activeId, 'data-autofocus': true };
+  // The focus is in the field, or in the list where there is none; either names the active option. On a touch screen the
+  // field waits until it is touched: it would bring up the keyboard over the list.
+  const held = { onKeyDown, 'aria-activedescendant': activeId };
+  const startsInField = hasSearch && !matchMedia('(pointer: coarse)').matches;
   return (
     <Popover
       opened
@@ -87,6 +89,7 @@ export function ModelMenu({ catalogue, chosenId, keeps, onChoose, onKeeps, butto
             <Search size={15} aria-hidden />
             <input
               {...held}
+              data-autofocus={startsInField || undefined}
               value={text}
               onChange={(event) => {
                 setText(event.currentTarget.value);
@@ -109,7 +112,9 @@ export function ModelMenu({ catalogue, chosenId, keeps, onChoose, onKeeps, butto
           role="listbox"
           aria-label={t('model.choose')}
           className={classes.list}
-          {...(hasSearch ? { tabIndex: -1 } : { ...held, tabIndex: 0 })}
+          {...held}
+          data-autofocus={startsInField ? undefined : true}
+          tabIndex={hasSearch ? -1 : 0}
         >
           {groups.map((group) => (
             // biome-ignore lint/a11y/useSemanticElements: options of a listbox are grouped by role
