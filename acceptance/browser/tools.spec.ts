@@ -47,7 +47,7 @@ test('a server is added, read, trusted, changes, and is trusted again only as it
   const review = page.getByRole('dialog', { name: 'Tools of Numbers' });
   await test.step('every definition is read before the way to trust it comes', async () => {
     await expect(review).toContainText('Looks a number up.');
-    const texts = await review.innerText();
+    const texts = (await review.textContent()) ?? '';
     expect(texts.indexOf('Input schema')).toBeLessThan(texts.indexOf('Trust this tool'));
     await expectAccessible(page);
     await review.getByRole('button', { name: 'Not now' }).click();
