@@ -76,7 +76,11 @@ async function asPerson(name: EndpointName, person: Actor): Promise<Sent> {
 function lookingFor(spec: EndpointSpec, own: Sent): Sent[] {
   if (spec.method !== 'GET') return [];
   const queries = ['pelican', words.title].flatMap((q): Record<string, string>[] => [{ q }, { q, archived: '1' }]);
-  return [...queries, { archived: '1' }, { all: '1' }].map((query) => ({ ...own, query: { ...own.query, ...query } }));
+  const tried = [...queries, {}, { archived: '1' }, { all: '1' }];
+  return tried.flatMap((query) => [
+    { ...own, query },
+    { ...own, query: { ...own.query, ...query } },
+  ]);
 }
 
 function withId(request: Sent, place: string, id: string): Sent {
