@@ -108,6 +108,23 @@ test('a state is good once, in the browser that began, and not for long', async 
   assert.deepEqual(await comeBack(app, late, old), refused('state_mismatch'));
 });
 
+test('sign-ins that nobody ends leave nothing behind, however many', async () => {
+  const { pool } = database.database;
+  const count = async () => (await pool.query('select count(*)::int as begun from verifications')).rows[0].begun;
+  await pool.query('delete from verifications');
+  for (let index = 0; index < 5; index += 1) await begin(world.app, openBrowser());
+  await pool.query(`update verifications set expires_at = now() - interval '1 second'`);
+  const last = openBrowser();
+  const address = world.idp.agree(await begin(world.app, last));
+  assert.equal(await count(), 1);
+  await pool.query(`insert into verifications (id, identifier, value, expires_at)
+    select '0' || n, 'x', 'x', now() + interval '1 hour' from generate_series(1, 10010) n`);
+  await begin(world.app, openBrowser());
+  assert.equal(await count(), 10_000);
+  assert.deepEqual(await comeBack(world.app, last, address), welcome, 'the newest stay');
+  await pool.query('delete from verifications');
+});
+
 test('a code is good once, with the verifier and the address that it was given for', async () => {
   const { app, idp } = world;
   const first = openBrowser();

@@ -1,5 +1,6 @@
 import { type OidcRefusal, oidcRefusals } from '@homeport/contracts/accounts';
 import { ApiError } from '@homeport/contracts/errors';
+import { sql } from 'kysely';
 import { recordEvent } from '../audit.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { openClientSecret } from '../settings/oidc.ts';
@@ -44,6 +45,7 @@ export async function beginOidcSignIn(
     headers: headersOf(request),
     returnHeaders: true,
   });
+  await pruneBegun(deps);
   return { url: answer.response.url ?? '', cookies: answer.headers.getSetCookie() };
 }
 
@@ -104,6 +106,21 @@ async function findFederation(
     outcome.refusal = refusalOfError(error);
     return undefined;
   }
+}
+
+/** Sign-ins that were begun and never ended: so many are kept at once, and each new one takes some old ones with it. */
+const begunMax = 10_000;
+const prunedAtOnce = 20;
+
+/** Anybody may begin a sign-in, and each begins with a row. The ids are in the order of time, so the oldest are found at once. */
+async function pruneBegun({ db, clock }: OidcSignInDeps): Promise<void> {
+  await sql`
+    with oldest as (select id, expires_at from verifications order by id limit ${prunedAtOnce}),
+      beyond as (select id from verifications order by id desc offset ${begunMax} limit ${prunedAtOnce})
+    delete from verifications where id in (
+      select id from oldest where expires_at <= ${new Date(clock.now())} union all select id from beyond)`.execute(
+    db.kysely,
+  );
 }
 
 async function loadFederation(deps: OidcSignInDeps, key: string, origin: string): Promise<Federation | undefined> {
