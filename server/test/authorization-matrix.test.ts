@@ -6,7 +6,8 @@ import { type EndpointName, endpoints } from '@homeport/contracts/endpoints';
 import { type ErrorCode, errorStatus } from '@homeport/contracts/errors';
 import type { Json } from './app.ts';
 import { formBody } from './artifact-makers.ts';
-import { beingBuilt, type IdRule, idPlaces, type SampleRequest, samples } from './authorization-samples.ts';
+import { idPlaces } from './authorization-ids.ts';
+import { beingBuilt, type IdRule, type SampleRequest, samples } from './authorization-samples.ts';
 import {
   type Actor,
   type ActorKind,
