@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Page } from '@playwright/test';
+import type { BrowserContext, Page } from '@playwright/test';
 import { administrator, scratchFolder, setUp, startProduct, startProgram } from '../product.ts';
 import { expectAccessible, expectAccessibleHere, expectNoSidewaysScroll } from './accessible.ts';
 import { end, expect, giveCookie, password, signIn, signInElsewhere, test } from './fixtures.ts';
@@ -75,10 +75,60 @@ test('users: made with a password to hand over, found, switched, shut out and le
   await expect(page.getByRole('heading', { name: 'Tools of Grace Hopper' })).toBeVisible();
 });
 
-test('users: a switch for all is asked first; the last administrator stays', async ({ page, installation, person }) => {
+test('users: somebody’s catalogue is set up, also where that user may not', async ({
+  page,
+  context,
+  installation,
+  person,
+  provider,
+}) => {
+  await installation.query(`update users set provider_settings_enabled = false where email = '${person.email}'`);
+  await giveAdministrator(context, installation.url);
   await page.goto(`${installation.url}/settings/admin/users`);
-  await giveAdministrator(page, installation.url);
-  await page.reload();
+  await page.getByLabel('Search by name or address').fill(person.email);
+  await page.getByRole('link', { name: 'Somebody' }).click();
+  const tabs = page.getByRole('navigation', { name: 'What belongs to Somebody' });
+  await tabs.getByRole('link', { name: 'Models' }).click();
+  await page.getByRole('link', { name: 'Add a provider' }).click();
+  await page.getByRole('button', { name: 'Add provider' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Ollama').click();
+  await dialog.getByLabel('Name', { exact: true }).fill('Box');
+  await dialog.getByLabel('Base URL').fill(provider);
+  await dialog.getByRole('button', { name: 'Test connection' }).click();
+  await expect(dialog.getByRole('status')).toContainText('It works');
+  await dialog.getByRole('button', { name: 'Add provider' }).click();
+  await dialog.getByRole('checkbox', { name: 'echo' }).check();
+  await dialog.getByRole('checkbox', { name: 'reason' }).check();
+  await dialog.getByRole('button', { name: 'Add 2 models' }).click();
+  await expect(page.getByText('2 models', { exact: true })).toBeVisible();
+  await expectAccessibleHere(page);
+  await tabs.getByRole('link', { name: 'Models' }).click();
+  await page.getByRole('switch', { name: 'Use echo' }).press('Space');
+  await expect(page.getByText('is the default now.')).toBeVisible();
+  await tabs.getByRole('link', { name: 'Tiers' }).click();
+  await page.getByLabel('Name of tier 1').fill('Small');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByText('Saved.')).toBeVisible();
+
+  const theirs = await person.caller.must('GET', '/api/providers');
+  expect(theirs.modelTiers[0].label).toBe('Small');
+  expect(theirs.providers[0].models).toMatchObject([
+    { providerModelId: 'echo', enabled: false },
+    { providerModelId: 'reason', isDefault: true },
+  ]);
+  const own = await (await signInElsewhere(installation.url, administrator.email)).must('GET', '/api/providers');
+  expect(own).toMatchObject({ providers: [], modelTiers: [{ label: 'Low' }, {}, {}, {}] });
+});
+
+test('users: a switch for all is asked first; the last administrator stays', async ({
+  page,
+  context,
+  installation,
+  person,
+}) => {
+  await giveAdministrator(context, installation.url);
+  await page.goto(`${installation.url}/settings/admin/users`);
   await page.getByRole('button', { name: 'Tool settings: switch off for all' }).click();
   const dialog = page.getByRole('dialog');
   await expect(dialog).toContainText('Accounts made later are not touched.');
@@ -341,8 +391,8 @@ async function readUser(installation: { query: (sql: string) => Promise<(string 
 }
 
 /** `person` signs itself in in the same browser; the administrator's turn again. */
-async function giveAdministrator(page: Page, url: string): Promise<void> {
-  await giveCookie(page.context(), url, await signInElsewhere(url, administrator.email));
+async function giveAdministrator(context: BrowserContext, url: string): Promise<void> {
+  await giveCookie(context, url, await signInElsewhere(url, administrator.email));
 }
 
 function selected(page: Page): Promise<string> {

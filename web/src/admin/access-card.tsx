@@ -7,7 +7,8 @@ import { Notice } from '../forms/notice.tsx';
 import { showFailure, showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
 import { Card } from '../settings/section.tsx';
-import { type AccountChoices, AccountSwitches } from './account-fields.tsx';
+import { type AccountChoices, AccountSwitches, useIsManaged } from './account-fields.tsx';
+import classes from './admin.module.css';
 import { changeUser } from './admin-queries.ts';
 
 type Change = Partial<Pick<AccountChoices, 'providerSettingsEnabled' | 'mcpSettingsEnabled'>>;
@@ -16,6 +17,7 @@ type Change = Partial<Pick<AccountChoices, 'providerSettingsEnabled' | 'mcpSetti
 export function AccessCard({ user }: { user: ManagedUser }) {
   const t = useText();
   const queries = useQueryClient();
+  const isManaged = useIsManaged();
   const [shown, setShown] = useState<Change>({});
   const change = async (next: Change, isUndo = false) => {
     setShown(next);
@@ -35,7 +37,12 @@ export function AccessCard({ user }: { user: ManagedUser }) {
   };
   return (
     <Card title={t('users.access')} text={t('users.accessText')}>
-      {user.role === 'admin' ? <Notice kind="info">{t('users.accessAdmin')}</Notice> : null}
+      {user.role === 'admin' || isManaged ? (
+        <div className={classes.notices}>
+          {user.role === 'admin' ? <Notice kind="info">{t('users.accessAdmin')}</Notice> : null}
+          {isManaged ? <Notice kind="info">{t('users.accessManaged')}</Notice> : null}
+        </div>
+      ) : null}
       <AccountSwitches
         values={{ ...user, ...shown }}
         onChange={({ providerSettingsEnabled, mcpSettingsEnabled }) =>

@@ -95,6 +95,8 @@ export const texts: Record<keyof typeof english, string> = {
   'users.access': 'Was dieses Konto selbst ändern darf',
   'users.accessText': 'Änderungen gelten sofort.',
   'users.accessAdmin': 'Die Verwaltung darf Anbieter und Werkzeuge in jedem Fall ändern.',
+  'users.accessManaged':
+    'Diese Installation hat einen Katalog für alle. Er wird unter Anbieter, Modelle und Stufen in deinen eigenen Einstellungen geändert.',
   'users.switched': 'Für {name} geändert.',
   'users.passwordText': 'Ein neues beendet alle Sitzungen dieses Kontos.',
   'users.passwordNone': 'Dieses Konto hat noch keines: Es kommt nur über Single Sign-on herein.',

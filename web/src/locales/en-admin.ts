@@ -89,6 +89,8 @@ export const texts = {
   'users.access': 'What this user may change alone',
   'users.accessText': 'Changes are in effect at once.',
   'users.accessAdmin': 'Administrators may change providers and tools in any case.',
+  'users.accessManaged':
+    'This installation keeps one catalogue for everybody. It is changed under Providers, Models and Tiers in your own settings.',
   'users.switched': 'Changed for {name}.',
   'users.passwordText': 'A new one ends all sessions of this user.',
   'users.passwordNone': 'This account has none yet: it can only come in by single sign-on.',
