@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { checkCoverage } from './coverage-rules.mjs';
 import { checkImportRules } from './import-rules.mjs';
 import { listFiles } from './source-text.mjs';
 import { checkDocumentPaths, checkFileLengths, checkLockfile } from './text-rules.mjs';
@@ -8,7 +9,7 @@ import { checkDocumentPaths, checkFileLengths, checkLockfile } from './text-rule
 const root = dirname(import.meta.dirname);
 const workspaces = ['contracts', 'server', 'workspace', 'web', 'acceptance'];
 
-/** Types, style, import rules, lengths, document paths, settings page and lockfile. Returns true when all hold. */
+/** Types, style, import rules, lengths, document paths, coverage table, settings page and lockfile. Returns true when all hold. */
 export async function check() {
   const types = workspaces
     .filter((name) => existsSync(join(root, name, 'tsconfig.json')) && hasSources(name))
@@ -20,6 +21,7 @@ export async function check() {
     { name: 'file lengths', work: lengths },
     { name: 'document paths', work: () => report(checkDocumentPaths(root)) },
     { name: 'settings page and release', work: settings },
+    { name: 'coverage', work: coverage },
     { name: 'lockfile', work: () => report(checkLockfile(root)) },
   ];
   const results = await Promise.all(parts.map(runPart));
@@ -61,6 +63,17 @@ async function settings() {
   try {
     const { checkSettings } = await import('./settings-page.mjs');
     return report(checkSettings());
+  } catch (error) {
+    return `${error}\n`;
+  }
+}
+
+/** Reads the endpoint table: a fault in that is for the type check to explain. */
+async function coverage() {
+  try {
+    const { problems, open } = await checkCoverage(root);
+    if (open > 0) console.log(`  note  coverage: ${open} rows are open (issue of workspaces)`);
+    return report(problems);
   } catch (error) {
     return `${error}\n`;
   }
