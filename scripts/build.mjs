@@ -46,6 +46,8 @@ async function buildServer() {
     outdir: out,
     outExtension: { '.js': '.mjs' },
     bundle: true,
+    // What is imported on demand, such as the S3 client, stays out of the way of those who do not use it.
+    splitting: true,
     platform: 'node',
     target: 'node24',
     format: 'esm',

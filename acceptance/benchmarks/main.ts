@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { measureArtifacts } from './artifacts.ts';
 import { Bench } from './bench.ts';
 import { measureCapacity } from './capacity.ts';
 import { measureFirstToken } from './first-token.ts';
@@ -30,6 +31,7 @@ const parts: Record<string, (bench: Bench) => Promise<void>> = {
   reads: measureReads,
   provision: measureProvision,
   memory: measureMemory,
+  artifacts: measureArtifacts,
   start: measureStart,
   idle: measureIdle,
   browser: measureBrowser,

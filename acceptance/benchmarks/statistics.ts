@@ -50,3 +50,9 @@ export class Histogram {
     return Number.NaN;
   }
 }
+
+/** The value that this share of the others does not exceed. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { connect } from 'node:net';
+import { Readable } from 'node:stream';
+import { after, before, test } from 'node:test';
+import { sweepBlobs } from '../src/artifacts/blobs.ts';
+import { createS3Store } from '../src/artifacts/stores/s3.ts';
+import { type SignedIn, startTestApp, type TestApp } from './app.ts';
+import { createChat, formBody, paths, put, upload } from './artifact-makers.ts';
+import { type S3Server, s3Credentials, startS3Server } from './fakes/s3-server.ts';
+
+/** The store in a bucket, against a real S3-compatible server. */
+
+let s3: S3Server;
+let app: TestApp;
+let user: SignedIn;
+before(async () => {
+  s3 = await startS3Server();
+  app = await startTestApp({
+    config: {
+      ...{ artifactStore: `s3://${s3.bucket}/some/folder`, awsEndpoint: s3.url, ...s3Credentials },
+      artifactMaxUploadBytes: 40 * 1024 * 1024,
+    },
+  });
+  user = await app.signIn();
+});
+after(async () => {
+  await app.stop();
+  await s3.close();
+});
+
+/** Objects that are there as a whole. */
+const objects = () =>
+  readdirSync(s3.folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('_object'))
+    .sort();
+
+test('files of one request and of many parts are stored, read in ranges, and deleted', async () => {
+  const chatId = await createChat(user);
+  const present = objects().length;
+  for (const size of [0, 5, 8 * 1024 * 1024, 20 * 1024 * 1024 + 7]) {
+    const bytes = randomBytes(size);
+    const { status, body, text } = await upload(user, { chatId }, { name: `${size}.bin`, bytes });
+    assert.equal(status, 201, text);
+    const query = new URLSearchParams({ chatId, id: body.artifact.id });
+    const whole = await user.fetch(`/api/artifacts/download?${query}`);
+    assert.ok(Buffer.from(await whole.arrayBuffer()).equals(bytes), String(size));
+    if (size > 100) {
+      const headers = { range: `bytes=${size - 50}-${size - 11}` };
+      const part = await user.fetch(`/api/artifacts/download?${query}`, { headers });
+      assert.equal(part.status, 206);
+      assert.ok(Buffer.from(await part.arrayBuffer()).equals(bytes.subarray(size - 50, size - 10)));
+    }
+  }
+  assert.equal(objects().length, present + 4);
+  assert.ok(objects().every((name) => name.includes('some/folder/')));
+  await user.call('DELETE /api/artifacts', undefined, { query: { chatId, path: '5.bin' } });
+  assert.equal(objects().length, present + 3);
+});
+
+test('an upload that is cut leaves no object', async () => {
+  const chatId = await createChat(user);
+  const present = objects();
+  const { body, contentType } = formBody([
+    { name: 'chatId', value: chatId },
+    { name: 'file', value: randomBytes(20 * 1024 * 1024), filename: 'cut.bin' },
+  ]);
+  const head = [
+    'POST /api/artifacts HTTP/1.1',
+    'host: localhost',
+    `cookie: ${user.cookie}`,
+    `content-type: ${contentType}`,
+    `content-length: ${body.length}`,
+    '\r\n',
+  ].join('\r\n');
+  for (const cut of [100_000, 9_000_000, 18_000_000, body.length - 1]) {
+    await new Promise<void>((resolve) => {
+      const socket = connect(Number(new URL(app.url).port), '127.0.0.1', () => {
+        socket.write(Buffer.concat([Buffer.from(head), body.subarray(0, cut)]), () => socket.destroy());
+      });
+      socket.on('error', () => resolve()).on('close', () => resolve());
+    });
+  }
+  const file = { chatId, path: 'whole.txt' };
+  assert.equal((await upload(user, file, { bytes: randomUUID() })).status, 201);
+  assert.deepEqual(await paths(user, { chatId }), ['whole.txt']);
+  assert.equal(objects().length, present.length + 1);
+});
+
+test('the sweep finds objects without a row and leaves the others', async () => {
+  const { deps } = app.service;
+  const chatId = await createChat(user);
+  await put(user, { chatId }, 'kept.txt', randomUUID());
+  await deps.artifactStore.put(Readable.from([Buffer.from(randomUUID())]));
+  const before = objects().length;
+  assert.equal(await sweepBlobs(deps, 3_600_000), 0, 'it is too young');
+  assert.equal(await sweepBlobs(deps, -3_600_000), 1);
+  assert.equal(objects().length, before - 1);
+  assert.equal((await user.fetch(`/api/artifacts/download?chatId=${chatId}&path=kept.txt`)).status, 200);
+});
+
+test('a missing bucket is told at the start, a wrong key with the first file', async () => {
+  const settings = {
+    ...{ bucket: s3.bucket, prefix: '', region: 'us-east-1', endpoint: s3.url },
+    credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
+  };
+  const prepare = async (change: Partial<typeof settings>) => {
+    const store = createS3Store({ ...settings, ...change });
+    await store.prepare().finally(() => store.close());
+  };
+  await prepare({});
+  await assert.rejects(prepare({ bucket: 'missing' }));
+  const wrong = createS3Store({ ...settings, credentials: { accessKeyId: 'unknown', secretAccessKey: 'wrong' } });
+  await assert.rejects(wrong.put(Readable.from([Buffer.from('x')])));
+  wrong.close();
+});
