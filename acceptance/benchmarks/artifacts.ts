@@ -26,7 +26,7 @@ export async function measureArtifacts(bench: Bench): Promise<void> {
 
 const asked = [
   ['list, page of 100', {}],
-  ['list of a folder', { prefix: 'folder-00042' }],
+  ['list of a folder', { prefix: 'folder-00001' }],
   ['search, a rare word', { q: 'report-0000042' }],
   ['search, a word of every path', { q: 'REPORT' }],
   ['search, a word of no path', { q: 'nowhere' }],

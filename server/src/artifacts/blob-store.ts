@@ -1,7 +1,8 @@
-import type { Readable } from 'node:stream';
-
 /** What a store has taken in. `key` names it and is never given twice; sha256 in lower-case hex, size in bytes. */
 export type StoredBlob = { key: string; sha256: string; size: number };
+
+/** Gets bytes that are the taker's until its promise resolves, and are overwritten then. */
+export type TakeBytes = (bytes: Uint8Array) => Promise<void>;
 
 /** Where the bytes of artifacts are (setting ARTIFACT_STORE). What is in it never changes; it comes and goes whole. */
 export type BlobStore = {
@@ -12,8 +13,8 @@ export type BlobStore = {
    * Throws `storage_full` when there is no room.
    */
   put(bytes: AsyncIterable<Uint8Array>): Promise<StoredBlob>;
-  /** The bytes from `start` to `end`, both included. The stream fails when the blob is missing. */
-  read(key: string, range: { start: number; end: number }): Promise<Readable>;
+  /** Hands over the bytes from `start` to `end`, both included. Throws when the blob is missing, and what `take` throws. */
+  read(key: string, range: { start: number; end: number }, take: TakeBytes): Promise<void>;
   /** Removes blobs; those that are not there are no error. */
   remove(keys: readonly string[]): Promise<void>;
   /** Keys that have been in the store for `ageMs` or longer, in batches. */

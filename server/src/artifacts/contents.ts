@@ -1,6 +1,6 @@
-import type { Readable } from 'node:stream';
 import type { Deps } from '../deps.ts';
 import type { ArtifactRow } from './artifacts.ts';
+import type { TakeBytes } from './blob-store.ts';
 import { getBlobKey } from './blobs.ts';
 import { decodeText, isPdf, sniffImage } from './media-type.ts';
 
@@ -15,8 +15,9 @@ export async function readContent(
   deps: Needs,
   row: Pick<ArtifactRow, 'sha256'>,
   range: { start: number; end: number },
-): Promise<Readable> {
-  return deps.artifactStore.read(await getBlobKey(deps.db.kysely, row.sha256), range);
+  take: TakeBytes,
+): Promise<void> {
+  await deps.artifactStore.read(await getBlobKey(deps.db.kysely, row.sha256), range, take);
 }
 
 /** The first bytes of an artifact, at most `count`. */
@@ -28,16 +29,12 @@ export async function readHead(
 ): Promise<Buffer> {
   const wanted = Math.min(count, row.size);
   if (wanted === 0) return Buffer.alloc(0);
-  const bytes = await readContent(deps, row, { start: 0, end: wanted - 1 });
-  const stop = (): void => void bytes.destroy(new Error('took too long'));
-  signal?.addEventListener('abort', stop);
-  try {
-    const chunks: Buffer[] = [];
-    for await (const chunk of bytes) chunks.push(chunk);
-    return Buffer.concat(chunks);
-  } finally {
-    signal?.removeEventListener('abort', stop);
-  }
+  const chunks: Buffer[] = [];
+  await readContent(deps, row, { start: 0, end: wanted - 1 }, async (chunk) => {
+    signal?.throwIfAborted();
+    chunks.push(Buffer.from(chunk));
+  });
+  return Buffer.concat(chunks);
 }
 
 /** What may be shown: text in part, pictures and PDF whole. `type` is by the bytes, whatever the record says. */

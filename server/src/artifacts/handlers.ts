@@ -7,7 +7,7 @@ import type { FormSink } from '../http/form-body.ts';
 import { type Handler, Reply, sourceOf } from '../http/handler.ts';
 import { listArtifacts } from './artifact-list.ts';
 import { type ArtifactRow, getArtifact, type Target, viewArtifact } from './artifacts.ts';
-import type { StoredBlob } from './blob-store.ts';
+import type { StoredBlob, TakeBytes } from './blob-store.ts';
 import { discardStored } from './blobs.ts';
 import { previewOf, readContent } from './contents.ts';
 import { importArtifact } from './imports.ts';
@@ -108,7 +108,7 @@ function servedFile(deps: Deps, row: ArtifactRow) {
   return {
     size: row.size,
     etag: `"${row.sha256}"`,
-    read: (range: { start: number; end: number }) => readContent(deps, row, range),
+    read: (range: { start: number; end: number }, take: TakeBytes) => readContent(deps, row, range, take),
   };
 }
 

@@ -33,6 +33,7 @@ export async function moveArtifact(
   const to = parsePath(move.to, 'to');
   const target: Target = move.id === undefined ? { path: parsePath(move.from ?? '', 'from') } : { id: move.id };
   return inTransaction(deps.db, async (trx) => {
+    await allowTime(trx);
     const namespace = await lockNamespace(trx, { userId }, move.scope);
     const file = await findArtifact(trx, namespace, target);
     if (file !== undefined) {
@@ -44,6 +45,11 @@ export async function moveArtifact(
     if ('id' in target) throw artifactNotFound();
     return { artifact: null, moved: await moveFolder(trx, namespace, target.path, to) };
   });
+}
+
+/** A folder may hold many files, each with its place in the search index. */
+async function allowTime(trx: Queryable): Promise<void> {
+  await sql`set local statement_timeout = '25s'`.execute(trx);
 }
 
 async function moveFolder(trx: Queryable, namespace: Namespace, from: string, to: string): Promise<number> {
@@ -66,6 +72,7 @@ export async function removeArtifacts(
   target: Target | { folder: string },
 ): Promise<number> {
   const contents = await inTransaction(deps.db, async (trx) => {
+    await allowTime(trx);
     const namespace = await lockNamespace(trx, { userId }, scope);
     return deleteArtifacts(trx, namespace, target);
   });
@@ -87,6 +94,7 @@ export async function moveChatArtifacts(
   const from: Namespace = { type: 'chat', id: chat.id, key: namespaceKey('chat', chat.id), isArchived: false };
   const to: Namespace = { type: 'project', id: projectId, key: namespaceKey('project', projectId), isArchived: false };
   const folder = (await haveClash(trx, from, to)) ? await freeFolder(trx, to, folderOfText(chat.title)) : '';
+  await allowTime(trx);
   const movedArtifacts = await moveAll(trx, from, to, folder);
   return { movedArtifacts, artifactFolder: folder === '' ? null : folder };
 }

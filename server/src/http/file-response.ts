@@ -1,5 +1,4 @@
-import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import type { ServerResponse } from 'node:http';
 import { type ByteRange, parseRange } from './byte-range.ts';
 import { Reply, type RequestFacts, streamed } from './handler.ts';
 import { standardHeaders } from './router.ts';
@@ -11,7 +10,8 @@ export type ServedFile = {
   type: string;
   /** An `attachment`, or `inline` for types that run nothing. */
   disposition: string;
-  read(range: ByteRange): Promise<Readable>;
+  /** Hands over the bytes of a range; they are overwritten when `take` has resolved. */
+  read(range: ByteRange, take: (bytes: Uint8Array) => Promise<void>): Promise<void>;
 };
 
 /** A client that takes nothing for this long has gone. */
@@ -49,16 +49,50 @@ export async function sendFile(request: RequestFacts, file: ServedFile): Promise
   const { start, end } = range ?? { start: 0, end: file.size - 1 };
   headers['content-length'] = String(end - start + 1);
   if (range !== undefined) headers['content-range'] = `bytes ${start}-${end}/${file.size}`;
-  const isEmpty = request.method === 'HEAD' || file.size === 0;
-  const bytes = isEmpty ? undefined : await file.read({ start, end });
-  outgoing.writeHead(range === undefined ? 200 : 206, headers);
-  if (bytes === undefined) outgoing.end();
-  else {
-    outgoing.setTimeout(silenceMs, () => outgoing.destroy());
-    await pipeline(bytes, outgoing);
-  }
+  const status = range === undefined ? 200 : 206;
+  if (request.method === 'HEAD' || file.size === 0) outgoing.writeHead(status, headers).end();
+  else
+    await sendBytes(
+      outgoing,
+      (take) => file.read({ start, end }, take),
+      () => outgoing.writeHead(status, headers),
+    );
   return streamed;
 }
+
+/** The head goes with the first bytes: until then a failure has an answer of its own. */
+async function sendBytes(
+  outgoing: ServerResponse,
+  read: (take: (bytes: Uint8Array) => Promise<void>) => Promise<void>,
+  begin: () => void,
+): Promise<void> {
+  outgoing.setTimeout(silenceMs, () => outgoing.destroy());
+  const write = (bytes: Uint8Array) =>
+    new Promise<void>((resolve, reject) => {
+      const leave = (): void => reject(new ClientLeft());
+      outgoing.once('close', leave);
+      outgoing.write(bytes, (error) => {
+        outgoing.off('close', leave);
+        if (error) leave();
+        else resolve();
+      });
+    });
+  try {
+    await read(async (bytes) => {
+      if (outgoing.destroyed) throw new ClientLeft();
+      if (!outgoing.headersSent) begin();
+      await write(bytes);
+    });
+    outgoing.end();
+  } catch (error) {
+    if (error instanceof ClientLeft) return;
+    // Nobody takes half of a file for the whole of it.
+    if (outgoing.headersSent) outgoing.destroy();
+    throw error;
+  }
+}
+
+class ClientLeft extends Error {}
 
 function isRangeWanted(request: RequestFacts, file: ServedFile): boolean {
   if (request.method !== 'GET') return false;

@@ -51,11 +51,11 @@ export function createS3Store(settings: S3Settings): BlobStore {
         throw isStorageFull(error) ? storageFull(error) : error;
       }
     },
-    async read(key, { start, end }) {
+    async read(key, { start, end }, take) {
       const { client, sdk } = await load();
       const answer = await client.send(new sdk.GetObjectCommand({ ...place(key), Range: `bytes=${start}-${end}` }));
-      if (answer.Body instanceof Readable) return answer.Body;
-      throw new Error('the object store answered without a body');
+      if (!(answer.Body instanceof Readable)) throw new Error('the object store answered without a body');
+      for await (const chunk of answer.Body) await take(chunk);
     },
     async remove(keys) {
       const { client, sdk } = await load();
