@@ -150,6 +150,8 @@ test('a tool asks first: allowed after a reload, denied with a reason; its pictu
   await field.fill('Look it up');
   await field.press('Enter');
   await expect(waiting).toContainText('number');
+  // Nobody has left: what loads meanwhile must not look like it.
+  await expect(page.getByText('The answer keeps running')).toBeHidden();
   await expect(page.getByRole('status').filter({ hasText: 'The answer waits' })).toHaveCount(1);
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);

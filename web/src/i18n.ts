@@ -25,9 +25,11 @@ export const i18n = setupI18n({ locale: 'en', messages: { en: english } });
 /** For texts outside components. */
 export const translate: Translate = (id, values) => i18n._(id, values);
 
-/** The one way to a visible text: `const t = useText(); t('composer.send')`. Re-renders when the language changes. */
+/**
+ * The one way to a visible text: `const t = useText(); t('composer.send')`. Another function when the language changes, and then
+ * only: texts that come with a lazy part begin no effect anew.
+ */
 export function useText(): Translate {
-  const { i18n: active } = useLingui();
-  const { locale } = active;
-  return useCallback((id, values) => active._(id, values), [active, locale]);
+  const { locale } = useLingui().i18n;
+  return useCallback((id, values) => i18n._(id, values), [locale]);
 }

@@ -6,6 +6,7 @@ import { lazyPart } from '../frame/lazy-part.tsx';
 import { type TextId, type Translate, useText } from '../i18n.ts';
 import { safeLink } from '../markdown/links.ts';
 import { Markdown } from '../markdown/markdown.tsx';
+import { toolTitle } from '../mcp/tool-title.ts';
 import classes from './part-view.module.css';
 import { useThreadActions } from './thread-actions.ts';
 import { useDuration } from './use-duration.ts';
@@ -89,7 +90,7 @@ export function StepsView({ parts, isLive, name }: { parts: readonly MessagePart
         <span>{t('tool.steps', { count: tools.length })}</span>
         {current ? (
           <>
-            <code className={classes.tool}>{current.toolName}</code>
+            <ToolName name={current.toolName} />
             <span className={classes.shimmer}>{t(stateText[current.state])}</span>
           </>
         ) : null}
@@ -101,6 +102,19 @@ export function StepsView({ parts, isLive, name }: { parts: readonly MessagePart
         ))}
       </div>
     </details>
+  );
+}
+
+/** The tool's own name, and behind it the server that it is of. */
+function ToolName({ name }: { name: string }) {
+  const { server, tool } = toolTitle(name);
+  return (
+    <>
+      <code className={classes.tool} title={name}>
+        {tool}
+      </code>
+      {server === undefined ? null : <span className={classes.state}>{server}</span>}
+    </>
   );
 }
 
@@ -128,7 +142,7 @@ function ToolCall({ part, isLive, name }: { part: DynamicToolPart; isLive: boole
       <summary>
         <ChevronRight size={15} aria-hidden className={classes.chevron} />
         <Wrench size={15} aria-hidden />
-        <code className={classes.tool}>{part.toolName}</code>
+        <ToolName name={part.toolName} />
         <span className={isRunning ? classes.shimmer : classes.state}>{t(stateText[part.state])}</span>
         {seconds === undefined ? null : <span className={classes.state}>{t('tool.seconds', { seconds })}</span>}
       </summary>

@@ -86,11 +86,11 @@ function Answer({
   if (state.kind === 'open') {
     return (
       <div className={classes.buttons}>
-        <Button size="compact-md" leftSection={<Check size={15} aria-hidden />} onClick={() => onAnswer(true)}>
+        <Button size="xs" leftSection={<Check size={15} aria-hidden />} onClick={() => onAnswer(true)}>
           {t('approval.allow')}
         </Button>
         <Button
-          size="compact-md"
+          size="xs"
           variant="default"
           leftSection={<X size={15} aria-hidden />}
           onClick={() => onChange({ kind: 'denying' })}
@@ -141,10 +141,10 @@ function DenyForm({ onDeny, onBack }: { onDeny: (reason: string) => void; onBack
         }}
       />
       <div className={classes.buttons}>
-        <Button type="submit" size="compact-md" color="red.9">
+        <Button type="submit" size="xs" color="red.9">
           {t('approval.deny')}
         </Button>
-        <Button size="compact-md" variant="default" onClick={onBack}>
+        <Button size="xs" variant="default" onClick={onBack}>
           {t('app.cancel')}
         </Button>
       </div>
