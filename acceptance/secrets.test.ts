@@ -24,6 +24,11 @@ const toEditors = {
   because: 'custom headers are returned decrypted to authorized editors, so that they stay editable',
 };
 
+const toMcpEditors = {
+  place: /^body of GET \/api\/(?:admin\/)?mcp\?.*\bid=[^ ]+ 200$/,
+  because: 'with an id the headers of an MCP server are returned to its editors',
+};
+
 const secrets = {
   authSecret: canary('AUTH_SECRET', (core) => `auth"${core}/+`),
   encryptionKey: canary('SETTINGS_ENCRYPTION_KEY', (core) => `key\\${core}%`),
@@ -35,6 +40,7 @@ const secrets = {
   apiKey: canary('the API key', (core) => `sk-"${core}\\/+%`),
   otherKey: canary('the key of a provider test', (core) => `sk-'${core}<&`),
   header: canary('a custom header', (core) => `value "${core}" /+%`, [toEditors]),
+  mcpHeader: canary('a header of an MCP server', (core) => `mcp "${core}" +%`, [toMcpEditors]),
   otherHeader: canary('a header of a provider test', (core) => `other ${core}`),
   clientSecret: canary('the OIDC client secret', (core) => `secret "${core}" +%`),
   otherSecret: canary('the secret of an OIDC test', (core) => `tried:${core}&`),
@@ -56,6 +62,7 @@ test('no secret comes out anywhere but where it must', { timeout: 300_000 }, asy
   await accounts(witness);
   await mistakes(witness);
   await providers(witness, [provider.url, ...leakingWays.map((way) => leaking.url(way))]);
+  await mcpServers(witness, [provider.url, ...leakingWays.map((way) => leaking.url(way))]);
   await singleSignOn(witness, leaking.issuer);
   await pages(witness);
   const cookies = [witness.cookie, ...witness.sightings.filter(isCookie).map(({ content }) => content.toString())];
@@ -69,6 +76,7 @@ test('no secret comes out anywhere but where it must', { timeout: 300_000 }, asy
     ...(await database.query('select password from credentials')),
     ...(await database.query('select api_key from providers union select headers from providers')),
     ...(await database.query('select oidc_client_secret from settings')),
+    ...(await database.query('select headers from mcp_servers')),
   ];
   database.close();
   product.kill('SIGTERM');
@@ -180,6 +188,27 @@ async function providers(witness: Witness, baseUrls: readonly string[]): Promise
     for (const providerModelId of modelIds) await converse(witness, id, providerModelId);
   }
   await witness.call('GET', '/api/providers');
+}
+
+/** MCP servers that are none and say back what they were sent: what went wrong with them is told without it. */
+async function mcpServers(witness: Witness, urls: readonly string[]): Promise<void> {
+  const headers = { 'x-mcp-key': secrets.mcpHeader.value };
+  const user = (await witness.call('GET', '/api/me')).body.user.id;
+  for (const transport of ['http', 'sse']) {
+    for (const url of urls) {
+      const made = await witness.call('POST', '/api/mcp', { name: 'Tools', url, transport, headers });
+      assert.equal(made.status, 201);
+      const { id } = made.body.server;
+      for (const act of ['test', 'trust']) await witness.call('POST', `/api/mcp/${act}`, { id });
+      await witness.call('PATCH', '/api/mcp', { id, headers: { ...headers, 'x-more': 'more' } });
+      await witness.call('GET', `/api/mcp?id=${id}`);
+      await witness.call('GET', `/api/admin/mcp?userId=${user}&id=${id}`);
+    }
+  }
+  const bad = { name: 'Tools', url: 'https://api.example.org', headers: { 'x-bad': `${secrets.mcpHeader.value}\n` } };
+  assert.equal((await witness.call('POST', '/api/mcp', bad)).status, 400);
+  await witness.call('GET', '/api/mcp');
+  await witness.call('GET', `/api/admin/mcp?userId=${user}`);
 }
 
 async function converse(witness: Witness, providerId: string, providerModelId: string): Promise<void> {

@@ -3,6 +3,7 @@ import { type Rotation, resealProviders } from './catalogue/providers.ts';
 import { type Config, loadConfig } from './config.ts';
 import { joinEmbedded } from './db/embedded.ts';
 import { type Database, type DatabaseLog, openDatabase } from './db/pool.ts';
+import { resealMcpServers } from './mcp/rotation.ts';
 import { type ExportOptions, exportInstallation } from './provision/export-text.ts';
 import { createKeyRing } from './secrets/key-ring.ts';
 import { resealSettings } from './settings/settings.ts';
@@ -74,6 +75,15 @@ async function rotateKeys(config: Config, db: Database, signal: AbortSignal): Pr
         say(`unreadable: ${column === 'api_key' ? 'API key' : 'headers'} of provider ${providerId} (owner ${owner})`),
     },
   );
+  const servers = await resealMcpServers(
+    { db, secrets },
+    {
+      signal,
+      onUnreadable: ({ serverId, owner }) => say(`unreadable: headers of MCP server ${serverId} (owner ${owner})`),
+    },
+  );
+  for (const count of ['resealed', 'current', 'unreadable'] as const) rotation[count] += servers[count];
+  rotation.interrupted ||= servers.interrupted;
   const clientSecret = await resealSettings({ db, secrets });
   if (clientSecret !== 'absent') rotation[clientSecret] += 1;
   if (clientSecret === 'unreadable') say('unreadable: client secret of the OIDC configuration');

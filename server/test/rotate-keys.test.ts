@@ -5,6 +5,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { insertUser } from '../src/accounts/users.ts';
 import { resolveCredentials } from '../src/catalogue/credentials.ts';
 import {
   getOwnedProvider,
@@ -16,6 +17,8 @@ import { startEmbedded } from '../src/db/embedded.ts';
 import { readPidFile } from '../src/db/embedded-server.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { type Database, inTransaction, openDatabase } from '../src/db/pool.ts';
+import { openMcpHeaders, sealMcpHeaders } from '../src/mcp/credentials.ts';
+import { resealMcpServers } from '../src/mcp/rotation.ts';
 import { seal } from '../src/secrets/key-ring.ts';
 import { type CatalogueTestDeps, catalogueDeps, makeOwner, makeProvider } from './catalogue-makers.ts';
 import { createTestDatabase, silentLog, type TestDatabase } from './database.ts';
@@ -117,6 +120,34 @@ describe('a rotation', () => {
     const left = (all: unknown[]) => all.filter((row) => !JSON.stringify(row).includes(good));
     assert.deepEqual(left(await stored(db)), left(rows));
     assert.equal((await credentialsOf(catalogueDeps(db, newKey), owner, good)).apiKey, 'sk-good');
+  });
+
+  test('seals the headers of MCP servers too, and says whose it cannot read', async () => {
+    const { database } = testDatabase;
+    const owner = await insertUser(database.kysely, { name: 'Owner', role: 'user', email: 'mcp@example.org' });
+    const [before, lost] = [catalogueDeps(database, oldKey), catalogueDeps(database, lostKey)];
+    for (const [id, deps, headers] of [
+      ['one', before, { 'x-a': 'canary' }],
+      ['two', lost, { 'x-a': 'canary' }],
+      ['three', before, {}],
+    ] as const) {
+      await database.pool.query(
+        `insert into mcp_servers (id, owner_id, name, url, transport, headers) values ($1, $2, 'M', 'https://a.test', 'http', $3)`,
+        [id, owner.id, sealMcpHeaders(deps, id, headers)],
+      );
+    }
+    const deps = catalogueDeps(database, newKey, [oldKey]);
+    const unreadable: unknown[] = [];
+    const { signal } = new AbortController();
+    const run = () => resealMcpServers(deps, { signal, onUnreadable: (headers) => unreadable.push(headers) });
+    assert.deepEqual(await run(), { resealed: 1, current: 0, unreadable: 1, interrupted: false });
+    assert.deepEqual(unreadable, [{ serverId: 'two', owner: 'mcp@example.org' }]);
+    assert.deepEqual(await run(), { resealed: 0, current: 1, unreadable: 1, interrupted: false });
+    const { rows } = await database.pool.query(`select headers from mcp_servers where id = 'one'`);
+    const alone = catalogueDeps(database, newKey);
+    assert.deepEqual(openMcpHeaders(alone, { id: 'one', headers: rows[0].headers }), { 'x-a': 'canary' });
+    assert.throws(() => openMcpHeaders(alone, { id: 'other', headers: rows[0].headers }), /cannot be read/);
+    await database.pool.query('delete from mcp_servers');
   });
 
   test('never overwrites a credential that somebody enters at that moment', async () => {

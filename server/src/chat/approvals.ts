@@ -1,7 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { ApiError } from '@homeport/contracts/errors';
 import { type RawBuilder, sql } from 'kysely';
-import { conversationNotFound } from '../conversations/chats.ts';
 import { inTransaction, mayPass, type Queryable } from '../db/pool.ts';
 import type { Deps } from '../deps.ts';
 import type { Word } from './call-run.ts';
@@ -109,7 +108,7 @@ export async function answerApproval(
       .where('owner_id', '=', owner)
       .forNoKeyUpdate()
       .executeTakeFirst();
-    if (chat === undefined) throw conversationNotFound();
+    if (chat === undefined) throw questionNotFound();
     const asked = await trx
       .selectFrom('tool_approvals as a')
       .innerJoin('responses as r', 'r.id', 'a.response_id')
@@ -117,7 +116,7 @@ export async function answerApproval(
       .where('a.id', '=', approvalId)
       .where('a.chat_id', '=', chatId)
       .executeTakeFirst();
-    if (asked === undefined) throw new ApiError('not_found', 'There is no such question');
+    if (asked === undefined) throw questionNotFound();
     const goesOn = asked.state === 'interrupted' && chat.active_message_id === asked.response_id && !chat.archived;
     const isRunning = asked.state === 'running';
     if (asked.answered_at !== null) throw new ApiError('input_applied', 'This question has been answered');
@@ -131,6 +130,11 @@ export async function answerApproval(
     else await notify(trx, 'input', [chatId]);
     return { isRunning };
   });
+}
+
+/** The same for a conversation that is not the caller's. */
+function questionNotFound(): ApiError {
+  return new ApiError('not_found', 'There is no such question');
 }
 
 /** Conversations whose last response was interrupted while it waited, and has its answer now; their owners enabled. */

@@ -15,7 +15,9 @@ export const mcpBounds = {
   /** All that one answer or stream may bring before it is cut. */
   streamBytes: 64 * 1024 * 1024,
   /** Events of one stream in ten seconds. */
-  eventsPer10s: 5_000,
+  eventsPer10s: 1_000,
+  /** What a server may ask of us in ten seconds; each costs an answer. */
+  requestsPer10s: 50,
   connectMs: 10_000,
   /** The question whether a server speaks the newest protocol; those that do not know it may ignore it. */
   probeMs: 3_000,

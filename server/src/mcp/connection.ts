@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { mcpBounds } from './bounds.ts';
 import { isTimeout, isWorthAnOlderHandshake, mcpFailure } from './failures.ts';
 import { BadDefinitions, type Definitions, readDefinitions } from './fingerprint.ts';
-import { createMcpFetch } from './guarded-transport.ts';
+import { BrokenBound, boundRequests, createMcpFetch } from './guarded-transport.ts';
 
 /** Where a connection goes; headers are decrypted and held no longer than the connection. */
 export type McpTarget = { url: string; transport: 'http' | 'sse'; headers: Record<string, string> };
@@ -43,6 +43,12 @@ export class McpConnection {
 
   /** Connects and shakes hands. Throws `mcp_unreachable` or `blocked_destination`. */
   static async open(deps: ConnectionDeps, target: McpTarget, signal: AbortSignal): Promise<McpConnection> {
+    return within(mcpBounds.connectMs, signal, (own) => McpConnection.#open(deps, target, own)).catch((error) => {
+      throw mcpFailure(error);
+    });
+  }
+
+  static async #open(deps: ConnectionDeps, target: McpTarget, signal: AbortSignal): Promise<McpConnection> {
     // The newest protocol is asked for first; a server that stumbles over the question gets the older handshake.
     const modes = target.transport === 'http' ? (['auto', 'legacy'] as const) : (['legacy'] as const);
     let failure: unknown;
@@ -54,7 +60,7 @@ export class McpConnection {
         if (signal.aborted || !isWorthAnOlderHandshake(error)) break;
       }
     }
-    throw mcpFailure(failure);
+    throw failure;
   }
 
   static async #openAs(
@@ -85,6 +91,7 @@ export class McpConnection {
         onFailure: (error) => {
           connection.#failure = error;
         },
+        onBroken: (error) => connection.#break(error),
         onStream: (change) => connection.#onStream(change),
       }),
     };
@@ -92,10 +99,10 @@ export class McpConnection {
       target.transport === 'http'
         ? new library.StreamableHTTPClientTransport(url, { ...options, reconnectionScheduler: createReopener() })
         : new library.SSEClientTransport(url, options);
+    boundRequests(transport, () => connection.#break(new BrokenBound('it asked too much of us')));
     try {
-      await within(mcpBounds.connectMs, signal, (own) =>
-        client.connect(transport, { timeout: mcpBounds.connectMs, signal: own }),
-      );
+      await client.connect(transport, { timeout: mcpBounds.connectMs, signal });
+      signal.throwIfAborted();
       void client.autoOpenedSubscription?.closed.then(() => connection.#onStream(-1));
       if (client.autoOpenedSubscription !== undefined) connection.#streams += 1;
       return connection;
@@ -224,6 +231,11 @@ export class McpConnection {
     // What was announced while nobody listened is lost.
     this.#changed();
     if (this.#transport === 'sse') this.close();
+  }
+
+  #break(error: BrokenBound): void {
+    this.#failure = error;
+    this.close();
   }
 
   #end(): void {

@@ -5,12 +5,24 @@ import { mcpBounds } from './bounds.ts';
 export type TransportEvents = {
   /** A request failed before its answer. */
   onFailure(error: unknown): void;
+  /** The server broke a bound: nothing it says is waited for any more. */
+  onBroken(error: BrokenBound): void;
   /** A stream of notifications has opened (+1) or ended (-1). */
   onStream(change: 1 | -1): void;
 };
 
 /** The server broke a bound; `message` says which, in our words. */
 export class BrokenBound extends Error {}
+
+/** The server wants other credentials. The library would say it in several ways, one for each place where it can happen. */
+export class RefusedAccess extends Error {
+  readonly status: number;
+
+  constructor(status: number) {
+    super('refused');
+    this.status = status;
+  }
+}
 
 /**
  * The fetch of one MCP connection: only to the server's own origin whatever it names, redirects never followed here (the library
@@ -29,7 +41,8 @@ export function createMcpFetch(base: typeof fetch, origin: string, events: Trans
       events.onFailure(error);
       throw error;
     });
-    return bounded(response, isNotificationStream(init, response) ? events : undefined);
+    if (response.status === 401 || response.status === 403) events.onFailure(new RefusedAccess(response.status));
+    return bounded(response, events, isNotificationStream(init, response));
   };
 }
 
@@ -38,11 +51,11 @@ function isNotificationStream(init: RequestInit | undefined, response: Response)
   return (init?.method ?? 'GET') === 'GET' && response.ok && /^text\/event-stream\b/i.test(type);
 }
 
-function bounded(response: Response, events: TransportEvents | undefined): Response {
+function bounded(response: Response, events: TransportEvents, isNotifications: boolean): Response {
   const { body, status, statusText, headers, url } = response;
   if (body === null) return response;
   const isEvents = /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
-  const answer = new Response(boundedBody(body, isEvents, events), { status, statusText, headers });
+  const answer = new Response(boundedBody(body, isEvents, events, isNotifications), { status, statusText, headers });
   Object.defineProperty(answer, 'url', { value: url });
   return answer;
 }
@@ -54,7 +67,8 @@ const carriageReturn = 13;
 function boundedBody(
   body: ReadableStream<Uint8Array>,
   isEvents: boolean,
-  events: TransportEvents | undefined,
+  events: TransportEvents,
+  isNotifications: boolean,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   let total = 0;
@@ -62,10 +76,10 @@ function boundedBody(
   let lineLength = 0;
   let count = 0;
   let windowStart = performance.now();
-  let isOpen = true;
-  events?.onStream(1);
+  let isOpen = isNotifications;
+  if (isNotifications) events.onStream(1);
   const end = (): void => {
-    if (isOpen) events?.onStream(-1);
+    if (isOpen) events.onStream(-1);
     isOpen = false;
   };
   const check = (chunk: Uint8Array): void => {
@@ -108,7 +122,7 @@ function boundedBody(
           controller.enqueue(next.value);
         } catch (error) {
           end();
-          if (error instanceof BrokenBound) events?.onFailure(error);
+          if (error instanceof BrokenBound) events.onBroken(error);
           void reader.cancel(error).catch(() => undefined);
           throw error;
         }
@@ -120,4 +134,36 @@ function boundedBody(
     },
     { highWaterMark: 0 },
   );
+}
+
+type MessageTransport = { onmessage?: ((message: never, extra?: never) => void) | undefined };
+
+/** Puts a bound on what the server may ask of us: `onFlood` is called when it asks for more, and nothing more is heard. */
+export function boundRequests(transport: MessageTransport, onFlood: () => void): void {
+  let handler: MessageTransport['onmessage'];
+  let count = 0;
+  let windowStart = performance.now();
+  const isTooMuch = (message: object): boolean => {
+    if (!('method' in message && 'id' in message)) return false;
+    const now = performance.now();
+    if (now - windowStart > 10_000) {
+      windowStart = now;
+      count = 0;
+    }
+    count += 1;
+    return count > mcpBounds.requestsPer10s;
+  };
+  Object.defineProperty(transport, 'onmessage', {
+    configurable: true,
+    get: () => handler,
+    set(next: MessageTransport['onmessage']) {
+      handler =
+        next === undefined
+          ? undefined
+          : (message, extra) => {
+              if (isTooMuch(message)) onFlood();
+              else next(message, extra);
+            };
+    },
+  });
 }
