@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { startTestApp, type TestApp } from './app.ts';
+import { until } from './chat-harness.ts';
+
+/** The protocol's own reference server, over both transports, as a process of its own. */
+
+let app: TestApp;
+const children: ChildProcess[] = [];
+before(async () => {
+  app = await startTestApp();
+});
+after(async () => {
+  await app.stop();
+  for (const child of children) child.kill('SIGKILL');
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function startEverything(mode: 'streamableHttp' | 'sse'): Promise<string> {
+  const port = await freePort();
+  const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json');
+  const script = join(dirname(manifest), 'dist/index.js');
+  const child = spawn(process.execPath, [script, mode], { env: { PATH: process.env.PATH, PORT: String(port) } });
+  children.push(child);
+  let said = '';
+  child.stderr?.on('data', (chunk) => {
+    said += chunk;
+  });
+  child.stdout?.on('data', (chunk) => {
+    said += chunk;
+  });
+  await until(async () => {
+    if (child.exitCode !== null) throw new Error(said);
+    return said.includes(String(port));
+  });
+  return `http://127.0.0.1:${port}/${mode === 'sse' ? 'sse' : 'mcp'}`;
+}
+
+const image = /^data:image\/png;base64,[A-Za-z0-9+/]+=*$/;
+
+for (const [mode, transport] of [
+  ['streamableHttp', 'http'],
+  ['sse', 'sse'],
+] as const) {
+  test(`the reference server over ${transport}: tools, results of every kind, errors, and its process gone`, async () => {
+    const url = await startEverything(mode);
+    const user = await app.signIn();
+    const made = await user.call('POST /api/mcp', { name: 'Everything', url, transport });
+    const { server } = made.body;
+    assert.equal(server.lastError, null);
+    assert.ok(server.tools.length >= 10, `${server.tools.length} tools`);
+    const tested = await user.call('POST /api/mcp/test', { id: server.id });
+    assert.equal(tested.body.drift.changed, false);
+    assert.equal(tested.body.server.fingerprint, server.fingerprint, 'the same on every listing');
+    const trusted = await user.call('POST /api/mcp/trust', { id: server.id, fingerprint: server.fingerprint });
+    assert.equal(trusted.body.server.trustState, 'trusted');
+
+    const { findMcpTools } = await import('../src/mcp/turn-tools.ts');
+    const notices: unknown[] = [];
+    const tools = await findMcpTools(app.service.deps, { ownerId: user.id, serverIds: null }, (notice) =>
+      notices.push(notice),
+    );
+    assert.deepEqual(notices, []);
+    assert.equal(tools.length, server.tools.length);
+    const { signal } = new AbortController();
+    const call = (name: string, input: Record<string, unknown>) => {
+      const tool = tools.find((candidate) => candidate.name === `mcp__Everything__${name}`);
+      assert.ok(tool, name);
+      return tool.call(input, signal);
+    };
+    assert.deepEqual(await call('echo', { message: 'hello' }), { output: 'Echo: hello', files: [] });
+    const picture = await call('get-tiny-image', {});
+    assert.ok('files' in picture && image.test(picture.files[0]?.url ?? ''), JSON.stringify(picture).slice(0, 300));
+    const structured = await call('get-structured-content', { location: 'New York' });
+    assert.ok('output' in structured && typeof structured.output === 'object');
+    const wrong = await call('get-sum', { a: 'x' });
+    assert.ok('errorText' in wrong && wrong.errorText.length > 10);
+    const links = await call('get-resource-links', { count: 2 });
+    assert.ok('output' in links && /\[Link /.test(String(links.output)));
+
+    children.at(-1)?.kill('SIGKILL');
+    await until(async () => children.at(-1)?.signalCode !== null);
+    await assert.rejects(async () => call('echo', { message: 'again' }), /could not be used/);
+    const gone = await user.call('POST /api/mcp/test', { id: server.id });
+    assert.deepEqual([gone.status, gone.body.error.code], [502, 'mcp_unreachable']);
+    assert.equal(gone.body.error.details.reason, 'refused');
+  });
+}
