@@ -42,6 +42,7 @@ export function CreateUserDialog({ onClose }: { onClose: () => void }) {
     <FormDialog
       key={created ? 'created' : 'form'}
       title={created ? t('users.addedTitle', { name: created.user.name }) : t('users.addTitle')}
+      isFirm={created !== undefined}
       onClose={onClose}
     >
       {({ onDirty, cancel }) =>

@@ -24,6 +24,8 @@ export function DisableCard({ user, isMe }: { user: ManagedUser; isMe: boolean }
     setFailure(undefined);
     try {
       await changeUser(queries, { id: user.id, enabled: !enabled });
+      // Nothing answers any more but the sign-in page.
+      if (isMe && enabled) return location.assign('/sign-in');
       showToast(t(enabled ? 'users.disabledDone' : 'users.enabledDone', { name }));
     } catch (error) {
       setFailure(error);

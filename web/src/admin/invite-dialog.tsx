@@ -34,6 +34,7 @@ export function InviteDialog({ again, onClose }: { again: Invitation | undefined
     <FormDialog
       key={created ? 'created' : 'form'}
       title={created ? t('invitations.addedTitle', { email: created.invitation.email }) : t('invitations.addTitle')}
+      isFirm={created !== undefined}
       onClose={onClose}
     >
       {({ onDirty, cancel }) =>

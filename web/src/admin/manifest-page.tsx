@@ -4,7 +4,7 @@ import { FormFailure } from '../forms/notice.tsx';
 import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
 import { showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
-import { Section } from '../settings/section.tsx';
+import { focusSectionTitle, Section } from '../settings/section.tsx';
 import { UnsavedGuard } from '../settings/unsaved-guard.tsx';
 import { ManifestFaults } from './manifest-faults.tsx';
 import { ManifestInput, type ManifestSource } from './manifest-input.tsx';
@@ -24,6 +24,7 @@ export function ManifestPage() {
     if (!(await provision.run(source, false))) return;
     showToast(t('manifest.applied'));
     setSource({ text: '' });
+    focusSectionTitle();
     await queries.invalidateQueries();
   };
   const isEmpty = 'text' in source && source.text.trim() === '';

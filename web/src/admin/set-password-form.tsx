@@ -17,12 +17,12 @@ import { CopyField } from './copy-field.tsx';
 import { generatePassword } from './generate-password.ts';
 
 /** Gives a user a new password, typed or generated; it can be copied until the page is left. */
-export function SetPasswordForm({ user }: { user: ManagedUser }) {
+export function SetPasswordForm({ user, isMe }: { user: ManagedUser; isMe: boolean }) {
   const t = useText();
   const queries = useQueryClient();
   const [set, setSet] = useState<string>();
   const { form, formProps, isBusy, failure } = useApiForm({
-    initialValues: { password: '', mustChangePassword: true },
+    initialValues: { password: '', mustChangePassword: !isMe },
     validate: ({ password }) => ({ password: newPasswordFault(password, t) }),
     submit: async ({ password, mustChangePassword }) => {
       await changeUser(queries, { id: user.id, password, mustChangePassword });

@@ -35,7 +35,7 @@ export function UserAccountPage() {
       </Card>
       <AccessCard user={user} />
       <Card title={t('account.password')} text={t(user.hasPassword ? 'users.passwordText' : 'users.passwordNone')}>
-        <SetPasswordForm user={user} />
+        <SetPasswordForm user={user} isMe={isMe} />
       </Card>
       <DisableCard user={user} isMe={isMe} />
     </Section>

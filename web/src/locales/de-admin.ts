@@ -236,11 +236,12 @@ export const texts: Record<keyof typeof english, string> = {
   'sso.checkOk': 'bestanden.',
   'sso.checkFailed': 'nicht bestanden.',
   'sso.people': 'Wer herein darf',
-  'sso.peopleText': 'Wer schon einmal so hereinkam, darf es immer, bis das Konto gesperrt wird.',
+  'sso.peopleText': 'Wird bei jeder Anmeldung auf diesem Weg geprüft.',
   'sso.linkByEmail': 'Mit bestehenden Konten verknüpfen',
   'sso.linkByEmailHint': 'Wer eine bestätigte E-Mail-Adresse hat, die ein Konto hier hat, kommt in dieses Konto.',
   'sso.autoProvision': 'Neuen Personen Konten anlegen',
-  'sso.autoProvisionHint': 'Wer hier kein Konto hat, bekommt eines, mit der Rolle Benutzer.',
+  'sso.autoProvisionHint':
+    'Wer hier kein Konto hat, aber eine bestätigte E-Mail-Adresse, bekommt eines, mit der Rolle Benutzer.',
   'sso.domains': 'Nur diese E-Mail-Domains (freiwillig)',
   'sso.domainsHint':
     'Die Eingabetaste oder ein Komma fügt eine hinzu. Jede wird ganz verglichen: sub.example.org ist eine andere Domain.',

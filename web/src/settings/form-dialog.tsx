@@ -8,13 +8,18 @@ import { DiscardDialog, UnsavedGuard } from './unsaved-guard.tsx';
 /** What a form inside a dialog is given: to say whether it is changed, and its button to leave. */
 export type DialogControls = { onDirty: (isDirty: boolean) => void; cancel: ReactNode };
 
-/** A form in a dialog. Closing it asks first when something was changed. */
+/**
+ * A form in a dialog. Closing it asks first when something was changed. One that shows something this once is `isFirm`: no stray
+ * key or click closes it.
+ */
 export function FormDialog({
   title,
+  isFirm = false,
   onClose,
   children,
 }: {
   title: string;
+  isFirm?: boolean;
   onClose: () => void;
   children: (controls: DialogControls) => ReactNode;
 }) {
@@ -34,8 +39,8 @@ export function FormDialog({
         onClose={leave}
         title={title}
         size="34rem"
-        closeOnClickOutside={!isDirty}
-        closeOnEscape={!isAsking}
+        closeOnClickOutside={!isDirty && !isFirm}
+        closeOnEscape={!isAsking && !isFirm}
         trapFocus={!isAsking}
         attributes={{ content: { inert: isAsking } }}
       >
