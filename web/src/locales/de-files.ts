@@ -30,11 +30,11 @@ export const texts: Record<keyof typeof english, string> = {
   'files.tooLarge': 'Zu groß: {size}, höchstens {max}.',
   'files.tooMany': 'Eine Nachricht fasst höchstens {max, number} Dateien; die übrigen wurden ausgelassen.',
   'files.noFolders':
-    '{count, plural, one {Ein Ordner kann nicht hochgeladen werden. Wählen Sie die Dateien darin, oder packen Sie ihn als .zip.} other {Ordner können nicht hochgeladen werden. Wählen Sie die Dateien darin, oder packen Sie sie als .zip.}}',
+    '{count, plural, one {Ein Ordner kann nicht hochgeladen werden. Wähle die Dateien darin, oder packe ihn als .zip.} other {Ordner können nicht hochgeladen werden. Wähle die Dateien darin, oder packe sie als .zip.}}',
   'files.announceUploading': '{count, plural, one {# Datei wird hochgeladen.} other {# Dateien werden hochgeladen.}}',
   'files.emptyTitle': 'Noch keine Dateien',
   'files.emptyText':
-    'Legen Sie welche hier ab, oder laden Sie sie hoch. Modelle können sie lesen, wenn sie zu einer Nachricht gehören.',
+    'Lege welche hier ab, oder lade sie hoch. Modelle können sie lesen, wenn sie zu einer Nachricht gehören.',
   'files.emptyArchived': 'Hier wurde nichts aufbewahrt.',
   'files.count': '{count, plural, one {# Datei} other {# Dateien}}',
   'files.more': 'Mehr anzeigen',
@@ -65,10 +65,10 @@ export const texts: Record<keyof typeof english, string> = {
   'files.deleteFolderConfirm': 'Ordner löschen',
   'files.deleted': '{count, plural, one {„{name}“ ist gelöscht.} other {„{name}“ ist gelöscht: # Dateien.}}',
   'files.goneTitle': 'Diese Datei gibt es nicht mehr',
-  'files.goneText': 'Sie wurde gelöscht, oder Sie dürfen sie nicht mehr sehen.',
+  'files.goneText': 'Sie wurde gelöscht, oder du darfst sie nicht mehr sehen.',
   'files.noPreview': 'Dateien dieser Art lassen sich herunterladen, aber hier nicht ansehen.',
   'files.previewOf': 'Vorschau von {name}',
   'files.empty': 'Die Datei ist leer.',
-  'files.cut': 'Nur der Anfang wird gezeigt. Laden Sie die Datei herunter, um alles zu sehen.',
+  'files.cut': 'Nur der Anfang wird gezeigt. Lade die Datei herunter, um alles zu sehen.',
   'files.rowsCut': 'Nur die ersten {count, number} Zeilen werden gezeigt.',
 };

@@ -3,13 +3,13 @@ import type { texts as english } from './en-mcp.ts';
 /** Texts of MCP servers, their tools and approvals, in German. A missing or surplus id does not compile. */
 export const texts: Record<keyof typeof english, string> = {
   'mcp.text':
-    'MCP-Server geben Modellen Werkzeuge: zum Suchen, Nachschlagen und Handeln. Nichts läuft, was Sie nicht gelesen und freigegeben haben.',
+    'MCP-Server geben Modellen Werkzeuge: zum Suchen, Nachschlagen und Handeln. Nichts läuft, was du nicht gelesen hast und dem du nicht vertraust.',
   'mcp.readOnly':
-    'Ihre Administration hat Änderungen an MCP-Servern für Ihr Konto abgeschaltet. Die Server unten können Sie in Ihren Unterhaltungen weiterhin wählen.',
+    'Deine Administration hat Änderungen an MCP-Servern für dein Konto abgeschaltet. Die Server unten kannst du in deinen Unterhaltungen weiterhin wählen.',
   'mcp.emptyTitle': 'Noch kein MCP-Server',
   'mcp.emptyText':
-    'Fügen Sie einen hinzu, lesen Sie, was seine Werkzeuge sagen, und vertrauen Sie ihm. Von da an können Modelle sie in Ihren Unterhaltungen nutzen.',
-  'mcp.emptyReadOnly': 'Bitten Sie Ihre Administration, einen für Sie hinzuzufügen.',
+    'Füge einen hinzu, lies, was seine Werkzeuge sagen, und vertraue ihnen. Von da an können Modelle sie in deinen Unterhaltungen nutzen.',
+  'mcp.emptyReadOnly': 'Bitte deine Administration, einen für dich hinzuzufügen.',
   'mcp.add': 'Server hinzufügen',
   'mcp.addTitle': 'MCP-Server hinzufügen',
   'mcp.editTitle': '{name} bearbeiten',
@@ -17,7 +17,7 @@ export const texts: Record<keyof typeof english, string> = {
   'mcp.deleteNamed': '{name} löschen',
   'mcp.deleteTitle': '{name} löschen?',
   'mcp.deleteText':
-    'Seine Werkzeuge stehen dann keiner Unterhaltung mehr zur Verfügung, seine Kopfzeilen werden vergessen. Was er geantwortet hat, bleibt in Ihren Unterhaltungen.',
+    'Seine Werkzeuge stehen dann keiner Unterhaltung mehr zur Verfügung, seine Kopfzeilen werden vergessen. Was er geantwortet hat, bleibt in deinen Unterhaltungen.',
   'mcp.deleteConfirm': 'Server löschen',
   'mcp.deleted': '{name} ist gelöscht.',
   'mcp.enabled': '{name} verwenden',
@@ -32,12 +32,12 @@ export const texts: Record<keyof typeof english, string> = {
   'mcp.headersHint':
     'Werden mit jeder Anfrage an diesen Server gesendet, zum Beispiel Authorization. Verschlüsselt gespeichert, in Listen nie gezeigt.',
   'mcp.losesTrust':
-    'Mit anderer Adresse, Übertragung oder anderen Kopfzeilen kann es ein anderer Server sein: Nach dem Speichern vertrauen Sie seinen Werkzeugen neu.',
+    'Mit anderer Adresse, Übertragung oder anderen Kopfzeilen kann es ein anderer Server sein: Nach dem Speichern wirst du gefragt, ob du seinen Werkzeugen neu vertraust.',
   'mcp.unreadableTitle': 'Die gespeicherten Kopfzeilen sind nicht lesbar',
   'mcp.unreadableText':
-    'Sie wurden mit einem anderen Schlüssel verschlüsselt. Geben Sie sie neu ein, oder lassen Sie die Administration den Schlüssel wiederherstellen.',
+    'Sie wurden mit einem anderen Schlüssel verschlüsselt. Gib sie neu ein, oder lass die Administration den Schlüssel wiederherstellen.',
   'mcp.unreachableTitle': 'Der Server hat seine Werkzeuge nicht genannt',
-  'mcp.unreachableHint': 'Prüfen Sie Adresse und Übertragung, und ob der Server eine Kopfzeile verlangt.',
+  'mcp.unreachableHint': 'Prüfe Adresse und Übertragung, und ob der Server eine Kopfzeile verlangt.',
   'mcp.lastErrorTitle': 'Der letzte Versuch, seine Werkzeuge abzufragen, ist gescheitert',
   'mcp.tools': '{count, plural, =0 {keine Werkzeuge} one {# Werkzeug} other {# Werkzeuge}}',
   'mcp.withHeaders': 'mit Kopfzeilen',
@@ -49,9 +49,9 @@ export const texts: Record<keyof typeof english, string> = {
   'mcp.state.trusted': 'Vertraut',
   'mcp.state.changed': 'Geändert',
   'mcp.stateText.untested': 'Seine Werkzeuge wurden noch nicht abgefragt. Modelle bekommen sie nicht.',
-  'mcp.stateText.untrusted': 'Modelle bekommen seine Werkzeuge erst, wenn Sie sie gelesen haben und ihnen vertrauen.',
+  'mcp.stateText.untrusted': 'Modelle bekommen seine Werkzeuge erst, wenn du sie gelesen hast und ihnen vertraust.',
   'mcp.stateText.changed':
-    'Seine Werkzeuge sind nicht mehr die, denen Sie vertraut haben. Modelle bekommen sie erst, wenn Sie die Änderungen gelesen haben.',
+    'Seine Werkzeuge sind nicht mehr die, denen du vertraut hast. Modelle bekommen sie erst, wenn du die Änderungen gelesen hast.',
   'mcp.review.untested': 'Testen',
   'mcp.review.untrusted': 'Ansehen und vertrauen',
   'mcp.review.trusted': 'Testen',
@@ -59,10 +59,10 @@ export const texts: Record<keyof typeof english, string> = {
 
   'mcp.reviewTitle': 'Werkzeuge von {name}',
   'mcp.readLead':
-    'Der Server hat soeben {count, plural, one {dieses Werkzeug} other {diese # Werkzeuge}} genannt. Ein Modell liest jedes Wort darin als Anweisung: Vertrauen Sie nur, wenn alles so ist, wie Sie es erwarten.',
+    'Der Server hat soeben {count, plural, one {dieses Werkzeug} other {diese # Werkzeuge}} genannt. Ein Modell liest jedes Wort darin als Anweisung: Vertraue nur, wenn alles so ist, wie du es erwartest.',
   'mcp.driftLead':
-    'Verglichen mit dem, dem Sie vertraut haben: {modified, plural, =0 {} one {# Werkzeug verändert, } other {# Werkzeuge verändert, }}{added} hinzugekommen, {removed} entfernt. Ein Modell liest jedes Wort als Anweisung.',
-  'mcp.unchanged': 'Er antwortet, und seine Werkzeuge sind die, denen Sie vertraut haben.',
+    'Verglichen mit dem, dem du vertraut hast: {modified, plural, =0 {} one {# Werkzeug verändert, } other {# Werkzeuge verändert, }}{added} hinzugekommen, {removed} entfernt. Ein Modell liest jedes Wort als Anweisung.',
+  'mcp.unchanged': 'Er antwortet, und seine Werkzeuge sind die, denen du vertraut hast.',
   'mcp.unchangedTools': '{count, plural, one {# Werkzeug ist unverändert} other {# Werkzeuge sind unverändert}}',
   'mcp.noTools': 'Der Server antwortet und bietet keine Werkzeuge an.',
   'mcp.fingerprint': 'Fingerabdruck:',
@@ -70,8 +70,8 @@ export const texts: Record<keyof typeof english, string> = {
   'mcp.trust':
     '{count, plural, =0 {Dem vertrauen} one {Diesem Werkzeug vertrauen} other {Diesen # Werkzeugen vertrauen}}',
   'mcp.trusting': 'Wird gespeichert …',
-  'mcp.trustedToast': 'Sie vertrauen {name}. Modelle können seine Werkzeuge jetzt nutzen.',
-  'mcp.movedTitle': 'Der Server hat seine Werkzeuge geändert, während Sie gelesen haben',
+  'mcp.trustedToast': 'Du vertraust {name}. Modelle können seine Werkzeuge jetzt nutzen.',
+  'mcp.movedTitle': 'Der Server hat seine Werkzeuge geändert, während du gelesen hast',
   'mcp.movedText': 'Es wurde nichts freigegeben. Dies sind seine Werkzeuge jetzt.',
   'mcp.mark.added': 'neu',
   'mcp.mark.removed': 'entfernt',
@@ -101,12 +101,11 @@ export const texts: Record<keyof typeof english, string> = {
   'mcp.policy.allow': 'Erlauben',
   'mcp.policy.ask': 'Erst fragen',
   'mcp.policy.deny': 'Nie',
-  'mcp.policyHint':
-    'Bei „Erst fragen“ wartet die Antwort auf Ihr Wort; die genaue Eingabe des Werkzeugs steht dabei vor Ihnen.',
+  'mcp.policyHint': 'Bei „Erst fragen“ wartet die Antwort auf dein Wort; die genaue Eingabe des Werkzeugs steht dabei.',
 
   'mcp.chooseLabel': 'Werkzeuge dieser Unterhaltung',
-  'mcp.chooseAll': 'Alle Server, denen Sie vertrauen',
-  'mcp.chooseNone': 'Sie vertrauen noch keinem Server',
+  'mcp.chooseAll': 'Alle Server, denen du vertraust',
+  'mcp.chooseNone': 'Du vertraust noch keinem Server',
   'mcp.chooseUnusable': 'nicht vertraut',
   'mcp.chooseSettings': 'MCP-Server …',
   'mcp.toolsOf': '{count, plural, =0 {keine Werkzeuge} one {# Werkzeug} other {# Werkzeuge}}',
@@ -119,10 +118,10 @@ export const texts: Record<keyof typeof english, string> = {
   'approval.allow': 'Erlauben',
   'approval.deny': 'Ablehnen',
   'approval.reason': 'Grund für das Modell (freiwillig)',
-  'approval.sending': 'Ihre Antwort wird gesendet …',
+  'approval.sending': 'Deine Antwort wird gesendet …',
   'approval.elsewhere': 'Dies wurde anderswo beantwortet, oder die Antwort ist zu Ende.',
-  'approval.allowed': 'Sie haben es erlaubt.',
-  'approval.denied': 'Sie haben es abgelehnt.',
-  'approval.deniedBecause': 'Sie haben es abgelehnt: {reason}',
+  'approval.allowed': 'Du hast es erlaubt.',
+  'approval.denied': 'Du hast es abgelehnt.',
+  'approval.deniedBecause': 'Du hast es abgelehnt: {reason}',
   'approval.ended': 'Die Antwort endete, bevor dies entschieden war.',
 };

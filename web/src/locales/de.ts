@@ -158,7 +158,7 @@ export const texts: Record<keyof typeof english, string> = {
   'tool.waiting': 'wartet auf deine Zustimmung',
   'tool.denied': 'nicht erlaubt',
   'tool.preparing': 'wird vorbereitet',
-  'thread.announceApproval': 'Die Antwort wartet: {tool} möchte laufen. Erlauben Sie es, oder lehnen Sie es ab.',
+  'thread.announceApproval': 'Die Antwort wartet: {tool} möchte laufen. Erlaube es, oder lehne es ab.',
   'tool.settings': 'Werkzeuge ansehen',
   'tool.input': 'Eingabe',
   'tool.output': 'Ausgabe',
@@ -195,7 +195,7 @@ export const texts: Record<keyof typeof english, string> = {
   'composer.attach': 'Dateien und Werkzeuge hinzufügen',
   'composer.dropHere': 'Dateien hier ablegen, um sie anzuhängen',
   'composer.filesHint': 'Die Dateien werden noch hochgeladen.',
-  'composer.filesFailedHint': 'Versuchen Sie nicht angekommene Dateien erneut, oder entfernen Sie sie.',
+  'composer.filesFailedHint': 'Versuche es mit den Dateien erneut, die nicht angekommen sind, oder entferne sie.',
   'composer.tooLong': 'Diese Nachricht ist zu lang: höchstens {max, number} Zeichen.',
   'composer.notStored':
     'Dieser Browser lässt die Seite nichts speichern, deshalb wurde die Nachricht nicht gesendet: sie könnte verloren gehen. Schaffe Platz oder erlaube Websitedaten und sende dann noch einmal.',
