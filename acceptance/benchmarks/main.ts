@@ -4,6 +4,7 @@ import { measureArtifacts } from './artifacts.ts';
 import { Bench } from './bench.ts';
 import { measureCapacity } from './capacity.ts';
 import { measureFirstToken } from './first-token.ts';
+import { measureMcp } from './mcp.ts';
 import { measureMemory } from './memory.ts';
 import { measureConversation } from './page-conversation.ts';
 import { measureLighthouse } from './page-lighthouse.ts';
@@ -28,6 +29,7 @@ const parts: Record<string, (bench: Bench) => Promise<void>> = {
   unpaced: measureUnpaced,
   capacity: measureCapacity,
   turns: measureTurns,
+  mcp: measureMcp,
   reads: measureReads,
   provision: measureProvision,
   memory: measureMemory,
