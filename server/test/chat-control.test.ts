@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { setUserEnabled } from '../src/accounts/users.ts';
 import { createCaller, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { addModels, chatDetail, createChat, postChat, readStream, submission, submit, until } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
@@ -69,7 +68,9 @@ test('disabling an account ends its streams at every replica, and starts nothing
   await user.call('POST /api/chat/turn-inputs', submission(chatId, 'next'));
   const calls = provider.requests.length;
   const { deps } = maker.service;
-  await setUserEnabled(deps, user.id, false);
+  const administrator = at(other, await maker.signIn({ role: 'admin' }));
+  const enable = (enabled: boolean) => administrator.call('PATCH /api/admin/users', { id: user.id, enabled });
+  assert.equal((await enable(false)).body.user.enabled, false);
   for (const { done, frames } of await Promise.all([here, elsewhere])) {
     assert.equal(done, true);
     assert.ok(frames.some(({ frame }) => frame.type === 'abort'));
@@ -83,7 +84,8 @@ test('disabling an account ends its streams at every replica, and starts nothing
     1,
   );
 
-  await setUserEnabled(deps, user.id, true);
+  assert.equal((await enable(true)).body.user.enabled, true);
+  assert.equal((await user.call('GET /api/me')).body.error.code, 'unauthorized');
   await until(async () => provider.requests.length > calls);
   await deps.responses.startNext(chatId);
 });
