@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { operator, recordEvent } from './audit.ts';
 import { type Rotation, resealProviders } from './catalogue/providers.ts';
 import { type Config, loadConfig } from './config.ts';
 import { joinEmbedded } from './db/embedded.ts';
@@ -90,6 +91,7 @@ async function rotateKeys(config: Config, db: Database, signal: AbortSignal): Pr
   say(
     `Credentials: ${rotation.resealed} sealed again, ${rotation.current} already current, ${rotation.unreadable} unreadable.`,
   );
+  await recordEvent(db.kysely, operator, { action: 'keys.rotated', details: { ...rotation } });
   const advice = adviceOn(rotation);
   if (advice === undefined) return 0;
   complain(advice);

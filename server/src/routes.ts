@@ -97,7 +97,10 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   },
   getPublicConfig,
   getOpenapi: ({ config }) => {
-    description ??= openapiDocument(endpoints, config.version);
+    description ??= openapiDocument(endpoints, {
+      version: config.version,
+      isSecure: config.baseUrl?.startsWith('https://') === true,
+    });
     return description;
   },
   getDocs: () => docsPage(),

@@ -225,6 +225,24 @@ export async function findRunning(db: Queryable, chatId: string): Promise<Respon
     .executeTakeFirst();
 }
 
+/** True when the request only joins: its input was applied already, or the response that it wants is running. */
+export async function hasBegun(
+  db: Queryable,
+  ownerId: string,
+  request: { chatId: string; messageId?: string | undefined; regenerate?: boolean | undefined },
+): Promise<boolean> {
+  const { chatId, messageId } = request;
+  if (messageId !== undefined && request.regenerate !== true) {
+    const input = db.selectFrom('inputs').select('id').where('id', '=', messageId).where('chat_id', '=', chatId);
+    return (
+      (await input.where('owner_id', '=', ownerId).where('state', '=', 'applied').executeTakeFirst()) !== undefined
+    );
+  }
+  const running = await findRunning(db, chatId);
+  if (running?.owner_id !== ownerId) return false;
+  return messageId === undefined || running.message_id === messageId;
+}
+
 /** When a lease taken now runs out, by the database's clock. */
 export function leaseUntil(maker: Maker) {
   return sql<Date>`now() + ${maker.leaseMs} * interval '1 millisecond'`;

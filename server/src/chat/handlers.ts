@@ -17,6 +17,7 @@ import {
   claimResumption,
   findOutcome,
   findRunning,
+  hasBegun,
 } from './claims.ts';
 import { type Follower, followResponse, readReplay } from './follow.ts';
 import { admitInput, cancelInput, decisionOf, listQueuedInputs, viewInput } from './inputs.ts';
@@ -111,7 +112,10 @@ export const deleteChat: Handler<Deps, Endpoints['deleteChat']> = async (deps, {
 /** Claims; when a response that nobody makes any more is in the way, that one is ended first. */
 async function claimFresh(deps: Deps, ownerId: string, body: ChatBody): Promise<ClaimOutcome> {
   if (typeof body.modelId === 'string' && body.modelPinned !== false) {
-    await assertOwnedModel(deps, catalogueOwner(deps.config, ownerId), body.modelId);
+    await assertOwnedModel(deps, catalogueOwner(deps.config, ownerId), body.modelId).catch(async (error) => {
+      // Who joins what was begun with a model that is gone decides nothing by naming it again.
+      if (!(await hasBegun(deps.db.kysely, ownerId, body))) throw error;
+    });
   }
   await assertOwnedMcpServers(deps.db.kysely, ownerId, body.mcpServerIds ?? []);
   const outcome = await claim(deps, ownerId, body);

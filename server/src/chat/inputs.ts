@@ -252,12 +252,13 @@ export async function startAtOnce(trx: Queryable, id: string): Promise<void> {
 }
 
 /** Conversations whose next input is due, whose owner is enabled and whose project is not archived, oldest first. */
-export async function dueChats(db: Queryable, limit: number): Promise<string[]> {
+export async function dueChats(db: Queryable, limit: number, but: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ chat_id: string }>`
     select i.chat_id from inputs i
     join users u on u.id = i.owner_id and u.enabled
     join chats c on c.id = i.chat_id
     where not ${sql.raw(projectArchivedColumn('c.project_id'))} and i.state = 'queued' and i.start_after <= now()
+      and i.chat_id <> all (${but}::text[])
       and not exists (
         select from inputs e where e.chat_id = i.chat_id and e.state = 'queued' and e.position < i.position)
       and not exists (select from responses r where r.chat_id = i.chat_id and r.state = 'running')

@@ -40,6 +40,8 @@ export const defaultTimings: ChatTimings = {
 };
 
 const dueBatch = 50;
+const putOffMs = 10_000;
+const putOffMax = 10_000;
 const backgroundMax = 8;
 
 /** What a replica needs to make responses. */
@@ -59,6 +61,7 @@ export class RunningResponses {
   readonly #idle = new Set<() => void>();
   readonly #jobs = new Map<string, Promise<void>>();
   readonly #background = new Set<Promise<void>>();
+  readonly #putOff = new Map<string, number>();
   readonly #stopped = new AbortController();
   #draining = false;
 
@@ -238,7 +241,7 @@ export class RunningResponses {
 
   async #dispatch(): Promise<void> {
     if (this.#draining) return;
-    await this.#startEach(await dueChats(this.#deps.db.kysely, dueBatch));
+    await this.#startEach(await dueChats(this.#deps.db.kysely, dueBatch, this.#stillPutOff()));
     for (const chatId of await findAnswered(this.#deps.db.kysely, dueBatch)) {
       await this.continueAnswered(chatId).catch((error) => this.#failed('dispatch', error));
     }
@@ -246,7 +249,19 @@ export class RunningResponses {
 
   /** One conversation that cannot go on holds up no other. */
   async #startEach(chatIds: Iterable<string>): Promise<void> {
-    for (const chatId of chatIds) await this.startNext(chatId).catch((error) => this.#failed('dispatch', error));
+    for (const chatId of chatIds) {
+      await this.startNext(chatId).catch((error) => {
+        if (this.#putOff.size < putOffMax) this.#putOff.set(chatId, this.#deps.clock.now() + putOffMs);
+        this.#failed('dispatch', error);
+      });
+    }
+  }
+
+  /** Conversations that could not go on a moment ago: enough of them would fill every batch of the dispatcher. */
+  #stillPutOff(): string[] {
+    const now = this.#deps.clock.now();
+    for (const [chatId, until] of this.#putOff) if (until <= now) this.#putOff.delete(chatId);
+    return [...this.#putOff.keys()];
   }
 
   #onSignal(signal: Signal): void {

@@ -49,11 +49,6 @@ export function unreachable(reason: FailureReason, phase: FailurePhase): ApiErro
   return new ApiError('provider_unreachable', `The service could not be reached: ${reasonText[reason]}.`, { details });
 }
 
-/** True when a failed call can be made again without the other side having seen the first one. */
-export function isConnectError(error: unknown): boolean {
-  return failureDetails(error)?.phase === 'connect';
-}
-
 /** The details of an error made by `unreachable`, or undefined for any other error. */
 export function failureDetails(error: unknown): FailureDetails | undefined {
   if (!(error instanceof ApiError) || error.code !== 'provider_unreachable') return undefined;

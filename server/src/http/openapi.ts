@@ -7,7 +7,7 @@ type Json = Record<string, unknown>;
 /** The OpenAPI 3.1 document of the endpoint table, from the very schemas that validate (contract section 10). */
 export function openapiDocument(
   endpoints: Readonly<Record<string, EndpointSpec>>,
-  version: string,
+  { version, isSecure }: { version: string; isSecure: boolean },
 ): Json & { openapi: string } {
   const paths: Record<string, Json> = {};
   for (const [name, spec] of Object.entries(endpoints)) {
@@ -25,7 +25,9 @@ export function openapiDocument(
     },
     paths,
     components: {
-      securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: 'homeport.session_token' } },
+      securitySchemes: {
+        session: { type: 'apiKey', in: 'cookie', name: `${isSecure ? '__Secure-' : ''}homeport.session_token` },
+      },
       schemas: { Error: errorSchema },
     },
   };

@@ -39,6 +39,8 @@ export type RouterOptions = {
   metrics: Pick<Metrics, 'request'>;
 };
 
+/** Nobody sees it but the log and the metrics. */
+const clientClosedRequest = 499;
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** Mounts every endpoint, 405 for its path under other methods, and 404 for the rest of /api. */
@@ -77,6 +79,7 @@ async function answer(
   const headers = standardHeaders(request.id);
   let actor: Actor | undefined;
   let failure: ApiError | undefined;
+  let clientLeft = false;
   let response: Response;
   try {
     const access = isPublicCall(context, spec) ? 'public' : spec.access;
@@ -91,17 +94,23 @@ async function answer(
     response = render(output, spec, headers);
   } catch (error) {
     failure = toApiError(error);
+    clientLeft = incoming.socket.destroyed && isAbort(error, request.signal);
     if (failure.code === 'payload_too_large' && spec.form === undefined) headers.connection = 'close';
     response = outgoing.headersSent ? RESPONSE_ALREADY_SENT : errorResponse(failure, request.id, headers);
   }
-  const status = response === RESPONSE_ALREADY_SENT ? outgoing.statusCode : response.status;
+  const answered = response === RESPONSE_ALREADY_SENT ? outgoing.statusCode : response.status;
+  const status = clientLeft ? clientClosedRequest : answered;
   options.metrics.request(spec.method, spec.path, status, (performance.now() - startedAt) / 1000);
-  logRequest(options.log, { spec, request, actor, failure, status, startedAt });
+  logRequest(options.log, { spec, request, actor, failure, status, startedAt, clientLeft });
   return response;
 }
 
 function isPublicCall(context: Context<AppEnvironment>, { publicWith }: EndpointSpec): boolean {
   return publicWith !== undefined && context.req.query(publicWith) !== undefined;
+}
+
+function isAbort(error: unknown, signal: AbortSignal): boolean {
+  return error === signal.reason || (error instanceof Error && error.name === 'AbortError');
 }
 
 async function parseInput(
@@ -200,6 +209,8 @@ type RequestLogFacts = {
   failure: ApiError | undefined;
   status: number;
   startedAt: number;
+  /** What failed was only work for somebody who has gone. */
+  clientLeft: boolean;
 };
 
 function logRequest(log: Logger, facts: RequestLogFacts): void {
@@ -210,8 +221,9 @@ function logRequest(log: Logger, facts: RequestLogFacts): void {
     status: facts.status,
     milliseconds: Math.round(performance.now() - facts.startedAt),
     userId: facts.actor?.id,
-    code: facts.failure?.code,
+    code: facts.clientLeft ? 'client_left' : facts.failure?.code,
   };
-  if (facts.failure?.code === 'internal_error') log.error({ ...line, cause: facts.failure.cause }, 'request failed');
+  if (!facts.clientLeft && facts.failure?.code === 'internal_error')
+    log.error({ ...line, cause: facts.failure.cause }, 'request failed');
   else log.info(line, 'request');
 }
