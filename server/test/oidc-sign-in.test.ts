@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { insertPassword } from '../src/accounts/credentials.ts';
 import { setUserEnabled } from '../src/accounts/users.ts';
-import { startTestApp } from './app.ts';
+import { type Json, startTestApp } from './app.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { begin, comeBack, type OidcWorld, openBrowser, signInBy, startOidcWorld } from './oidc-browser.ts';
 
@@ -280,5 +280,42 @@ test('begun on one replica, ended on another', async () => {
     assert.deepEqual(landing, { ...landed, email: person.email });
   } finally {
     await replica.stop();
+  }
+});
+
+test('behind https every cookie is Secure, and the provider is told the public address', async () => {
+  const baseUrl = 'https://chat.example.org';
+  const secure = await startTestApp({ database, config: { baseUrl } });
+  try {
+    await world.configure({ autoProvision: true });
+    const person = someone();
+    world.idp.person = person;
+    const body = JSON.stringify({ provider: 'corp', callbackURL: `${baseUrl}/c/3` });
+    const headers = { 'content-type': 'application/json', origin: baseUrl };
+    const begun = await fetch(`${secure.url}/api/auth/sign-in/social`, { method: 'POST', headers, body });
+    const [state = '', ...others] = begun.headers.getSetCookie();
+    assert.equal(others.length, 0);
+    assert.match(state, /^__Secure-homeport\.state=[^;]+; Max-Age=300; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
+    const { url }: Json = await begun.json();
+    const redirectUri = new URL(url).searchParams.get('redirect_uri');
+    assert.equal(redirectUri, `${baseUrl}/api/auth/oauth2/callback/corp`);
+    const { pathname, search } = new URL(world.idp.agree(url));
+    const cookie = state.split(';')[0] ?? '';
+    const back = await fetch(secure.url + pathname + search, { headers: { cookie }, redirect: 'manual' });
+    assert.deepEqual([back.status, back.headers.get('location')], [302, `${baseUrl}/c/3`]);
+    const session = back.headers.getSetCookie().find((text) => text.startsWith('__Secure-homeport.session_token='));
+    assert.match(session ?? '', /=[^;]+; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
+    const me: Json = await (
+      await fetch(`${secure.url}/api/me`, { headers: { cookie: session?.split(';')[0] ?? '' } })
+    ).json();
+    assert.equal(me.user.email, person.email);
+    // Plain http is another origin.
+    const foreign = await secure.anonymous.call('POST /api/auth/sign-in/social', {
+      provider: 'corp',
+      callbackURL: 'http://chat.example.org/',
+    });
+    assert.equal(foreign.status, 400);
+  } finally {
+    await secure.stop();
   }
 });

@@ -223,6 +223,22 @@ describe('the command', () => {
       code: 0,
       output: 'Credentials: 1 sealed again, 0 already current, 0 unreadable.\n',
     });
+    const place = { table: 'settings', row: 'installation', column: 'oidc_client_secret' };
+    const sealWith = (key: string) => seal(catalogueDeps(db, key).secrets, place, 'canary-3');
+    await db.kysely
+      .updateTable('settings')
+      .set({ oidc_client_secret: sealWith(oldKey) })
+      .execute();
+    const third = await admin(['rotate-keys'], environment);
+    assert.equal(third.output, 'Credentials: 1 sealed again, 1 already current, 0 unreadable.\n');
+    await db.kysely
+      .updateTable('settings')
+      .set({ oidc_client_secret: sealWith(lostKey) })
+      .execute();
+    const fourth = await admin(['rotate-keys'], environment);
+    assert.equal(fourth.code, 1);
+    assert.ok(fourth.output.startsWith('unreadable: client secret of the OIDC configuration\n'), fourth.output);
+    await db.kysely.updateTable('settings').set({ oidc_client_secret: null }).execute();
     const lost = await makeProvider(catalogueDeps(db, lostKey), owner, { headers: { 'x-a': 'canary-2' } });
     const { code, output } = await admin(['rotate-keys'], environment);
     assert.equal(code, 1);
