@@ -1,6 +1,7 @@
 import type { OidcConfiguration } from '@homeport/contracts/admin';
 import { ApiError, type FieldError } from '@homeport/contracts/errors';
-import { isStale, type KeyRing, open, type SecretPlace, seal } from '../secrets/key-ring.ts';
+import { type KeyRing, open, type SecretPlace, seal } from '../secrets/key-ring.ts';
+import { type Resealed, readable, reseal } from '../secrets/reseal.ts';
 
 /** The OIDC configuration as it is stored; `clientSecret` is an envelope. */
 export type OidcSettings = Omit<OidcConfiguration, 'hasClientSecret' | 'credentialsError'> & {
@@ -34,34 +35,16 @@ export function openClientSecret(deps: Secrets, envelope: string | null): string
   return envelope === null ? undefined : open(deps.secrets, secretPlace, envelope);
 }
 
-/** The secret, or why there is none to be had. */
-export function readClientSecret(deps: Secrets, envelope: string | null): { secret?: string; isReadable: boolean } {
-  try {
-    const secret = openClientSecret(deps, envelope);
-    return { isReadable: true, ...(secret === undefined ? {} : { secret }) };
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 'credentials_unreadable') return { isReadable: false };
-    throw error;
-  }
-}
-
-/** The envelope under the current key, and what it took to get there; an unreadable one comes back as it is. */
-export function resealClientSecret(
-  deps: Secrets,
-  envelope: string | null,
-): { state: 'absent' | 'current' | 'resealed' | 'unreadable'; envelope: string | null } {
-  if (envelope === null) return { state: 'absent', envelope };
-  const { secret, isReadable } = readClientSecret(deps, envelope);
-  if (!isReadable || secret === undefined) return { state: 'unreadable', envelope };
-  if (!isStale(deps.secrets, envelope)) return { state: 'current', envelope };
-  return { state: 'resealed', envelope: sealClientSecret(deps, secret) };
+/** The envelope under the current key, and what it took to get there. */
+export function resealClientSecret(deps: Secrets, envelope: string | null): Resealed {
+  return reseal(deps.secrets, secretPlace, envelope);
 }
 
 /** OIDC as administrators see it: never the secret. */
 export function oidcView(deps: Secrets, oidc: OidcSettings): OidcConfiguration {
   const { clientSecret, ...rest } = oidc;
-  const { isReadable } = readClientSecret(deps, clientSecret);
   const hasClientSecret = clientSecret !== null;
+  const isReadable = !hasClientSecret || readable(() => openClientSecret(deps, clientSecret)) !== undefined;
   return { ...rest, hasClientSecret, ...(isReadable ? {} : { credentialsError: 'credentials_unreadable' }) };
 }
 

@@ -8,13 +8,14 @@ import type { Clock } from '../clock.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 import type { SettingsTable } from '../db/tables.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
+import { type Resealed, readable } from '../secrets/reseal.ts';
 import { assertImages } from './branding.ts';
 import {
   assertComplete,
   defaultOidc,
   type OidcSettings,
   oidcView,
-  readClientSecret,
+  openClientSecret,
   resealClientSecret,
   sealClientSecret,
 } from './oidc.ts';
@@ -100,9 +101,7 @@ export async function updateSettings(
 }
 
 /** Seals the client secret with the current key; another one that is entered meanwhile stays. */
-export async function resealSettings(
-  deps: Pick<SettingsDeps, 'db' | 'secrets'>,
-): Promise<'absent' | 'current' | 'resealed' | 'unreadable'> {
+export async function resealSettings(deps: Pick<SettingsDeps, 'db' | 'secrets'>): Promise<Resealed['state']> {
   return inTransaction(deps.db, async (transaction) => {
     const row = await transaction.selectFrom('settings').select(columns).forUpdate().executeTakeFirstOrThrow();
     const { state, envelope } = resealClientSecret(deps, row.oidc_client_secret);
@@ -135,7 +134,7 @@ function nextSecret(
   given: string | null | undefined,
 ): string | null {
   if (given === undefined) return stored;
-  if (given !== null && readClientSecret(deps, stored).secret === given) return stored;
+  if (given !== null && readable(() => openClientSecret(deps, stored)) === given) return stored;
   return sealClientSecret(deps, given);
 }
 
