@@ -18,7 +18,7 @@ import {
 /** kill -9 while a manifest is applied: afterwards all of it is there or nothing, and applying it again makes the same state. */
 
 const kills = Number(process.env.PROVISION_KILLS ?? 20);
-const size = { users: 40, models: 5, conversations: 1_500 };
+const size = { users: 20, models: 5, conversations: 500 };
 const dist = process.env.HOMEPORT_DIST ?? join(import.meta.dirname, '../../dist');
 
 /** Users, catalogues and conversations of one round; its passwords are few, as hashing them is before the transaction. */

@@ -61,7 +61,7 @@ export class ManifestReader {
     this.#worker.on('error', (error: Error) => {
       this.#failure = readerError(error);
     });
-    this.#signal = AbortSignal.any([signal, AbortSignal.timeout(readTimeoutMs)]);
+    this.#signal = signal;
   }
 
   /** Reads and validates. Throws `invalid_request` with paths, and `payload_too_large` when it takes too much memory. */
@@ -105,7 +105,8 @@ export class ManifestReader {
 
   #receive(): Promise<Answer> {
     const worker = this.#worker;
-    const signal = this.#signal;
+    // For each answer: between two of them passwords are hashed, which may take minutes.
+    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(readTimeoutMs)]);
     return new Promise((resolve, reject) => {
       const onMessage = (answer: Answer): void => finish(() => resolve(answer));
       const onError = (error: Error): void => finish(() => reject(readerError(error)));
