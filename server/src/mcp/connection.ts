@@ -2,7 +2,7 @@ import type { McpTool } from '@homeport/contracts/mcp';
 import type { CallToolResult, Client } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { mcpBounds } from './bounds.ts';
-import { isTimeout, isWorthAnOlderHandshake, mcpFailure } from './failures.ts';
+import { isTimeout, isWorthAnOlderHandshake, mcpFailure, serverWords } from './failures.ts';
 import { BadDefinitions, type Definitions, readDefinitions } from './fingerprint.ts';
 import { BrokenBound, boundRequests, createMcpFetch } from './guarded-transport.ts';
 
@@ -210,6 +210,8 @@ export class McpConnection {
         cursor = result.nextCursor;
       }
     }).catch((error) => {
+      const hasTools = this.#client.getServerCapabilities()?.tools !== undefined;
+      if (!hasTools && serverWords(error) !== undefined) return;
       throw this.#failure ?? error;
     });
     const listing = { ...readDefinitions(listed), at: this.#deps.now(), changes };

@@ -28,7 +28,22 @@ export type McpTurnTool = {
   call(input: Record<string, unknown>, signal: AbortSignal): Promise<McpResult>;
 };
 
-type TurnServer = McpServerRow & { trusted: McpTool[] };
+/** What a turn needs of a server; not what it listed last. */
+const turnColumns = [
+  'id',
+  'owner_id',
+  'name',
+  'revision',
+  'url',
+  'transport',
+  'headers',
+  'trust_state',
+  'trusted_tools',
+  'trusted_fingerprint',
+  'last_error',
+] as const;
+type TurnRow = Pick<McpServerRow, (typeof turnColumns)[number]>;
+type TurnServer = TurnRow & { trusted: McpTool[] };
 
 /**
  * The tools of the owner's enabled, trusted servers: those of `serverIds`, or all when null. What a server offers now is compared
@@ -59,11 +74,11 @@ export async function findMcpTools(
 async function usableServers(
   deps: TurnToolDeps,
   { ownerId, serverIds }: { ownerId: string; serverIds: readonly string[] | null },
-): Promise<McpServerRow[]> {
+): Promise<TurnRow[]> {
   if (serverIds !== null && serverIds.length === 0) return [];
   let query = deps.db.kysely
     .selectFrom('mcp_servers')
-    .selectAll()
+    .select(turnColumns)
     .where('owner_id', '=', ownerId)
     .where('enabled', '=', true)
     .where('trust_state', '!=', 'untrusted')
@@ -74,7 +89,7 @@ async function usableServers(
 
 async function checkServer(
   deps: TurnToolDeps,
-  row: McpServerRow,
+  row: TurnRow,
   notify: (notice: McpNotice) => void,
 ): Promise<TurnServer | undefined> {
   if (row.trust_state !== 'trusted') {
@@ -99,7 +114,7 @@ async function checkServer(
 }
 
 /** The present listing, or a refusal after a while; the server is waited for in the background, for the next turn. */
-async function patiently(deps: TurnToolDeps, row: McpServerRow): Promise<Listing> {
+async function patiently(deps: TurnToolDeps, row: TurnRow): Promise<Listing> {
   const standing = deps.mcp.standing(row);
   if (standing !== undefined) return standing;
   const listing = deps.mcp.current(row);
@@ -201,7 +216,7 @@ async function callOnce(call: () => Promise<unknown>, signal: AbortSignal): Prom
 
 async function reportDrift(
   deps: TurnToolDeps,
-  row: McpServerRow,
+  row: TurnRow,
   listing: Listing,
   notify: (notice: McpNotice) => void,
 ): Promise<void> {
@@ -209,7 +224,7 @@ async function reportDrift(
   notify(driftNotice(row));
 }
 
-function driftNotice(row: McpServerRow): McpNotice {
+function driftNotice(row: TurnRow): McpNotice {
   return {
     code: 'mcp_drifted',
     message: `The tools of the MCP server “${row.name}” have changed since you trusted them. They are left out until you look at the changes and trust them.`,

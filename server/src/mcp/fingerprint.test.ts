@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import { driftBetween } from './drift.ts';
+import { fingerprintOf, readDefinitions } from './fingerprint.ts';
+
+const inputSchema = { type: 'object', properties: { b: { type: 'number', maximum: 1e21 }, a: { type: 'string' } } };
+const tool = { name: 'b', description: 'Two', inputSchema };
+
+test('the fingerprint is the SHA-256 of the canonical JSON, sorted by name, in lower-case hex', () => {
+  const { fingerprint, tools } = readDefinitions([tool, { name: 'a', inputSchema: { type: 'object' } }]);
+  const canonical =
+    '[{"inputSchema":{"type":"object"},"name":"a"},' +
+    '{"description":"Two","inputSchema":{"properties":{"a":{"type":"string"},"b":{"maximum":1e+21,"type":"number"}},"type":"object"},"name":"b"}]';
+  assert.equal(fingerprint, createHash('sha256').update(canonical).digest('hex'));
+  assert.deepEqual(
+    tools.map(({ name }) => name),
+    ['a', 'b'],
+  );
+});
+
+test('it covers every member that is shown, and nothing else', () => {
+  const base = readDefinitions([tool]).fingerprint;
+  const reversed = Object.fromEntries(Object.entries(inputSchema).reverse());
+  for (const same of [
+    { ...tool, inputSchema: reversed },
+    { ...tool, _meta: { a: 1 }, icons: [], execution: {} },
+    { ...tool, title: null, outputSchema: null, annotations: undefined },
+  ]) {
+    assert.equal(readDefinitions([same]).fingerprint, base);
+  }
+  const others = [
+    { ...tool, name: 'B' },
+    { ...tool, title: 'Two' },
+    { ...tool, description: 'Two ' },
+    { ...tool, description: 'Tw\u200bo' },
+    { ...tool, description: 'Tw\u006f\u0301' },
+    { ...tool, inputSchema: { ...inputSchema, required: ['a'] } },
+    {
+      ...tool,
+      inputSchema: { ...inputSchema, properties: { ...inputSchema.properties, a: { type: 'string', x: 1 } } },
+    },
+    { ...tool, outputSchema: { type: 'object' } },
+    { ...tool, annotations: { readOnlyHint: true } },
+    { ...tool, annotations: { custom: [1] } },
+  ];
+  const prints = others.map((other) => readDefinitions([other]).fingerprint);
+  assert.equal(new Set([base, ...prints]).size, others.length + 1);
+  assert.equal(fingerprintOf([]), createHash('sha256').update('[]').digest('hex'));
+});
+
+test('drift names what came, went and changed', () => {
+  const before = readDefinitions([tool, { ...tool, name: 'c' }]).tools;
+  const after = readDefinitions([
+    { ...tool, description: 'Three' },
+    { ...tool, name: 'd' },
+  ]).tools;
+  const drift = driftBetween(before, after);
+  assert.deepEqual(
+    [drift.added, drift.removed, drift.modified].map((list) => list.map(({ name }) => name)),
+    [['d'], ['c'], ['b']],
+  );
+  assert.equal(driftBetween(before, before).changed, false);
+});
