@@ -28,17 +28,17 @@ function UserMessage({ message, isRunning }: { message: Message; isRunning: bool
   return (
     <article className={classes.user} data-message={message.id} data-role="user">
       <h2 className="visually-hidden">{t('thread.yourMessage')}</h2>
+      {files.length > 0 ? (
+        <div className={classes.files}>
+          {files.map((part, index) => (
+            <FileView key={index} part={part} />
+          ))}
+        </div>
+      ) : null}
       {isEditing ? (
         <MessageEditor message={message} text={text} isRunning={isRunning} onClose={() => setEditing(false)} />
       ) : (
         <>
-          {files.length > 0 ? (
-            <div className={classes.files}>
-              {files.map((part, index) => (
-                <FileView key={index} part={part} />
-              ))}
-            </div>
-          ) : null}
           {text === '' ? null : (
             <div className={classes.bubble} data-part="text" dir="auto">
               {text}

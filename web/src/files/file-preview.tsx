@@ -11,6 +11,7 @@ import type { FileScope } from '../upload.ts';
 import { parseTable } from './csv.ts';
 import { previewAddress } from './file-address.ts';
 import { extensionOf, previewKind } from './file-look.ts';
+import previewClasses from './file-preview.module.css';
 import classes from './files.module.css';
 import { fileTextQuery } from './files-api.ts';
 
@@ -28,7 +29,7 @@ export function FilePreview({ scope, file }: { scope: FileScope; file: Artifact 
     return (
       <iframe
         key={file.sha256}
-        className={classes.frame}
+        className={previewClasses.frame}
         src={previewAddress(scope, file.id)}
         title={t('files.previewOf', { name: file.filename })}
       />
@@ -43,7 +44,7 @@ function Picture({ scope, file }: { scope: FileScope; file: Artifact }) {
   if (isBroken) return <p className={classes.quiet}>{t('files.noPreview')}</p>;
   return (
     <img
-      className={classes.large}
+      className={previewClasses.large}
       src={previewAddress(scope, file.id)}
       alt={file.filename}
       onError={() => setBroken(true)}
@@ -64,7 +65,11 @@ function TextPreview({ scope, file, kind }: { scope: FileScope; file: Artifact; 
     <>
       {text === '' ? <p className={classes.quiet}>{t('files.empty')}</p> : null}
       {kind === 'table' ? <Table text={text} name={file.filename} /> : null}
-      {kind === 'markdown' ? <Markdown text={text} isGrowing={false} /> : null}
+      {kind === 'markdown' ? (
+        <div className={previewClasses.document}>
+          <Markdown text={text} isGrowing={false} />
+        </div>
+      ) : null}
       {kind === 'text' && text !== '' ? (
         <CodeBlock code={text} language={grammarName(extensionOf(file.filename)) ?? ''} isClosed />
       ) : null}
@@ -81,8 +86,8 @@ function Table({ text, name }: { text: string; name: string }) {
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-      <section className={classes.tableBox} tabIndex={0} aria-label={t('files.previewOf', { name })}>
-        <table className={classes.table}>
+      <section className={previewClasses.tableBox} tabIndex={0} aria-label={t('files.previewOf', { name })}>
+        <table className={previewClasses.table}>
           <thead>
             <tr>
               {head.map((cell, index) => (

@@ -46,6 +46,7 @@ export function FilesView({ scope, canUpload, onOpen, onAttach }: Props) {
   const [isOver, setOver] = useState(false);
   const [problem, setProblem] = useState<string>();
   const picker = useRef<HTMLInputElement>(null);
+  const view = useRef<HTMLDivElement>(null);
   const query = useInfiniteQuery(filesQuery(scope, q));
   const changes = useFileChanges(scope);
   const { queue, maximumBytes } = useUploads(scope, changes.refresh, folder);
@@ -53,6 +54,8 @@ export function FilesView({ scope, canUpload, onOpen, onAttach }: Props) {
   const files = useMemo(() => query.data?.pages.flatMap((page) => page.artifacts) ?? [], [query.data]);
   const content = useMemo(() => (q === '' ? contentOf(files, folder) : { folders: [], files }), [files, folder, q]);
   const close = () => setDialog(undefined);
+  /** What had the focus is gone with its row. */
+  const afterDelete = (isDone: boolean) => isDone && view.current?.focus({ preventScroll: true });
   const isNothing = query.isSuccess && q === '' && files.length === 0 && uploads.length === 0;
 
   const onDrop = (event: DragEvent) => {
@@ -71,6 +74,8 @@ export function FilesView({ scope, canUpload, onOpen, onAttach }: Props) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: dropping has a button beside it
     <div
+      ref={view}
+      tabIndex={-1}
       className={classes.view}
       data-drop-zone
       data-over={isOver || undefined}
@@ -189,7 +194,7 @@ export function FilesView({ scope, canUpload, onOpen, onAttach }: Props) {
           confirmLabel={t('files.deleteConfirm')}
           onConfirm={() => {
             close();
-            void changes.removeFile(dialog.file);
+            void changes.removeFile(dialog.file).then(afterDelete);
           }}
           onClose={close}
         />
@@ -202,7 +207,7 @@ export function FilesView({ scope, canUpload, onOpen, onAttach }: Props) {
           onConfirm={() => {
             close();
             if (folder === dialog.path || folder.startsWith(`${dialog.path}/`)) setFolder(folderOf(dialog.path));
-            void changes.removeFolder(dialog.path);
+            void changes.removeFolder(dialog.path).then(afterDelete);
           }}
           onClose={close}
         />
