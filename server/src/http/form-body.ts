@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { ApiError } from '@homeport/contracts/errors';
 import type { z } from 'zod';
 import { isStorable } from '../json-fault.ts';
+import { ChunkQueue } from './chunk-queue.ts';
 import { validate } from './validate.ts';
 
 /** A file of a form as it arrives. `filename` and `mediaType` are what the sender says. */
-export type FormFile = { filename: string | undefined; mediaType: string | undefined; bytes: Readable };
+export type FormFile = { filename: string | undefined; mediaType: string | undefined; bytes: AsyncIterable<Buffer> };
 
 /** What a handler does with the file: `take` consumes its bytes, `drop` undoes that when the rest of the form is refused. */
 export type FormSink<Fields, Taken> = {
@@ -193,16 +193,15 @@ class FormReader<S extends z.ZodType, Taken> {
   #takeFile(part: { filename: string | undefined; mediaType: string }, stream: BusboyFileStream): void {
     // Senders write a quote in a name so (HTML, "Multipart form data").
     const filename = part.filename?.replaceAll('%22', '"');
-    const facts = { filename, mediaType: part.mediaType, bytes: stream };
+    const facts = { filename, mediaType: part.mediaType, bytes: new ChunkQueue(stream) };
     let size = 0;
-    stream.prependListener('data', (chunk: Buffer) => {
+    stream.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size <= this.#maxFileBytes) return;
       const error = tooLarge(this.#maxFileBytes);
       this.#refuse(error);
       stream.destroy(error);
     });
-    stream.pause();
     const early = this.#schema.safeParse({ ...this.#fields });
     const taken = this.#sink.take(facts, early.success ? early.data : undefined);
     // A refusal counts at once; the rest of the form is not waited for.

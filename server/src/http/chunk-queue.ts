@@ -1,0 +1,69 @@
+import type { Readable } from 'node:stream';
+
+/** Bytes that may wait for their consumer before the sender has to. */
+const maxWaiting = 512 * 1024;
+
+/**
+ * The chunks of a stream as they come, for one consumer. A stream's own iterator joins what has gathered, which copies every
+ * byte once more and leaves twice the garbage.
+ */
+export class ChunkQueue implements AsyncIterable<Buffer> {
+  readonly #stream: Readable;
+  #chunks: Buffer[] = [];
+  #waiting = 0;
+  #isEnded = false;
+  #failure: { cause: unknown } | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(stream: Readable) {
+    this.#stream = stream;
+    stream.on('data', (chunk: Buffer) => {
+      this.#chunks.push(chunk);
+      this.#waiting += chunk.length;
+      if (this.#waiting > maxWaiting) stream.pause();
+      this.#wake?.();
+    });
+    stream.on('end', () => {
+      this.#isEnded = true;
+      this.#wake?.();
+    });
+    stream.on('error', (cause: unknown) => this.#fail(cause));
+    stream.on('close', () => {
+      if (!this.#isEnded) this.#fail(new Error('the stream was closed before its end'));
+    });
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer, void, undefined> {
+    for (;;) {
+      this.#assertSound();
+      const chunks = this.#chunks;
+      this.#chunks = [];
+      this.#waiting = 0;
+      if (chunks.length === 0 && this.#isEnded) return;
+      if (this.#stream.isPaused()) this.#stream.resume();
+      for (const chunk of chunks) {
+        yield chunk;
+        this.#assertSound();
+      }
+      if (chunks.length === 0) await this.#more();
+    }
+  }
+
+  #more(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = () => {
+        this.#wake = undefined;
+        resolve();
+      };
+    });
+  }
+
+  #assertSound(): void {
+    if (this.#failure !== undefined) throw this.#failure.cause;
+  }
+
+  #fail(cause: unknown): void {
+    this.#failure ??= { cause };
+    this.#wake?.();
+  }
+}
