@@ -5,6 +5,7 @@ import { type ReactNode, useRef } from 'react';
 import { useCopy } from '../clipboard.ts';
 import { Tip } from '../frame/tip.tsx';
 import { useText } from '../i18n.ts';
+import { MessageTime } from './message-time.tsx';
 import classes from './message-view.module.css';
 import { RegenerateWith } from './regenerate-action.tsx';
 import { copyRich } from './rich-copy.ts';
@@ -74,16 +75,20 @@ function Versions({ message, isRunning }: { message: Message; isRunning: boolean
   );
 }
 
+/** Who answered, what it cost, when it was written. */
 function UsageLine({ message }: { message: Message }) {
   const t = useText();
   const { modelName } = useThreadActions();
   const { usage, modelId } = message;
   const model = modelId === undefined ? undefined : modelName(modelId);
-  if (!usage) return model === undefined ? null : <span className={classes.usage}>{model}</span>;
-  const counts = { input: usage.inputTokens, output: usage.outputTokens };
+  const counts = usage && { input: usage.inputTokens, output: usage.outputTokens };
+  const cost =
+    counts && (model === undefined ? t('message.usageOnly', counts) : t('message.usage', { model, ...counts }));
+  const text = cost ?? model;
   return (
     <span className={classes.usage}>
-      {model === undefined ? t('message.usageOnly', counts) : t('message.usage', { model, ...counts })}
+      {text === undefined ? null : `${text} · `}
+      <MessageTime at={message.createdAt} />
     </span>
   );
 }

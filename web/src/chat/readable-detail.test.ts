@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readableDetail } from './readable-detail.ts';
+
+const message = { id: 'm1', parts: [{ type: 'text', text: 'Hi' }], siblingIds: ['m1'] };
+const detail = { chat: { id: 'c' }, messages: [message], inputs: [], response: null, nextBefore: null };
+
+test('what is whole stays as it is, with members of a later version', () => {
+  const later = {
+    ...detail,
+    mood: 'calm',
+    messages: [{ ...message, aura: 7, parts: [{ type: 'hologram', depth: 3 }] }],
+  };
+  assert.deepEqual(readableDetail(later), later);
+  assert.deepEqual(readableDetail({ ...detail, response: { assistantId: 'a', messageId: 'm1' } })?.messages, [message]);
+});
+
+test('what is no conversation is none', () => {
+  const broken = [
+    null,
+    'text',
+    [],
+    { ...detail, chat: null },
+    { ...detail, chat: {} },
+    { ...detail, messages: 'none' },
+    { ...detail, inputs: undefined },
+    { ...detail, response: 7 },
+  ];
+  for (const each of broken) assert.equal(readableDetail(each), undefined, JSON.stringify(each));
+});
+
+test('messages and parts that cannot be shown are left out alone', () => {
+  const parts = [null, 7, {}, { type: 'text' }, { type: 'dynamic-tool' }, { type: 'file' }, ...message.parts];
+  const messages = [null, { id: 'm0' }, { ...message, siblingIds: undefined }, { ...message, parts }];
+  assert.deepEqual(readableDetail({ ...detail, messages })?.messages, [message]);
+});
