@@ -53,8 +53,19 @@ test('files are attached, kept over a reload, sent by reference, and opened besi
     { type: 'text', text: 'Look' },
   ]);
   await expect(page.locator('[data-role="assistant"][aria-busy="false"]')).toBeVisible();
+  await expect(page.locator('[data-role="assistant"]')).toContainText('Ray, Ann');
   await expect(tray).toBeHidden();
   await expectAccessible(page);
+
+  await test.step('an edited message keeps its files', async () => {
+    await page.locator('[data-role="user"]').getByRole('button', { name: 'Edit and send again' }).click();
+    await page.getByLabel('Edit your message').fill('Look again');
+    const resent = page.waitForRequest((each) => each.url().endsWith('/api/chat/start'));
+    await page.getByRole('main').getByRole('article').getByRole('button', { name: 'Send', exact: true }).click();
+    const { message: edited } = (await resent).postDataJSON();
+    expect(edited.parts).toEqual([...message.parts.slice(0, 2), { type: 'text', text: 'Look again' }]);
+    await expect(page.locator('[data-role="user"]')).toContainText('Look again');
+  });
 
   await test.step('the panel shows a table, and what is gone', async () => {
     await page.getByRole('link', { name: 'Open data.csv' }).click();
