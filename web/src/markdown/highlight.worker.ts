@@ -6,7 +6,8 @@ import { type HighlightAnswer, type HighlightedLine, type HighlightRequest, toke
 /** Colours are the page's: the theme only names what a token is. */
 const theme = createCssVariablesTheme({ name: 'kinds', variablePrefix: '--kind-', fontStyle: false });
 const maximumLine = 2_000;
-const millisecondsPerLine = 200;
+/** The first line pays for its grammar's patterns; what takes too long in all is ended from outside. */
+const millisecondsPerLine = 1_500;
 
 const names: readonly (string | undefined)[] = tokenKinds;
 
