@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Manifest } from '@homeport/contracts/manifest';
 import { provisionReport } from '@homeport/contracts/provision';
-import type { Bench } from './bench.ts';
+import { type Bench, readCpu, spentSince } from './bench.ts';
 import { childrenOf, cores, residentBytes } from './processes.ts';
 import type { Product } from './product.ts';
 
@@ -20,6 +20,7 @@ export async function measureProvision(bench: Bench): Promise<void> {
   const conversations = bench.quick ? size.conversations / 10 : size.conversations;
   const body = JSON.stringify(manifest(users, conversations));
   for (const what of ['new', 'a second time'] as const) {
+    const cpuBefore = readCpu(product);
     const { seconds, growth, slowestMs } = await applied(product, body, what === 'new' ? users : 0);
     const part = 'provision';
     const named = `${users} users, ${users * size.modelsPerUser} models, ${conversations} conversations, ${what}`;
@@ -31,6 +32,9 @@ export async function measureProvision(bench: Bench): Promise<void> {
       ...{ part, what: `growth of the server, ${what}`, measured: growth / 1e6, unit: 'MB' },
       ...{ judge: 'value', limit: { at: 'most', value: 300 } },
     });
+    const cpu = spentSince(product, cpuBefore);
+    bench.report.add({ part, what: `CPU of the server, ${what}`, measured: cpu.server, unit: 's' });
+    bench.report.add({ part, what: `CPU of the database, ${what}`, measured: cpu.database, unit: 's' });
     bench.report.add({ part, what: `slowest /api/health meanwhile, ${what}`, measured: slowestMs, unit: 'ms' });
   }
   await product.stop();

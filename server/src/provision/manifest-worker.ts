@@ -12,11 +12,14 @@ const batchItems = 500;
 
 const port = parentPort;
 if (port === null) throw new Error('manifest-worker.ts runs as a worker thread');
-const { bytes, form, edition } = workerData as WorkerInput;
+const input = workerData as WorkerInput;
 const answer = (message: Answer): void => port.postMessage(message);
 
 try {
-  const manifest = validateManifest(parseManifestText(bytes, form), edition);
+  const value = parseManifestText(input.bytes, input.form);
+  // workerData lives as long as the thread; what was sent is not needed any more.
+  input.bytes = new Uint8Array();
+  const manifest = validateManifest(value, input.edition);
   port.on('message', ({ kind, from }: Question) => answer({ batch: batchOf(manifest, kind, from) }));
   answer({ head: manifest.head });
 } catch (error) {
