@@ -62,6 +62,7 @@ export function BulkSwitches() {
           title={t(asked.value ? 'users.bulkOnTitle' : 'users.bulkOffTitle', { what: t(labels[asked.name]) })}
           text={t(asked.value ? `users.bulkOn.${asked.name}` : `users.bulkOff.${asked.name}`)}
           confirmLabel={t(asked.value ? 'users.bulkOn' : 'users.bulkOff')}
+          isGentle={asked.value}
           onConfirm={() => void run(asked)}
           onClose={() => setAsked(undefined)}
         />

@@ -47,6 +47,7 @@ export function ManifestPage() {
           title={t('manifest.applyTitle')}
           text={t('manifest.applyText')}
           confirmLabel={t('manifest.apply')}
+          isGentle
           onConfirm={() => void apply()}
           onClose={() => setAsking(false)}
         />

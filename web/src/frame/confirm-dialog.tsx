@@ -3,10 +3,18 @@ import { Button, Modal } from '@mantine/core';
 import { useText } from '../i18n.ts';
 import classes from './confirm-dialog.module.css';
 
-type Props = { title: string; text: string; confirmLabel: string; onConfirm: () => void; onClose: () => void };
+type Props = {
+  title: string;
+  text: string;
+  confirmLabel: string;
+  /** Takes nothing away from anybody: its button is not red. */
+  isGentle?: boolean;
+  onConfirm: () => void;
+  onClose: () => void;
+};
 
 /** Asks before something that cannot be undone. Load it lazily: dialogs are no part of the first page load. */
-export function ConfirmDialog({ title, text, confirmLabel, onConfirm, onClose }: Props) {
+export function ConfirmDialog({ title, text, confirmLabel, isGentle = false, onConfirm, onClose }: Props) {
   const t = useText();
   return (
     <Modal.Root opened centered onClose={onClose} size="sm" radius="lg" padding="lg">
@@ -19,7 +27,7 @@ export function ConfirmDialog({ title, text, confirmLabel, onConfirm, onClose }:
             <Button variant="default" onClick={onClose} data-autofocus>
               {t('app.cancel')}
             </Button>
-            <Button color="red.9" onClick={onConfirm}>
+            <Button color={isGentle ? undefined : 'red.9'} onClick={onConfirm}>
               {confirmLabel}
             </Button>
           </div>

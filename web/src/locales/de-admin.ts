@@ -37,7 +37,7 @@ export const texts: Record<keyof typeof english, string> = {
   'users.role': 'Rolle',
   'users.roleUser': 'Benutzer',
   'users.roleAdmin': 'Verwaltung',
-  'users.roleUserHint': 'Chattet und sieht nur Eigenes und mit ihm Geteiltes.',
+  'users.roleUserHint': 'Chattet und sieht nur, was ihm gehört oder mit ihm geteilt ist.',
   'users.roleAdminHint': 'Verwaltet auch die Installation. Liest keine Nachrichten anderer.',
   'users.providerSwitch': 'Anbietereinstellungen',
   'users.providerSwitchHint': 'Darf eigene Anbieter, Modelle und Stufen anlegen und ändern.',
