@@ -9,7 +9,7 @@ export type BlobStore = {
   /** Makes the store ready to be written to, or throws what is wrong with it. */
   prepare(): Promise<void>;
   /**
-   * Takes in all of `bytes`; safe on disk when this resolves. Whatever throws, `bytes` included, leaves nothing behind.
+   * Takes in all of `bytes`, whose chunks are the store's from then on; safe on disk when this resolves. Whatever throws, `bytes` included, leaves nothing behind.
    * Throws `storage_full` when there is no room.
    */
   put(bytes: AsyncIterable<Uint8Array>): Promise<StoredBlob>;
