@@ -55,7 +55,9 @@ test('each operation tells its parameters, body, answers and errors', () => {
       inPath.every((parameter: Json) => parameter.required === true),
       where,
     );
-    assert.equal(operation.requestBody !== undefined, spec.body !== undefined, where);
+    assert.equal(operation.requestBody !== undefined, (spec.body ?? spec.form) !== undefined, where);
+    const types = spec.form === undefined ? (spec.bytes ?? ['application/json']) : ['multipart/form-data'];
+    if (operation.requestBody !== undefined) assert.deepEqual(Object.keys(operation.requestBody.content), types, where);
     assert.equal(operation.security !== undefined, spec.access !== 'public', where);
     const statuses = [spec.status ?? 200, ...Object.keys(spec.others ?? {}).map(Number)];
     for (const status of statuses) assert.ok(String(status) in operation.responses, `${where} ${status}`);
