@@ -147,64 +147,6 @@ test('users: a switch for all is asked first; the last administrator stays', asy
   await expect(page.getByRole('heading', { name: 'No such user' })).toBeVisible();
 });
 
-test('invitations: the link is shown once and opens one account; every dead link says what to do', async ({
-  page,
-  browser,
-  installation,
-}) => {
-  await page.goto(`${installation.url}/settings/admin/invitations`);
-  await expect(page.getByRole('heading', { name: 'Nobody is invited' })).toBeVisible();
-  await expectAccessibleHere(page);
-  const dialog = page.getByRole('dialog');
-  const invite = async (email: string) => {
-    await page.getByRole('button', { name: 'Invite', exact: true }).click();
-    await dialog.getByLabel('E-mail address').fill(email);
-    await dialog.getByRole('button', { name: 'Make the link' }).click();
-    await expect(dialog.getByText('no e-mail goes out from here')).toBeVisible();
-    return dialog.getByLabel('Link', { exact: true }).inputValue();
-  };
-  const link = await invite('invited@example.org');
-  await expectAccessibleHere(page);
-  await dialog.getByRole('button', { name: 'Done' }).click();
-  const revoked = await invite('revoked@example.org');
-  await dialog.getByRole('button', { name: 'Done' }).click();
-  await page.getByRole('button', { name: 'Revoke the invitation of revoked@example.org' }).click();
-  await dialog.getByRole('button', { name: 'Revoke invitation' }).click();
-  await expect(page.getByText('revoked', { exact: true })).toBeVisible();
-  await expectAccessible(page);
-  await expectNoSidewaysScroll(page);
-
-  const theirs = await (await browser.newContext()).newPage();
-  const asked: string[] = [];
-  theirs.on('request', (request) => asked.push(request.url()));
-  await theirs.goto(link);
-  await expect(theirs.getByLabel('E-mail address')).toHaveValue('invited@example.org');
-  await expectAccessible(theirs);
-  await theirs.getByLabel('Name', { exact: true }).fill('Invited One');
-  await theirs.getByLabel('Password', { exact: true }).fill('short');
-  await theirs.getByRole('button', { name: 'Create account' }).click();
-  await expect(theirs.getByLabel('Password', { exact: true })).toBeFocused();
-  await theirs.getByLabel('Password', { exact: true }).fill(password);
-  await theirs.getByRole('button', { name: 'Create account' }).click();
-  await expect(theirs.getByRole('button', { name: /^Account:/ })).toContainText('Invited One');
-  expect(asked.filter((url) => url.includes('token=') && !url.includes('/api/invitations?'))).toEqual([]);
-
-  await theirs.goto('about:blank');
-  await theirs.goto(link);
-  await expect(theirs.getByRole('heading', { name: 'You have an account already' })).toBeVisible();
-  for (const dead of [revoked, `${installation.url}/invitation#token=nonsense`, `${installation.url}/invitation`]) {
-    await theirs.goto('about:blank');
-    await theirs.goto(dead);
-    await expect(theirs.getByRole('heading', { name: 'This link does not open an invitation' })).toBeVisible();
-  }
-  await expectAccessibleHere(theirs);
-  await installation.query(`update invitations set expires_at = now(), revoked_at = null where accepted_at is null`);
-  await theirs.goto('about:blank');
-  await theirs.goto(revoked);
-  await expect(theirs.getByRole('heading', { name: 'This invitation has expired' })).toBeVisible();
-  await theirs.context().close();
-});
-
 test('branding: images are looked at before they are sent, colours are judged, the page takes it on', async ({
   page,
   installation,
