@@ -85,7 +85,7 @@ test('archive with undo, the archived view, restore and delete', async ({ page, 
   await page.keyboard.press('Delete');
   await expect(page.getByRole('dialog')).toContainText('Put away');
   await page.getByRole('button', { name: 'Delete conversation' }).click();
-  await expect(page.getByText('Nothing is archived.')).toBeVisible();
+  await expect(page.getByText('No conversation is archived.')).toBeVisible();
   await expect.poll(async () => (await person.caller.must('GET', '/api/chats?archived=1')).chats).toEqual([]);
 });
 

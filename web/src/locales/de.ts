@@ -36,7 +36,7 @@ export const texts: Record<keyof typeof english, string> = {
   'nav.searchPlaceholder': 'Suchen',
   'nav.clearSearch': 'Suche leeren',
   'nav.empty': 'Hier stehen bald deine Unterhaltungen.',
-  'nav.emptyArchive': 'Nichts ist archiviert.',
+  'nav.emptyArchive': 'Keine Unterhaltung ist archiviert.',
   'nav.noHits': 'Nichts gefunden für „{query}“.',
   'nav.failed': 'Die Liste konnte nicht geladen werden.',
   'nav.archived': 'Archiv',

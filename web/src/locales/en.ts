@@ -33,7 +33,7 @@ export const texts = {
   'nav.searchPlaceholder': 'Search',
   'nav.clearSearch': 'Clear the search',
   'nav.empty': 'Your conversations will be listed here.',
-  'nav.emptyArchive': 'Nothing is archived.',
+  'nav.emptyArchive': 'No conversation is archived.',
   'nav.noHits': 'Nothing found for “{query}”.',
   'nav.failed': 'The list could not be loaded.',
   'nav.archived': 'Archived',
