@@ -34,7 +34,7 @@ export function requestsOf(description: Json, callers: number): fc.Arbitrary<Fuz
 
 function operationRequests(path: string, method: string, operation: Json, callers: number): fc.Arbitrary<FuzzRequest> {
   const placed = (place: string) => operation.parameters.filter((parameter: Json) => parameter.in === place);
-  const schema = operation.requestBody?.content['application/json'].schema;
+  const schema = operation.requestBody?.content['application/json']?.schema;
   return fc
     .record({
       params: parametersOf(placed('path')),

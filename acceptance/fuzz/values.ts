@@ -118,6 +118,8 @@ function textOf(schema: Json, name: string): fc.Arbitrary<string> {
   if (/^apiKey$/.test(name)) return fc.constantFrom('sk-fuzz', 'sk-other');
   if (name === 'id' || /(?:Id|Ids|before)$/.test(name))
     return fc.oneof({ weight: 6, arbitrary: markedId(name) }, newId);
+  // A domain's pattern looks ahead, which fast-check cannot turn round.
+  if (/\(\?<?[!=]/.test(schema.pattern ?? '')) return fc.constantFrom('example.org', 'a.example', '-a', '');
   if (schema.pattern !== undefined)
     return fc.stringMatching(new RegExp(schema.pattern)).map((text) => text.slice(0, 128));
   return fc.string({ minLength: schema.minLength ?? 0, maxLength: Math.min(schema.maxLength ?? 60, 60) });
