@@ -73,7 +73,7 @@ test('an input nobody asks for starts by itself after its grace', async () => {
 
 test('queued inputs are applied one at a time in order, announced by data-next', async () => {
   const user = await app.signIn();
-  await addModels(user, provider, ['words-30@200']);
+  await addModels(user, provider, ['words-400@300']);
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'first');
   const streaming = readStream(await postChat(user, { chatId, messageId }));

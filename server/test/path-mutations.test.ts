@@ -10,13 +10,14 @@ import { sendRaw } from './raw-request.ts';
 
 /** Other spellings of a protected path reach no handler without a session: neither past the guard nor past the router. */
 
-const page = '<!doctype html><title>the page</title>';
+// The server writes the product's name into the title.
+const page = '<p>the page</p>';
 let folder: string;
 let world: World;
 let user: Actor;
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'homeport-page-'));
-  writeFileSync(join(folder, 'index.html'), page);
+  writeFileSync(join(folder, 'index.html'), `<!doctype html><title>Homeport</title>${page}`);
   world = await makeWorld('community', folder);
   user = await world.makeActor('plain user');
 });
