@@ -10,10 +10,12 @@ const inputs = [
   'server/src',
   'workspace/src',
   'web/build',
+  'web/diagram.html',
   'web/index.html',
   'web/public',
   'web/src',
   'web/vite.config.ts',
+  'web/vite.diagram.config.ts',
 ];
 
 /** Where the build notes what it was made from. */

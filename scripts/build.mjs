@@ -84,6 +84,8 @@ async function buildWeb() {
   if ((await existing(['web/src/main.tsx'], (file) => join(root, file))).length === 0) return;
   const vite = await import('vite');
   await vite.build({ configFile, logLevel: 'warn' });
+  // After the client, whose build empties the folder.
+  await vite.build({ configFile: join(root, 'web/vite.diagram.config.ts'), logLevel: 'warn' });
   await precompress(join(dist, 'web'));
 }
 

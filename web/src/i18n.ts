@@ -4,6 +4,7 @@ import { useLingui } from '@lingui/react';
 import { useCallback } from 'react';
 import type { texts } from './locales/en.ts';
 import type { texts as adminTexts } from './locales/en-admin.ts';
+import type { texts as diagramTexts } from './locales/en-diagrams.ts';
 import type { texts as fileTexts } from './locales/en-files.ts';
 import type { texts as mcpTexts } from './locales/en-mcp.ts';
 import type { texts as pageTexts } from './locales/en-pages.ts';
@@ -15,7 +16,8 @@ type AllTexts = typeof texts &
   typeof mcpTexts &
   typeof fileTexts &
   typeof adminTexts &
-  typeof projectTexts;
+  typeof projectTexts &
+  typeof diagramTexts;
 export type TextId = keyof AllTexts;
 export type TextValues = Record<string, string | number | Date>;
 export type Translate = (id: TextId, values?: TextValues) => string;

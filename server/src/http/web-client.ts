@@ -23,6 +23,10 @@ const encodings = [
   { name: 'gzip', suffix: '.gz' },
 ] as const;
 
+/** The page that draws diagrams in a frame of the client's, and what it loads. */
+const diagramPage = '/diagram.html';
+const diagramAssets = '/assets/diagram/';
+
 const manifestPath = '/manifest.webmanifest';
 
 /** Addresses of the client's own pages; anything else that is no file is answered with its 404 page. */
@@ -90,6 +94,7 @@ export async function createWebClient(folder: string, publicConfig: () => Promis
         vary: 'accept-encoding',
         ...(encoding === undefined ? {} : { 'content-encoding': encoding.name }),
         ...pageHeaders,
+        ...ownHeaders(pathname),
       });
     },
   };
@@ -113,6 +118,27 @@ const pageHeaders = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
 };
 
+/** What a built file needs besides: headers by address. */
+function ownHeaders(pathname: string): OutgoingHttpHeaders {
+  if (pathname === diagramPage) return { 'content-security-policy': diagramPolicy };
+  // A sandboxed page has no origin, so that even its own scripts are another's: they are read with permission only. They
+  // are public, the same for everybody, and asked for without cookies.
+  if (pathname.startsWith(diagramAssets)) return { 'access-control-allow-origin': '*' };
+  return {};
+}
+
+/** The code of a diagram is untrusted: the page that draws it has no origin and asks nobody for anything but its scripts. */
+const diagramPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  // Texts are measured in the style that the picture will have.
+  "style-src 'unsafe-inline'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'self'",
+  'sandbox allow-scripts',
+].join('; ');
+
 function pagePolicy(nonce: string): string {
   return [
     "default-src 'none'",
@@ -123,7 +149,7 @@ function pagePolicy(nonce: string): string {
     "style-src-attr 'unsafe-inline'",
     "img-src 'self' data: blob:",
     "font-src 'self'",
-    // Previews of PDF files; what they may do is their own policy's word.
+    // Previews of PDF files, and the page that draws diagrams; what they may do is their own policy's word.
     "frame-src 'self'",
     "connect-src 'self'",
     "worker-src 'self'",

@@ -170,6 +170,8 @@ export const texts: Record<keyof typeof english, string> = {
 
   'markdown.copyCode': 'Code kopieren',
   'markdown.codeCopied': 'Code kopiert',
+  'markdown.showDiagram': 'Diagramm zeigen',
+  'markdown.showCode': 'Code zeigen',
   'markdown.image': 'Bild',
   'markdown.loadImage': 'Bild von {host} laden',
   'markdown.openImage': 'Bild öffnen: {description}',

@@ -166,6 +166,8 @@ export const texts = {
 
   'markdown.copyCode': 'Copy code',
   'markdown.codeCopied': 'Code copied',
+  'markdown.showDiagram': 'Show diagram',
+  'markdown.showCode': 'Show code',
   'markdown.showAllCode': 'Show all {count, number} characters',
   'markdown.showRows': 'Show {next, number} more of {count, number} rows',
   'markdown.showRest': 'Show the rest ({count, number} characters)',

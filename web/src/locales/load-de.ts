@@ -1,9 +1,18 @@
 import texts from 'virtual:catalogue/de';
 import adminTexts from 'virtual:catalogue/de-admin';
+import diagramTexts from 'virtual:catalogue/de-diagrams';
 import fileTexts from 'virtual:catalogue/de-files';
 import mcpTexts from 'virtual:catalogue/de-mcp';
 import pageTexts from 'virtual:catalogue/de-pages';
 import projectTexts from 'virtual:catalogue/de-projects';
 
 /** All German texts: one file, loaded where German is chosen. */
-export const german = { ...texts, ...pageTexts, ...mcpTexts, ...fileTexts, ...adminTexts, ...projectTexts };
+export const german = {
+  ...texts,
+  ...pageTexts,
+  ...mcpTexts,
+  ...fileTexts,
+  ...adminTexts,
+  ...projectTexts,
+  ...diagramTexts,
+};

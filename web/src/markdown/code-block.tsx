@@ -1,6 +1,7 @@
 import { Check, Copy } from 'lucide-react';
-import { Fragment, memo, use, useRef, useState } from 'react';
+import { Fragment, memo, use, useCallback, useRef, useState } from 'react';
 import { useCopy } from '../clipboard.ts';
+import { lazyPart } from '../frame/lazy-part.tsx';
 import { useText } from '../i18n.ts';
 import { GrowingContext } from './growing.ts';
 import { type HighlightedLine, tokenKinds } from './highlight-protocol.ts';
@@ -12,7 +13,9 @@ const shownAtFirst = 50_000;
 
 type Props = { code: string; language: string /** Its closing fence has arrived. */; isClosed: boolean };
 
-/** Preformatted text with its language and a copy button. */
+const DiagramView = lazyPart(async () => (await import('../diagram/diagram-view.tsx')).DiagramView);
+
+/** Preformatted text with its language and a copy button; what describes a diagram can be seen as one. */
 export function CodeBlock({ code, language, isClosed }: Props) {
   const t = useText();
   const { isCopied, copy } = useCopy();
@@ -21,20 +24,10 @@ export function CodeBlock({ code, language, isClosed }: Props) {
   const figure = useRef<HTMLElement>(null);
   const lines = useHighlight(figure, { code, language, isClosed: isClosed || !isGrowing });
   const isCut = code.length > shownAtFirst && !showsAll;
-  return (
-    <figure className={classes.code} dir="ltr" ref={figure}>
-      <figcaption className={classes.codeHead}>
-        <span>{language}</span>
-        <button
-          type="button"
-          className={classes.copy}
-          onClick={() => copy(code)}
-          aria-label={t(isCopied ? 'markdown.codeCopied' : 'markdown.copyCode')}
-        >
-          {isCopied ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />}
-          <span>{t(isCopied ? 'app.copied' : 'app.copy')}</span>
-        </button>
-      </figcaption>
+  const diagram = useDiagramSwitch();
+  const isDiagram = language.toLowerCase() === 'mermaid' && isClosed && !isGrowing;
+  const source = (
+    <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <pre tabIndex={0}>
         <code data-highlighted={(lines !== null && !isCut) || undefined}>
@@ -46,8 +39,44 @@ export function CodeBlock({ code, language, isClosed }: Props) {
           {t('markdown.showAllCode', { count: code.length })}
         </button>
       ) : null}
+    </>
+  );
+  return (
+    <figure className={classes.code} dir="ltr" ref={figure}>
+      <figcaption className={classes.codeHead}>
+        <span className={classes.language}>{language}</span>
+        {isDiagram ? (
+          <button type="button" className={classes.copy} onClick={diagram.toggle}>
+            {t(diagram.isDrawn ? 'markdown.showCode' : 'markdown.showDiagram')}
+          </button>
+        ) : null}
+        <button
+          type="button"
+          className={classes.copy}
+          onClick={() => copy(code)}
+          aria-label={t(isCopied ? 'markdown.codeCopied' : 'markdown.copyCode')}
+        >
+          {isCopied ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />}
+          <span>{t(isCopied ? 'app.copied' : 'app.copy')}</span>
+        </button>
+      </figcaption>
+      {isDiagram && diagram.attempt > 0 ? (
+        <DiagramView key={diagram.attempt} code={code} onDrawn={diagram.setDrawn}>
+          {source}
+        </DiagramView>
+      ) : (
+        source
+      )}
     </figure>
   );
+}
+
+/** `attempt` is 0 while the code is wanted; each wish for the picture is another one, for a failed one can be repeated. */
+function useDiagramSwitch() {
+  const [state, setState] = useState({ attempt: 0, isDrawn: false });
+  const toggle = () => setState(({ attempt, isDrawn }) => ({ attempt: isDrawn ? 0 : attempt + 1, isDrawn: false }));
+  const setDrawn = useCallback(() => setState(({ attempt }) => ({ attempt, isDrawn: true })), []);
+  return { ...state, toggle, setDrawn };
 }
 
 const Lines = memo(function Lines({ lines }: { lines: readonly HighlightedLine[] }) {

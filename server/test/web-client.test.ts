@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { startTestApp, type TestApp } from './app.ts';
+
+let app: TestApp;
+let webFolder: string;
+before(async () => {
+  webFolder = await mkdtemp(join(tmpdir(), 'homeport-web-'));
+  await mkdir(join(webFolder, 'assets/diagram'), { recursive: true });
+  await writeFile(join(webFolder, 'index.html'), '<!doctype html><title>Page</title>');
+  await writeFile(join(webFolder, 'diagram.html'), '<!doctype html><title>Diagram</title>');
+  await writeFile(join(webFolder, 'assets/main-1.js'), 'main();');
+  await writeFile(join(webFolder, 'assets/diagram/page-1.js'), 'draw();');
+  app = await startTestApp({ webFolder });
+});
+after(async () => {
+  await app.stop();
+  await rm(webFolder, { recursive: true });
+});
+
+const headersOf = async (path: string) => {
+  const response = await fetch(app.url + path);
+  await response.arrayBuffer();
+  assert.equal(response.status, 200, path);
+  return response.headers;
+};
+const policyOf = async (path: string) =>
+  ((await headersOf(path)).get('content-security-policy') ?? '').split('; ').filter((each) => each !== '');
+
+test('the client cannot be framed, runs its own scripts only and frames only what is ours', async () => {
+  const policy = await policyOf('/');
+  assert.ok(policy.includes("default-src 'none'"));
+  assert.ok(policy.includes("frame-src 'self'"));
+  assert.ok(policy.includes("frame-ancestors 'none'"));
+  assert.ok(policy.includes("require-trusted-types-for 'script'"));
+  assert.ok(!policy.some((each) => /^script-src.*unsafe/.test(each)));
+});
+
+test('the page that draws diagrams has no origin, and asks for nothing but its scripts', async () => {
+  assert.deepEqual(await policyOf('/diagram.html'), [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'unsafe-inline'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'self'",
+    'sandbox allow-scripts',
+  ]);
+});
+
+test('a page without an origin may read what draws diagrams, and nothing else of the server', async () => {
+  assert.equal((await headersOf('/assets/diagram/page-1.js')).get('access-control-allow-origin'), '*');
+  for (const path of ['/', '/diagram.html', '/assets/main-1.js', '/api/health']) {
+    assert.equal((await headersOf(path)).get('access-control-allow-origin'), null, path);
+  }
+});

@@ -1,0 +1,58 @@
+import { useComputedColorScheme } from '@mantine/core';
+import { type ReactNode, useEffect, useState } from 'react';
+import { useText } from '../i18n.ts';
+import './diagram-texts.ts';
+import classes from './diagram.module.css';
+import { type Drawing, drawDiagram } from './draw-diagram.ts';
+
+type Props = {
+  code: string;
+  onDrawn: () => void /** The code, shown until there is a picture. */;
+  children: ReactNode;
+};
+
+/** The picture that the code of a diagram describes; drawn again in the colours of another scheme. */
+export function DiagramView({ code, onDrawn, children }: Props) {
+  const t = useText();
+  const scheme = useComputedColorScheme('light');
+  const [address, setAddress] = useState<string>();
+  const [failure, setFailure] = useState<Exclude<Drawing, { type: 'drawn' }>>();
+  useEffect(() => {
+    const abort = new AbortController();
+    void drawDiagram(code, scheme, abort.signal).then((drawing) => {
+      if (abort.signal.aborted) return;
+      if (drawing.type !== 'drawn') {
+        setFailure(drawing);
+        return;
+      }
+      setAddress(URL.createObjectURL(drawing.picture));
+      onDrawn();
+    });
+    return () => abort.abort();
+  }, [code, scheme, onDrawn]);
+  useEffect(() => () => URL.revokeObjectURL(address ?? ''), [address]);
+
+  if (address !== undefined) {
+    const title = titleOf(code);
+    return (
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+      <div className={classes.picture} tabIndex={0}>
+        <img src={address} alt={title ? t('diagram.titled', { title }) : t('diagram.name')} />
+      </div>
+    );
+  }
+  return (
+    <>
+      <div className={classes.state} role="status" data-failed={failure !== undefined || undefined}>
+        {t(failure ? `diagram.${failure.type}` : 'diagram.drawing')}
+        {failure?.type === 'broken' ? <code className={classes.fault}>{failure.fault}</code> : null}
+      </div>
+      {children}
+    </>
+  );
+}
+
+/** What the code says of itself, to those who do not see the picture. */
+function titleOf(code: string): string | undefined {
+  return /^\s*(?:accTitle\s*:|title\b:?)\s*(\S.{0,200})$/m.exec(code)?.[1]?.trim();
+}

@@ -1,0 +1,11 @@
+import type { texts as english } from './en-diagrams.ts';
+
+/** Texts of diagrams, in German. A missing or surplus id does not compile. */
+export const texts: Record<keyof typeof english, string> = {
+  'diagram.drawing': 'Das Diagramm wird gezeichnet …',
+  'diagram.name': 'Diagramm',
+  'diagram.titled': 'Diagramm: {title}',
+  'diagram.broken': 'Dieser Code lässt sich nicht als Diagramm zeichnen.',
+  'diagram.tooLarge': 'Dieses Diagramm ist zu groß, um gezeichnet zu werden.',
+  'diagram.unavailable': 'Das Diagramm konnte nicht rechtzeitig gezeichnet werden. Versuche es erneut.',
+};
