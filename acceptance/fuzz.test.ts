@@ -5,7 +5,8 @@ import { after, before, test } from 'node:test';
 import type { EndpointSpec } from '@homeport/contracts/endpoint';
 import { endpoints } from '@homeport/contracts/endpoints';
 import fc from 'fast-check';
-import { makePeople, type Person, placeIds, refresh } from './fuzz/people.ts';
+import { startMcp, type TestMcp } from './browser/mcp-server.ts';
+import { makePeople, type Outside, type Person, placeIds, refresh, subjectOf } from './fuzz/people.ts';
 import { rawRequests, sendBytes } from './fuzz/raw.ts';
 import { type FuzzRequest, requestsOf } from './fuzz/requests.ts';
 import { type Json, type Running, scratchFolder, seedOf, startProduct, startProvider } from './product.ts';
@@ -20,9 +21,21 @@ const rawShare = 0.1;
 const atOnce = 12;
 const mostGrowthBytes = 100 * 1024 * 1024;
 const streamPatienceMs = 3_000;
+const tool = { name: 'echo', description: 'Says it again', inputSchema: { type: 'object' } };
+
+/** What cannot succeed here, and why. */
+const refusedAlways = {
+  'GET /api/auth/oauth2/callback/{providerKey}':
+    'needs an identity provider and its signed answer to this very browser',
+  'POST /api/auth/change-password': 'would sign the people of this test out for good',
+  'POST /api/auth/sign-in/social': 'needs an identity provider',
+  'POST /api/chat/{chatId}/approvals': 'needs a response that waits for a word on a tool; each can be given once',
+  'POST /api/setup': 'done before, and done once',
+};
 
 let product: Running;
-let provider: Running;
+let mcp: TestMcp;
+let outside: Outside;
 let people: Person[];
 let document: Json;
 const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
@@ -31,12 +44,17 @@ const succeeded = new Map<string, number>();
 
 before(async () => {
   const dataDir = scratchFolder();
-  provider = await startProvider();
+  const [provider, started] = await Promise.all([startProvider(), startMcp([tool])]);
+  mcp = started;
+  outside = { providerUrl: provider.url, mcpUrl: mcp.url };
   product = await startProduct(dataDir, { TRUSTED_PROXIES: '127.0.0.0/8', LOG_LEVEL: 'error' });
-  people = await makePeople(product, dataDir, provider.url, 2);
+  people = await makePeople(product, dataDir, outside, 2);
   document = await (await fetch(`${product.url}/api/openapi.json`)).json();
 });
-after(() => agent.destroy());
+after(() => {
+  agent.destroy();
+  mcp?.close();
+});
 
 test(`${total} fuzzed requests`, { timeout: 900_000 }, async () => {
   const seed = seedOf('fuzz');
@@ -58,7 +76,7 @@ test(`${total} fuzzed requests`, { timeout: 900_000 }, async () => {
   // Fewer say nothing: half of them does not warm the heap, and some endpoints meet nothing but refusals.
   if (total >= 20_000) {
     assert.ok(growth < mostGrowthBytes, `${Math.round(growth / 2 ** 20)} MiB more than half-way`);
-    assert.deepEqual(neverSucceeded(), ['POST /api/auth/change-password', 'POST /api/setup']);
+    assert.deepEqual(neverSucceeded(), Object.keys(refusedAlways));
   }
   assert.equal(product.output(), '', 'something was logged as an error');
   product.kill('SIGTERM');
@@ -88,7 +106,7 @@ async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>):
       if (next % 1_000 === 0) {
         await assertHealthy();
         // Somebody may have ended this session meanwhile.
-        for (const person of people) await refresh(person, provider.url).catch(() => person.signIn());
+        for (const person of people) await refresh(person, outside).catch(() => person.signIn());
       }
       if (item === undefined) return;
       await work(item).catch((error: unknown) => {
@@ -106,13 +124,21 @@ async function assertHealthy(): Promise<void> {
   assert.deepEqual([response.status, await response.json()], [200, { ok: true }]);
 }
 
+async function allowAll(): Promise<void> {
+  const everything = { all: true, providerSettingsEnabled: true, mcpSettingsEnabled: true };
+  const allow = () => people[0]?.caller.call('PATCH', '/api/admin/users', everything);
+  if ((await allow())?.status !== 401) return;
+  await people[0]?.signIn();
+  await allow();
+}
+
 type Answered = { status: number; headers: IncomingMessage['headers']; body: Buffer; isWhole: boolean };
 
 async function check(request: FuzzRequest): Promise<void> {
   const sender = request.caller === undefined ? undefined : people[request.caller];
   const target = placeIds(request.target, request.target, sender, people).replaceAll(
     '%40provider%40',
-    encodeURIComponent(provider.url),
+    encodeURIComponent(outside.providerUrl),
   );
   // Few sign out: everything after it would be answered 401.
   const isSignOut = target.startsWith('/api/auth/sign-out') && request.headers.length === 0;
@@ -126,7 +152,15 @@ async function check(request: FuzzRequest): Promise<void> {
   checkAnswer(request, answered, where);
   const body = jsonOf(answered);
   if (answered.status < 300) {
-    sender?.learn(body);
+    subjectOf(request.target, sender, people)?.learn(body);
+    if (request.method === 'DELETE') {
+      const id = new URL(target, product.url).searchParams.get('id');
+      if (id !== null) subjectOf(request.target, sender, people)?.forget(id);
+    }
+    if (request.operation === 'PUT /api/invitations')
+      people[0]?.forget(JSON.parse(String(placedBody(request, sender))).token);
+    // A switch of all accounts.
+    if (body?.updated !== undefined) await allowAll();
     const sent = answered.status === 201 && body?.messageId !== undefined ? placedBody(request, sender) : undefined;
     if (sent !== undefined)
       sender?.submitted(JSON.parse(sent.toString().replace(/^\ufeff/, '')).chatId, body.messageId);
@@ -137,7 +171,10 @@ async function check(request: FuzzRequest): Promise<void> {
 
 function placedBody(request: FuzzRequest, sender: Person | undefined): Buffer | undefined {
   if (request.body === undefined || !request.body.includes('@')) return request.body;
-  const text = request.body.toString('latin1').replaceAll('@provider@', provider.url);
+  const text = request.body
+    .toString('latin1')
+    .replaceAll('@provider@', outside.providerUrl)
+    .replaceAll('@mcp@', outside.mcpUrl);
   return Buffer.from(placeIds(text, request.target, sender, people), 'latin1');
 }
 

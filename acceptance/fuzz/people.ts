@@ -4,20 +4,32 @@ import { addModels, administrator, Caller, type Json, type Running, setUp } from
 
 /** Several signed-in people, and the ids that each of them has come to know. */
 
-const kinds = ['provider', 'model', 'chat', 'message', 'answer', 'input', 'session'] as const;
+const kinds = [
+  ...(['provider', 'model', 'chat', 'message', 'answer', 'input', 'session', 'server', 'project'] as const),
+  /** `user` are the people of the test and members of projects, `account` those that nobody signs in as. */
+  ...(['artifact', 'user', 'account', 'invitation', 'token', 'path'] as const),
+];
 type Kind = (typeof kinds)[number];
+/** Ids that belong together, such as an input and its conversation. */
+type Link = Partial<Record<Kind, string>>;
 const remembered = 20;
+/** What is learnt anew every now and then: much of it was deleted. */
+const renewed = ['provider', 'model', 'chat', 'message', 'answer', 'input', 'server', 'project', 'artifact'] as const;
+const wantedServers = 6;
+/** Where files are put and looked for. */
+const filePaths = ['notes.txt', 'folder/table.csv', 'folder/deep/page.html'];
 /** Where sign-ins of the test itself come from, so that refused sign-ins of the fuzz do not hold them up. */
 const ownAddress = '203.0.113.7';
 
 export class Person {
   readonly email: string;
   readonly caller: Caller;
+  id = '';
   readonly ids: Record<Kind, string[]> = {
-    ...{ provider: [], model: [], chat: [], message: [], answer: [], input: [], session: [] },
+    ...{ provider: [], model: [], chat: [], message: [], answer: [], input: [], session: [], server: [], project: [] },
+    ...{ artifact: [], user: [], account: [], invitation: [], token: [], path: filePaths },
   };
-  /** Inputs with the conversations they are in: ids that belong together. */
-  readonly inputs: { chat: string; input: string }[] = [];
+  readonly links: Link[] = [];
   #signingIn: Promise<void> | undefined;
 
   constructor(email: string, caller: Caller) {
@@ -26,8 +38,12 @@ export class Person {
   }
 
   submitted(chat: string, input: string): void {
-    this.inputs.push({ chat, input });
-    if (this.inputs.length > remembered) this.inputs.shift();
+    this.#link({ chat, input, message: input });
+  }
+
+  #link(link: Link): void {
+    this.links.push(link);
+    if (this.links.length > 4 * remembered) this.links.shift();
   }
 
   /** A new session; callers at the same time share it. */
@@ -46,6 +62,11 @@ export class Person {
     });
     if (!response.ok) throw new Error(`Signing in answered ${response.status}: ${await response.text()}`);
     this.caller.cookie = response.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  }
+
+  /** What was deleted is gone. */
+  forget(id: string): void {
+    for (const list of Object.values(this.ids)) if (list.includes(id)) list.splice(list.indexOf(id), 1);
   }
 
   /** Remembers the ids of a successful answer. */
@@ -71,15 +92,33 @@ export class Person {
     }
     for (const chat of body.chats ?? []) note('chat', chat.id);
     for (const session of body.sessions ?? []) if (!session.current) note('session', session.id);
+    note('server', body.server?.id);
+    for (const server of body.servers ?? []) note('server', server.id);
+    note('invitation', body.invitation?.id);
+    note('token', body.token);
+    if (body.user?.hasPassword !== undefined) note('account', body.user.id);
+    for (const project of [body.project ?? [], body.projects ?? []].flat()) {
+      if (project.role !== 'owner') continue;
+      note('project', project.id);
+      for (const { userId } of project.members)
+        if (userId !== this.id) this.#link({ project: project.id, user: userId });
+    }
+    for (const { id, path, namespace } of [body.artifact ?? [], body.artifacts ?? []].flat()) {
+      note('artifact', id);
+      this.#link({ [namespace.type]: namespace.id, artifact: id, ...(/^[\w./-]+$/.test(path) ? { path } : {}) });
+    }
     for (const message of body.messages ?? []) note(message.role === 'user' ? 'message' : 'answer', message.id);
   }
 }
 
-/** The administrator and `others` more, each with models, conversations and messages. */
+/** What the product talks to in this test. */
+export type Outside = { providerUrl: string; mcpUrl: string };
+
+/** The administrator and `others` more, each with one record of everything at least. */
 export async function makePeople(
   product: Running,
   dataDir: string,
-  providerUrl: string,
+  outside: Outside,
   others: number,
 ): Promise<Person[]> {
   const first = new Person(administrator.email, await setUp(product.url));
@@ -88,28 +127,66 @@ export async function makePeople(
   const people = [first, ...emails.map((email) => new Person(email, new Caller(product.url, '')))];
   for (const person of people) {
     await person.signIn();
-    await addModels(person.caller, providerUrl, ['echo', 'words-20', 'error-500', 'stream-error']);
-    await refresh(person, providerUrl);
+    person.id = (await person.caller.must('GET', '/api/me')).user.id;
+    person.ids.user.push(person.id);
+    await addModels(person.caller, outside.providerUrl, ['echo', 'words-20', 'error-500', 'stream-error']);
+    await refresh(person, outside);
   }
   return people;
 }
 
 /** Gives somebody records that are still there, after others were deleted; what no longer fits is left out. */
-export async function refresh(person: Person, providerUrl: string): Promise<void> {
+export async function refresh(person: Person, outside: Outside): Promise<void> {
   const { caller } = person;
-  person.inputs.length = 0;
+  person.links.length = 0;
+  for (const kind of renewed) person.ids[kind].length = 0;
   const tried = await caller.call('GET', '/api/providers');
   if (tried.status === 401) await person.signIn();
-  await addModels(caller, providerUrl, ['echo']).catch(() => undefined);
+  await addModels(caller, outside.providerUrl, ['echo']).catch(() => undefined);
   for (let index = 0; index < 5; index += 1) {
     const { chat } = await caller.must('POST', '/api/chats', { title: 'A conversation' });
     const message = { id: randomUUID(), parts: [{ type: 'text', text: 'Hello' }] };
     person.learn({ chat });
     person.learn(await caller.must('POST', '/api/chat/start', { chatId: chat.id, message }));
     person.submitted(chat.id, message.id);
+    await addFile(person, 'chatId', chat.id, filePaths[index % filePaths.length] ?? '');
   }
   person.learn(await caller.must('GET', '/api/providers'));
+  await addProject(person);
+  await addServers(person, outside.mcpUrl);
+  // Refused to all but the administrator.
+  person.learn((await caller.call('POST', '/api/invitations', { email: `${randomUUID()}@example.org` })).body);
+  const account = { name: 'Somebody', email: `${randomUUID()}@example.org` };
+  person.learn((await caller.call('POST', '/api/admin/users', account)).body);
 }
+
+async function addProject(person: Person): Promise<void> {
+  const { project } = await person.caller.must('POST', '/api/projects', { name: 'A project' });
+  person.learn({ project });
+  const member = { projectId: project.id, email: memberEmail, role: 'member' };
+  if (person.email !== memberEmail) person.learn(await person.caller.must('POST', '/api/projects/members', member));
+  for (const path of filePaths) await addFile(person, 'projectId', project.id, path);
+}
+
+async function addServers(person: Person, url: string): Promise<void> {
+  const { servers } = await person.caller.must('GET', '/api/mcp');
+  person.learn({ servers });
+  for (let count = servers.length; count < wantedServers; count += 1) {
+    person.learn((await person.caller.call('POST', '/api/mcp', { name: 'Tools', url })).body);
+  }
+}
+
+async function addFile(person: Person, scope: 'chatId' | 'projectId', id: string, path: string): Promise<void> {
+  const form = new FormData();
+  form.set(scope, id);
+  form.set('path', path);
+  form.set('file', new Blob(['one,two\n1,2\n']), 'a.csv');
+  const response = await person.caller.fetch('/api/artifacts', { method: 'POST', body: form });
+  if (response.status !== 201) throw new Error(`Uploading answered ${response.status}: ${await response.text()}`);
+  person.learn(await response.json());
+}
+
+const memberEmail = 'person0@example.org';
 
 const selfKinds: [pattern: RegExp, kind: Kind][] = [
   [/\/providers/, 'provider'],
@@ -117,25 +194,52 @@ const selfKinds: [pattern: RegExp, kind: Kind][] = [
   [/\/chats/, 'chat'],
   [/\/turn-inputs/, 'input'],
   [/\/sessions/, 'session'],
+  [/\/mcp/, 'server'],
+  [/\/projects/, 'project'],
+  [/\/artifacts/, 'artifact'],
+  [/\/invitations/, 'invitation'],
 ];
 
-/** Puts real ids where marks stand: mostly the sender's own of the right kind, sometimes anybody's of any kind. */
+const mark = /(?:@|%40)id(?::|%3A)(\w+)(?::|%3A)(\d+)(?:@|%40)/g;
+const emailMark = /(?:@|%40)email(?::|%3A)(\d+)(?:@|%40)/g;
+
+/** Whom a request is about: the person that an administrator looks after, else the sender. `target` still has its marks. */
+export function subjectOf(target: string, sender: Person | undefined, people: readonly Person[]): Person | undefined {
+  const digits = /^\/api\/admin\/.*[?&]userId=(?:@|%40)id(?::|%3A)\w+(?::|%3A)(\d+)/.exec(target)?.[1];
+  return digits === undefined ? sender : people[1 + (Number(digits) % (people.length - 1))];
+}
+
+/** Puts real ids where marks stand: mostly the subject's own of the right kind, sometimes anybody's of any kind. */
 export function placeIds(text: string, target: string, sender: Person | undefined, people: readonly Person[]): string {
-  const pair = sender?.inputs[Math.floor(text.length / 2) % Math.max(1, sender.inputs.length)];
-  return text.replace(/(?:@|%40)id(?::|%3A)(\w+)(?::|%3A)(\d+)(?:@|%40)/g, (_, name: string, digits: string) => {
+  const subject = subjectOf(target, sender, people);
+  const kindOf = (name: string): Kind | undefined =>
+    name === 'self' ? selfKinds.find(([pattern]) => pattern.test(target))?.[1] : kinds.find((kind) => kind === name);
+  const marks = [...text.matchAll(mark)];
+  const wantedKinds = new Set(marks.map(([, name = '']) => kindOf(name)).filter((kind) => kind !== undefined));
+  const chance = Number(marks[0]?.[2] ?? 0);
+  const fitting = subject?.links.filter((link) => [...wantedKinds].filter((kind) => link[kind]).length > 1) ?? [];
+  const link: Link = chance % 3 === 0 ? {} : (fitting[chance % Math.max(1, fitting.length)] ?? {});
+  const withIds = text.replace(mark, (_, name: string, digits: string) => {
     const n = Number(digits);
-    const wanted = name === 'self' ? selfKinds.find(([pattern]) => pattern.test(target))?.[1] : kindNamed(name);
-    if (pair !== undefined && text.length % 2 === 0) {
-      if (wanted === 'chat') return pair.chat;
-      if (wanted === 'input' || wanted === 'message') return pair.input;
-    }
-    const own = wanted === undefined ? [] : (sender?.ids[wanted] ?? []);
-    if (n % 5 !== 0 && own.length > 0) return own[n % own.length] ?? '';
+    // Nothing may be done to the accounts of the test itself: it would lock itself out.
+    const wanted = /^\/api\/admin\/users/.test(target) ? 'account' : kindOf(name);
+    if (wanted === 'user' && subject !== sender && n % 5 !== 0) return subject?.id ?? '';
+    const linked = wanted === undefined ? undefined : link[wanted];
+    if (linked !== undefined) return linked;
+    // Whoever is invited has no account, and got the token from an administrator.
+    const owner = wanted === 'token' ? people[0] : subject;
+    const own = wanted === undefined ? [] : (owner?.ids[wanted] ?? []);
+    if ((n % 5 !== 0 || wanted === 'account') && own.length > 0) return own[n % own.length] ?? '';
+    if (wanted === 'account') return `unknown-${n}`;
     const anybody = people[n % people.length]?.ids[kinds[n % kinds.length] ?? 'chat'] ?? [];
     return anybody[n % Math.max(1, anybody.length)] ?? `unknown-${n}`;
   });
+  return withIds.replace(emailMark, (_, digits: string) => emailFor(target, Number(digits), people));
 }
 
-function kindNamed(name: string): Kind | undefined {
-  return kinds.find((kind) => kind === name);
+/** Where accounts are made or changed by their address, it is never one of the people's. */
+function emailFor(target: string, n: number, people: readonly Person[]): string {
+  if (/^\/api\/auth\//.test(target)) return ['ada@example.org', 'nobody@example.org', 'Ada@EXAMPLE.org '][n % 3] ?? '';
+  if (/^\/api\/projects/.test(target) && n % 4 !== 0) return people[n % people.length]?.email ?? '';
+  return `nobody${n % 500}@example.org`;
 }

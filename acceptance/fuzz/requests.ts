@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { Json } from '../product.ts';
+import { formOf } from './forms.ts';
 import { jsonOf, nearly, oddValue } from './values.ts';
 
 /** Arbitrary requests for every operation of the API's own description, and for what it does not describe. */
@@ -20,31 +21,47 @@ const methods = ['get', 'post', 'put', 'patch', 'delete'];
 /** Requests with a weight for each operation of the document. */
 export function requestsOf(description: Json, callers: number): fc.Arbitrary<FuzzRequest> {
   const operations: fc.Arbitrary<FuzzRequest>[] = [];
+  const plain: fc.Arbitrary<FuzzRequest>[] = [];
   for (const [path, item] of Object.entries<Json>(description.paths)) {
     for (const method of methods.filter((name) => name in item)) {
-      operations.push(operationRequests(path, method, item[method], callers));
+      operations.push(operationRequests(path, method, item[method], anything, callers));
+      plain.push(operationRequests(path, method, item[method], valid, callers));
     }
   }
   return fc.oneof(
-    { weight: 9, arbitrary: fc.oneof(...operations) },
+    { weight: 8, arbitrary: fc.oneof(...operations) },
+    // Some endpoints ask for so much that by chance alone hardly a request is let through.
+    { weight: 2, arbitrary: fc.oneof(...plain) },
     { weight: 1, arbitrary: strayRequests(callers) },
     { weight: 1, arbitrary: answerRequests(callers) },
   );
 }
 
-function operationRequests(path: string, method: string, operation: Json, callers: number): fc.Arbitrary<FuzzRequest> {
+/** How far requests keep to the description. */
+type Manner = {
+  parameters(parameters: Json[]): fc.Arbitrary<Json>;
+  sent(content: Json): fc.Arbitrary<{ body: Buffer | undefined; type: string | undefined }>;
+  headers: fc.Arbitrary<[string, string][]>;
+};
+
+function operationRequests(
+  path: string,
+  method: string,
+  operation: Json,
+  manner: Manner,
+  callers: number,
+): fc.Arbitrary<FuzzRequest> {
   const placed = (place: string) => operation.parameters.filter((parameter: Json) => parameter.in === place);
-  const schema = operation.requestBody?.content['application/json']?.schema;
+  const content = operation.requestBody?.content;
   return fc
     .record({
-      params: parametersOf(placed('path')),
-      query: parametersOf(placed('query')),
-      body: schema === undefined ? fc.constant(undefined) : bodyOf(schema),
-      type: contentType,
-      headers: extraHeaders,
-      caller: callerOf(callers),
+      params: manner.parameters(placed('path')),
+      query: manner.parameters(placed('query')),
+      sent: manner.sent(content),
+      headers: /sign-in|invitations/.test(path) ? fromSomewhere : manner.headers,
+      caller: String(operation['x-access']).startsWith('admin') ? mostlyAdministrator(callers) : callerOf(callers),
     })
-    .map(({ params, query, body, type, headers, caller }) => {
+    .map(({ params, query, sent: { body, type }, headers, caller }) => {
       const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encode(params[name]) || 'x');
       const pairs = Object.entries<Json>(query).map(([name, value]) => `${encode(name)}=${encode(value)}`);
       return {
@@ -106,18 +123,41 @@ function strayRequests(callers: number): fc.Arbitrary<FuzzRequest> {
     }));
 }
 
+/** A body with its type, as the operation describes it. */
+function sentOf(content: Json): fc.Arbitrary<{ body: Buffer | undefined; type: string | undefined }> {
+  const form = content?.['multipart/form-data'];
+  if (form !== undefined) return formOf(form.schema);
+  const json = content?.['application/json'];
+  return fc.record({ body: json === undefined ? fc.constant(undefined) : bodyOf(json.schema), type: contentType });
+}
+
+function validSent(content: Json): fc.Arbitrary<{ body: Buffer | undefined; type: string | undefined }> {
+  const form = content?.['multipart/form-data'];
+  if (form !== undefined) return formOf(form.schema);
+  const json = content?.['application/json'];
+  const type = 'application/json';
+  if (json === undefined) return fc.constant({ body: undefined, type });
+  return jsonOf(json.schema).map((value) => ({ body: Buffer.from(JSON.stringify(value)), type }));
+}
+
+/** The first of the people is the administrator. */
+function mostlyAdministrator(callers: number): fc.Arbitrary<number | undefined> {
+  return fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: callerOf(callers) });
+}
+
 function callerOf(callers: number): fc.Arbitrary<number | undefined> {
   return fc.oneof({ weight: 9, arbitrary: fc.nat(callers - 1) }, { weight: 1, arbitrary: fc.constant(undefined) });
 }
 
 function parametersOf(parameters: Json[]): fc.Arbitrary<Json> {
-  const members = parameters.map(({ name, schema }: Json): [string, fc.Arbitrary<Json>] => [
-    name,
-    jsonOf(schema, name),
-  ]);
-  const required = parameters.filter((parameter) => parameter.required).map((parameter) => parameter.name);
-  const valid = fc.record(Object.fromEntries(members), { requiredKeys: required, noNullPrototype: true });
+  const valid = validParameters(parameters);
   return fc.oneof({ weight: 4, arbitrary: valid }, { weight: 1, arbitrary: nearly(valid) }).map((value) => value ?? {});
+}
+
+function validParameters(parameters: Json[]): fc.Arbitrary<Json> {
+  const properties = Object.fromEntries(parameters.map(({ name, schema }: Json) => [name, schema]));
+  const required = parameters.filter((parameter) => parameter.required).map((parameter) => parameter.name);
+  return parameters.length === 0 ? fc.constant({}) : jsonOf({ type: 'object', properties, required });
 }
 
 /** The body's bytes: mostly JSON of the schema, else JSON that is odd in itself, else no JSON. */
@@ -125,7 +165,7 @@ function bodyOf(schema: Json): fc.Arbitrary<Buffer | undefined> {
   const valid = jsonOf(schema);
   const text = (value: Json) => Buffer.from(JSON.stringify(value) ?? '');
   return fc.oneof(
-    { weight: 9, arbitrary: valid.map(text) },
+    { weight: 12, arbitrary: valid.map(text) },
     { weight: 9, arbitrary: nearly(valid).map(text) },
     { weight: 1, arbitrary: oddValue.map(text) },
     {
@@ -215,6 +255,15 @@ const extraHeaders: fc.Arbitrary<[string, string][]> = fc.oneof(
   { weight: 5, arbitrary: fc.constant<[string, string][]>([]) },
   { weight: 1, arbitrary: fc.subarray(headerPairs, { maxLength: 3 }) },
 );
+
+/** Whoever guesses wrong too often is refused for a while, by address. */
+const fromSomewhere: fc.Arbitrary<[string, string][]> = fc.oneof(
+  { weight: 1, arbitrary: extraHeaders },
+  { weight: 2, arbitrary: fc.ipV4().map((address): [string, string][] => [['x-forwarded-for', address]]) },
+);
+
+const anything: Manner = { parameters: parametersOf, sent: sentOf, headers: extraHeaders };
+const valid: Manner = { parameters: validParameters, sent: validSent, headers: fc.constant([]) };
 
 /** Anything, as a piece of an address. */
 function encode(value: Json): string {

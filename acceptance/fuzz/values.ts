@@ -4,11 +4,19 @@ import { administrator, type Json } from '../product.ts';
 /** Arbitrary JSON values made from the schemas of the API's own description: valid ones, and ones that nearly are. */
 
 /** Stands for a real id of what a field names; the sender puts one of its own or somebody's there. */
-const markedId = (name: string) => fc.nat(9_999).map((n) => `@id:${kindOf(name)}:${n}@`);
+const markedId = (name: string) => markedKind(kindOf(name));
+const markedKind = (kind: string) => fc.nat(9_999).map((n) => `@id:${kind}:${n}@`);
+
+/** Stands for an address; the sender puts one there that suits the endpoint. */
+const markedEmail = fc.nat(9_999).map((n) => `@email:${n}@`);
+const markedPath = markedKind('path');
+const somePath = fc.constantFrom('folder', 'folder/deep', 'other/name.txt', 'name.txt', '../x');
+const markedFile = markedKind('artifact').map((mark) => `artifact://${mark}`);
 
 /** What the id of a field names; of `id` alone only the endpoint knows. */
 function kindOf(name: string): string {
-  if (/^(chat|model|provider)Id$/.test(name)) return name.slice(0, -2);
+  if (/^(chat|model|provider|project|user)Id$/.test(name)) return name.slice(0, -2);
+  if (name === 'mcpServerIds') return 'server';
   if (/^(messageId|parentId|activeMessageId|before)$/.test(name)) return 'message';
   if (name === 'assistantId') return 'answer';
   return name === 'id' ? 'self' : 'any';
@@ -71,10 +79,8 @@ export function jsonOf(schema: Json, name = ''): fc.Arbitrary<Json> {
     case 'object':
       return objectOf(schema);
     case 'array':
-      return fc.array(jsonOf(schema.items ?? {}, name), {
-        minLength: schema.minItems ?? 0,
-        maxLength: Math.min(schema.maxItems ?? 4, Math.max(4, schema.minItems ?? 0)),
-      });
+      if (/^(tiers|modelTiers)$/.test(name)) return fc.oneof(fc.constant(allTiers), arrayOf(schema, name));
+      return arrayOf(schema, name);
     case 'string':
       return textOf(schema, name);
     case 'integer':
@@ -90,6 +96,15 @@ export function jsonOf(schema: Json, name = ''): fc.Arbitrary<Json> {
   }
 }
 
+const allTiers = [1, 2, 3, 4, 5].map((value) => ({ value, label: `Tier ${value}` }));
+
+function arrayOf(schema: Json, name: string): fc.Arbitrary<Json> {
+  return fc.array(jsonOf(schema.items ?? {}, name), {
+    minLength: schema.minItems ?? 0,
+    maxLength: Math.min(schema.maxItems ?? 4, Math.max(4, schema.minItems ?? 0)),
+  });
+}
+
 function objectOf(schema: Json): fc.Arbitrary<Json> {
   const members = Object.entries<Json>(schema.properties ?? {});
   if (members.length === 0) {
@@ -99,22 +114,43 @@ function objectOf(schema: Json): fc.Arbitrary<Json> {
   const required: string[] = [...(schema.required ?? [])];
   const whole = fc.record(record, { requiredKeys: required, noNullPrototype: true });
   const optional = Object.keys(record).filter((name) => !required.includes(name));
+  const groups = alternatives.every((group) => optional.includes(group[0] ?? ''))
+    ? alternatives.map((group) => group.filter((name) => optional.includes(name)))
+    : [];
+  const free = optional.filter((name) => !groups.flat().includes(name));
   // Members that exclude each other are seldom all absent otherwise.
   const lean = fc
-    .tuple(fc.subarray(optional, { maxLength: Math.min(2, optional.length) }), fc.record(record))
-    .map(([extra, value]) =>
-      Object.fromEntries(Object.entries(value).filter(([name]) => [...required, ...extra].includes(name))),
+    .tuple(
+      fc.oneof(fc.subarray(free, { maxLength: Math.min(2, free.length) }), fc.constant([])),
+      fc.tuple(...groups.map((group) => fc.constantFrom(...group))),
+      fc.record(record),
+    )
+    .map(([extra, chosen, value]) =>
+      Object.fromEntries(Object.entries(value).filter(([name]) => [...required, ...extra, ...chosen].includes(name))),
     );
-  return fc.oneof(whole, lean);
+  return fc.oneof({ weight: 1, arbitrary: whole }, { weight: 2, arbitrary: lean });
 }
 
+/** Of each of these exactly one is given, where there are both: what an artifact is in, and what it is known by. */
+const alternatives = [
+  ['chatId', 'projectId'],
+  ['id', 'path', 'prefix', 'from'],
+];
+
 function textOf(schema: Json, name: string): fc.Arbitrary<string> {
+  if (name === 'url' && schema.maxLength <= 2048) return fc.constantFrom('@mcp@', '@mcp@', 'http://127.0.0.1:9/mcp');
+  if (name === 'url')
+    return fc.oneof(markedFile, fc.constantFrom('data:text/plain,x', 'artifact://x', 'http://[::1]:9/'));
+  if (/^(issuer|discoveryUrl)$/.test(name)) return fc.constantFrom('@provider@', 'http://127.0.0.1:9/', '');
+  if (/^(path|from)$/.test(name)) return fc.oneof({ weight: 3, arbitrary: markedPath }, somePath);
+  if (/^(to|prefix)$/.test(name)) return somePath;
+  if (name === 'token') return markedKind('token');
   if (/^baseUrl$/.test(name)) return fc.constantFrom('@provider@', 'https://192.0.2.1/v1', 'http://[::1]:9/v1');
   if (/^providerModelId$/.test(name)) return fc.constantFrom(...modelIds);
   if (name === 'file') return fc.constantFrom('initializer.js', 'swagger-ui.css', 'package.json', '../package.json');
   if (name === 'password') return fc.constantFrom(administrator.password, 'wrong-horse-42');
   if (/Password$/.test(name)) return fc.constantFrom('wrong-horse-42', 'other-horse-43');
-  if (/^email$/i.test(name)) return fc.constantFrom('ada@example.org', 'nobody@example.org', 'Ada@EXAMPLE.org ');
+  if (/email$/i.test(name)) return markedEmail;
   if (/^apiKey$/.test(name)) return fc.constantFrom('sk-fuzz', 'sk-other');
   if (name === 'id' || /(?:Id|Ids|before)$/.test(name))
     return fc.oneof({ weight: 6, arbitrary: markedId(name) }, newId);

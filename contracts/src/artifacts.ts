@@ -76,6 +76,7 @@ export const artifactEndpoints = {
     summary: 'The artifact to look at: text and CSV (the first 256 KiB), image or PDF, safe to show inline',
     query: target,
     response: 'file',
+    ranges: true,
     errors: [...reading, 'unsupported_media_type'],
   }),
   getArtifactDownload: endpoint({
@@ -85,6 +86,7 @@ export const artifactEndpoints = {
     summary: 'The bytes of an artifact, with Range',
     query: target,
     response: 'file',
+    ranges: true,
     errors: reading,
   }),
   postArtifact: endpoint({

@@ -41,6 +41,8 @@ export type EndpointSpec = {
   bodyBytes?: number;
   /** What a success carries; `stream` is the response stream of `frames.ts`, `file` bytes. */
   response: z.ZodType | 'stream' | 'file';
+  /** The file is also sent in part, or not again to whoever has it (RFC 9110, 13 and 14): 206, 304, 416. */
+  ranges?: true;
   /** Success status: 200 unless said otherwise. */
   status?: 200 | 201 | 202 | 204;
   /** Answers of other statuses that are no errors in the usual shape; `empty` has no body. */

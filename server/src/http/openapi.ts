@@ -62,7 +62,7 @@ function operation(name: string, spec: EndpointSpec): Json {
     parameters: [...parameters(spec.params, 'path'), ...parameters(spec.query, 'query')],
     ...(spec.body === undefined ? {} : { requestBody: requestBody(spec.body, spec.bytes) }),
     ...(spec.form === undefined ? {} : { requestBody: formBody(spec.form) }),
-    responses: { ...failures(spec), [status]: success(spec), ...others(spec) },
+    responses: { ...failures(spec), [status]: success(spec), ...ranges(spec), ...others(spec) },
   };
 }
 
@@ -95,6 +95,15 @@ function jsonAnswer(schema: z.ZodType): Json {
   return { description: 'Done', content: { 'application/json': { schema: schemaOf(schema, 'output') } } };
 }
 
+function ranges(spec: EndpointSpec): Json {
+  if (spec.ranges !== true) return {};
+  return {
+    206: { description: 'The bytes that Range asked for', content: { '*/*': {} } },
+    304: { description: 'Not changed: If-None-Match names its ETag' },
+    416: failure(['invalid_request']),
+  };
+}
+
 function success(spec: EndpointSpec): Json {
   if (spec.response === 'stream') {
     return { description: 'AI SDK UI message stream, version 1', content: { 'text/event-stream': {} } };
@@ -119,16 +128,13 @@ export function documentedErrors(spec: EndpointSpec): ErrorCode[] {
 function failures(spec: EndpointSpec): Json {
   const byStatus = Map.groupBy(documentedErrors(spec), (code) => errorStatus[code]);
   return Object.fromEntries(
-    [...byStatus]
-      .sort(([a], [b]) => a - b)
-      .map(([status, codes]) => [
-        String(status),
-        {
-          description: codes.join(', '),
-          content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-        },
-      ]),
+    [...byStatus].sort(([a], [b]) => a - b).map(([status, codes]) => [String(status), failure(codes)]),
   );
+}
+
+function failure(codes: readonly ErrorCode[]): Json {
+  const schema = { $ref: '#/components/schemas/Error' };
+  return { description: codes.join(', '), content: { 'application/json': { schema } } };
 }
 
 function parameters(schema: z.ZodObject | undefined, place: 'path' | 'query'): Json[] {
