@@ -24,7 +24,8 @@ const launchOptions = {
 export default defineConfig({
   testDir: join(import.meta.dirname, 'browser'),
   outputDir: join(import.meta.dirname, '../.pw/out'),
-  workers: 1,
+  // Each has a product of its own; most of a test is waiting.
+  workers: 2,
   retries: 0,
   // Generous: a test looks at a page with axe up to twelve times, and the machine may be slow.
   timeout: 240_000,
