@@ -24,9 +24,10 @@ const launchOptions = {
 export default defineConfig({
   testDir: join(import.meta.dirname, 'browser'),
   outputDir: join(import.meta.dirname, '../.pw/out'),
-  // Each has a product of its own; most of a test is waiting.
-  workers: 2,
-  retries: 0,
+  // Two are hardly faster on two cores.
+  workers: 1,
+  // A test that passes only the second time is reported as flaky.
+  retries: 1,
   // Generous: a test looks at a page with axe up to twelve times, and the machine may be slow.
   timeout: 240_000,
   expect: { timeout: 10_000 },

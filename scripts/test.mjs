@@ -29,7 +29,7 @@ async function main() {
   const system = findSystemPostgres();
   if (system !== undefined) await part(`server tests on PostgreSQL ${system.version}`, () => onSystem(system));
   if (!(await part('build', buildProduct))) return;
-  if (acceptanceTests.length > 0) await part('acceptance', () => nodeTest(acceptanceTests, { concurrency: 1 }));
+  if (acceptanceTests.length > 0) await part('acceptance', () => nodeTest(acceptanceTests, { concurrency: 2 }));
   if (existsSync(join(root, 'acceptance/playwright.config.ts'))) await part('browser', playwright);
 }
 

@@ -135,6 +135,8 @@ test('few models need no search; the keys are those of a list', async ({ page, p
   await addModels(person.caller, provider, ['echo', 'reason', 'think']);
   await page.goto(installation.url);
   const picker = page.getByRole('button', { name: /^Model:/ });
+  // The field takes the focus when it comes.
+  await expect(field(page)).toBeFocused();
   await picker.focus();
   await page.keyboard.press('Enter');
   const list = page.getByRole('listbox', { name: 'Choose a model' });

@@ -1,5 +1,6 @@
 import './dialogs.css';
 import { Drawer } from '@mantine/core';
+import { useEffect, useState } from 'react';
 import { useText } from '../i18n.ts';
 import { Sidebar } from './sidebar.tsx';
 import classes from './signed-in-frame.module.css';
@@ -7,8 +8,11 @@ import classes from './signed-in-frame.module.css';
 /** The sidebar of narrow screens. */
 export function SideDrawer({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const t = useText();
+  // Opened before its code was there, it would begin open and not know where the focus came from.
+  const [isShown, setShown] = useState(false);
+  useEffect(() => setShown(isOpen), [isOpen]);
   return (
-    <Drawer.Root opened={isOpen} onClose={onClose} size="min(19rem, 88vw)" padding={0}>
+    <Drawer.Root opened={isShown} onClose={onClose} size="min(19rem, 88vw)" padding={0}>
       <Drawer.Overlay />
       <Drawer.Content aria-label={t('nav.label')}>
         <Drawer.Body className={classes.drawer}>
