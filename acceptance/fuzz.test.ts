@@ -19,7 +19,7 @@ import { type Json, type Running, scratchFolder, seedOf, startProduct, startProv
 const total = Number(process.env.FUZZ_REQUESTS ?? 20_000);
 const rawShare = 0.1;
 const atOnce = 12;
-const mostGrowthBytes = 150 * 1024 * 1024;
+const mostGrowthBytes = 100 * 1024 * 1024;
 const streamPatienceMs = 3_000;
 const tool = { name: 'echo', description: 'Says it again', inputSchema: { type: 'object' } };
 

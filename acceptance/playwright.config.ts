@@ -26,8 +26,7 @@ export default defineConfig({
   outputDir: join(import.meta.dirname, '../.pw/out'),
   // Two are hardly faster on two cores.
   workers: 1,
-  // A test that passes only the second time is reported as flaky.
-  retries: 1,
+  retries: 0,
   // Generous: a test looks at a page with axe up to twelve times, and the machine may be slow.
   timeout: 240_000,
   expect: { timeout: 10_000 },
