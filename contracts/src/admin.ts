@@ -115,15 +115,9 @@ const httpUrl = z
   .string()
   .trim()
   .max(limits.baseUrlMax)
-  .refine((value) => value === '' || isPlainHttpUrl(value), {
+  .refine((value) => value === '' || (fields.isServerAddress(value) && !/[\s\\#]/.test(value)), {
     message: 'An absolute http or https URL without user name, password or fragment',
   });
-
-function isPlainHttpUrl(value: string): boolean {
-  if (!/^https?:\/\/[^\s\\]+$/i.test(value) || !URL.canParse(value)) return false;
-  const url = new URL(value);
-  return url.username === '' && url.password === '' && !/^[^/?#]*\/\/[^/?#]*@/.test(value) && !value.includes('#');
-}
 
 const domain = z
   .string()

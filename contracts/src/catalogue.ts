@@ -40,18 +40,6 @@ export type Provider = z.infer<typeof provider>;
 export const modelTier = z.object({ value: z.number().int(), label: z.string() });
 export type ModelTier = z.infer<typeof modelTier>;
 
-const baseUrl = z
-  .string()
-  .trim()
-  .max(limits.baseUrlMax)
-  .refine(
-    (value) => {
-      if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return false;
-      const url = new URL(value);
-      return url.username === '' && url.password === '' && !/^[^/?#]*\/\/[^/?#]*@/.test(value) && url.hash === '';
-    },
-    { message: 'An absolute http or https URL without user name or password' },
-  );
 const apiKey = z
   .string()
   .trim()
@@ -60,7 +48,7 @@ const apiKey = z
   .regex(/^[\x21-\x7e]+$/, 'Printable ASCII characters without spaces');
 export const providerFields = {
   name: z.string().trim().min(1).max(limits.providerNameMax),
-  baseUrl,
+  baseUrl: fields.serverAddress,
   apiKey: apiKey.nullable(),
   headers,
   enabled: z.boolean(),

@@ -42,3 +42,17 @@ export const user = z.object({
   mcpSettingsEnabled: z.boolean(),
 });
 export type User = z.infer<typeof user>;
+
+/** The address of a server that somebody gives; whether it may be called is the outbound guard's word at each call. */
+export const serverAddress = z
+  .string()
+  .trim()
+  .max(limits.baseUrlMax)
+  .refine(isServerAddress, { message: 'An absolute http or https URL without user name or password' });
+
+export function isServerAddress(value: string): boolean {
+  if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return false;
+  const url = new URL(value);
+  // An empty user name is dropped by the parser.
+  return url.username === '' && url.password === '' && !/^[^/?#]*\/\/[^/?#]*@/.test(value) && url.hash === '';
+}

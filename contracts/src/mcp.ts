@@ -52,18 +52,7 @@ export type McpDrift = z.infer<typeof mcpDrift>;
 
 const serverFields = {
   name: z.string().trim().min(1).max(limits.mcpServerNameMax),
-  url: z
-    .string()
-    .trim()
-    .max(limits.baseUrlMax)
-    .refine(
-      (value) => {
-        if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return false;
-        const url = new URL(value);
-        return url.username === '' && url.password === '' && url.hash === '';
-      },
-      { message: 'An absolute http or https URL without user name or password' },
-    ),
+  url: fields.serverAddress,
   transport: z.enum(['http', 'sse']),
   headers: z.record(z.string(), z.string()),
   enabled: z.boolean(),

@@ -1,28 +1,13 @@
-import { Button } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { FormFailure } from '../forms/notice.tsx';
 import { useText } from '../i18n.ts';
-import { Loading } from '../settings/catalogue-view.tsx';
-import { Section } from '../settings/section.tsx';
-import { configQuery } from './admin-queries.ts';
 import { BrandingForm } from './branding-form.tsx';
+import { ConfigSection } from './config-section.tsx';
 
 /** `/settings/admin/branding` */
 export function BrandingPage() {
   const t = useText();
-  const { data, error, refetch } = useQuery(configQuery);
   return (
-    <Section title={t('settings.branding')} text={t('branding.text')}>
-      {data ? <BrandingForm stored={data.branding} /> : null}
-      {error && !data ? (
-        <>
-          <FormFailure failure={error} />
-          <Button variant="default" onClick={() => void refetch()}>
-            {t('app.retry')}
-          </Button>
-        </>
-      ) : null}
-      {data || error ? null : <Loading />}
-    </Section>
+    <ConfigSection title={t('settings.branding')} text={t('branding.text')}>
+      {({ branding }) => <BrandingForm stored={branding} />}
+    </ConfigSection>
   );
 }

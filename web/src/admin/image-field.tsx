@@ -4,6 +4,7 @@ import { type ReactNode, useId, useRef, useState } from 'react';
 import { useText } from '../i18n.ts';
 import { type ImageFault, readBrandImage } from './brand-image.ts';
 import classes from './branding.module.css';
+import { useFileDrop } from './use-file-drop.ts';
 
 /** An image to choose or drop; it is looked at before it is sent. */
 export function ImageField({
@@ -21,31 +22,17 @@ export function ImageField({
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
   const [fault, setFault] = useState<ImageFault>();
-  const [isOver, setOver] = useState(false);
   const take = async (file: File | undefined) => {
     if (!file) return;
     const image = await readBrandImage(file);
     setFault('fault' in image ? image.fault : undefined);
     if ('dataUrl' in image) onChange(image.dataUrl);
   };
+  const drop = useFileDrop((file) => void take(file));
   const shownFault = fault === undefined ? error : t(`branding.fault.${fault}`);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: dropping is for the mouse; the button does the same for everybody
-    <div
-      className={classes.image}
-      data-over={isOver || undefined}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        event.stopPropagation();
-        setOver(false);
-        void take(event.dataTransfer.files[0]);
-      }}
-    >
+    // Dropping is for the mouse; the button does the same for everybody.
+    <div className={classes.image} data-over={drop.isOver || undefined} {...drop.handlers}>
       <div className={classes.picture}>
         <img
           src={value ?? '/favicon.svg'}

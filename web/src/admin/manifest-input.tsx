@@ -7,6 +7,7 @@ import { Notice } from '../forms/notice.tsx';
 import { i18n, useText } from '../i18n.ts';
 import classes from './manifest.module.css';
 import { manifestExample } from './manifest-example.ts';
+import { useFileDrop } from './use-file-drop.ts';
 
 /** Typed or pasted text, or a file too large to be edited here. */
 export type ManifestSource = { text: string } | { file: File };
@@ -28,7 +29,6 @@ export function ManifestInput({
 }) {
   const t = useText();
   const input = useRef<HTMLInputElement>(null);
-  const [isOver, setOver] = useState(false);
   const [isTooLarge, setTooLarge] = useState(false);
   const take = async (file: File | undefined) => {
     if (!file) return;
@@ -36,24 +36,11 @@ export function ManifestInput({
     if (file.size > limits.manifestBytes) return;
     onChange(file.size > editableBytes ? { file } : { text: await file.text() });
   };
+  const drop = useFileDrop((file) => void take(file));
   const isEmpty = 'text' in source && source.text.trim() === '';
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: dropping is for the mouse; the button does the same for everybody
-    <div
-      className={classes.input}
-      data-over={isOver || undefined}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        event.stopPropagation();
-        setOver(false);
-        void take(event.dataTransfer.files[0]);
-      }}
-    >
+    // Dropping is for the mouse; the button does the same for everybody.
+    <div className={classes.input} data-over={drop.isOver || undefined} {...drop.handlers}>
       {'file' in source ? (
         <div className={classes.file}>
           <FileCode2 size={20} aria-hidden />

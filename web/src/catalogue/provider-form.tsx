@@ -6,7 +6,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { ChoiceChips } from '../forms/choice-chips.tsx';
 import classes from '../forms/form.module.css';
 import { FormFailure, Notice } from '../forms/notice.tsx';
-import { PasswordField } from '../forms/password-field.tsx';
+import { StoredSecretField } from '../forms/stored-secret-field.tsx';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { type ApiForm, useApiForm } from '../forms/use-api-form.ts';
 import { useText } from '../i18n.ts';
@@ -188,29 +188,18 @@ function ApiKeyField({ api, isStored }: { api: ApiForm<ProviderValues>; isStored
   const { clearsKey } = form.values;
   const hint = clearsKey ? 'provider.apiKeyCleared' : isStored ? 'provider.apiKeyStored' : 'provider.apiKeyOptional';
   return (
-    <div>
-      <PasswordField
-        {...form.getInputProps('apiKey')}
-        label={t('provider.apiKey')}
-        description={t(hint)}
-        autoComplete="off"
-        disabled={clearsKey}
-        data-1p-ignore
-        data-lpignore="true"
-      />
-      {isStored ? (
-        <Button
-          size="compact-xs"
-          variant="subtle"
-          mt={6}
-          onClick={() => {
-            form.setFieldValue('clearsKey', !clearsKey);
-            form.setFieldValue('apiKey', '');
-          }}
-        >
-          {t(clearsKey ? 'provider.apiKeyKeep' : 'provider.apiKeyClear')}
-        </Button>
-      ) : null}
-    </div>
+    <StoredSecretField
+      input={form.getInputProps('apiKey')}
+      label={t('provider.apiKey')}
+      description={t(hint)}
+      isStored={isStored}
+      isCleared={clearsKey}
+      onToggle={() => {
+        form.setFieldValue('clearsKey', !clearsKey);
+        form.setFieldValue('apiKey', '');
+      }}
+      clearLabel={t('provider.apiKeyClear')}
+      keepLabel={t('provider.apiKeyKeep')}
+    />
   );
 }

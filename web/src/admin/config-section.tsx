@@ -1,0 +1,29 @@
+import type { AdminConfig } from '@homeport/contracts/admin';
+import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { FormFailure } from '../forms/notice.tsx';
+import { useText } from '../i18n.ts';
+import { Loading } from '../settings/catalogue-view.tsx';
+import { Section } from '../settings/section.tsx';
+import { configQuery } from './admin-queries.ts';
+
+/** A page about the installation's configuration, once it is there. */
+export function ConfigSection(props: { title: string; text: string; children: (stored: AdminConfig) => ReactNode }) {
+  const t = useText();
+  const { data, error, refetch } = useQuery(configQuery);
+  return (
+    <Section title={props.title} text={props.text}>
+      {data ? props.children(data) : null}
+      {error && !data ? (
+        <>
+          <FormFailure failure={error} />
+          <Button variant="default" onClick={() => void refetch()}>
+            {t('app.retry')}
+          </Button>
+        </>
+      ) : null}
+      {data || error ? null : <Loading />}
+    </Section>
+  );
+}

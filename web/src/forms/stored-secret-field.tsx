@@ -1,0 +1,34 @@
+import { Button, type PasswordInputProps } from '@mantine/core';
+import { PasswordField } from './password-field.tsx';
+
+type Props = Pick<PasswordInputProps, 'label' | 'description' | 'inputWrapperOrder'> & {
+  /** What the form gives its field. */
+  input: object;
+  isStored: boolean;
+  /** The stored secret goes when the form is saved. */
+  isCleared: boolean;
+  onToggle: () => void;
+  clearLabel: string;
+  keepLabel: string;
+};
+
+/** A secret goes in and never comes out: stored it can be kept, replaced or removed. */
+export function StoredSecretField({ input, isStored, isCleared, onToggle, clearLabel, keepLabel, ...field }: Props) {
+  return (
+    <div>
+      <PasswordField
+        {...input}
+        {...field}
+        autoComplete="off"
+        disabled={isCleared}
+        data-1p-ignore
+        data-lpignore="true"
+      />
+      {isStored ? (
+        <Button size="compact-xs" variant="subtle" mt={6} onClick={onToggle}>
+          {isCleared ? keepLabel : clearLabel}
+        </Button>
+      ) : null}
+    </div>
+  );
+}
