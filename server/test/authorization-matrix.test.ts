@@ -7,7 +7,8 @@ import { type ErrorCode, errorStatus } from '@homeport/contracts/errors';
 import type { Json } from './app.ts';
 import { formBody } from './artifact-makers.ts';
 import { idPlaces } from './authorization-ids.ts';
-import { beingBuilt, type IdRule, type SampleRequest, samples } from './authorization-samples.ts';
+import type { IdRule, SampleRequest } from './authorization-sample.ts';
+import { samples } from './authorization-samples.ts';
 import {
   type Actor,
   type ActorKind,
@@ -25,7 +26,6 @@ import {
 
 const table: [EndpointName, EndpointSpec][] = Object.keys(endpoints)
   .filter((name): name is EndpointName => Object.hasOwn(endpoints, name))
-  .filter((name) => !beingBuilt.includes(name))
   .map((name) => [name, endpoints[name]]);
 
 for (const edition of ['community', 'managed'] as const) {
@@ -160,7 +160,7 @@ function foreignIds(rule: IdRule, actor: Actor, foreign: Records, access: Access
   if (rule.names === 'text') return [];
   if (rule.names === 'new') return [foreign[rule.takenBy]];
   const missing = [randomUUIDv7(), '00000000-0000-0000-0000-000000000000', 'not-an-id', 'x'.repeat(128)];
-  if (rule.names === 'nothing yet' || rule.names === 'person') return [...missing, foreign.chat];
+  if (rule.names === 'person') return [...missing, foreign.chat];
   // What is the administrator's own is not that user's.
   const isOfUser = access === 'admin-for-user' && (rule.names === 'provider' || rule.names === 'model');
   const own = isOfUser ? [actor.records[rule.names]] : [];

@@ -1,45 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EndpointName } from '@homeport/contracts/endpoints';
-import type { ErrorCode } from '@homeport/contracts/errors';
-import { type Actor, actorPassword, type RecordKind } from './authorization-world.ts';
+import { modelFields, nothing, type Sample } from './authorization-sample.ts';
+import { administrationSamples } from './authorization-samples-admin.ts';
+import { actorPassword } from './authorization-world.ts';
 
 /** A valid request of every endpoint about the caller's own records, and what each id in it names. */
 
-export type SampleRequest = {
-  params?: Record<string, string>;
-  query?: Record<string, string>;
-  body?: unknown;
-  form?: Record<string, string>;
-};
-
-export type IdRule =
-  /**
-   * Names a record of this kind: an id that is not the caller's answers 404, or `unknown` where it only filters. `openTo`: whoever
-   * may use it, whoever made it.
-   */
-  | { names: RecordKind; unknown?: 200; openTo?: Actor['kind']; request?: (own: Actor) => SampleRequest }
-  /** Names a record of a kind that has no endpoint of its own yet: any id is unknown. */
-  | { names: 'nothing yet'; unknown?: 200; request?: (own: Actor) => SampleRequest }
-  /** Names an account: any that exists will do. */
-  | { names: 'person'; request?: (own: Actor) => SampleRequest }
-  /** Made by the client: one in use by somebody else is a conflict. */
-  | { names: 'new'; taken: ErrorCode; takenBy: RecordKind }
-  /** Ends in Id and names nothing of ours. */
-  | { names: 'text' };
-
-export type Sample = {
-  request(own: Actor): SampleRequest;
-  /** Status about one's own records. */
-  own: number;
-  /** Other statuses of public endpoints by kind of caller. */
-  others?: Partial<Record<Actor['kind'], number>>;
-  ids: Record<string, IdRule>;
-  /** Kinds of callers that may send the request, but not with an id in it. */
-  withIds?: Partial<Record<Actor['kind'], ErrorCode>>;
-};
-
-const nothing = { request: () => ({}), own: 200, ids: {} } satisfies Sample;
-const modelFields = { displayName: 'Model', contextWindow: 8000, maxOutputTokens: 1000, tier: 1 };
 const said = (id: string) => ({ id, parts: [{ type: 'text', text: 'Hello' }] });
 const submission: Sample['request'] = ({ records }) => ({
   body: {
@@ -55,18 +21,6 @@ const submissionIds: Sample['ids'] = {
   'body.mcpServerIds.*': { names: 'mcpServer' },
 };
 
-const newMcpServer = { name: 'New', url: 'http://127.0.0.1:9/mcp' };
-const ofMcpServer: Sample = {
-  request: ({ records }) => ({ body: { id: records.mcpServer } }),
-  own: 200,
-  ids: { 'body.id': { names: 'mcpServer' } },
-};
-const ofUserMcpServer: Sample = {
-  request: ({ id, records }) => ({ query: { userId: id }, body: { id: records.mcpServer } }),
-  own: 200,
-  ids: { 'query.userId': { names: 'person' }, 'body.id': { names: 'mcpServer' } },
-};
-
 const artifactSample: Sample = {
   request: ({ records }) => ({ query: { chatId: records.chat, id: records.artifact } }),
   own: 200,
@@ -76,20 +30,6 @@ const artifactSample: Sample = {
     'query.id': { names: 'artifact' },
   },
 };
-
-const person = { names: 'person' } satisfies IdRule;
-
-/** What an administrator asks about `records.person`. */
-function ofPerson(sample: Sample): Sample {
-  return {
-    ...sample,
-    request(own) {
-      const { query, ...rest } = sample.request(own);
-      return { ...rest, query: { userId: own.records.person, ...query } };
-    },
-    ids: { 'query.userId': person, ...sample.ids },
-  };
-}
 
 /** A new row of the endpoint table does not compile until it says here how it is called. */
 export const samples: Record<EndpointName, Sample> = {
@@ -285,135 +225,7 @@ export const samples: Record<EndpointName, Sample> = {
     },
   },
 
-  getAdminUsers: nothing,
-  postAdminUser: {
-    ...nothing,
-    request: () => ({ body: { name: 'New', email: `${randomUUIDv7()}@example.org`, password: actorPassword } }),
-    own: 201,
-  },
-  patchAdminUser: {
-    request: ({ records }) => ({ body: { id: records.person, name: 'Renamed' } }),
-    own: 200,
-    ids: { 'body.id': person },
-  },
-  getInvitations: nothing,
-  postInvitation: {
-    ...nothing,
-    request: () => ({ body: { email: `${randomUUIDv7()}@example.org` } }),
-    own: 201,
-  },
-  putInvitation: {
-    ...nothing,
-    request: ({ records }) => ({ body: { token: records.invitationToken, name: 'Invited', password: actorPassword } }),
-    own: 201,
-  },
-  deleteInvitation: {
-    request: ({ records }) => ({ query: { id: records.invitation } }),
-    own: 200,
-    ids: { 'query.id': { names: 'invitation', openTo: 'administrator' } },
-  },
-  getAudit: nothing,
-
-  getUserProviders: ofPerson(nothing),
-  postUserProvider: ofPerson({
-    ...nothing,
-    request: () => ({ body: { name: 'New', baseUrl: 'https://api.example.org/v1', apiKey: 'sk-new' } }),
-    own: 201,
-  }),
-  patchUserProvider: ofPerson({
-    request: ({ records }) => ({ body: { id: records.personProvider, name: 'Renamed' } }),
-    own: 200,
-    ids: { 'body.id': { names: 'provider' } },
-  }),
-  deleteUserProvider: ofPerson({
-    request: ({ records }) => ({ query: { id: records.personProvider } }),
-    own: 200,
-    ids: { 'query.id': { names: 'provider' } },
-  }),
-  postUserProviderTest: ofPerson({
-    request: ({ records }) => ({ body: { id: records.personProvider } }),
-    own: 200,
-    ids: { 'body.id': { names: 'provider' } },
-  }),
-  postUserModel: ofPerson({
-    request: ({ records }) => ({
-      body: { ...modelFields, providerId: records.personProvider, providerModelId: 'echo' },
-    }),
-    own: 201,
-    ids: { 'body.providerId': { names: 'provider' }, 'body.providerModelId': { names: 'text' } },
-  }),
-  patchUserModel: ofPerson({
-    request: ({ records }) => ({
-      body: { id: records.personModel, displayName: 'Renamed', providerModelId: 'echo' },
-    }),
-    own: 200,
-    ids: { 'body.id': { names: 'model' }, 'body.providerModelId': { names: 'text' } },
-  }),
-  deleteUserModel: ofPerson({
-    request: ({ records }) => ({ query: { id: records.personModel } }),
-    own: 200,
-    ids: { 'query.id': { names: 'model' } },
-  }),
-  getUserModelTiers: ofPerson(nothing),
-  putUserModelTiers: ofPerson({
-    ...nothing,
-    request: () => ({ body: { tiers: [{ value: 1, label: 'Only' }] } }),
-  }),
-
-  getAdminConfig: nothing,
-  postAdminConfig: {
-    ...nothing,
-    request: () => ({ body: { branding: { tagline: 'Ours' }, oidc: { label: 'Company', clientId: 'chat' } } }),
-    ids: { 'body.oidc.clientId': { names: 'text' } },
-  },
-  postOidcTest: {
-    ...nothing,
-    request: () => ({ body: { oidc: { clientId: 'chat' } } }),
-    ids: { 'body.oidc.clientId': { names: 'text' } },
-  },
-  // No identity provider is configured here.
-  postSignInSocial: { ...nothing, request: () => ({ body: { provider: 'sso' } }), own: 404 },
-  getOidcCallback: { ...nothing, request: () => ({ params: { providerKey: 'sso' } }), own: 302 },
-  getMcpServers: {
-    ...nothing,
-    ids: { 'query.id': { names: 'mcpServer' } },
-    withIds: { 'without MCP rights': 'mcp_settings_disabled' },
-  },
-  postMcpServer: { ...nothing, request: () => ({ body: newMcpServer }), own: 201 },
-  patchMcpServer: {
-    request: ({ records }) => ({ body: { id: records.mcpServer, name: 'Renamed' } }),
-    own: 200,
-    ids: { 'body.id': { names: 'mcpServer' } },
-  },
-  deleteMcpServer: {
-    request: ({ records }) => ({ query: { id: records.mcpServer } }),
-    own: 200,
-    ids: { 'query.id': { names: 'mcpServer' } },
-  },
-  postMcpTest: ofMcpServer,
-  postMcpTrust: ofMcpServer,
-  getUserMcpServers: {
-    request: ({ id }) => ({ query: { userId: id } }),
-    own: 200,
-    ids: { 'query.userId': { names: 'person' }, 'query.id': { names: 'mcpServer' } },
-  },
-  postUserMcpServer: {
-    request: ({ id }) => ({ query: { userId: id }, body: newMcpServer }),
-    own: 201,
-    ids: { 'query.userId': { names: 'person' } },
-  },
-  patchUserMcpServer: {
-    request: ({ id, records }) => ({ query: { userId: id }, body: { id: records.mcpServer, name: 'Renamed' } }),
-    own: 200,
-    ids: { 'query.userId': { names: 'person' }, 'body.id': { names: 'mcpServer' } },
-  },
-  deleteUserMcpServer: {
-    request: ({ id, records }) => ({ query: { userId: id, id: records.mcpServer } }),
-    own: 200,
-    ids: { 'query.userId': { names: 'person' }, 'query.id': { names: 'mcpServer' } },
-  },
-  postUserMcpTest: ofUserMcpServer,
-  postUserMcpTrust: ofUserMcpServer,
+  ...administrationSamples,
   getProjects: nothing,
   postProject: { request: () => ({ body: { name: 'New' } }), own: 201, ids: {} },
   patchProject: {
@@ -431,17 +243,6 @@ export const samples: Record<EndpointName, Sample> = {
     own: 200,
     ids: { 'query.projectId': { names: 'project' }, 'query.userId': { names: 'member' } },
   },
-  // What a manifest names is the installation's, and an administrator's to name; ids in use: provision.test.ts.
-  postProvision: {
-    ...{ request: () => ({ body: { version: 1 } }), own: 200 },
-    ids: {
-      'body.oidc.clientId': { names: 'text' },
-      'body.conversations.*.id': { names: 'text' },
-      'body.conversations.*.messages.*.id': { names: 'text' },
-      'body.providers.*.models.*.providerModelId': { names: 'text' },
-      'body.users.*.providers.*.models.*.providerModelId': { names: 'text' },
-    },
-  },
   postChatApproval: {
     request: ({ records }) => ({
       params: { chatId: records.askedChat },
@@ -451,6 +252,3 @@ export const samples: Record<EndpointName, Sample> = {
     ids: { 'params.chatId': { names: 'askedChat' }, 'body.approvalId': { names: 'approval' } },
   },
 };
-
-/** Rows whose handlers are being built: the matrix leaves them out. */
-export const beingBuilt: readonly EndpointName[] = [];

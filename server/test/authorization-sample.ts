@@ -1,0 +1,38 @@
+import type { ErrorCode } from '@homeport/contracts/errors';
+import type { Actor, RecordKind } from './authorization-world.ts';
+
+/** How an endpoint is called validly, and what each id in the call names. */
+
+export type SampleRequest = {
+  params?: Record<string, string>;
+  query?: Record<string, string>;
+  body?: unknown;
+  form?: Record<string, string>;
+};
+
+export type IdRule =
+  /**
+   * Names a record of this kind: an id that is not the caller's answers 404, or `unknown` where it only filters. `openTo`: whoever
+   * may use it, whoever made it.
+   */
+  | { names: RecordKind; unknown?: 200; openTo?: Actor['kind']; request?: (own: Actor) => SampleRequest }
+  /** Names an account: any that exists will do. */
+  | { names: 'person'; request?: (own: Actor) => SampleRequest }
+  /** Made by the client: one in use by somebody else is a conflict. */
+  | { names: 'new'; taken: ErrorCode; takenBy: RecordKind }
+  /** Ends in Id and names nothing of ours. */
+  | { names: 'text' };
+
+export type Sample = {
+  request(own: Actor): SampleRequest;
+  /** Status about one's own records. */
+  own: number;
+  /** Other statuses of public endpoints by kind of caller. */
+  others?: Partial<Record<Actor['kind'], number>>;
+  ids: Record<string, IdRule>;
+  /** Kinds of callers that may send the request, but not with an id in it. */
+  withIds?: Partial<Record<Actor['kind'], ErrorCode>>;
+};
+
+export const nothing = { request: () => ({}), own: 200, ids: {} } satisfies Sample;
+export const modelFields = { displayName: 'Model', contextWindow: 8000, maxOutputTokens: 1000, tier: 1 };

@@ -1,0 +1,175 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { EndpointName } from '@homeport/contracts/endpoints';
+import { type IdRule, modelFields, nothing, type Sample } from './authorization-sample.ts';
+import { actorPassword } from './authorization-world.ts';
+
+/** Samples of what administrators do, of single sign-on, and of MCP servers, one's own and somebody's. */
+
+const newMcpServer = { name: 'New', url: 'http://127.0.0.1:9/mcp' };
+const ofMcpServer: Sample = {
+  request: ({ records }) => ({ body: { id: records.mcpServer } }),
+  own: 200,
+  ids: { 'body.id': { names: 'mcpServer' } },
+};
+const ofUserMcpServer: Sample = {
+  request: ({ id, records }) => ({ query: { userId: id }, body: { id: records.mcpServer } }),
+  own: 200,
+  ids: { 'query.userId': { names: 'person' }, 'body.id': { names: 'mcpServer' } },
+};
+
+const person = { names: 'person' } satisfies IdRule;
+
+/** What an administrator asks about `records.person`. */
+function ofPerson(sample: Sample): Sample {
+  return {
+    ...sample,
+    request(own) {
+      const { query, ...rest } = sample.request(own);
+      return { ...rest, query: { userId: own.records.person, ...query } };
+    },
+    ids: { 'query.userId': person, ...sample.ids },
+  };
+}
+
+export const administrationSamples = {
+  getAdminUsers: nothing,
+  postAdminUser: {
+    ...nothing,
+    request: () => ({ body: { name: 'New', email: `${randomUUIDv7()}@example.org`, password: actorPassword } }),
+    own: 201,
+  },
+  patchAdminUser: {
+    request: ({ records }) => ({ body: { id: records.person, name: 'Renamed' } }),
+    own: 200,
+    ids: { 'body.id': person },
+  },
+  getInvitations: nothing,
+  postInvitation: {
+    ...nothing,
+    request: () => ({ body: { email: `${randomUUIDv7()}@example.org` } }),
+    own: 201,
+  },
+  putInvitation: {
+    ...nothing,
+    request: ({ records }) => ({ body: { token: records.invitationToken, name: 'Invited', password: actorPassword } }),
+    own: 201,
+  },
+  deleteInvitation: {
+    request: ({ records }) => ({ query: { id: records.invitation } }),
+    own: 200,
+    ids: { 'query.id': { names: 'invitation', openTo: 'administrator' } },
+  },
+  getAudit: nothing,
+
+  getUserProviders: ofPerson(nothing),
+  postUserProvider: ofPerson({
+    ...nothing,
+    request: () => ({ body: { name: 'New', baseUrl: 'https://api.example.org/v1', apiKey: 'sk-new' } }),
+    own: 201,
+  }),
+  patchUserProvider: ofPerson({
+    request: ({ records }) => ({ body: { id: records.personProvider, name: 'Renamed' } }),
+    own: 200,
+    ids: { 'body.id': { names: 'provider' } },
+  }),
+  deleteUserProvider: ofPerson({
+    request: ({ records }) => ({ query: { id: records.personProvider } }),
+    own: 200,
+    ids: { 'query.id': { names: 'provider' } },
+  }),
+  postUserProviderTest: ofPerson({
+    request: ({ records }) => ({ body: { id: records.personProvider } }),
+    own: 200,
+    ids: { 'body.id': { names: 'provider' } },
+  }),
+  postUserModel: ofPerson({
+    request: ({ records }) => ({
+      body: { ...modelFields, providerId: records.personProvider, providerModelId: 'echo' },
+    }),
+    own: 201,
+    ids: { 'body.providerId': { names: 'provider' }, 'body.providerModelId': { names: 'text' } },
+  }),
+  patchUserModel: ofPerson({
+    request: ({ records }) => ({
+      body: { id: records.personModel, displayName: 'Renamed', providerModelId: 'echo' },
+    }),
+    own: 200,
+    ids: { 'body.id': { names: 'model' }, 'body.providerModelId': { names: 'text' } },
+  }),
+  deleteUserModel: ofPerson({
+    request: ({ records }) => ({ query: { id: records.personModel } }),
+    own: 200,
+    ids: { 'query.id': { names: 'model' } },
+  }),
+  getUserModelTiers: ofPerson(nothing),
+  putUserModelTiers: ofPerson({
+    ...nothing,
+    request: () => ({ body: { tiers: [{ value: 1, label: 'Only' }] } }),
+  }),
+
+  getAdminConfig: nothing,
+  postAdminConfig: {
+    ...nothing,
+    request: () => ({ body: { branding: { tagline: 'Ours' }, oidc: { label: 'Company', clientId: 'chat' } } }),
+    ids: { 'body.oidc.clientId': { names: 'text' } },
+  },
+  postOidcTest: {
+    ...nothing,
+    request: () => ({ body: { oidc: { clientId: 'chat' } } }),
+    ids: { 'body.oidc.clientId': { names: 'text' } },
+  },
+  // No identity provider is configured here.
+  postSignInSocial: { ...nothing, request: () => ({ body: { provider: 'sso' } }), own: 404 },
+  getOidcCallback: { ...nothing, request: () => ({ params: { providerKey: 'sso' } }), own: 302 },
+  getMcpServers: {
+    ...nothing,
+    ids: { 'query.id': { names: 'mcpServer' } },
+    withIds: { 'without MCP rights': 'mcp_settings_disabled' },
+  },
+  postMcpServer: { ...nothing, request: () => ({ body: newMcpServer }), own: 201 },
+  patchMcpServer: {
+    request: ({ records }) => ({ body: { id: records.mcpServer, name: 'Renamed' } }),
+    own: 200,
+    ids: { 'body.id': { names: 'mcpServer' } },
+  },
+  deleteMcpServer: {
+    request: ({ records }) => ({ query: { id: records.mcpServer } }),
+    own: 200,
+    ids: { 'query.id': { names: 'mcpServer' } },
+  },
+  postMcpTest: ofMcpServer,
+  postMcpTrust: ofMcpServer,
+  getUserMcpServers: {
+    request: ({ id }) => ({ query: { userId: id } }),
+    own: 200,
+    ids: { 'query.userId': { names: 'person' }, 'query.id': { names: 'mcpServer' } },
+  },
+  postUserMcpServer: {
+    request: ({ id }) => ({ query: { userId: id }, body: newMcpServer }),
+    own: 201,
+    ids: { 'query.userId': { names: 'person' } },
+  },
+  patchUserMcpServer: {
+    request: ({ id, records }) => ({ query: { userId: id }, body: { id: records.mcpServer, name: 'Renamed' } }),
+    own: 200,
+    ids: { 'query.userId': { names: 'person' }, 'body.id': { names: 'mcpServer' } },
+  },
+  deleteUserMcpServer: {
+    request: ({ id, records }) => ({ query: { userId: id, id: records.mcpServer } }),
+    own: 200,
+    ids: { 'query.userId': { names: 'person' }, 'query.id': { names: 'mcpServer' } },
+  },
+  postUserMcpTest: ofUserMcpServer,
+  postUserMcpTrust: ofUserMcpServer,
+  // What a manifest names is the installation's, and an administrator's to name; ids in use: provision.test.ts.
+  postProvision: {
+    ...{ request: () => ({ body: { version: 1 } }), own: 200 },
+    ids: {
+      'body.oidc.clientId': { names: 'text' },
+      'body.conversations.*.id': { names: 'text' },
+      'body.conversations.*.messages.*.id': { names: 'text' },
+      'body.providers.*.models.*.providerModelId': { names: 'text' },
+      'body.users.*.providers.*.models.*.providerModelId': { names: 'text' },
+    },
+  },
+} satisfies Partial<Record<EndpointName, Sample>>;
