@@ -36,8 +36,7 @@ export function createMcpFetch(base: typeof fetch, origin: string, events: Trans
       events.onFailure(refusal);
       throw refusal;
     }
-    const send = base;
-    const response = await send(input, { ...init, redirect: 'manual' }).catch((error) => {
+    const response = await base(input, { ...init, redirect: 'manual' }).catch((error) => {
       events.onFailure(error);
       throw error;
     });
