@@ -288,10 +288,11 @@ async function checkRaw(bytes: Buffer): Promise<void> {
   assert.doesNotMatch(text, /HTTP\/1\.1 5\d\d /, where);
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(text)?.[1] ?? 0);
   statuses.set(`raw ${status}`, (statuses.get(`raw ${status}`) ?? 0) + 1);
-  // Outside /api there are pages, and no error shape.
-  if (status < 400 || /\r\n\r\nNot found(?:$|HTTP)/.test(text)) return;
   const end = text.indexOf('\r\n\r\n');
   const head = text.slice(0, end);
+  // Outside /api there are pages, and no error shape.
+  const isPage = /^content-type: text\/(?:html|plain)/im.test(head);
+  if (status < 400 || isPage) return;
   // Another answer may follow it.
   const body = text.slice(end + 4).slice(0, Number(/^content-length: (\d+)$/im.exec(head)?.[1]));
   const id = /^x-request-id: (\S+)$/im.exec(head)?.[1];

@@ -19,7 +19,8 @@ export const artifact = z.object({
 export type Artifact = z.infer<typeof artifact>;
 
 /** A path inside a namespace as somebody gave it; artifacts/path.ts of the server decides what it means. */
-const path = z.string().min(1).max(limits.artifactPathMax);
+export const artifactPath = z.string().min(1).max(limits.artifactPathMax);
+const path = artifactPath;
 const scope = { chatId: fields.id.optional(), projectId: fields.id.optional() };
 type Scope = { chatId?: string | undefined; projectId?: string | undefined };
 const oneScope = (given: Scope) => (given.chatId === undefined) !== (given.projectId === undefined);
@@ -35,6 +36,7 @@ const target = z
 
 /** RFC 6838; parameters are taken and dropped. */
 const mediaTypeShape = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+ *(;.*)?$/;
+export const mediaTypeField = z.string().max(limits.mediaTypeMax).regex(mediaTypeShape, 'Not a media type');
 
 export const onConflict = z.enum(['rename', 'replace', 'fail']);
 
@@ -143,7 +145,7 @@ export const artifactEndpoints = {
         artifactId: z.uuid(),
         importSource: z.string().trim().min(1).max(limits.importSourceMax),
         path,
-        mediaType: z.string().max(limits.mediaTypeMax).regex(mediaTypeShape, 'Not a media type').optional(),
+        mediaType: mediaTypeField.optional(),
         createdAt: z.iso.datetime({ offset: true }).optional(),
       })
       .refine(oneScope, scopeMissing),

@@ -37,6 +37,8 @@ export type EndpointSpec = {
    * Media types of a body that the handler gets as it was sent, `SentBytes`; `body` then only describes it.
    */
   bytes?: readonly string[];
+  /** The body is one file of any type, which the handler receives as it arrives. */
+  upload?: true;
   /** Bytes of the largest JSON body; `limits.jsonBodyBytes` when absent. */
   bodyBytes?: number;
   /** What a success carries; `stream` is the response stream of `frames.ts`, `file` bytes. */

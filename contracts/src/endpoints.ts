@@ -8,6 +8,7 @@ import { mcpEndpoints } from './mcp.ts';
 import { projectEndpoints } from './projects.ts';
 import { provisionEndpoints } from './provision.ts';
 import { systemEndpoints } from './system.ts';
+import { workspaceEndpoints } from './workspace.ts';
 
 /**
  * EVERY endpoint. Guard, validation, OpenAPI document, typed client and the authorization matrix are made from this table.
@@ -21,6 +22,7 @@ export const endpoints = {
   ...mcpEndpoints,
   ...projectEndpoints,
   ...artifactEndpoints,
+  ...workspaceEndpoints,
   ...adminEndpoints,
   ...provisionEndpoints,
 } as const;

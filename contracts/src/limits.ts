@@ -37,6 +37,8 @@ export const limits = {
   projectMembersMax: 500,
   projectsPerUser: 500,
   artifactPathMax: 1024,
+  /** As UTF-8 bytes the daemon takes 4,095. */
+  workspacePathMax: 4096,
   importSourceMax: 256,
   mediaTypeMax: 255,
   productNameMax: 60,

@@ -127,6 +127,26 @@ export const settingTable = {
     takes: 'any text',
     secret: true,
   }),
+  workspaceMode: choice('WORKSPACE_MODE', ['auto', 'local', 'docker', 'kubernetes', 'disabled'], 'auto', {
+    about:
+      'Where workspaces run: in a sandbox on this machine (`local`, Linux with bubblewrap), in containers (`docker`), in a cluster (`kubernetes`). `auto` is `local` where the sandbox works, else `disabled`.',
+  }),
+  workspaceIdleMinutes: integer('WORKSPACE_IDLE_MINUTES', 30, 1, 10_080, {
+    about: 'A workspace that nothing uses is stopped after so many minutes. Its files stay.',
+  }),
+  workspaceEgress: choice('WORKSPACE_EGRESS', ['proxy', 'none'], 'proxy', {
+    about:
+      'The way out of workspaces: through our own proxy, under the rules of all outbound requests, or none at all.',
+  }),
+  workspaceMemoryMb: integer('WORKSPACE_MEMORY_MB', 1024, 128, 1_048_576, {
+    about: 'The memory of one workspace in MiB, where the system lets us limit it.',
+  }),
+  workspaceCpus: integer('WORKSPACE_CPUS', 1, 1, 256, {
+    about: 'The processors of one workspace, where the system lets us limit them.',
+  }),
+  workspaceProcesses: integer('WORKSPACE_PROCESSES', 512, 32, 65_536, {
+    about: 'The processes and threads of one workspace.',
+  }),
   metricsToken: optional('METRICS_TOKEN', {
     about: 'Opens `GET /metrics` to whoever sends it as a bearer token. Without it there is nothing at that address.',
     takes: 'a text without spaces',

@@ -33,6 +33,15 @@ import {
   postArtifactImport,
 } from './artifacts/handlers.ts';
 import {
+  deleteInternalArtifact,
+  getInternalArtifactDownload,
+  getInternalArtifactPreview,
+  getInternalArtifactStat,
+  getInternalArtifacts,
+  patchInternalArtifact,
+  putInternalArtifact,
+} from './artifacts/internal-handlers.ts';
+import {
   deleteModel,
   deleteProvider,
   getModelTiers,
@@ -57,6 +66,7 @@ import {
   postTurnInput,
 } from './chat/handlers.ts';
 import { deleteProjectMember, exportChat, getChats, postChat } from './conversations/handlers.ts';
+import { getInternalConversations } from './conversations/internal-handlers.ts';
 import { pingDatabase } from './db/pool.ts';
 import type { Deps } from './deps.ts';
 import { docsAsset, docsPage } from './http/docs.ts';
@@ -79,6 +89,15 @@ import {
 import { getProjects, patchProject, postProject, postProjectMember } from './projects/handlers.ts';
 import { postProvision } from './provision/handlers.ts';
 import { getAdminConfig, getPublicConfig, postAdminConfig, postOidcTest } from './settings/handlers.ts';
+import {
+  deleteWorkspaceFile,
+  getWorkspaceDownload,
+  getWorkspaceFiles,
+  patchWorkspaceFile,
+  postWorkspaceFile,
+  postWorkspaceFolder,
+} from './workspaces/file-handlers.ts';
+import { deleteWorkspaceStatus, getWorkspaceStatus, postWorkspaceStatus } from './workspaces/handlers.ts';
 
 /** The health probe answers within this many milliseconds, whatever the database does. */
 const healthTimeoutMs = 1_500;
@@ -167,7 +186,6 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   deleteInvitation,
   getAudit,
 
-  // Being built: each line is replaced by its handler.
   getMcpServers,
   postMcpServer,
   patchMcpServer,
@@ -195,4 +213,22 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   postArtifactImport,
   postProvision,
   postChatApproval,
+
+  getWorkspaceStatus,
+  postWorkspaceStatus,
+  deleteWorkspaceStatus,
+  getWorkspaceFiles,
+  postWorkspaceFile,
+  patchWorkspaceFile,
+  postWorkspaceFolder,
+  deleteWorkspaceFile,
+  getWorkspaceDownload,
+  getInternalConversations,
+  getInternalArtifacts,
+  getInternalArtifactStat,
+  getInternalArtifactPreview,
+  getInternalArtifactDownload,
+  putInternalArtifact,
+  patchInternalArtifact,
+  deleteInternalArtifact,
 };

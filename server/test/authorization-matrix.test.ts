@@ -9,6 +9,7 @@ import { formBody } from './artifact-makers.ts';
 import { idPlaces } from './authorization-ids.ts';
 import type { IdRule, SampleRequest } from './authorization-sample.ts';
 import { samples } from './authorization-samples.ts';
+import { beingBuilt } from './authorization-samples-workspace.ts';
 import {
   type Actor,
   type ActorKind,
@@ -26,6 +27,7 @@ import {
 
 const table: [EndpointName, EndpointSpec][] = Object.keys(endpoints)
   .filter((name): name is EndpointName => Object.hasOwn(endpoints, name))
+  .filter((name) => !beingBuilt.includes(name))
   .map((name) => [name, endpoints[name]]);
 
 for (const edition of ['community', 'managed'] as const) {

@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { EndpointName } from '@homeport/contracts/endpoints';
 import { modelFields, nothing, type Sample } from './authorization-sample.ts';
 import { administrationSamples } from './authorization-samples-admin.ts';
+import { workspaceSamples } from './authorization-samples-workspace.ts';
 import { actorPassword } from './authorization-world.ts';
 
 /** A valid request of every endpoint about the caller's own records, and what each id in it names. */
@@ -226,6 +227,7 @@ export const samples: Record<EndpointName, Sample> = {
   },
 
   ...administrationSamples,
+  ...workspaceSamples,
   getProjects: nothing,
   postProject: { request: () => ({ body: { name: 'New' } }), own: 201, ids: {} },
   patchProject: {

@@ -3,7 +3,7 @@ import type { BodyOf, EndpointSpec, FormOf, ParamsOf, QueryOf, ResponseOf } from
 import type { User } from '@homeport/contracts/fields';
 import type { Form } from './form-body.ts';
 
-/** The signed-in caller, as the guard found and checked it. */
+/** The caller, as the guard found and checked it; `sessionId` is empty for a workspace, which acts for its user. */
 export type Actor = User & { sessionId: string };
 
 /** What a handler gets: everything parsed and permitted already. `actor` is present wherever nobody may call without a session. */
@@ -12,10 +12,15 @@ export type HandlerInput<E extends EndpointSpec> = {
   params: ParamsOf<E>;
   query: QueryOf<E>;
   body: BodyOf<E>;
+  /** The body as one file, not read yet; undefined where the row has none. */
+  upload: E extends { upload: true } ? Upload : undefined;
   /** The multipart body, its file still to be received; undefined where the row has none. */
   form: E extends { form: infer F } ? (F extends undefined ? undefined : Form<FormOf<E>>) : undefined;
   request: RequestFacts;
 };
+
+/** A file that is the body of a request. `mediaType` is what the sender says. */
+export type Upload = { mediaType: string | undefined; bytes: AsyncIterable<Buffer> };
 
 export type RequestFacts = {
   id: string;

@@ -10,7 +10,7 @@ import type { Metrics } from '../metrics.ts';
 import { errorResponse, toApiError } from './error-response.ts';
 import { type Form, openForm } from './form-body.ts';
 import { assertPermission, type Identify, identifyCaller, type Permissions } from './guard.ts';
-import { type Actor, Reply, type RequestFacts, streamed } from './handler.ts';
+import { type Actor, Reply, type RequestFacts, streamed, type Upload } from './handler.ts';
 import { assertOrigin, type OriginRule } from './origin.ts';
 import { readJsonBody, readSentBytes } from './request-body.ts';
 import { pathObject, queryObject, validate } from './validate.ts';
@@ -25,6 +25,7 @@ export type ErasedInput = {
   query: unknown;
   body: unknown;
   form: Form<unknown> | undefined;
+  upload: Upload | undefined;
   request: RequestFacts;
 };
 
@@ -131,6 +132,7 @@ async function parseInput(
     query: spec.query === undefined ? undefined : validate(spec.query, queryObject(request.url.searchParams)),
     body: asSent ?? (spec.body === undefined ? undefined : validate(spec.body, sent)),
     form,
+    upload: undefined,
     request,
   };
 }

@@ -1,0 +1,173 @@
+import { z } from 'zod';
+
+/**
+ * What the daemon inside a workspace answers, protocol version 1. Only the control plane speaks to it, with the bearer token of
+ * the workspace's generation, and believes nothing beyond these shapes and bounds. Paths are given as people write them
+ * (`~`, `~/x`, `/home/user/x`, `x`) and answered as `~` or `~/x`. Sizes in bytes, times RFC 3339.
+ *
+ *   GET    /v1/health                                    daemonHealth; without a token `{ok: true}` only
+ *   GET    /v1/files/stat?path                           {entry}
+ *   GET    /v1/files?path&limit&cursor                   workspaceListing; a file: workspaceFile (its first 256 KiB)
+ *   GET    /v1/files/content?path                        the bytes, with HEAD, Range, ETag, If-Range, If-None-Match
+ *   PUT    /v1/files/content?path&onConflict&size        body: the bytes -> 201 {entry}; folders above it are made
+ *   POST   /v1/files/edit       {path, edits: [{oldText, newText, all?}]}   -> {entry, replaced}
+ *   POST   /v1/files/folder     {path}                   -> 201 {entry}
+ *   POST   /v1/files/move       {from, to, onConflict?}  -> {entry}
+ *   DELETE /v1/files?path                                -> {ok: true}; a folder with everything in it
+ *   GET    /v1/files/archive?path                        the folder as .zip
+ *   POST   /v1/files/find       {path?, glob?, limit?}   -> {entries, truncated}
+ *   POST   /v1/files/search     {path?, pattern, glob?, limit?}  -> {matches: [{path, line, text}], truncated}
+ *   POST   /v1/exec             execRequest -> NDJSON of execEvent; ends after `exit`, or after `start` in the background
+ *   GET    /v1/processes                                 {processes: [processState]}
+ *   GET    /v1/processes/:id/output?after=N              NDJSON of execEvent from byte N of its log, then live until it ends
+ *   POST   /v1/processes/:id/signal  {signal}            -> {process}
+ *   GET    /v1/terminal?id&columns&rows                  WebSocket, see terminalMessage
+ *   DELETE /v1/terminal?id                               -> {ok: true}
+ *   POST   /v1/shutdown                                  -> {ok: true}
+ *
+ * Errors: `{error: {code, message}}` with a code of daemonErrorStatus.
+ */
+export const daemonProtocol = 1;
+
+export const daemonErrorStatus = {
+  invalid_request: 400,
+  invalid_path: 400,
+  unauthorized: 401,
+  not_found: 404,
+  method_not_allowed: 405,
+  path_taken: 409,
+  payload_too_large: 413,
+  range_not_satisfiable: 416,
+  unsupported_media_type: 415,
+  /** Too many processes or terminals. */
+  busy: 429,
+  internal_error: 500,
+  storage_full: 507,
+} as const;
+export type DaemonErrorCode = keyof typeof daemonErrorStatus;
+export const daemonError = z.object({
+  error: z.object({ code: z.string().max(64), message: z.string().max(1000) }),
+});
+
+const path = z.string().min(1).max(4096);
+const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+
+export const workspaceEntry = z.object({
+  name: z.string().min(1).max(1024),
+  path,
+  type: z.enum(['file', 'directory', 'symlink']),
+  size: count,
+  modifiedAt: z.iso.datetime(),
+});
+export type WorkspaceEntry = z.infer<typeof workspaceEntry>;
+
+export const workspaceFolder = z.object({
+  path,
+  type: z.literal('directory'),
+  entries: z.array(workspaceEntry).max(1000),
+});
+export const workspaceListing = workspaceFolder.extend({ nextCursor: z.string().max(2048).nullable() });
+export type WorkspaceListing = z.infer<typeof workspaceListing>;
+
+export const workspaceFile = z.object({
+  path,
+  type: z.literal('file'),
+  size: count,
+  mediaType: z.string().max(255),
+  modifiedAt: z.iso.datetime(),
+  encoding: z.enum(['utf-8', 'base64', 'none']),
+  /** The first 256 KiB; empty when `encoding` is `none`. */
+  content: z.string().max(1024 * 1024),
+  truncated: z.boolean(),
+});
+export type WorkspaceFile = z.infer<typeof workspaceFile>;
+
+export const daemonHealth = z.object({
+  ok: z.literal(true),
+  protocol: z.literal(daemonProtocol),
+  generation: count,
+  bootId: z.string().max(64),
+  active: z.object({ processes: count, terminals: count, transfers: count }),
+  lastActivityAt: z.iso.datetime(),
+  usage: z.object({
+    memoryBytes: count,
+    memoryLimitBytes: count.nullable(),
+    processes: count,
+    homeBytes: count,
+  }),
+});
+export type DaemonHealth = z.infer<typeof daemonHealth>;
+
+/** Output kept of one command for whoever asks again: its beginning and its end; the whole is in `logPath`. */
+export const execRequest = z.object({
+  /** Made by the caller; the same id with the same request joins what runs already. */
+  id: z.string().regex(/^[A-Za-z0-9_-]{1,128}$/),
+  command: z
+    .string()
+    .min(1)
+    .max(128 * 1024),
+  cwd: z.string().max(4096).optional(),
+  timeoutMs: z.number().int().min(1).max(3_600_000).optional(),
+  background: z.boolean().optional(),
+});
+export type ExecRequest = z.infer<typeof execRequest>;
+
+export const execEvent = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('start'), id: z.string(), pid: count, logPath: path }),
+  /** `data` is text, invalid UTF-8 replaced; at most 32 KiB each. */
+  z.object({ type: z.literal('stdout'), data: z.string() }),
+  z.object({ type: z.literal('stderr'), data: z.string() }),
+  z.object({ type: z.literal('ping') }),
+  z.object({
+    type: z.literal('exit'),
+    /** Null when a signal ended it. */
+    exitCode: z.number().int().nullable(),
+    signal: z.string().nullable(),
+    timedOut: z.boolean(),
+    durationMs: count,
+    outputBytes: count,
+    /** Bytes of output that are not in the log: it is full. */
+    omittedBytes: count,
+  }),
+]);
+export type ExecEvent = z.infer<typeof execEvent>;
+
+export const processState = z.object({
+  id: z.string().max(128),
+  command: z.string().max(1000),
+  pid: count,
+  background: z.boolean(),
+  running: z.boolean(),
+  startedAt: z.iso.datetime(),
+  exitCode: z.number().int().nullable(),
+  signal: z.string().max(32).nullable(),
+  outputBytes: count,
+  logPath: path,
+});
+export type ProcessState = z.infer<typeof processState>;
+
+/**
+ * Terminal: binary messages are bytes of the terminal, both ways; text messages are JSON. The daemon begins with `attached`, then
+ * what it kept of the output (256 KiB), then what comes.
+ */
+export type TerminalMessage =
+  | { type: 'resize'; columns: number; rows: number }
+  | { type: 'attached'; id: string; isNew: boolean }
+  | { type: 'exit'; exitCode: number };
+
+/**
+ * The daemon's environment, made by a runtime. Secrets are in files, their names here.
+ *
+ *   HOMEPORT_HOME            /home/user
+ *   HOMEPORT_GENERATION      a number
+ *   HOMEPORT_LISTEN          `fd:3` (a listening socket that was handed in) | `tcp:<host>:<port>` | `unix:<path>`
+ *   HOMEPORT_READY_FD        a descriptor that gets one line when the daemon answers; optional
+ *   HOMEPORT_DAEMON_HASH_FILE  a file with the hex SHA-256 of the token that opens the daemon
+ *   HOMEPORT_TOKEN_FILE      a file with the workspace's own token, for the control plane
+ *   HOMEPORT_URL             where the control plane answers: `http://…` | `unix:<path>`
+ *   HOMEPORT_EGRESS          the control plane's proxy, `unix:<path>` | `tcp:<host>:<port>`; unset: no way out. The daemon
+ *                            listens at 127.0.0.1:3128 for it and adds `proxy-authorization: Bearer <workspace token>`
+ *
+ * Commands get HOME, PATH, LANG, TERM, USER, SHELL, TMPDIR, HOMEPORT_URL, HOMEPORT_TOKEN_FILE and, with egress, the usual *_PROXY.
+ */
+export const egressBridgePort = 3128;

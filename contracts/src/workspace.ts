@@ -1,0 +1,240 @@
+import { z } from 'zod';
+import { artifact, mediaTypeField, artifactPath as path } from './artifacts.ts';
+import { workspaceFile, workspaceFolder, workspaceListing } from './daemon.ts';
+import { endpoint } from './endpoint.ts';
+import * as fields from './fields.ts';
+import { limits } from './limits.ts';
+
+/** Workspaces for their owners, and what the command-line tool inside them asks (contract section 8). */
+
+export const workspacePhase = z.enum(['running', 'starting', 'stopped', 'disabled']);
+export type WorkspacePhase = z.infer<typeof workspacePhase>;
+export const workspaceMode = z.enum(['local', 'docker', 'kubernetes', 'disabled']);
+export type WorkspaceMode = z.infer<typeof workspaceMode>;
+
+export const workspaceStatus = z.object({
+  phase: workspacePhase,
+  /** True while files, shell and tools answer at once. */
+  ready: z.boolean(),
+  mode: workspaceMode,
+  /** For people: why it takes long, why the last start failed, why workspaces are off. */
+  message: z.string().optional(),
+  startedAt: fields.timestamp.optional(),
+  /** When it is stopped unless it is used. */
+  idleStopAt: fields.timestamp.optional(),
+  usage: z
+    .object({
+      memoryBytes: z.number().int(),
+      memoryLimitBytes: z.number().int().nullable(),
+      processes: z.number().int(),
+      homeBytes: z.number().int(),
+    })
+    .optional(),
+});
+export type WorkspaceStatus = z.infer<typeof workspaceStatus>;
+
+/** As a person or a model writes it: `~`, `~/notes.txt`, `/home/user/notes.txt`, or relative to the home. */
+const workspacePath = z.string().max(limits.workspacePathMax);
+const starting = ['workspace_disabled', 'workspace_start_timeout', 'workspace_request_failed'] as const;
+const reading = ['invalid_path', 'not_found', ...starting] as const;
+
+const scopeHeader = ['not_found', 'invalid_path'] as const;
+const oneTarget = (given: { id?: string | undefined; path?: string | undefined }) =>
+  (given.id === undefined) !== (given.path === undefined);
+const targetMissing = { message: 'Give exactly one of id and path', path: ['id'] };
+const target = z.object({ id: fields.id.optional(), path: path.optional() }).refine(oneTarget, targetMissing);
+const one = z.object({ artifact });
+
+export const workspaceEndpoints = {
+  getWorkspaceStatus: endpoint({
+    method: 'GET',
+    path: '/api/workspace/status',
+    access: 'session',
+    summary: 'Phase, readiness and mode of the own workspace',
+    response: workspaceStatus,
+  }),
+  postWorkspaceStatus: endpoint({
+    method: 'POST',
+    path: '/api/workspace/status',
+    access: 'session',
+    summary: 'Starts the workspace and waits until it is ready, 90 seconds at most',
+    response: workspaceStatus,
+    errors: ['workspace_disabled', 'workspace_start_timeout'],
+  }),
+  deleteWorkspaceStatus: endpoint({
+    method: 'DELETE',
+    path: '/api/workspace/status',
+    access: 'session',
+    summary: 'Stops the workspace at once, whoever uses it; its files stay',
+    response: workspaceStatus,
+    errors: ['workspace_disabled'],
+  }),
+  getWorkspaceFiles: endpoint({
+    method: 'GET',
+    path: '/api/workspace/files',
+    access: 'session',
+    summary: 'Lists a folder or previews a file (the first 256 KiB) below the home; starts the workspace',
+    query: z.object({
+      path: workspacePath.optional(),
+      limit: fields.pageLimit,
+      cursor: z.string().min(1).max(2048).optional(),
+    }),
+    response: z.union([workspaceListing, workspaceFile]),
+    errors: reading,
+  }),
+  postWorkspaceFile: endpoint({
+    method: 'POST',
+    path: '/api/workspace/files',
+    access: 'session',
+    summary: 'Uploads a file (multipart/form-data, part `file`), by default into ~/artifacts',
+    form: z.object({ path: workspacePath.min(1).optional() }),
+    response: z.object({ file: workspaceFolder.shape.entries.element }),
+    status: 201,
+    errors: [...reading, 'path_taken', 'storage_full'],
+  }),
+  patchWorkspaceFile: endpoint({
+    method: 'PATCH',
+    path: '/api/workspace/files',
+    access: 'session',
+    summary: 'Moves or renames a file or folder of the workspace',
+    body: z.object({ from: workspacePath.min(1), to: workspacePath.min(1) }),
+    response: z.object({ file: workspaceFolder.shape.entries.element }),
+    errors: [...reading, 'path_taken'],
+  }),
+  postWorkspaceFolder: endpoint({
+    method: 'POST',
+    path: '/api/workspace/folders',
+    access: 'session',
+    summary: 'Makes a folder in the workspace, with the folders above it',
+    body: z.object({ path: workspacePath.min(1) }),
+    response: z.object({ file: workspaceFolder.shape.entries.element }),
+    status: 201,
+    errors: [...reading, 'path_taken', 'storage_full'],
+  }),
+  deleteWorkspaceFile: endpoint({
+    method: 'DELETE',
+    path: '/api/workspace/files',
+    access: 'session',
+    summary: 'Deletes a file, or a folder with everything in it',
+    query: z.object({ path: workspacePath.min(1) }),
+    response: fields.ok,
+    errors: reading,
+  }),
+  getWorkspaceDownload: endpoint({
+    method: 'GET',
+    path: '/api/workspace/download',
+    access: 'session',
+    summary: 'The bytes of a file, with Range; a folder as .zip',
+    query: z.object({ path: workspacePath.min(1) }),
+    response: 'file',
+    ranges: true,
+    errors: reading,
+  }),
+
+  getInternalConversations: endpoint({
+    method: 'GET',
+    path: '/api/internal/conversations',
+    access: 'workspace',
+    summary: "The conversations of the workspace's user: list, overview, one turn or all of it, as Markdown or JSON",
+    query: z.object({
+      chatId: fields.id.optional(),
+      mode: z.enum(['overview', 'turn', 'full']).optional(),
+      turn: z
+        .string()
+        .regex(/^[1-9]\d{0,6}$/)
+        .transform(Number)
+        .optional(),
+      format: z.enum(['markdown', 'json']).optional(),
+      limit: fields.pageLimit,
+      cursor: fields.cursor,
+    }),
+    response: 'file',
+    errors: ['not_found'],
+  }),
+  getInternalArtifacts: endpoint({
+    method: 'GET',
+    path: '/api/internal/artifacts',
+    access: 'workspace',
+    summary: 'Lists and searches artifacts of the scope in the header x-artifact-scope',
+    query: z.object({
+      prefix: z.string().max(limits.artifactPathMax).optional(),
+      q: z.string().trim().max(limits.searchMax).optional(),
+      limit: fields.pageLimit,
+      cursor: z.string().min(1).max(2048).optional(),
+    }),
+    response: z.object({ artifacts: z.array(artifact), nextCursor: z.string().nullable() }),
+    errors: scopeHeader,
+  }),
+  getInternalArtifactStat: endpoint({
+    method: 'GET',
+    path: '/api/internal/artifacts/stat',
+    access: 'workspace',
+    summary: 'One artifact by id or path',
+    query: target,
+    response: one,
+    errors: scopeHeader,
+  }),
+  getInternalArtifactPreview: endpoint({
+    method: 'GET',
+    path: '/api/internal/artifacts/preview',
+    access: 'workspace',
+    summary: 'The artifact to look at, as for its owner',
+    query: target,
+    response: 'file',
+    ranges: true,
+    errors: [...scopeHeader, 'unsupported_media_type'],
+  }),
+  getInternalArtifactDownload: endpoint({
+    method: 'GET',
+    path: '/api/internal/artifacts/download',
+    access: 'workspace',
+    summary: 'The bytes of an artifact, with Range',
+    query: target,
+    response: 'file',
+    ranges: true,
+    errors: scopeHeader,
+  }),
+  putInternalArtifact: endpoint({
+    method: 'PUT',
+    path: '/api/internal/artifacts',
+    access: 'workspace',
+    summary: 'Uploads the body as a file',
+    query: z.object({
+      path,
+      onConflict: z.enum(['rename', 'replace', 'fail']).optional(),
+      mediaType: mediaTypeField.optional(),
+    }),
+    upload: true,
+    response: one,
+    status: 201,
+    errors: [...scopeHeader, 'path_taken', 'project_archived', 'conversation_archived', 'storage_full'],
+  }),
+  patchInternalArtifact: endpoint({
+    method: 'PATCH',
+    path: '/api/internal/artifacts',
+    access: 'workspace',
+    summary: 'Moves or renames a file (id or from) or a folder (from)',
+    body: z
+      .object({ id: fields.id.optional(), from: path.optional(), to: path })
+      .refine((body) => (body.id === undefined) !== (body.from === undefined), {
+        message: 'Give exactly one of id and from',
+        path: ['id'],
+      }),
+    response: z.object({ artifact: artifact.nullable(), moved: z.number().int() }),
+    errors: [...scopeHeader, 'path_taken'],
+  }),
+  deleteInternalArtifact: endpoint({
+    method: 'DELETE',
+    path: '/api/internal/artifacts',
+    access: 'workspace',
+    summary: 'Deletes a file (id or path) or everything below a folder (prefix)',
+    query: z
+      .object({ id: fields.id.optional(), path: path.optional(), prefix: path.optional() })
+      .refine((query) => [query.id, query.path, query.prefix].filter((value) => value !== undefined).length === 1, {
+        message: 'Give exactly one of id, path and prefix',
+        path: ['id'],
+      }),
+    response: z.object({ ok: z.literal(true), deleted: z.number().int() }),
+    errors: scopeHeader,
+  }),
+} as const;

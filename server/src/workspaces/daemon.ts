@@ -1,0 +1,21 @@
+import type { DaemonHealth } from '@homeport/contracts/daemon';
+import type { DaemonRequestInit, DaemonResponse } from '../egress/daemon-request.ts';
+
+/** The daemon of one running workspace, spoken to as to a stranger: every answer is bounded and checked. */
+export type Daemon = {
+  /**
+   * One request with the daemon's token. Resolves with its answer whatever the status; the body is not read yet.
+   * Throws `workspace_request_failed` when it cannot be reached, answers nonsense or is too slow.
+   */
+  request(path: string, init?: DaemonRequestInit): Promise<DaemonResponse>;
+  /**
+   * JSON of at most 4 MiB that fits the schema. Its refusals become ApiErrors: `invalid_path`, `not_found`, `path_taken`,
+   * `payload_too_large`, `storage_full`, `invalid_request` with the daemon's words; anything else `workspace_request_failed`.
+   */
+  call<T>(
+    path: string,
+    schema: { parse(value: unknown): T },
+    init?: DaemonRequestInit & { json?: unknown },
+  ): Promise<T>;
+  health(signal?: AbortSignal): Promise<DaemonHealth>;
+};
