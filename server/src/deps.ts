@@ -10,6 +10,7 @@ import type { Egress } from './egress/egress.ts';
 import type { McpConnections } from './mcp/connections.ts';
 import type { Metrics } from './metrics.ts';
 import type { KeyRing } from './secrets/key-ring.ts';
+import type { Workspaces } from './workspaces/workspaces.ts';
 
 /** What every verb may use; built once in main.ts. Features take the members they need. */
 export type Deps = {
@@ -25,6 +26,7 @@ export type Deps = {
   findActor: FindActor;
   responses: RunningResponses;
   mcp: McpConnections;
+  workspaces: Workspaces;
   /** Called when an account was disabled: ends what it has under way. Other replicas find out by themselves. */
   accountDisabled(userId: string): Promise<void>;
 };

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Logger } from 'pino';
 import { createActorFinder } from './accounts/actor.ts';
 import { createAuth } from './accounts/auth.ts';
@@ -20,6 +20,11 @@ import { McpConnections } from './mcp/connections.ts';
 import { createMetrics } from './metrics.ts';
 import { createKeyRing } from './secrets/key-ring.ts';
 import { readPublicConfig } from './settings/public-config.ts';
+import { disabledWorkspaces } from './workspaces/disabled-workspaces.ts';
+import { openRuntime } from './workspaces/open-runtime.ts';
+import type { WorkspaceRuntime } from './workspaces/runtime.ts';
+import { createWorkspaces } from './workspaces/runtime-workspaces.ts';
+import type { Workspaces } from './workspaces/workspaces.ts';
 
 export type ServiceOptions = {
   config: Config;
@@ -35,6 +40,8 @@ export type ServiceOptions = {
   egress?: Egress;
   /** The tools of a response; by default those of the owner's MCP servers. */
   findTools?: FindTools;
+  /** Where workspaces run; by default what WORKSPACE_MODE says. */
+  workspaceRuntime?: WorkspaceRuntime;
 };
 
 /** One replica on a migrated database: everything but the process around it. */
@@ -71,21 +78,34 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     { ...base, findTools: options.findTools ?? createMcpToolFinder({ db, mcp, clock }) },
     options.timings,
   );
+  const opened =
+    options.workspaceRuntime === undefined
+      ? await openRuntime({
+          ...{ config, log, egress },
+          findUserId: (token) => workspaces.findUserId(token),
+          serve: (request, response) => listener(request, response),
+        })
+      : { runtime: options.workspaceRuntime, notice: undefined };
+  const workspaces: Workspaces =
+    opened.runtime === undefined ? disabledWorkspaces(opened.notice) : createWorkspaces(base, opened.runtime);
   const deps: Deps = {
     ...base,
     auth: createAuth(base),
     findActor: createActorFinder(base),
     responses,
     mcp,
-    async accountDisabled() {
+    workspaces,
+    async accountDisabled(userId) {
       responses.stopDisabled();
+      await workspaces.accountDisabled(userId);
     },
   };
   const web =
     options.webFolder === undefined
       ? undefined
       : await createWebClient(options.webFolder, () => readPublicConfig(deps));
-  const server = createServer(serverLimits, createApp(deps, web));
+  const listener: RequestListener = createApp(deps, web);
+  const server = createServer(serverLimits, listener);
   answerBadHttp(server);
   const sweeper = startSweeper(deps);
   await responses.start(options.alone ?? false);
@@ -97,6 +117,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       sweeper.stop();
       server.closeIdleConnections();
       await responses.drain(drainMs);
+      await workspaces.close();
       server.closeAllConnections();
       mcp.close();
       artifactStore.close();

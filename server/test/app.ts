@@ -15,7 +15,9 @@ import type { Config } from '../src/config.ts';
 import { openDatabase } from '../src/db/pool.ts';
 import type { Egress } from '../src/egress/egress.ts';
 import { createService, type Service } from '../src/service.ts';
+import type { WorkspaceRuntime } from '../src/workspaces/runtime.ts';
 import { createTestDatabase, silentLog, type TestDatabase } from './database.ts';
+import { ProcessRuntime } from './fakes/process-runtime.ts';
 
 export const testConfig: Config = {
   edition: 'community',
@@ -61,6 +63,8 @@ export type TestAppOptions = {
   log?: (line: string) => void;
   webFolder?: string;
   findTools?: FindTools;
+  /** Switches workspaces on: they run there. */
+  workspaceRuntime?: WorkspaceRuntime;
 };
 
 /** The whole application on real HTTP and a database of its own. Call `stop` in `after`. */
@@ -103,9 +107,11 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     ...(options.egress === undefined ? {} : { egress: options.egress }),
     ...(options.findTools === undefined ? {} : { findTools: options.findTools }),
     ...(options.webFolder === undefined ? {} : { webFolder: options.webFolder }),
+    ...(options.workspaceRuntime === undefined ? {} : { workspaceRuntime: options.workspaceRuntime }),
   });
   await new Promise<void>((resolve) => service.server.listen(0, '127.0.0.1', resolve));
   const url = addressOf(service.server.address());
+  if (options.workspaceRuntime instanceof ProcessRuntime) options.workspaceRuntime.controlUrl = url;
   return {
     url,
     service,

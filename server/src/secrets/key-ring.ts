@@ -1,4 +1,12 @@
-import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
 import { ApiError } from '@homeport/contracts/errors';
 
 /** The keys of this installation: new envelopes are sealed with `current`; `byId` also opens those of previous keys. */
@@ -7,7 +15,7 @@ export type KeyRing = { readonly current: RingKey; readonly byId: ReadonlyMap<st
 /** Where a secret is stored. An envelope opens only in its own place. `table` and `column` are identifiers. */
 export type SecretPlace = { table: string; row: string; column: string };
 
-type RingKey = { readonly id: string; readonly key: KeyObject };
+type RingKey = { readonly id: string; readonly key: KeyObject; readonly tokenKey: KeyObject };
 
 const version = 'v1';
 const cipherName = 'aes-256-gcm';
@@ -55,12 +63,19 @@ export function isStale(ring: KeyRing, envelope: string): boolean {
   return parseEnvelope(envelope)?.keyId !== ring.current.id;
 }
 
+/** A token of 43 characters for `text` that every holder of the key makes again; undefined when this key is not in the ring. */
+export function deriveToken(ring: KeyRing, keyId: string, text: string): string | undefined {
+  const key = ring.byId.get(keyId);
+  return key === undefined ? undefined : createHmac('sha256', key.tokenKey).update(text, 'utf8').digest('base64url');
+}
+
 function deriveKey(secret: string): RingKey {
   if (Buffer.byteLength(secret, 'utf8') < 32) throw new Error('An encryption key needs at least 32 bytes.');
   const derive = (info: string, bytes: number) => Buffer.from(hkdfSync('sha256', secret, '', info, bytes));
   return {
     id: derive('homeport key id v1', keyIdBytes).toString('base64url'),
     key: createSecretKey(derive('homeport envelope v1', 32)),
+    tokenKey: createSecretKey(derive('ws-daemon', 32)),
   };
 }
 

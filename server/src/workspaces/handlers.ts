@@ -1,14 +1,24 @@
 import type { endpoints } from '@homeport/contracts/endpoints';
-import { ApiError } from '@homeport/contracts/errors';
 import type { Deps } from '../deps.ts';
 import type { Handler } from '../http/handler.ts';
 
 type Endpoints = typeof endpoints;
 
-function notBuilt(): never {
-  throw new ApiError('workspace_disabled', 'Workspaces are not built yet');
-}
+export const getWorkspaceStatus: Handler<Deps, Endpoints['getWorkspaceStatus']> = ({ workspaces }, { actor }) =>
+  workspaces.status(actor.id);
 
-export const getWorkspaceStatus: Handler<Deps, Endpoints['getWorkspaceStatus']> = notBuilt;
-export const postWorkspaceStatus: Handler<Deps, Endpoints['postWorkspaceStatus']> = notBuilt;
-export const deleteWorkspaceStatus: Handler<Deps, Endpoints['deleteWorkspaceStatus']> = notBuilt;
+export const postWorkspaceStatus: Handler<Deps, Endpoints['postWorkspaceStatus']> = async (
+  { workspaces },
+  { actor, request },
+) => {
+  await workspaces.start(actor.id, request.signal);
+  return workspaces.status(actor.id);
+};
+
+export const deleteWorkspaceStatus: Handler<Deps, Endpoints['deleteWorkspaceStatus']> = async (
+  { workspaces },
+  { actor },
+) => {
+  await workspaces.stop(actor.id);
+  return workspaces.status(actor.id);
+};

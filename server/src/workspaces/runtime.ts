@@ -1,4 +1,8 @@
+import type { RequestListener } from 'node:http';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
 import type { DaemonAddress } from '../egress/daemon-request.ts';
+import type { Egress } from '../egress/egress.ts';
 
 /** What starts and stops workspaces: one of runtimes/. `id` is the user's id, everywhere. */
 export type WorkspaceRuntime = {
@@ -19,6 +23,20 @@ export type WorkspaceRuntime = {
   /** Lets go of what this process holds; workspaces run on. */
   close(): Promise<void>;
 };
+
+/** What the control plane gives to a runtime. */
+export type RuntimeHost = {
+  config: Config;
+  log: Logger;
+  egress: Egress;
+  /** The enabled user of a workspace's token: for the proxy. */
+  findUserId(token: string): Promise<string | undefined>;
+  /** Answers what comes through a workspace's own way to the control plane, as if it came to our port. */
+  serve: RequestListener;
+};
+
+/** Opens a runtime. Throws RuntimeFailure with a plain reason when it cannot work on this machine. */
+export type OpenRuntime = (host: RuntimeHost) => Promise<WorkspaceRuntime>;
 
 export type StartedWorkspace = {
   id: string;

@@ -1,0 +1,99 @@
+import { type DaemonErrorCode, daemonError, daemonErrorStatus, daemonHealth } from '@homeport/contracts/daemon';
+import { ApiError, type ErrorCode } from '@homeport/contracts/errors';
+import { type DaemonAddress, type DaemonResponse, daemonRequest } from '../egress/daemon-request.ts';
+import type { Daemon } from './daemon.ts';
+
+const answerBytesMax = 4 * 1024 * 1024;
+const answerMs = 60_000;
+const healthMs = 5_000;
+
+/** Refusals that mean to a person what they mean to us; the rest is the daemon's fault. */
+const passedOn: Partial<Record<DaemonErrorCode, ErrorCode>> = {
+  invalid_request: 'invalid_request',
+  invalid_path: 'invalid_path',
+  not_found: 'not_found',
+  path_taken: 'path_taken',
+  payload_too_large: 'payload_too_large',
+  storage_full: 'storage_full',
+};
+
+/** A daemon at its runtime's address, opened by `token`. `address` is asked at every request: it may move. */
+export function createDaemon(options: { address: () => Promise<DaemonAddress>; token: string }): Daemon {
+  const request: Daemon['request'] = async (path, init = {}) => {
+    const headers = { ...init.headers, authorization: `Bearer ${options.token}` };
+    try {
+      return await daemonRequest(await options.address(), path, { ...init, headers });
+    } catch (error) {
+      if (init.signal?.aborted === true) throw init.signal.reason;
+      throw failed('The workspace does not answer', error);
+    }
+  };
+  const call: Daemon['call'] = async (path, schema, init = {}) => {
+    const { json, ...rest } = init;
+    const timeout = AbortSignal.timeout(answerMs);
+    const signal = rest.signal === undefined ? timeout : AbortSignal.any([rest.signal, timeout]);
+    const body = json === undefined ? {} : { body: JSON.stringify(json), method: rest.method ?? 'POST' };
+    const type = json === undefined ? {} : { 'content-type': 'application/json' };
+    const answer = await request(path, { ...rest, ...body, headers: { ...rest.headers, ...type }, signal });
+    const value = await readJson(answer, init.signal);
+    if (answer.status < 200 || answer.status > 299) throw refusal(answer.status, value);
+    try {
+      return schema.parse(value);
+    } catch (error) {
+      throw failed('The workspace answered what cannot be', error);
+    }
+  };
+  return {
+    request,
+    call,
+    async health(signal) {
+      const timeout = AbortSignal.timeout(healthMs);
+      try {
+        return await call('/v1/health', daemonHealth, {
+          signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+        });
+      } catch (error) {
+        if (signal?.aborted !== true && timeout.aborted) throw failed('The workspace does not answer', error);
+        throw error;
+      }
+    },
+  };
+}
+
+async function readJson(answer: DaemonResponse, signal: AbortSignal | undefined): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of answer.body) {
+      bytes += chunk.length;
+      if (bytes > answerBytesMax) throw new Error('the answer is too large');
+      chunks.push(chunk);
+    }
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  } catch (error) {
+    if (signal?.aborted === true) throw signal.reason;
+    throw failed('The workspace answered what cannot be', error);
+  } finally {
+    answer.body.destroy();
+  }
+}
+
+function refusal(status: number, value: unknown): ApiError {
+  const parsed = daemonError.safeParse(value);
+  const code = parsed.success ? parsed.data.error.code : undefined;
+  if (!parsed.success || !isDaemonErrorCode(code) || daemonErrorStatus[code] !== status) {
+    return failed('The workspace answered what cannot be', value);
+  }
+  const known = passedOn[code];
+  return known === undefined
+    ? failed('The workspace failed', parsed.data.error)
+    : new ApiError(known, parsed.data.error.message);
+}
+
+function isDaemonErrorCode(code: string | undefined): code is DaemonErrorCode {
+  return code !== undefined && Object.hasOwn(daemonErrorStatus, code);
+}
+
+function failed(message: string, cause: unknown): ApiError {
+  return new ApiError('workspace_request_failed', message, { cause });
+}

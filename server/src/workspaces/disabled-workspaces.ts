@@ -1,0 +1,25 @@
+import { ApiError } from '@homeport/contracts/errors';
+import type { Workspaces } from './workspaces.ts';
+
+/** Workspaces that are switched off: everything but their status is refused. */
+export function disabledWorkspaces(notice: string | undefined): Workspaces {
+  const refuse = async (): Promise<never> => {
+    throw new ApiError('workspace_disabled', notice ?? 'Workspaces are switched off');
+  };
+  return {
+    mode: 'disabled',
+    notice,
+    status: async () => ({
+      phase: 'disabled',
+      ready: false,
+      mode: 'disabled',
+      ...(notice === undefined ? {} : { message: notice }),
+    }),
+    start: refuse,
+    stop: refuse,
+    hold: refuse,
+    findUserId: async () => undefined,
+    accountDisabled: async () => undefined,
+    close: async () => undefined,
+  };
+}

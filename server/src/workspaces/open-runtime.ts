@@ -1,0 +1,38 @@
+import type { WorkspaceMode } from '@homeport/contracts/workspace';
+import { ConfigError } from '../config.ts';
+import { type OpenRuntime, RuntimeFailure, type RuntimeHost, type WorkspaceRuntime } from './runtime.ts';
+
+export type OpenedRuntime = {
+  mode: WorkspaceMode;
+  /** Undefined when workspaces are off. */
+  runtime: WorkspaceRuntime | undefined;
+  /** Why they are off though nobody said so. */
+  notice: string | undefined;
+};
+
+// Imported when they are wanted: who uses none of them pays for none.
+const openers: Record<WorkspaceRuntime['kind'], () => Promise<OpenRuntime>> = {
+  local: async () => (await import('./runtimes/local/local-runtime.ts')).openLocalRuntime,
+  docker: async () => (await import('./runtimes/docker/docker-runtime.ts')).openDockerRuntime,
+  kubernetes: async () => (await import('./runtimes/kubernetes/kubernetes-runtime.ts')).openKubernetesRuntime,
+};
+
+/**
+ * The runtime that WORKSPACE_MODE names. One that cannot work stops the start with a plain reason, a ConfigError; with `auto` workspaces are
+ * off instead, and the reason is the notice.
+ */
+export async function openRuntime(host: RuntimeHost): Promise<OpenedRuntime> {
+  const wanted = host.config.workspaceMode;
+  if (wanted === 'disabled') return { mode: 'disabled', runtime: undefined, notice: undefined };
+  const kind = wanted === 'auto' ? 'local' : wanted;
+  try {
+    const open = await openers[kind]();
+    return { mode: kind, runtime: await open(host), notice: undefined };
+  } catch (error) {
+    if (!(error instanceof RuntimeFailure)) throw error;
+    if (wanted !== 'auto')
+      throw new ConfigError([`WORKSPACE_MODE is "${kind}", which cannot work here: ${error.message}`]);
+    host.log.warn({ reason: error.message }, 'workspaces are off: their sandbox cannot work here');
+    return { mode: 'disabled', runtime: undefined, notice: error.message };
+  }
+}

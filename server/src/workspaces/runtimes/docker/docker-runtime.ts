@@ -1,0 +1,5 @@
+import { type OpenRuntime, RuntimeFailure } from '../../runtime.ts';
+
+export const openDockerRuntime: OpenRuntime = () => {
+  throw new RuntimeFailure('workspaces of mode docker are not built yet');
+};

@@ -1,0 +1,26 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { deriveToken, type KeyRing } from '../secrets/key-ring.ts';
+
+/** The two tokens of one generation of a workspace (docs/decisions/0021-workspace-leases.md). */
+
+const workspaceTokenPattern = /^wst_[A-Za-z0-9_-]{43}$/;
+
+/** What the workspace shows to the control plane: 256 random bits; only its hash is kept. */
+export function newWorkspaceToken(): string {
+  return `wst_${randomBytes(32).toString('base64url')}`;
+}
+
+/** The hash under which a token is looked up; undefined when the text cannot be a token. */
+export function workspaceTokenHash(token: string): string | undefined {
+  return workspaceTokenPattern.test(token) ? sha256(token) : undefined;
+}
+
+/** What the control plane shows to the daemon. Nobody stores it; undefined when its key is not known here any more. */
+export function daemonToken(ring: KeyRing, keyId: string, id: string, generation: number): string | undefined {
+  return deriveToken(ring, keyId, `${id}|${generation}`);
+}
+
+/** Hex. */
+export function sha256(text: string): string {
+  return createHash('sha256').update(text, 'utf8').digest('hex');
+}
