@@ -1,0 +1,21 @@
+import { randomUUID } from 'node:crypto';
+import type { DaemonHealth } from '@homeport/contracts/daemon';
+import { type Exchange, hasToken, sendJson } from './http.ts';
+import type { Daemon } from './state.ts';
+import { measureUsage } from './usage.ts';
+
+const bootId = randomUUID();
+
+/** Open to all as `{ok: true}`; with the token it says what runs and what it uses. */
+export async function getHealth(exchange: Exchange, daemon: Daemon): Promise<void> {
+  if (!hasToken(daemon.config.tokenHash, exchange.request)) return sendJson(exchange, 200, { ok: true });
+  const health: DaemonHealth = {
+    ok: true,
+    protocol: 1,
+    generation: daemon.config.generation,
+    bootId,
+    ...daemon.activity.snapshot(),
+    usage: await measureUsage(daemon.config.home),
+  };
+  sendJson(exchange, 200, health);
+}

@@ -1,0 +1,157 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { DaemonError, statusOf } from './daemon-error.ts';
+
+/** One request and where its answer goes. */
+export type Exchange = {
+  request: IncomingMessage;
+  response: ServerResponse;
+  method: string;
+  /** Always begins with `/`, still percent-encoded. */
+  pathname: string;
+  query: URLSearchParams;
+  /** Aborted when the other side is gone before the answer was sent in full. */
+  signal: AbortSignal;
+};
+export type Handler = (exchange: Exchange, ...params: string[]) => Promise<void> | void;
+/** `path` is matched whole; each of its groups becomes a parameter, decoded. */
+export type Route = { method: string; path: RegExp; handler: Handler };
+
+type Settings = {
+  tokenHash: string;
+  routes: Route[];
+  /** Answered without a token. */
+  open: (exchange: Exchange) => boolean;
+  onRequest: (exchange: Exchange) => void;
+  log: (message: string, error?: unknown) => void;
+};
+
+const maxHeaderBytes = 16 * 1024;
+const maxConnections = 256;
+
+/** The daemon's server: every request but `open` ones needs the token; every failure is `{error: {code, message}}`. */
+export function createDaemonServer(settings: Settings): Server {
+  const server = createServer(
+    // A transfer takes as long as it takes: only the head is timed.
+    { maxHeaderSize: maxHeaderBytes, headersTimeout: 15_000, requestTimeout: 0, keepAliveTimeout: 5_000 },
+    (request, response) => {
+      void answer(settings, request, response);
+    },
+  );
+  server.maxConnections = maxConnections;
+  return server;
+}
+
+async function answer(settings: Settings, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  request.on('error', () => undefined);
+  response.on('error', () => undefined);
+  try {
+    const exchange = openExchange(request, response);
+    if (settings.open(exchange)) return;
+    requireToken(settings.tokenHash, request);
+    settings.onRequest(exchange);
+    const [handler, params] = findRoute(settings.routes, exchange);
+    await handler(exchange, ...params);
+  } catch (error) {
+    sendError(request, response, error, settings.log);
+  }
+}
+
+function openExchange(request: IncomingMessage, response: ServerResponse): Exchange {
+  const [pathname = '/', search = ''] = splitOnce(request.url ?? '/', '?');
+  if (!pathname.startsWith('/')) throw new DaemonError('invalid_request', 'The path begins with a slash');
+  const controller = new AbortController();
+  response.on('close', () => {
+    if (!response.writableFinished) controller.abort();
+  });
+  const method = request.method ?? 'GET';
+  return { request, response, method, pathname, query: new URLSearchParams(search), signal: controller.signal };
+}
+
+function splitOnce(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** Whether the request carries the token whose hash this is; in constant time. */
+export function hasToken(tokenHash: string, request: IncomingMessage): boolean {
+  const [, token] = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(request.headers.authorization ?? '') ?? [];
+  const hash = createHash('sha256')
+    .update(token ?? '')
+    .digest();
+  return timingSafeEqual(hash, Buffer.from(tokenHash, 'hex')) && token !== undefined;
+}
+
+function requireToken(tokenHash: string, request: IncomingMessage): void {
+  if (!hasToken(tokenHash, request)) throw new DaemonError('unauthorized', 'The token is missing or wrong');
+}
+
+function findRoute(routes: Route[], { method, pathname }: Exchange): [Handler, string[]] {
+  const matching = routes.filter((route) => route.path.test(pathname));
+  const route = matching.find((candidate) => candidate.method === '*' || candidate.method === method);
+  if (route === undefined) {
+    if (matching.length === 0) throw new DaemonError('not_found', 'There is no such endpoint');
+    const allow = matching.map((candidate) => candidate.method).join(', ');
+    throw new DaemonError('method_not_allowed', `${method} is not allowed here`, { allow });
+  }
+  const params = route.path.exec(pathname)?.slice(1) ?? [];
+  return [route.handler, params.map(decode)];
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new DaemonError('invalid_request', 'The path is not percent-encoded UTF-8');
+  }
+}
+
+/** Answers with JSON, on one line. */
+export function sendJson({ response }: { response: ServerResponse }, status: number, value: unknown): void {
+  const body = Buffer.from(JSON.stringify(value));
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': body.length });
+  response.end(body);
+}
+
+/** The JSON object of the body, of at most `maxBytes`. */
+export async function readJson({ request }: Exchange, maxBytes: number): Promise<Record<string, unknown>> {
+  const type = request.headers['content-type'] ?? '';
+  if (!/^application\/json\s*(;|$)/i.test(type))
+    throw new DaemonError('unsupported_media_type', 'Send application/json');
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) throw new DaemonError('payload_too_large', `The body is larger than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return parseObject(Buffer.concat(chunks));
+}
+
+function parseObject(body: Buffer): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    throw new DaemonError('invalid_request', 'The body is not JSON');
+  }
+  if (!isObject(value)) throw new DaemonError('invalid_request', 'The body is not a JSON object');
+  return value;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function sendError(request: IncomingMessage, response: ServerResponse, error: unknown, log: Settings['log']): void {
+  if (response.destroyed) return;
+  const refusal = error instanceof DaemonError ? error : new DaemonError('internal_error', 'Something went wrong');
+  if (refusal !== error) log(`${request.method} failed`, error);
+  // A head that was sent already can only be taken back by breaking the connection.
+  if (response.headersSent) return void response.destroy();
+  for (const [name, value] of Object.entries(refusal.headers)) response.setHeader(name, value);
+  // What is left of a body nobody reads is not worth waiting for.
+  if (!request.complete) response.setHeader('connection', 'close');
+  sendJson({ response }, statusOf[refusal.code], { error: { code: refusal.code, message: refusal.message } });
+  if (!request.complete) request.resume();
+}

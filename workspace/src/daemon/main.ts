@@ -1,0 +1,75 @@
+import { closeSync, writeSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { trackActivity } from './activity.ts';
+import { type Address, readConfig } from './config.ts';
+import { getHealth } from './health.ts';
+import { createDaemonServer, type Exchange, type Route, sendJson } from './http.ts';
+import type { Daemon } from './state.ts';
+
+const daemon: Daemon = { config: readConfig(), activity: trackActivity(), log };
+
+// Loaded when first asked for: an idle daemon holds little memory, and starts the sooner.
+const routes: Route[] = [
+  { method: '*', path: /^\/v1\/files(?:\/.*)?$/, handler: files },
+  { method: 'POST', path: /^\/v1\/shutdown$/, handler: shutdown },
+];
+
+const server = createDaemonServer({
+  tokenHash: daemon.config.tokenHash,
+  routes,
+  open: (exchange) => isHealth(exchange),
+  onRequest: () => daemon.activity.touch(),
+  log,
+});
+
+function isHealth(exchange: Exchange): boolean {
+  if (exchange.pathname !== '/v1/health' || exchange.method !== 'GET') return false;
+  getHealth(exchange, daemon).catch((error) => {
+    log('health failed', error);
+    exchange.response.destroy();
+  });
+  return true;
+}
+
+async function files(exchange: Exchange): Promise<void> {
+  const { handleFiles } = await import('./files/requests.ts');
+  await handleFiles(exchange, daemon);
+}
+
+function shutdown(exchange: Exchange): void {
+  exchange.response.on('close', end);
+  sendJson(exchange, 200, { ok: true });
+}
+
+/** What runs ends with the sandbox; where there is none, its group leaders get the signal. */
+function end(): void {
+  process.exit(0);
+}
+
+function log(message: string, error?: unknown): void {
+  const detail = error instanceof Error ? `: ${error.message}` : '';
+  process.stderr.write(`daemon: ${message}${detail}\n`);
+}
+
+function listen(at: Server, address: Address): void {
+  at.on('error', (error) => {
+    log('cannot listen', error);
+    process.exit(1);
+  });
+  at.listen(address, ready);
+}
+
+function ready(): void {
+  const { readyFd } = daemon.config;
+  if (readyFd === undefined) return;
+  try {
+    writeSync(readyFd, 'ready\n');
+    closeSync(readyFd);
+  } catch (error) {
+    log('nobody hears that it is ready', error);
+  }
+}
+
+process.on('SIGTERM', end);
+process.on('SIGINT', end);
+listen(server, daemon.config.listen);
