@@ -30,6 +30,8 @@ export type EndpointSpec = {
   summary: string;
   params?: z.ZodObject;
   query?: z.ZodObject;
+  /** Request headers that mean something to this endpoint alone, by their names in lower case. */
+  headers?: z.ZodObject;
   body?: z.ZodType;
   /** The text fields of a multipart/form-data body that brings one file in its part `file`. */
   form?: z.ZodType;
@@ -43,6 +45,8 @@ export type EndpointSpec = {
   bodyBytes?: number;
   /** What a success carries; `stream` is the response stream of `frames.ts`, `file` bytes. */
   response: z.ZodType | 'stream' | 'file';
+  /** Media types of a file, where not any. */
+  fileTypes?: readonly string[];
   /** The file is also sent in part, or not again to whoever has it (RFC 9110, 13 and 14): 206, 304, 416. */
   ranges?: true;
   /** Success status: 200 unless said otherwise. */
@@ -62,9 +66,10 @@ export type SentBytes = { type: string; bytes: Uint8Array<ArrayBuffer> };
 type Infer<S> = S extends z.ZodType ? z.output<S> : undefined;
 type InferInput<S> = S extends z.ZodType ? z.input<S> : undefined;
 
-/** Parsed path parameters, query, body as the handler sees them. */
+/** Parsed path parameters, query, headers, body as the handler sees them. */
 export type ParamsOf<E extends EndpointSpec> = Infer<E['params']>;
 export type QueryOf<E extends EndpointSpec> = Infer<E['query']>;
+export type HeadersOf<E extends EndpointSpec> = Infer<E['headers']>;
 export type BodyOf<E extends EndpointSpec> = E['bytes'] extends readonly string[] ? SentBytes : Infer<E['body']>;
 /** The text fields of a form. */
 export type FormOf<E extends EndpointSpec> = Infer<E['form']>;

@@ -38,7 +38,16 @@ const workspacePath = z.string().max(limits.workspacePathMax);
 const starting = ['workspace_disabled', 'workspace_start_timeout', 'workspace_request_failed'] as const;
 const reading = ['invalid_path', 'not_found', ...starting] as const;
 
-const scopeHeader = ['not_found', 'invalid_path'] as const;
+/** Which namespace is meant: `chat:<id>`, which in a project has the project's, or `project:<id>`. */
+const artifactScope = z
+  .string()
+  .regex(/^(?:chat|project):[A-Za-z0-9_-]{1,128}$/, 'Say chat:<id> or project:<id>')
+  .transform((scope): { chatId: string } | { projectId: string } => {
+    const id = scope.slice(scope.indexOf(':') + 1);
+    return scope.startsWith('chat:') ? { chatId: id } : { projectId: id };
+  });
+const headers = z.object({ 'x-artifact-scope': artifactScope });
+const inScope = ['not_found', 'invalid_path'] as const;
 const oneTarget = (given: { id?: string | undefined; path?: string | undefined }) =>
   (given.id === undefined) !== (given.path === undefined);
 const targetMissing = { message: 'Give exactly one of id and path', path: ['id'] };
@@ -136,19 +145,26 @@ export const workspaceEndpoints = {
     path: '/api/internal/conversations',
     access: 'workspace',
     summary: "The conversations of the workspace's user: list, overview, one turn or all of it, as Markdown or JSON",
-    query: z.object({
-      chatId: fields.id.optional(),
-      mode: z.enum(['overview', 'turn', 'full']).optional(),
-      turn: z
-        .string()
-        .regex(/^[1-9]\d{0,6}$/)
-        .transform(Number)
-        .optional(),
-      format: z.enum(['markdown', 'json']).optional(),
-      limit: fields.pageLimit,
-      cursor: fields.cursor,
-    }),
+    query: z
+      .object({
+        chatId: fields.id.optional(),
+        /** Of one conversation; `overview` unless said otherwise. */
+        mode: z.enum(['overview', 'turn', 'full']).optional(),
+        turn: z
+          .string()
+          .regex(/^[1-9]\d{0,6}$/, 'A number from 1')
+          .transform(Number)
+          .optional(),
+        format: z.enum(['markdown', 'json']).optional(),
+        limit: fields.pageLimit,
+        cursor: fields.cursor,
+      })
+      .refine((query) => query.mode !== 'turn' || query.turn !== undefined, {
+        message: 'Say which turn',
+        path: ['turn'],
+      }),
     response: 'file',
+    fileTypes: ['text/markdown', 'application/json'],
     errors: ['not_found'],
   }),
   getInternalArtifacts: endpoint({
@@ -156,6 +172,7 @@ export const workspaceEndpoints = {
     path: '/api/internal/artifacts',
     access: 'workspace',
     summary: 'Lists and searches artifacts of the scope in the header x-artifact-scope',
+    headers,
     query: z.object({
       prefix: z.string().max(limits.artifactPathMax).optional(),
       q: z.string().trim().max(limits.searchMax).optional(),
@@ -163,42 +180,46 @@ export const workspaceEndpoints = {
       cursor: z.string().min(1).max(2048).optional(),
     }),
     response: z.object({ artifacts: z.array(artifact), nextCursor: z.string().nullable() }),
-    errors: scopeHeader,
+    errors: inScope,
   }),
   getInternalArtifactStat: endpoint({
     method: 'GET',
     path: '/api/internal/artifacts/stat',
     access: 'workspace',
     summary: 'One artifact by id or path',
+    headers,
     query: target,
     response: one,
-    errors: scopeHeader,
+    errors: inScope,
   }),
   getInternalArtifactPreview: endpoint({
     method: 'GET',
     path: '/api/internal/artifacts/preview',
     access: 'workspace',
     summary: 'The artifact to look at, as for its owner',
+    headers,
     query: target,
     response: 'file',
     ranges: true,
-    errors: [...scopeHeader, 'unsupported_media_type'],
+    errors: [...inScope, 'unsupported_media_type'],
   }),
   getInternalArtifactDownload: endpoint({
     method: 'GET',
     path: '/api/internal/artifacts/download',
     access: 'workspace',
     summary: 'The bytes of an artifact, with Range',
+    headers,
     query: target,
     response: 'file',
     ranges: true,
-    errors: scopeHeader,
+    errors: inScope,
   }),
   putInternalArtifact: endpoint({
     method: 'PUT',
     path: '/api/internal/artifacts',
     access: 'workspace',
     summary: 'Uploads the body as a file',
+    headers,
     query: z.object({
       path,
       onConflict: z.enum(['rename', 'replace', 'fail']).optional(),
@@ -207,13 +228,14 @@ export const workspaceEndpoints = {
     upload: true,
     response: one,
     status: 201,
-    errors: [...scopeHeader, 'path_taken', 'project_archived', 'conversation_archived', 'storage_full'],
+    errors: [...inScope, 'path_taken', 'project_archived', 'conversation_archived', 'storage_full'],
   }),
   patchInternalArtifact: endpoint({
     method: 'PATCH',
     path: '/api/internal/artifacts',
     access: 'workspace',
     summary: 'Moves or renames a file (id or from) or a folder (from)',
+    headers,
     body: z
       .object({ id: fields.id.optional(), from: path.optional(), to: path })
       .refine((body) => (body.id === undefined) !== (body.from === undefined), {
@@ -221,13 +243,14 @@ export const workspaceEndpoints = {
         path: ['id'],
       }),
     response: z.object({ artifact: artifact.nullable(), moved: z.number().int() }),
-    errors: [...scopeHeader, 'path_taken'],
+    errors: [...inScope, 'path_taken'],
   }),
   deleteInternalArtifact: endpoint({
     method: 'DELETE',
     path: '/api/internal/artifacts',
     access: 'workspace',
     summary: 'Deletes a file (id or path) or everything below a folder (prefix)',
+    headers,
     query: z
       .object({ id: fields.id.optional(), path: path.optional(), prefix: path.optional() })
       .refine((query) => [query.id, query.path, query.prefix].filter((value) => value !== undefined).length === 1, {
@@ -235,6 +258,6 @@ export const workspaceEndpoints = {
         path: ['id'],
       }),
     response: z.object({ ok: z.literal(true), deleted: z.number().int() }),
-    errors: scopeHeader,
+    errors: inScope,
   }),
 } as const;

@@ -4,8 +4,8 @@ import type { Deps } from '../deps.ts';
 import { attachment, inline } from '../http/content-disposition.ts';
 import { sendFile, untrustedHeaders } from '../http/file-response.ts';
 import type { FormSink } from '../http/form-body.ts';
-import { type Handler, Reply, sourceOf } from '../http/handler.ts';
-import { listArtifacts } from './artifact-list.ts';
+import { type Handler, Reply, type RequestFacts, sourceOf } from '../http/handler.ts';
+import { type ListRequest, listArtifacts } from './artifact-list.ts';
 import { type ArtifactRow, getArtifact, type Target, viewArtifact } from './artifacts.ts';
 import type { StoredBlob, TakeBytes } from './blob-store.ts';
 import { discardStored } from './blobs.ts';
@@ -17,24 +17,30 @@ import { filenameOf, parseFolder, parsePath } from './path.ts';
 import { createArtifact, uploadPath } from './uploads.ts';
 
 type Endpoints = typeof endpoints;
-type Query = Scope & { id?: string | undefined; path?: string | undefined };
+type One = { id?: string | undefined; path?: string | undefined };
+type List = Omit<ListRequest, 'folder'> & { prefix?: string | undefined };
+/** Who asks, and for which namespace. */
+export type Asked = { userId: string; scope: Scope };
 
-export const getArtifacts: Handler<Deps, Endpoints['getArtifacts']> = async (deps, { actor, query }) => {
-  const { prefix = '' } = query;
-  const folder = prefix === '' || prefix === '/' ? undefined : parseFolder(prefix, 'prefix');
-  const namespace = await getNamespace(deps.db.kysely, { userId: actor.id }, query);
-  return listArtifacts(deps, namespace, { ...query, folder });
-};
+export const getArtifacts: Handler<Deps, Endpoints['getArtifacts']> = (deps, { actor, query }) =>
+  answerList(deps, { userId: actor.id, scope: query }, query);
 
 export const getArtifactStat: Handler<Deps, Endpoints['getArtifactStat']> = async (deps, { actor, query }) => ({
-  artifact: viewArtifact(await findRow(deps, actor.id, query)),
+  artifact: viewArtifact(await findRow(deps, { userId: actor.id, scope: query }, query)),
 });
 
-export const getArtifactPreview: Handler<Deps, Endpoints['getArtifactPreview']> = async (
-  deps,
-  { actor, query, request },
-) => {
-  const row = await findRow(deps, actor.id, query);
+export const getArtifactPreview: Handler<Deps, Endpoints['getArtifactPreview']> = async (deps, input) =>
+  answerPreview(deps, await findRow(deps, { userId: input.actor.id, scope: input.query }, input.query), input.request);
+
+export const getArtifactDownload: Handler<Deps, Endpoints['getArtifactDownload']> = async (deps, input) =>
+  answerDownload(deps, await findRow(deps, { userId: input.actor.id, scope: input.query }, input.query), input.request);
+
+export async function answerList(deps: Deps, { userId, scope }: Asked, { prefix = '', ...list }: List) {
+  const folder = prefix === '' || prefix === '/' ? undefined : parseFolder(prefix, 'prefix');
+  return listArtifacts(deps, await getNamespace(deps.db.kysely, { userId }, scope), { ...list, folder });
+}
+
+export async function answerPreview(deps: Deps, row: ArtifactRow, request: RequestFacts) {
   const preview = await previewOf(deps, row);
   if (preview === undefined) throw new ApiError('unsupported_media_type', 'There is no preview of this kind of file');
   const disposition = inline(filenameOf(row.path));
@@ -47,19 +53,15 @@ export const getArtifactPreview: Handler<Deps, Endpoints['getArtifactPreview']> 
       'x-preview-truncated': String(preview.isCut),
     },
   });
-};
+}
 
-export const getArtifactDownload: Handler<Deps, Endpoints['getArtifactDownload']> = async (
-  deps,
-  { actor, query, request },
-) => {
-  const row = await findRow(deps, actor.id, query);
+export function answerDownload(deps: Deps, row: ArtifactRow, request: RequestFacts) {
   return sendFile(request, {
     ...servedFile(deps, row),
     type: row.media_type,
     disposition: attachment(filenameOf(row.path)),
   });
-};
+}
 
 export const postArtifact: Handler<Deps, Endpoints['postArtifact']> = async (deps, { actor, form }) => {
   const reader = { userId: actor.id };
@@ -78,9 +80,17 @@ export const patchArtifact: Handler<Deps, Endpoints['patchArtifact']> = async (d
 
 export const deleteArtifact: Handler<Deps, Endpoints['deleteArtifact']> = async (deps, { actor, query }) => {
   const { prefix, ...one } = query;
-  const target = prefix === undefined ? targetOf(one) : { folder: parseFolder(prefix, 'prefix') };
-  return { ok: true, deleted: await removeArtifacts(deps, actor.id, query, target) };
+  return answerRemoval(deps, { userId: actor.id, scope: query }, { prefix, ...one });
 };
+
+export async function answerRemoval(
+  deps: Deps,
+  { userId, scope }: Asked,
+  { prefix, ...one }: One & { prefix?: string | undefined },
+) {
+  const target = prefix === undefined ? targetOf(one) : { folder: parseFolder(prefix, 'prefix') };
+  return { ok: true as const, deleted: await removeArtifacts(deps, userId, scope, target) };
+}
 
 export const postArtifactImport: Handler<Deps, Endpoints['postArtifactImport']> = async (deps, input) => {
   const { fields, file, taken } = await input.form.receive(
@@ -95,12 +105,12 @@ export const postArtifactImport: Handler<Deps, Endpoints['postArtifactImport']> 
   return new Reply(imported, { status: imported.skipped ? 200 : 201 });
 };
 
-async function findRow(deps: Deps, userId: string, query: Query): Promise<ArtifactRow> {
-  const target = targetOf(query);
-  return getArtifact(deps.db.kysely, await getNamespace(deps.db.kysely, { userId }, query), target);
+export async function findRow(deps: Deps, { userId, scope }: Asked, one: One): Promise<ArtifactRow> {
+  const target = targetOf(one);
+  return getArtifact(deps.db.kysely, await getNamespace(deps.db.kysely, { userId }, scope), target);
 }
 
-function targetOf({ id, path }: Query): Target {
+function targetOf({ id, path }: One): Target {
   return id === undefined ? { path: parsePath(path ?? '', 'path') } : { id };
 }
 

@@ -1,18 +1,49 @@
 import type { endpoints } from '@homeport/contracts/endpoints';
-import { ApiError } from '@homeport/contracts/errors';
 import type { Deps } from '../deps.ts';
 import type { Handler } from '../http/handler.ts';
+import { viewArtifact } from './artifacts.ts';
+import { type Asked, answerDownload, answerList, answerPreview, answerRemoval, findRow } from './handlers.ts';
+import { moveArtifact } from './moves.ts';
+import { assertNotArchived, getNamespace, type Scope } from './namespaces.ts';
+import { filenameOf, parsePath } from './path.ts';
+import { createArtifact } from './uploads.ts';
+
+/** What the command-line tool of a workspace asks: the verbs of its user, in the namespace that a header names. */
 
 type Endpoints = typeof endpoints;
 
-function notBuilt(): never {
-  throw new ApiError('not_found', 'Not built yet');
+function asked({ actor, headers }: { actor: { id: string }; headers: { 'x-artifact-scope': Scope } }): Asked {
+  return { userId: actor.id, scope: headers['x-artifact-scope'] };
 }
 
-export const getInternalArtifacts: Handler<Deps, Endpoints['getInternalArtifacts']> = notBuilt;
-export const getInternalArtifactStat: Handler<Deps, Endpoints['getInternalArtifactStat']> = notBuilt;
-export const getInternalArtifactPreview: Handler<Deps, Endpoints['getInternalArtifactPreview']> = notBuilt;
-export const getInternalArtifactDownload: Handler<Deps, Endpoints['getInternalArtifactDownload']> = notBuilt;
-export const putInternalArtifact: Handler<Deps, Endpoints['putInternalArtifact']> = notBuilt;
-export const patchInternalArtifact: Handler<Deps, Endpoints['patchInternalArtifact']> = notBuilt;
-export const deleteInternalArtifact: Handler<Deps, Endpoints['deleteInternalArtifact']> = notBuilt;
+export const getInternalArtifacts: Handler<Deps, Endpoints['getInternalArtifacts']> = (deps, input) =>
+  answerList(deps, asked(input), input.query);
+
+export const getInternalArtifactStat: Handler<Deps, Endpoints['getInternalArtifactStat']> = async (deps, input) => ({
+  artifact: viewArtifact(await findRow(deps, asked(input), input.query)),
+});
+
+export const getInternalArtifactPreview: Handler<Deps, Endpoints['getInternalArtifactPreview']> = async (deps, input) =>
+  answerPreview(deps, await findRow(deps, asked(input), input.query), input.request);
+
+export const getInternalArtifactDownload: Handler<Deps, Endpoints['getInternalArtifactDownload']> = async (
+  deps,
+  input,
+) => answerDownload(deps, await findRow(deps, asked(input), input.query), input.request);
+
+export const putInternalArtifact: Handler<Deps, Endpoints['putInternalArtifact']> = async (deps, input) => {
+  const { userId, scope } = asked(input);
+  const { path, onConflict, mediaType = input.upload.mediaType } = input.query;
+  const filename = filenameOf(parsePath(path, 'path'));
+  assertNotArchived(await getNamespace(deps.db.kysely, { userId }, scope));
+  const stored = await deps.artifactStore.put(input.upload.bytes);
+  return { artifact: await createArtifact(deps, userId, { scope, path, onConflict, filename, mediaType }, stored) };
+};
+
+export const patchInternalArtifact: Handler<Deps, Endpoints['patchInternalArtifact']> = (deps, input) => {
+  const { userId, scope } = asked(input);
+  return moveArtifact(deps, userId, { scope, ...input.body });
+};
+
+export const deleteInternalArtifact: Handler<Deps, Endpoints['deleteInternalArtifact']> = (deps, input) =>
+  answerRemoval(deps, asked(input), input.query);

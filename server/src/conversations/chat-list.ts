@@ -29,6 +29,31 @@ export const listStatements = {
   projectAfter: { name: 'list-project-chats-after', text: page(`and c.project_id = $4 ${afterCursor(5)}`) },
 };
 
+const everyPage = (where: string) => {
+  const some = (archived: boolean) =>
+    `(select c.id from chats c where c.owner_id = $1 and c.archived = ${archived} ${where}
+      order by c.updated_at desc, c.id desc limit $2)`;
+  return `with page as (${some(false)} union all ${some(true)})
+    select ${chatColumns} from page p join chats c on c.id = p.id order by c.updated_at desc, c.id desc limit $2`;
+};
+const everyStatements = {
+  first: { name: 'list-every-chat', text: everyPage('') },
+  after: { name: 'list-every-chat-after', text: everyPage(afterCursor(3)) },
+};
+
+/** One page of all conversations of an owner, archived ones and those of archived projects among them, newest activity first. */
+export async function listEveryChat(
+  deps: Pick<Deps, 'db'>,
+  ownerId: string,
+  { limit = limits.pageDefault, cursor }: Pick<ListRequest, 'limit' | 'cursor'>,
+): Promise<ChatList> {
+  const position = cursor === undefined ? undefined : decodeCursor(cursor);
+  const values: unknown[] = [ownerId, limit + 1];
+  if (position !== undefined) values.push(position.micros, position.id);
+  const statement = everyStatements[position === undefined ? 'first' : 'after'];
+  return viewPage((await deps.db.pool.query<ChatRow>({ ...statement, values })).rows, limit);
+}
+
 /** One page of an owner's conversations, newest activity first. An index range scan, whatever their number. */
 export async function listChats(deps: Pick<Deps, 'db'>, ownerId: string, request: ListRequest): Promise<ChatList> {
   const { archived = false, projectId, limit = limits.pageDefault } = request;

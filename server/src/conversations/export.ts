@@ -1,6 +1,7 @@
 import type { Chat } from '@homeport/contracts/conversations';
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
+import { findPages, readPage } from './branch-pages.ts';
 import { getOwnedChat } from './chats.ts';
 import { markdownHead, markdownMessage } from './markdown.ts';
 import { type MessageRow, messageColumns, messageJson } from './message-page.ts';
@@ -9,6 +10,7 @@ import { parseStoredParts } from './messages.ts';
 /** Messages read at a time: so many, or fewer when their parts are longer than this. */
 const pageMessages = 50;
 const pageBytes = 1_000_000;
+const pageSize = { messages: pageMessages, bytes: pageBytes, partsOf: 'all' } as const;
 const filenameMax = 100;
 
 export type ConversationExport = { filename: string; mediaType: string; chunks: AsyncGenerator<string, void> };
@@ -61,7 +63,7 @@ async function readBySequence(deps: Pick<Deps, 'db'>, chatId: string, after: num
 
 async function* markdownChunks(deps: Pick<Deps, 'db'>, chat: Chat): AsyncGenerator<string, void> {
   yield markdownHead(chat.title);
-  for (const page of await findPages(deps, chat.id)) {
+  for (const page of await findPages(deps, chat.id, pageSize)) {
     for (const row of await readPage(deps, page)) {
       yield markdownMessage({
         role: row.role,
@@ -72,41 +74,6 @@ async function* markdownChunks(deps: Pick<Deps, 'db'>, chat: Chat): AsyncGenerat
       });
     }
   }
-}
-
-type Page = { newest: string; count: number };
-
-/** The active branch cut into pages, oldest first: of each the newest message and how many there are. */
-async function findPages(deps: Pick<Deps, 'db'>, chatId: string): Promise<Page[]> {
-  const { rows } = await sql<Page>`
-    with recursive branch as (
-      select m.id, m.parent_id, 1 as page, 1 as place, octet_length(m.parts)::int8 as bytes
-      from chats c join messages m on m.id = c.active_message_id and m.chat_id = c.id where c.id = ${chatId}
-      union all
-      select m.id, m.parent_id, b.page + n.turn, case n.turn when 1 then 1 else b.place + 1 end,
-        octet_length(m.parts) + case n.turn when 1 then 0 else b.bytes end
-      from branch b join messages m on m.id = b.parent_id
-      cross join lateral (
-        select case when b.place >= ${pageMessages} or b.bytes + octet_length(m.parts) > ${pageBytes} then 1 else 0 end as turn
-      ) n
-    )
-    select (array_agg(id order by place))[1] as newest, count(*) as count
-    from branch group by page order by page desc`.execute(deps.db.kysely);
-  return rows;
-}
-
-async function readPage(deps: Pick<Deps, 'db'>, { newest, count }: Page): Promise<MessageRow[]> {
-  const { rows } = await sql<MessageRow>`
-    with recursive branch as (
-      select id, parent_id, 1 as depth from messages where id = ${newest}
-      union all
-      select m.id, m.parent_id, b.depth + 1 from branch b join messages m on m.id = b.parent_id where b.depth < ${count}
-    )
-    select ${sql.raw(messageColumns)} from branch b join messages m on m.id = b.id order by b.depth desc`.execute(
-    deps.db.kysely,
-  );
-  if (rows.length !== count) throw new Error('The conversation was deleted while it was exported');
-  return rows;
 }
 
 function filename(title: string): string {

@@ -6,7 +6,7 @@ import { type Handler, sourceOf } from '../http/handler.ts';
 import { readChatDetail } from './chat-detail.ts';
 import { listChats } from './chat-list.ts';
 import { createChat } from './chats.ts';
-import { exportConversation } from './export.ts';
+import { type ConversationExport, exportConversation } from './export.ts';
 import { leaveProject } from './leave-project.ts';
 import { searchChats } from './search.ts';
 
@@ -30,17 +30,21 @@ export const deleteProjectMember: Handler<Needs, Endpoints['deleteProjectMember'
 };
 
 export const exportChat: Handler<Needs, Endpoints['exportChat']> = async (deps, { actor, query, request }) => {
-  const { filename, mediaType, chunks } = await exportConversation(deps, actor.id, query);
-  const whole = breakingOff(deps, chunks, request.outgoing);
+  return textFile(deps, await exportConversation(deps, actor.id, query), request.outgoing);
+};
+
+/** Text as it is made, to be saved by whoever asked. */
+export function textFile(deps: Needs, file: ConversationExport, outgoing: ServerResponse): Response {
+  const whole = breakingOff(deps, file.chunks, outgoing);
   return new Response(ReadableStream.from(whole).pipeThrough(new TextEncoderStream()), {
     headers: {
-      'content-type': `${mediaType}; charset=utf-8`,
-      'content-disposition': attachment(filename),
+      'content-type': `${file.mediaType}; charset=utf-8`,
+      'content-disposition': attachment(file.filename),
       'content-security-policy': "default-src 'none'; sandbox",
       'x-content-type-options': 'nosniff',
     },
   });
-};
+}
 
 /** A file that cannot be completed breaks its connection: nobody takes half of it for the whole, or an error for its end. */
 async function* breakingOff(

@@ -1,12 +1,21 @@
 import type { endpoints } from '@homeport/contracts/endpoints';
-import { ApiError } from '@homeport/contracts/errors';
 import type { Deps } from '../deps.ts';
 import type { Handler } from '../http/handler.ts';
+import { textFile } from './handlers.ts';
+import { readList, readOverview, readTurns } from './transcript.ts';
 
 type Endpoints = typeof endpoints;
 
-function notBuilt(): never {
-  throw new ApiError('not_found', 'Not built yet');
-}
-
-export const getInternalConversations: Handler<Deps, Endpoints['getInternalConversations']> = notBuilt;
+/** GET /api/internal/conversations: for the command-line tool in the caller's workspace. */
+export const getInternalConversations: Handler<Deps, Endpoints['getInternalConversations']> = async (
+  deps,
+  { actor, query, request },
+) => {
+  const { chatId, mode = 'overview', format = 'markdown', turn } = query;
+  const read = () => {
+    if (chatId === undefined) return readList(deps, actor.id, { ...query, format });
+    if (mode === 'overview') return readOverview(deps, actor.id, { chatId, format });
+    return readTurns(deps, actor.id, { chatId, format, turn: mode === 'turn' ? turn : undefined });
+  };
+  return textFile(deps, await read(), request.outgoing);
+};

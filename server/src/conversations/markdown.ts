@@ -7,6 +7,8 @@ export type ShownMessage = {
   status: MessageStatus;
   error: string | null;
   createdAt: Date;
+  /** Said where turns are numbered. */
+  turn?: number | undefined;
 };
 
 /** The heading of an exported conversation. */
@@ -22,7 +24,8 @@ export function markdownMessage(message: ShownMessage): string {
     const reason = message.error === null ? '' : `: ${inline(message.error)}`;
     blocks.push(`*(${message.status}${reason})*`);
   }
-  return `\n## ${who}, ${message.createdAt.toISOString()}\n\n${blocks.join('\n\n')}\n`;
+  const turn = message.turn === undefined ? '' : ` (turn ${message.turn})`;
+  return `\n## ${who}${turn}, ${message.createdAt.toISOString()}\n\n${blocks.join('\n\n')}\n`;
 }
 
 function markdownPart(part: MessagePart): string {
@@ -69,7 +72,7 @@ function quote(text: string): string {
 }
 
 /** One line, with the characters that mean something in Markdown or HTML escaped. */
-function inline(text: string): string {
+export function inline(text: string): string {
   return text
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim()

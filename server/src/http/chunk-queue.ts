@@ -17,36 +17,55 @@ export class ChunkQueue implements AsyncIterable<Buffer> {
 
   constructor(stream: Readable) {
     this.#stream = stream;
-    stream.on('data', (chunk: Buffer) => {
-      this.#chunks.push(chunk);
-      this.#waiting += chunk.length;
-      if (this.#waiting > maxWaiting) stream.pause();
-      this.#wake?.();
-    });
+    stream.on('data', this.#take);
     stream.on('end', () => {
       this.#isEnded = true;
       this.#wake?.();
     });
-    stream.on('error', (cause: unknown) => this.#fail(cause));
+    stream.on('error', (cause: unknown) => this.fail(cause));
     stream.on('close', () => {
-      if (!this.#isEnded) this.#fail(new Error('the stream was closed before its end'));
+      if (!this.#isEnded) this.fail(new Error('the stream was closed before its end'));
     });
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer, void, undefined> {
-    for (;;) {
-      this.#assertSound();
-      const chunks = this.#chunks;
-      this.#chunks = [];
-      this.#waiting = 0;
-      if (chunks.length === 0 && this.#isEnded) return;
-      if (this.#stream.isPaused()) this.#stream.resume();
-      for (const chunk of chunks) {
-        yield chunk;
+    try {
+      for (;;) {
         this.#assertSound();
+        const chunks = this.#chunks;
+        this.#chunks = [];
+        this.#waiting = 0;
+        if (chunks.length === 0 && this.#isEnded) return;
+        if (this.#stream.isPaused()) this.#stream.resume();
+        for (const chunk of chunks) {
+          yield chunk;
+          this.#assertSound();
+        }
+        if (chunks.length === 0) await this.#more();
       }
-      if (chunks.length === 0) await this.#more();
+    } finally {
+      this.#letGo();
     }
+  }
+
+  /** The consumer gets this instead of more chunks; the first cause counts. */
+  fail(cause: unknown): void {
+    this.#failure ??= { cause };
+    this.#letGo();
+    this.#wake?.();
+  }
+
+  readonly #take = (chunk: Buffer): void => {
+    this.#chunks.push(chunk);
+    this.#waiting += chunk.length;
+    if (this.#waiting > maxWaiting) this.#stream.pause();
+    this.#wake?.();
+  };
+
+  /** Nothing is gathered that nobody takes; the stream is left to whoever reads on. */
+  #letGo(): void {
+    this.#stream.off('data', this.#take);
+    this.#chunks = [];
   }
 
   #more(): Promise<void> {
@@ -60,10 +79,5 @@ export class ChunkQueue implements AsyncIterable<Buffer> {
 
   #assertSound(): void {
     if (this.#failure !== undefined) throw this.#failure.cause;
-  }
-
-  #fail(cause: unknown): void {
-    this.#failure ??= { cause };
-    this.#wake?.();
   }
 }

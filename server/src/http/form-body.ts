@@ -4,6 +4,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import type { z } from 'zod';
 import { isStorable } from '../json-fault.ts';
 import { ChunkQueue } from './chunk-queue.ts';
+import { discardRest, fileTooLarge, malformed, watchBody } from './incoming-body.ts';
 import { validate } from './validate.ts';
 
 /** A file of a form as it arrives. `filename` and `mediaType` are what the sender says. */
@@ -30,10 +31,6 @@ const maxFieldBytes = 16 * 1024;
 const maxNameLength = 100;
 /** Everything in a form but its file: fields, headers, boundaries. */
 const overhead = maxParts * (maxFieldBytes + 32 * 1024);
-const silenceMs = 60_000;
-/** What is still read and thrown away after a refusal, so that the client gets to see the answer. */
-const maxDiscarded = 64 * 1024 * 1024;
-const discardMs = 10_000;
 
 /** Checks type and declared size (contract section 1, order of checks). Throws `unsupported_media_type`, `payload_too_large`. */
 export function openForm<S extends z.ZodType>(
@@ -48,7 +45,7 @@ export function openForm<S extends z.ZodType>(
   }
   if (Number(incoming.headers['content-length'] ?? 0) > maxFileBytes + overhead) {
     discardRest(incoming);
-    throw tooLarge(maxFileBytes);
+    throw fileTooLarge(maxFileBytes);
   }
   return {
     async receive(sink) {
@@ -109,7 +106,7 @@ class FormReader<S extends z.ZodType, Taken> {
     parser.on('file', (name, stream, filename, encoding, mediaType) => {
       this.#part({ name, filename, encoding, mediaType }, stream);
     });
-    const stopWatching = this.#watch();
+    const stopWatching = watchBody(this.#incoming, (error) => this.#refuse(error));
     this.#incoming.pipe(parser);
     try {
       await Promise.race([finished, this.#refused.promise]);
@@ -128,21 +125,6 @@ class FormReader<S extends z.ZodType, Taken> {
 
   #refuse(error: unknown): void {
     this.#refused.reject(error);
-  }
-
-  /** A request that is cut or falls silent is refused. */
-  #watch(): () => void {
-    const incoming = this.#incoming;
-    const cut = (): void => {
-      if (!incoming.complete) this.#refuse(malformed('The request ended before its body was complete'));
-    };
-    const timer = setTimeout(cut, silenceMs);
-    const heard = (): void => void timer.refresh();
-    incoming.on('data', heard).on('close', cut).on('error', cut).on('aborted', cut);
-    return () => {
-      clearTimeout(timer);
-      incoming.off('data', heard).off('close', cut).off('error', cut).off('aborted', cut);
-    };
   }
 
   #part(
@@ -198,7 +180,7 @@ class FormReader<S extends z.ZodType, Taken> {
     stream.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size <= this.#maxFileBytes) return;
-      const error = tooLarge(this.#maxFileBytes);
+      const error = fileTooLarge(this.#maxFileBytes);
       this.#refuse(error);
       stream.destroy(error);
     });
@@ -220,22 +202,6 @@ class FormReader<S extends z.ZodType, Taken> {
   }
 }
 
-/** Reads on for a while without keeping anything: an answer in the middle of a request is lost if the connection breaks at once. */
-function discardRest(incoming: IncomingMessage): void {
-  if (incoming.complete || incoming.destroyed) return;
-  let left = maxDiscarded;
-  const { socket } = incoming;
-  const timer = setTimeout(() => socket.destroy(), discardMs).unref();
-  incoming.on('data', (chunk: Buffer) => {
-    left -= chunk.length;
-    if (left < 0) socket.destroy();
-  });
-  incoming.on('error', () => undefined);
-  incoming.once('close', () => clearTimeout(timer));
-  incoming.once('end', () => clearTimeout(timer));
-  incoming.resume();
-}
-
 function strictText(bytes: Buffer): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -243,14 +209,6 @@ function strictText(bytes: Buffer): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function tooLarge(maxBytes: number): ApiError {
-  return new ApiError('payload_too_large', `The file is larger than ${maxBytes} bytes`);
-}
-
-function malformed(message: string): ApiError {
-  return new ApiError('invalid_request', message, { details: [{ path: '', message }] });
 }
 
 function fieldError(name: string, message: string): ApiError {

@@ -1,5 +1,13 @@
 import type { ServerResponse } from 'node:http';
-import type { BodyOf, EndpointSpec, FormOf, ParamsOf, QueryOf, ResponseOf } from '@homeport/contracts/endpoint';
+import type {
+  BodyOf,
+  EndpointSpec,
+  FormOf,
+  HeadersOf,
+  ParamsOf,
+  QueryOf,
+  ResponseOf,
+} from '@homeport/contracts/endpoint';
 import type { User } from '@homeport/contracts/fields';
 import type { Form } from './form-body.ts';
 
@@ -11,6 +19,7 @@ export type HandlerInput<E extends EndpointSpec> = {
   actor: E['access'] extends 'public' ? undefined : E extends { publicWith: string } ? Actor | undefined : Actor;
   params: ParamsOf<E>;
   query: QueryOf<E>;
+  headers: HeadersOf<E>;
   body: BodyOf<E>;
   /** The body as one file, not read yet; undefined where the row has none. */
   upload: E extends { upload: true } ? Upload : undefined;

@@ -27,6 +27,7 @@ export function openapiDocument(
     components: {
       securitySchemes: {
         session: { type: 'apiKey', in: 'cookie', name: `${isSecure ? '__Secure-' : ''}homeport.session_token` },
+        workspace: { type: 'http', scheme: 'bearer', description: "The workspace's own token" },
       },
       schemas: { Error: errorSchema },
     },
@@ -56,15 +57,29 @@ function operation(name: string, spec: EndpointSpec): Json {
     operationId: name,
     summary: spec.summary,
     'x-access': spec.access,
-    ...(spec.access === 'public'
-      ? {}
-      : { security: [{ session: [] }, ...(spec.publicWith === undefined ? [] : [{}])] }),
-    parameters: [...parameters(spec.params, 'path'), ...parameters(spec.query, 'query')],
+    ...(spec.access === 'public' ? {} : { security: security(spec) }),
+    parameters: [
+      ...parameters(spec.params, 'path'),
+      ...parameters(spec.query, 'query'),
+      ...parameters(spec.headers, 'header'),
+    ],
     ...(spec.body === undefined ? {} : { requestBody: requestBody(spec.body, spec.bytes) }),
     ...(spec.form === undefined ? {} : { requestBody: formBody(spec.form) }),
+    ...(spec.upload === true ? { requestBody: uploadBody } : {}),
     responses: { ...failures(spec), [status]: success(spec), ...ranges(spec), ...others(spec) },
   };
 }
+
+function security({ access, publicWith }: EndpointSpec): Json[] {
+  if (access === 'workspace') return [{ workspace: [] }];
+  return [{ session: [] }, ...(publicWith === undefined ? [] : [{}])];
+}
+
+/** Any type is taken; this one says nothing about what is in it. */
+const uploadBody: Json = {
+  required: false,
+  content: { 'application/octet-stream': { schema: { type: 'string', contentMediaType: 'application/octet-stream' } } },
+};
 
 function requestBody(body: z.ZodType, types: readonly string[] = ['application/json']): Json {
   const required = !body.safeParse(undefined).success;
@@ -98,17 +113,21 @@ function jsonAnswer(schema: z.ZodType): Json {
 function ranges(spec: EndpointSpec): Json {
   if (spec.ranges !== true) return {};
   return {
-    206: { description: 'The bytes that Range asked for', content: { '*/*': {} } },
+    206: { description: 'The bytes that Range asked for', content: fileContent(spec) },
     304: { description: 'Not changed: If-None-Match names its ETag' },
     416: failure(['invalid_request']),
   };
+}
+
+function fileContent({ fileTypes = ['*/*'] }: EndpointSpec): Json {
+  return Object.fromEntries(fileTypes.map((type) => [type, {}]));
 }
 
 function success(spec: EndpointSpec): Json {
   if (spec.response === 'stream') {
     return { description: 'AI SDK UI message stream, version 1', content: { 'text/event-stream': {} } };
   }
-  if (spec.response === 'file') return { description: 'The file', content: { '*/*': {} } };
+  if (spec.response === 'file') return { description: 'The file', content: fileContent(spec) };
   return jsonAnswer(spec.response);
 }
 
@@ -122,6 +141,7 @@ export function documentedErrors(spec: EndpointSpec): ErrorCode[] {
   if (spec.access === 'mcp-editor') implied.push('mcp_settings_disabled');
   if (spec.method !== 'GET') implied.push('origin_not_allowed', 'storage_full');
   if (spec.body !== undefined || spec.form !== undefined) implied.push('unsupported_media_type', 'payload_too_large');
+  if (spec.upload === true) implied.push('payload_too_large');
   return [...new Set([...implied, ...(spec.errors ?? [])])];
 }
 
@@ -137,7 +157,7 @@ function failure(codes: readonly ErrorCode[]): Json {
   return { description: codes.join(', '), content: { 'application/json': { schema } } };
 }
 
-function parameters(schema: z.ZodObject | undefined, place: 'path' | 'query'): Json[] {
+function parameters(schema: z.ZodObject | undefined, place: 'path' | 'query' | 'header'): Json[] {
   if (schema === undefined) return [];
   const { properties, required } = schemaOf(schema, 'input');
   const names = Array.isArray(required) ? required : [];

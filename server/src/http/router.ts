@@ -11,9 +11,11 @@ import { errorResponse, toApiError } from './error-response.ts';
 import { type Form, openForm } from './form-body.ts';
 import { assertPermission, type Identify, identifyCaller, type Permissions } from './guard.ts';
 import { type Actor, Reply, type RequestFacts, streamed, type Upload } from './handler.ts';
+import { discardRest } from './incoming-body.ts';
 import { assertOrigin, type OriginRule } from './origin.ts';
 import { readJsonBody, readSentBytes } from './request-body.ts';
-import { pathObject, queryObject, validate } from './validate.ts';
+import { openUpload } from './upload-body.ts';
+import { headerObject, pathObject, queryObject, validate } from './validate.ts';
 
 export type AppEnvironment = { Bindings: HttpBindings };
 
@@ -23,6 +25,7 @@ export type ErasedInput = {
   actor: Actor | undefined;
   params: unknown;
   query: unknown;
+  headers: unknown;
   body: unknown;
   form: Form<unknown> | undefined;
   upload: Upload | undefined;
@@ -30,7 +33,7 @@ export type ErasedInput = {
 };
 
 export type RouterOptions = {
-  /** Bytes of the largest file in a form. */
+  /** Bytes of the largest file, in a form or as a body. */
   maxUploadBytes: number;
   identify: Identify;
   permissions: Permissions;
@@ -96,7 +99,8 @@ async function answer(
   } catch (error) {
     failure = toApiError(error);
     clientLeft = incoming.socket.destroyed && isAbort(error, request.signal);
-    if (failure.code === 'payload_too_large' && spec.form === undefined) headers.connection = 'close';
+    if (spec.upload === true) discardRest(incoming);
+    else if (failure.code === 'payload_too_large' && spec.form === undefined) headers.connection = 'close';
     response = outgoing.headersSent ? RESPONSE_ALREADY_SENT : errorResponse(failure, request.id, headers);
   }
   const answered = response === RESPONSE_ALREADY_SENT ? outgoing.statusCode : response.status;
@@ -122,6 +126,7 @@ async function parseInput(
   maxUploadBytes: number,
 ): Promise<ErasedInput> {
   const form = spec.form === undefined ? undefined : openForm(context.env.incoming, spec.form, maxUploadBytes);
+  const upload = spec.upload === true ? openUpload(context.env.incoming, maxUploadBytes) : undefined;
   const maxBytes = spec.bodyBytes ?? limits.jsonBodyBytes;
   const asSent = spec.bytes === undefined ? undefined : await readSentBytes(context.env.incoming, spec.bytes, maxBytes);
   const sent =
@@ -130,9 +135,11 @@ async function parseInput(
     actor,
     params: spec.params === undefined ? undefined : validate(spec.params, pathObject(context.req.param())),
     query: spec.query === undefined ? undefined : validate(spec.query, queryObject(request.url.searchParams)),
+    headers:
+      spec.headers === undefined ? undefined : validate(spec.headers, headerObject(context.env.incoming.headers)),
     body: asSent ?? (spec.body === undefined ? undefined : validate(spec.body, sent)),
     form,
-    upload: undefined,
+    upload,
     request,
   };
 }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { ApiError, type FieldError } from '@homeport/contracts/errors';
 import type { z } from 'zod';
 import { isStorable } from '../json-fault.ts';
@@ -39,6 +40,15 @@ export function queryObject(parameters: URLSearchParams): Record<string, string>
     query[name] ??= value;
   }
   return query;
+}
+
+/** Request headers for their schema; repeated ones are joined, as HTTP says. */
+export function headerObject(headers: IncomingHttpHeaders): Record<string, string> {
+  const entries = Object.entries(headers).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.join(', ') : value,
+  ]);
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
 /** Path parameters, decoded, for their schema. */

@@ -1,0 +1,48 @@
+import type { IncomingMessage } from 'node:http';
+import { ApiError } from '@homeport/contracts/errors';
+
+/** What bodies that are read as they arrive have in common: forms and uploads. */
+
+/** A sender that says nothing for this long has gone. */
+const silenceMs = 60_000;
+/** What is still read and thrown away after a refusal, so that the client gets to see the answer. */
+const maxDiscarded = 64 * 1024 * 1024;
+const discardMs = 10_000;
+
+/** Calls `refuse` when the request is cut or falls silent before its body is complete; returns what ends the watch. */
+export function watchBody(incoming: IncomingMessage, refuse: (error: ApiError) => void): () => void {
+  const cut = (): void => {
+    if (!incoming.complete) refuse(malformed('The request ended before its body was complete'));
+  };
+  const timer = setTimeout(cut, silenceMs);
+  const heard = (): void => void timer.refresh();
+  incoming.on('data', heard).on('close', cut).on('error', cut).on('aborted', cut);
+  return () => {
+    clearTimeout(timer);
+    incoming.off('data', heard).off('close', cut).off('error', cut).off('aborted', cut);
+  };
+}
+
+/** Reads on for a while without keeping anything: an answer in the middle of a request is lost if the connection breaks at once. */
+export function discardRest(incoming: IncomingMessage): void {
+  if (incoming.complete || incoming.destroyed) return;
+  let left = maxDiscarded;
+  const { socket } = incoming;
+  const timer = setTimeout(() => socket.destroy(), discardMs).unref();
+  incoming.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) socket.destroy();
+  });
+  incoming.on('error', () => undefined);
+  incoming.once('close', () => clearTimeout(timer));
+  incoming.once('end', () => clearTimeout(timer));
+  incoming.resume();
+}
+
+export function fileTooLarge(maxBytes: number): ApiError {
+  return new ApiError('payload_too_large', `The file is larger than ${maxBytes} bytes`);
+}
+
+export function malformed(message: string): ApiError {
+  return new ApiError('invalid_request', message, { details: [{ path: '', message }] });
+}

@@ -1,0 +1,30 @@
+import type { IncomingMessage } from 'node:http';
+import { ChunkQueue } from './chunk-queue.ts';
+import type { Upload } from './handler.ts';
+import { fileTooLarge, malformed, watchBody } from './incoming-body.ts';
+
+/**
+ * A body that is one file of any type, not read yet. Throws `payload_too_large` by its declared size. Whoever reads the bytes
+ * gets that too once there are more of them, and `invalid_request` when the request is cut or falls silent.
+ */
+export function openUpload(incoming: IncomingMessage, maxBytes: number): Upload {
+  if (Number(incoming.headers['content-length'] ?? 0) > maxBytes) throw fileTooLarge(maxBytes);
+  return { mediaType: incoming.headers['content-type'], bytes: receive(incoming, maxBytes) };
+}
+
+async function* receive(incoming: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer, void, undefined> {
+  if (incoming.destroyed && !incoming.complete) throw malformed('The request ended before its body was complete');
+  // Before the queue's own listeners: what is said about a cut request is the first cause.
+  const stopWatching = watchBody(incoming, (error) => queue.fail(error));
+  const queue = new ChunkQueue(incoming);
+  let size = 0;
+  try {
+    for await (const chunk of queue) {
+      size += chunk.length;
+      if (size > maxBytes) throw fileTooLarge(maxBytes);
+      yield chunk;
+    }
+  } finally {
+    stopWatching();
+  }
+}
