@@ -55,10 +55,26 @@ test('each operation tells its parameters, body, answers and errors', () => {
       inPath.every((parameter: Json) => parameter.required === true),
       where,
     );
-    assert.equal(operation.requestBody !== undefined, (spec.body ?? spec.form) !== undefined, where);
-    const types = spec.form === undefined ? (spec.bytes ?? ['application/json']) : ['multipart/form-data'];
-    if (operation.requestBody !== undefined) assert.deepEqual(Object.keys(operation.requestBody.content), types, where);
+    const types = bodyTypes(spec);
+    assert.deepEqual(Object.keys(operation.requestBody?.content ?? {}), types, where);
     assert.equal(operation.security !== undefined, spec.access !== 'public', where);
+    if (operation.security !== undefined) {
+      assert.deepEqual(
+        Object.keys(operation.security[0]),
+        [spec.access === 'workspace' ? 'workspace' : 'session'],
+        where,
+      );
+    }
+    const inHeader = operation.parameters.filter((parameter: Json) => parameter.in === 'header');
+    assert.deepEqual(
+      inHeader.map((parameter: Json) => [parameter.name, parameter.required]),
+      Object.keys(spec.headers?.shape ?? {}).map((name) => [name, true]),
+      where,
+    );
+    if (spec.fileTypes !== undefined) {
+      assert.deepEqual(Object.keys(operation.responses[spec.status ?? 200].content), spec.fileTypes, where);
+    }
+    if (types.length > 0) assert.ok('413' in operation.responses, where);
     const statuses = [spec.status ?? 200, ...Object.keys(spec.others ?? {}).map(Number)];
     for (const status of statuses) assert.ok(String(status) in operation.responses, `${where} ${status}`);
     for (const code of [...(spec.errors ?? []), 'invalid_request', 'internal_error'] as const) {
@@ -66,6 +82,12 @@ test('each operation tells its parameters, body, answers and errors', () => {
     }
   }
 });
+
+function bodyTypes(spec: EndpointSpec): readonly string[] {
+  if (spec.upload === true) return ['application/octet-stream'];
+  if (spec.form !== undefined) return ['multipart/form-data'];
+  return spec.body === undefined ? [] : (spec.bytes ?? ['application/json']);
+}
 
 test('a required body is told as required, an optional one is not', () => {
   for (const spec of table.filter(({ body }) => body !== undefined)) {
