@@ -11,6 +11,18 @@ const daemon: Daemon = { config: readConfig(), activity: trackActivity(), log };
 // Loaded when first asked for: an idle daemon holds little memory, and starts the sooner.
 const routes: Route[] = [
   { method: '*', path: /^\/v1\/files(?:\/.*)?$/, handler: files },
+  { method: 'POST', path: /^\/v1\/exec$/, handler: async (exchange) => (await exec()).postExec(exchange) },
+  { method: 'GET', path: /^\/v1\/processes$/, handler: async (exchange) => (await exec()).getProcesses(exchange) },
+  {
+    method: 'GET',
+    path: /^\/v1\/processes\/([^/]+)\/output$/,
+    handler: async (exchange, id = '') => (await exec()).getOutput(exchange, id),
+  },
+  {
+    method: 'POST',
+    path: /^\/v1\/processes\/([^/]+)\/signal$/,
+    handler: async (exchange, id = '') => (await exec()).postSignal(exchange, id),
+  },
   { method: 'POST', path: /^\/v1\/shutdown$/, handler: shutdown },
 ];
 
@@ -36,13 +48,22 @@ async function files(exchange: Exchange): Promise<void> {
   await handleFiles(exchange, daemon);
 }
 
+type Exec = ReturnType<typeof import('./exec/requests.ts').createExec>;
+let madeExec: Exec | undefined;
+
+async function exec(): Promise<Exec> {
+  const { createExec } = await import('./exec/requests.ts');
+  madeExec ??= createExec(daemon);
+  return madeExec;
+}
+
 function shutdown(exchange: Exchange): void {
   exchange.response.on('close', end);
   sendJson(exchange, 200, { ok: true });
 }
 
-/** What runs ends with the sandbox; where there is none, its group leaders get the signal. */
 function end(): void {
+  madeExec?.endAll();
   process.exit(0);
 }
 

@@ -1,0 +1,206 @@
+import type { ChildProcess } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import type { ExecEvent, ExecRequest, ProcessState } from '@homeport/contracts/daemon';
+import { openLog } from './output-log.ts';
+import type { Reader } from './reader.ts';
+import { type Signal, startSupervised } from './supervisor.ts';
+
+/** Text of this many bytes is at most 32 KiB, even when each byte becomes U+FFFD. */
+const pieceBytes = 10_000;
+/** How long what escaped the supervisor may hold the output open. */
+const lateOutputMs = 2_000;
+const commandShownMax = 1_000;
+
+type Start = {
+  request: ExecRequest;
+  /** Where it runs, as a path that cannot be exchanged. */
+  cwd: string;
+  home: string;
+  environment: Record<string, string>;
+  onEnd: (command: Command) => void;
+};
+type Exit = Extract<ExecEvent, { type: 'exit' }>;
+
+/** One command from its start until nobody asks for it any more. */
+export class Command {
+  readonly request: ExecRequest;
+  readonly pid: number;
+  readonly #log: ReturnType<typeof openLog>;
+  readonly #signal: (name: Signal) => void;
+  readonly #child: ChildProcess;
+  readonly #startedAt = new Date();
+  readonly #began = performance.now();
+  readonly #readers = new Set<Reader>();
+  readonly #onEnd: (command: Command) => void;
+  #exit: Exit | undefined;
+  #timedOut = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** Throws what the system says when no process can be started. */
+  constructor({ request, cwd, home, environment, onEnd }: Start) {
+    this.request = request;
+    this.#onEnd = onEnd;
+    const { id, command, background: keep = false, timeoutMs } = request;
+    const { child, signal } = startSupervised({ id, command, cwd, environment, keep });
+    this.#child = child;
+    this.#signal = signal;
+    this.pid = child.pid ?? 0;
+    this.#log = openLog(home, id);
+    child.on('error', () => this.#finish(null, null));
+    if (child.pid === undefined) return;
+    this.#pump(child.stdout, 'stdout');
+    this.#pump(child.stderr, 'stderr');
+    child.on('exit', () => this.#endLateOutput());
+    child.on('close', (code, name) => this.#finish(code, name));
+    const limit = timeoutMs ?? (keep ? undefined : defaultTimeoutMs);
+    if (limit !== undefined) this.#timer = setTimeout(() => this.#timeOut(), limit);
+  }
+
+  get isRunning(): boolean {
+    return this.#exit === undefined;
+  }
+
+  get startedMs(): number {
+    return this.#startedAt.getTime();
+  }
+
+  get state(): ProcessState {
+    const { id, command, background = false } = this.request;
+    return {
+      id,
+      command: command.slice(0, commandShownMax).toWellFormed(),
+      pid: this.pid,
+      background,
+      running: this.isRunning,
+      startedAt: this.#startedAt.toISOString(),
+      exitCode: this.#exit?.exitCode ?? null,
+      signal: this.#exit?.signal ?? null,
+      outputBytes: this.#log.totalBytes,
+      logPath: this.#logPath,
+    };
+  }
+
+  get started(): ExecEvent {
+    return { type: 'start', id: this.request.id, pid: this.pid, logPath: this.#logPath };
+  }
+
+  get #logPath(): string {
+    return `~/.workspace/exec/${this.request.id}.log`;
+  }
+
+  signal(name: Signal): void {
+    if (this.isRunning) this.#signal(name);
+  }
+
+  /** Sends everything from byte `from` on, then what comes, until the command has ended or the reader is gone. */
+  async follow(reader: Reader, from: number): Promise<void> {
+    let next = from;
+    let decoder = new StringDecoder('utf8');
+    while (reader.isOpen && next < this.#log.totalBytes) {
+      const { at, bytes } = await this.#log.read(next, pieceBytes);
+      if (bytes.length === 0) break;
+      if (at !== next) decoder = new StringDecoder('utf8');
+      next = at + bytes.length;
+      reader.send(textEvents('stdout', decoder.write(bytes)));
+      await reader.drained();
+    }
+    // Nothing was awaited since the log's end was reached: not a byte is lost in between. What a character begun there becomes is
+    // sent to those who follow.
+    if (this.#exit !== undefined) reader.send(textEvents('stdout', decoder.end()));
+    this.attach(reader);
+  }
+
+  /** Sends what comes from now on. */
+  attach(reader: Reader): void {
+    if (this.#exit !== undefined) this.#sendExit(reader, this.#exit);
+    else if (reader.isOpen) this.#readers.add(reader);
+  }
+
+  /** A reader is gone; a command in the foreground that nobody reads any more is of use to nobody. */
+  detach(reader: Reader): void {
+    if (!this.#readers.delete(reader)) return;
+    if (this.#readers.size === 0 && this.request.background !== true) this.signal('SIGTERM');
+  }
+
+  /** Nobody can ask for its output any more. */
+  forget(): void {
+    this.#log.close();
+  }
+
+  #pump(stream: Readable | null, type: 'stdout' | 'stderr'): void {
+    if (stream === null) return;
+    const decoder = new StringDecoder('utf8');
+    stream.on('error', () => undefined);
+    stream.on('data', (chunk: Buffer) => {
+      this.#log.append(chunk);
+      if (this.#readers.size === 0) return void decoder.write(chunk);
+      this.#send(
+        type,
+        pieces(chunk).map((piece) => decoder.write(piece)),
+      );
+      this.#waitForReaders();
+    });
+    stream.on('end', () => this.#send(type, [decoder.end()]));
+  }
+
+  #send(type: 'stdout' | 'stderr', texts: string[]): void {
+    const events = texts.flatMap((text) => textEvents(type, text));
+    if (events.length > 0) for (const reader of this.#readers) reader.send(events);
+  }
+
+  /** A command writes no faster than its slowest reader reads. */
+  #waitForReaders(): void {
+    const slow = [...this.#readers].filter((reader) => !reader.isReady);
+    const { stdout, stderr } = this.#child;
+    if (slow.length === 0 || stdout === null || stdout.isPaused()) return;
+    stdout.pause();
+    stderr?.pause();
+    void Promise.all(slow.map((reader) => reader.drained())).then(() => {
+      stdout.resume();
+      stderr?.resume();
+    });
+  }
+
+  #timeOut(): void {
+    this.#timedOut = true;
+    this.signal('SIGTERM');
+  }
+
+  #endLateOutput(): void {
+    setTimeout(() => {
+      if (!this.isRunning) return;
+      const { stdout, stderr } = this.#child;
+      if (stdout?.isPaused()) return this.#endLateOutput();
+      stdout?.destroy();
+      stderr?.destroy();
+    }, lateOutputMs);
+  }
+
+  #finish(exitCode: number | null, signal: string | null): void {
+    if (this.#exit !== undefined) return;
+    clearTimeout(this.#timer);
+    const { totalBytes: outputBytes, omittedBytes } = this.#log;
+    const durationMs = Math.round(performance.now() - this.#began);
+    this.#exit = { type: 'exit', exitCode, signal, timedOut: this.#timedOut, durationMs, outputBytes, omittedBytes };
+    for (const reader of this.#readers) this.#sendExit(reader, this.#exit);
+    this.#readers.clear();
+    this.#onEnd(this);
+  }
+
+  #sendExit(reader: Reader, exit: Exit): void {
+    reader.send([exit]);
+    reader.end();
+  }
+}
+
+const defaultTimeoutMs = 120_000;
+
+function pieces(chunk: Buffer): Buffer[] {
+  const count = Math.ceil(chunk.length / pieceBytes);
+  return Array.from({ length: count }, (_, index) => chunk.subarray(index * pieceBytes, (index + 1) * pieceBytes));
+}
+
+function textEvents(type: 'stdout' | 'stderr', data: string): ExecEvent[] {
+  return data === '' ? [] : [{ type, data }];
+}

@@ -1,0 +1,92 @@
+import type { ExecRequest } from '@homeport/contracts/daemon';
+import { DaemonError } from '../daemon-error.ts';
+import type { Daemon } from '../state.ts';
+import { Command } from './command.ts';
+import { removeOldLogs } from './output-log.ts';
+import { openWorkingFolder } from './working-folder.ts';
+
+const runningMax = 32;
+const keptMax = 100;
+const keptMs = 5 * 60_000;
+/** A command in the background keeps the workspace from being idle for so long. */
+const activeBackgroundMs = 2 * 60 * 60_000;
+const logsRemovedEvery = 50;
+
+/** The commands that run, and those that ended in the last 5 minutes. */
+export class Commands {
+  readonly #daemon: Daemon;
+  readonly #commands = new Map<string, Command>();
+  #startedCount = 0;
+
+  constructor(daemon: Daemon) {
+    this.#daemon = daemon;
+  }
+
+  /** The command with the request's id: the one that there is, where it was asked for in the same words, or a new one. */
+  start(request: ExecRequest): { command: Command; isNew: boolean } {
+    const known = this.#commands.get(request.id);
+    if (known !== undefined) {
+      if (isSame(known.request, request)) return { command: known, isNew: false };
+      throw new DaemonError('invalid_request', 'Another command has this id');
+    }
+    const running = this.list().filter((command) => command.isRunning);
+    if (running.length >= runningMax) throw new DaemonError('busy', `${runningMax} commands run already`);
+    return { command: this.#start(request), isNew: true };
+  }
+
+  list(): Command[] {
+    return [...this.#commands.values()];
+  }
+
+  get(id: string): Command {
+    const command = this.#commands.get(id);
+    if (command === undefined) throw new DaemonError('not_found', 'No such process');
+    return command;
+  }
+
+  #start(request: ExecRequest): Command {
+    const { config, activity, log } = this.#daemon;
+    if (this.#startedCount++ % logsRemovedEvery === 0) void removeOldLogs(config.home);
+    const folder = openWorkingFolder(config.home, request.cwd);
+    const endActivity = activity.begin('processes');
+    const timer = request.background ? setTimeout(endActivity, activeBackgroundMs).unref() : undefined;
+    const onEnd = (command: Command): void => {
+      clearTimeout(timer);
+      endActivity();
+      this.#keepForAWhile(command);
+    };
+    try {
+      const { home, commandEnvironment: environment } = config;
+      const command = new Command({ request, cwd: folder.path, home, environment, onEnd });
+      this.#commands.set(request.id, command);
+      return command;
+    } catch (error) {
+      endActivity();
+      log('a command could not be started', error);
+      throw new DaemonError('busy', 'No process can be started: too many run, or too little memory is left');
+    } finally {
+      folder.close();
+    }
+  }
+
+  #keepForAWhile(command: Command): void {
+    const ended = this.list().filter((candidate) => !candidate.isRunning);
+    for (const old of ended.slice(0, Math.max(0, ended.length - keptMax))) this.#forget(old);
+    setTimeout(() => this.#forget(command), keptMs).unref();
+  }
+
+  #forget(command: Command): void {
+    if (this.#commands.get(command.request.id) !== command) return;
+    this.#commands.delete(command.request.id);
+    command.forget();
+  }
+}
+
+function isSame(a: ExecRequest, b: ExecRequest): boolean {
+  return (
+    a.command === b.command &&
+    a.cwd === b.cwd &&
+    a.timeoutMs === b.timeoutMs &&
+    (a.background ?? false) === (b.background ?? false)
+  );
+}

@@ -1,0 +1,70 @@
+import type { ServerResponse } from 'node:http';
+import type { ExecEvent } from '@homeport/contracts/daemon';
+import type { Exchange } from '../http.ts';
+
+const pingMs = 15_000;
+/** Whoever takes nothing for this long is as good as gone. */
+const stalledMs = 30_000;
+
+/** One NDJSON answer. It never buffers more than one piece: whoever writes asks `isReady` and waits for `drained` first. */
+export class Reader {
+  readonly #response: ServerResponse;
+  readonly #ping: NodeJS.Timeout;
+  #stalled: NodeJS.Timeout | undefined;
+  #isReady = true;
+  #isOpen = true;
+  #wake: (() => void)[] = [];
+
+  constructor({ response }: Exchange, onGone: () => void) {
+    this.#response = response;
+    response.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' });
+    response.on('drain', () => this.#drain());
+    response.on('close', () => {
+      this.#close();
+      onGone();
+    });
+    this.#ping = setInterval(() => this.#isReady && this.send([{ type: 'ping' }]), pingMs).unref();
+    if (response.destroyed) this.#close();
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Whether everything sent so far left this process, or nobody waits for it. */
+  get isReady(): boolean {
+    return this.#isReady || !this.#isOpen;
+  }
+
+  send(events: ExecEvent[]): void {
+    if (!this.#isOpen || events.length === 0) return;
+    const lines = events.map((event) => `${JSON.stringify(event)}\n`).join('');
+    if (this.#response.write(lines) || !this.#isReady) return;
+    this.#isReady = false;
+    this.#stalled = setTimeout(() => this.#response.destroy(), stalledMs);
+  }
+
+  /** Resolves once `isReady`. */
+  async drained(): Promise<void> {
+    if (this.isReady) return;
+    await new Promise<void>((resolve) => this.#wake.push(resolve));
+  }
+
+  end(): void {
+    if (!this.#isOpen) return;
+    clearInterval(this.#ping);
+    this.#response.end();
+  }
+
+  #drain(): void {
+    clearTimeout(this.#stalled);
+    this.#isReady = true;
+    for (const wake of this.#wake.splice(0)) wake();
+  }
+
+  #close(): void {
+    this.#isOpen = false;
+    clearInterval(this.#ping);
+    this.#drain();
+  }
+}

@@ -1,0 +1,81 @@
+import type { ExecRequest, ProcessState } from '@homeport/contracts/daemon';
+import { DaemonError } from '../daemon-error.ts';
+import { type Exchange, readJson, sendJson } from '../http.ts';
+import type { Daemon } from '../state.ts';
+import { Commands } from './commands.ts';
+import { Reader } from './reader.ts';
+import { type Signal, signals } from './supervisor.ts';
+
+const bodyMaxBytes = 1024 * 1024;
+const commandMaxChars = 128 * 1024;
+
+/** The endpoints of commands; made when the first of them is asked for. */
+export function createExec(daemon: Daemon) {
+  const commands = new Commands(daemon);
+  return {
+    async postExec(exchange: Exchange): Promise<void> {
+      const request = parseExec(await readJson(exchange, bodyMaxBytes));
+      if (exchange.signal.aborted) return;
+      const { command, isNew } = commands.start(request);
+      const reader = new Reader(exchange, () => command.detach(reader));
+      reader.send([command.started]);
+      if (request.background) return reader.end();
+      if (isNew) command.attach(reader);
+      else await command.follow(reader, 0);
+    },
+
+    getProcesses(exchange: Exchange): void {
+      const processes: ProcessState[] = commands.list().map((command) => command.state);
+      sendJson(exchange, 200, { processes });
+    },
+
+    async getOutput(exchange: Exchange, id: string): Promise<void> {
+      const from = exchange.query.get('after') ?? '0';
+      if (!/^\d{1,15}$/.test(from)) throw new DaemonError('invalid_request', 'after is a number of bytes');
+      const command = commands.get(id);
+      const reader = new Reader(exchange, () => command.detach(reader));
+      reader.send([command.started]);
+      await command.follow(reader, Number(from));
+    },
+
+    async postSignal(exchange: Exchange, id: string): Promise<void> {
+      const { signal } = await readJson(exchange, bodyMaxBytes);
+      if (!isSignal(signal)) throw new DaemonError('invalid_request', `signal is one of ${signals.join(', ')}`);
+      const command = commands.get(id);
+      command.signal(signal);
+      sendJson(exchange, 200, { process: command.state });
+    },
+
+    /** Kills everything that runs; for the daemon's end. */
+    endAll(): void {
+      for (const command of commands.list()) command.signal('SIGKILL');
+    },
+  };
+}
+
+function isSignal(value: unknown): value is Signal {
+  return signals.some((name) => name === value);
+}
+
+/** The body of POST /v1/exec; what it says of each field is what contracts/src/daemon.ts says. */
+function parseExec(body: Record<string, unknown>): ExecRequest {
+  const { id, command, cwd, timeoutMs, background, ...rest } = body;
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) throw invalid(`There is no field ${unknown.slice(0, 100)}`);
+  if (typeof id !== 'string' || !/^[A-Za-z0-9_-]{1,128}$/.test(id)) throw invalid('id is 1 to 128 of A-Z a-z 0-9 _ -');
+  if (typeof command !== 'string' || command === '' || command.length > commandMaxChars || command.includes('\0')) {
+    throw invalid(`command is a text of 1 to ${commandMaxChars} characters without NUL`);
+  }
+  if (cwd !== undefined && typeof cwd !== 'string') throw invalid('cwd is a path');
+  if (timeoutMs !== undefined && !isTimeout(timeoutMs)) throw invalid('timeoutMs is a whole number from 1 to 3600000');
+  if (background !== undefined && typeof background !== 'boolean') throw invalid('background is true or false');
+  return { id, command, cwd, timeoutMs, background };
+}
+
+function isTimeout(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 3_600_000;
+}
+
+function invalid(message: string): DaemonError {
+  return new DaemonError('invalid_request', message);
+}

@@ -1,0 +1,159 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { Writable } from 'node:stream';
+
+/**
+ * The parent of one command. As its subreaper (prctl 36) every descendant stays below it, also those that left group, session and
+ * environment behind, so it can end them all: TERM asks them and kills what is left after 2 s, ALRM kills at once, and the daemon's own
+ * death (prctl 1) does the same. A foreground command's end ends what it left running; a kept one (`$keep`) lives as long as any of them.
+ * Stopping all before killing any is what a storm of forks cannot outrun. Exits as the command did.
+ */
+const script = String.raw`
+$/ = undef;
+my ($prctl, $keep, @command) = @ARGV;
+my ($main, $status, $asked) = (0, 0, 0);
+sub tree {
+  my (%below, @all);
+  opendir my $proc, '/proc' or return;
+  for my $id (grep { /^\d+$/ } readdir $proc) {
+    open my $file, '<', "/proc/$id/stat" or next;
+    my $text = <$file>;
+    push @{$below{$2}}, $id if defined $text and $text =~ /.*\) (\S) (\d+)/s and $1 ne 'Z';
+  }
+  my @next = ($$);
+  while (@next) { my $found = $below{shift @next} or next; push @all, @$found; push @next, @$found }
+  return @all;
+}
+sub pause { select undef, undef, undef, shift }
+sub reap { my $id; while (($id = waitpid -1, 1) > 0) { $status = $? if $id == $main } return $id < 0 }
+sub slay {
+  for (1 .. 400) {
+    my %stopped;
+    for (1 .. 200) { my @new = grep { !$stopped{$_}++ } tree() or last; kill 'STOP', @new }
+    %stopped or last;
+    kill 'KILL', keys %stopped;
+    reap(); pause(.005);
+  }
+}
+sub leave {
+  for (1 .. 25) { return if reap(); pause(.02) }
+  my @left = tree() or return;
+  print STDERR '[' . @left . " left running by the command: ended. Run it in the background to keep it]\n" unless $asked;
+  kill 'TERM', @left;
+  for (1 .. 100) { return if reap(); pause(.02) }
+  slay();
+}
+$SIG{ALRM} = sub { slay() };
+$SIG{TERM} = sub { return if $asked++; kill 'TERM', tree(); alarm 2 };
+for my $name (qw(INT HUP QUIT USR1 USR2)) { $SIG{$name} = sub { kill $name, -$main if $main } }
+syscall $prctl + 0, 36, 1, 0, 0, 0;
+syscall $prctl + 0, 1, 14, 0, 0, 0;
+if (open my $file, '>', '/proc/self/oom_score_adj') { print $file 500 }
+$main = fork;
+if (!defined $main) { print STDERR "cannot start a process: $!\n"; exit 126 }
+if ($main == 0) { setpgrp 0, 0; exec { $command[0] } @command; exit 127 }
+setpgrp $main, $main;
+while ((my $id = waitpid -1, 0) > 0) { if ($id == $main) { $status = $?; leave() unless $keep } }
+alarm 0;
+if (my $signal = $status & 127) { $SIG{$_} = 'DEFAULT' for keys %SIG; kill $signal, $$; pause(1) }
+exit $status >> 8;
+`;
+
+const perl = '/usr/bin/perl';
+const prctl: Partial<Record<NodeJS.Architecture, number>> = { x64: 157, arm64: 167 };
+/** A variable of every command with its process's id: without perl it is how descendants are found. */
+const marker = 'HOMEPORT_PROCESS';
+const graceMs = 2_000;
+
+/** What POST /v1/processes/:id/signal may send. */
+export const signals = ['SIGTERM', 'SIGKILL', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
+export type Signal = (typeof signals)[number];
+
+export type Supervised = {
+  child: ChildProcess;
+  /** SIGTERM and SIGKILL mean the whole tree, SIGTERM with SIGKILL after 2 s; others go to the command's group. */
+  signal(name: Signal): void;
+};
+
+type Start = { id: string; command: string; cwd: string; environment: Record<string, string>; keep: boolean };
+
+/** Starts `bash -c command` with everything it will ever start in hand. Throws what the system says when it cannot. */
+export function startSupervised({ id, command, cwd, environment, keep }: Start): Supervised {
+  const number = prctl[process.arch];
+  const hasPerl = number !== undefined && existsSync(perl);
+  const shell = shellOf(command);
+  const [file = '', ...args] = hasPerl ? [perl, '-e', script, String(number), keep ? '1' : '', ...shell] : shell;
+  const child = spawn(file, args, {
+    cwd,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', ...(isLong(command) ? (['pipe'] as const) : [])],
+    env: { ...environment, [marker]: id },
+  });
+  const input = child.stdio[3];
+  if (input instanceof Writable) input.on('error', () => undefined).end(command);
+  let hasExited = false;
+  child.once('exit', () => {
+    hasExited = true;
+    if (!hasPerl && !keep) signalMarked(id, 'SIGKILL');
+  });
+  const signalOne = (pid: number, name: NodeJS.Signals): void => {
+    if (!hasExited) trySignal(pid, name);
+  };
+  const signal = (name: Signal): void => {
+    const { pid } = child;
+    if (pid === undefined) return;
+    if (hasPerl) {
+      signalOne(pid, name === 'SIGKILL' ? 'SIGALRM' : name);
+      if (name === 'SIGKILL') after(graceMs, () => hasExited || endMarked(id, pid));
+      if (name === 'SIGTERM') after(2 * graceMs, () => hasExited || endMarked(id, pid));
+      return;
+    }
+    signalOne(-pid, name);
+    if (name === 'SIGKILL') signalMarked(id, name);
+    if (name === 'SIGTERM') after(graceMs, () => endMarked(id, pid));
+  };
+  return { child, signal };
+}
+
+/** One argument of a program is at most 128 KiB: a longer command comes through descriptor 3. */
+function isLong(command: string): boolean {
+  return Buffer.byteLength(command) > 100_000;
+}
+
+function shellOf(command: string): string[] {
+  const read = 'IFS= read -r -d "" command <&3; exec 3<&-; eval "$command"';
+  return ['/bin/bash', '-c', isLong(command) ? read : command];
+}
+
+function after(milliseconds: number, work: () => void): void {
+  setTimeout(work, milliseconds).unref();
+}
+
+function trySignal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It is gone.
+  }
+}
+
+/** The last resort: the group and all that still carry the marker. */
+function endMarked(id: string, pid: number): void {
+  trySignal(-pid, 'SIGKILL');
+  signalMarked(id, 'SIGKILL');
+}
+
+function signalMarked(id: string, name: NodeJS.Signals): void {
+  const text = `${marker}=${id}`;
+  for (const pid of readdirSync('/proc')) {
+    if (/^\d+$/.test(pid) && environmentOf(pid).split('\0').includes(text)) trySignal(Number(pid), name);
+  }
+}
+
+function environmentOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1');
+  } catch {
+    return '';
+  }
+}
