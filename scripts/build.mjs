@@ -57,8 +57,8 @@ async function buildServer() {
     sourcemap: 'linked',
     sourcesContent: false,
     legalComments: 'none',
-    // Optional native driver and a runtime that is not ours: pg asks for them and does without.
-    external: ['pg-native', 'cloudflare:sockets'],
+    // Optional native parts and a runtime that is not ours: pg and dockerode ask for them and do without.
+    external: ['pg-native', 'cloudflare:sockets', 'cpu-features', '*.node'],
     logLevel: 'warning',
   });
   await Promise.all(names.map((name) => writeFile(join(out, `${name}.mjs`), starter(name))));

@@ -147,6 +147,22 @@ export const settingTable = {
   workspaceProcesses: integer('WORKSPACE_PROCESSES', 512, 32, 65_536, {
     about: 'The processes and threads of one workspace.',
   }),
+  workspaceImage: text('WORKSPACE_IMAGE', 'homeport-workspace:latest', {
+    about:
+      'With `docker` and `kubernetes`: the image of workspaces, made from `deploy/workspace/`. It is never pulled by Homeport itself.',
+    takes: 'the name of an image',
+  }),
+  workspaceDockerHost: text('WORKSPACE_DOCKER_HOST', 'unix:///var/run/docker.sock', {
+    about: 'With `docker`: where the engine answers. Whoever reaches it is root on its machine (docs/security.md).',
+    takes: 'unix:///path or tcp://host:port',
+    valid: (given) => parseDockerHost(given) !== undefined,
+  }),
+  workspaceDockerRuntime: optional('WORKSPACE_DOCKER_RUNTIME', {
+    about: 'With `docker`: the OCI runtime of workspaces, such as `runsc` of gVisor. The engine must know it.',
+    takes: 'the name of a runtime',
+    defaultText: "unset: the engine's own default",
+    valid: (given) => /^[\w.-]{1,64}$/.test(given),
+  }),
   metricsToken: optional('METRICS_TOKEN', {
     about: 'Opens `GET /metrics` to whoever sends it as a bearer token. Without it there is nothing at that address.',
     takes: 'a text without spaces',
@@ -191,8 +207,13 @@ function integer(
   return { name, about, takes, defaultText: `\`${fallback}\``, secret: false, fallback, parse };
 }
 
-function text(name: string, fallback: string, facts: Facts): Setting<string> {
-  return { name, ...facts, defaultText: `\`${fallback}\``, secret: false, fallback, parse: (given) => given };
+function text(
+  name: string,
+  fallback: string,
+  { valid = () => true, ...facts }: Facts & { valid?: (text: string) => boolean },
+): Setting<string> {
+  const parse = (given: string) => (valid(given) ? given : undefined);
+  return { name, ...facts, defaultText: `\`${fallback}\``, secret: false, fallback, parse };
 }
 
 function optional(
@@ -222,6 +243,14 @@ export function parseS3Location(given: string): { bucket: string; prefix: string
   const [, bucket, prefix = ''] =
     /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/-]*?)\/*)?$/.exec(given) ?? [];
   return bucket === undefined ? undefined : { bucket, prefix };
+}
+
+/** A Docker engine's socket or address; undefined for what is neither. */
+export function parseDockerHost(given: string): { socketPath: string } | { host: string; port: number } | undefined {
+  const [, socketPath] = /^unix:\/\/(\/.+)$/.exec(given) ?? [];
+  if (socketPath !== undefined) return { socketPath };
+  const [, host, port] = /^tcp:\/\/\[?([\w.:-]+?)\]?:(\d{1,5})\/?$/.exec(given) ?? [];
+  return host === undefined || Number(port) > 65_535 ? undefined : { host, port: Number(port) };
 }
 
 function isLongEnough(key: string): boolean {

@@ -77,7 +77,8 @@ function listen(at: Server, address: Address): void {
     log('cannot listen', error);
     process.exit(1);
   });
-  at.listen(address, ready);
+  // Who may reach a socket at a path is a matter of the folder that it is in.
+  at.listen('path' in address ? { ...address, readableAll: true, writableAll: true } : address, ready);
 }
 
 function ready(): void {

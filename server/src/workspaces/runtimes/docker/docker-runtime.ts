@@ -1,5 +1,200 @@
-import { type OpenRuntime, RuntimeFailure } from '../../runtime.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ContainerInspectInfo } from 'dockerode';
+import {
+  type OpenRuntime,
+  RuntimeFailure,
+  type RuntimeHost,
+  type RuntimeStatus,
+  type StartedWorkspace,
+  type WorkspaceRuntime,
+} from '../../runtime.ts';
+import { containerName, containerOptions, labels } from './container.ts';
+import { type DaemonSocket, holdSocket } from './daemon-socket.ts';
+import { connectEngine, type Engine, inspect, reasonOf, removeContainer, statusOf } from './engine.ts';
+import { openFolders, type WorkspaceFolders } from './folders.ts';
+import { enginePathOf, probeEngine } from './probe.ts';
 
-export const openDockerRuntime: OpenRuntime = () => {
-  throw new RuntimeFailure('workspaces of mode docker are not built yet');
+const socketPollMs = 10;
+const containerPollMs = 250;
+
+/** Workspaces in containers of a Docker engine (docs/decisions/0022-docker-workspaces.md). */
+export const openDockerRuntime: OpenRuntime = async (host) => {
+  if (process.platform !== 'linux') {
+    throw new RuntimeFailure(
+      'containers share their sockets with Homeport on Linux only: run Homeport in a container too',
+    );
+  }
+  const engine = connectEngine(host.config);
+  try {
+    await probeEngine(engine, host.config, host.log);
+    const folders = await openFolders(host.config.dataDir, (folder) => enginePathOf(engine, folder));
+    return new DockerRuntime(host, engine, folders);
+  } catch (error) {
+    throw error instanceof RuntimeFailure ? error : failure(error, host);
+  }
 };
+
+class DockerRuntime implements WorkspaceRuntime {
+  readonly kind = 'docker';
+  readonly #host: RuntimeHost;
+  readonly #engine: Engine;
+  readonly #folders: WorkspaceFolders;
+  readonly #sockets = new Map<string, { generation: number; socket: DaemonSocket }>();
+
+  constructor(host: RuntimeHost, engine: Engine, folders: WorkspaceFolders) {
+    this.#host = host;
+    this.#engine = engine;
+    this.#folders = folders;
+  }
+
+  async start(workspace: StartedWorkspace, signal: AbortSignal): Promise<void> {
+    const { id, generation } = workspace;
+    const found = await this.#inspect(id);
+    if (found !== undefined && isAlive(found) && generationOf(found) === generation) {
+      return this.#untilReady(id, generation, signal);
+    }
+    if (found !== undefined) await this.#end(id, 0);
+    signal.throwIfAborted();
+    try {
+      const folders = await this.#folders.make(workspace);
+      const { config } = this.#host;
+      const options = containerOptions(config, this.#folders.installation, workspace, folders);
+      const container = await this.#engine.createContainer(options);
+      await container.start();
+      await this.#untilReady(id, generation, signal);
+    } catch (error) {
+      // Another process of this installation may have put its own there meanwhile: that one stays.
+      if (statusOf(error) !== 409) await this.#end(id, 0).catch(() => undefined);
+      signal.throwIfAborted();
+      throw failure(error, this.#host);
+    }
+  }
+
+  async stop(id: string, graceMs: number): Promise<void> {
+    try {
+      await this.#end(id, graceMs);
+    } catch (error) {
+      throw failure(error, this.#host);
+    }
+  }
+
+  async status(id: string): Promise<RuntimeStatus> {
+    const found = await this.#inspect(id);
+    if (found === undefined) return { phase: 'stopped', generation: undefined, detail: undefined };
+    const generation = generationOf(found);
+    if (!isAlive(found)) return { phase: 'stopped', generation, detail: this.#endOf(found) };
+    if (found.State.Running && (await this.#hold(id, generation)) !== undefined) {
+      return { phase: 'running', generation, detail: undefined };
+    }
+    return { phase: 'starting', generation, detail: 'Its container starts' };
+  }
+
+  async dial(id: string): Promise<{ socketPath: string }> {
+    const held = this.#sockets.get(id);
+    if (held !== undefined) return { socketPath: held.socket.socketPath };
+    const found = await this.#inspect(id);
+    const socket = found?.State.Running === true ? await this.#hold(id, generationOf(found)) : undefined;
+    if (socket === undefined) throw new RuntimeFailure('It does not run');
+    return { socketPath: socket.socketPath };
+  }
+
+  async list(): Promise<{ id: string; generation: number }[]> {
+    const filters = { label: [`${labels.installation}=${this.#folders.installation}`] };
+    try {
+      const containers = await this.#engine.listContainers({ all: true, filters });
+      return containers
+        .filter(({ State }) => State !== 'exited' && State !== 'dead' && State !== 'removing')
+        .map(({ Labels }) => ({ id: Labels[labels.workspace] ?? '', generation: Number(Labels[labels.generation]) }));
+    } catch (error) {
+      throw failure(error, this.#host);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#sockets.keys()].map((id) => this.#letGo(id)));
+  }
+
+  async #inspect(id: string): Promise<ContainerInspectInfo | undefined> {
+    try {
+      return await inspect(this.#engine.getContainer(containerName(id)));
+    } catch (error) {
+      throw failure(error, this.#host);
+    }
+  }
+
+  /** The socket appears when the daemon listens; the container is looked at now and then, lest it ended before. */
+  async #untilReady(id: string, generation: number, signal: AbortSignal): Promise<void> {
+    for (let waitedMs = 0; ; waitedMs += socketPollMs) {
+      if ((await this.#hold(id, generation)) !== undefined) return;
+      await delay(socketPollMs, undefined, { signal });
+      if (waitedMs % containerPollMs !== 0) continue;
+      const found = await this.#inspect(id);
+      if (found === undefined) throw new RuntimeFailure('The container was removed while it started');
+      if (!isAlive(found)) throw new RuntimeFailure(await this.#whyEnded(found));
+    }
+  }
+
+  async #hold(id: string, generation: number): Promise<DaemonSocket | undefined> {
+    const held = this.#sockets.get(id);
+    if (held?.generation === generation) return held.socket;
+    const socket = await holdSocket(this.#folders.daemonSocket(id, generation));
+    if (socket === undefined) return undefined;
+    await this.#letGo(id);
+    this.#sockets.set(id, { generation, socket });
+    return socket;
+  }
+
+  async #letGo(id: string): Promise<void> {
+    const held = this.#sockets.get(id);
+    this.#sockets.delete(id);
+    await held?.socket.close();
+  }
+
+  async #end(id: string, graceMs: number): Promise<void> {
+    const container = this.#engine.getContainer(containerName(id));
+    if (graceMs >= 1000) await container.stop({ t: Math.ceil(graceMs / 1000) }).catch(() => undefined);
+    await removeContainer(container);
+    await this.#letGo(id);
+    await this.#folders.remove(id);
+  }
+
+  #endOf({ State }: ContainerInspectInfo): string {
+    const { workspaceMemoryMb } = this.#host.config;
+    if (State.OOMKilled) return `It ran out of memory: more than ${workspaceMemoryMb} MiB`;
+    if (State.Error !== '') return `Its container did not start: ${State.Error.slice(0, 500)}`;
+    return `Its container ended with exit code ${State.ExitCode}`;
+  }
+
+  async #whyEnded(found: ContainerInspectInfo): Promise<string> {
+    const words = await this.#engine
+      .getContainer(found.Id)
+      .logs({ stdout: true, stderr: true, tail: 5 })
+      .then((bytes) => withoutFraming(bytes as unknown as Buffer))
+      .catch(() => '');
+    return words === '' ? this.#endOf(found) : `${this.#endOf(found)}: ${words}`;
+  }
+}
+
+/** The text of a log: each write has a head of 8 bytes, its length in the last four. */
+function withoutFraming(bytes: Buffer): string {
+  const parts: Buffer[] = [];
+  for (let at = 0; at + 8 <= bytes.length; ) {
+    const end = at + 8 + bytes.readUInt32BE(at + 4);
+    parts.push(bytes.subarray(at + 8, end));
+    at = end;
+  }
+  return Buffer.concat(parts).toString('utf8').trim().slice(-500);
+}
+
+function isAlive({ State }: ContainerInspectInfo): boolean {
+  return State.Running || State.Status === 'created';
+}
+
+function generationOf({ Config }: ContainerInspectInfo): number {
+  return Number(Config.Labels[labels.generation] ?? 0);
+}
+
+function failure(error: unknown, { config }: RuntimeHost): RuntimeFailure {
+  if (error instanceof RuntimeFailure) return error;
+  return new RuntimeFailure(reasonOf(error, config), { cause: error });
+}

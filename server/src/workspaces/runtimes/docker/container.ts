@@ -1,0 +1,120 @@
+import type { ContainerCreateOptions } from 'dockerode';
+import type { Config } from '../../../config.ts';
+import type { StartedWorkspace } from '../../runtime.ts';
+
+/** Whose a container is, and which one of a workspace's lives. */
+export const labels = {
+  installation: 'homeport.installation',
+  workspace: 'homeport.workspace',
+  generation: 'homeport.generation',
+} as const;
+
+/** Places in a container. */
+const inside = {
+  home: '/home/user',
+  /** Read-only: the sockets of the control plane. */
+  control: '/run/homeport/control',
+  /** Read-only: the two secrets of this generation. */
+  secrets: '/run/homeport/secrets',
+  /** Here the daemon makes its socket. */
+  daemon: '/run/homeport/daemon',
+} as const;
+
+export const socketNames = { daemon: 'daemon.sock', control: 'control.sock', egress: 'egress.sock' } as const;
+export const secretNames = { daemonHash: 'daemon-hash', token: 'token' } as const;
+
+/** User ids are unique, so names of two installations at one engine never meet. */
+export const containerName = (id: string): string => `homeport-${id}`;
+export const volumeName = (id: string): string => `homeport-home-${id}`;
+
+/** Folders of one generation, as the engine sees them. */
+export type HostFolders = { control: string; secrets: string; daemon: string };
+
+const mebibyte = 1024 * 1024;
+
+/**
+ * The container of a workspace: no network at all, nothing writable but its home, `/tmp`, `/run` and the folder of its socket; no
+ * capability, no way to gain one; bounded memory, processors, processes, descriptors, log. Its ways out are the control plane's two sockets.
+ */
+export function containerOptions(
+  config: Config,
+  installation: string,
+  workspace: StartedWorkspace,
+  folders: HostFolders,
+): ContainerCreateOptions {
+  const own = {
+    [labels.installation]: installation,
+    [labels.workspace]: workspace.id,
+    [labels.generation]: String(workspace.generation),
+  };
+  const memory = config.workspaceMemoryMb * mebibyte;
+  return {
+    name: containerName(workspace.id),
+    Image: config.workspaceImage,
+    User: '1000:1000',
+    Hostname: 'workspace',
+    WorkingDir: inside.home,
+    Labels: own,
+    Env: environment(config, workspace.generation),
+    HostConfig: {
+      Init: true,
+      NetworkMode: 'none',
+      IpcMode: 'private',
+      ReadonlyRootfs: true,
+      CapDrop: ['ALL'],
+      SecurityOpt: ['no-new-privileges'],
+      ...(config.workspaceDockerRuntime === undefined ? {} : { Runtime: config.workspaceDockerRuntime }),
+      Memory: memory,
+      // The same with swap: none.
+      MemorySwap: memory,
+      NanoCpus: config.workspaceCpus * 1e9,
+      PidsLimit: config.workspaceProcesses,
+      // Under pressure of the whole machine a workspace goes before what runs it.
+      OomScoreAdj: 500,
+      Ulimits: [
+        { Name: 'nofile', Soft: 4096, Hard: 4096 },
+        { Name: 'core', Soft: 0, Hard: 0 },
+      ],
+      RestartPolicy: { Name: 'no' },
+      LogConfig: { Type: 'json-file', Config: { 'max-size': '1m', 'max-file': '2' } },
+      Tmpfs: { '/tmp': 'rw,nosuid,nodev,exec,size=256m,mode=1777', '/run': 'rw,nosuid,nodev,noexec,size=16m,mode=755' },
+      Mounts: [
+        {
+          Type: 'volume',
+          Source: volumeName(workspace.id),
+          Target: inside.home,
+          VolumeOptions: {
+            NoCopy: false,
+            Labels: { [labels.installation]: installation, [labels.workspace]: workspace.id },
+            DriverConfig: { Name: '', Options: {} },
+          },
+        },
+        bind(folders.control, inside.control, true),
+        bind(folders.secrets, inside.secrets, true),
+        bind(folders.daemon, inside.daemon, false),
+      ],
+    },
+  };
+}
+
+function bind(source: string, target: string, readOnly: boolean) {
+  return {
+    Type: 'bind' as const,
+    Source: source,
+    Target: target,
+    ReadOnly: readOnly,
+    BindOptions: { Propagation: 'rprivate' as const },
+  };
+}
+
+function environment(config: Config, generation: number): string[] {
+  return Object.entries({
+    HOMEPORT_HOME: inside.home,
+    HOMEPORT_GENERATION: String(generation),
+    HOMEPORT_LISTEN: `unix:${inside.daemon}/${socketNames.daemon}`,
+    HOMEPORT_DAEMON_HASH_FILE: `${inside.secrets}/${secretNames.daemonHash}`,
+    HOMEPORT_TOKEN_FILE: `${inside.secrets}/${secretNames.token}`,
+    HOMEPORT_URL: `unix:${inside.control}/${socketNames.control}`,
+    ...(config.workspaceEgress === 'proxy' ? { HOMEPORT_EGRESS: `unix:${inside.control}/${socketNames.egress}` } : {}),
+  }).map(([name, value]) => `${name}=${value}`);
+}

@@ -1,0 +1,62 @@
+import { access } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import type { Logger } from 'pino';
+import type { Config } from '../../../config.ts';
+import { RuntimeFailure } from '../../runtime.ts';
+import { type Engine, inspect, orMissing } from './engine.ts';
+
+/** Throws RuntimeFailure when workspaces cannot run at this engine; what only weakens them is logged. */
+export async function probeEngine(engine: Engine, config: Config, log: Logger): Promise<void> {
+  const info = await engine.info();
+  if (info.OSType !== 'linux') throw new RuntimeFailure(`the Docker engine runs ${info.OSType} containers, not Linux`);
+  const runtime = config.workspaceDockerRuntime;
+  if (runtime !== undefined && !Object.hasOwn(info.Runtimes ?? {}, runtime)) {
+    const known = Object.keys(info.Runtimes ?? {}).join(', ');
+    throw new RuntimeFailure(`the Docker engine knows no runtime "${runtime}"; it knows ${known}`);
+  }
+  const image = await orMissing(engine.getImage(config.workspaceImage).inspect());
+  if (image === undefined) {
+    throw new RuntimeFailure(
+      `the Docker engine has no image ${config.workspaceImage}: build it from deploy/workspace/, or name another in WORKSPACE_IMAGE`,
+    );
+  }
+  const weaknesses = [
+    ...(info.MemoryLimit === false ? ['memory is not limited'] : []),
+    ...(info.PidsLimit === false ? ['processes are not limited'] : []),
+    ...(info.CPUCfsQuota === false && info.CpuCfsQuota === false ? ['processors are not limited'] : []),
+    ...(isConfined(info.SecurityOptions) ? [] : ['system calls are not filtered']),
+  ];
+  if (weaknesses.length > 0) log.warn({ weaknesses }, 'the Docker engine holds workspaces less tightly than it could');
+}
+
+function isConfined(options: unknown): boolean {
+  return (
+    Array.isArray(options) && options.some((option) => /^name=seccomp(?!.*profile=unconfined)/.test(String(option)))
+  );
+}
+
+/**
+ * The path under which the engine knows a folder of ours: the same on its own machine; in a container the place on the machine that is
+ * mounted here. Throws RuntimeFailure when the folder is in the container only.
+ */
+export async function enginePathOf(engine: Engine, folder: string): Promise<string> {
+  const own = await ownContainer(engine);
+  if (own === undefined) return folder;
+  const mounts = own.Mounts.filter(({ Destination }) => `${folder}/`.startsWith(`${Destination}/`));
+  const [mount] = mounts.sort((a, b) => b.Destination.length - a.Destination.length);
+  if (mount === undefined) {
+    throw new RuntimeFailure(
+      `${folder} is inside Homeport's own container, where the Docker engine cannot share it with workspaces: mount a volume or folder there`,
+    );
+  }
+  return `${mount.Source}${folder.slice(mount.Destination.length)}`;
+}
+
+/** The container we are in. A host is in none, though its name could be one's. */
+async function ownContainer(engine: Engine) {
+  const isInside = await access('/.dockerenv').then(
+    () => true,
+    () => false,
+  );
+  return isInside ? inspect(engine.getContainer(hostname())) : undefined;
+}
