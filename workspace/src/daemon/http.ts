@@ -1,15 +1,15 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { DaemonError, statusOf } from './daemon-error.ts';
 
+/** What a request asks for; `pathname` always begins with `/` and is still percent-encoded. */
+export type Target = { pathname: string; query: URLSearchParams };
 /** One request and where its answer goes. */
-export type Exchange = {
+export type Exchange = Target & {
   request: IncomingMessage;
   response: ServerResponse;
   method: string;
-  /** Always begins with `/`, still percent-encoded. */
-  pathname: string;
-  query: URLSearchParams;
   /** Aborted when the other side is gone before the answer was sent in full. */
   signal: AbortSignal;
 };
@@ -22,7 +22,9 @@ type Settings = {
   routes: Route[];
   /** Answered without a token. */
   open: (exchange: Exchange) => boolean;
-  onRequest: (exchange: Exchange) => void;
+  onRequest: () => void;
+  /** Takes over the socket of a request that asks for another protocol; throws while nothing was sent. */
+  upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer, url: Target) => Promise<void>;
   log: (message: string, error?: unknown) => void;
 };
 
@@ -39,6 +41,9 @@ export function createDaemonServer(settings: Settings): Server {
     },
   );
   server.maxConnections = maxConnections;
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    void upgrade(settings, request, socket, head);
+  });
   return server;
 }
 
@@ -49,7 +54,7 @@ async function answer(settings: Settings, request: IncomingMessage, response: Se
     const exchange = openExchange(request, response);
     if (settings.open(exchange)) return;
     requireToken(settings.tokenHash, request);
-    settings.onRequest(exchange);
+    settings.onRequest();
     const [handler, params] = findRoute(settings.routes, exchange);
     await handler(exchange, ...params);
   } catch (error) {
@@ -58,14 +63,18 @@ async function answer(settings: Settings, request: IncomingMessage, response: Se
 }
 
 function openExchange(request: IncomingMessage, response: ServerResponse): Exchange {
-  const [pathname = '/', search = ''] = splitOnce(request.url ?? '/', '?');
-  if (!pathname.startsWith('/')) throw new DaemonError('invalid_request', 'The path begins with a slash');
   const controller = new AbortController();
   response.on('close', () => {
     if (!response.writableFinished) controller.abort();
   });
   const method = request.method ?? 'GET';
-  return { request, response, method, pathname, query: new URLSearchParams(search), signal: controller.signal };
+  return { request, response, method, ...readTarget(request), signal: controller.signal };
+}
+
+function readTarget(request: IncomingMessage): Target {
+  const [pathname, search] = splitOnce(request.url ?? '/', '?');
+  if (!pathname.startsWith('/')) throw new DaemonError('invalid_request', 'The path begins with a slash');
+  return { pathname, query: new URLSearchParams(search) };
 }
 
 function splitOnce(text: string, separator: string): [string, string] {
@@ -103,6 +112,20 @@ function decode(text: string): string {
     return decodeURIComponent(text);
   } catch {
     throw new DaemonError('invalid_request', 'The path is not percent-encoded UTF-8');
+  }
+}
+
+async function upgrade(settings: Settings, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+  socket.on('error', () => undefined);
+  try {
+    requireToken(settings.tokenHash, request);
+    settings.onRequest();
+    await settings.upgrade(request, socket, head, readTarget(request));
+  } catch (error) {
+    const { code, message } = refusalOf(error, request, settings.log);
+    const body = JSON.stringify({ error: { code, message } });
+    const lines = ['content-type: application/json', `content-length: ${Buffer.byteLength(body)}`, 'connection: close'];
+    socket.end(`HTTP/1.1 ${statusOf[code]} Refused\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
   }
 }
 
@@ -145,8 +168,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function sendError(request: IncomingMessage, response: ServerResponse, error: unknown, log: Settings['log']): void {
   if (response.destroyed) return;
-  const refusal = error instanceof DaemonError ? error : new DaemonError('internal_error', 'Something went wrong');
-  if (refusal !== error) log(`${request.method} failed`, error);
+  const refusal = refusalOf(error, request, log);
   // A head that was sent already can only be taken back by breaking the connection.
   if (response.headersSent) return void response.destroy();
   for (const [name, value] of Object.entries(refusal.headers)) response.setHeader(name, value);
@@ -154,4 +176,10 @@ function sendError(request: IncomingMessage, response: ServerResponse, error: un
   if (!request.complete) response.setHeader('connection', 'close');
   sendJson({ response }, statusOf[refusal.code], { error: { code: refusal.code, message: refusal.message } });
   if (!request.complete) request.resume();
+}
+
+function refusalOf(error: unknown, request: IncomingMessage, log: Settings['log']): DaemonError {
+  if (error instanceof DaemonError) return error;
+  log(`${request.method} failed`, error);
+  return new DaemonError('internal_error', 'Something went wrong');
 }

@@ -2,6 +2,7 @@ import { closeSync, writeSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { trackActivity } from './activity.ts';
 import { type Address, readConfig } from './config.ts';
+import { DaemonError } from './daemon-error.ts';
 import { getHealth } from './health.ts';
 import { createDaemonServer, type Exchange, type Route, sendJson } from './http.ts';
 import type { Daemon } from './state.ts';
@@ -23,6 +24,11 @@ const routes: Route[] = [
     path: /^\/v1\/processes\/([^/]+)\/signal$/,
     handler: async (exchange, id = '') => (await exec()).postSignal(exchange, id),
   },
+  {
+    method: 'DELETE',
+    path: /^\/v1\/terminal$/,
+    handler: async (exchange) => (await terminals()).deleteTerminal(exchange),
+  },
   { method: 'POST', path: /^\/v1\/shutdown$/, handler: shutdown },
 ];
 
@@ -31,6 +37,10 @@ const server = createDaemonServer({
   routes,
   open: (exchange) => isHealth(exchange),
   onRequest: () => daemon.activity.touch(),
+  upgrade: async (request, socket, head, url) => {
+    if (url.pathname !== '/v1/terminal') throw new DaemonError('not_found', 'There is no such endpoint');
+    (await terminals()).upgrade(request, socket, head, url.query);
+  },
   log,
 });
 
@@ -57,6 +67,15 @@ async function exec(): Promise<Exec> {
   return madeExec;
 }
 
+type Terminals = ReturnType<typeof import('./terminal/requests.ts').createTerminals>;
+let madeTerminals: Terminals | undefined;
+
+async function terminals(): Promise<Terminals> {
+  const { createTerminals } = await import('./terminal/requests.ts');
+  madeTerminals ??= createTerminals(daemon);
+  return madeTerminals;
+}
+
 function shutdown(exchange: Exchange): void {
   exchange.response.on('close', end);
   sendJson(exchange, 200, { ok: true });
@@ -64,6 +83,7 @@ function shutdown(exchange: Exchange): void {
 
 function end(): void {
   madeExec?.endAll();
+  madeTerminals?.endAll();
   process.exit(0);
 }
 
@@ -82,6 +102,7 @@ function listen(at: Server, address: Address): void {
 }
 
 function ready(): void {
+  bridgeEgress().catch((error) => log('there is no way out', error));
   const { readyFd } = daemon.config;
   if (readyFd === undefined) return;
   try {
@@ -90,6 +111,13 @@ function ready(): void {
   } catch (error) {
     log('nobody hears that it is ready', error);
   }
+}
+
+async function bridgeEgress(): Promise<void> {
+  const { egress, tokenFile } = daemon.config;
+  if (egress === undefined) return;
+  const { startEgressBridge } = await import('./egress-bridge.ts');
+  await startEgressBridge({ egress, tokenFile, port: 3128 });
 }
 
 process.on('SIGTERM', end);

@@ -1,0 +1,89 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import { DaemonError } from '../daemon-error.ts';
+import { type Exchange, sendJson } from '../http.ts';
+import type { Daemon } from '../state.ts';
+import { checkSize, type Size, Terminal } from './terminal.ts';
+
+const terminalsMax = 8;
+const detachedMs = 10 * 60_000;
+/** What a person pastes at once comes in several messages of this size at most. */
+const messageMaxBytes = 256 * 1024;
+
+type Open = { terminal: Terminal; closing: NodeJS.Timeout | undefined; endActivity: () => void };
+
+/** The endpoints of terminals; made when the first of them is asked for. */
+export function createTerminals(daemon: Daemon) {
+  const open = new Map<string, Open>();
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: messageMaxBytes, perMessageDeflate: false });
+  sockets.on('error', () => undefined);
+
+  function start(id: string, size: Size): Open {
+    if (open.size >= terminalsMax) throw new DaemonError('busy', `${terminalsMax} terminals are open already`);
+    const { home, commandEnvironment: environment } = daemon.config;
+    const endActivity = daemon.activity.begin('terminals');
+    const events = { onInput: daemon.activity.touch, onDetached: () => closeLater(id), onExit: () => forget(id) };
+    try {
+      const terminal = new Terminal({ id, size, home, environment }, events);
+      const made: Open = { terminal, closing: undefined, endActivity };
+      open.set(id, made);
+      return made;
+    } catch (error) {
+      endActivity();
+      daemon.log('a terminal could not be started', error);
+      throw new DaemonError('busy', 'No terminal can be started: too many processes run, or too little memory is left');
+    }
+  }
+
+  function closeLater(id: string): void {
+    const entry = open.get(id);
+    if (entry !== undefined) entry.closing = setTimeout(() => entry.terminal.kill('SIGHUP'), detachedMs).unref();
+  }
+
+  function forget(id: string): void {
+    const entry = open.get(id);
+    clearTimeout(entry?.closing);
+    entry?.endActivity();
+    open.delete(id);
+  }
+
+  return {
+    /** Throws before anything was sent; afterwards the socket is the terminal's. */
+    upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, query: URLSearchParams): void {
+      const [id, size] = [readId(query), readSize(query)];
+      const known = open.get(id);
+      const entry = known ?? start(id, size);
+      // One whose first handshake fails is closed like any that nobody looks at.
+      if (known === undefined) closeLater(id);
+      sockets.handleUpgrade(request, socket, head, (webSocket) => {
+        webSocket.on('error', () => undefined);
+        clearTimeout(entry.closing);
+        entry.terminal.attach(webSocket, size, known === undefined);
+      });
+    },
+
+    deleteTerminal(exchange: Exchange): void {
+      const entry = open.get(readId(exchange.query));
+      if (entry === undefined) throw new DaemonError('not_found', 'No such terminal');
+      entry.terminal.kill('SIGHUP');
+      sendJson(exchange, 200, { ok: true });
+    },
+
+    endAll(): void {
+      for (const { terminal } of open.values()) terminal.kill('SIGKILL');
+    },
+  };
+}
+
+function readId(query: URLSearchParams): string {
+  const id = query.get('id') ?? '';
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(id)) throw new DaemonError('invalid_request', 'id is 1 to 64 of A-Z a-z 0-9 _ -');
+  return id;
+}
+
+function readSize(query: URLSearchParams): Size {
+  const size = checkSize(Number(query.get('columns') ?? '80'), Number(query.get('rows') ?? '24'));
+  if (size === undefined) throw new DaemonError('invalid_request', 'columns and rows are numbers from 1 to 1000');
+  return size;
+}

@@ -1,0 +1,173 @@
+import type { TerminalMessage } from '@homeport/contracts/daemon';
+import { spawn } from '@lydell/node-pty';
+import type { RawData, WebSocket } from 'ws';
+import { OutputRing } from './output-ring.ts';
+
+const keptBytes = 256 * 1024;
+/** A socket with more than this unsent stops the shell's output until it has taken it. */
+const bufferedMaxBytes = 1024 * 1024;
+const stalledMs = 30_000;
+const pingMs = 30_000;
+const killMs = 2_000;
+const socketsMax = 4;
+const columnsMax = 1_000;
+const rowsMax = 1_000;
+
+export type Size = { columns: number; rows: number };
+type Start = { id: string; size: Size; home: string; environment: Record<string, string> };
+/** What node-pty gives with `encoding: null`; its own types know text only. */
+type Pty = {
+  onData(listener: (bytes: Buffer) => void): unknown;
+  onExit(listener: (exit: { exitCode: number }) => void): unknown;
+  write(bytes: Buffer): void;
+  resize(columns: number, rows: number): void;
+  pause(): void;
+  resume(): void;
+  kill(signal: string): void;
+};
+export type TerminalEvents = {
+  onInput(): void;
+  /** The last socket went. */
+  onDetached(): void;
+  onExit(): void;
+};
+
+/** One shell on a pseudo-terminal and whoever looks at it. */
+export class Terminal {
+  readonly id: string;
+  readonly #pty: Pty;
+  readonly #ring = new OutputRing(keptBytes);
+  readonly #sockets = new Set<WebSocket>();
+  readonly #events: TerminalEvents;
+  #stalled: NodeJS.Timeout | undefined;
+  #hasExited = false;
+
+  constructor({ id, size, home, environment }: Start, events: TerminalEvents) {
+    this.id = id;
+    this.#events = events;
+    this.#pty = spawnShell(size, home, environment);
+    this.#pty.onData((bytes) => this.#output(bytes));
+    this.#pty.onExit(({ exitCode }) => this.#exit(exitCode));
+  }
+
+  get isAttached(): boolean {
+    return this.#sockets.size > 0;
+  }
+
+  /** Sends `attached`, what was kept of the output, then what comes; the oldest of too many sockets is let go. */
+  attach(socket: WebSocket, size: Size, isNew: boolean): void {
+    const [oldest] = this.#sockets;
+    if (this.#sockets.size >= socketsMax) oldest?.close(4000, 'The terminal was opened elsewhere');
+    sendMessage(socket, { type: 'attached', id: this.id, isNew });
+    const kept = this.#ring.read();
+    if (kept.length > 0) socket.send(kept);
+    this.#sockets.add(socket);
+    if (!isNew) this.#resize(size);
+    socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
+    const stopPings = keepAlive(socket);
+    socket.on('close', () => {
+      stopPings();
+      this.#sockets.delete(socket);
+      this.#resume();
+      if (!this.isAttached) this.#events.onDetached();
+    });
+  }
+
+  /** Ends the shell; its exit is told to whoever looks. */
+  kill(signal: 'SIGHUP' | 'SIGKILL'): void {
+    if (this.#hasExited) return;
+    this.#pty.kill(signal);
+    if (signal === 'SIGHUP') setTimeout(() => this.kill('SIGKILL'), killMs).unref();
+  }
+
+  #output(bytes: Buffer): void {
+    this.#ring.push(bytes);
+    for (const socket of this.#sockets) socket.send(bytes, () => this.#resume());
+    if (this.#stalled !== undefined || !this.#isBehind()) return;
+    this.#pty.pause();
+    this.#stalled = setTimeout(() => this.#dropStalled(), stalledMs);
+  }
+
+  #isBehind(): boolean {
+    return [...this.#sockets].some((socket) => socket.bufferedAmount > bufferedMaxBytes);
+  }
+
+  #resume(): void {
+    if (this.#stalled === undefined || this.#isBehind()) return;
+    clearTimeout(this.#stalled);
+    this.#stalled = undefined;
+    if (!this.#hasExited) this.#pty.resume();
+  }
+
+  #dropStalled(): void {
+    for (const socket of this.#sockets) if (socket.bufferedAmount > bufferedMaxBytes) socket.terminate();
+  }
+
+  #receive(data: RawData, isBinary: boolean): void {
+    if (this.#hasExited || !Buffer.isBuffer(data)) return;
+    if (isBinary) {
+      this.#events.onInput();
+      this.#pty.write(data);
+      return;
+    }
+    const size = parseResize(data.toString('utf8'));
+    if (size !== undefined) this.#resize(size);
+  }
+
+  #resize({ columns, rows }: Size): void {
+    try {
+      this.#pty.resize(columns, rows);
+    } catch {
+      // The shell is ending just now.
+    }
+  }
+
+  #exit(exitCode: number): void {
+    this.#hasExited = true;
+    clearTimeout(this.#stalled);
+    for (const socket of this.#sockets) {
+      sendMessage(socket, { type: 'exit', exitCode });
+      socket.close(1000);
+    }
+    this.#events.onExit();
+  }
+}
+
+function spawnShell({ columns, rows }: Size, home: string, environment: Record<string, string>): Pty {
+  const options = { name: 'xterm-256color', cols: columns, rows, cwd: home, env: environment, encoding: null };
+  return spawn('/bin/bash', ['-l'], options) as unknown as Pty;
+}
+
+function sendMessage(socket: WebSocket, message: TerminalMessage): void {
+  socket.send(JSON.stringify(message));
+}
+
+/** Ends a connection whose other side says nothing to two pings. */
+function keepAlive(socket: WebSocket): () => void {
+  let answered = true;
+  socket.on('pong', () => {
+    answered = true;
+  });
+  const timer = setInterval(() => {
+    if (!answered) return socket.terminate();
+    answered = false;
+    socket.ping();
+  }, pingMs).unref();
+  return () => clearInterval(timer);
+}
+
+function parseResize(text: string): Size | undefined {
+  try {
+    const { type, columns, rows } = JSON.parse(text) ?? {};
+    return type === 'resize' ? checkSize(columns, rows) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A terminal's size, undefined when it is none. */
+export function checkSize(columns: unknown, rows: unknown): Size | undefined {
+  const isWhole = (value: unknown, max: number): value is number =>
+    Number.isInteger(value) && Number(value) >= 1 && Number(value) <= max;
+  return isWhole(columns, columnsMax) && isWhole(rows, rowsMax) ? { columns, rows } : undefined;
+}
