@@ -9,6 +9,9 @@ import { pastedName } from './chat/pasted-texts.ts';
 import { ReceiptBook } from './chat/receipts.ts';
 import { SeenBook } from './chat/seen.ts';
 
+/** Between two reads of an answer's stream; the screen is redrawn less often. */
+const streamRestMs = 32;
+
 /** What this browser keeps for the signed-in user. Built anew for another user; receipts and drafts stay in storage. */
 export type Workbench = {
   user: User;
@@ -46,6 +49,7 @@ export function createWorkbench(user: User, queries: QueryClient): Workbench {
   const create = (chatId: string) =>
     new ConversationStore(chatId, {
       open: openStream,
+      rest: () => new Promise((resolve) => setTimeout(resolve, streamRestMs)),
       load: getConversation,
       stop: (id, assistantId) => call('POST /api/chat/:chatId/stop', { params: { chatId: id }, body: { assistantId } }),
       onActivity,

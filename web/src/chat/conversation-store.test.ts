@@ -75,6 +75,7 @@ function world(loads: (ChatDetail | Error)[]) {
   const activity = { count: 0 };
   const store = new ConversationStore('c', {
     network: undefined,
+    rest: async () => {},
     onActivity: () => {
       activity.count += 1;
     },
@@ -150,6 +151,25 @@ test('shows the stored conversation, follows what runs, and reconciles at the en
   await until(() => store.getView().response === null && store.getView().connection === 'idle');
   assert.deepEqual(store.getView().messages.at(-1), stored);
   assert.equal(store.getView().messages.length, 2);
+});
+
+test('the outline is new for a part that begins and for the end, not for every word', async () => {
+  const { store, connected, until, text } = world([detail({ response: running('a1', 'u1') })]);
+  const first = connected();
+  store.follow();
+  const frames = answer('a1', 'one two three four');
+  const one = await first;
+  one.send(frames.slice(0, 4));
+  await until(() => text() === 'one ');
+  const outline = store.getOutline();
+  one.send(frames.slice(4, 6), 4);
+  await until(() => text() === 'one two three ');
+  assert.equal(store.getOutline(), outline);
+  assert.equal(store.messageOf('a1'), store.getView().messages.at(-1));
+  one.send(frames.slice(6), 6);
+  await until(() => store.getOutline() !== outline);
+  assert.equal(store.getOutline(), store.getView());
+  store.unfollow();
 });
 
 test('a broken connection is taken up after the last frame seen, without a word lost or doubled', async (t) => {

@@ -46,6 +46,8 @@ export class ConversationStore {
   readonly #deps: ConversationDeps;
   readonly #listeners = new Set<() => void>();
   #view: ConversationView = emptyView;
+  #outline: ConversationView = emptyView;
+  #liveShape = '';
   #live: LiveMessage | null = null;
   #next: ResponseRef | null = null;
   #after: string | undefined;
@@ -68,6 +70,14 @@ export class ConversationStore {
   };
 
   getView = (): ConversationView => this.#view;
+
+  /** The view, but new only when more than the words of the arriving answer changed; that message may be older than it is. */
+  getOutline = (): ConversationView => this.#outline;
+
+  /** A message as it is now. */
+  messageOf(id: string): Message | undefined {
+    return this.#view.messages.findLast((message) => message.id === id);
+  }
 
   /** Loads the conversation anew and follows what runs in it. While it already follows, only waits are cut short. */
   follow(): void {
@@ -284,9 +294,19 @@ export class ConversationStore {
     this.#isFast = this.#arrived > manyFrames;
     this.#arrived = 0;
     const view = { ...this.#view, ...change };
-    this.#view = this.#live ? { ...view, messages: overlay(view.messages, this.#live.view()) } : view;
+    const live = this.#live?.view();
+    this.#view = live ? { ...view, messages: overlay(view.messages, live) } : view;
+    const shape = live ? shapeOf(live) : '';
+    if (shape !== this.#liveShape || Object.keys(change).length > 0) this.#outline = this.#view;
+    this.#liveShape = shape;
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** Everything of an arriving answer but its words. */
+function shapeOf({ id, status, parts, usage, error }: Message): string {
+  const states = parts.map((part) => `${part.type} ${'state' in part ? part.state : ''}`);
+  return [id, status, usage?.outputTokens, error?.code, ...states].join();
 }
 
 const emptyView: ConversationView = {

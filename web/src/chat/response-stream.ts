@@ -6,6 +6,8 @@ export type StreamEnd = 'done' | 'none' | 'broken';
 
 export type StreamDeps = {
   open: (chatId: string, after: string | undefined, signal: AbortSignal) => Promise<ReadableStream<Uint8Array> | null>;
+  /** Passes between two reads: a wake-up for every word costs more than the word, and what comes meanwhile is read at once. */
+  rest: () => Promise<void>;
 };
 
 /**
@@ -31,6 +33,7 @@ export async function followResponse(
         const frame = parseFrame(event.data);
         if (frame) onFrame(frame, event.id);
       }
+      await deps.rest();
     }
   } catch {
     request.signal.throwIfAborted();

@@ -1,6 +1,7 @@
+import type { Message } from '@homeport/contracts/conversations';
 import { Button } from '@mantine/core';
 import { ArrowDown } from 'lucide-react';
-import { Fragment, type RefObject, useState } from 'react';
+import { Fragment, type RefObject, useState, useSyncExternalStore } from 'react';
 import { failureText } from '../failure-text.ts';
 import { useText } from '../i18n.ts';
 import { ActionButton, Problem } from './answer-status.tsx';
@@ -36,7 +37,12 @@ export function Thread({ store, view }: { store: ConversationStore; view: Conver
           <div className={scroll.preference === 'stay' ? classes.staying : undefined}>
             {messages.map((message, index) => (
               <Fragment key={message.id}>
-                <MessageView message={message} isLast={index === messages.length - 1} isRunning={isRunning} />
+                <ThreadMessage
+                  store={store}
+                  message={message}
+                  isLast={index === messages.length - 1}
+                  isRunning={isRunning}
+                />
                 {message.id === chat?.contextStartMessageId ? (
                   <p className={classes.context}>{t('thread.freshContext')}</p>
                 ) : null}
@@ -81,6 +87,18 @@ export function Thread({ store, view }: { store: ConversationStore; view: Conver
     </div>
   );
 }
+
+type ThreadMessageProps = { store: ConversationStore; message: Message; isLast: boolean; isRunning: boolean };
+
+/** One message; while it arrives it is shown as it is now, and nothing around it is rendered for its words. */
+function ThreadMessage({ store, message, isLast, isRunning }: ThreadMessageProps) {
+  const isArriving = message.status === 'streaming';
+  const read = () => (isArriving ? (store.messageOf(message.id) ?? message) : message);
+  const current = useSyncExternalStore(isArriving ? store.subscribe : noChanges, read);
+  return <MessageView message={current} isLast={isLast} isRunning={isRunning} />;
+}
+
+const noChanges = () => () => {};
 
 function Older({ store, scroller }: { store: ConversationStore; scroller: RefObject<HTMLElement | null> }) {
   const t = useText();

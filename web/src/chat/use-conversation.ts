@@ -2,14 +2,14 @@ import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import { useWorkbench } from '../workbench.ts';
 import type { ConversationStore, ConversationView } from './conversation-store.ts';
 
-/** The store of a conversation and its present view, without following it. */
+/** The store of a conversation and its outline, without following it. */
 export function useConversationView(chatId: string): { store: ConversationStore; view: ConversationView } {
   const { conversation } = useWorkbench();
   const store = useMemo(() => conversation(chatId), [conversation, chatId]);
-  return { store, view: useSyncExternalStore(store.subscribe, store.getView) };
+  return { store, view: useSyncExternalStore(store.subscribe, store.getOutline) };
 }
 
-/** The store of a conversation and its present view. It is followed only while the page can be seen: a browser opens only
+/** The store of a conversation and its outline. It is followed only while the page can be seen: a browser opens only
  *  six connections to one server, and hidden tabs would take them all. */
 export function useConversation(chatId: string): { store: ConversationStore; view: ConversationView } {
   const { store, view } = useConversationView(chatId);
