@@ -15,6 +15,8 @@ import type { Deps } from './deps.ts';
 import { createEgress, type Egress } from './egress/egress.ts';
 import { answerBadHttp } from './http/bad-request.ts';
 import { openStreamCount } from './http/event-stream.ts';
+import { originRule } from './http/origin.ts';
+import { createUpgrades } from './http/upgrade.ts';
 import { createWebClient } from './http/web-client.ts';
 import { McpConnections } from './mcp/connections.ts';
 import { createMetrics } from './metrics.ts';
@@ -24,6 +26,7 @@ import { disabledWorkspaces } from './workspaces/disabled-workspaces.ts';
 import { openRuntime } from './workspaces/open-runtime.ts';
 import type { WorkspaceRuntime } from './workspaces/runtime.ts';
 import { createWorkspaces } from './workspaces/runtime-workspaces.ts';
+import { Terminals, terminalPath } from './workspaces/terminal-handlers.ts';
 import type { Workspaces } from './workspaces/workspaces.ts';
 
 export type ServiceOptions = {
@@ -105,7 +108,14 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       ? undefined
       : await createWebClient(options.webFolder, () => readPublicConfig(deps));
   const listener: RequestListener = createApp(deps, web);
-  const server = createServer(serverLimits, listener);
+  const terminals = new Terminals(deps);
+  const upgrades = createUpgrades({
+    ...{ path: terminalPath, log, metrics, origin: originRule(config.baseUrl) },
+    identify: deps.findActor,
+    handle: (input) => terminals.open(input),
+  });
+  const server = createServer({ ...serverLimits, shouldUpgradeCallback: upgrades.accepts }, listener);
+  server.on('upgrade', upgrades.answer);
   answerBadHttp(server);
   const sweeper = startSweeper(deps);
   await responses.start(options.alone ?? false);
@@ -114,6 +124,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     server,
     async stop(drainMs) {
       server.close();
+      terminals.close();
       sweeper.stop();
       server.closeIdleConnections();
       await responses.drain(drainMs);

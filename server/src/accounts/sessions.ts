@@ -78,6 +78,24 @@ export async function listSessions(deps: Deps, caller: Caller): Promise<AccountS
   }));
 }
 
+/** Which of these sessions still let their users in: neither ended nor expired, the account enabled and its password its own. */
+export async function findLiveSessions(
+  db: Pick<Database, 'kysely'>,
+  ids: readonly string[],
+  now: number,
+): Promise<Set<string>> {
+  const rows = await db.kysely
+    .selectFrom('sessions')
+    .innerJoin('users', 'users.id', 'sessions.user_id')
+    .select('sessions.id')
+    .where('sessions.id', 'in', ids)
+    .where('sessions.expires_at', '>', new Date(now))
+    .where('users.enabled', '=', true)
+    .where('users.must_change_password', '=', false)
+    .execute();
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** Ends one of the caller's sessions, or all but the present one; returns how many. Throws `not_found`. */
 export async function endSessions(
   deps: Deps,

@@ -1,6 +1,7 @@
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import { createHash, randomBytes } from 'node:crypto';
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { request } from 'node:http';
-import type { Readable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 
 /** Where our own runtime said that a daemon listens. */
 export type DaemonAddress = { socketPath: string } | { host: string; port: number };
@@ -26,25 +27,67 @@ export function daemonRequest(
   init: DaemonRequestInit = {},
 ): Promise<DaemonResponse> {
   return new Promise((resolve, reject) => {
-    const { method = 'GET', headers = {}, body, signal } = init;
-    const options = { ...address, method, path, headers: { host: 'workspace', ...headers }, agent: false };
-    const outgoing = request({ ...options, ...(signal === undefined ? {} : { signal }), maxHeaderSize: 16 * 1024 });
-    const timer = setTimeout(
-      () => outgoing.destroy(new Error('the daemon did not answer in time')),
-      init.headersTimeoutMs ?? headersTimeoutMs,
-    );
-    outgoing.on('error', reject);
-    outgoing.on('close', () => clearTimeout(timer));
-    outgoing.on('response', (incoming) => {
-      clearTimeout(timer);
-      // Its reader hears of errors; nobody reading it must not end the process.
-      incoming.on('error', () => undefined);
-      resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: incoming });
-    });
+    const outgoing = openRequest(address, path, init, reject);
+    const { body } = init;
+    outgoing.on('response', (incoming) => resolve(responseOf(incoming)));
     if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) outgoing.end(body);
     else {
       body.on('error', (error) => outgoing.destroy(error));
       body.pipe(outgoing);
     }
   });
+}
+
+/**
+ * Asks a daemon for a WebSocket. Resolves with the connection's bytes after a correct handshake, or with what it answered instead.
+ * Rejects as `daemonRequest`. Of its headers none is believed or passed on.
+ */
+export function daemonUpgrade(
+  address: DaemonAddress,
+  path: string,
+  init: Omit<DaemonRequestInit, 'method' | 'body'> = {},
+): Promise<Duplex | DaemonResponse> {
+  return new Promise((resolve, reject) => {
+    const key = randomBytes(16).toString('base64');
+    const handshake = { connection: 'Upgrade', upgrade: 'websocket' };
+    const version = { 'sec-websocket-version': '13', 'sec-websocket-key': key };
+    const headers = { ...init.headers, ...handshake, ...version };
+    const outgoing = openRequest(address, path, { ...init, headers }, reject);
+    outgoing.on('response', (incoming) => resolve(responseOf(incoming)));
+    outgoing.on('upgrade', (incoming, socket, head) => {
+      socket.on('error', () => socket.destroy());
+      const expected = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
+      if (incoming.statusCode !== 101 || incoming.headers['sec-websocket-accept'] !== expected) {
+        socket.destroy();
+        reject(new Error('the daemon did not take the WebSocket handshake'));
+        return;
+      }
+      if (head.length > 0) socket.unshift(head);
+      resolve(socket);
+    });
+    outgoing.end();
+  });
+}
+
+function openRequest(
+  address: DaemonAddress,
+  path: string,
+  init: DaemonRequestInit,
+  onError: (error: Error) => void,
+): ClientRequest {
+  const { method = 'GET', headers = {}, signal } = init;
+  const options = { ...address, method, path, headers: { host: 'workspace', ...headers }, agent: false };
+  const outgoing = request({ ...options, ...(signal === undefined ? {} : { signal }), maxHeaderSize: 16 * 1024 });
+  const timer = setTimeout(
+    () => outgoing.destroy(new Error('the daemon did not answer in time')),
+    init.headersTimeoutMs ?? headersTimeoutMs,
+  );
+  const answered = () => clearTimeout(timer);
+  return outgoing.on('error', onError).on('close', answered).on('response', answered).on('upgrade', answered);
+}
+
+function responseOf(incoming: IncomingMessage): DaemonResponse {
+  // Its reader hears of errors; nobody reading it must not end the process.
+  incoming.on('error', () => undefined);
+  return { status: incoming.statusCode ?? 0, headers: incoming.headers, body: incoming };
 }

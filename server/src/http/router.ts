@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { EndpointSpec } from '@homeport/contracts/endpoint';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
@@ -146,11 +147,9 @@ async function parseInput(
 
 function requestFacts(context: Context<AppEnvironment>, trusted: TrustedProxies): RequestFacts {
   const { incoming, outgoing } = context.env;
-  const given = incoming.headers['x-request-id'];
   const forwarded = incoming.headers['x-forwarded-for'];
-  const id = typeof given === 'string' && requestIdPattern.test(given) ? given : crypto.randomUUID();
   return {
-    id,
+    id: requestIdOf(incoming),
     method: context.req.method,
     // The address that was routed: what the client sent may read differently, or not be readable at all.
     get url() {
@@ -168,6 +167,12 @@ function requestFacts(context: Context<AppEnvironment>, trusted: TrustedProxies)
     },
     outgoing,
   };
+}
+
+/** The caller's own x-request-id where it can be one, else a new one. */
+export function requestIdOf({ headers }: IncomingMessage): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && requestIdPattern.test(given) ? given : crypto.randomUUID();
 }
 
 /** Headers of every answer under /api. */

@@ -1,6 +1,7 @@
+import { Duplex } from 'node:stream';
 import { type DaemonErrorCode, daemonError, daemonErrorStatus, daemonHealth } from '@homeport/contracts/daemon';
 import { ApiError, type ErrorCode } from '@homeport/contracts/errors';
-import { type DaemonAddress, type DaemonResponse, daemonRequest } from '../egress/daemon-request.ts';
+import { type DaemonAddress, type DaemonResponse, daemonRequest, daemonUpgrade } from '../egress/daemon-request.ts';
 import type { Daemon } from './daemon.ts';
 
 const answerBytesMax = 4 * 1024 * 1024;
@@ -46,6 +47,19 @@ export function createDaemon(options: { address: () => Promise<DaemonAddress>; t
   return {
     request,
     call,
+    async upgrade(path, signal) {
+      const headers = { authorization: `Bearer ${options.token}` };
+      let answer: Awaited<ReturnType<typeof daemonUpgrade>>;
+      try {
+        const init = signal === undefined ? { headers } : { headers, signal };
+        answer = await daemonUpgrade(await options.address(), path, init);
+      } catch (error) {
+        if (signal?.aborted === true) throw signal.reason;
+        throw failed('The workspace does not answer', error);
+      }
+      if (answer instanceof Duplex) return answer;
+      throw refusal(answer.status, await readJson(answer, signal));
+    },
     async health(signal) {
       const timeout = AbortSignal.timeout(healthMs);
       try {

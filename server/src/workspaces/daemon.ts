@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { DaemonHealth } from '@homeport/contracts/daemon';
 import type { DaemonRequestInit, DaemonResponse } from '../egress/daemon-request.ts';
 
@@ -17,5 +18,7 @@ export type Daemon = {
     schema: { parse(value: unknown): T },
     init?: DaemonRequestInit & { json?: unknown },
   ): Promise<T>;
+  /** Opens a WebSocket: its raw bytes after the handshake. Throws as `call`; refusals included. */
+  upgrade(path: string, signal?: AbortSignal): Promise<Duplex>;
   health(signal?: AbortSignal): Promise<DaemonHealth>;
 };

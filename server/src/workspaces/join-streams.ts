@@ -1,0 +1,48 @@
+import type { Duplex } from 'node:stream';
+
+/** How long the rest of what one side said may take to the other. */
+const flushMs = 2_000;
+/** A control frame of RFC 6455 with its mask. */
+const controlFrameBytes = 131;
+
+/**
+ * Passes the bytes of a WebSocket on, both ways, no faster than they are taken. Resolves when both sides are closed: soon after
+ * either is, or after the signal. `onTraffic` hears of bytes that are more than signs of life.
+ */
+export function joinStreams(one: Duplex, other: Duplex, onTraffic: () => void, signal: AbortSignal): Promise<void> {
+  const sides = [one, other] as const;
+  const destroyBoth = () => {
+    for (const side of sides) side.destroy();
+  };
+  if (signal.aborted) destroyBoth();
+  signal.addEventListener('abort', destroyBoth, { once: true });
+  const timers: NodeJS.Timeout[] = [];
+  const closed = sides.map(
+    (side) =>
+      new Promise<void>((resolve) => {
+        if (side.closed) return resolve();
+        side.once('close', () => {
+          timers.push(setTimeout(destroyBoth, flushMs));
+          resolve();
+        });
+      }),
+  );
+  for (const [from, to] of [sides, [other, one]] as const) {
+    from.on('error', () => from.destroy());
+    from.on('data', (chunk: Buffer) => {
+      if (!isSignOfLife(chunk)) onTraffic();
+    });
+    from.on('close', () => to.end());
+    from.pipe(to);
+  }
+  return Promise.all(closed).then(() => {
+    signal.removeEventListener('abort', destroyBoth);
+    for (const timer of timers) clearTimeout(timer);
+  });
+}
+
+/** A ping or pong that came alone: whoever only looks on does not use the workspace. */
+function isSignOfLife(chunk: Buffer): boolean {
+  const opcode = (chunk[0] ?? 0) & 0x0f;
+  return chunk.length <= controlFrameBytes && (opcode === 0x9 || opcode === 0xa);
+}

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import type { StartedWorkspace, WorkspaceRuntime } from '../../src/workspaces/runtime.ts';
+
+/** What the daemon does with a wish for a WebSocket. */
+export type UpgradeScript = (request: IncomingMessage, socket: Duplex) => void;
+
+/** A runtime whose daemons do as the test says: one unix socket for all of them. Call `destroy` in `after`. */
+export class ScriptedDaemons implements WorkspaceRuntime {
+  readonly kind = 'local';
+  /** By default it takes the handshake and says everything back. */
+  onUpgrade: UpgradeScript = (request, socket) => {
+    takeHandshake(request, socket);
+    socket.pipe(socket);
+  };
+  /** The connections that daemons have now. */
+  readonly sockets = new Set<Duplex>();
+  readonly requests: IncomingMessage[] = [];
+  readonly #generations = new Map<string, number>();
+  readonly #server: Server;
+  #folder = '';
+
+  constructor() {
+    this.#server = createServer((request, response) => {
+      this.requests.push(request);
+      const health = {
+        ...{ ok: true, protocol: 1, generation: [...this.#generations.values()].at(-1) ?? 1, bootId: 'boot' },
+        active: { processes: 0, terminals: 0, transfers: 0 },
+        lastActivityAt: new Date().toISOString(),
+        usage: { memoryBytes: 1, memoryLimitBytes: null, processes: 1, homeBytes: 1 },
+      };
+      response.end(JSON.stringify(health));
+    });
+    this.#server.on('upgrade', (request, socket) => {
+      this.requests.push(request);
+      this.sockets.add(socket);
+      socket.on('error', () => socket.destroy()).on('close', () => this.sockets.delete(socket));
+      this.onUpgrade(request, socket);
+      // Read in any case, to find out who has gone.
+      socket.resume().on('end', () => socket.end());
+    });
+  }
+
+  async listen(): Promise<this> {
+    this.#folder = await mkdtemp(join(tmpdir(), 'hp-sd-'));
+    await new Promise<void>((resolve) => this.#server.listen(this.#address.socketPath, resolve));
+    return this;
+  }
+
+  get #address() {
+    return { socketPath: join(this.#folder, 's') };
+  }
+
+  async start({ id, generation }: StartedWorkspace): Promise<void> {
+    this.#generations.set(id, generation);
+  }
+
+  async stop(id: string): Promise<void> {
+    this.#generations.delete(id);
+  }
+
+  async status(id: string) {
+    const generation = this.#generations.get(id);
+    return { phase: generation === undefined ? 'stopped' : 'running', generation, detail: undefined } as const;
+  }
+
+  async dial() {
+    return this.#address;
+  }
+
+  async list() {
+    return [...this.#generations].map(([id, generation]) => ({ id, generation }));
+  }
+
+  async close(): Promise<void> {}
+
+  async destroy(): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}
+
+export function takeHandshake(request: IncomingMessage, socket: Duplex, extra = ''): void {
+  const key = `${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`;
+  const accepted = createHash('sha1').update(key).digest('base64');
+  socket.write(
+    `HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-accept: ${accepted}\r\n${extra}\r\n`,
+  );
+}
