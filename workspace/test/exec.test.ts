@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict';
+import { readFileSync, statSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { countProcesses, exitOf, linesOf, type RunningDaemon, startDaemon, textOf, until } from './running-daemon.ts';
+
+let daemon: RunningDaemon;
+before(async () => {
+  daemon = await startDaemon();
+});
+after(() => daemon.stop());
+
+async function run(id: string, command: string, more: Record<string, unknown> = {}) {
+  return await daemon.exec({ id, command, ...more }).ended;
+}
+
+/** A duration that no other process of this machine sleeps for. */
+const odd = (seconds: number) => `${seconds}.${process.pid}`;
+
+test('a command: start, output of both kinds, exit code', async () => {
+  const events = await run('plain', 'echo out; echo err >&2; exit 3');
+  const [start] = events;
+  assert.equal(start?.type, 'start');
+  assert.equal(start?.type === 'start' && start.logPath, '~/.workspace/exec/plain.log');
+  assert.equal(textOf(events), 'out\n');
+  assert.equal(textOf(events, 'stderr'), 'err\n');
+  const { exitCode, signal, timedOut, outputBytes, omittedBytes } = exitOf(events);
+  assert.deepEqual([exitCode, signal, timedOut, outputBytes, omittedBytes], [3, null, false, 8, 0]);
+  const log = readFileSync(join(daemon.home, '.workspace/exec/plain.log'), 'utf8');
+  assert.deepEqual(log.split('\n').sort(), ['', 'err', 'out']);
+});
+
+test('commands get the environment of the contract, nothing of the daemon', async () => {
+  const names = textOf(await run('environment', 'env'))
+    .trim()
+    .split('\n')
+    .map((line) => line.split('=')[0] ?? '')
+    .sort();
+  const own = ['HOME', 'HOMEPORT_PROCESS', 'LANG', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'USER'];
+  assert.deepEqual(names, [...own, 'PWD', 'SHLVL', '_'].sort());
+  assert.equal(textOf(await run('working-folder', 'pwd')), `${daemon.home}\n`);
+});
+
+test('a signal ends it: the name instead of a code', async () => {
+  const { exitCode, signal } = exitOf(await run('segv', 'kill -SEGV $$'));
+  assert.deepEqual([exitCode, signal], [null, 'SIGSEGV']);
+});
+
+test('characters split over writes arrive whole, what is no UTF-8 is replaced', async () => {
+  const command = String.raw`printf '\xe2'; sleep 0.05; printf '\x82'; sleep 0.05; printf '\xac \xff.'; printf '\xf0\x9f' `;
+  assert.equal(textOf(await run('utf8', command)), '€ \uFFFD.\uFFFD');
+  const many = textOf(await run('utf8-many', `yes 'ä€😀' | head -n 50000`));
+  assert.equal(many, 'ä€😀\n'.repeat(50_000));
+});
+
+test('each piece of output is at most 32 KiB, also when every byte of it is replaced', async () => {
+  const events = await run('pieces', `head -c 3000000 /dev/zero | tr '\\0' '\\377'`);
+  assert.equal(textOf(events), '\uFFFD'.repeat(3_000_000));
+  const sizes = events.map((event) => (event.type === 'stdout' ? Buffer.byteLength(event.data) : 0));
+  assert.ok(Math.max(...sizes) <= 32 * 1024);
+});
+
+test('a time-out kills the whole tree: sessions, cleared environments, double forks, deaf ones', async () => {
+  const seconds = odd(7101);
+  const deaf = `trap '' TERM INT HUP; while :; do sleep ${seconds}; done`;
+  const command = [
+    `setsid env -i bash -c "sleep ${seconds}" &`,
+    `(setsid setsid sh -c 'sleep ${seconds} & sleep ${seconds}' &)`,
+    `setsid env -i bash -c "${deaf}" &`,
+    `perl -e 'fork and exit; fork and exit; exec "sleep", "${seconds}"'`,
+    'touch started; wait; while :; do sleep 1; done',
+  ].join('\n');
+  const events = await run('tree', command, { timeoutMs: 1_000 });
+  assert.equal(exitOf(events).timedOut, true);
+  assert.ok(statSync(join(daemon.home, 'started')).isFile());
+  assert.equal(countProcesses(seconds), 0);
+});
+
+test('a command that ends takes with it what it left running, and says so', async () => {
+  const seconds = odd(7102);
+  const events = await run('left', `setsid env -i sleep ${seconds} & echo done`);
+  assert.equal(textOf(events), 'done\n');
+  assert.match(textOf(events, 'stderr'), /1 left running/);
+  assert.equal(exitOf(events).exitCode, 0);
+  assert.equal(countProcesses(seconds), 0);
+});
+
+test('a storm of forks is bounded by the time-out', async () => {
+  const name = `storm${process.pid}`;
+  // At most 300 at once: this machine is not a sandbox.
+  const source = `#!/bin/bash\n[ $(ls -d /proc/[0-9]* | wc -l) -gt 600 ] && exec sleep 60\n$0 & $0 & wait\n`;
+  await run('storm-file', `cat > ${name}.sh <<'END'\n${source}END\nchmod +x ${name}.sh`);
+  const events = await run('storm', `ulimit -t 30; ./${name}.sh`, { timeoutMs: 1_500 });
+  assert.equal(exitOf(events).timedOut, true);
+  assert.equal(countProcesses(`${name}.sh`), 0);
+  assert.equal((await daemon.call('/v1/health')).status, 200);
+});
+
+test('50 MB of output: all of it passes, the log keeps 10 MiB, the daemon stays small', async () => {
+  const stream = daemon.exec({ id: 'large', command: `head -c 50000000 /dev/zero | tr '\\0' x; echo end` });
+  const events = await stream.ended;
+  const { outputBytes, omittedBytes } = exitOf(events);
+  assert.equal(outputBytes, 50_000_004);
+  assert.equal(omittedBytes, 50_000_004 - 10 * 1024 * 1024);
+  assert.equal(textOf(events).length, 50_000_004);
+  assert.equal(statSync(join(daemon.home, '.workspace/exec/large.log')).size, 10 * 1024 * 1024);
+  // Who asks later gets the log and the end of what is not in it.
+  const later = linesOf((await daemon.call('/v1/processes/large/output?after=0')).text);
+  assert.ok(textOf(later).length > 10 * 1024 * 1024 && textOf(later).length < 11 * 1024 * 1024);
+  assert.ok(textOf(later).endsWith('xxend\n'));
+});
+
+test('a reader that does not read stops the output, and costs no memory', async () => {
+  const stream = daemon.exec({ id: 'slow-reader', command: 'yes' });
+  const incoming = await stream.opened;
+  incoming.pause();
+  const bytes = async (): Promise<number> => {
+    const { processes } = JSON.parse((await daemon.call('/v1/processes')).text);
+    return processes.find((process: { id: string }) => process.id === 'slow-reader').outputBytes;
+  };
+  let last = -1;
+  await until(async () => {
+    const now = await bytes();
+    const isStill = now === last && now > 0;
+    last = now;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return isStill;
+  });
+  assert.ok(last < 8 * 1024 * 1024);
+  stream.leave();
+});
+
+test('whoever leaves a command in the foreground ends it', async () => {
+  const seconds = odd(7103);
+  const stream = daemon.exec({ id: 'leave', command: `echo ready; setsid sleep ${seconds} & sleep ${seconds}` });
+  await stream.next((event) => event.type === 'stdout');
+  stream.leave();
+  await until(() => countProcesses(seconds) === 0);
+  const later = linesOf((await daemon.call('/v1/processes/leave/output')).text);
+  assert.equal(exitOf(later).timedOut, false);
+});
+
+test('the same id: joins the same request, refuses another', async () => {
+  const command = 'echo first; until [ -e joined ]; do sleep 0.02; done; echo second';
+  const one = daemon.exec({ id: 'same', command });
+  await one.next((event) => event.type === 'stdout');
+  const two = daemon.exec({ id: 'same', command });
+  await two.next((event) => event.type === 'stdout');
+  await run('same-go', 'touch joined');
+  assert.equal(textOf(await one.ended), 'first\nsecond\n');
+  assert.equal(textOf(await two.ended), 'first\nsecond\n');
+  assert.equal(textOf(await run('same', command)), 'first\nsecond\n');
+  const other = await daemon.call('/v1/exec', { json: { id: 'same', command: 'echo other' } });
+  assert.equal(other.status, 400);
+  assert.equal(JSON.parse(other.text).error.code, 'invalid_request');
+});
+
+test('in the background: answers at once, output from any byte on and live, signals', async () => {
+  const command = 'trap "echo caught; exit 5" USR1; echo 0123456789; while :; do sleep 0.02; done';
+  const events = await run('background', command, { background: true });
+  assert.deepEqual(
+    events.map(({ type }) => type),
+    ['start'],
+  );
+  await until(async () => /"outputBytes":11/.test((await daemon.call('/v1/processes')).text));
+  const following = daemon.call('/v1/processes/background/output?after=4');
+  const signal = await daemon.call('/v1/processes/background/signal', { json: { signal: 'SIGUSR1' } });
+  assert.equal(JSON.parse(signal.text).process.id, 'background');
+  const output = linesOf((await following).text);
+  assert.equal(textOf(output), '456789\ncaught\n');
+  assert.equal(exitOf(output).exitCode, 5);
+});
+
+test('in the background: what a command leaves running lives on until it is ended', async () => {
+  const seconds = odd(7104);
+  await run('daemonized', `setsid env -i sleep ${seconds} &`, { background: true });
+  await until(() => countProcesses(seconds) > 0);
+  const [running] = JSON.parse((await daemon.call('/v1/processes')).text).processes.filter(
+    (process: { id: string }) => process.id === 'daemonized',
+  );
+  assert.equal(running.running, true);
+  await daemon.call('/v1/processes/daemonized/signal', { json: { signal: 'SIGKILL' } });
+  await until(() => countProcesses(seconds) === 0);
+});
+
+test('at most 32 at once; those that ended make room', async () => {
+  const own = await startDaemon();
+  try {
+    for (let index = 0; index < 32; index += 1) {
+      const stream = own.exec({ id: `busy-${index}`, command: 'sleep 600', background: true });
+      await stream.ended;
+    }
+    const refused = await own.call('/v1/exec', { json: { id: 'one-more', command: 'true' } });
+    assert.equal(refused.status, 429);
+    assert.equal(JSON.parse(refused.text).error.code, 'busy');
+    const health = JSON.parse((await own.call('/v1/health')).text);
+    assert.equal(health.active.processes, 32);
+    await own.call('/v1/processes/busy-0/signal', { json: { signal: 'SIGKILL' } });
+    await until(async () => JSON.parse((await own.call('/v1/health')).text).active.processes === 31);
+    assert.equal((await own.exec({ id: 'one-more', command: 'true' }).ended).at(-1)?.type, 'exit');
+  } finally {
+    await own.stop();
+  }
+});
+
+test('what runs dies with the daemon, however it ends', async () => {
+  const own = await startDaemon();
+  const seconds = odd(7105);
+  await own.exec({ id: 'orphan', command: `setsid env -i sleep ${seconds} & sleep ${seconds}`, background: true })
+    .ended;
+  await until(() => countProcesses(seconds) > 1);
+  const closed = new Promise((resolve) => own.child.once('close', resolve));
+  own.child.kill('SIGKILL');
+  await closed;
+  await until(() => countProcesses(seconds) === 0);
+  await own.stop();
+});
+
+test('a command begins where it is told, inside the home only', async () => {
+  await run('folders', 'mkdir -p "a b/c"');
+  assert.equal(textOf(await run('cwd', 'pwd', { cwd: '~/a b/c' })), `${daemon.home}/a b/c\n`);
+  symlinkSync('/', join(daemon.home, 'out'));
+  for (const cwd of ['/', '/etc', '../..', '~/out/etc', 'out', '~root']) {
+    const refused = await daemon.call('/v1/exec', { json: { id: 'outside', command: 'pwd', cwd } });
+    assert.ok(refused.status === 400 || refused.status === 404, `${cwd}: ${refused.status}`);
+  }
+});
+
+test('a command longer than one argument of a program may be', async () => {
+  const command = `# ${'x'.repeat(130_000)}\necho "long: $0"; exit 4`;
+  const events = await run('long', command);
+  assert.match(textOf(events), /^long: /);
+  assert.equal(exitOf(events).exitCode, 4);
+});
+
+test('requests that make no sense are refused in words', async () => {
+  const bad: unknown[] = [
+    {},
+    [],
+    { id: 'x' },
+    { id: '../x', command: 'true' },
+    { id: 'x', command: '' },
+    { id: 'x', command: 'a\0b' },
+    { id: 'x', command: 'true', timeoutMs: 0 },
+    { id: 'x', command: 'true', timeoutMs: 3_600_001 },
+    { id: 'x', command: 'true', background: 'yes' },
+    { id: 'x', command: 'true', env: { A: 'b' } },
+    { id: 'x', command: 'x'.repeat(128 * 1024 + 1) },
+  ];
+  for (const json of bad) {
+    const { status, text } = await daemon.call('/v1/exec', { json });
+    assert.equal(status, 400, text);
+    assert.equal(JSON.parse(text).error.code, 'invalid_request');
+  }
+  const large = await daemon.call('/v1/exec', { json: { id: 'x', command: 'x'.repeat(2_000_000) } });
+  assert.equal(large.status, 413);
+  assert.equal((await daemon.call('/v1/processes/nope/output')).status, 404);
+  assert.equal((await daemon.call('/v1/processes/plain/output?after=-1')).status, 400);
+  assert.equal((await daemon.call('/v1/processes/plain/signal', { json: { signal: 'SIGSTOP' } })).status, 400);
+});

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { countProcesses, type RunningDaemon, startDaemon, until } from './running-daemon.ts';
+
+let daemon: RunningDaemon;
+before(async () => {
+  daemon = await startDaemon();
+});
+after(() => daemon.stop());
+
+async function openTerminals(): Promise<number> {
+  return JSON.parse((await daemon.call('/v1/health')).text).active.terminals;
+}
+
+test('a shell: attached, size, input, output, exit', async () => {
+  const terminal = daemon.openTerminal('id=plain&columns=101&rows=31');
+  await until(() => terminal.messages.length > 0);
+  assert.deepEqual(terminal.messages[0], { type: 'attached', id: 'plain', isNew: true });
+  terminal.type('stty size; pwd; echo "secret=$SECRET_OF_THE_DAEMON."\n');
+  await terminal.shows('31 101');
+  await terminal.shows(daemon.home);
+  await terminal.shows('secret=.');
+  terminal.socket.send(JSON.stringify({ type: 'resize', columns: 77, rows: 22 }));
+  terminal.type('stty size\n');
+  await terminal.shows('22 77');
+  terminal.type('exit 3\n');
+  await terminal.closed;
+  assert.deepEqual(terminal.messages.at(-1), { type: 'exit', exitCode: 3 });
+  await until(async () => (await openTerminals()) === 0);
+});
+
+test('descriptors of the daemon are not the shell’s', async () => {
+  const terminal = daemon.openTerminal('id=descriptors');
+  await terminal.opened;
+  terminal.type('ls -l /proc/self/fd; echo the"-"end\n');
+  await terminal.shows('the-end');
+  assert.doesNotMatch(terminal.seen(), /socket:/);
+  terminal.type('exit\n');
+  await terminal.closed;
+});
+
+test('re-attached: the kept output first, then what comes; the program ran on', async () => {
+  const first = daemon.openTerminal('id=again');
+  await first.opened;
+  first.type('echo one-$((1+1)); (until [ -e go ]; do sleep 0.02; done; echo three-$((1+3)))\n');
+  await first.shows('one-2');
+  first.socket.close();
+  await first.closed;
+  const second = daemon.openTerminal('id=again');
+  await until(() => second.messages.length > 0);
+  assert.deepEqual(second.messages[0], { type: 'attached', id: 'again', isNew: false });
+  await second.shows('one-2');
+  await daemon.exec({ id: 'go', command: 'touch go' }).ended;
+  await second.shows('three-4');
+  second.type('exit\n');
+  await second.closed;
+});
+
+test('what is kept is 256 KiB and begins with a whole character', async () => {
+  const first = daemon.openTerminal('id=ring');
+  await first.opened;
+  first.type('yes € | head -n 200000; echo all-$((1+1))\n');
+  await first.shows('all-2');
+  first.socket.close();
+  await first.closed;
+  const second = daemon.openTerminal('id=ring');
+  await second.shows('all-2');
+  assert.ok(Buffer.byteLength(second.seen()) <= 256 * 1024);
+  assert.ok(Buffer.byteLength(second.seen()) > 200 * 1024);
+  assert.doesNotMatch(second.seen(), /\uFFFD/);
+  assert.equal((await daemon.call('/v1/terminal?id=ring', { method: 'DELETE' })).status, 200);
+  await second.closed;
+});
+
+test('whoever does not read stops the shell’s output; another socket of the terminal goes on after it left', async () => {
+  const first = daemon.openTerminal('id=stuck');
+  await first.opened;
+  first.socket.pause();
+  first.type('yes | head -c 30000000; echo all-$((1+1))\n');
+  const second = daemon.openTerminal('id=stuck');
+  await second.opened;
+  await until(() => second.seen().length > 100_000);
+  first.socket.terminate();
+  await second.shows('all-2');
+  second.type('exit\n');
+  await second.closed;
+});
+
+test('DELETE ends the shell and what it runs in the foreground', async () => {
+  const seconds = `7201.${process.pid}`;
+  const terminal = daemon.openTerminal('id=delete');
+  await terminal.opened;
+  terminal.type(`sleep ${seconds}\n`);
+  await until(() => countProcesses(`sleep ${seconds}`) > 0);
+  assert.equal((await daemon.call('/v1/terminal?id=delete', { method: 'DELETE' })).status, 200);
+  await terminal.closed;
+  await until(() => countProcesses(`sleep ${seconds}`) === 0);
+  assert.equal((await daemon.call('/v1/terminal?id=delete', { method: 'DELETE' })).status, 404);
+});
+
+test('at most 8; the ninth is refused before it is a WebSocket', async () => {
+  const own = await startDaemon();
+  try {
+    const terminals = Array.from({ length: 8 }, (_, index) => own.openTerminal(`id=t${index}`));
+    await Promise.all(terminals.map(({ opened }) => opened));
+    assert.equal(await own.openTerminal('id=t8').refused, 429);
+    const again = own.openTerminal('id=t7');
+    await again.opened;
+    assert.equal(terminals[0]?.messages.length, 1);
+  } finally {
+    await own.stop();
+  }
+});
+
+test('a wrong token, a wrong place and nonsense are refused', async () => {
+  assert.equal(await daemon.openTerminal('id=x', 'wrong').refused, 401);
+  assert.equal(await daemon.openTerminal('id=../x').refused, 400);
+  assert.equal(await daemon.openTerminal('id=x&columns=0').refused, 400);
+  assert.equal(await daemon.openTerminal('id=x&rows=many').refused, 400);
+  assert.equal((await daemon.call('/v1/terminal?id=x')).status, 405);
+  const terminal = daemon.openTerminal('id=nonsense');
+  await terminal.opened;
+  for (const text of ['', '{', 'null', '[]', '{"type":"resize","columns":-1,"rows":1}', '{"type":"other"}']) {
+    terminal.socket.send(text);
+  }
+  terminal.type('echo alive-$((1+1))\n');
+  await terminal.shows('alive-2');
+  terminal.type('exit\n');
+  await terminal.closed;
+});
