@@ -31,8 +31,8 @@ const directNetwork = new Set([
   'net',
   'tls',
 ]);
-// Inside a workspace: what its sandbox lets it reach is the guard.
-const dialling = new Set(['workspace/src/daemon/egress-bridge.ts']);
+// The doors of a workspace, where its sandbox is the guard: of its command-line tool to the control plane, of its daemon to the control plane's proxy.
+const workspaceDoors = new Set(['workspace/src/cli/control-plane.ts', 'workspace/src/daemon/egress-bridge.ts']);
 const clientNames = /(^|[{,\s])(request|get|connect|createConnection|Agent|\*)(?=[\s,}]|$)/;
 
 /** Checks the tree below `root`; returns `[{file, line, rule, message}]`, empty when all is well. */
@@ -106,10 +106,14 @@ function checkBans(file, text, imports, report) {
     report('one-configuration', lineOf(stripped, environment.index), 'process.env is read in config.ts only');
   }
   for (const { specifier, names, typeOnly, line } of imports) {
-    if (typeOnly || inEgress || dialling.has(file)) continue;
+    if (typeOnly || inEgress || workspaceDoors.has(file)) continue;
     const client = directNetwork.has(specifier) && (clientNames.test(names) || !names.startsWith('{'));
     if (specifier === 'undici' || client) {
-      report('one-way-out', line, `${specifier} opens connections: only server/src/egress may`);
+      report(
+        'one-way-out',
+        line,
+        `${specifier} opens connections: only server/src/egress may, and the doors of a workspace`,
+      );
     }
   }
 }

@@ -36,6 +36,11 @@ function plant(changes = {}) {
       "import { pool } from '../db/pool.ts';\nexport const model = (egress) => egress.fetch(pool);\n",
     'server/src/chat/turn.test.ts':
       "import { createServer } from 'node:http';\nawait fetch(process.env.X); createServer;\n",
+    'workspace/src/cli/control-plane.ts':
+      "import { request } from 'node:http';\nawait import('node:https');\nexport const send = request;\n",
+    'workspace/src/daemon/egress-bridge.ts':
+      "import { connect, createServer } from 'node:net';\nexport const bridge = [connect, createServer];\n",
+    'workspace/src/cli/config.ts': 'export const config = process.env;\n',
     'web/src/api.ts':
       "import type { z } from 'zod';\nimport { ApiError } from '@homeport/contracts/errors';\nexport type X = z;\nawait fetch(ApiError);\n",
     'web/vite.config.ts': 'export default {};\n',
@@ -134,6 +139,26 @@ describe('one planted violation is reported for', () => {
       turn("import * as https from 'node:https';\nhttps;"),
     ],
     ['a raw socket', 'one-way-out server/src/chat/turn.ts', turn("import { connect } from 'node:net';\nconnect;")],
+    [
+      'an HTTP client of the tool outside its door',
+      'one-way-out workspace/src/cli/artifacts.ts',
+      { 'workspace/src/cli/artifacts.ts': "import { request } from 'node:http';\nexport const a = request;\n" },
+    ],
+    [
+      'a socket of the daemon outside its bridge',
+      'one-way-out workspace/src/daemon/files/read.ts',
+      { 'workspace/src/daemon/files/read.ts': "import { connect } from 'node:net';\nexport const a = connect;\n" },
+    ],
+    [
+      'fetch in the door of the tool',
+      'one-way-out workspace/src/cli/control-plane.ts',
+      { 'workspace/src/cli/control-plane.ts': "export const send = () => fetch('http://x');\n" },
+    ],
+    [
+      'process.env in the tool',
+      'one-configuration workspace/src/cli/main.ts',
+      { 'workspace/src/cli/main.ts': 'export const a = process.env.HOMEPORT_URL;\n' },
+    ],
     ['process.env', 'one-configuration server/src/chat/turn.ts', turn('process.env.HOME;')],
     [
       'fetch in the browser outside its door',

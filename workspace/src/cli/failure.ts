@@ -1,0 +1,53 @@
+/** Exit codes, as `homeport help` and docs/workspaces.md tell them. */
+export const exitCodes = {
+  ok: 0,
+  failure: 1,
+  usage: 2,
+  notFound: 3,
+  refused: 4,
+  unreachable: 5,
+  conflict: 6,
+  noRoom: 7,
+} as const;
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** Why a command did not do what it was asked: plain words, and what to do about it. */
+export class Failure extends Error {
+  readonly exitCode: ExitCode;
+  readonly hint: string | undefined;
+  /** The control plane's word for it. */
+  readonly code: string | undefined;
+
+  constructor(exitCode: ExitCode, message: string, options: { hint?: string | undefined; code?: string } = {}) {
+    super(message);
+    this.exitCode = exitCode;
+    this.hint = options.hint;
+    this.code = options.code;
+  }
+}
+
+export function usage(message: string, hint?: string): Failure {
+  return new Failure(exitCodes.usage, message, { hint });
+}
+
+/** An error of Node's as one line: what happened to what, without its stack. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return reasons[code] ?? error.message;
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  ECONNREFUSED: 'nothing answers there',
+  ECONNRESET: 'the connection broke',
+  EISDIR: 'it is a folder',
+  ENOENT: 'there is no such file or folder',
+  ENOSPC: 'the disk is full',
+  ENOTDIR: 'a part of the path is no folder',
+  ENOTFOUND: 'its name is not known',
+  EPERM: 'not permitted',
+  EPIPE: 'the connection broke',
+  EROFS: 'nothing can be written there',
+  ETIMEDOUT: 'it did not answer in time',
+};
