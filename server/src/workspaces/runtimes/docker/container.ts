@@ -13,11 +13,11 @@ export const labels = {
 const inside = {
   home: '/home/user',
   /** Read-only: the sockets of the control plane. */
-  control: '/run/homeport/control',
+  control: '/run/homeport',
   /** Read-only: the two secrets of this generation. */
-  secrets: '/run/homeport/secrets',
+  secrets: '/run/workspace',
   /** Here the daemon makes its socket. */
-  daemon: '/run/homeport/daemon',
+  daemon: '/run/daemon',
 } as const;
 
 export const socketNames = { daemon: 'daemon.sock', control: 'control.sock', egress: 'egress.sock' } as const;
