@@ -24,7 +24,7 @@ export const socketNames = { daemon: 'daemon.sock', control: 'control.sock', egr
 export const secretNames = { daemonHash: 'daemon-hash', token: 'token' } as const;
 
 /** User ids are unique, so names of two installations at one engine never meet. */
-export const containerName = (id: string): string => `homeport-${id}`;
+export const containerName = (id: string): string => `homeport-workspace-${id}`;
 export const volumeName = (id: string): string => `homeport-home-${id}`;
 
 /** Folders of one generation, as the engine sees them. */
