@@ -1,0 +1,86 @@
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { DaemonError } from '../daemon-error.ts';
+import type { Exchange } from '../http.ts';
+import { close } from './descriptors.ts';
+import type { HomePath } from './home-path.ts';
+import { openFile } from './read.ts';
+import type { Found, Home } from './walk.ts';
+
+const chunkBytes = 512 * 1024;
+
+type Range = { start: number; end: number };
+
+/** The bytes of a file, or one range of them (RFC 9110, 13 and 14): 200, 206, 304 or 416. */
+export async function sendContent(home: Home, path: HomePath, exchange: Exchange): Promise<void> {
+  const opened = openFile(home, path);
+  let range: Range | undefined;
+  try {
+    range = sendHead(opened, exchange);
+  } finally {
+    if (range === undefined) close(opened.descriptor);
+  }
+  if (range === undefined) exchange.response.end();
+  else await sendBytes(opened.descriptor, range, exchange.response);
+}
+
+/** Undefined when the head is all there is to send. */
+function sendHead({ stats }: Found, { request, response, method }: Exchange): Range | undefined {
+  const size = Number(stats.size);
+  const etag = `"${stats.ino.toString(36)}-${stats.size.toString(36)}-${stats.mtimeNs.toString(36)}"`;
+  const modified = new Date(Number(stats.mtimeMs)).toUTCString();
+  const headers: Record<string, string> = { 'accept-ranges': 'bytes', etag, 'last-modified': modified };
+  if (isUnchanged(request.headers['if-none-match'], etag)) {
+    response.writeHead(304, headers);
+    return undefined;
+  }
+  const condition = request.headers['if-range'];
+  const isRangeWanted = method === 'GET' && (condition === undefined || condition === etag);
+  const range = isRangeWanted ? parseRange(request.headers.range, size) : undefined;
+  if (range === 'unsatisfiable') {
+    const told = { 'content-range': `bytes */${size}` };
+    throw new DaemonError('range_not_satisfiable', `This file has ${size} bytes`, told);
+  }
+  const { start, end } = range ?? { start: 0, end: size - 1 };
+  headers['content-type'] = 'application/octet-stream';
+  headers['content-length'] = String(end - start + 1);
+  if (range !== undefined) headers['content-range'] = `bytes ${start}-${end}/${size}`;
+  response.writeHead(range === undefined ? 200 : 206, headers);
+  return method === 'HEAD' || size === 0 ? undefined : { start, end };
+}
+
+/**
+ * Closes the descriptor, also when the reader leaves. A file that shrinks meanwhile breaks the connection: nobody takes half of a
+ * file for the whole.
+ */
+async function sendBytes(descriptor: number, { start, end }: Range, response: Exchange['response']): Promise<void> {
+  const bytes = createReadStream('', { fd: descriptor, start, end, highWaterMark: chunkBytes });
+  try {
+    await pipeline(bytes, response, { end: false });
+  } catch {
+    response.destroy();
+    return;
+  }
+  if (bytes.bytesRead === end - start + 1) response.end();
+  else response.destroy();
+}
+
+function isUnchanged(condition: string | undefined, etag: string): boolean {
+  if (condition === undefined) return false;
+  const tags = condition.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  return tags.includes('*') || tags.includes(etag);
+}
+
+/** The one range asked for; undefined for none, several, or what is no byte range, all of which get the whole. */
+export function parseRange(header: string | undefined, size: number): Range | 'unsatisfiable' | undefined {
+  const [, first = '', last = ''] = /^bytes=[ \t]*(\d{0,16})-(\d{0,16})[ \t]*$/i.exec(header ?? '') ?? [];
+  if (first === '' && last === '') return undefined;
+  if (first === '') {
+    const length = Math.min(Number(last), size);
+    return length === 0 ? 'unsatisfiable' : { start: size - length, end: size - 1 };
+  }
+  const start = Number(first);
+  if (last !== '' && Number(last) < start) return undefined;
+  if (start >= size) return 'unsatisfiable';
+  return { start, end: last === '' ? size - 1 : Math.min(Number(last), size - 1) };
+}

@@ -1,0 +1,90 @@
+import { constants, linkSync, lstatSync, mkdirSync, openSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
+import { DaemonError } from '../daemon-error.ts';
+import { at, close } from './descriptors.ts';
+import { errnoOf } from './fault.ts';
+
+export type OnConflict = 'rename' | 'replace' | 'fail';
+
+const namesTried = 1000;
+const nameBytesMax = 255;
+
+/** Something in a held folder. */
+export type Named = { folder: number; name: string };
+
+/**
+ * Gives a file its final name at once and in full; returns the name it got. What has the name already stays (`fail`:
+ * `path_taken`), gets a neighbour called "name (2)" (`rename`), or is exchanged for it if it is a file (`replace`).
+ */
+export function publishFile(from: Named, to: Named, onConflict: OnConflict): string {
+  if (onConflict === 'replace') return replaceFile(from, to);
+  return onConflict === 'fail' ? moveFile(from, to) : moveBeside(from, to);
+}
+
+/** Moves a file or link to a name that nothing has. Throws EEXIST; never overwrites. */
+export function moveFile(from: Named, to: Named): string {
+  const target = at(to.folder, to.name);
+  try {
+    linkSync(at(from.folder, from.name), target);
+    unlinkSync(at(from.folder, from.name));
+  } catch (error) {
+    // Not everything may have two names: the files of others, or any file on some file systems.
+    if (!['EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(errnoOf(error))) throw error;
+    const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+    close(openSync(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600));
+    renameOnto(from, target, () => unlinkSync(target));
+  }
+  return to.name;
+}
+
+/** Moves a folder to a name that nothing has: an empty folder takes the name first, and only an empty one is exchanged. */
+export function moveFolder(from: Named, to: Named): string {
+  const target = at(to.folder, to.name);
+  mkdirSync(target, 0o700);
+  renameOnto(from, target, () => rmdirSync(target));
+  return to.name;
+}
+
+function renameOnto(from: Named, target: string, undo: () => void): void {
+  try {
+    renameSync(at(from.folder, from.name), target);
+  } catch (error) {
+    try {
+      undo();
+    } catch {
+      // Somebody made use of the name meanwhile: it is theirs now.
+    }
+    throw error;
+  }
+}
+
+/** A link is never exchanged for a file, though it would not be followed: whoever made it means something else. */
+function replaceFile(from: Named, to: Named): string {
+  const target = at(to.folder, to.name);
+  const taken = lstatSync(target, { throwIfNoEntry: false });
+  if (taken !== undefined && !taken.isFile()) {
+    throw new DaemonError('path_taken', 'What has this name is no file, and only files are replaced');
+  }
+  renameSync(at(from.folder, from.name), target);
+  return to.name;
+}
+
+function moveBeside(from: Named, to: Named): string {
+  for (let number = 1; number <= namesTried; number += 1) {
+    try {
+      return moveFile(from, { folder: to.folder, name: numbered(to.name, number) });
+    } catch (error) {
+      if (errnoOf(error) !== 'EEXIST') throw error;
+    }
+  }
+  throw new DaemonError('path_taken', 'Too many files have this name');
+}
+
+/** `report.pdf`, `report (2).pdf`, …; the name gives way where the whole would be too long. */
+export function numbered(name: string, number: number): string {
+  if (number === 1) return name;
+  const [, stem = name, extension = ''] = /^(.+?)((?:\.tar)?\.[^.]{1,16})$/su.exec(name) ?? [];
+  const end = ` (${number})${extension}`;
+  let kept = stem;
+  while (Buffer.byteLength(kept + end) > nameBytesMax) kept = [...kept].slice(0, -1).join('');
+  return kept + end;
+}

@@ -1,0 +1,193 @@
+import { type BigIntStats, constants, mkdirSync, openSync, readlinkSync } from 'node:fs';
+import { DaemonError } from '../daemon-error.ts';
+import { at, close, itself, look, lookFlags, statOf } from './descriptors.ts';
+import { errnoOf, refusalOf } from './fault.ts';
+import { depthMax, type HomePath, invalid, relativeToHome, splitSegments, tooDeep } from './home-path.ts';
+
+/** The home folder, held open for as long as the daemon runs. */
+export type Home = { path: string; descriptor: number; device: bigint };
+/** Something below the home, held open but not opened; whoever gets it closes it. */
+export type Found = { descriptor: number; stats: BigIntStats };
+
+const linksMax = 40;
+
+export function openHome(path: string): Home {
+  const descriptor = openSync(path, lookFlags | constants.O_DIRECTORY);
+  return { path, descriptor, device: statOf(descriptor).dev };
+}
+
+/**
+ * Finds what a path means, for reading. Links are resolved here, name by name, and never by the kernel: those that stay in the
+ * home are followed, the rest is `invalid_path`. Another file system mounted below the home counts as outside.
+ * Throws `not_found`, `invalid_path`, `invalid_request` (permissions).
+ */
+export function find(home: Home, path: HomePath): Found {
+  try {
+    const found = new Walk(home).find(path.segments);
+    if (!path.isFolder || found.stats.isDirectory()) return found;
+    close(found.descriptor);
+  } catch (error) {
+    throw refusalOf(error);
+  }
+  throw new DaemonError('not_found', 'There is no such folder');
+}
+
+/** One walk down from the home; it holds every folder on its way, because `..` in a link goes back up that very way. */
+class Walk {
+  readonly #home: Home;
+  readonly #held: number[] = [];
+  #linksLeft = linksMax;
+
+  constructor(home: Home) {
+    this.#home = home;
+  }
+
+  find(segments: readonly string[]): Found {
+    try {
+      return this.#descend([...segments]);
+    } finally {
+      close(...this.#held);
+    }
+  }
+
+  get #top(): number {
+    return this.#held.at(-1) ?? this.#home.descriptor;
+  }
+
+  #descend(todo: string[]): Found {
+    while (true) {
+      const name = todo.shift();
+      if (name === undefined) return this.#reopenTop();
+      if (name === '..') {
+        this.#goUp();
+        continue;
+      }
+      const found = this.#enter(name);
+      if (found.stats.isSymbolicLink()) {
+        close(found.descriptor);
+        todo.unshift(...this.#readLink(name));
+      } else if (todo.length === 0) return found;
+      else if (found.stats.isDirectory()) this.#held.push(found.descriptor);
+      else {
+        close(found.descriptor);
+        throw new DaemonError('not_found', 'There is no such file or folder');
+      }
+    }
+  }
+
+  #enter(name: string): Found {
+    if (this.#held.length >= depthMax) throw tooDeep();
+    return lookAt(this.#home, this.#top, name);
+  }
+
+  #goUp(): void {
+    const left = this.#held.pop();
+    if (left === undefined) throw invalid('The path goes through a link that leaves the home folder');
+    close(left);
+  }
+
+  /** What has this name may be another thing by now: whatever it says is walked as carefully. */
+  #readLink(name: string): string[] {
+    this.#linksLeft -= 1;
+    if (this.#linksLeft < 0) throw invalid('The path goes through too many links');
+    const target = readlinkSync(at(this.#top, name));
+    if (!target.startsWith('/')) return splitSegments(target);
+    const below = relativeToHome(target, this.#home.path);
+    if (below === undefined) throw invalid('The path goes through a link that leaves the home folder');
+    close(...this.#held.splice(0));
+    return splitSegments(below);
+  }
+
+  #reopenTop(): Found {
+    const descriptor = openSync(itself(this.#top), lookFlags & ~constants.O_NOFOLLOW);
+    return { descriptor, stats: statOf(descriptor) };
+  }
+}
+
+/** Holds one thing in a held folder; throws `invalid_path` when it is on another file system. */
+export function lookAt(home: Home, folder: number, name: string): Found {
+  const descriptor = look(folder, name);
+  const stats = statOf(descriptor);
+  if (stats.dev === home.device) return { descriptor, stats };
+  close(descriptor);
+  throw invalid('The path leaves the home folder');
+}
+
+/** A place below the home that may be written to, reached through real folders only. Whoever gets it closes it. */
+export type Place = {
+  folder: number;
+  /** Folders that are missing between `folder` and the name. */
+  missing: string[];
+  name: string;
+};
+
+/**
+ * Finds where a path would be written, making nothing. No link is followed, wherever it leads.
+ * Throws `invalid_path`, also for the home itself; `path_taken` when a file stands where a folder must be.
+ */
+export function findPlace(home: Home, path: HomePath): Place {
+  const name = path.segments.at(-1);
+  if (name === undefined) throw invalid('The home folder itself stays as it is');
+  const folders = path.segments.slice(0, -1);
+  let folder = openSync(itself(home.descriptor), lookFlags & ~constants.O_NOFOLLOW);
+  try {
+    while (true) {
+      const [next] = folders;
+      if (next === undefined) break;
+      const below = findFolder(home, folder, next);
+      if (below === undefined) break;
+      close(folder);
+      folder = below;
+      folders.shift();
+    }
+    return { folder, missing: folders, name };
+  } catch (error) {
+    close(folder);
+    throw error;
+  }
+}
+
+/** The same for what must be there: throws `not_found` when a folder on the way is missing. */
+export function findExistingPlace(home: Home, path: HomePath): Place {
+  const place = findPlace(home, path);
+  if (place.missing.length === 0) return place;
+  close(place.folder);
+  throw new DaemonError('not_found', 'There is no such file or folder');
+}
+
+/** Makes the missing folders of a place and returns its own; the place then holds that one. */
+export function makeFolders(home: Home, place: Place): number {
+  while (true) {
+    const [next] = place.missing;
+    if (next === undefined) return place.folder;
+    makeFolder(place.folder, next);
+    const below = findFolder(home, place.folder, next);
+    if (below === undefined) throw new DaemonError('not_found', 'The folder was removed meanwhile');
+    close(place.folder);
+    place.folder = below;
+    place.missing.shift();
+  }
+}
+
+function makeFolder(folder: number, name: string): void {
+  try {
+    mkdirSync(at(folder, name), 0o755);
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw error;
+  }
+}
+
+/** A folder in a held folder; undefined when nothing has its name. */
+function findFolder(home: Home, folder: number, name: string): number | undefined {
+  let found: Found;
+  try {
+    found = lookAt(home, folder, name);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+  if (found.stats.isDirectory()) return found.descriptor;
+  close(found.descriptor);
+  if (found.stats.isSymbolicLink()) throw invalid('The path goes through a link, and nothing is written through links');
+  throw new DaemonError('path_taken', 'A file stands where the path needs a folder');
+}

@@ -1,0 +1,140 @@
+import { fchmodSync, fstatSync, fsync, fsyncSync, lstatSync, mkdirSync, write } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import type { WorkspaceEntry } from '@homeport/contracts/daemon';
+import { DaemonError } from '../daemon-error.ts';
+import { at, close, reopen } from './descriptors.ts';
+import { type HomePath, invalid } from './home-path.ts';
+import { type OnConflict, publishFile } from './publish.ts';
+import { entryOf, neitherFileNorFolder, statIn } from './read.ts';
+import { dropStaged, type Staged, stageFile } from './staging.ts';
+import { findPlace, type Home, makeFolders, type Place } from './walk.ts';
+
+const writeBytes = promisify(write);
+const flush = promisify(fsync);
+
+export type Upload = {
+  bytes: Readable;
+  /** What the sender announced; a body of another size is refused. */
+  size: number | undefined;
+  onConflict: OnConflict;
+};
+
+/**
+ * Stores a body as a file, with the folders above it. It appears at once and in full, or not at all.
+ * Throws `path_taken`, `storage_full`, `invalid_path`, `invalid_request` when the body is cut or of another size.
+ */
+export async function writeFile(home: Home, path: HomePath, upload: Upload): Promise<WorkspaceEntry> {
+  if (path.isFolder) throw invalid('A file cannot have a slash at the end of its path');
+  const place = findPlace(home, path);
+  try {
+    checkConflict(place, upload.onConflict);
+    return await withStagedFile(home, async (staged) => {
+      await receive(staged.descriptor, upload);
+      return publish(home, path, place, staged, upload.onConflict);
+    });
+  } finally {
+    close(place.folder);
+  }
+}
+
+/** Replaces what a file holds, at once; its permissions stay. `isSame` is asked last whether it is still the file that was read. */
+export async function replaceContent(
+  home: Home,
+  path: HomePath,
+  content: Buffer,
+  { mode, isSame }: { mode: number; isSame: (place: Place) => boolean },
+): Promise<WorkspaceEntry> {
+  const place = findPlace(home, path);
+  try {
+    return await withStagedFile(home, async (staged) => {
+      fchmodSync(staged.descriptor, mode & 0o777);
+      await writeAll(staged.descriptor, content);
+      await flush(staged.descriptor);
+      if (!isSame(place)) throw new DaemonError('path_taken', 'The file changed while it was edited');
+      return publish(home, path, place, staged, 'replace');
+    });
+  } finally {
+    close(place.folder);
+  }
+}
+
+/** Makes a folder and those above it; one that is there already is fine. Throws `path_taken`, `invalid_path`. */
+export function makeFolder(home: Home, path: HomePath): WorkspaceEntry {
+  const place = findPlace(home, path);
+  try {
+    const folder = makeFolders(home, place);
+    const taken = lstatSync(at(folder, place.name), { throwIfNoEntry: false });
+    if (taken === undefined) mkdirSync(at(folder, place.name), 0o755);
+    else if (!taken.isDirectory()) throw new DaemonError('path_taken', 'Something with this name is there already');
+    return statIn(folder, path, place.name);
+  } finally {
+    close(place.folder);
+  }
+}
+
+async function withStagedFile<T>(home: Home, work: (staged: Staged) => Promise<T>): Promise<T> {
+  const staged = stageFile(home);
+  try {
+    return await work(staged);
+  } finally {
+    close(staged.descriptor);
+    dropStaged(staged);
+  }
+}
+
+/** What is refused in the end anyway is refused before its bytes are taken. */
+function checkConflict({ folder, missing, name }: Place, onConflict: OnConflict): void {
+  if (missing.length > 0 || onConflict === 'rename') return;
+  const taken = lstatSync(at(folder, name), { throwIfNoEntry: false });
+  if (taken === undefined || (onConflict === 'replace' && taken.isFile())) return;
+  throw new DaemonError('path_taken', 'Something with this name is there already');
+}
+
+async function receive(descriptor: number, { bytes, size }: Upload): Promise<void> {
+  let received = 0;
+  try {
+    // The request itself is left alone: a refusal is answered on its connection.
+    for await (const chunk of bytes.iterator({ destroyOnReturn: false })) {
+      received += chunk.length;
+      if (size !== undefined && received > size) throw wrongSize(size);
+      await writeAll(descriptor, chunk);
+    }
+    if (size !== undefined && received !== size) throw wrongSize(size);
+    await flush(descriptor);
+  } catch (error) {
+    if (bytes.errored !== null && bytes.errored === error) {
+      throw new DaemonError('invalid_request', 'The body ended before it was complete');
+    }
+    throw error;
+  }
+}
+
+async function writeAll(descriptor: number, chunk: Buffer): Promise<void> {
+  let written = 0;
+  while (written < chunk.length) written += (await writeBytes(descriptor, chunk, written)).bytesWritten;
+}
+
+function publish(home: Home, path: HomePath, place: Place, staged: Staged, onConflict: OnConflict): WorkspaceEntry {
+  const folder = makeFolders(home, place);
+  const name = publishFile(staged, { folder, name: place.name }, onConflict);
+  flushFolder(folder);
+  const renamed = { segments: [...path.segments.slice(0, -1), name], isFolder: false };
+  const entry = entryOf(renamed, fstatSync(staged.descriptor, { bigint: true }));
+  if (entry === undefined) throw neitherFileNorFolder();
+  return entry;
+}
+
+/** So that the name, too, is on the disk before anybody is told. */
+function flushFolder(folder: number): void {
+  const opened = reopen(folder);
+  try {
+    fsyncSync(opened);
+  } finally {
+    close(opened);
+  }
+}
+
+function wrongSize(size: number): DaemonError {
+  return new DaemonError('invalid_request', `The body does not have the ${size} bytes that were announced`);
+}
