@@ -66,7 +66,7 @@ test('it follows an answer, lets go at the first movement upwards, and is never 
   await page.goto(installation.url);
   await ask(page, 'Go');
   await expectPaused(page);
-  expect(await distance(page)).toBeLessThan(2);
+  await expect.poll(() => distance(page)).toBeLessThan(2);
   expect((await position(page)).top).toBeGreaterThan(500);
 
   await test.step('the jump button comes beyond 200 px and goes below 60 px', async () => {
@@ -105,10 +105,10 @@ test('it follows an answer, lets go at the first movement upwards, and is never 
     await wheel(page, -400);
     await ask(page, 'Again');
     await expectPaused(page);
-    expect(await distance(page)).toBeLessThan(2);
+    await expect.poll(() => distance(page)).toBeLessThan(2);
     await finishAnswer(provider);
     await expect(stop(page)).toHaveCount(0);
-    expect(await distance(page)).toBeLessThan(2);
+    await expect.poll(() => distance(page)).toBeLessThan(2);
   });
 
   await test.step('a reload in the midst of reading comes back to the end, with all of it', async () => {
