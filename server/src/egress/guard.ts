@@ -20,7 +20,13 @@ export type GuardOptions = EgressPolicy & {
   tlsCa?: string[];
 };
 
-export type SocketTarget = { secure: boolean; hostname: string; port: number };
+export type SocketTarget = {
+  secure: boolean;
+  hostname: string;
+  port: number;
+  /** A secure connection that its user makes in it: here it is plain. */
+  tunnel?: boolean;
+};
 export type SocketCallback = (error: Error | null, socket: net.Socket | null) => void;
 
 /** The checks before and the connections behind every outbound call. */
@@ -95,7 +101,8 @@ function dial(
     keepAlive: true,
     keepAliveInitialDelay: 60_000,
   };
-  const socket = target.secure
+  const isTls = target.secure && target.tunnel !== true;
+  const socket = isTls
     ? tls.connect({
         ...connection,
         secureContext,
@@ -119,7 +126,7 @@ function dial(
     const peer = socket.remoteAddress;
     if (peer === undefined || !permitted.has(canonicalAddress(peer))) fail(blockedDestination());
   });
-  socket.once(target.secure ? 'secureConnect' : 'connect', () => {
+  socket.once(isTls ? 'secureConnect' : 'connect', () => {
     if (socket.destroyed) return;
     timer.removeEventListener('abort', onTimeout);
     socket.off('error', onError);

@@ -1,0 +1,119 @@
+import { spawn } from 'node:child_process';
+import type { Server } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
+import { RuntimeFailure } from '../../runtime.ts';
+import { describeLaunch, descriptors, type Sandbox, type Tools } from './sandbox.ts';
+
+/** A sandbox that was begun. */
+export type Launch = {
+  /** Outside: the process that waits for all of it. */
+  pid: number;
+  /** The first process inside, by its number outside. Rejects when there never was one. */
+  inner: Promise<number>;
+  /** Resolves with the first line of the ready pipe; rejects with RuntimeFailure when it ended before. */
+  ready: Promise<void>;
+  /** Resolves when the outer process has ended, with why, in words. */
+  ended: Promise<{ code: number | null; why: string }>;
+};
+
+const keptOutput = 4_000;
+const heardOutput = 1024 * 1024;
+
+/**
+ * Makes a sandbox. `listener` becomes descriptor 3 of what runs inside. Nothing of it ends when this process does. `host` is its working
+ * folder outside, by which it is found again.
+ */
+export function launchSandbox(options: {
+  sandbox: Sandbox;
+  tools: Tools;
+  filter: Buffer;
+  host: string;
+  listener: Server | undefined;
+}): Launch {
+  const { file, args, options: sandboxOptions } = describeLaunch(options.sandbox, options.tools);
+  const child = spawn(file, args, {
+    cwd: options.host,
+    // What it would inherit holds secrets.
+    env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe', descriptorOf(options.listener), 'pipe', 'pipe', 'pipe', 'pipe'],
+  });
+  child.unref();
+  const output = collect(child.stderr);
+  const pipes: Pipe[] = [...child.stdio];
+  send(pipes[descriptors.options], sandboxOptions);
+  send(pipes[descriptors.filter], options.filter);
+  const ended = new Promise<{ code: number | null; why: string }>((resolve) => {
+    child.once('error', (error) => resolve({ code: null, why: error.message }));
+    child.once('exit', (code, signal) => resolve({ code, why: describeEnd(code, signal, output()) }));
+  });
+  const fails = ended.then(({ why }) => Promise.reject(new RuntimeFailure(why)));
+  fails.catch(() => undefined);
+  const inner = Promise.race([firstLine(pipes[descriptors.info], '}').then(parseInner), fails]);
+  const ready = Promise.race([firstLine(pipes[descriptors.ready], '\n').then(() => undefined), fails]);
+  for (const promise of [inner, ready]) promise.catch(() => undefined);
+  return { pid: child.pid ?? 0, inner, ready, ended };
+}
+
+/** The descriptor of a listening server: Node has no public name for it. */
+function descriptorOf(listener: Server | undefined): number | 'ignore' {
+  if (listener === undefined) return 'ignore';
+  const handle = '_handle' in listener ? listener._handle : undefined;
+  const hasDescriptor = typeof handle === 'object' && handle !== null && 'fd' in handle;
+  if (!hasDescriptor || typeof handle.fd !== 'number') throw new Error('a listening server has a descriptor');
+  return handle.fd;
+}
+
+type Pipe = Readable | Writable | null | undefined;
+
+function send(pipe: Pipe, data: Buffer): void {
+  const writable = pipe as Writable;
+  writable.on('error', () => undefined);
+  writable.end(data);
+}
+
+/** All until this text has come; never resolves when it does not. The pipe is closed then. */
+function firstLine(pipe: Pipe, end: string): Promise<string> {
+  const readable = pipe as Readable;
+  let text = '';
+  return new Promise((resolve) => {
+    readable.on('error', () => undefined);
+    readable.setEncoding('utf8').on('data', (part: string) => {
+      text += part;
+      if (!text.includes(end) && text.length < keptOutput) return;
+      readable.destroy();
+      if (text.includes(end)) resolve(text);
+    });
+  });
+}
+
+function parseInner(text: string): number {
+  const pid = Number(/"child-pid"\s*:\s*(\d+)/.exec(text)?.[1]);
+  if (!Number.isSafeInteger(pid)) throw new RuntimeFailure('bubblewrap did not say what it started');
+  return pid;
+}
+
+/** The end of what it says; one that never stops is heard no more. */
+function collect(stream: Readable | null): () => string {
+  let kept = '';
+  let heard = 0;
+  stream?.on('error', () => undefined);
+  stream?.setEncoding('utf8').on('data', (text: string) => {
+    kept = (kept + text).slice(-keptOutput);
+    heard += text.length;
+    if (heard > heardOutput) stream.destroy();
+  });
+  unref(stream);
+  return () => kept;
+}
+
+function unref(stream: unknown): void {
+  if (typeof stream === 'object' && stream !== null && 'unref' in stream && typeof stream.unref === 'function')
+    stream.unref();
+}
+
+function describeEnd(code: number | null, signal: NodeJS.Signals | null, output: string): string {
+  const last = output.trim().split('\n').at(-1)?.slice(0, 300);
+  const end = signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`;
+  return last ? `${end}: ${last}` : end;
+}

@@ -1,0 +1,254 @@
+import { readdir, rm } from 'node:fs/promises';
+import type { Server } from 'node:http';
+import { join } from 'node:path';
+import type { DaemonAddress } from '../../../egress/daemon-request.ts';
+import { RuntimeFailure, type RuntimeStatus, type StartedWorkspace, type WorkspaceRuntime } from '../../runtime.ts';
+import type { ControlGroups, GroupLimits } from './control-groups.ts';
+import { foldersOf, prepareFolders, uidOf, type WorkspaceFolders, writeInside, writeState } from './folders.ts';
+import type { InsidePrograms } from './inside.ts';
+import { type Launch, launchSandbox } from './launch.ts';
+import {
+  childrenOf,
+  identify,
+  type ProcessIdentity,
+  processesIn,
+  readBootId,
+  signalProcess,
+  waitUntilGone,
+} from './process-identity.ts';
+import { descriptors, type Tools } from './sandbox.ts';
+import { bindForChild, listenAt, openSocketFolder, type SocketFolder } from './sockets.ts';
+import { type LocalState, readState, runningOf } from './state.ts';
+
+export type LocalOptions = {
+  /** DATA_DIR/workspaces, without symbolic links; prepared. */
+  root: string;
+  programs: InsidePrograms;
+  tools: Tools;
+  filter: Buffer;
+  groups: ControlGroups;
+  limits: GroupLimits;
+  /** The servers of one workspace, by the name of their socket: its ways out. */
+  doors: () => Partial<Record<Door, Server>>;
+  onClose: () => void;
+};
+type Door = 'control.sock' | 'egress.sock';
+
+const socketName = 'daemon.sock';
+const killPatienceMs = 5_000;
+
+/**
+ * Workspaces as sandboxes of this machine. What it knows is on disk and in /proc, so that another process can go on where this one ended;
+ * only the wait for a start is its own.
+ */
+export class LocalWorkspaces implements WorkspaceRuntime {
+  readonly kind = 'local';
+  readonly #options: LocalOptions;
+  readonly #sockets: SocketFolder;
+  readonly #bootId: string;
+  // One change of a workspace after the other.
+  readonly #turns = new Map<string, Promise<void>>();
+  readonly #starting = new Map<string, number>();
+  readonly #ends = new Map<string, string>();
+  readonly #doors = new Map<string, Server[]>();
+
+  private constructor(options: LocalOptions, sockets: SocketFolder, bootId: string) {
+    this.#options = options;
+    this.#sockets = sockets;
+    this.#bootId = bootId;
+  }
+
+  static async open(options: LocalOptions): Promise<LocalWorkspaces> {
+    const workspaces = new LocalWorkspaces(options, await openSocketFolder(options.root), await readBootId());
+    // What an earlier process began goes on, and finds its ways out again.
+    for (const { id } of await workspaces.list()) await workspaces.#openDoors(id);
+    return workspaces;
+  }
+
+  start(workspace: StartedWorkspace, signal: AbortSignal): Promise<void> {
+    return this.#inTurn(workspace.id, async () => {
+      signal.throwIfAborted();
+      const { host } = foldersOf(this.#options.root, workspace.id);
+      const state = await readState(host);
+      const running = state === undefined ? [] : await runningOf(state);
+      if (state?.generation === workspace.generation && state.isReady && running.length === 2) return;
+      await this.#end(workspace.id, 0);
+      this.#starting.set(workspace.id, workspace.generation);
+      this.#ends.delete(workspace.id);
+      try {
+        await this.#launch(workspace, signal);
+      } catch (error) {
+        await this.#end(workspace.id, 0);
+        throw error;
+      } finally {
+        this.#starting.delete(workspace.id);
+      }
+    });
+  }
+
+  stop(id: string, graceMs: number): Promise<void> {
+    return this.#inTurn(id, () => this.#end(id, graceMs));
+  }
+
+  async status(id: string): Promise<RuntimeStatus> {
+    const starting = this.#starting.get(id);
+    if (starting !== undefined) return { phase: 'starting', generation: starting, detail: undefined };
+    const state = await readState(foldersOf(this.#options.root, id).host);
+    if (state !== undefined) {
+      const { generation } = state;
+      const running = await runningOf(state);
+      if (running.length === 2) return { phase: state.isReady ? 'running' : 'starting', generation, detail: undefined };
+      // Without its daemon it is of no use to anybody.
+      for (const left of running) await signalProcess(left, 'SIGKILL');
+    }
+    return { phase: 'stopped', generation: undefined, detail: this.#ends.get(id) };
+  }
+
+  async dial(id: string): Promise<DaemonAddress> {
+    const { phase, detail } = await this.status(id);
+    if (phase === 'stopped') throw new RuntimeFailure(detail ?? 'the workspace does not run');
+    foldersOf(this.#options.root, id);
+    return { socketPath: this.#sockets.pathOf(join(id, 'host', socketName)) };
+  }
+
+  async list(): Promise<{ id: string; generation: number }[]> {
+    const names = (await readdir(this.#options.root)).filter((name) => !name.startsWith('.'));
+    const found = await Promise.all(names.map(async (id) => ({ id, generation: (await this.status(id)).generation })));
+    return found.filter((entry): entry is { id: string; generation: number } => entry.generation !== undefined);
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#turns.values());
+    for (const id of this.#doors.keys()) this.#closeDoors(id);
+    await this.#sockets.close();
+    this.#options.onClose();
+  }
+
+  async #openDoors(id: string): Promise<Partial<Record<Door, Server>>> {
+    this.#closeDoors(id);
+    const doors = this.#options.doors();
+    this.#doors.set(id, Object.values(doors));
+    for (const [name, server] of Object.entries(doors)) {
+      await listenAt(server, this.#sockets.pathOf(join(id, 'inside', name)));
+    }
+    return doors;
+  }
+
+  #closeDoors(id: string): void {
+    for (const server of this.#doors.get(id) ?? []) {
+      server.close();
+      server.closeAllConnections();
+    }
+    this.#doors.delete(id);
+  }
+
+  async #launch(workspace: StartedWorkspace, signal: AbortSignal): Promise<void> {
+    const { root, tools, filter, groups, limits } = this.#options;
+    const { id, generation } = workspace;
+    const uid = uidOf(workspace.slot);
+    const folders = await prepareFolders(root, id, uid);
+    await writeInside(folders.inside, uid, {
+      token: workspace.workspaceToken,
+      'daemon-hash': workspace.daemonTokenHash,
+    });
+    const groupFiles = await groups.create(id, limits);
+    const doors = await this.#openDoors(id);
+    const socket = await bindForChild(this.#sockets.pathOf(join(id, 'host', socketName)));
+    let isPublished = false;
+    try {
+      const sandbox = { ...this.#sandboxOf(workspace, doors['egress.sock'] !== undefined), id, root, uid, groupFiles };
+      const launch = launchSandbox({ sandbox, tools, filter, host: folders.host, listener: socket.listener });
+      void launch.ended.then(({ why }) => this.#ended(id, launch.pid, folders, why));
+      await orAbort(this.#await(launch, folders, generation), signal);
+      socket.publish();
+      isPublished = true;
+    } finally {
+      if (!isPublished) socket.discard();
+    }
+  }
+
+  async #await(launch: Launch, { host }: WorkspaceFolders, generation: number): Promise<void> {
+    const outer = await identify(launch.pid);
+    const inner = await identify(await launch.inner);
+    if (outer === undefined || inner === undefined) throw new RuntimeFailure((await launch.ended).why);
+    const state: LocalState = { generation, bootId: this.#bootId, outer, inner, isReady: false };
+    await writeState(host, state);
+    await launch.ready;
+    await writeState(host, { ...state, isReady: true });
+  }
+
+  #sandboxOf({ generation }: StartedWorkspace, hasEgress: boolean) {
+    const { programs, limits } = this.#options;
+    const environment = {
+      PATH: '/opt/homeport/bin:/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin',
+      HOME: '/home/user',
+      LANG: 'C.UTF-8',
+      USER: 'user',
+      TMPDIR: '/tmp',
+      HOMEPORT_HOME: '/home/user',
+      HOMEPORT_GENERATION: String(generation),
+      HOMEPORT_LISTEN: `fd:${descriptors.listen}`,
+      HOMEPORT_READY_FD: String(descriptors.ready),
+      HOMEPORT_DAEMON_HASH_FILE: '/run/workspace/daemon-hash',
+      HOMEPORT_TOKEN_FILE: '/run/workspace/token',
+      HOMEPORT_URL: 'unix:/run/workspace/control.sock',
+      ...(hasEgress ? { HOMEPORT_EGRESS: 'unix:/run/workspace/egress.sock' } : {}),
+    };
+    const command = ['/opt/homeport/bin/node', `/opt/homeport/${programs.daemon}`];
+    return { programs, processes: limits.processes, environment, command };
+  }
+
+  /** Ends what runs of it, also what a process that is gone began and never wrote down. */
+  async #end(id: string, graceMs: number): Promise<void> {
+    const { root, groups } = this.#options;
+    const { host, inside } = foldersOf(root, id);
+    const state = await readState(host);
+    const known = state === undefined ? [] : await runningOf(state);
+    const [inner] = known.filter((identity) => identity.pid === state?.inner.pid);
+    if (inner !== undefined && graceMs > 0) {
+      for (const daemon of await childrenOf(inner.pid)) await signalProcess(daemon, 'SIGTERM');
+      await waitUntilGone([inner], graceMs);
+    }
+    const strays = await processesIn(host);
+    // So that they start nothing more while we look.
+    for (const stray of strays) await signalProcess(stray, 'SIGSTOP');
+    const below = await Promise.all(strays.map(({ pid }) => childrenOf(pid)));
+    // The first process inside takes all others with it; whoever waits for it outside is last.
+    const all: ProcessIdentity[] = [...known, ...below.flat(), ...strays];
+    for (const identity of all) await signalProcess(identity, 'SIGKILL');
+    if (!(await waitUntilGone(all, killPatienceMs))) throw new RuntimeFailure('the kernel does not end its processes');
+    this.#closeDoors(id);
+    await rm(join(host, 'state.json'), { force: true });
+    await rm(join(host, socketName), { force: true });
+    await rm(inside, { recursive: true, force: true });
+    await groups.remove(id);
+  }
+
+  async #ended(id: string, pid: number, { host }: WorkspaceFolders, why: string): Promise<void> {
+    const isOutOfMemory = (await this.#options.groups.outOfMemoryCount(id)) > 0;
+    const state = await readState(host).catch(() => undefined);
+    // Another one has taken its place, or it was ended on purpose.
+    if (state !== undefined && state.outer.pid !== pid) return;
+    if (state === undefined && !this.#starting.has(id)) return;
+    this.#ends.set(id, isOutOfMemory ? `it had no memory left; ${why}` : why);
+    if (state !== undefined) await signalProcess(state.inner, 'SIGKILL');
+  }
+
+  async #inTurn(id: string, work: () => Promise<void>): Promise<void> {
+    const before = this.#turns.get(id) ?? Promise.resolve();
+    const turn = before.then(work);
+    const settled = turn.catch(() => undefined);
+    this.#turns.set(id, settled);
+    await turn.finally(() => {
+      if (this.#turns.get(id) === settled) this.#turns.delete(id);
+    });
+  }
+}
+
+function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}

@@ -1,0 +1,139 @@
+import { existsSync, lstatSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import type { InsidePrograms } from './inside.ts';
+
+/** The programs of the machine that make a sandbox. */
+export type Tools = { bwrap: string; prlimit: string; sh: string; unshare: string; setpriv: string };
+
+export type Sandbox = {
+  /** DATA_DIR/workspaces. */
+  root: string;
+  /** The name of the workspace's folder in it. */
+  id: string;
+  programs: InsidePrograms;
+  /** Undefined: it runs as we do. */
+  uid: number | undefined;
+  processes: number;
+  /** Files that take the number of whoever joins a control group. */
+  groupFiles: string[];
+  environment: Record<string, string>;
+  /** What to run inside. */
+  command: string[];
+};
+
+/** Descriptors of the first process, and of the daemon as far as they stay open. */
+export const descriptors = { listen: 3, ready: 4, options: 5, filter: 6, info: 7 } as const;
+
+const filesPerProcess = 4096;
+// No quota guards the disk; one file at least cannot fill it.
+const largestFileBytes = 64 * 1024 ** 3;
+// Folders that are there on every Linux; one that nothing of ours lies in becomes the view of a launch, in a mount namespace of its own.
+const viewpoints = ['/mnt', '/media', '/srv', '/opt', '/boot'];
+
+// What follows is not for the shell to read: it gets every word as an argument of its own.
+const joinGroups =
+  'set -e; echo 500 2>/dev/null > /proc/self/oom_score_adj || :; while [ "$1" != -- ]; do echo $$ > "$1"; shift; done; shift; ';
+const launch = `${joinGroups}exec "$@"`;
+// As root: paths that only root may pass are shown to the workspace's user at a place of this namespace, then root is given up for good.
+const launchAsRoot =
+  `${joinGroups}view=$1 uid=$2 root=$3 programs=$4 node=$5 setpriv=$6; shift 6; ` +
+  'mount -n -t tmpfs -o mode=711,size=64k homeport "$view"; mkdir "$view/w" "$view/p"; : > "$view/n"; ' +
+  'mount -n --bind "$root" "$view/w"; mount -n --bind "$programs" "$view/p"; mount -n --bind "$node" "$view/n"; ' +
+  'exec "$setpriv" --reuid "$uid" --regid "$uid" --clear-groups --inh-caps=-all --bounding-set=-all -- "$@"';
+
+/**
+ * The command that makes the sandbox, and the options that bubblewrap reads from descriptor 5: command lines can be read by everybody on the
+ * machine and by the workspace itself. Neither holds a secret.
+ */
+export function describeLaunch(sandbox: Sandbox, tools: Tools): { file: string; args: string[]; options: Buffer } {
+  const limits = [
+    ...[`--nproc=${sandbox.processes}`, `--nofile=${filesPerProcess}`, '--core=0', `--fsize=${largestFileBytes}`],
+    '--',
+  ];
+  const bwrap = [tools.bwrap, '--args', String(descriptors.options), '--', ...sandbox.command];
+  const limited = [tools.prlimit, ...limits, ...bwrap];
+  const groups = [...sandbox.groupFiles, '--'];
+  const { root, programs, uid } = sandbox;
+  if (uid === undefined) {
+    const options = encodeOptions(sandboxOptions(sandbox, { root, programs: programs.folder, node: programs.node }));
+    return { file: tools.sh, args: ['-c', launch, 'sh', ...groups, ...limited], options };
+  }
+  const view = chooseViewpoint([root, programs.folder, programs.node]);
+  const seen = { root: join(view, 'w'), programs: join(view, 'p'), node: join(view, 'n') };
+  const words = [view, String(uid), root, programs.folder, programs.node, tools.setpriv];
+  const args = ['--mount', '--', tools.sh, '-c', launchAsRoot, 'sh', ...groups, ...words, ...limited];
+  return { file: tools.unshare, args, options: encodeOptions(sandboxOptions(sandbox, seen)) };
+}
+
+type Places = { root: string; programs: string; node: string };
+
+function sandboxOptions({ id, programs, environment }: Sandbox, places: Places): string[] {
+  const folder = join(places.root, id);
+  const etc = join(places.root, '.etc');
+  return [
+    ...['--unshare-user', '--disable-userns', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net'],
+    ...['--unshare-cgroup-try', '--new-session', '--cap-drop', 'ALL', '--uid', '1000', '--gid', '1000'],
+    ...['--hostname', 'workspace', '--clearenv'],
+    ...Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...['--ro-bind', '/usr', '/usr'],
+    ...systemFolders(),
+    ...['--dir', '/etc'],
+    ...certificateFolders.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...['passwd', 'group', 'hosts', 'nsswitch.conf'].flatMap((name) => ['--ro-bind', join(etc, name), `/etc/${name}`]),
+    ...['--proc', '/proc', '--dev', '/dev'],
+    ...tmpfs('/dev/shm', 64),
+    ...tmpfs('/tmp', 256),
+    ...['--dir', '/var', '--symlink', '../tmp', '/var/tmp'],
+    ...['--dir', '/run/workspace', '--ro-bind', join(folder, 'inside'), '/run/workspace'],
+    ...['--perms', '0755', '--dir', '/opt', '--perms', '0755', '--dir', '/opt/homeport'],
+    ...programs.entries.flatMap((name) => ['--ro-bind', join(places.programs, name), `/opt/homeport/${name}`]),
+    ...['--ro-bind', places.node, '/opt/homeport/bin/node'],
+    ...['--ro-bind-try', join(etc, 'homeport'), '/opt/homeport/bin/homeport'],
+    ...['--perms', '0755', '--dir', '/home', '--bind', join(folder, 'home'), '/home/user'],
+    ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', '/home/user'],
+    ...['--seccomp', String(descriptors.filter), '--info-fd', String(descriptors.info)],
+  ];
+}
+
+// What programs of /usr need of /etc; keys and passwords of the machine are in none of them.
+const certificateFolders = [
+  '/etc/ssl/certs',
+  '/etc/ssl/openssl.cnf',
+  '/etc/pki/tls/certs',
+  '/etc/pki/ca-trust',
+  '/etc/ca-certificates',
+  '/etc/ld.so.cache',
+  '/etc/ld.so.conf',
+  '/etc/ld.so.conf.d',
+  '/etc/alternatives',
+  '/etc/localtime',
+  '/etc/mime.types',
+  '/etc/magic',
+  '/etc/terminfo',
+  '/etc/java',
+  '/etc/fonts',
+  '/etc/protocols',
+  '/etc/services',
+];
+
+function tmpfs(path: string, megabytes: number): string[] {
+  return ['--perms', '1777', '--size', String(megabytes * 1024 * 1024), '--tmpfs', path];
+}
+
+/** /bin and its like: links into /usr on most machines, folders of their own on older ones. */
+function systemFolders(): string[] {
+  return ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'].flatMap((path) => {
+    if (!existsSync(path)) return [];
+    return lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path];
+  });
+}
+
+function chooseViewpoint(paths: string[]): string {
+  const free = viewpoints.find((view) => existsSync(view) && !paths.some((path) => `${path}/`.startsWith(`${view}/`)));
+  if (free === undefined) throw new Error(`none of ${viewpoints.join(', ')} is free`);
+  return free;
+}
+
+function encodeOptions(options: string[]): Buffer {
+  return Buffer.from(options.map((option) => `${option}\0`).join(''));
+}
