@@ -19,9 +19,9 @@ export type InsidePrograms = {
 export async function locatePrograms(): Promise<InsidePrograms> {
   const node = process.execPath;
   const built = resolve(import.meta.dirname, '../workspace');
-  if (existsSync(join(built, 'daemon.mjs'))) {
-    const entries = (await readdir(built)).filter((name) => name !== 'bin');
-    return { folder: built, entries, daemon: 'daemon.mjs', tool: entries.find((name) => name === 'cli.mjs'), node };
+  if (existsSync(join(built, 'daemon.cjs'))) {
+    const entries = await readdir(built);
+    return { folder: built, entries, daemon: 'daemon.cjs', tool: entries.find((name) => name === 'cli.cjs'), node };
   }
   const folder = resolve(import.meta.dirname, '../../../../..');
   const entries = ['workspace', 'contracts', 'node_modules'].filter((name) => existsSync(join(folder, name)));
