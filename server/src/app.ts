@@ -14,12 +14,14 @@ import { originRule } from './http/origin.ts';
 import { type AppEnvironment, type MountedEndpoint, mountEndpoints } from './http/router.ts';
 import type { WebClient } from './http/web-client.ts';
 import { routes } from './routes.ts';
+import { createWorkspaceCaller } from './workspaces/identity.ts';
 
 /** The whole HTTP application as a listener for Node's server. */
 export function createApp(deps: Deps, web: WebClient | undefined): RequestListener {
   const app = new Hono<AppEnvironment>({ strict: true });
   mountEndpoints(app, mounted(deps), {
     identify: deps.findActor,
+    identifyWorkspace: createWorkspaceCaller(deps),
     permissions: {
       canEditProviders: (actor) => canEditProviders(deps.config, actor),
       providersAreShared: deps.config.edition === 'managed',

@@ -8,6 +8,8 @@ export type Metrics = {
   responseEnded(state: string, usage: Usage | undefined): void;
   /** `status` of a provider's answer; undefined: there was none. Seconds until its headers. */
   providerCall(status: number | undefined, seconds: number): void;
+  /** A start of a workspace came to its end. */
+  workspaceStarted(outcome: 'ready' | 'failed', seconds: number): void;
   /** The exposition format, version 0.0.4, or undefined when nothing is counted. */
   render(): Promise<{ contentType: string; text: string } | undefined>;
 };
@@ -16,6 +18,8 @@ export type Metrics = {
 export type MetricSources = {
   runningResponses(): number;
   openStreams(): number;
+  /** Of the whole installation. */
+  workspaces(): Promise<{ running: number; starting: number }>;
   pool: Pick<Pool, 'totalCount' | 'idleCount' | 'waitingCount'>;
 };
 
@@ -24,11 +28,13 @@ const noMetrics: Metrics = {
   request: ignore,
   responseEnded: ignore,
   providerCall: ignore,
+  workspaceStarted: ignore,
   render: async () => undefined,
 };
 
 const requestBuckets = [0.005, 0.02, 0.1, 0.5, 2, 10, 60];
 const providerBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120];
+const startBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 90];
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Counts when somebody may ask for the numbers, else does nothing: the library costs memory that an idle server does not need. */
@@ -67,6 +73,21 @@ export async function createMetrics(isWanted: boolean, sources: MetricSources): 
   });
   gauge('homeport_responses_running', 'Responses that this replica makes now', sources.runningResponses);
   gauge('homeport_streams_open', 'Response streams open to clients of this replica', sources.openStreams);
+  const starts = new Histogram({
+    ...{ name: 'homeport_workspace_start_duration_seconds', help: 'Starts of workspaces by this replica', registers },
+    ...{ labelNames: ['outcome'] as const, buckets: startBuckets },
+  });
+  new Gauge({
+    ...{ name: 'homeport_workspaces', help: 'Workspaces of the installation that run or start', registers },
+    labelNames: ['phase'] as const,
+    async collect() {
+      const counts = await sources.workspaces().catch(() => undefined);
+      // The database is away: better no number than a wrong one.
+      if (counts === undefined) return this.reset();
+      this.set({ phase: 'running' }, counts.running);
+      this.set({ phase: 'starting' }, counts.starting);
+    },
+  });
   const { pool } = sources;
   new Gauge({
     ...{ name: 'homeport_database_connections', help: 'Connections of the pool, and who waits for one', registers },
@@ -91,6 +112,9 @@ export async function createMetrics(isWanted: boolean, sources: MetricSources): 
     },
     providerCall(status, seconds) {
       calls.observe({ outcome: status === undefined ? 'unreachable' : `${Math.floor(status / 100)}xx` }, seconds);
+    },
+    workspaceStarted(outcome, seconds) {
+      starts.observe({ outcome }, seconds);
     },
     render: async () => ({ contentType: register.contentType, text: await register.metrics() }),
   };

@@ -22,12 +22,12 @@ import { McpConnections } from './mcp/connections.ts';
 import { createMetrics } from './metrics.ts';
 import { createKeyRing } from './secrets/key-ring.ts';
 import { readPublicConfig } from './settings/public-config.ts';
-import { disabledWorkspaces } from './workspaces/disabled-workspaces.ts';
-import { openRuntime } from './workspaces/open-runtime.ts';
-import type { WorkspaceRuntime } from './workspaces/runtime.ts';
-import { createWorkspaces } from './workspaces/runtime-workspaces.ts';
+import { findWorkspaceUser } from './workspaces/identity.ts';
+import { openWorkspaces } from './workspaces/open-workspaces.ts';
+import { countWorkspaces } from './workspaces/rows.ts';
+import type { RuntimeHost, WorkspaceRuntime } from './workspaces/runtime.ts';
 import { Terminals, terminalPath } from './workspaces/terminal-handlers.ts';
-import type { Workspaces } from './workspaces/workspaces.ts';
+import type { WorkspaceTimings } from './workspaces/timings.ts';
 
 export type ServiceOptions = {
   config: Config;
@@ -45,6 +45,7 @@ export type ServiceOptions = {
   findTools?: FindTools;
   /** Where workspaces run; by default what WORKSPACE_MODE says. */
   workspaceRuntime?: WorkspaceRuntime;
+  workspaceTimings?: WorkspaceTimings;
 };
 
 /** One replica on a migrated database: everything but the process around it. */
@@ -72,6 +73,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const metrics = await createMetrics(config.metricsToken !== undefined, {
     runningResponses: () => responses.size,
     openStreams: openStreamCount,
+    workspaces: () => countWorkspaces({ db }),
     pool: db.pool,
   });
   const artifactStore = openBlobStore(config);
@@ -81,16 +83,15 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     { ...base, findTools: options.findTools ?? createMcpToolFinder({ db, mcp, clock }) },
     options.timings,
   );
-  const opened =
-    options.workspaceRuntime === undefined
-      ? await openRuntime({
-          ...{ config, log, egress },
-          findUserId: (token) => workspaces.findUserId(token),
-          serve: (request, response) => listener(request, response),
-        })
-      : { runtime: options.workspaceRuntime, notice: undefined };
-  const workspaces: Workspaces =
-    opened.runtime === undefined ? disabledWorkspaces(opened.notice) : createWorkspaces(base, opened.runtime);
+  const host: RuntimeHost = {
+    ...{ config, log, egress },
+    async findUserId(token) {
+      const user = await findWorkspaceUser(base, token);
+      return user?.enabled === true ? user.id : undefined;
+    },
+    serve: (request, response) => listener(request, response),
+  };
+  const workspaces = await openWorkspaces(base, options, host);
   const deps: Deps = {
     ...base,
     auth: createAuth(base),

@@ -288,6 +288,35 @@ export type ToolApprovalsTable = {
   created_at: CreatedAt;
 };
 
+export type WorkspacesTable = {
+  user_id: string;
+  slot: Sequence;
+  phase: Generated<'stopped' | 'starting' | 'running' | 'stopping'>;
+  generation: Generated<number>;
+  runtime: 'local' | 'docker' | 'kubernetes' | null;
+  host: string | null;
+  token_hash: string | null;
+  key_id: string | null;
+  op_owner: string | null;
+  op_until: Date | null;
+  message: string | null;
+  stop_reason: 'person' | 'idle' | 'age' | 'disabled' | 'failed' | 'lost' | null;
+  last_error: string | null;
+  started_at: Date | null;
+  last_activity_at: Generated<Date>;
+  created_at: CreatedAt;
+};
+
+export type WorkspaceLeasesTable = {
+  id: string;
+  user_id: string;
+  generation: number;
+  kind: 'turn' | 'exec' | 'terminal' | 'transfer';
+  expires_at: Date;
+};
+
+export type WorkspaceHostsTable = { runtime: 'local'; host: string; name: string; seen_at: Generated<Date> };
+
 export type Tables = {
   users: UsersTable;
   sessions: SessionsTable;
@@ -313,4 +342,7 @@ export type Tables = {
   artifact_imports: ArtifactImportsTable;
   mcp_servers: McpServersTable;
   tool_approvals: ToolApprovalsTable;
+  workspaces: WorkspacesTable;
+  workspace_leases: WorkspaceLeasesTable;
+  workspace_hosts: WorkspaceHostsTable;
 };

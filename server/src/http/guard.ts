@@ -7,6 +7,9 @@ export type Identify = (
   cookie: string | undefined,
 ) => Promise<{ actor: Actor; setCookie?: string | undefined } | undefined>;
 
+/** Finds the workspace that an authorization header speaks for, as its user. */
+export type IdentifyWorkspace = (authorization: string | undefined) => Promise<{ actor: Actor } | undefined>;
+
 /** Permissions that features define for the access words that need more than a session. */
 export type Permissions = {
   canEditProviders(actor: Actor): boolean;
@@ -18,12 +21,17 @@ export type Permissions = {
 /** Identity and account state (contract section 1, order of checks); undefined only for public endpoints. */
 export async function identifyCaller(
   access: Access,
-  identify: Identify,
-  cookie: string | undefined,
+  { identify, identifyWorkspace }: { identify: Identify; identifyWorkspace: IdentifyWorkspace },
+  headers: { cookie?: string | undefined; authorization?: string | undefined },
 ): Promise<{ actor: Actor; setCookie?: string | undefined } | undefined> {
   if (access === 'public') return undefined;
-  const found = access === 'workspace' ? undefined : await identify(cookie);
-  if (found === undefined) throw new ApiError('unauthorized', 'Sign in first');
+  // Each kind of identity opens its own endpoints only (specification "Authentication" 6).
+  const found: Awaited<ReturnType<Identify>> =
+    access === 'workspace' ? await identifyWorkspace(headers.authorization) : await identify(headers.cookie);
+  if (found === undefined) {
+    const who = access === 'workspace' ? 'Give the token of a running workspace' : 'Sign in first';
+    throw new ApiError('unauthorized', who);
+  }
   if (!found.actor.enabled) throw new ApiError('account_disabled', 'This account is disabled');
   if (found.actor.mustChangePassword && access !== 'session-any-password') {
     throw new ApiError('password_change_required', 'Change your password first');

@@ -10,7 +10,7 @@ import { clientAddress, type TrustedProxies } from '../client-address.ts';
 import type { Metrics } from '../metrics.ts';
 import { errorResponse, toApiError } from './error-response.ts';
 import { type Form, openForm } from './form-body.ts';
-import { assertPermission, type Identify, identifyCaller, type Permissions } from './guard.ts';
+import { assertPermission, type Identify, type IdentifyWorkspace, identifyCaller, type Permissions } from './guard.ts';
 import { type Actor, Reply, type RequestFacts, streamed, type Upload } from './handler.ts';
 import { discardRest } from './incoming-body.ts';
 import { assertOrigin, type OriginRule } from './origin.ts';
@@ -37,6 +37,7 @@ export type RouterOptions = {
   /** Bytes of the largest file, in a form or as a body. */
   maxUploadBytes: number;
   identify: Identify;
+  identifyWorkspace: IdentifyWorkspace;
   permissions: Permissions;
   origin: OriginRule;
   trusted: TrustedProxies;
@@ -88,7 +89,7 @@ async function answer(
   let response: Response;
   try {
     const access = isPublicCall(context, spec) ? 'public' : spec.access;
-    const caller = await identifyCaller(access, options.identify, incoming.headers.cookie);
+    const caller = await identifyCaller(access, options, incoming.headers);
     actor = caller?.actor;
     // On Node's own answer, so that streams and refusals bring it as well; a handler that sets the cookie itself replaces it.
     if (caller?.setCookie !== undefined) outgoing.setHeader('set-cookie', caller.setCookie);

@@ -18,7 +18,7 @@ export function disabledWorkspaces(notice: string | undefined): Workspaces {
     start: refuse,
     stop: refuse,
     hold: refuse,
-    findUserId: async () => undefined,
+    findUser: async () => undefined,
     accountDisabled: async () => undefined,
     close: async () => undefined,
   };

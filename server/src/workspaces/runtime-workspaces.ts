@@ -1,80 +1,231 @@
 import { ApiError } from '@homeport/contracts/errors';
-import type { KeyRing } from '../secrets/key-ring.ts';
+import type { WorkspaceStatus } from '@homeport/contracts/workspace';
+import type { Config } from '../config.ts';
 import type { Daemon } from './daemon.ts';
-import { createDaemon } from './daemon-client.ts';
-import type { WorkspaceRuntime } from './runtime.ts';
-import { daemonToken, newWorkspaceToken, sha256, workspaceTokenHash } from './tokens.ts';
-import type { Workspaces } from './workspaces.ts';
+import { Holds } from './holds.ts';
+import { findWorkspaceUser } from './identity.ts';
+import { type OperationDeps, Operations } from './operations.ts';
+import { findWorkspace, readWorkspace, touchAll, type WorkspaceState } from './rows.ts';
+import { RuntimeFailure } from './runtime.ts';
+import { statusOf } from './status.ts';
+import { endIfGone, type SweepDeps, stopDisabled, sweepWorkspaces } from './sweep.ts';
+import type { LeaseKind, WorkspaceHold, Workspaces } from './workspaces.ts';
 
-type Entry = { generation: number; ready: Promise<Daemon>; gone: AbortController; tokenHash: string; isReady: boolean };
+export type WorkspacesDeps = OperationDeps & { config: Pick<Config, 'workspaceIdleMinutes' | 'dataDir'> };
 
-/** The first simple form: the states of this process only. */
-export function createWorkspaces(deps: { secrets: KeyRing }, runtime: WorkspaceRuntime): Workspaces {
-  const entries = new Map<string, Entry>();
-  const slots = new Map<string, number>();
-  let generations = 0;
+/** How long a daemon that answered is believed to be there. */
+const seenMs = 5_000;
+const statusHealthMs = 2_000;
 
-  function ensure(id: string): Entry {
-    const found = entries.get(id);
-    if (found !== undefined) return found;
-    const generation = ++generations;
-    const token = daemonToken(deps.secrets, deps.secrets.current.id, id, generation) ?? '';
-    const workspaceToken = newWorkspaceToken();
-    const slot = slots.get(id) ?? slots.size + 1;
-    slots.set(id, slot);
-    const gone = new AbortController();
-    const start = async (): Promise<Daemon> => {
-      const wanted = { id, generation, slot, daemonTokenHash: sha256(token), workspaceToken };
-      await runtime.start(wanted, gone.signal);
-      const daemon = createDaemon({ address: () => runtime.dial(id), token });
-      await daemon.health();
-      entry.isReady = true;
-      return daemon;
-    };
-    const entry: Entry = { generation, gone, tokenHash: sha256(workspaceToken), isReady: false, ready: start() };
-    entries.set(id, entry);
-    entry.ready.catch(() => entries.delete(id));
-    return entry;
+/** Workspaces of one runtime: the rows are the truth that replicas share, the runtime is what really runs. */
+export class RuntimeWorkspaces implements Workspaces {
+  readonly notice = undefined;
+  readonly #deps: SweepDeps & OperationDeps;
+  readonly #operations: Operations;
+  readonly #holds: Holds;
+  readonly #ensuring = new Map<string, Promise<void>>();
+  /** When the daemon of a generation last answered. */
+  readonly #seen = new Map<string, { generation: number; at: number }>();
+  #sweepTimer: NodeJS.Timeout | undefined;
+  readonly #disabledTimer: NodeJS.Timeout;
+  #sweeping: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(deps: WorkspacesDeps) {
+    this.#operations = new Operations(deps);
+    this.#holds = new Holds(deps);
+    this.#deps = { ...deps, idleMs: deps.config.workspaceIdleMinutes * 60_000, operations: this.#operations };
+    this.#disabledTimer = setInterval(() => void this.#stopDisabled(), 2 * deps.timings.watchMs).unref();
+    this.#planSweep(0);
   }
 
-  async function started(id: string): Promise<{ entry: Entry; daemon: Daemon }> {
-    const entry = ensure(id);
-    try {
-      return { entry, daemon: await entry.ready };
-    } catch (error) {
-      throw new ApiError('workspace_start_timeout', 'The workspace did not start', { cause: error });
+  get mode() {
+    return this.#deps.runtime.kind;
+  }
+
+  get holds(): number {
+    return this.#holds.size;
+  }
+
+  async status(userId: string): Promise<WorkspaceStatus> {
+    const state = await findWorkspace(this.#deps, userId);
+    if (state?.phase !== 'running') return statusOf(this.mode, this.#deps.idleMs, state, undefined);
+    const health = await this.#daemonOf(state)
+      .health(AbortSignal.timeout(statusHealthMs))
+      .catch(() => undefined);
+    if (health === undefined && (await endIfGone(this.#deps, state))) return this.status(userId);
+    return statusOf(this.mode, this.#deps.idleMs, state, health);
+  }
+
+  async start(userId: string, signal?: AbortSignal): Promise<void> {
+    await this.#ensure(userId, signal);
+    await touchAll(this.#deps.db.kysely, [userId]);
+  }
+
+  async stop(userId: string): Promise<void> {
+    await this.#stop(userId, 'person');
+  }
+
+  async accountDisabled(userId: string): Promise<void> {
+    await this.#stop(userId, 'disabled');
+  }
+
+  async hold(userId: string, kind: LeaseKind, signal?: AbortSignal): Promise<WorkspaceHold> {
+    const deadline = this.#deps.clock.now() + this.#deps.timings.startMs;
+    for (;;) {
+      signal?.throwIfAborted();
+      const hold = await this.#holds.take(userId, kind, (...of) => this.#operations.daemonOf(...of));
+      if (hold !== undefined) {
+        const isThere = await this.#isThere(userId, hold).catch(async (error) => {
+          await hold.release();
+          throw error;
+        });
+        if (isThere) return hold;
+        await hold.release();
+      }
+      if (this.#deps.clock.now() > deadline) throw startFailed('The workspace does not stay up');
+      await this.#ensure(userId, signal);
     }
   }
 
-  return {
-    mode: runtime.kind,
-    notice: undefined,
-    async status(userId) {
-      const entry = entries.get(userId);
-      if (entry === undefined) return { phase: 'stopped', ready: false, mode: runtime.kind };
-      return { phase: entry.isReady ? 'running' : 'starting', ready: entry.isReady, mode: runtime.kind };
-    },
-    async start(userId) {
-      await started(userId);
-    },
-    async stop(userId) {
-      const entry = entries.get(userId);
-      entries.delete(userId);
-      entry?.gone.abort(new ApiError('workspace_request_failed', 'The workspace was stopped'));
-      await runtime.stop(userId, 0);
-    },
-    async hold(userId) {
-      const { entry, daemon } = await started(userId);
-      return { daemon, signal: entry.gone.signal, touch() {}, async release() {} };
-    },
-    async findUserId(token) {
-      const hash = workspaceTokenHash(token);
-      for (const [id, entry] of entries) if (entry.tokenHash === hash) return id;
-      return undefined;
-    },
-    async accountDisabled(userId) {
-      await this.stop(userId);
-    },
-    close: () => runtime.close(),
-  };
+  findUser(token: string) {
+    return findWorkspaceUser(this.#deps, token);
+  }
+
+  /** Looks after everything once; several calls at once are one. */
+  sweep(): Promise<void> {
+    this.#sweeping ??= sweepWorkspaces(this.#deps).finally(() => {
+      this.#sweeping = undefined;
+    });
+    return this.#sweeping;
+  }
+
+  /** Gives leases back. Workspaces run on; who comes next finds them. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#sweepTimer);
+    clearInterval(this.#disabledTimer);
+    await this.#sweeping?.catch(() => undefined);
+    await this.#operations.close();
+    await this.#holds.close();
+    await this.#deps.runtime.close();
+  }
+
+  async #stop(userId: string, reason: 'person' | 'disabled'): Promise<void> {
+    await this.#operations.stop({ userId, reason }, { kind: 'any' });
+    this.#holds.end(userId);
+  }
+
+  async #stopDisabled(): Promise<void> {
+    await stopDisabled(this.#deps).catch((error) =>
+      this.#deps.log.debug({ cause: error }, 'workspaces of disabled accounts were not looked for'),
+    );
+  }
+
+  #planSweep(delayMs: number): void {
+    this.#sweepTimer = setTimeout(() => {
+      void this.sweep()
+        .catch((error) =>
+          this.#deps.log.warn({ cause: error }, 'the sweep of workspaces failed; the next one tries again'),
+        )
+        .finally(() => {
+          // Replicas that started together do not sweep together.
+          if (!this.#isClosed) this.#planSweep(this.#deps.timings.sweepMs * (0.75 + Math.random() / 2));
+        });
+    }, delayMs).unref();
+  }
+
+  /** Resolves when it runs. Everybody here who waits for it waits together; an aborted wait ends nobody else's. */
+  async #ensure(userId: string, signal: AbortSignal | undefined): Promise<void> {
+    let ensuring = this.#ensuring.get(userId);
+    if (ensuring === undefined) {
+      ensuring = this.#untilRunning(userId).finally(() => this.#ensuring.delete(userId));
+      this.#ensuring.set(userId, ensuring);
+    }
+    if (signal === undefined) return ensuring;
+    signal.throwIfAborted();
+    const aborted = Promise.withResolvers<never>();
+    const onAbort = (): void => aborted.reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      await Promise.race([ensuring, aborted.promise]);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async #untilRunning(userId: string): Promise<void> {
+    const { clock, timings } = this.#deps;
+    const deadline = clock.now() + timings.startMs;
+    let waitedFor: number | undefined;
+    for (;;) {
+      const state = await readWorkspace(this.#deps, userId);
+      if (state.phase === 'running') return;
+      if (!state.enabled) throw new ApiError('account_disabled', 'This account is disabled');
+      if (waitedFor === state.generation && hasFailed(state)) throw startFailed(failureOf(state));
+      if (state.phase === 'starting') waitedFor = state.generation;
+      if (clock.now() >= deadline) throw startFailed(state.message ?? state.last_error ?? tookTooLong(timings.startMs));
+      if (state.op_lost) await this.#operations.recover(state);
+      else if (state.phase !== 'stopped') await this.#wait(userId);
+      else if (await this.#begin(state)) waitedFor = state.generation + 1;
+    }
+  }
+
+  async #begin(state: WorkspaceState): Promise<boolean> {
+    try {
+      return await this.#operations.start(state);
+    } catch (error) {
+      if (error instanceof RuntimeFailure) throw startFailed(error.message);
+      throw error;
+    }
+  }
+
+  /** Until something here has come to its end, or it is time to look what another replica did. */
+  async #wait(userId: string): Promise<void> {
+    const { clock, timings } = this.#deps;
+    const here = this.#operations.settled(userId);
+    if (here !== undefined) return here;
+    await clock.sleep(timings.pollMs);
+  }
+
+  #daemonOf(row: WorkspaceState): Daemon {
+    return this.#operations.daemonOf(row.user_id, row.generation, row.key_id ?? '');
+  }
+
+  /**
+   * False when the workspace that was leased is gone; its row then says so. Throws `workspace_request_failed` when it is there and does not
+   * answer.
+   */
+  async #isThere(userId: string, hold: WorkspaceHold & { generation: number }): Promise<boolean> {
+    const { generation } = hold;
+    const now = performance.now();
+    const seen = this.#seen.get(userId);
+    if (seen?.generation === generation && seen.at > now - seenMs) return true;
+    try {
+      await hold.daemon.health();
+    } catch (error) {
+      if (await endIfGone(this.#deps, { user_id: userId, generation })) return false;
+      throw error;
+    }
+    if (this.#seen.size > 1000) for (const [id, { at }] of this.#seen) if (at <= now - seenMs) this.#seen.delete(id);
+    this.#seen.set(userId, { generation, at: now });
+    return true;
+  }
+}
+
+/** What was waited for came to nothing. One that was lost with its replica is started anew. */
+function hasFailed({ phase, stop_reason: reason }: WorkspaceState): boolean {
+  return (phase === 'stopped' || phase === 'stopping') && reason !== 'lost';
+}
+
+function failureOf({ last_error: error }: WorkspaceState): string {
+  return error ?? 'It was stopped while it started';
+}
+
+function tookTooLong(startMs: number): string {
+  return `It was not ready within ${Math.round(startMs / 1000)} seconds`;
+}
+
+function startFailed(reason: string): ApiError {
+  return new ApiError('workspace_start_timeout', `The workspace did not start: ${reason}`, { retryAfter: 5 });
 }

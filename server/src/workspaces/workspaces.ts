@@ -1,3 +1,4 @@
+import type { User } from '@homeport/contracts/fields';
 import type { WorkspaceMode, WorkspaceStatus } from '@homeport/contracts/workspace';
 import type { Daemon } from './daemon.ts';
 
@@ -27,7 +28,7 @@ export type Workspaces = {
   /** Starts it where needed. Throws as `start`. */
   hold(userId: string, kind: LeaseKind, signal?: AbortSignal): Promise<WorkspaceHold>;
   /** The enabled or disabled user of a workspace's token; undefined for a token that is not, or no longer, one. */
-  findUserId(token: string): Promise<string | undefined>;
+  findUser(token: string): Promise<User | undefined>;
   /** Ends the workspace of an account that was disabled. */
   accountDisabled(userId: string): Promise<void>;
   close(): Promise<void>;

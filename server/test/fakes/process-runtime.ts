@@ -87,6 +87,11 @@ export class ProcessRuntime implements WorkspaceRuntime {
     return join(await this.#folder, id, 'home');
   }
 
+  /** The file with the workspace's token. */
+  async tokenFileOf(id: string): Promise<string> {
+    return join(await this.#folder, id, 'token');
+  }
+
   /** The process of a running daemon. */
   pidOf(id: string): number | undefined {
     return this.#running.get(id)?.child.pid;

@@ -1,0 +1,75 @@
+import { sql } from 'kysely';
+import { inTransaction, type Queryable } from '../db/pool.ts';
+import { type RowDeps, touchAll, touching } from './rows.ts';
+import type { LeaseKind } from './workspaces.ts';
+
+/** The only writer of `workspace_leases`. */
+
+export type Lease = { id: string; userId: string; generation: number; kind: LeaseKind };
+
+/** How long a lease counts without being renewed. */
+const leaseMs = 60_000;
+const expiry = sql<Date>`clock_timestamp() + ${leaseMs} * interval '1 millisecond'`;
+
+/**
+ * A lease on the workspace if it runs. Its row is touched in the same statement: a sweeper that saw the row without the lease then finds another
+ * row and asks again. Undefined when there is nothing to lease, or the account is disabled.
+ */
+export async function takeLease(
+  deps: RowDeps,
+  lease: { id: string; userId: string; kind: LeaseKind },
+): Promise<{ generation: number; keyId: string } | undefined> {
+  const { rows } = await sql<{ generation: number; keyId: string }>`
+    with touched as (${touching(lease.userId)}),
+    leased as (insert into workspace_leases (id, user_id, generation, kind, expires_at)
+      select ${lease.id}, user_id, generation, ${lease.kind}, ${expiry} from touched)
+    select generation, key_id as "keyId" from touched`.execute(deps.db.kysely);
+  return rows[0];
+}
+
+/** Renews leases, also one that had lapsed, as long as its generation runs. Returns the ids of those that hold. */
+export async function renewLeases(deps: RowDeps, leases: readonly Lease[]): Promise<Set<string>> {
+  if (leases.length === 0) return new Set();
+  const rows = leases.map(({ id, userId, generation, kind }) => ({ id, user_id: userId, generation, kind }));
+  return inTransaction(deps.db, async (trx) => {
+    await touchAll(trx, [...new Set(leases.map((lease) => lease.userId))]);
+    const { rows: held } = await sql<{ id: string }>`
+      insert into workspace_leases (id, user_id, generation, kind, expires_at)
+      select g.id, g.user_id, g.generation, g.kind, ${expiry}
+      from json_to_recordset(${JSON.stringify(rows)}::json) g (id text, user_id text, generation int, kind text)
+      join workspaces w on w.user_id = g.user_id and w.generation = g.generation and w.phase = 'running'
+      order by g.id
+      on conflict (id) do update set expires_at = excluded.expires_at
+      returning id`.execute(trx);
+    return new Set(held.map((row) => row.id));
+  });
+}
+
+/** Gives leases up; the workspace's idle time begins now. */
+export async function releaseLeases(deps: RowDeps, leases: readonly Lease[]): Promise<void> {
+  if (leases.length === 0) return;
+  await inTransaction(deps.db, async (trx) => {
+    await touchAll(trx, [...new Set(leases.map((lease) => lease.userId))]);
+    await deleteLeases(
+      trx,
+      leases.map((lease) => lease.id),
+    );
+  });
+}
+
+async function deleteLeases(db: Queryable, ids: readonly string[]): Promise<void> {
+  await db.deleteFrom('workspace_leases').where('id', 'in', ids).execute();
+}
+
+/** Removes every lease on the workspace. */
+export async function clearLeases(deps: RowDeps, userId: string): Promise<void> {
+  await deps.db.kysely.deleteFrom('workspace_leases').where('user_id', '=', userId).execute();
+}
+
+/** Removes what has not been renewed for long. */
+export async function dropExpiredLeases(deps: RowDeps): Promise<void> {
+  await deps.db.kysely
+    .deleteFrom('workspace_leases')
+    .where('expires_at', '<', sql<Date>`now() - interval '1 hour'`)
+    .execute();
+}

@@ -1,0 +1,39 @@
+import type { Database } from '../db/pool.ts';
+import { disabledWorkspaces } from './disabled-workspaces.ts';
+import { claimHost, readHostId } from './hosts.ts';
+import { openRuntime } from './open-runtime.ts';
+import { abandonElsewhere, loseOperations } from './rows.ts';
+import type { RuntimeHost, WorkspaceRuntime } from './runtime.ts';
+import { RuntimeWorkspaces, type WorkspacesDeps } from './runtime-workspaces.ts';
+import { defaultWorkspaceTimings, type WorkspaceTimings } from './timings.ts';
+import type { Workspaces } from './workspaces.ts';
+
+export type WorkspacesOptions = {
+  /** True when no other replica can be on this database. */
+  alone?: boolean;
+  /** Tests bring their own. */
+  workspaceRuntime?: WorkspaceRuntime;
+  workspaceTimings?: WorkspaceTimings;
+};
+
+/**
+ * The workspaces of an installation, as one of its replicas sees them: in the runtime that WORKSPACE_MODE names, or switched off. Throws
+ * ConfigError where this machine cannot or may not have them.
+ */
+export async function openWorkspaces(
+  deps: Omit<WorkspacesDeps, 'runtime' | 'host' | 'timings'> & { db: Database },
+  options: WorkspacesOptions,
+  host: RuntimeHost,
+): Promise<Workspaces> {
+  const given = options.workspaceRuntime;
+  const { runtime, notice } = given === undefined ? await openRuntime(host) : { runtime: given, notice: undefined };
+  if (runtime === undefined) return disabledWorkspaces(notice);
+  const isLocal = given === undefined && runtime.kind === 'local';
+  const hostId = isLocal ? await readHostId(deps.config.dataDir) : undefined;
+  if (hostId !== undefined) await claimHost(deps, hostId);
+  const abandoned = await abandonElsewhere(deps, { runtime: runtime.kind, host: hostId });
+  if (abandoned.length > 0) deps.log.warn({ abandoned }, 'workspaces that ran elsewhere are given up');
+  if (options.alone === true) await loseOperations(deps);
+  const timings = options.workspaceTimings ?? defaultWorkspaceTimings;
+  return new RuntimeWorkspaces({ ...deps, runtime, host: hostId, timings });
+}

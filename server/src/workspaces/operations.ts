@@ -1,0 +1,311 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import type { Logger } from 'pino';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../db/pool.ts';
+import type { Metrics } from '../metrics.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
+import type { Daemon } from './daemon.ts';
+import { createDaemon } from './daemon-client.ts';
+import { clearLeases } from './leases.ts';
+import {
+  beginStart,
+  beginStop,
+  failStart,
+  finishStart,
+  finishStop,
+  type Operation,
+  renewOperation,
+  type StopReason,
+  type StopRule,
+  takeOver,
+  type WorkspaceRow,
+} from './rows.ts';
+import { RuntimeFailure, type WorkspaceRuntime } from './runtime.ts';
+import { StartSlots } from './start-slots.ts';
+import type { WorkspaceTimings } from './timings.ts';
+import { daemonToken, newWorkspaceToken, sha256 } from './tokens.ts';
+
+export type OperationDeps = {
+  db: Database;
+  clock: Clock;
+  log: Logger;
+  secrets: KeyRing;
+  metrics: Pick<Metrics, 'workspaceStarted'>;
+  runtime: WorkspaceRuntime;
+  /** The machine that local workspaces run on. */
+  host: string | undefined;
+  timings: WorkspaceTimings;
+};
+
+type UnderWay = { end: AbortController; done: Promise<void> };
+
+const stopMs = 30_000;
+const settleMs = 5_000;
+const probeMs = 100;
+
+class Superseded extends RuntimeFailure {
+  override message = 'It was stopped while it started';
+}
+class ServiceStopping extends RuntimeFailure {
+  override message = 'The service was restarted while it started';
+}
+class TookTooLong extends RuntimeFailure {}
+
+/**
+ * The starts and stops that this replica carries out, one at a time for each workspace. Each holds the row as long as it shows that it goes on;
+ * what takes the row away from it also ends it.
+ */
+export class Operations {
+  readonly #deps: OperationDeps;
+  readonly #slots = new StartSlots(2 * availableParallelism());
+  readonly #underWay = new Map<string, UnderWay>();
+  #closing = false;
+
+  constructor(deps: OperationDeps) {
+    this.#deps = deps;
+  }
+
+  /** Resolves when nothing is under way here for this workspace; undefined when nothing is. */
+  settled(userId: string): Promise<void> | undefined {
+    return this.#underWay.get(userId)?.done;
+  }
+
+  /** The daemon of a generation. */
+  daemonOf(userId: string, generation: number, keyId: string): Daemon {
+    const { runtime, secrets } = this.#deps;
+    return createDaemon({
+      address: async () => runtime.dial(userId),
+      // Without its key no daemon can be opened; one that is asked with another token refuses.
+      token: daemonToken(secrets, keyId, userId, generation) ?? 'unknown',
+    });
+  }
+
+  /** Begins to start a stopped workspace. False when another was faster or it may not be started. */
+  async start(row: Pick<WorkspaceRow, 'user_id' | 'generation'>): Promise<boolean> {
+    const { runtime, host, secrets } = this.#deps;
+    if (this.#closing) throw new ServiceStopping();
+    const operation = { id: randomUUIDv7(), userId: row.user_id, generation: row.generation + 1 };
+    const workspaceToken = newWorkspaceToken();
+    const placement = { runtime: runtime.kind, host, keyId: secrets.current.id, tokenHash: sha256(workspaceToken) };
+    const begun = await beginStart(this.#deps, operation, placement);
+    if (begun === undefined) return false;
+    this.#begin(operation, (end) => this.#start(operation, begun, workspaceToken, end));
+    return true;
+  }
+
+  /** Begins to stop what the rule allows; its leases and tokens are dead when this resolves. False when there was nothing to stop. */
+  async stop(
+    stop: { userId: string; generation?: number; reason: StopReason; error?: string | undefined },
+    rule: StopRule,
+  ): Promise<boolean> {
+    const operation = await beginStop(this.#deps, { ...stop, id: randomUUIDv7() }, rule);
+    if (operation === undefined) return false;
+    this.#begin(operation, async (end) => {
+      await this.#beating(operation, end, () => this.#end(operation));
+    });
+    await clearLeases(this.#deps, stop.userId);
+    this.#deps.log.info({ userId: stop.userId, reason: stop.reason }, 'workspace stopped');
+    return true;
+  }
+
+  /** Goes on with a start or a stop that nobody shows to be alive: adopts what runs, ends everything else. */
+  async recover(row: Pick<WorkspaceRow, 'user_id' | 'generation'>): Promise<void> {
+    const operation = { id: randomUUIDv7(), userId: row.user_id, generation: row.generation };
+    const taken = await takeOver(this.#deps, operation);
+    if (taken === undefined) return;
+    this.#begin(operation, async (end) => {
+      await this.#beating(operation, end, async () => {
+        if (taken.phase === 'starting' && (await this.#adopt(operation, taken, end.signal))) return;
+        await this.#end(operation);
+      });
+    });
+    await this.settled(row.user_id);
+  }
+
+  /** Ends the starts of this process; workspaces that run go on. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    const under = [...this.#underWay.values()];
+    for (const { end } of under) end.abort(new ServiceStopping());
+    await Promise.race([Promise.allSettled(under.map(({ done }) => done)), this.#deps.clock.sleep(settleMs)]);
+  }
+
+  #begin(operation: Operation, work: (end: AbortController) => Promise<void>): void {
+    const { userId } = operation;
+    const end = new AbortController();
+    const before = this.#underWay.get(userId);
+    before?.end.abort(new Superseded());
+    const done = (before?.done ?? Promise.resolve())
+      .then(() => work(end))
+      .catch((error) => this.#deps.log.error({ userId, cause: error }, 'workspace operation failed'))
+      .finally(() => {
+        if (this.#underWay.get(userId) === underWay) this.#underWay.delete(userId);
+      });
+    const underWay = { end, done };
+    this.#underWay.set(userId, underWay);
+  }
+
+  /** Does the work while showing that it goes on; aborts it when the row is no longer the operation's. */
+  async #beating(operation: Operation, end: AbortController, work: () => Promise<void>): Promise<void> {
+    const { runtime, log, timings } = this.#deps;
+    const beat = async (): Promise<void> => {
+      const waitsFor = this.#slots.isFull ? 'Other workspaces start first' : undefined;
+      const status = await runtime.status(operation.userId).catch(() => undefined);
+      const mine = await renewOperation(this.#deps, operation, status?.detail ?? waitsFor);
+      if (!mine) end.abort(new Superseded());
+    };
+    let isBeating = false;
+    const timer = setInterval(() => {
+      if (isBeating) return;
+      isBeating = true;
+      void beat()
+        .catch((error) => log.debug({ cause: error }, 'a workspace operation could not show itself'))
+        .finally(() => {
+          isBeating = false;
+        });
+    }, timings.beatMs);
+    try {
+      await work();
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  async #start(operation: Operation, row: WorkspaceRow, workspaceToken: string, end: AbortController): Promise<void> {
+    const startedAt = performance.now();
+    const limit = new AbortController();
+    void this.#deps.clock.sleep(this.#deps.timings.startMs, limit.signal).then(
+      () => end.abort(new TookTooLong()),
+      () => undefined,
+    );
+    await this.#beating(operation, end, async () => {
+      try {
+        await this.#launch(operation, row, workspaceToken, end.signal);
+        if (!(await finishStart(this.#deps, operation))) throw new Superseded();
+        this.#started(operation, 'ready', startedAt);
+      } catch (error) {
+        // Whatever the runtime has begun is ended by its signal first.
+        end.abort(error);
+        await this.#failed(operation, error, startedAt);
+      } finally {
+        limit.abort();
+      }
+    });
+  }
+
+  async #launch(operation: Operation, row: WorkspaceRow, workspaceToken: string, signal: AbortSignal): Promise<void> {
+    const { userId: id, generation } = operation;
+    const { runtime, secrets } = this.#deps;
+    const token = daemonToken(secrets, row.key_id ?? '', id, generation) ?? '';
+    const release = await this.#slots.take(signal);
+    try {
+      const begun = runtime.start(
+        { id, generation, slot: row.slot, daemonTokenHash: sha256(token), workspaceToken },
+        signal,
+      );
+      await untilAborted(begun, signal, settleMs);
+      await this.#untilHealthy(operation, row, signal);
+    } finally {
+      release();
+    }
+  }
+
+  /** Waits for the daemon's health; fails as soon as the runtime knows that it ended. */
+  async #untilHealthy({ userId, generation }: Operation, row: WorkspaceRow, signal: AbortSignal): Promise<void> {
+    const { runtime, clock } = this.#deps;
+    const daemon = this.daemonOf(userId, generation, row.key_id ?? '');
+    for (;;) {
+      signal.throwIfAborted();
+      try {
+        const health = await daemon.health(signal);
+        if (health.generation === generation) return;
+      } catch {
+        signal.throwIfAborted();
+      }
+      const status = await runtime.status(userId);
+      if (status.phase === 'stopped') throw new RuntimeFailure(status.detail ?? 'It ended while it started');
+      await clock.sleep(probeMs, signal);
+    }
+  }
+
+  async #failed(operation: Operation, error: unknown, startedAt: number): Promise<void> {
+    const { runtime, log, timings } = this.#deps;
+    const status = await runtime.status(operation.userId).catch(() => undefined);
+    const reason = startFailure(error, status?.detail, timings.startMs);
+    const stopReason = error instanceof ServiceStopping ? 'lost' : 'failed';
+    log.warn({ userId: operation.userId, reason, cause: error }, 'workspace did not start');
+    if (!(await failStart(this.#deps, operation, stopReason, reason))) {
+      // Somebody else has the row. What came to life after their stop is left over.
+      await this.stop({ userId: operation.userId, generation: operation.generation, reason: 'lost' }, leftOver);
+      return;
+    }
+    this.#started(operation, 'failed', startedAt);
+    // The next start ends what is left of this one, so that a runtime that fails does not block it.
+    await this.#endRuntime(operation.userId).catch((cause) => log.warn({ cause }, 'a failed workspace was not ended'));
+    await finishStop(this.#deps, operation);
+  }
+
+  #started({ userId, generation }: Operation, outcome: 'ready' | 'failed', startedAt: number): void {
+    const milliseconds = Math.round(performance.now() - startedAt);
+    this.#deps.metrics.workspaceStarted(outcome, milliseconds / 1000);
+    if (outcome === 'ready') this.#deps.log.info({ userId, generation, milliseconds }, 'workspace started');
+  }
+
+  async #end(operation: Operation): Promise<void> {
+    await this.#endRuntime(operation.userId);
+    await finishStop(this.#deps, operation);
+  }
+
+  async #endRuntime(userId: string): Promise<void> {
+    const limit = AbortSignal.timeout(stopMs);
+    await untilAborted(this.#deps.runtime.stop(userId, this.#deps.timings.graceMs), limit, 0);
+  }
+
+  /** True when a start that was left alone has come to run, and is ours. */
+  async #adopt(operation: Operation, row: WorkspaceRow, signal: AbortSignal): Promise<boolean> {
+    const { runtime, log, timings } = this.#deps;
+    const status = await runtime.status(operation.userId);
+    if (status.phase !== 'stopped' && status.generation === operation.generation) {
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(timings.startMs / 3)]);
+      const healthy = await this.#untilHealthy(operation, row, limit).then(
+        () => true,
+        () => false,
+      );
+      if (healthy && (await finishStart(this.#deps, operation))) {
+        log.info({ userId: operation.userId }, 'workspace adopted');
+        return true;
+      }
+    }
+    await failStart(this.#deps, operation, 'lost', 'What started it went away');
+    return false;
+  }
+}
+
+const leftOver: StopRule = { kind: 'left over' };
+
+/** Resolves or rejects as the work does; when the signal aborts, rejects with its reason, after giving the work a moment to end. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal, settleMs: number): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  let timer: NodeJS.Timeout | undefined;
+  const onAbort = (): void => {
+    timer = setTimeout(() => aborted.reject(signal.reason), settleMs);
+  };
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function startFailure(error: unknown, detail: string | undefined, startMs: number): string {
+  if (!(error instanceof RuntimeFailure)) return 'The workspace could not be started';
+  if (!(error instanceof TookTooLong)) return error.message;
+  const waited = `It was not ready within ${Math.round(startMs / 1000)} seconds`;
+  return detail === undefined ? waited : `${waited}: ${detail}`;
+}

@@ -1,0 +1,46 @@
+import type { DaemonHealth } from '@homeport/contracts/daemon';
+import type { WorkspaceMode, WorkspaceStatus } from '@homeport/contracts/workspace';
+import type { StopReason, WorkspaceState } from './rows.ts';
+import { backgroundMs } from './timings.ts';
+
+/** What its owner is told of a workspace. `health` is undefined when it runs and does not answer. */
+export function statusOf(
+  mode: WorkspaceMode,
+  idleMs: number,
+  state: WorkspaceState | undefined,
+  health: DaemonHealth | undefined,
+): WorkspaceStatus {
+  if (state === undefined || state.phase === 'stopped' || state.phase === 'stopping') {
+    return { phase: 'stopped', ready: false, mode, ...messageOf(whyStopped(state, idleMs)) };
+  }
+  if (state.phase === 'starting') return { phase: 'starting', ready: false, mode, ...messageOf(state.message) };
+  return {
+    phase: 'running',
+    ready: health !== undefined,
+    mode,
+    ...messageOf(health === undefined ? 'It does not answer at the moment' : undefined),
+    ...(state.started_at === null ? {} : { startedAt: state.started_at.toISOString() }),
+    ...idleStop(state, idleMs, health),
+    ...(health === undefined ? {} : { usage: health.usage }),
+  };
+}
+
+function messageOf(message: string | null | undefined): { message?: string } {
+  return message === undefined || message === null ? {} : { message };
+}
+
+function whyStopped(state: WorkspaceState | undefined, idleMs: number): string | undefined {
+  const reason: StopReason | null = state?.stop_reason ?? null;
+  if (reason === 'failed') return `The last start failed: ${state?.last_error ?? 'for an unknown reason'}`;
+  if (reason === 'lost') return `It ended unexpectedly: ${state?.last_error ?? 'for an unknown reason'}`;
+  if (reason === 'idle') return `It was stopped because nothing used it for ${Math.round(idleMs / 60_000)} minutes`;
+  if (reason === 'age') return 'It was stopped because it had run for a day';
+  return undefined;
+}
+
+function idleStop(state: WorkspaceState, idleMs: number, health: DaemonHealth | undefined): { idleStopAt?: string } {
+  if (state.in_use) return {};
+  const works = (health?.active.processes ?? 0) > 0;
+  const at = state.last_activity_at.getTime() + (works ? Math.max(idleMs, backgroundMs) : idleMs);
+  return { idleStopAt: new Date(at).toISOString() };
+}
