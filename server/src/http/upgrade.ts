@@ -73,7 +73,11 @@ async function answer(request: IncomingMessage, socket: Duplex, head: Buffer, op
   socket.once('data', leave);
   if (head.length > 0) return leave();
   try {
-    const caller = await identifyCaller('session', options.identify, request.headers.cookie);
+    const caller = await identifyCaller(
+      'session',
+      { ...options, identifyWorkspace: async () => undefined },
+      request.headers,
+    );
     if (caller === undefined) throw new ApiError('unauthorized', 'Sign in first');
     actor = caller.actor;
     assertOwnPage(options.origin, request);
