@@ -163,6 +163,50 @@ export const settingTable = {
     defaultText: "unset: the engine's own default",
     valid: (given) => /^[\w.-]{1,64}$/.test(given),
   }),
+  workspaceNamespace: optional('WORKSPACE_NAMESPACE', {
+    about: 'With `kubernetes`: the namespace of workspaces.',
+    takes: 'the name of a namespace',
+    defaultText: "unset: Homeport's own namespace, or that of the kubeconfig's context",
+    valid: (given) => isDnsLabel(given, 63),
+  }),
+  workspaceInstallation: text('WORKSPACE_INSTALLATION', 'homeport', {
+    about:
+      'With `kubernetes`: begins the names of all that belongs to workspaces. Two installations in one namespace need two; who changes it starts with empty homes.',
+    takes: 'lower-case letters, digits and dashes, 20 at most',
+    valid: (given) => isDnsLabel(given, 20),
+  }),
+  workspaceControlUrl: optional('WORKSPACE_CONTROL_URL', {
+    about:
+      'With `kubernetes`, where it is needed: where workspaces reach `WORKSPACE_PORT`, such as http://homeport-workspaces:3001. Its name is looked up by Homeport.',
+    takes: 'an http origin',
+    valid: (given) => parseOrigin(given)?.startsWith('http:') === true,
+  }),
+  workspacePort: integer('WORKSPACE_PORT', 3001, 1, 65_535, {
+    about: 'With `kubernetes`: the port on which Homeport and its proxy answer workspaces, and nobody else needs.',
+  }),
+  workspaceControlPods: optional('WORKSPACE_CONTROL_PODS', {
+    about:
+      "With `kubernetes`: the labels of Homeport's own pods, for the network policy of workspaces. Without it the policy names the address of `WORKSPACE_CONTROL_URL`.",
+    takes: 'name=value pairs, separated by commas',
+    valid: (given) => parseLabels(given) !== undefined,
+  }),
+  workspaceStorageSize: text('WORKSPACE_STORAGE_SIZE', '10Gi', {
+    about: 'With `kubernetes`: the size of a new home. Those that exist stay as they are.',
+    takes: 'a quantity such as 10Gi',
+    valid: (given) => /^[1-9]\d{0,8}(Mi|Gi|Ti)$/.test(given),
+  }),
+  workspaceStorageClass: optional('WORKSPACE_STORAGE_CLASS', {
+    about: 'With `kubernetes`: the storage class of new homes.',
+    takes: 'the name of a storage class',
+    defaultText: "unset: the cluster's default",
+    valid: (given) => /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(given),
+  }),
+  workspaceRuntimeClass: optional('WORKSPACE_RUNTIME_CLASS', {
+    about: 'With `kubernetes`: the runtime class of workspaces, such as one of gVisor.',
+    takes: 'the name of a runtime class',
+    defaultText: "unset: the cluster's default",
+    valid: (given) => isDnsLabel(given, 63),
+  }),
   metricsToken: optional('METRICS_TOKEN', {
     about: 'Opens `GET /metrics` to whoever sends it as a bearer token. Without it there is nothing at that address.',
     takes: 'a text without spaces',
@@ -251,6 +295,19 @@ export function parseDockerHost(given: string): { socketPath: string } | { host:
   if (socketPath !== undefined) return { socketPath };
   const [, host, port] = /^tcp:\/\/\[?([\w.:-]+?)\]?:(\d{1,5})\/?$/.exec(given) ?? [];
   return host === undefined || Number(port) > 65_535 ? undefined : { host, port: Number(port) };
+}
+
+/** `name=value` pairs as Kubernetes takes them for labels; undefined for what is none. */
+export function parseLabels(given: string): Record<string, string> | undefined {
+  const pairs = given.split(',').map((pair) => pair.trim().split('='));
+  const name = /^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
+  const value = /^[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
+  const good = pairs.every(([key = '', text = '', more]) => name.test(key) && value.test(text) && more === undefined);
+  return good ? Object.fromEntries(pairs) : undefined;
+}
+
+function isDnsLabel(given: string, longest: number): boolean {
+  return given.length <= longest && /^[a-z]([a-z0-9-]*[a-z0-9])?$/.test(given);
 }
 
 function isLongEnough(key: string): boolean {

@@ -1,5 +1,223 @@
-import { type OpenRuntime, RuntimeFailure } from '../../runtime.ts';
+import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { StatefulSet } from 'kubernetes-types/apps/v1.d.ts';
+import type { Event, Pod } from 'kubernetes-types/core/v1.d.ts';
+import {
+  type OpenRuntime,
+  RuntimeFailure,
+  type RuntimeHost,
+  type RuntimeStatus,
+  type StartedWorkspace,
+  type WorkspaceRuntime,
+} from '../../runtime.ts';
+import { type Cluster, ClusterError, openCluster, resources } from './cluster.ts';
+import { openListener } from './listener.ts';
+import { idAnnotation, labels, podName, workspaceName } from './names.ts';
+import {
+  claimOf,
+  daemonPort,
+  networkPolicyOf,
+  type ObjectSettings,
+  secretOf,
+  serviceOf,
+  statefulSetOf,
+} from './objects.ts';
+import { explainEvents, generationOf, hasEnded, isDeleted, isWanted, judgePod, lastEnd } from './pod-state.ts';
+import { clusterReason, probeCluster } from './probe.ts';
+import { objectSettings } from './settings.ts';
 
-export const openKubernetesRuntime: OpenRuntime = () => {
-  throw new RuntimeFailure('workspaces of mode kubernetes are not built yet');
+const ownNamespaceFile = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
+const firstPollMs = 50;
+const longestPollMs = 500;
+/** What the node needs beyond the grace of its pod, when it answers at all. */
+const endMs = 60_000;
+/** Daemons are asked often, and a pod keeps its address for life. */
+const addressMs = 5_000;
+
+type Listener = { close(): Promise<void> };
+/** `last`: a pod of the time before, on its way out. */
+type Found = { set: StatefulSet | undefined; pod: Pod | undefined; last: boolean };
+
+/** Workspaces in pods of a Kubernetes cluster (docs/decisions/0023-kubernetes-workspaces.md). */
+export const openKubernetesRuntime: OpenRuntime = async (host) => {
+  const cluster = openCluster(host.config.workspaceNamespace);
+  try {
+    const ownNamespace = await readFile(ownNamespaceFile, 'utf8').catch(() => undefined);
+    const settings = () => objectSettings(host.config, cluster.namespace, ownNamespace?.trim());
+    await probeCluster(cluster, await settings());
+    return new KubernetesRuntime(cluster, host, settings, await openListener(host));
+  } catch (error) {
+    cluster.close();
+    throw error;
+  }
 };
+
+class KubernetesRuntime implements WorkspaceRuntime {
+  readonly kind = 'kubernetes';
+  readonly #cluster: Cluster;
+  readonly #installation: string;
+  readonly #settings: () => Promise<ObjectSettings>;
+  readonly #listener: Listener;
+  readonly #addresses = new Map<string, { host: string; until: number }>();
+
+  constructor(cluster: Cluster, host: RuntimeHost, settings: () => Promise<ObjectSettings>, listener: Listener) {
+    this.#cluster = cluster;
+    this.#installation = host.config.workspaceInstallation;
+    this.#settings = settings;
+    this.#listener = listener;
+  }
+
+  async start(workspace: StartedWorkspace, signal: AbortSignal): Promise<void> {
+    const { id, generation } = workspace;
+    this.#addresses.delete(id);
+    const { set } = await this.#find(id);
+    const wasWanted = set !== undefined && isWanted(set);
+    try {
+      if (!wasWanted || generationOf(set) !== generation) {
+        if (wasWanted) await this.#end(id, signal);
+        signal.throwIfAborted();
+        await this.#make(workspace);
+      }
+      await this.#untilRunning(id, generation, signal);
+    } catch (error) {
+      // The next start waits until it is gone.
+      await this.#unwant(id).catch(() => undefined);
+      signal.throwIfAborted();
+      throw this.#failure(error);
+    }
+  }
+
+  /** The pod's own grace counts: five seconds, of which a daemon needs none. */
+  async stop(id: string): Promise<void> {
+    this.#addresses.delete(id);
+    try {
+      await this.#end(id, new AbortController().signal);
+    } catch (error) {
+      throw this.#failure(error);
+    }
+  }
+
+  async status(id: string): Promise<RuntimeStatus> {
+    const { set, pod, last } = await this.#find(id);
+    if (set === undefined) return { phase: 'stopped', generation: undefined, detail: undefined };
+    const generation = generationOf(set);
+    // Its pod may linger.
+    if (!isWanted(set)) return { phase: 'stopped', generation, detail: undefined };
+    const state = judgePod(pod);
+    if (state.phase === 'running') return { phase: 'running', generation, detail: lastEnd(pod) };
+    if (state.phase === 'failed') return { phase: 'starting', generation, detail: state.reason };
+    if (last) return { phase: 'starting', generation, detail: 'Waiting until its last pod is gone' };
+    return { phase: 'starting', generation, detail: state.detail ?? (await this.#explain(id, pod)) };
+  }
+
+  async dial(id: string): Promise<{ host: string; port: number }> {
+    const known = this.#addresses.get(id);
+    if (known !== undefined && known.until > performance.now()) return { host: known.host, port: daemonPort };
+    const state = judgePod(await this.#livePod(id));
+    if (state.phase !== 'running') throw new RuntimeFailure('It does not run');
+    this.#addresses.set(id, { host: state.address, until: performance.now() + addressMs });
+    return { host: state.address, port: daemonPort };
+  }
+
+  async list(): Promise<{ id: string; generation: number }[]> {
+    try {
+      const query = { labelSelector: `${labels.installation}=${this.#installation},${labels.workspace}` };
+      const sets = await this.#cluster.list<StatefulSet>(resources.statefulSets, query);
+      return sets
+        .filter(isWanted)
+        .map((set) => ({ id: set.metadata?.annotations?.[idAnnotation] ?? '', generation: generationOf(set) }))
+        .filter(({ id }) => id !== '');
+    } catch (error) {
+      throw this.#failure(error);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#listener.close();
+    this.#cluster.close();
+  }
+
+  async #make(workspace: StartedWorkspace): Promise<void> {
+    const cluster = this.#cluster;
+    const settings = await this.#settings();
+    await Promise.all([
+      cluster.apply(resources.services, serviceOf(settings)),
+      cluster.apply(resources.networkPolicies, networkPolicyOf(settings)),
+      cluster.apply(resources.secrets, secretOf(settings, workspace)),
+      this.#makeHome(settings, workspace.id),
+    ]);
+    // Last: nothing of it may run before it is fenced.
+    await cluster.apply(resources.statefulSets, statefulSetOf(settings, workspace.id, workspace.generation));
+  }
+
+  async #makeHome(settings: ObjectSettings, id: string): Promise<void> {
+    const found = await this.#cluster.read(resources.claims, workspaceName(this.#installation, id));
+    if (found === undefined) await this.#cluster.create(resources.claims, claimOf(settings, id));
+  }
+
+  async #untilRunning(id: string, generation: number, signal: AbortSignal): Promise<void> {
+    for (let pauseMs = firstPollMs; ; pauseMs = Math.min(pauseMs * 1.5, longestPollMs)) {
+      const pod = await this.#livePod(id);
+      const state = judgePod(pod !== undefined && generationOf(pod) === generation ? pod : undefined);
+      if (state.phase === 'running') return;
+      if (state.phase === 'failed') throw new RuntimeFailure(state.reason);
+      await delay(pauseMs, undefined, { signal });
+    }
+  }
+
+  /** Resolves when nothing of it runs any more; its pod may be listed for some seconds yet, and a next one waits for that. */
+  async #end(id: string, signal: AbortSignal): Promise<void> {
+    if (!(await this.#unwant(id))) return;
+    const name = podName(this.#installation, id);
+    const until = performance.now() + endMs;
+    for (let pauseMs = firstPollMs; performance.now() < until; pauseMs = Math.min(pauseMs * 1.5, longestPollMs)) {
+      const pod = await this.#cluster.read<Pod>(resources.pods, name);
+      if (pod === undefined || hasEnded(pod)) return;
+      await delay(pauseMs, undefined, { signal });
+    }
+    throw new RuntimeFailure(`its node does not end its pod ${name}`);
+  }
+
+  /** False when there is nothing to end. */
+  #unwant(id: string): Promise<boolean> {
+    const name = workspaceName(this.#installation, id);
+    return this.#cluster.merge(resources.statefulSets, name, { spec: { replicas: 0 } });
+  }
+
+  async #find(id: string): Promise<Found> {
+    try {
+      const [set, pod] = await Promise.all([
+        this.#cluster.read<StatefulSet>(resources.statefulSets, workspaceName(this.#installation, id)),
+        this.#cluster.read<Pod>(resources.pods, podName(this.#installation, id)),
+      ]);
+      if (set === undefined || pod === undefined) return { set, pod: undefined, last: pod !== undefined };
+      const last = isDeleted(pod) || generationOf(pod) !== generationOf(set);
+      return { set, pod: last ? undefined : pod, last };
+    } catch (error) {
+      throw this.#failure(error);
+    }
+  }
+
+  async #livePod(id: string): Promise<Pod | undefined> {
+    const pod = await this.#cluster.read<Pod>(resources.pods, podName(this.#installation, id));
+    return pod === undefined || isDeleted(pod) ? undefined : pod;
+  }
+
+  async #explain(id: string, pod: Pod | undefined): Promise<string | undefined> {
+    const name = workspaceName(this.#installation, id);
+    const about =
+      pod === undefined ? { name, kind: 'StatefulSet' } : { name: pod.metadata?.name, uid: pod.metadata?.uid };
+    const fields = Object.entries(about).map(([key, value]) => `involvedObject.${key}=${value}`);
+    try {
+      const events = await this.#cluster.list<Event>(resources.events, { fieldSelector: fields.join(',') });
+      return explainEvents(events) ?? (pod === undefined ? 'Waiting for its pod' : 'Preparing its container');
+    } catch {
+      return undefined;
+    }
+  }
+
+  #failure(error: unknown): unknown {
+    if (!(error instanceof ClusterError)) return error;
+    return new RuntimeFailure(clusterReason(this.#cluster, error), { cause: error });
+  }
+}

@@ -1,0 +1,45 @@
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest, type RequestOptions } from 'node:https';
+import type { OperatorConnections } from './operator-connections.ts';
+
+export type OperatorRequest = {
+  method: string;
+  url: URL;
+  headers: Record<string, string>;
+  body?: string;
+  /** Certificates, credentials; an agent of its own where a proxy lies between. */
+  options: RequestOptions;
+  timeoutMs: number;
+  /** A longer answer is an error. */
+  maxBytes: number;
+};
+
+/** One request to a server of the operator's own (see openOperatorConnections), its answer as text. Follows nothing. */
+export function operatorRequest(
+  connections: OperatorConnections,
+  { method, url, headers, body, options, timeoutMs, maxBytes }: OperatorRequest,
+): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const secure = url.protocol === 'https:';
+    const agent = options.agent ?? (secure ? connections.httpsAgent : connections.httpAgent);
+    const send = secure ? httpsRequest : httpRequest;
+    const outgoing = send(url, { ...options, agent, method, headers: { ...options.headers, ...headers } });
+    const timer = setTimeout(() => outgoing.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    outgoing.on('close', () => clearTimeout(timer));
+    outgoing.on('error', reject);
+    outgoing.on('response', (incoming) => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      incoming.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > maxBytes) outgoing.destroy(new Error(`an answer of more than ${maxBytes} bytes`));
+        else chunks.push(chunk);
+      });
+      incoming.on('error', reject);
+      incoming.on('end', () =>
+        resolve({ status: incoming.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
+      );
+    });
+    outgoing.end(body);
+  });
+}

@@ -1,0 +1,222 @@
+import type { StatefulSet } from 'kubernetes-types/apps/v1.d.ts';
+import type { Container, PersistentVolumeClaim, PodSpec, Secret, Service, Volume } from 'kubernetes-types/core/v1.d.ts';
+import type { LabelSelector, ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
+import type { NetworkPolicy, NetworkPolicyPeer } from 'kubernetes-types/networking/v1.d.ts';
+import type { StartedWorkspace } from '../../runtime.ts';
+import { idAnnotation, labels, sharedName, shortName, workspaceName } from './names.ts';
+
+/** What the objects are made of, besides the workspace. */
+export type ObjectSettings = {
+  namespace: string;
+  installation: string;
+  image: string;
+  memoryMb: number;
+  cpus: number;
+  storageSize: string;
+  /** Undefined: the cluster's default. */
+  storageClass: string | undefined;
+  runtimeClass: string | undefined;
+  control: ControlPlane;
+};
+
+/** The control plane as workspaces reach it: our listener (listener.ts), by its address, since they have no name service. */
+export type ControlPlane = {
+  url: URL;
+  /** What its host name stands for; undefined when it is an address already. */
+  address: string | undefined;
+  /** The proxy is there too. */
+  egress: boolean;
+  /** Who it is for the network policy: pods with these labels, or the one address. */
+  peer: NetworkPolicyPeer;
+  /** Where its process listens, which is what a policy sees behind a Service. */
+  port: number;
+};
+
+export const daemonPort = 7337;
+const uid = 1000;
+/** A daemon ends at once; a program of a person's may want to save something. */
+const graceSeconds = 5;
+const home = '/home/user';
+const secrets = '/run/homeport/secrets';
+
+/** One for all: pods have a name of their own only with it. Nobody asks for it, we dial addresses. */
+export function serviceOf({ namespace, installation }: ObjectSettings): Service {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: sharedName(installation), namespace, labels: { [labels.installation]: installation } },
+    spec: {
+      clusterIP: 'None',
+      selector: { [labels.installation]: installation },
+      // Server-side apply of Kubernetes 1.20 fails where the protocol is left out.
+      ports: [{ name: 'daemon', port: daemonPort, targetPort: daemonPort, protocol: 'TCP' }],
+    },
+  };
+}
+
+/** One for all: in comes the control plane, out goes the way to it, and nothing else; no name service either. */
+export function networkPolicyOf({ namespace, installation, control }: ObjectSettings): NetworkPolicy {
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: { name: sharedName(installation), namespace, labels: { [labels.installation]: installation } },
+    spec: {
+      podSelector: selector(installation),
+      policyTypes: ['Ingress', 'Egress'],
+      ingress: [{ from: [control.peer], ports: [{ port: daemonPort, protocol: 'TCP' }] }],
+      egress: [{ to: [control.peer], ports: [{ port: control.port, protocol: 'TCP' }] }],
+    },
+  };
+}
+
+/** The home. Made once, never changed: its size and class are the cluster's affair from then on. */
+export function claimOf(settings: ObjectSettings, id: string): PersistentVolumeClaim {
+  const { storageClass } = settings;
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: metadataOf(settings, id),
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage: settings.storageSize } },
+      ...(storageClass === undefined ? {} : { storageClassName: storageClass }),
+    },
+  };
+}
+
+/** Both secrets of one generation, under keys of its own: a kubelet that still holds the last ones finds nothing, and asks again. */
+export function secretOf(settings: ObjectSettings, workspace: StartedWorkspace): Secret {
+  const { id, generation, daemonTokenHash, workspaceToken } = workspace;
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: metadataOf(settings, id, generation),
+    type: 'Opaque',
+    data: {
+      [`daemon-hash-${generation}`]: Buffer.from(daemonTokenHash, 'utf8').toString('base64'),
+      [`token-${generation}`]: Buffer.from(workspaceToken, 'utf8').toString('base64'),
+    },
+  };
+}
+
+/** The workspace itself. A change never touches a pod that runs: there is a new one only after none. */
+export function statefulSetOf(settings: ObjectSettings, id: string, generation: number): StatefulSet {
+  const metadata = metadataOf(settings, id, generation);
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata,
+    spec: {
+      replicas: 1,
+      serviceName: sharedName(settings.installation),
+      // A pod that cannot start must not stand in the way of its end.
+      podManagementPolicy: 'Parallel',
+      updateStrategy: { type: 'OnDelete' },
+      revisionHistoryLimit: 1,
+      selector: selector(settings.installation, id),
+      template: {
+        metadata: { labels: metadata.labels ?? {}, annotations: metadata.annotations ?? {} },
+        spec: podSpec(settings, id, generation),
+      },
+    },
+  };
+}
+
+function selector(installation: string, id?: string): LabelSelector {
+  const matchLabels: Record<string, string> = { [labels.installation]: installation };
+  if (id !== undefined) matchLabels[labels.workspace] = shortName(id);
+  return { matchLabels };
+}
+
+function metadataOf({ namespace, installation }: ObjectSettings, id: string, generation?: number): ObjectMeta {
+  const own: Record<string, string> = { [labels.installation]: installation, [labels.workspace]: shortName(id) };
+  if (generation !== undefined) own[labels.generation] = String(generation);
+  return { name: workspaceName(installation, id), namespace, labels: own, annotations: { [idAnnotation]: id } };
+}
+
+function podSpec(settings: ObjectSettings, id: string, generation: number): PodSpec {
+  const { control, runtimeClass } = settings;
+  const name = workspaceName(settings.installation, id);
+  return {
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    // The pod's first process then takes care of what a command leaves behind.
+    shareProcessNamespace: true,
+    hostname: 'workspace',
+    ...(runtimeClass === undefined ? {} : { runtimeClassName: runtimeClass }),
+    terminationGracePeriodSeconds: graceSeconds,
+    // A name that is looked up is data that leaves: the proxy looks up what may be reached.
+    dnsPolicy: 'None',
+    dnsConfig: { nameservers: ['127.0.0.1'] },
+    ...(control.address === undefined
+      ? {}
+      : { hostAliases: [{ ip: control.address, hostnames: [control.url.hostname] }] }),
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: uid,
+      runAsGroup: uid,
+      fsGroup: uid,
+      fsGroupChangePolicy: 'OnRootMismatch',
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    containers: [container(settings, generation)],
+    volumes: [
+      { name: 'home', persistentVolumeClaim: { claimName: name } },
+      {
+        name: 'secrets',
+        secret: {
+          secretName: name,
+          defaultMode: 0o440,
+          items: ['daemon-hash', 'token'].map((key) => ({ key: `${key}-${generation}`, path: key })),
+        },
+      },
+      memoryFolder('tmp', '256Mi'),
+      memoryFolder('run', '16Mi'),
+    ],
+  };
+}
+
+function container({ image, memoryMb, cpus, control }: ObjectSettings, generation: number): Container {
+  const health = { path: '/v1/health', port: daemonPort, scheme: 'HTTP' };
+  const resources = { memory: `${memoryMb}Mi`, cpu: String(cpus) };
+  const environment = {
+    HOMEPORT_HOME: home,
+    HOMEPORT_GENERATION: String(generation),
+    // In brackets, since it may be of either family.
+    HOMEPORT_LISTEN: `tcp:[$(POD_IP)]:${daemonPort}`,
+    HOMEPORT_DAEMON_HASH_FILE: `${secrets}/daemon-hash`,
+    HOMEPORT_TOKEN_FILE: `${secrets}/token`,
+    HOMEPORT_URL: control.url.origin,
+    ...(control.egress ? { HOMEPORT_EGRESS: `tcp:${control.url.hostname}:${control.url.port || 80}` } : {}),
+  };
+  return {
+    name: 'workspace',
+    image,
+    imagePullPolicy: 'IfNotPresent',
+    workingDir: home,
+    env: [
+      { name: 'POD_IP', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'status.podIP' } } },
+      ...Object.entries(environment).map(([name, value]) => ({ name, value })),
+    ],
+    ports: [{ name: 'daemon', containerPort: daemonPort, protocol: 'TCP' }],
+    // A tenth is what it is sure of; so a node holds many, as few work at a time.
+    resources: { limits: resources, requests: { memory: `${Math.ceil(memoryMb / 10)}Mi`, cpu: `${cpus * 100}m` } },
+    readinessProbe: { httpGet: health, periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 3 },
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      privileged: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    },
+    volumeMounts: [
+      { name: 'home', mountPath: home },
+      { name: 'tmp', mountPath: '/tmp' },
+      { name: 'run', mountPath: '/run' },
+      { name: 'secrets', mountPath: secrets, readOnly: true },
+    ],
+  };
+}
+
+function memoryFolder(name: string, sizeLimit: string): Volume {
+  return { name, emptyDir: { medium: 'Memory', sizeLimit } };
+}
