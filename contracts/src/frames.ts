@@ -15,7 +15,8 @@ export type Frame =
   | { type: 'tool-input-delta'; toolCallId: string; inputTextDelta: string }
   | { type: 'tool-input-available'; toolCallId: string; toolName: string; input: unknown; dynamic: true }
   | { type: 'tool-input-error'; toolCallId: string; toolName: string; input: unknown; errorText: string; dynamic: true }
-  | { type: 'tool-output-available'; toolCallId: string; output: unknown; dynamic: true }
+  /** `preliminary`: the tool still runs; the next one of the call takes its place. */
+  | { type: 'tool-output-available'; toolCallId: string; output: unknown; dynamic: true; preliminary?: true }
   | { type: 'tool-output-error'; toolCallId: string; errorText: string; dynamic: true }
   | { type: 'tool-approval-request'; approvalId: string; toolCallId: string }
   | { type: 'tool-approval-response'; approvalId: string; approved: boolean; reason?: string }
@@ -66,6 +67,8 @@ export type DynamicToolPart = {
   /** The JSON text received so far; only while the input streams. */
   rawInput?: string;
   output?: unknown;
+  /** The output is what there is so far: the tool still runs. */
+  preliminary?: boolean;
   errorText?: string;
   approval?: { id: string; approved?: boolean; reason?: string };
 };

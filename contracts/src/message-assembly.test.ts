@@ -8,7 +8,7 @@ import { framesOfParts } from './part-frames.ts';
 
 type Action =
   | { do: 'text' | 'reasoning' | 'tool'; id: number; piece: string }
-  | { do: 'end' | 'result' | 'fail' | 'refuse' | 'approve' | 'answer' | 'deny'; id: number }
+  | { do: 'end' | 'result' | 'fail' | 'refuse' | 'approve' | 'answer' | 'deny' | 'so-far'; id: number }
   | { do: 'step' | 'notice' | 'next' | 'error' | 'file' };
 
 const piece = fc.string({ unit: 'binary', maxLength: 8 });
@@ -17,7 +17,7 @@ const id = fc.nat({ max: 3 });
 const action: fc.Arbitrary<Action> = fc.oneof(
   fc.record({ do: fc.constantFrom('text', 'reasoning', 'tool'), id, piece }),
   fc.record({ do: fc.constantFrom('text', 'reasoning', 'tool'), id, piece }),
-  fc.record({ do: fc.constantFrom('end', 'result', 'fail', 'refuse', 'approve', 'answer', 'deny'), id }),
+  fc.record({ do: fc.constantFrom('end', 'result', 'fail', 'refuse', 'approve', 'answer', 'deny', 'so-far'), id }),
   fc.record({ do: fc.constantFrom('approve', 'answer', 'deny'), id }),
   fc.record({ do: fc.constantFrom('step', 'notice', 'next', 'error', 'file') }),
 );
@@ -29,7 +29,7 @@ function toFrames(actions: Action[], isInterleaved: boolean, reusesCallIds = tru
     { type: 'start-step' },
   ];
   const open = new Map<string, 'text' | 'reasoning'>();
-  const tools = new Map<string, 'streaming' | 'available' | 'done'>();
+  const tools = new Map<string, 'streaming' | 'available' | 'running' | 'done'>();
   const closeAll = (): void => {
     for (const [key, type] of open) frames.push({ type: `${type}-end`, id: key });
     open.clear();
@@ -71,7 +71,7 @@ function toFrames(actions: Action[], isInterleaved: boolean, reusesCallIds = tru
 
 function pushToolFrames(
   frames: Frame[],
-  tools: Map<string, 'streaming' | 'available' | 'done'>,
+  tools: Map<string, 'streaming' | 'available' | 'running' | 'done'>,
   item: Action,
   step: number,
 ): void {
@@ -95,9 +95,16 @@ function pushToolFrames(
     tools.set(toolCallId, 'done');
     return;
   }
-  if (state !== 'available') {
+  if (state === 'running' && item.do !== 'so-far' && item.do !== 'result' && item.do !== 'fail') return;
+  if (state !== 'available' && state !== 'running') {
     frames.push({ type: 'tool-input-available', toolCallId, toolName, input: { at: [1] }, dynamic: true });
     tools.set(toolCallId, 'available');
+    return;
+  }
+  if (item.do === 'so-far') {
+    const output = `output ${frames.length}`;
+    frames.push({ type: 'tool-output-available', toolCallId, output, dynamic: true, preliminary: true });
+    tools.set(toolCallId, 'running');
     return;
   }
   if (item.do === 'approve') {

@@ -219,7 +219,9 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
         return;
       case 'tool-output-available': {
         const part = setResult(frame.toolCallId, 'output-available');
-        if (part !== undefined) part.output = frame.output;
+        if (part === undefined) return;
+        part.output = frame.output;
+        if (frame.preliminary === true) part.preliminary = true;
         return;
       }
       case 'tool-output-error': {
@@ -273,7 +275,7 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
       for (const id of texts.keys()) frames.push({ type: 'text-end', id });
       for (const [toolCallId, slot] of tools) {
         if (isToBeClosed(slot.part, keepsApprovals)) {
-          const errorText = toolErrorText ?? interruptedToolText;
+          const errorText = cutText(slot.part, toolErrorText);
           frames.push({ type: 'tool-output-error', toolCallId, errorText, dynamic: true });
         }
       }
@@ -308,18 +310,30 @@ export function finishParts(
       return part.state === 'streaming' ? { ...part, state: 'done' } : part;
     }
     if (part.type !== 'dynamic-tool' || !isToBeClosed(part, keepsApprovals)) return part;
-    const { rawInput: _rawInput, ...rest } = part;
-    return { ...rest, state: 'output-error', errorText: toolErrorText ?? interruptedToolText };
+    const { rawInput: _rawInput, output: _output, preliminary: _preliminary, ...rest } = part;
+    return { ...rest, state: 'output-error', errorText: cutText(part, toolErrorText) };
   });
 }
 
-function isToBeClosed({ state }: DynamicToolPart, keepsApprovals = false): boolean {
+/** What a call that was cut is answered with; what its tool had said so far goes with it. */
+function cutText(part: DynamicToolPart, toolErrorText = interruptedToolText): string {
+  return withOutputSoFar(toolErrorText, part.output);
+}
+
+/** An error text of a tool that was cut, with its preliminary output. */
+export function withOutputSoFar(errorText: string, output: unknown): string {
+  return typeof output === 'string' && output !== '' ? `${errorText} Its output so far:\n${output}` : errorText;
+}
+
+function isToBeClosed({ state, preliminary }: DynamicToolPart, keepsApprovals = false): boolean {
   if (state === 'approval-requested') return !keepsApprovals;
+  if (state === 'output-available' && preliminary === true) return true;
   return state !== 'output-available' && state !== 'output-error' && state !== 'output-denied';
 }
 
 function clearResult(part: DynamicToolPart): void {
   delete part.output;
+  delete part.preliminary;
   delete part.errorText;
   delete part.rawInput;
 }

@@ -46,7 +46,8 @@ function framesOfTool(part: DynamicToolPart): Frame[] {
   if (part.approval?.approved !== undefined)
     frames.push(answerOf(part.approval.id, part.approval.approved, part.approval.reason));
   if (part.state === 'output-available') {
-    frames.push({ type: 'tool-output-available', toolCallId, output: part.output, dynamic: true });
+    const preliminary = part.preliminary === true ? ({ preliminary: true } as const) : {};
+    frames.push({ type: 'tool-output-available', toolCallId, output: part.output, dynamic: true, ...preliminary });
   } else if (part.state === 'output-error') {
     frames.push({ type: 'tool-output-error', toolCallId, errorText: part.errorText ?? '', dynamic: true });
   } else if (part.state === 'output-denied') {

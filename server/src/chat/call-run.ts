@@ -1,6 +1,13 @@
 import type { Frame } from '@homeport/contracts/frames';
 import type { ToolPolicy } from '@homeport/contracts/mcp';
-import { runTool, stoppedToolText, type Tool, type ToolBounds, type ToolResult } from './tool-run.ts';
+import {
+  runTool,
+  stoppedToolText,
+  type Tool,
+  type ToolBounds,
+  type ToolListener,
+  type ToolResult,
+} from './tool-run.ts';
 
 /** How one accepted call comes to its result: by its tool's policy (contract section 7), a person's word, and the tool itself. */
 
@@ -67,8 +74,12 @@ export async function runCall(
     if (refusal === 'parked') return undefined;
     if (refusal !== undefined) return refusal;
   }
-  const onFailure = options.onToolFailure ?? (() => undefined);
-  return limit(() => runTool(call.tool, call.input, call.id, bounds, signal, onFailure));
+  const listener: ToolListener = {
+    onFailure: options.onToolFailure ?? (() => undefined),
+    onReport: (output) =>
+      options.emit({ type: 'tool-output-available', toolCallId: call.id, output, dynamic: true, preliminary: true }),
+  };
+  return limit(() => runTool(call.tool, call.input, call.id, bounds, signal, listener));
 }
 
 /** Waits for the word and says it in the stream; what stands against running the tool, if anything does. */

@@ -14,6 +14,8 @@ export type PendingRow = { seqFrom: number; seqTo: number; frames: string };
 export class ResponseLog {
   readonly #entries: SequencedFrame[] = [];
   readonly #followers = new Set<FollowerSink>();
+  /** The newest preliminary output of each running tool call: a later one takes its place for those who join. */
+  readonly #preliminary = new Map<string, SequencedFrame>();
   #seq: number;
   #stored = 0;
   #ended = false;
@@ -39,10 +41,21 @@ export class ResponseLog {
     const open = last >= this.#stored ? this.#entries[last] : undefined;
     if (open !== undefined && extendDelta(open.frame, frame)) open.to = this.#seq;
     // A copy: the log goes on extending it.
-    else this.#entries.push({ from, to: this.#seq, frame: { ...frame } });
+    else this.#push({ from, to: this.#seq, frame: { ...frame } });
     if (this.#followers.size === 0) return;
     const event = toEvent(frame, this.#seq);
     for (const follower of this.#followers) follower.write(event);
+  }
+
+  #push(entry: SequencedFrame): void {
+    this.#entries.push(entry);
+    const { frame } = entry;
+    if (frame.type !== 'tool-output-available' && frame.type !== 'tool-output-error') return;
+    const older = this.#preliminary.get(frame.toolCallId);
+    // It keeps its number; its text is held no longer, and nobody is sent it any more.
+    if (older?.frame.type === 'tool-output-available') older.frame = { ...older.frame, output: superseded };
+    this.#preliminary.delete(frame.toolCallId);
+    if (isPreliminary(frame)) this.#preliminary.set(frame.toolCallId, entry);
   }
 
   /** Sends what lies after `after`, then everything that comes. Returns how to leave. */
@@ -61,7 +74,7 @@ export class ResponseLog {
     let events = '';
     for (const entry of this.#entries) {
       const rest = unseen(entry, after);
-      if (rest !== undefined) events += toEvent(rest.frame, rest.to);
+      if (rest !== undefined && !isSuperseded(rest.frame)) events += toEvent(rest.frame, rest.to);
     }
     return events;
   }
@@ -99,4 +112,14 @@ export class ResponseLog {
     for (const follower of this.#followers) follower.end('');
     this.#followers.clear();
   }
+}
+
+const superseded = '';
+
+function isPreliminary(frame: Frame): boolean {
+  return frame.type === 'tool-output-available' && frame.preliminary === true;
+}
+
+function isSuperseded(frame: Frame): boolean {
+  return frame.type === 'tool-output-available' && frame.preliminary === true && frame.output === superseded;
 }

@@ -1,6 +1,7 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { FilePart } from '@homeport/contracts/frames';
 import type { ToolPolicy } from '@homeport/contracts/mcp';
+import { withOutputSoFar } from '@homeport/contracts/message-assembly';
 import type { ToolDefinition } from './provider-stream.ts';
 import { storableJson, storableText } from './storable-text.ts';
 
@@ -10,7 +11,16 @@ import { storableJson, storableText } from './storable-text.ts';
  */
 export type Tool = ToolDefinition & {
   readPolicy?: () => Promise<ToolPolicy>;
-  execute(input: Record<string, unknown>, context: { signal: AbortSignal; toolCallId: string }): Promise<unknown>;
+  /** When it has a time of its own, in place of the usual bound. */
+  timeoutMs?: number;
+  execute(input: Record<string, unknown>, context: ToolContext): Promise<unknown>;
+};
+
+export type ToolContext = {
+  signal: AbortSignal;
+  toolCallId: string;
+  /** Shows what the tool has said so far: a short text in place of the one before. */
+  report(outputSoFar: string): void;
 };
 
 /** Output for the model, with files for the person beside it. */
@@ -35,11 +45,17 @@ export type ToolResult =
 
 export type ToolBounds = { toolTimeoutMs: number; maxToolOutputBytes: number };
 
+export type ToolListener = {
+  /** Hears of errors that are not meant for people. */
+  onFailure: (toolName: string, error: unknown) => void;
+  onReport: (outputSoFar: string) => void;
+};
+
 export const stoppedToolText = 'Stopped before the tool gave a result.';
 
 /**
  * Runs a tool to a result: what it throws becomes an error text, it never rejects. It is left alone after its time or when
- * the signal aborts, whether it minds its signal or not. `onFailure` hears of errors that are not meant for people.
+ * the signal aborts, whether it minds its signal or not; what it reported until then stays.
  */
 export async function runTool(
   tool: Tool,
@@ -47,37 +63,44 @@ export async function runTool(
   toolCallId: string,
   bounds: ToolBounds,
   signal: AbortSignal,
-  onFailure: (toolName: string, error: unknown) => void,
+  { onFailure, onReport }: ToolListener,
 ): Promise<ToolResult> {
   const ended = Promise.withResolvers<ToolResult>();
   const own = new AbortController();
+  let soFar = '';
   const end = (errorText: string): void => {
-    ended.resolve({ errorText });
+    ended.resolve({ errorText: withOutputSoFar(errorText, soFar) });
     own.abort(new Error(errorText));
+  };
+  const report = (outputSoFar: string): void => {
+    if (own.signal.aborted) return;
+    soFar = storableText(outputSoFar);
+    onReport(soFar);
   };
   const onAbort = (): void => end(stoppedToolText);
   if (signal.aborted) return { errorText: stoppedToolText };
   signal.addEventListener('abort', onAbort);
-  const seconds = Math.round(bounds.toolTimeoutMs / 1000);
-  const timer = setTimeout(
-    () => end(`The tool took longer than ${seconds} seconds and was stopped.`),
-    bounds.toolTimeoutMs,
-  );
+  const timeoutMs = tool.timeoutMs ?? bounds.toolTimeoutMs;
+  const seconds = Math.round(timeoutMs / 1000);
+  const timer = setTimeout(() => end(`The tool took longer than ${seconds} seconds and was stopped.`), timeoutMs);
   try {
-    const running = execute(tool, input, { signal: own.signal, toolCallId }, bounds.maxToolOutputBytes, (error) => {
+    const context = { signal: own.signal, toolCallId, report };
+    const running = execute(tool, input, context, bounds.maxToolOutputBytes, (error) => {
       if (!own.signal.aborted) onFailure(tool.name, error);
     });
     return await Promise.race([running, ended.promise]);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', onAbort);
+    // A report that comes after the result would stand in its place.
+    if (!own.signal.aborted) own.abort(new Error('The tool has ended.'));
   }
 }
 
 async function execute(
   tool: Tool,
   input: Record<string, unknown>,
-  context: { signal: AbortSignal; toolCallId: string },
+  context: ToolContext,
   maxBytes: number,
   onFailure: (error: unknown) => void,
 ): Promise<ToolResult> {
