@@ -11,7 +11,7 @@ import {
   type WorkspaceRuntime,
 } from '../../runtime.ts';
 import { type Cluster, ClusterError, openCluster, resources } from './cluster.ts';
-import { openListener } from './listener.ts';
+import { type Listener, openListener } from './listener.ts';
 import { idAnnotation, labels, podName, workspaceName } from './names.ts';
 import {
   claimOf,
@@ -34,7 +34,6 @@ const endMs = 60_000;
 /** Daemons are asked often, and a pod keeps its address for life. */
 const addressMs = 5_000;
 
-type Listener = { close(): Promise<void> };
 /** `last`: a pod of the time before, on its way out. */
 type Found = { set: StatefulSet | undefined; pod: Pod | undefined; last: boolean };
 
