@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,6 +39,21 @@ process.on('exit', killAll);
 /** Programs end by themselves on SIGTERM, with what they have started; the product's database outlives it on purpose. */
 function killAll(): void {
   for (const child of children) child.kill(programs.has(child) ? 'SIGTERM' : 'SIGKILL');
+  for (const pid of [...dataDirs].flatMap(workspacePids)) signal(pid, 'SIGKILL');
+}
+
+/** The processes of the local workspaces of this data folder, which outlive the product on purpose. */
+export function workspacePids(dataDir: string): number[] {
+  const root = join(dataDir, 'workspaces');
+  if (!existsSync(root)) return [];
+  return readdirSync(root).flatMap((id) => {
+    try {
+      const { inner, outer } = JSON.parse(readFileSync(join(root, id, 'host/state.json'), 'utf8'));
+      return [inner.pid, outer.pid].filter((pid): pid is number => Number.isSafeInteger(pid) && pid > 1);
+    } catch {
+      return [];
+    }
+  });
 }
 const programs = new WeakSet<ChildProcess>();
 
@@ -87,6 +102,8 @@ export async function startProduct(dataDir: string, env: Record<string, string> 
     ALLOW_PRIVATE_EGRESS: 'true',
     ALLOW_INSECURE_HTTP: 'true',
     MODEL_TITLES: 'false',
+    // Tests of workspaces switch them on; every answer of the others would start one.
+    WORKSPACE_MODE: 'disabled',
     ...env,
   });
   const url = `http://127.0.0.1:${chosen}`;
