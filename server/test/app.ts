@@ -16,6 +16,7 @@ import { openDatabase } from '../src/db/pool.ts';
 import type { Egress } from '../src/egress/egress.ts';
 import { createService, type Service } from '../src/service.ts';
 import type { WorkspaceRuntime } from '../src/workspaces/runtime.ts';
+import { defaultWorkspaceTimings, type WorkspaceTimings } from '../src/workspaces/timings.ts';
 import { createTestDatabase, silentLog, type TestDatabase } from './database.ts';
 import { ProcessRuntime } from './fakes/process-runtime.ts';
 
@@ -76,6 +77,7 @@ export type TestAppOptions = {
   findTools?: FindTools;
   /** Switches workspaces on: they run there. */
   workspaceRuntime?: WorkspaceRuntime;
+  workspaceTimings?: Partial<WorkspaceTimings>;
 };
 
 /** The whole application on real HTTP and a database of its own. Call `stop` in `after`. */
@@ -118,6 +120,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     ...(options.egress === undefined ? {} : { egress: options.egress }),
     ...(options.findTools === undefined ? {} : { findTools: options.findTools }),
     ...(options.webFolder === undefined ? {} : { webFolder: options.webFolder }),
+    workspaceTimings: { ...defaultWorkspaceTimings, ...options.workspaceTimings },
     ...(options.workspaceRuntime === undefined ? {} : { workspaceRuntime: options.workspaceRuntime }),
   });
   await new Promise<void>((resolve) => service.server.listen(0, '127.0.0.1', resolve));

@@ -9,6 +9,7 @@ import type { WorkspaceTimings } from './timings.ts';
 import type { LeaseKind, WorkspaceHold } from './workspaces.ts';
 
 type HoldDeps = { db: Database; clock: Clock; log: DatabaseLog; timings: WorkspaceTimings };
+export type TakenHold = WorkspaceHold & { generation: number; keyId: string };
 type Held = { lease: Lease; end: AbortController; touchedAt: number };
 
 /** What is held open by a person who may have gone to bed. */
@@ -39,7 +40,7 @@ export class Holds {
     userId: string,
     kind: LeaseKind,
     daemonOf: (userId: string, generation: number, keyId: string) => Daemon,
-  ): Promise<(WorkspaceHold & { generation: number }) | undefined> {
+  ): Promise<TakenHold | undefined> {
     const id = randomUUIDv7();
     const taken = await takeLease(this.#deps, { id, userId, kind });
     if (taken === undefined) return undefined;
@@ -52,6 +53,7 @@ export class Holds {
     this.#held.set(id, held);
     return {
       generation,
+      keyId,
       daemon: daemonOf(userId, generation, keyId),
       signal: held.end.signal,
       touch: () => this.#touch(held),

@@ -43,6 +43,8 @@ type UnderWay = { end: AbortController; done: Promise<void> };
 const stopMs = 30_000;
 const settleMs = 5_000;
 const probeMs = 100;
+/** What somebody else began is waited for this long. */
+const adoptMs = 15_000;
 
 class Superseded extends RuntimeFailure {
   override message = 'It was stopped while it started';
@@ -69,6 +71,11 @@ export class Operations {
   /** Resolves when nothing is under way here for this workspace; undefined when nothing is. */
   settled(userId: string): Promise<void> | undefined {
     return this.#underWay.get(userId)?.done;
+  }
+
+  /** False when the key that opens its daemon is not known here any more. */
+  canOpen(keyId: string | null): boolean {
+    return keyId !== null && this.#deps.secrets.byId.has(keyId);
   }
 
   /** The daemon of a generation. */
@@ -264,14 +271,17 @@ export class Operations {
 
   /** True when a start that was left alone has come to run, and is ours. */
   async #adopt(operation: Operation, row: WorkspaceRow, signal: AbortSignal): Promise<boolean> {
-    const { runtime, log, timings } = this.#deps;
+    const { runtime, log } = this.#deps;
     const status = await runtime.status(operation.userId);
     if (status.phase !== 'stopped' && status.generation === operation.generation) {
-      const limit = AbortSignal.any([signal, AbortSignal.timeout(timings.startMs / 3)]);
-      const healthy = await this.#untilHealthy(operation, row, limit).then(
-        () => true,
+      const limit = new AbortController();
+      const overtime = this.#deps.clock.sleep(adoptMs, limit.signal).then(() => false);
+      const either = AbortSignal.any([signal, limit.signal]);
+      const healthy = await Promise.race([this.#untilHealthy(operation, row, either).then(() => true), overtime]).catch(
         () => false,
       );
+      overtime.catch(() => undefined);
+      limit.abort(new TookTooLong());
       if (healthy && (await finishStart(this.#deps, operation))) {
         log.info({ userId: operation.userId }, 'workspace adopted');
         return true;

@@ -2,7 +2,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import type { WorkspaceStatus } from '@homeport/contracts/workspace';
 import type { Config } from '../config.ts';
 import type { Daemon } from './daemon.ts';
-import { Holds } from './holds.ts';
+import { Holds, type TakenHold } from './holds.ts';
 import { findWorkspaceUser } from './identity.ts';
 import { type OperationDeps, Operations } from './operations.ts';
 import { findWorkspace, readWorkspace, touchAll, type WorkspaceState } from './rows.ts';
@@ -196,7 +196,7 @@ export class RuntimeWorkspaces implements Workspaces {
    * False when the workspace that was leased is gone; its row then says so. Throws `workspace_request_failed` when it is there and does not
    * answer.
    */
-  async #isThere(userId: string, hold: WorkspaceHold & { generation: number }): Promise<boolean> {
+  async #isThere(userId: string, hold: TakenHold): Promise<boolean> {
     const { generation } = hold;
     const now = performance.now();
     const seen = this.#seen.get(userId);
@@ -204,7 +204,7 @@ export class RuntimeWorkspaces implements Workspaces {
     try {
       await hold.daemon.health();
     } catch (error) {
-      if (await endIfGone(this.#deps, { user_id: userId, generation })) return false;
+      if (await endIfGone(this.#deps, { user_id: userId, generation, key_id: hold.keyId })) return false;
       throw error;
     }
     if (this.#seen.size > 1000) for (const [id, { at }] of this.#seen) if (at <= now - seenMs) this.#seen.delete(id);

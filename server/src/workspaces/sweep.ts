@@ -83,8 +83,8 @@ async function compareWithRuntime(deps: SweepDeps): Promise<void> {
   const found = new Map((await runtime.list()).map(({ id, generation }) => [id, generation]));
   const alive = await listAlive(deps);
   for (const row of alive) {
-    if (row.phase !== 'running' || !isOurs(deps, row) || found.get(row.user_id) === row.generation) continue;
-    await endIfGone(deps, row);
+    const isThere = found.get(row.user_id) === row.generation && operations.canOpen(row.key_id);
+    if (row.phase === 'running' && isOurs(deps, row) && !isThere) await endIfGone(deps, row);
   }
   for (const [id, generation] of found) {
     if (alive.some((row) => row.user_id === id)) continue;
@@ -97,15 +97,16 @@ async function compareWithRuntime(deps: SweepDeps): Promise<void> {
   }
 }
 
-/** True when a workspace that should run does not; it is marked as stopped, with the reason that the runtime knows. */
+/** True when a workspace that should run does not, or can never be opened again; it is marked as stopped, with the reason that the runtime knows. */
 export async function endIfGone(
   { runtime, operations, log }: Pick<SweepDeps, 'runtime' | 'operations' | 'log'>,
-  row: Pick<WorkspaceState, 'user_id' | 'generation'>,
+  row: Pick<WorkspaceState, 'user_id' | 'generation' | 'key_id'>,
 ): Promise<boolean> {
   const { user_id: userId, generation } = row;
+  const canOpen = operations.canOpen(row.key_id);
   const status = await runtime.status(userId);
-  if (status.phase !== 'stopped' && status.generation === generation) return false;
-  const error = status.detail ?? 'It ended by itself';
+  if (canOpen && status.phase !== 'stopped' && status.generation === generation) return false;
+  const error = canOpen ? (status.detail ?? 'It ended by itself') : 'The encryption key that opens it is gone';
   log.warn({ userId, generation, reason: error }, 'workspace lost');
   await operations.stop({ userId, generation, reason: 'lost', error }, { kind: 'running' });
   return true;

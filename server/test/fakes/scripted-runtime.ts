@@ -1,0 +1,136 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DaemonHealth } from '@homeport/contracts/daemon';
+import {
+  RuntimeFailure,
+  type RuntimeStatus,
+  type StartedWorkspace,
+  type WorkspaceRuntime,
+} from '../../src/workspaces/runtime.ts';
+import { sha256 } from '../../src/workspaces/tokens.ts';
+
+type Running = { workspace: StartedWorkspace; server: Server; socketPath: string; processes: number };
+
+/**
+ * A runtime whose daemons are small servers in this process, which know their token, and whose starts do as the test says. Several apps may
+ * share it as replicas do. Call `destroy` in `after`.
+ */
+export class ScriptedRuntime implements WorkspaceRuntime {
+  readonly kind = 'docker';
+  /** Every daemon that was made, and every stop that was asked for. */
+  readonly started: StartedWorkspace[] = [];
+  readonly stopped: string[] = [];
+  /** What a start does instead of just making a daemon. */
+  onStart:
+    | ((workspace: StartedWorkspace, signal: AbortSignal, launch: () => Promise<void>) => Promise<void>)
+    | undefined;
+  /** Told before anything is ended. */
+  onStop: ((id: string) => Promise<void> | void) | undefined;
+  /** What `status` says beside the phase. */
+  readonly details = new Map<string, string>();
+  readonly #running = new Map<string, Running>();
+  #folder: Promise<string> | undefined;
+  #sockets = 0;
+
+  async start(workspace: StartedWorkspace, signal: AbortSignal): Promise<void> {
+    const found = this.#running.get(workspace.id);
+    if (found?.workspace.generation === workspace.generation) return;
+    if (found !== undefined) await this.#close(workspace.id);
+    const launch = () => this.launch(workspace);
+    if (this.onStart === undefined) await launch();
+    else await this.onStart(workspace, signal, launch);
+  }
+
+  /** A daemon comes to life, whatever anybody thinks of it. */
+  async launch(workspace: StartedWorkspace): Promise<void> {
+    this.started.push(workspace);
+    this.#folder ??= mkdtemp(join(tmpdir(), 'hp-sr-'));
+    this.#sockets += 1;
+    const socketPath = join(await this.#folder, String(this.#sockets));
+    const server = createServer((request, response) => {
+      const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
+      const known = sha256(token) === workspace.daemonTokenHash;
+      response.end(JSON.stringify(known ? this.#healthOf(workspace) : { ok: true }));
+    });
+    await new Promise<void>((resolve) => server.listen(socketPath, resolve));
+    this.details.delete(workspace.id);
+    this.#running.set(workspace.id, { workspace, server, socketPath, processes: 0 });
+  }
+
+  async stop(id: string): Promise<void> {
+    this.stopped.push(id);
+    await this.onStop?.(id);
+    await this.#close(id);
+  }
+
+  async status(id: string): Promise<RuntimeStatus> {
+    const running = this.#running.get(id);
+    const detail = this.details.get(id);
+    if (running === undefined) return { phase: 'stopped', generation: undefined, detail };
+    return { phase: 'running', generation: running.workspace.generation, detail };
+  }
+
+  async dial(id: string): Promise<{ socketPath: string }> {
+    const running = this.#running.get(id);
+    if (running === undefined) throw new RuntimeFailure('It does not run');
+    return { socketPath: running.socketPath };
+  }
+
+  async list(): Promise<{ id: string; generation: number }[]> {
+    return [...this.#running].map(([id, { workspace }]) => ({ id, generation: workspace.generation }));
+  }
+
+  async close(): Promise<void> {}
+
+  isRunning(id: string): boolean {
+    return this.#running.has(id);
+  }
+
+  generationsOf(id: string): number[] {
+    return this.started.filter((workspace) => workspace.id === id).map(({ generation }) => generation);
+  }
+
+  /** The workspace's own token of its last start. */
+  tokenOf(id: string): string {
+    return this.started.findLast((workspace) => workspace.id === id)?.workspaceToken ?? '';
+  }
+
+  /** Something runs in the background. */
+  setProcesses(id: string, processes: number): void {
+    const running = this.#running.get(id);
+    if (running !== undefined) running.processes = processes;
+  }
+
+  /** It ends by itself. */
+  async die(id: string, detail: string): Promise<void> {
+    await this.#close(id);
+    this.details.set(id, detail);
+  }
+
+  async destroy(): Promise<void> {
+    await Promise.all([...this.#running.keys()].map((id) => this.#close(id)));
+    if (this.#folder !== undefined) await rm(await this.#folder, { recursive: true, force: true });
+  }
+
+  #healthOf({ id, generation }: StartedWorkspace): DaemonHealth {
+    return {
+      ok: true,
+      protocol: 1,
+      generation,
+      bootId: 'scripted',
+      active: { processes: this.#running.get(id)?.processes ?? 0, terminals: 0, transfers: 0 },
+      lastActivityAt: new Date().toISOString(),
+      usage: { memoryBytes: 1, memoryLimitBytes: null, processes: 1, homeBytes: 0 },
+    };
+  }
+
+  async #close(id: string): Promise<void> {
+    const running = this.#running.get(id);
+    if (running === undefined) return;
+    this.#running.delete(id);
+    running.server.closeAllConnections();
+    await new Promise((resolve) => running.server.close(resolve));
+  }
+}
