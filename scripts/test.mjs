@@ -18,7 +18,8 @@ const files = listFiles(root);
 const unitTests = files.filter((file) =>
   /^(contracts|workspace|web|server\/src|scripts)\/.*\.test\.(ts|mjs)$/.test(file),
 );
-const serverTests = files.filter((file) => /^server\/test\/.*\.test\.ts$/.test(file));
+// Those in containers need an engine: scripts/test-docker.mjs runs them.
+const serverTests = files.filter((file) => /^server\/test\/(?!docker\/).*\.test\.ts$/.test(file));
 const acceptanceTests = files.filter((file) => /^acceptance\/.*\.test\.ts$/.test(file));
 // A smaller part for the second PostgreSQL: the files that lean on SQL most.
 const leansOnSql = /\/(accounts-se|catalogue-(default|http|tiers)|chat-|conversations-|migrate|pool)/;

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { ConfigError } from '../config.ts';
 import type { RowDeps } from './rows.ts';
 
-/** The only writer of `workspace_hosts`: local workspaces live on one machine, beside their homes. */
+/** The only writer of `workspace_hosts`: workspaces of `local` and `docker` live on one machine, beside their homes and sockets. */
 
 /** Without a sign for so long, a machine is believed to be gone. */
 const silentSeconds = 60;
@@ -45,7 +45,7 @@ export async function claimHost(deps: RowDeps, host: string): Promise<void> {
   const other = await showHost(deps, host);
   if (other === undefined) return;
   throw new ConfigError([
-    `WORKSPACE_MODE is local, which is for one machine, and ${other} runs the workspaces of this database ` +
-      '(or stopped less than a minute ago); use docker or kubernetes for several machines, or disabled here',
+    `WORKSPACE_MODE is local or docker, which is for one machine, and ${other} runs the workspaces of this database ` +
+      '(or stopped less than a minute ago); use kubernetes for several machines, or disabled here',
   ]);
 }

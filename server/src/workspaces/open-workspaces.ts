@@ -28,8 +28,8 @@ export async function openWorkspaces(
   const given = options.workspaceRuntime;
   const { runtime, notice } = given === undefined ? await openRuntime(host) : { runtime: given, notice: undefined };
   if (runtime === undefined) return disabledWorkspaces(notice);
-  const isLocal = given === undefined && runtime.kind === 'local';
-  const hostId = isLocal ? await readHostId(deps.config.dataDir) : undefined;
+  const isOfOneMachine = given === undefined && runtime.kind !== 'kubernetes';
+  const hostId = isOfOneMachine ? await readHostId(deps.config.dataDir) : undefined;
   if (hostId !== undefined) await claimHost(deps, hostId);
   const abandoned = await abandonElsewhere(deps, { runtime: runtime.kind, host: hostId });
   if (abandoned.length > 0) deps.log.warn({ abandoned }, 'workspaces that ran elsewhere are given up');

@@ -12,15 +12,13 @@ export const labels = {
 /** Places in a container. */
 const inside = {
   home: '/home/user',
-  /** Read-only: the sockets of the control plane. */
-  control: '/run/homeport',
-  /** Read-only: the two secrets of this generation. */
-  secrets: '/run/workspace',
+  /** Read-only: the two secrets of this generation and the sockets of the control plane. */
+  workspace: '/run/workspace',
   /** Here the daemon makes its socket. */
   daemon: '/run/daemon',
 } as const;
 
-export const socketNames = { daemon: 'daemon.sock', control: 'control.sock', egress: 'egress.sock' } as const;
+export const daemonSocketName = 'daemon.sock';
 export const secretNames = { daemonHash: 'daemon-hash', token: 'token' } as const;
 
 /** User ids are unique, so names of two installations at one engine never meet. */
@@ -28,7 +26,7 @@ export const containerName = (id: string): string => `homeport-workspace-${id}`;
 export const volumeName = (id: string): string => `homeport-home-${id}`;
 
 /** Folders of one generation, as the engine sees them. */
-export type HostFolders = { control: string; secrets: string; daemon: string };
+export type GenerationFolders = { workspace: string; daemon: string };
 
 const mebibyte = 1024 * 1024;
 
@@ -40,7 +38,7 @@ export function containerOptions(
   config: Config,
   installation: string,
   workspace: StartedWorkspace,
-  folders: HostFolders,
+  folders: GenerationFolders,
 ): ContainerCreateOptions {
   const own = {
     [labels.installation]: installation,
@@ -69,15 +67,20 @@ export function containerOptions(
       MemorySwap: memory,
       NanoCpus: config.workspaceCpus * 1e9,
       PidsLimit: config.workspaceProcesses,
-      // Under pressure of the whole machine a workspace goes before what runs it.
-      OomScoreAdj: 500,
+      // Under pressure a workspace goes before what runs it; in it, commands go before the daemon: they are given 500.
+      OomScoreAdj: 100,
       Ulimits: [
         { Name: 'nofile', Soft: 4096, Hard: 4096 },
         { Name: 'core', Soft: 0, Hard: 0 },
       ],
       RestartPolicy: { Name: 'no' },
       LogConfig: { Type: 'json-file', Config: { 'max-size': '1m', 'max-file': '2' } },
-      Tmpfs: { '/tmp': 'rw,nosuid,nodev,exec,size=256m,mode=1777', '/run': 'rw,nosuid,nodev,noexec,size=16m,mode=755' },
+      // What is in these counts as memory of the workspace: full, they must leave some.
+      Tmpfs: {
+        '/tmp': `rw,nosuid,nodev,exec,size=${Math.min(256, Math.floor(config.workspaceMemoryMb / 4))}m,mode=1777`,
+        '/run': 'rw,nosuid,nodev,noexec,size=1m,mode=755',
+      },
+      ShmSize: Math.min(64 * mebibyte, memory / 8),
       Mounts: [
         {
           Type: 'volume',
@@ -89,8 +92,7 @@ export function containerOptions(
             DriverConfig: { Name: '', Options: {} },
           },
         },
-        bind(folders.control, inside.control, true),
-        bind(folders.secrets, inside.secrets, true),
+        bind(folders.workspace, inside.workspace, true),
         bind(folders.daemon, inside.daemon, false),
       ],
     },
@@ -111,10 +113,10 @@ function environment(config: Config, generation: number): string[] {
   return Object.entries({
     HOMEPORT_HOME: inside.home,
     HOMEPORT_GENERATION: String(generation),
-    HOMEPORT_LISTEN: `unix:${inside.daemon}/${socketNames.daemon}`,
-    HOMEPORT_DAEMON_HASH_FILE: `${inside.secrets}/${secretNames.daemonHash}`,
-    HOMEPORT_TOKEN_FILE: `${inside.secrets}/${secretNames.token}`,
-    HOMEPORT_URL: `unix:${inside.control}/${socketNames.control}`,
-    ...(config.workspaceEgress === 'proxy' ? { HOMEPORT_EGRESS: `unix:${inside.control}/${socketNames.egress}` } : {}),
+    HOMEPORT_LISTEN: `unix:${inside.daemon}/${daemonSocketName}`,
+    HOMEPORT_DAEMON_HASH_FILE: `${inside.workspace}/${secretNames.daemonHash}`,
+    HOMEPORT_TOKEN_FILE: `${inside.workspace}/${secretNames.token}`,
+    HOMEPORT_URL: `unix:${inside.workspace}/control.sock`,
+    ...(config.workspaceEgress === 'proxy' ? { HOMEPORT_EGRESS: `unix:${inside.workspace}/egress.sock` } : {}),
   }).map(([name, value]) => `${name}=${value}`);
 }

@@ -8,9 +8,11 @@ import {
   type StartedWorkspace,
   type WorkspaceRuntime,
 } from '../../runtime.ts';
+import { createDoorMaker, type Doors } from '../doors.ts';
+import { Turns } from '../turns.ts';
 import { containerName, containerOptions, labels } from './container.ts';
 import { type DaemonSocket, holdSocket } from './daemon-socket.ts';
-import { connectEngine, type Engine, inspect, reasonOf, removeContainer, statusOf } from './engine.ts';
+import { connectEngine, type Engine, inspect, reasonOf, removeContainer } from './engine.ts';
 import { openFolders, type WorkspaceFolders } from './folders.ts';
 import { enginePathOf, probeEngine } from './probe.ts';
 
@@ -28,7 +30,12 @@ export const openDockerRuntime: OpenRuntime = async (host) => {
   try {
     await probeEngine(engine, host.config, host.log);
     const folders = await openFolders(host.config.dataDir, (folder) => enginePathOf(engine, folder));
-    return new DockerRuntime(host, engine, folders);
+    const runtime = new DockerRuntime(host, engine, folders);
+    await runtime.adopt().catch(async (error) => {
+      await runtime.close();
+      throw error;
+    });
+    return runtime;
   } catch (error) {
     throw error instanceof RuntimeFailure ? error : failure(error, host);
   }
@@ -39,43 +46,53 @@ class DockerRuntime implements WorkspaceRuntime {
   readonly #host: RuntimeHost;
   readonly #engine: Engine;
   readonly #folders: WorkspaceFolders;
+  readonly #makeDoors: () => Doors;
+  readonly #turns = new Turns();
   readonly #sockets = new Map<string, { generation: number; socket: DaemonSocket }>();
+  readonly #doors = new Map<string, Doors>();
 
   constructor(host: RuntimeHost, engine: Engine, folders: WorkspaceFolders) {
     this.#host = host;
     this.#engine = engine;
     this.#folders = folders;
+    this.#makeDoors = createDoorMaker(host);
   }
 
-  async start(workspace: StartedWorkspace, signal: AbortSignal): Promise<void> {
-    const { id, generation } = workspace;
-    const found = await this.#inspect(id);
-    if (found !== undefined && isAlive(found) && generationOf(found) === generation) {
-      return this.#untilReady(id, generation, signal);
+  /** What an earlier process began goes on, and finds its ways out again. */
+  async adopt(): Promise<void> {
+    for (const { id, generation } of await this.list()) {
+      await this.#openDoors(id, generation).catch((error) => {
+        this.#host.log.warn({ id, cause: error }, 'a workspace that runs finds no way to us: its folder is gone');
+      });
     }
-    if (found !== undefined) await this.#end(id, 0);
-    signal.throwIfAborted();
-    try {
-      const folders = await this.#folders.make(workspace);
-      const { config } = this.#host;
-      const options = containerOptions(config, this.#folders.installation, workspace, folders);
-      const container = await this.#engine.createContainer(options);
-      await container.start();
-      await this.#untilReady(id, generation, signal);
-    } catch (error) {
-      // Another process of this installation may have put its own there meanwhile: that one stays.
-      if (statusOf(error) !== 409) await this.#end(id, 0).catch(() => undefined);
+  }
+
+  start(workspace: StartedWorkspace, signal: AbortSignal): Promise<void> {
+    return this.#turns.take(workspace.id, async () => {
+      const { id, generation } = workspace;
       signal.throwIfAborted();
-      throw failure(error, this.#host);
-    }
+      const found = await this.#inspect(id);
+      const isThere = found !== undefined && isAlive(found) && generationOf(found) === generation;
+      if (found !== undefined && !isThere) await this.#end(id, 0);
+      try {
+        if (!isThere) await this.#create(workspace);
+        await this.#untilReady(id, generation, signal);
+      } catch (error) {
+        await this.#end(id, 0).catch(() => undefined);
+        signal.throwIfAborted();
+        throw failure(error, this.#host);
+      }
+    });
   }
 
-  async stop(id: string, graceMs: number): Promise<void> {
-    try {
-      await this.#end(id, graceMs);
-    } catch (error) {
-      throw failure(error, this.#host);
-    }
+  stop(id: string, graceMs: number): Promise<void> {
+    return this.#turns.take(id, async () => {
+      try {
+        await this.#end(id, graceMs);
+      } catch (error) {
+        throw failure(error, this.#host);
+      }
+    });
   }
 
   async status(id: string): Promise<RuntimeStatus> {
@@ -111,7 +128,33 @@ class DockerRuntime implements WorkspaceRuntime {
   }
 
   async close(): Promise<void> {
+    await this.#turns.settled();
     await Promise.all([...this.#sockets.keys()].map((id) => this.#letGo(id)));
+    for (const id of this.#doors.keys()) this.#closeDoors(id);
+    await this.#folders.close();
+  }
+
+  async #create(workspace: StartedWorkspace): Promise<void> {
+    const folders = await this.#folders.make(workspace);
+    await this.#openDoors(workspace.id, workspace.generation);
+    const options = containerOptions(this.#host.config, this.#folders.installation, workspace, folders);
+    const container = await this.#engine.createContainer(options);
+    await container.start();
+  }
+
+  async #openDoors(id: string, generation: number): Promise<void> {
+    this.#closeDoors(id);
+    const doors = this.#makeDoors();
+    this.#doors.set(id, doors);
+    await this.#folders.listen(doors, id, generation);
+  }
+
+  #closeDoors(id: string): void {
+    for (const server of Object.values(this.#doors.get(id) ?? {})) {
+      server.close();
+      server.closeAllConnections();
+    }
+    this.#doors.delete(id);
   }
 
   async #inspect(id: string): Promise<ContainerInspectInfo | undefined> {
@@ -155,6 +198,7 @@ class DockerRuntime implements WorkspaceRuntime {
     if (graceMs >= 1000) await container.stop({ t: Math.ceil(graceMs / 1000) }).catch(() => undefined);
     await removeContainer(container);
     await this.#letGo(id);
+    this.#closeDoors(id);
     await this.#folders.remove(id);
   }
 
@@ -168,8 +212,8 @@ class DockerRuntime implements WorkspaceRuntime {
   async #whyEnded(found: ContainerInspectInfo): Promise<string> {
     const words = await this.#engine
       .getContainer(found.Id)
-      .logs({ stdout: true, stderr: true, tail: 5 })
-      .then((bytes) => withoutFraming(bytes as unknown as Buffer))
+      .logs({ stdout: true, stderr: true, tail: 40 })
+      .then((bytes) => lastWords(withoutFraming(bytes as unknown as Buffer)))
       .catch(() => '');
     return words === '' ? this.#endOf(found) : `${this.#endOf(found)}: ${words}`;
   }
@@ -183,7 +227,13 @@ function withoutFraming(bytes: Buffer): string {
     parts.push(bytes.subarray(at + 8, end));
     at = end;
   }
-  return Buffer.concat(parts).toString('utf8').trim().slice(-500);
+  return Buffer.concat(parts).toString('utf8').trim();
+}
+
+/** The line of a log that says what went wrong, else its last. */
+function lastWords(log: string): string {
+  const lines = log.split('\n');
+  return (lines.find((line) => /^(\w*Error|daemon): /.test(line)) ?? lines.at(-1) ?? '').slice(0, 500);
 }
 
 function isAlive({ State }: ContainerInspectInfo): boolean {

@@ -1,22 +1,26 @@
-import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readHostId } from '../../hosts.ts';
 import type { StartedWorkspace } from '../../runtime.ts';
-import { type HostFolders, secretNames, socketNames } from './container.ts';
+import type { Doors } from '../doors.ts';
+import { lockFolder } from '../folder-lock.ts';
+import { listenAt, openSocketFolder } from '../local/sockets.ts';
+import { daemonSocketName, type GenerationFolders, secretNames } from './container.ts';
 
 /**
- * What containers share with us, below `DATA_DIR/docker`, which nobody but us and root may enter:
- * `control/` the control plane's sockets; `<user id>/<generation>/` `secrets/` and `daemon/`.
+ * What containers share with us, in `DATA_DIR/docker`, which nobody but us and root may enter: for each user id and generation a folder
+ * `workspace`, its secrets and the sockets of its ways out, and a folder `daemon`, where its daemon makes a socket.
  */
 export type WorkspaceFolders = {
-  /** Random, made once: whose containers are ours. */
+  /** Tells whose containers are ours. */
   installation: string;
-  /** Here the control plane's sockets belong. */
-  control: string;
-  make(workspace: StartedWorkspace): Promise<HostFolders>;
+  /** Puts down the secrets; the folders as the engine sees them. */
+  make(workspace: StartedWorkspace): Promise<GenerationFolders>;
+  listen(doors: Doors, id: string, generation: number): Promise<void>;
   daemonSocket(id: string, generation: number): string;
   /** Those of every generation. */
   remove(id: string): Promise<void>;
+  close(): Promise<void>;
 };
 
 export async function openFolders(
@@ -24,35 +28,48 @@ export async function openFolders(
   enginePathOf: (folder: string) => Promise<string>,
 ): Promise<WorkspaceFolders> {
   const root = join(dataDir, 'docker');
-  const control = join(root, 'control');
   await mkdir(root, { recursive: true, mode: 0o700 });
-  await mkdirFor(control, 0o755);
+  await chmod(root, 0o700);
   const engineRoot = await enginePathOf(root);
-  const folderOf = (id: string, generation: number) => join(id, String(generation));
+  const installation = await readHostId(dataDir);
+  const lock = await lockFolder(root);
+  const sockets = await openSocketFolder(root);
   return {
-    installation: await readInstallation(join(root, 'installation')),
-    control,
+    installation,
     async make({ id, generation, daemonTokenHash, workspaceToken }) {
       const folder = folderOf(id, generation);
       await rm(join(root, folder), { recursive: true, force: true });
-      const secrets = join(root, folder, 'secrets');
-      // Entered by way of the mounts only: the user of a container is another than ours.
-      await mkdirFor(secrets, 0o755);
+      const workspace = join(root, folder, 'workspace');
+      // Entered by way of the mounts only, by the user of a container, who is not ours.
+      await mkdirFor(workspace, 0o755);
       await mkdirFor(join(root, folder, 'daemon'), 0o777);
-      await Promise.all([
-        writeFile(join(secrets, secretNames.daemonHash), daemonTokenHash, { mode: 0o444 }),
-        writeFile(join(secrets, secretNames.token), workspaceToken, { mode: 0o444 }),
-      ]);
-      return {
-        control: join(engineRoot, 'control'),
-        secrets: join(engineRoot, folder, 'secrets'),
-        daemon: join(engineRoot, folder, 'daemon'),
-      };
+      await writeFor(join(workspace, secretNames.daemonHash), daemonTokenHash);
+      await writeFor(join(workspace, secretNames.token), workspaceToken);
+      return { workspace: join(engineRoot, folder, 'workspace'), daemon: join(engineRoot, folder, 'daemon') };
     },
-    daemonSocket: (id, generation) => join(root, folderOf(id, generation), 'daemon', socketNames.daemon),
+    async listen(doors, id, generation) {
+      for (const [name, server] of Object.entries(doors)) {
+        await listenAt(server, sockets.pathOf(join(folderOf(id, generation), 'workspace', name)));
+      }
+    },
+    daemonSocket: (id, generation) => join(root, folderOf(id, generation), 'daemon', daemonSocketName),
     // A workspace may have left folders there that only its own user may empty: nobody will look at them again.
-    remove: (id) => rm(join(root, id), { recursive: true, force: true }).catch(() => undefined),
+    remove: (id) => rm(join(root, safe(id)), { recursive: true, force: true }).catch(() => undefined),
+    async close() {
+      lock.close();
+      await sockets.close();
+    },
   };
+}
+
+function folderOf(id: string, generation: number): string {
+  return join(safe(id), String(generation));
+}
+
+/** Throws for what cannot be the name of a folder, a container and a volume. */
+function safe(id: string): string {
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(id)) throw new RangeError('Not the id of a workspace');
+  return id;
 }
 
 /** With exactly these rights, whatever the process takes away from what it makes. */
@@ -61,13 +78,7 @@ async function mkdirFor(folder: string, mode: number): Promise<void> {
   await chmod(folder, mode);
 }
 
-async function readInstallation(file: string): Promise<string> {
-  const made = randomBytes(12).toString('hex');
-  try {
-    await writeFile(file, made, { flag: 'wx' });
-    return made;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    return (await readFile(file, 'utf8')).trim();
-  }
+async function writeFor(file: string, text: string): Promise<void> {
+  await writeFile(file, text, { flag: 'wx' });
+  await chmod(file, 0o444);
 }

@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
-import { createServer as createHttpServer, type RequestListener } from 'node:http';
-import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { daemonRequest } from '../../../egress/daemon-request.ts';
-import { createGuard } from '../../../egress/guard.ts';
-import { createWorkspaceProxy } from '../../../egress/workspace-proxy.ts';
 import { type OpenRuntime, RuntimeFailure } from '../../runtime.ts';
+import { createDoorMaker } from '../doors.ts';
+import { lockFolder } from '../folder-lock.ts';
 import { openControlGroups } from './control-groups.ts';
 import { foldersOf, prepareFolders, prepareRoot, uidOf, writeInside } from './folders.ts';
 import { type InsidePrograms, locatePrograms } from './inside.ts';
@@ -14,32 +11,28 @@ import { launchSandbox } from './launch.ts';
 import { LocalWorkspaces } from './local-workspaces.ts';
 import { explainFailure, findTools, requireMachine } from './probe.ts';
 import type { Tools } from './sandbox.ts';
-import { listenAt, openSocketFolder } from './sockets.ts';
 import { buildFilter, encodeFilter } from './system-call-filter.ts';
 
 const probeTimeoutMs = 20_000;
 const mebibyte = 1024 * 1024;
 // A slot that no workspace gets.
 const probeSlot = 99_999_999;
-const controlLimits = { maxHeaderSize: 16 * 1024, headersTimeout: 20_000, requestTimeout: 0, keepAliveTimeout: 5_000 };
-const controlConnections = 64;
 
 /** Workspaces as sandboxes on this machine: docs/decisions/0020-local-workspaces.md. */
-export const openLocalRuntime: OpenRuntime = async ({ config, log, findUserId, serve }) => {
+export const openLocalRuntime: OpenRuntime = async (host) => {
+  const { config, log } = host;
   const filter = encodeFilter(buildFilter(requireMachine()));
   const tools = await findTools();
   const root = await prepareRoot(config.dataDir);
   const programs = await locatePrograms();
   await writeTool(root, programs);
-  const lock = await lockRoot(root);
+  const lock = await lockFolder(root);
   try {
     await tryOut({ root, programs, tools, filter });
     const groups = await openControlGroups(createHash('sha256').update(root).digest('hex').slice(0, 12));
     if (!groups.controllers.includes('memory')) {
       log.warn('the memory of workspaces is not limited: no control group here can be written to');
     }
-    const guard = createGuard({ allowPrivateEgress: false, allowInsecureHttp: config.allowInsecureHttp });
-    const proxy = createWorkspaceProxy({ guard, allowInsecureHttp: config.allowInsecureHttp, findUserId });
     const workspaces = await LocalWorkspaces.open({
       ...{ root, programs, tools, filter, groups },
       limits: {
@@ -47,10 +40,7 @@ export const openLocalRuntime: OpenRuntime = async ({ config, log, findUserId, s
         cpus: config.workspaceCpus,
         processes: config.workspaceProcesses,
       },
-      doors: () => ({
-        'control.sock': createControlServer(serve),
-        ...(config.workspaceEgress === 'proxy' ? { 'egress.sock': proxy.createServer() } : {}),
-      }),
+      doors: createDoorMaker(host),
       onClose: () => void lock.close(),
     });
     log.info({ limits: groups.controllers }, 'workspaces run in sandboxes of this machine');
@@ -61,43 +51,12 @@ export const openLocalRuntime: OpenRuntime = async ({ config, log, findUserId, s
   }
 };
 
-/** Only what is made for workspaces is reached from them. */
-function createControlServer(serve: RequestListener) {
-  const server = createHttpServer(controlLimits, (request, response) => {
-    if (/^\/api\/internal\/[^?]/.test(request.url ?? '')) return serve(request, response);
-    response.writeHead(404, { 'content-type': 'application/json', connection: 'close' });
-    response.end(JSON.stringify({ error: { code: 'not_found', message: 'Workspaces reach /api/internal only' } }));
-  });
-  server.maxConnections = controlConnections;
-  server.on('clientError', (_error, socket) => socket.destroy());
-  return server;
-}
-
 /** The command-line tool, as a program. */
 async function writeTool(root: string, { tool }: InsidePrograms): Promise<void> {
   const path = join(root, '.etc', 'homeport');
   if (tool === undefined) return rm(path, { force: true });
   const script = `#!/bin/sh\nexec /opt/homeport/bin/node /opt/homeport/${tool} "$@"\n`;
   await writeFile(path, script, { mode: 0o755 });
-}
-
-/** One process serves the workspaces of a DATA_DIR; its socket answers as long as it lives. */
-async function lockRoot(root: string): Promise<Server> {
-  const folder = await openSocketFolder(root);
-  const path = folder.pathOf('.lock');
-  const isHeld = await daemonRequest({ socketPath: path }, '/', { headersTimeoutMs: 1_000 }).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => error.code !== 'ECONNREFUSED' && error.code !== 'ENOENT',
-  );
-  if (isHeld) {
-    await folder.close();
-    throw new RuntimeFailure('another Homeport serves the workspaces of this DATA_DIR.');
-  }
-  const lock = createServer((socket) => socket.destroy());
-  lock.unref();
-  await listenAt(lock, path, 0o600);
-  lock.once('close', () => void folder.close());
-  return lock;
 }
 
 /** Makes a sandbox with everything that a real one has, and looks for the daemon in it. Throws RuntimeFailure when that fails. */

@@ -1,0 +1,32 @@
+import { createServer, type Server } from 'node:http';
+import { createGuard } from '../../egress/guard.ts';
+import { createWorkspaceProxy } from '../../egress/workspace-proxy.ts';
+import type { RuntimeHost } from '../runtime.ts';
+
+/** The servers of one workspace, by the name of their socket: its ways out. Each has its own, so that none uses up another's connections. */
+export type Doors = Partial<Record<'control.sock' | 'egress.sock', Server>>;
+
+const controlLimits = { maxHeaderSize: 16 * 1024, headersTimeout: 20_000, requestTimeout: 0, keepAliveTimeout: 5_000 };
+const controlConnections = 64;
+
+/** Makes the doors of one workspace after the other; they do not listen yet. */
+export function createDoorMaker({ config, serve, findUserId }: RuntimeHost): () => Doors {
+  const guard = createGuard({ allowPrivateEgress: false, allowInsecureHttp: config.allowInsecureHttp });
+  const proxy = createWorkspaceProxy({ guard, allowInsecureHttp: config.allowInsecureHttp, findUserId });
+  return () => ({
+    'control.sock': createControlServer(serve),
+    ...(config.workspaceEgress === 'proxy' ? { 'egress.sock': proxy.createServer() } : {}),
+  });
+}
+
+/** Only what is made for workspaces is reached from them. */
+function createControlServer(serve: RuntimeHost['serve']): Server {
+  const server = createServer(controlLimits, (request, response) => {
+    if (/^\/api\/internal\/[^?]/.test(request.url ?? '')) return serve(request, response);
+    response.writeHead(404, { 'content-type': 'application/json', connection: 'close' });
+    response.end(JSON.stringify({ error: { code: 'not_found', message: 'Workspaces reach /api/internal only' } }));
+  });
+  server.maxConnections = controlConnections;
+  server.on('clientError', (_error, socket) => socket.destroy());
+  return server;
+}
