@@ -49,11 +49,24 @@ export function workspacePids(dataDir: string): number[] {
   return readdirSync(root).flatMap((id) => {
     try {
       const { inner, outer } = JSON.parse(readFileSync(join(root, id, 'host/state.json'), 'utf8'));
-      return [inner.pid, outer.pid].filter((pid): pid is number => Number.isSafeInteger(pid) && pid > 1);
+      return [inner, outer].filter(isSameProcess).map(({ pid }) => pid);
     } catch {
       return [];
     }
   });
+}
+
+/** Its number may be another process's by now. */
+function isSameProcess({ pid, startedAt }: { pid: number; startedAt: string }): boolean {
+  try {
+    return (
+      readFileSync(`/proc/${pid}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ')[19] === startedAt
+    );
+  } catch {
+    return false;
+  }
 }
 const programs = new WeakSet<ChildProcess>();
 
