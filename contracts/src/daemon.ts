@@ -152,6 +152,8 @@ export type ProcessState = z.infer<typeof processState>;
  */
 export type TerminalMessage =
   | { type: 'resize'; columns: number; rows: number }
+  /** Ends the shell; `exit` follows. */
+  | { type: 'close' }
   | { type: 'attached'; id: string; isNew: boolean }
   | { type: 'exit'; exitCode: number };
 

@@ -3,6 +3,7 @@ import type { ChatDetail, ChatList } from '@homeport/contracts/conversations';
 import type { BodyInputOf, EndpointSpec, QueryInputOf, ResponseOf } from '@homeport/contracts/endpoint';
 import type { EndpointAt, Route } from '@homeport/contracts/endpoints';
 import type { ProvisionReport } from '@homeport/contracts/provision';
+import type { WorkspaceStatus } from '@homeport/contracts/workspace';
 import { ApiFailure, readFailure } from './api-failure.ts';
 import { readableDetail } from './chat/readable-detail.ts';
 
@@ -126,6 +127,29 @@ export async function sendManifest(
   return readJson(
     await send('POST /api/admin/provision', { query, headers, body: manifest, signal, timeout: manifestTimeout }),
   );
+}
+
+/** Milliseconds for the start of a workspace: the server itself gives up after 90 seconds. */
+const workspaceStartTimeout = 100_000;
+
+/** Starts the own workspace and waits until it is ready. */
+export async function startWorkspace(): Promise<WorkspaceStatus> {
+  return readJson(await send('POST /api/workspace/status', { timeout: workspaceStartTimeout }));
+}
+
+/** A connection to a terminal of the own workspace. Why it was not made, no browser says. */
+export function openTerminal(
+  query: { id: string; columns: number; rows: number },
+  events: { onMessage: (data: unknown) => void; onClose: (code: number) => void },
+): WebSocket {
+  const { path } = addressOf('GET /api/workspace/terminal', undefined, query);
+  const address = new URL(path, window.location.href);
+  address.protocol = address.protocol.replace('http', 'ws');
+  const socket = new WebSocket(address);
+  socket.binaryType = 'arraybuffer';
+  socket.onmessage = ({ data }) => events.onMessage(data);
+  socket.onclose = ({ code }) => events.onClose(code);
+  return socket;
 }
 
 /** The address of an endpoint that answers with a file, for a link's href. */

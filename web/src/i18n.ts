@@ -9,6 +9,7 @@ import type { texts as fileTexts } from './locales/en-files.ts';
 import type { texts as mcpTexts } from './locales/en-mcp.ts';
 import type { texts as pageTexts } from './locales/en-pages.ts';
 import type { texts as projectTexts } from './locales/en-projects.ts';
+import type { texts as workspaceTexts } from './locales/en-workspace.ts';
 
 /** Every text has an id in src/locales/en.ts or, for what loads on use, in another en-*.ts; one that is in none does not compile. */
 type AllTexts = typeof texts &
@@ -17,7 +18,8 @@ type AllTexts = typeof texts &
   typeof fileTexts &
   typeof adminTexts &
   typeof projectTexts &
-  typeof diagramTexts;
+  typeof diagramTexts &
+  typeof workspaceTexts;
 export type TextId = keyof AllTexts;
 export type TextValues = Record<string, string | number | Date>;
 export type Translate = (id: TextId, values?: TextValues) => string;

@@ -31,6 +31,13 @@ export const catalogueQuery = queryOptions({
   staleTime: 60_000,
 });
 
+/** Asked again only where somebody looks at it. */
+export const workspaceQuery = queryOptions({
+  queryKey: ['workspace'],
+  queryFn: ({ signal }) => call('GET /api/workspace/status', { signal }),
+  staleTime: 10_000,
+});
+
 /** Milliseconds for a list of one page; a refresh asks for every page that is loaded, so longer lists are asked less often. */
 const refresh = { running: 4_000, quiet: 30_000, hidden: 120_000 };
 

@@ -15,6 +15,7 @@ import { NewConversationPage } from './chat/new-conversation-page.tsx';
 import { CrashPage, NotFoundPage } from './frame/message-page.tsx';
 import { SignedInFrame } from './frame/signed-in-frame.tsx';
 import { meQuery, publicConfigQuery } from './queries.ts';
+import { home, readPath } from './workspace/paths.ts';
 
 type Context = { queries: QueryClient };
 
@@ -46,11 +47,11 @@ async function findUser(queries: QueryClient, returnTo: string) {
   }
 }
 
-/** What the side panel shows: the list of files, or one file. */
-type PanelSearch = { panel?: 'files'; file?: string };
+/** What the side panel shows: the list of files, one file, or the workspace. */
+type PanelSearch = { panel?: 'files' | 'workspace'; file?: string };
 const panelSearch = (search: Record<string, unknown>): PanelSearch => {
   if (typeof search.file === 'string' && clientIdPattern.test(search.file)) return { file: search.file };
-  return search.panel === 'files' ? { panel: 'files' } : {};
+  return search.panel === 'files' || search.panel === 'workspace' ? { panel: search.panel } : {};
 };
 
 const newConversationRoute = createRoute({
@@ -77,6 +78,15 @@ const projectRoute = createRoute({
     ...(typeof search.file === 'string' && clientIdPattern.test(search.file) ? { file: search.file } : {}),
   }),
   component: lazyRouteComponent(() => import('./projects/project-page.tsx'), 'ProjectPage'),
+});
+const workspaceRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: '/workspace',
+  validateSearch: (search: Record<string, unknown>): { tab?: 'files' | 'terminal'; path?: string } => ({
+    ...(search.tab === 'terminal' ? { tab: search.tab } : {}),
+    ...(typeof search.path === 'string' && readPath(search.path) !== home ? { path: readPath(search.path) } : {}),
+  }),
+  component: lazyRouteComponent(() => import('./workspace/workspace-page.tsx'), 'WorkspacePage'),
 });
 const settingsRoute = createRoute({
   getParentRoute: () => signedInRoute,
@@ -233,6 +243,7 @@ const routeTree = rootRoute.addChildren([
     newConversationRoute,
     conversationRoute,
     projectRoute,
+    workspaceRoute,
     settingsRoute.addChildren([
       settingsIndexRoute,
       accountRoute,

@@ -1,4 +1,5 @@
 import type { Artifact } from '@homeport/contracts/artifacts';
+import type { WorkspaceEntry } from '@homeport/contracts/daemon';
 import { ApiFailure, readFailure } from './api-failure.ts';
 
 /** Where files live: a conversation's namespace (its project's, where it is in one) or a project's. */
@@ -11,11 +12,28 @@ export type FileScope = { chatId: string; projectId?: undefined } | { chatId?: u
 export function uploadFile(
   file: File,
   target: { scope: FileScope; path: string },
-  options: { onProgress: (share: number) => void; signal: AbortSignal },
+  options: UploadOptions,
 ): Promise<Artifact> {
+  const fields = { ...target.scope, path: target.path };
+  return sendForm('/api/artifacts', fields, file, options, parseArtifact);
+}
+
+/** Uploads a file into the own workspace, as `uploadFile` does. */
+export function uploadWorkspaceFile(file: File, path: string, options: UploadOptions): Promise<WorkspaceEntry> {
+  return sendForm('/api/workspace/files', { path }, file, options, parseEntry);
+}
+
+export type UploadOptions = { onProgress: (share: number) => void; signal: AbortSignal };
+
+function sendForm<T>(
+  address: string,
+  fields: Record<string, string | undefined>,
+  file: File,
+  options: UploadOptions,
+  parse: (text: string) => T | undefined,
+): Promise<T> {
   const form = new FormData();
-  for (const [name, id] of Object.entries(target.scope)) if (id !== undefined) form.append(name, id);
-  form.append('path', target.path);
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) form.append(name, value);
   // Last: the server reads the fields before it accepts bytes.
   form.append('file', file, file.name);
   return new Promise((resolve, reject) => {
@@ -28,12 +46,12 @@ export function uploadFile(
     request.onerror = () => reject(new ApiFailure('network', ''));
     request.onabort = () => reject(options.signal.reason ?? new ApiFailure('network', ''));
     request.onload = () => {
-      const artifact = request.status === 201 ? parseArtifact(request.responseText) : undefined;
-      if (artifact) resolve(artifact);
+      const answer = request.status === 201 ? parse(request.responseText) : undefined;
+      if (answer) resolve(answer);
       else reject(readFailure(request.status, headersOf(request), request.responseText));
     };
     request.onloadend = () => options.signal.removeEventListener('abort', abort);
-    request.open('POST', '/api/artifacts');
+    request.open('POST', address);
     request.send(form);
   });
 }
@@ -51,6 +69,15 @@ function parseArtifact(text: string): Artifact | undefined {
   try {
     const answer: { artifact?: Artifact } = JSON.parse(text);
     return answer.artifact;
+  } catch {
+    return undefined;
+  }
+}
+
+function parseEntry(text: string): WorkspaceEntry | undefined {
+  try {
+    const answer: { file?: WorkspaceEntry } = JSON.parse(text);
+    return answer.file;
   } catch {
     return undefined;
   }

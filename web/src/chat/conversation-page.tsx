@@ -29,6 +29,7 @@ import { useConversation } from './use-conversation.ts';
 import { type SubmissionState, useSubmission } from './use-submission.ts';
 
 const ConversationFiles = lazyPart(async () => (await import('../files/conversation-files.tsx')).ConversationFiles);
+const WorkspacePanel = lazyPart(async () => (await import('../workspace/workspace-panel.tsx')).WorkspacePanel);
 const ProjectLink = lazyPart(async () => (await import('../projects/project-link.tsx')).ProjectLink);
 const FindBar = lazyPart(async () => (await import('../frame/find-bar.tsx')).FindBar);
 
@@ -84,9 +85,16 @@ function Conversation({ chatId }: { chatId: string }) {
           />
         )}
       </main>
-      {file !== undefined || panel ? <ConversationFiles chatId={chatId} chat={chat} /> : null}
+      {file !== undefined || panel === 'files' ? <ConversationFiles chatId={chatId} chat={chat} /> : null}
+      {file === undefined && panel === 'workspace' ? <BesideWorkspace chatId={chatId} /> : null}
     </div>
   );
+}
+
+function BesideWorkspace({ chatId }: { chatId: string }) {
+  const navigate = useNavigate();
+  const close = () => void navigate({ to: '/c/$chatId', params: { chatId }, search: {}, resetScroll: false });
+  return <WorkspacePanel onClose={close} />;
 }
 
 /** The shape of a conversation that is on its way, where that takes long enough to be noticed. */

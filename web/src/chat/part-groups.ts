@@ -28,9 +28,9 @@ export function groupParts(parts: readonly MessagePart[]): PartGroup[] {
   return groups;
 }
 
-/** A tool that waits for an answer is not folded away. */
+/** A tool that waits for an answer, or has something to watch, is not folded away. */
 function isStep(part: MessagePart): boolean {
-  if (part.type === 'dynamic-tool') return part.state !== 'approval-requested';
+  if (part.type === 'dynamic-tool') return part.state !== 'approval-requested' && part.preliminary !== true;
   return part.type === 'reasoning';
 }
 

@@ -1,7 +1,7 @@
 import type { DynamicToolPart, FilePart, MessagePart } from '@homeport/contracts/frames';
 import { Link as RouterLink } from '@tanstack/react-router';
-import { Brain, ChevronRight, FileText, Info, Link, ListChecks, Wrench } from 'lucide-react';
-import { memo, type ReactNode } from 'react';
+import { Brain, ChevronRight, FileText, Info, Link, ListChecks, Terminal, Wrench } from 'lucide-react';
+import { memo, type ReactNode, useEffect, useState } from 'react';
 import { lazyPart } from '../frame/lazy-part.tsx';
 import { type TextId, type Translate, useText } from '../i18n.ts';
 import { safeLink } from '../markdown/links.ts';
@@ -12,6 +12,8 @@ import { useThreadActions } from './thread-actions.ts';
 import { useDuration } from './use-duration.ts';
 
 const ArtifactChip = lazyPart(async () => (await import('../files/artifact-chip.tsx')).ArtifactChip);
+const ToolDetails = lazyPart(async () => (await import('../workspace/tool-details.tsx')).ToolDetails);
+const PublishedFile = lazyPart(async () => (await import('../workspace/published-file.tsx')).PublishedFile);
 const ToolApproval = lazyPart(async () => (await import('../mcp/tool-approval.tsx')).ToolApproval);
 
 /** Characters of a tool's input or output that are put on the page. */
@@ -91,7 +93,7 @@ export function StepsView({ parts, isLive, name }: { parts: readonly MessagePart
         {current ? (
           <>
             <ToolName name={current.toolName} />
-            <span className={classes.shimmer}>{t(stateText[current.state])}</span>
+            <span className={classes.shimmer}>{t(textOfState(current, true))}</span>
           </>
         ) : null}
         {failed > 0 ? <span className={classes.failed}>{t('tool.failedSteps', { count: failed })}</span> : null}
@@ -119,7 +121,7 @@ function ToolName({ name }: { name: string }) {
 }
 
 function isOpenEnded(tool: DynamicToolPart): boolean {
-  return ['input-streaming', 'input-available', 'approval-responded'].includes(tool.state);
+  return tool.preliminary === true || ['input-streaming', 'input-available', 'approval-responded'].includes(tool.state);
 }
 
 const stateText: Record<DynamicToolPart['state'], TextId> = {
@@ -132,26 +134,73 @@ const stateText: Record<DynamicToolPart['state'], TextId> = {
   'output-denied': 'tool.denied',
 };
 
+function textOfState({ state, preliminary }: DynamicToolPart, isRunning: boolean): TextId {
+  return preliminary === true && isRunning ? 'tool.running' : stateText[state];
+}
+
+/** The workspace's own tools, and the argument that says what a call is about. */
+const ownTools: Readonly<Record<string, string>> = {
+  bash: 'command',
+  read_file: 'path',
+  write_file: 'path',
+  edit_file: 'path',
+  list_files: 'path',
+  search_files: 'pattern',
+  publish_artifact: 'path',
+};
+
 function ToolCall({ part, isLive, name }: { part: DynamicToolPart; isLive: boolean; name: string }) {
   const t = useText();
   const isRunning = isLive && isOpenEnded(part);
   const seconds = useDuration(name, isRunning);
+  const [isOpen, setOpen] = useOpenWhile(isRunning && part.preliminary === true);
+  const isOwn = Object.hasOwn(ownTools, part.toolName);
   if (part.state === 'approval-requested') return <ToolApproval part={part} isLive={isLive} />;
   return (
-    <details className={classes.fold} data-state={part.state}>
-      <summary>
-        <ChevronRight size={15} aria-hidden className={classes.chevron} />
-        <Wrench size={15} aria-hidden />
-        <ToolName name={part.toolName} />
-        <span className={isRunning ? classes.shimmer : classes.state}>{t(stateText[part.state])}</span>
-        {seconds === undefined ? null : <span className={classes.state}>{t('tool.seconds', { seconds })}</span>}
-      </summary>
-      <div className={classes.details}>
-        <Value label={t('tool.input')} value={part.input} />
-        {part.state === 'output-available' ? <Value label={t('tool.output')} value={part.output} /> : null}
-        {part.errorText === undefined ? null : <Value label={t('tool.error')} value={part.errorText} />}
-      </div>
-    </details>
+    <>
+      <details
+        className={classes.fold}
+        data-state={part.state}
+        open={isOpen}
+        onToggle={(event) => setOpen(event.currentTarget.open)}
+      >
+        <summary>
+          <ChevronRight size={15} aria-hidden className={classes.chevron} />
+          {isOwn ? <Terminal size={15} aria-hidden /> : <Wrench size={15} aria-hidden />}
+          <ToolName name={part.toolName} />
+          {isOwn ? <Subject part={part} /> : null}
+          <span className={isRunning ? classes.shimmer : classes.state}>{t(textOfState(part, isRunning))}</span>
+          {seconds === undefined ? null : <span className={classes.state}>{t('tool.seconds', { seconds })}</span>}
+        </summary>
+        {isOwn && isOpen ? <ToolDetails part={part} isRunning={isRunning} /> : null}
+        {isOwn ? null : (
+          <div className={classes.details}>
+            <Value label={t('tool.input')} value={part.input} />
+            {part.state === 'output-available' ? <Value label={t('tool.output')} value={part.output} /> : null}
+            {part.errorText === undefined ? null : <Value label={t('tool.error')} value={part.errorText} />}
+          </div>
+        )}
+      </details>
+      {part.toolName === 'publish_artifact' && part.state === 'output-available' ? <PublishedFile part={part} /> : null}
+    </>
+  );
+}
+
+/** Open as long as there is something to watch, unless somebody says otherwise. */
+function useOpenWhile(isWatched: boolean): [boolean, (isOpen: boolean) => void] {
+  const [isOpen, setOpen] = useState(isWatched);
+  useEffect(() => setOpen(isWatched), [isWatched]);
+  return [isOpen, setOpen];
+}
+
+/** What a call is about, on its one line. */
+function Subject({ part: { toolName, input } }: { part: DynamicToolPart }) {
+  const value = typeof input === 'object' && input !== null ? Reflect.get(input, ownTools[toolName] ?? '') : undefined;
+  if (typeof value !== 'string' || value === '') return null;
+  return (
+    <span className={classes.subject} title={value.slice(0, 1000)} dir="ltr">
+      {value.slice(0, 200)}
+    </span>
   );
 }
 

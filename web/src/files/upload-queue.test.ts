@@ -8,7 +8,7 @@ type Pending = { file: File; resolve: () => void; reject: (error: Error) => void
 function queueOf() {
   const pending: Pending[] = [];
   const done: string[] = [];
-  const queue = new UploadQueue({
+  const queue = new UploadQueue<Artifact>({
     upload: (file, { onProgress, signal }) =>
       new Promise((resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason));

@@ -11,14 +11,14 @@ export type Upload = {
   failure: unknown;
 };
 
-export type UploadDeps = {
+export type UploadDeps<T> = {
   upload: (
     file: File,
     options: { onProgress: (share: number) => void; signal: AbortSignal },
     key: string,
-  ) => Promise<Artifact>;
+  ) => Promise<T>;
   /** The file is there; its entry has just left the queue. */
-  onDone: (artifact: Artifact, key: string) => void;
+  onDone: (made: T, key: string) => void;
   /** Why a file is not even tried; undefined when it may go. */
   refuse: (file: File) => 'too-large' | undefined;
 };
@@ -26,15 +26,15 @@ export type UploadDeps = {
 const atOnce = 3;
 
 /** Files being uploaded: a few at a time, each can be cancelled and tried again. React reads it through `subscribe` and `getView`. */
-export class UploadQueue {
-  readonly #deps: UploadDeps;
+export class UploadQueue<T = Artifact> {
+  readonly #deps: UploadDeps<T>;
   readonly #listeners = new Set<() => void>();
   readonly #files = new Map<string, File>();
   readonly #running = new Map<string, AbortController>();
   #view: readonly Upload[] = [];
   #keys = 0;
 
-  constructor(deps: UploadDeps) {
+  constructor(deps: UploadDeps<T>) {
     this.#deps = deps;
   }
 
@@ -98,12 +98,12 @@ export class UploadQueue {
     this.#set(key, { state: 'uploading' });
     const onProgress = (share: number) => this.#set(key, { share });
     try {
-      const artifact = await this.#deps.upload(file, { onProgress, signal: abort.signal }, key);
+      const made = await this.#deps.upload(file, { onProgress, signal: abort.signal }, key);
       this.#running.delete(key);
       if (abort.signal.aborted) return;
       this.#files.delete(key);
       this.#change(this.#view.filter((upload) => upload.key !== key));
-      this.#deps.onDone(artifact, key);
+      this.#deps.onDone(made, key);
     } catch (failure) {
       this.#running.delete(key);
       if (!abort.signal.aborted) this.#set(key, { state: 'failed', failure });

@@ -13,7 +13,7 @@ export function UploadRow({
   maximumBytes,
 }: {
   upload: Upload;
-  queue: UploadQueue;
+  queue: Pick<UploadQueue, 'remove' | 'retry'>;
   maximumBytes: number;
 }) {
   const t = useText();

@@ -9,12 +9,14 @@ import {
   Folder,
   FolderInput,
   ListChecks,
+  Monitor,
   PencilLine,
   Trash2,
 } from 'lucide-react';
 import { fileAddress } from '../api.ts';
 import { useText } from '../i18n.ts';
 import { MenuAt } from './menu-at.tsx';
+import { useHasWorkspace } from './use-has-workspace.ts';
 import type { MenuPlace } from './use-menu.ts';
 
 export type ConversationActions = {
@@ -31,6 +33,7 @@ export type ConversationActions = {
 function ConversationMenuItems({ chat, actions }: { chat: Chat; actions: ConversationActions }) {
   const t = useText();
   const navigate = useNavigate();
+  const { hasWorkspace } = useHasWorkspace();
   const exportAs = (format: 'markdown' | 'json') => ({
     component: 'a' as const,
     href: fileAddress('GET /api/chats/export', { id: chat.id, format }),
@@ -61,6 +64,16 @@ function ConversationMenuItems({ chat, actions }: { chat: Chat; actions: Convers
       >
         {t('nav.files')}
       </Menu.Item>
+      {hasWorkspace ? (
+        <Menu.Item
+          leftSection={<Monitor size={15} />}
+          onClick={() =>
+            void navigate({ to: '/c/$chatId', params: { chatId: chat.id }, search: { panel: 'workspace' } })
+          }
+        >
+          {t('nav.workspace')}
+        </Menu.Item>
+      ) : null}
       <Menu.Divider />
       <Menu.Item leftSection={<FileText size={15} />} {...exportAs('markdown')}>
         {t('nav.exportMarkdown')}

@@ -1,7 +1,7 @@
 import { ActionIcon, Button } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { Link } from '@tanstack/react-router';
-import { Archive, ArrowLeft, PanelLeftClose, Search, SquarePen, X } from 'lucide-react';
+import { Archive, ArrowLeft, Monitor, PanelLeftClose, Search, SquarePen, X } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { useText } from '../i18n.ts';
 import { AccountMenu } from './account-menu.tsx';
@@ -9,6 +9,7 @@ import { useBranding } from './branding.ts';
 import { ConversationList } from './conversation-list.tsx';
 import { lazyPart } from './lazy-part.tsx';
 import classes from './sidebar.module.css';
+import { useHasWorkspace } from './use-has-workspace.ts';
 
 const ProjectsSection = lazyPart(async () => (await import('../projects/projects-section.tsx')).ProjectsSection);
 
@@ -16,6 +17,7 @@ const ProjectsSection = lazyPart(async () => (await import('../projects/projects
 export function Sidebar({ onClose }: { onClose?: () => void }) {
   const t = useText();
   const { productName, logoDataUrl } = useBranding();
+  const { hasWorkspace } = useHasWorkspace();
   const [text, setText] = useState('');
   const [isArchived, setArchived] = useState(false);
   const side = useRef<HTMLElement>(null);
@@ -79,6 +81,20 @@ export function Sidebar({ onClose }: { onClose?: () => void }) {
         <ConversationList q={search} isArchived={isArchived} />
       </nav>
       <div className={classes.foot}>
+        {hasWorkspace ? (
+          <Button
+            component={Link}
+            to="/workspace"
+            variant="subtle"
+            color="gray"
+            size="xs"
+            justify="flex-start"
+            className={classes.archive}
+            leftSection={<Monitor size={15} aria-hidden />}
+          >
+            {t('nav.workspace')}
+          </Button>
+        ) : null}
         <Button
           variant="subtle"
           color="gray"

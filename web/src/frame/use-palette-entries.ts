@@ -12,6 +12,7 @@ import {
   type LucideIcon,
   MailPlus,
   MessageSquare,
+  Monitor,
   Palette,
   PanelLeft,
   PenLine,
@@ -19,6 +20,7 @@ import {
   ScrollText,
   Sparkles,
   SquarePen,
+  SquareTerminal,
   UserRound,
   UsersRound,
   Wrench,
@@ -34,6 +36,7 @@ import { shortcutKeys } from './shortcuts.ts';
 import { useSignOut } from './sign-out.ts';
 import { showFailure, showToast } from './toasts.tsx';
 import { type Commands, useSchemes } from './use-commands.ts';
+import { useHasWorkspace } from './use-has-workspace.ts';
 
 export type Entry = { id: string; label: string; Icon: LucideIcon; keys?: readonly string[]; run: () => void };
 export type EntryGroup = { title: string; entries: Entry[] };
@@ -82,6 +85,17 @@ function useActions(commands: Commands): Entry[] {
   const { schemes, setColorScheme } = useSchemes();
   const { others, setLocale } = useLocale();
   const signOut = useSignOut();
+  const navigate = useNavigate();
+  const { hasWorkspace } = useHasWorkspace();
+  const workspace: Entry[] = [
+    { id: 'workspace', label: t('nav.openWorkspace'), Icon: Monitor, run: () => void navigate({ to: '/workspace' }) },
+    {
+      id: 'terminal',
+      label: t('nav.openTerminal'),
+      Icon: SquareTerminal,
+      run: () => void navigate({ to: '/workspace', search: { tab: 'terminal' } }),
+    },
+  ];
   return [
     {
       id: 'new',
@@ -100,6 +114,7 @@ function useActions(commands: Commands): Entry[] {
     { id: 'copy', label: t('shortcuts.copyLast'), Icon: Copy, keys: shortcutKeys.copyLast, run: commands.copyLast },
     { id: 'side', label: t('shortcuts.sidebar'), Icon: PanelLeft, keys: shortcutKeys.sidebar, run: commands.sidebar },
     { id: 'help', label: t('shortcuts.title'), Icon: CircleHelp, keys: shortcutKeys.help, run: commands.help },
+    ...(hasWorkspace ? workspace : []),
     ...schemes.map(
       (scheme): Entry => ({
         id: `scheme-${scheme}`,

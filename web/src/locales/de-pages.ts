@@ -18,6 +18,8 @@ export const texts: Record<keyof typeof english, string> = {
   'form.rateLimited':
     'Zu viele Versuche. Versuche es {minutes, plural, =0 {in weniger als einer Minute} one {in etwa einer Minute} other {in etwa # Minuten}} noch einmal.',
 
+  'nav.openWorkspace': 'Arbeitsbereich öffnen',
+  'nav.openTerminal': 'Terminal öffnen',
   'palette.title': 'Suche und Befehle',
   'palette.placeholder': 'Unterhaltung finden oder etwas tun',
   'palette.results': 'Ergebnisse',

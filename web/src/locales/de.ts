@@ -48,6 +48,7 @@ export const texts: Record<keyof typeof english, string> = {
   'nav.archive': 'Archivieren',
   'nav.move': 'In ein Projekt verschieben …',
   'nav.files': 'Dateien',
+  'nav.workspace': 'Arbeitsbereich',
   'nav.restore': 'Wiederherstellen',
   'nav.delete': 'Löschen …',
   'nav.running': 'Eine Antwort wird geschrieben',

@@ -16,6 +16,8 @@ export const texts = {
   'form.rateLimited':
     'Too many attempts. Try again in {minutes, plural, =0 {less than a minute} one {about a minute} other {about # minutes}}.',
 
+  'nav.openWorkspace': 'Open the workspace',
+  'nav.openTerminal': 'Open the terminal',
   'palette.title': 'Search and commands',
   'palette.placeholder': 'Find a conversation, or do something',
   'palette.results': 'Results',

@@ -45,6 +45,7 @@ export const texts = {
   'nav.archive': 'Archive',
   'nav.move': 'Move to a project…',
   'nav.files': 'Files',
+  'nav.workspace': 'Workspace',
   'nav.restore': 'Restore',
   'nav.delete': 'Delete…',
   'nav.running': 'An answer is being written',

@@ -5,6 +5,7 @@ import fileTexts from 'virtual:catalogue/de-files';
 import mcpTexts from 'virtual:catalogue/de-mcp';
 import pageTexts from 'virtual:catalogue/de-pages';
 import projectTexts from 'virtual:catalogue/de-projects';
+import workspaceTexts from 'virtual:catalogue/de-workspace';
 
 /** All German texts: one file, loaded where German is chosen. */
 export const german = {
@@ -15,4 +16,5 @@ export const german = {
   ...adminTexts,
   ...projectTexts,
   ...diagramTexts,
+  ...workspaceTexts,
 };

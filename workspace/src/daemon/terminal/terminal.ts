@@ -110,8 +110,9 @@ export class Terminal {
       this.#pty.write(data);
       return;
     }
-    const size = parseResize(data.toString('utf8'));
-    if (size !== undefined) this.#resize(size);
+    const message = parseMessage(data.toString('utf8'));
+    if (message === 'close') this.kill('SIGHUP');
+    else if (message !== undefined) this.#resize(message);
   }
 
   #resize({ columns, rows }: Size): void {
@@ -156,9 +157,10 @@ function keepAlive(socket: WebSocket): () => void {
   return () => clearInterval(timer);
 }
 
-function parseResize(text: string): Size | undefined {
+function parseMessage(text: string): Size | 'close' | undefined {
   try {
     const { type, columns, rows } = JSON.parse(text) ?? {};
+    if (type === 'close') return 'close';
     return type === 'resize' ? checkSize(columns, rows) : undefined;
   } catch {
     return undefined;

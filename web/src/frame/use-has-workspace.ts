@@ -1,0 +1,11 @@
+import { useQuery } from '@tanstack/react-query';
+import { workspaceQuery } from '../queries.ts';
+import { useWorkbench } from '../workbench.ts';
+
+/** Whether the way to the workspace is shown: where workspaces are off, administrators only learn why. */
+export function useHasWorkspace(): { hasWorkspace: boolean; isRunning: boolean } {
+  const { user } = useWorkbench();
+  const { data } = useQuery({ ...workspaceQuery, staleTime: 60_000 });
+  const isOn = data !== undefined && data.phase !== 'disabled';
+  return { hasWorkspace: isOn || (data !== undefined && user.role === 'admin'), isRunning: data?.phase === 'running' };
+}

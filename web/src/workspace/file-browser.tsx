@@ -1,0 +1,274 @@
+import type { WorkspaceEntry, WorkspaceListing } from '@homeport/contracts/daemon';
+import { ActionIcon, Button } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { FolderPlus, RefreshCw, Upload } from 'lucide-react';
+import { type DragEvent, useRef, useState, useSyncExternalStore } from 'react';
+import { ApiFailure } from '../api-failure.ts';
+import { droppedFiles, holdsFiles } from '../chat/use-incoming-files.ts';
+import fileClasses from '../files/files.module.css';
+import { UploadRow } from '../files/upload-rows.tsx';
+import { FormFailure } from '../forms/notice.tsx';
+import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
+import { useIsSlow } from '../frame/use-is-slow.ts';
+import { useText } from '../i18n.ts';
+import { EntryList } from './entry-list.tsx';
+import { FileView } from './file-view.tsx';
+import { NameForm } from './name-form.tsx';
+import { crumbsOf, home, joinPath, nameOf } from './paths.ts';
+import { useWorkspaceUploads } from './use-workspace-uploads.ts';
+import classes from './workspace.module.css';
+import { joinPages, placeQuery, useWorkspaceFiles } from './workspace-files.ts';
+
+/** The files of a workspace that runs: one folder at a time, or one file. */
+export function FileBrowser({ path, onPath }: { path: string; onPath: (path: string) => void }) {
+  const query = useInfiniteQuery(placeQuery(path));
+  const changes = useWorkspaceFiles();
+  const place = query.data ? joinPages(query.data.pages) : undefined;
+  return (
+    <div className={classes.browser}>
+      <Crumbs path={path} onPath={onPath} />
+      {query.isPending ? <Waiting /> : null}
+      {query.error && !place ? (
+        <Failed path={path} failure={query.error} onHome={() => onPath(home)} onRetry={() => void query.refetch()} />
+      ) : null}
+      {place?.type === 'file' ? <FileView file={place} /> : null}
+      {place?.type === 'directory' ? (
+        <Folder
+          key={path}
+          folder={place}
+          changes={changes}
+          isRefreshing={query.isRefetching}
+          onRefresh={() => void query.refetch()}
+          onPath={onPath}
+          more={
+            query.hasNextPage ? { isBusy: query.isFetchingNextPage, load: () => void query.fetchNextPage() } : undefined
+          }
+        />
+      ) : null}
+    </div>
+  );
+}
+
+function Crumbs({ path, onPath }: { path: string; onPath: (path: string) => void }) {
+  const t = useText();
+  return (
+    <nav aria-label={t('workspace.folder')} className={fileClasses.crumbs}>
+      <ol>
+        {crumbsOf(path).map((crumb) => {
+          const label = crumb.path === home ? t('workspace.top') : crumb.name;
+          return (
+            <li key={crumb.path}>
+              {crumb.path === path ? (
+                <span aria-current="page">
+                  <bdi>{label}</bdi>
+                </span>
+              ) : (
+                <button type="button" onClick={() => onPath(crumb.path)}>
+                  <bdi>{label}</bdi>
+                </button>
+              )}
+            </li>
+          );
+        })}
+      </ol>
+    </nav>
+  );
+}
+
+type FolderProps = {
+  folder: WorkspaceListing;
+  changes: ReturnType<typeof useWorkspaceFiles>;
+  isRefreshing: boolean;
+  onRefresh: () => void;
+  onPath: (path: string) => void;
+  more: { isBusy: boolean; load: () => void } | undefined;
+};
+
+function Folder({ folder, changes, isRefreshing, onRefresh, onPath, more }: FolderProps) {
+  const t = useText();
+  const [isOver, setOver] = useState(false);
+  const [isNaming, setNaming] = useState(false);
+  const [doomed, setDoomed] = useState<WorkspaceEntry>();
+  const [problem, setProblem] = useState<string>();
+  const picker = useRef<HTMLInputElement>(null);
+  const view = useRef<HTMLDivElement>(null);
+  const { queue, maximumBytes } = useWorkspaceUploads(folder.path, changes.refresh);
+  const uploads = useSyncExternalStore(queue.subscribe, queue.getView);
+  const onDrop = (event: DragEvent) => {
+    if (!holdsFiles(event.dataTransfer)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    setOver(false);
+    const { files, folders } = droppedFiles(event.dataTransfer);
+    setProblem(folders > 0 ? t('files.noFolders', { count: folders }) : undefined);
+    queue.add(files);
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: dropping has a button beside it
+    <div
+      ref={view}
+      tabIndex={-1}
+      className={fileClasses.view}
+      data-drop-zone
+      data-over={isOver || undefined}
+      onDragOver={(event) => {
+        if (!holdsFiles(event.dataTransfer)) return;
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={(event) =>
+        event.relatedTarget instanceof Node && event.currentTarget.contains(event.relatedTarget)
+          ? undefined
+          : setOver(false)
+      }
+      onDrop={onDrop}
+    >
+      <div className={classes.tools}>
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<Upload size={15} aria-hidden />}
+          onClick={() => picker.current?.click()}
+        >
+          {t('workspace.upload')}
+        </Button>
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<FolderPlus size={15} aria-hidden />}
+          onClick={() => setNaming(true)}
+        >
+          {t('workspace.newFolder')}
+        </Button>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size={30}
+          className={classes.refresh}
+          aria-label={t('workspace.refresh')}
+          title={t('workspace.refresh')}
+          data-busy={isRefreshing || undefined}
+          onClick={onRefresh}
+        >
+          <RefreshCw size={15} />
+        </ActionIcon>
+        <input
+          ref={picker}
+          type="file"
+          multiple
+          hidden
+          data-upload-picker
+          onChange={(event) => {
+            queue.add([...(event.currentTarget.files ?? [])]);
+            event.currentTarget.value = '';
+          }}
+        />
+      </div>
+      {isOver ? (
+        <p className={classes.dropHint}>
+          {t('workspace.dropHere', { folder: folder.path === home ? t('workspace.top') : nameOf(folder.path) })}
+        </p>
+      ) : null}
+      {problem ? (
+        <p role="alert" className={fileClasses.problem}>
+          {problem}
+        </p>
+      ) : null}
+      {uploads.length > 0 ? (
+        <ul className={fileClasses.uploads} aria-label={t('files.uploads')}>
+          {uploads.map((upload) => (
+            <UploadRow key={upload.key} upload={upload} queue={queue} maximumBytes={maximumBytes} />
+          ))}
+        </ul>
+      ) : null}
+      {isNaming ? (
+        <NameForm
+          label={t('workspace.newFolderName')}
+          action={t('workspace.create')}
+          name=""
+          onName={(name) => changes.makeFolder(joinPath(folder.path, name))}
+          onClose={() => setNaming(false)}
+        />
+      ) : null}
+      {folder.entries.length === 0 && uploads.length === 0 && !isNaming ? <Empty /> : null}
+      <EntryList
+        entries={folder.entries}
+        folder={folder.path}
+        onPath={onPath}
+        onMove={changes.move}
+        onDelete={setDoomed}
+      />
+      {more ? (
+        <Button size="xs" variant="default" loading={more.isBusy} onClick={more.load} className={fileClasses.more}>
+          {t('files.more')}
+        </Button>
+      ) : null}
+      {doomed ? (
+        <ConfirmDialog
+          title={t(doomed.type === 'directory' ? 'files.deleteFolderTitle' : 'files.deleteTitle', {
+            name: doomed.name,
+          })}
+          text={t(doomed.type === 'directory' ? 'workspace.deleteFolderText' : 'workspace.deleteText')}
+          confirmLabel={t(doomed.type === 'directory' ? 'files.deleteFolderConfirm' : 'files.deleteConfirm')}
+          onConfirm={() => {
+            setDoomed(undefined);
+            // What had the focus goes with its row.
+            void changes.remove(doomed.path).then((isDone) => isDone && view.current?.focus({ preventScroll: true }));
+          }}
+          onClose={() => setDoomed(undefined)}
+        />
+      ) : null}
+    </div>
+  );
+}
+
+function Empty() {
+  const t = useText();
+  return (
+    <div className={fileClasses.empty}>
+      <p className={fileClasses.emptyTitle}>{t('workspace.emptyTitle')}</p>
+      <p>{t('workspace.emptyText')}</p>
+    </div>
+  );
+}
+
+function Failed({
+  path,
+  failure,
+  onHome,
+  onRetry,
+}: {
+  path: string;
+  failure: unknown;
+  onHome: () => void;
+  onRetry: () => void;
+}) {
+  const t = useText();
+  const isGone = failure instanceof ApiFailure && failure.code === 'not_found';
+  return (
+    <div className={classes.failed}>
+      {isGone ? <p role="status">{t('workspace.gone', { path })}</p> : <FormFailure failure={failure} />}
+      <Button size="xs" variant="default" onClick={isGone ? onHome : onRetry}>
+        {t(isGone ? 'workspace.goHome' : 'app.retry')}
+      </Button>
+    </div>
+  );
+}
+
+function Waiting() {
+  const t = useText();
+  const isSlow = useIsSlow();
+  return (
+    <div aria-busy="true">
+      {isSlow ? (
+        <>
+          <span className="visually-hidden" role="status">
+            {t('app.loading')}
+          </span>
+          <div className={fileClasses.bone} />
+          <div className={fileClasses.bone} />
+        </>
+      ) : null}
+    </div>
+  );
+}

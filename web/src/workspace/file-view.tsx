@@ -1,0 +1,81 @@
+import type { WorkspaceFile } from '@homeport/contracts/daemon';
+import { Button } from '@mantine/core';
+import { Download } from 'lucide-react';
+import { useState } from 'react';
+import { extensionOf, formatSize } from '../files/file-look.ts';
+import previewClasses from '../files/file-preview.module.css';
+import fileClasses from '../files/files.module.css';
+import { i18n, useText } from '../i18n.ts';
+import { CodeBlock } from '../markdown/code-block.tsx';
+import { grammarName } from '../markdown/language-names.ts';
+import { Markdown } from '../markdown/markdown.tsx';
+import { nameOf } from './paths.ts';
+import { downloadAddress } from './workspace-files.ts';
+
+/** Pictures that are loaded to be looked at: a larger one is downloaded first. */
+const pictureBytes = 25 * 1024 * 1024;
+
+/** One file of the workspace: what it is, and its content where that can be shown. */
+export function FileView({ file }: { file: WorkspaceFile }) {
+  const t = useText();
+  const name = nameOf(file.path);
+  const at = new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'medium', timeStyle: 'short' });
+  return (
+    <article className={fileClasses.one}>
+      <p className={fileClasses.fact}>
+        {[formatSize(file.size), file.mediaType, at.format(new Date(file.modifiedAt))].join(' · ')}
+      </p>
+      <div className={fileClasses.oneActions}>
+        <Button
+          component="a"
+          href={downloadAddress(file.path)}
+          download={name}
+          size="xs"
+          variant="default"
+          leftSection={<Download size={15} aria-hidden />}
+        >
+          {t('files.download')}
+        </Button>
+      </div>
+      <Content file={file} name={name} />
+    </article>
+  );
+}
+
+function Content({ file, name }: { file: WorkspaceFile; name: string }) {
+  const t = useText();
+  const { encoding, content } = file;
+  if (/^image\/(?:png|jpeg|gif|webp|avif|bmp)$/.test(file.mediaType) && file.size <= pictureBytes) {
+    return <Picture key={file.modifiedAt} file={file} name={name} />;
+  }
+  if (encoding !== 'utf-8') return <p className={fileClasses.quiet}>{t('files.noPreview')}</p>;
+  if (content === '') return <p className={fileClasses.quiet}>{t('files.empty')}</p>;
+  const isMarkdown = /^(?:md|markdown)$/.test(extensionOf(name));
+  return (
+    <>
+      {isMarkdown ? (
+        <div className={previewClasses.document}>
+          <Markdown text={content} isGrowing={false} />
+        </div>
+      ) : (
+        <CodeBlock code={content} language={grammarName(extensionOf(name)) ?? ''} isClosed />
+      )}
+      {file.truncated ? <p className={fileClasses.quiet}>{t('files.cut')}</p> : null}
+    </>
+  );
+}
+
+function Picture({ file, name }: { file: WorkspaceFile; name: string }) {
+  const t = useText();
+  const [isBroken, setBroken] = useState(false);
+  if (isBroken) return <p className={fileClasses.quiet}>{t('files.noPreview')}</p>;
+  const isWhole = file.encoding === 'base64' && !file.truncated;
+  return (
+    <img
+      className={previewClasses.large}
+      src={isWhole ? `data:${file.mediaType};base64,${file.content}` : downloadAddress(file.path)}
+      alt={name}
+      onError={() => setBroken(true)}
+    />
+  );
+}

@@ -1,0 +1,17 @@
+import type { DynamicToolPart } from '@homeport/contracts/frames';
+import { useThreadActions } from '../chat/thread-actions.ts';
+import { ArtifactChip } from '../files/artifact-chip.tsx';
+import classes from './published-file.module.css';
+import { readPublished } from './tool-output.ts';
+
+/** The file that a model has published in the conversation; it opens beside it. */
+export function PublishedFile({ part }: { part: DynamicToolPart }) {
+  const { chatId } = useThreadActions();
+  const published = readPublished(part.output, part.input);
+  if (!published) return null;
+  return (
+    <div className={classes.published}>
+      <ArtifactChip chatId={chatId} {...published} />
+    </div>
+  );
+}

@@ -1,0 +1,81 @@
+import type { WorkspaceStatus } from '@homeport/contracts/workspace';
+import { Button } from '@mantine/core';
+import { Square } from 'lucide-react';
+import { useState } from 'react';
+import { formatSize } from '../files/file-look.ts';
+import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
+import { i18n, useText } from '../i18n.ts';
+import type { WorkspaceControl } from './use-workspace.ts';
+import classes from './workspace.module.css';
+
+/** The phase in a word, what the workspace uses, when it stops by itself, and the way to stop it now. */
+export function StatusBar({ workspace, status }: { workspace: WorkspaceControl; status: WorkspaceStatus }) {
+  const t = useText();
+  const [isAsking, setAsking] = useState(false);
+  const { isStarting, isStopping } = workspace;
+  const phase = isStarting ? 'starting' : status.phase;
+  const isOn = phase === 'running' || phase === 'starting';
+  return (
+    <div className={classes.bar}>
+      <span className={classes.phase} data-phase={phase} role="status">
+        <span className={classes.dot} aria-hidden />
+        {t(isStopping ? 'workspace.stopping' : `workspace.${phase}`)}
+      </span>
+      {phase === 'running' && status.usage ? <Use usage={status.usage} /> : null}
+      {phase === 'running' && status.idleStopAt ? <Idle at={status.idleStopAt} /> : null}
+      {isOn ? (
+        <Button
+          size="xs"
+          variant="default"
+          className={classes.stop}
+          leftSection={<Square size={12} aria-hidden />}
+          disabled={isStopping}
+          onClick={() => setAsking(true)}
+        >
+          {t('workspace.stop')}
+        </Button>
+      ) : null}
+      {isAsking ? (
+        <ConfirmDialog
+          title={t('workspace.stopTitle')}
+          text={t('workspace.stopText')}
+          confirmLabel={t('workspace.stopConfirm')}
+          onConfirm={() => {
+            setAsking(false);
+            workspace.stop();
+          }}
+          onClose={() => setAsking(false)}
+        />
+      ) : null}
+    </div>
+  );
+}
+
+function Use({ usage }: { usage: NonNullable<WorkspaceStatus['usage']> }) {
+  const t = useText();
+  const { memoryBytes, memoryLimitBytes, processes, homeBytes } = usage;
+  const used = formatSize(memoryBytes);
+  const memory =
+    memoryLimitBytes === null ? used : t('workspace.memoryOf', { used, limit: formatSize(memoryLimitBytes) });
+  const facts = [
+    [t('workspace.memory'), memory],
+    [t('workspace.processes'), new Intl.NumberFormat(i18n.locale).format(processes)],
+    [t('workspace.home'), formatSize(homeBytes)],
+  ] as const;
+  return (
+    <dl className={classes.use} aria-label={t('workspace.use')}>
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Idle({ at }: { at: string }) {
+  const t = useText();
+  const minutes = Math.max(0, Math.floor((Date.parse(at) - Date.now()) / 60_000));
+  return <span className={classes.idle}>{t('workspace.idle', { minutes })}</span>;
+}

@@ -1,0 +1,159 @@
+import './workspace-texts.ts';
+import type { DynamicToolPart } from '@homeport/contracts/frames';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { useText } from '../i18n.ts';
+import { CodeBlock } from '../markdown/code-block.tsx';
+import { grammarName } from '../markdown/language-names.ts';
+import classes from './tool-details.module.css';
+import { type CommandEnd, readCommandOutput, readEdits, textOf } from './tool-output.ts';
+
+/** Characters of a tool's text that are put on the page. */
+const shownCharacters = 20_000;
+
+/** What a call of one of the workspace's own tools asks for and gives, each in its own form. */
+export function ToolDetails({ part, isRunning }: { part: DynamicToolPart; isRunning: boolean }) {
+  const t = useText();
+  const { toolName, input, output, errorText } = part;
+  return (
+    <div className={classes.details}>
+      {toolName === 'bash' ? <Command input={input} /> : null}
+      {toolName === 'edit_file' ? <Edits input={input} /> : null}
+      {toolName === 'write_file' ? <Written input={input} /> : null}
+      {output === undefined ? null : toolName === 'bash' ? (
+        <Output output={output} isRunning={isRunning} />
+      ) : (
+        <Block label={t('workspace.toolOutput')} text={asText(output)} isGrowing={false} />
+      )}
+      {errorText === undefined ? null : <Block label={t('tool.error')} text={errorText} isGrowing={false} />}
+    </div>
+  );
+}
+
+function Command({ input }: { input: unknown }) {
+  const t = useText();
+  const command = textOf(input, 'command');
+  if (command === undefined) return <Block label={t('tool.input')} text={asText(input)} isGrowing={false} />;
+  return (
+    <Labelled label={t('workspace.toolCommand')}>
+      <CodeBlock code={command.slice(0, shownCharacters)} language="bash" isClosed />
+    </Labelled>
+  );
+}
+
+function Output({ output, isRunning }: { output: unknown; isRunning: boolean }) {
+  const t = useText();
+  const all = asText(output);
+  if (isRunning) return <Block label={t('workspace.toolOutput')} text={all} isGrowing />;
+  const { text, end, seconds } = readCommandOutput(all);
+  return (
+    <>
+      <Block
+        label={t('workspace.toolOutput')}
+        text={text === '' ? t('workspace.toolNoOutput') : text}
+        isGrowing={false}
+      />
+      {end ? (
+        <p className={classes.end} data-failed={end.kind !== 'exit' || end.code !== 0 || undefined}>
+          {endText(end, t)}
+          {seconds === undefined ? null : <span>{` · ${seconds} s`}</span>}
+        </p>
+      ) : null}
+    </>
+  );
+}
+
+function endText(end: CommandEnd, t: ReturnType<typeof useText>): string {
+  if (end.kind === 'exit') return t('workspace.toolExit', { code: end.code });
+  if (end.kind === 'signal') return t('workspace.toolKilled', { signal: end.signal });
+  return end.kind === 'timeout' ? t('workspace.toolTimedOut') : end.text;
+}
+
+function Written({ input }: { input: unknown }) {
+  const t = useText();
+  const content = textOf(input, 'content');
+  if (content === undefined) return null;
+  const extension = /\.([^./]+)$/.exec(textOf(input, 'path') ?? '')?.[1] ?? '';
+  const language = grammarName(extension.toLowerCase()) ?? '';
+  return (
+    <Labelled label={t('workspace.toolWritten')}>
+      <CodeBlock code={content.slice(0, shownCharacters)} language={language} isClosed />
+      <Cut length={content.length} />
+    </Labelled>
+  );
+}
+
+function Edits({ input }: { input: unknown }) {
+  const t = useText();
+  const edits = readEdits(input);
+  if (edits.length === 0) return null;
+  return (
+    <Labelled label={t('workspace.toolChange')}>
+      {edits.map(({ oldText, newText }, index) => (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+        <pre key={index} className={classes.diff} tabIndex={0} dir="auto">
+          <Lines kind="del" text={oldText} label={t('workspace.toolRemoved')} />
+          <Lines kind="ins" text={newText} label={t('workspace.toolAdded')} />
+        </pre>
+      ))}
+    </Labelled>
+  );
+}
+
+function Lines({ kind: Kind, text, label }: { kind: 'del' | 'ins'; text: string; label: string }) {
+  if (text === '') return null;
+  return (
+    <Kind className={classes[Kind]}>
+      <span className="visually-hidden">{label}</span>
+      {text.slice(0, shownCharacters).replace(/\n$/, '')}
+    </Kind>
+  );
+}
+
+/** Plain text in a box that scrolls; one that grows follows its end until somebody scrolls up. */
+function Block({ label, text, isGrowing }: { label: string; text: string; isGrowing: boolean }) {
+  const box = useRef<HTMLPreElement>(null);
+  const follows = useRef(true);
+  useEffect(() => {
+    const element = box.current;
+    if (isGrowing && follows.current && element && text !== '') element.scrollTop = element.scrollHeight;
+  }, [text, isGrowing]);
+  const shown = isGrowing ? text.slice(-shownCharacters) : text.slice(0, shownCharacters);
+  return (
+    <Labelled label={label}>
+      <pre
+        ref={box}
+        className={classes.block}
+        data-growing={isGrowing || undefined}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+        tabIndex={0}
+        dir="auto"
+        onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
+          follows.current = scrollHeight - scrollTop - clientHeight < 24;
+        }}
+      >
+        {shown}
+      </pre>
+      {isGrowing ? null : <Cut length={text.length} />}
+    </Labelled>
+  );
+}
+
+function Cut({ length }: { length: number }) {
+  const t = useText();
+  return length > shownCharacters ? (
+    <div className={classes.label}>{t('workspace.toolCut', { count: shownCharacters })}</div>
+  ) : null;
+}
+
+function Labelled({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <div className={classes.part}>
+      <div className={classes.label}>{label}</div>
+      {children}
+    </div>
+  );
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '');
+}

@@ -1,0 +1,69 @@
+/** What can be read from the calls of the workspace's own tools. */
+
+export type CommandEnd =
+  | { kind: 'exit'; code: number }
+  | { kind: 'timeout' }
+  | { kind: 'signal'; signal: string }
+  | { kind: 'other'; text: string };
+export type CommandOutput = { text: string; end: CommandEnd | undefined; seconds: string | undefined };
+
+/** Takes the last line, `[exit code 0, 1.2 s]`, from the output of a command that has ended. */
+export function readCommandOutput(output: string): CommandOutput {
+  const match = /(?:^|\n)\[([^\n\]]+)\]\s*$/.exec(output);
+  if (!match) return { text: output, end: undefined, seconds: undefined };
+  const words = match[1] ?? '';
+  return {
+    text: output.slice(0, match.index),
+    end: readEnd(words),
+    seconds: /(\d+(?:\.\d+)?) s\b/.exec(words)?.[1],
+  };
+}
+
+function readEnd(words: string): CommandEnd {
+  const code = /^exit code (\d+)/.exec(words)?.[1];
+  if (code !== undefined) return { kind: 'exit', code: Number(code) };
+  if (/^timed out/.test(words)) return { kind: 'timeout' };
+  const signal = /^ended by (SIG\w+)/.exec(words)?.[1];
+  return signal === undefined ? { kind: 'other', text: words } : { kind: 'signal', signal };
+}
+
+export type Published = { id: string; filename: string; mediaType: string };
+
+/** The artifact that `publish_artifact` made; undefined while there is none. */
+export function readPublished(output: unknown, input: unknown): Published | undefined {
+  const artifact = isRecord(output) && isRecord(output.artifact) ? output.artifact : output;
+  if (isRecord(artifact) && typeof artifact.id === 'string') {
+    const path = textOf(artifact, 'filename') ?? textOf(artifact, 'path') ?? '';
+    return { id: artifact.id, filename: baseName(path), mediaType: textOf(artifact, 'mediaType') ?? '' };
+  }
+  const text = typeof output === 'string' ? output : JSON.stringify(output ?? '');
+  const link = /\[([^\]\n]{1,512})\]\(artifact:\/\/([0-9a-f-]{36})\)/.exec(text);
+  const id = link?.[2] ?? /artifact:\/\/([0-9a-f-]{36})/.exec(text)?.[1];
+  if (id === undefined) return undefined;
+  return { id, filename: link?.[1] ?? baseName(textOf(input, 'path') ?? ''), mediaType: '' };
+}
+
+export type Edit = { oldText: string; newText: string };
+
+/** The replacements that a call of `edit_file` asks for, as far as they have come. */
+export function readEdits(input: unknown): Edit[] {
+  if (!isRecord(input)) return [];
+  const edits: unknown[] = Array.isArray(input.edits) ? input.edits : [input];
+  return edits.flatMap((edit) => {
+    const [oldText, newText] = [textOf(edit, 'oldText'), textOf(edit, 'newText')];
+    return oldText === undefined && newText === undefined ? [] : [{ oldText: oldText ?? '', newText: newText ?? '' }];
+  });
+}
+
+export function textOf(value: unknown, name: string): string | undefined {
+  const text = isRecord(value) ? value[name] : undefined;
+  return typeof text === 'string' ? text : undefined;
+}
+
+function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

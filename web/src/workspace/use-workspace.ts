@@ -1,0 +1,69 @@
+import type { WorkspaceStatus } from '@homeport/contracts/workspace';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
+import { call, startWorkspace } from '../api.ts';
+import { failureText } from '../failure-text.ts';
+import { showFailure } from '../frame/toasts.tsx';
+import { useText } from '../i18n.ts';
+import { workspaceQuery } from '../queries.ts';
+
+/** Milliseconds between two questions for its state. */
+const ask = { starting: 1_000, else: 10_000 };
+
+export type WorkspaceControl = {
+  status: WorkspaceStatus | undefined;
+  /** Why the state is not known. */
+  error: unknown;
+  /** Why the last start failed. */
+  startFailure: unknown;
+  isStarting: boolean;
+  isStopping: boolean;
+  start: () => void;
+  stop: () => void;
+  /** Something says that the state has changed. */
+  refresh: () => Promise<WorkspaceStatus | undefined>;
+};
+
+/** The state of the own workspace while somebody looks at it, and what starts and stops it. Looking at it starts it, once. */
+export function useWorkspace(): WorkspaceControl {
+  const t = useText();
+  const queries = useQueryClient();
+  const keep = (status: WorkspaceStatus) => queries.setQueryData(workspaceQuery.queryKey, status);
+  const settled = () => queries.invalidateQueries({ queryKey: workspaceQuery.queryKey });
+  const starting = useMutation({ mutationFn: startWorkspace, onSuccess: keep, onError: settled });
+  const stopping = useMutation({
+    mutationFn: () => call('DELETE /api/workspace/status', {}),
+    onSuccess: keep,
+    onError: (error) => {
+      showFailure(t('workspace.stopFailed'), failureText(error, t));
+      void settled();
+    },
+  });
+  const query = useQuery({
+    ...workspaceQuery,
+    staleTime: 0,
+    refetchInterval: ({ state }) => (starting.isPending || state.data?.phase === 'starting' ? ask.starting : ask.else),
+  });
+  const status = query.data;
+  const begin = starting.mutate;
+  const hasBegun = useRef(false);
+  useEffect(() => {
+    if (status === undefined || hasBegun.current) return;
+    hasBegun.current = true;
+    if (status.phase === 'stopped') begin();
+  }, [status, begin]);
+  const isReady = status?.ready === true;
+  return {
+    status,
+    error: query.error,
+    startFailure: isReady ? undefined : (starting.error ?? undefined),
+    isStarting: !isReady && (starting.isPending || status?.phase === 'starting'),
+    isStopping: stopping.isPending,
+    start: () => begin(),
+    stop: () => {
+      starting.reset();
+      stopping.mutate();
+    },
+    refresh: async () => (await query.refetch()).data,
+  };
+}

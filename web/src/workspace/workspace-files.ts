@@ -1,0 +1,84 @@
+import type { WorkspaceEntry, WorkspaceFile, WorkspaceListing } from '@homeport/contracts/daemon';
+import { infiniteQueryOptions, useQueryClient } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { call, fileAddress } from '../api.ts';
+import { ApiFailure } from '../api-failure.ts';
+import { failureText } from '../failure-text.ts';
+import { showFailure, showToast } from '../frame/toasts.tsx';
+import { useText } from '../i18n.ts';
+import { nameOf } from './paths.ts';
+
+const filesKey = ['workspace-files'];
+
+/** A folder with its entries, or a file with its beginning. */
+export function placeQuery(path: string) {
+  return infiniteQueryOptions({
+    queryKey: [...filesKey, path],
+    queryFn: ({ pageParam, signal }) =>
+      call('GET /api/workspace/files', {
+        query: { path, limit: '500', ...(pageParam === '' ? {} : { cursor: pageParam }) },
+        signal,
+      }),
+    initialPageParam: '',
+    getNextPageParam: (page) => (page.type === 'directory' ? page.nextCursor : null),
+    // What runs in the workspace changes its files at any time.
+    staleTime: 0,
+    refetchInterval: 15_000,
+  });
+}
+
+/** The pages of a place as one. */
+export function joinPages(pages: readonly (WorkspaceListing | WorkspaceFile)[]): WorkspaceListing | WorkspaceFile {
+  const [first] = pages;
+  if (first === undefined) throw new ApiFailure('unreadable', '');
+  if (first.type === 'file') return first;
+  const entries = pages.flatMap((page) => (page.type === 'directory' ? page.entries : []));
+  return { ...first, entries: entries.sort(byKindAndName) };
+}
+
+const collator = new Intl.Collator(undefined, { numeric: true });
+function byKindAndName(a: WorkspaceEntry, b: WorkspaceEntry): number {
+  const [aIsFolder, bIsFolder] = [a.type === 'directory', b.type === 'directory'];
+  return aIsFolder === bIsFolder ? collator.compare(a.name, b.name) : aIsFolder ? -1 : 1;
+}
+
+export function downloadAddress(path: string): string {
+  return fileAddress('GET /api/workspace/download', { path });
+}
+
+/** Changes to the files of the workspace. Those with a place for their failure throw it. */
+export function useWorkspaceFiles() {
+  const t = useText();
+  const queries = useQueryClient();
+  return useMemo(() => {
+    const refresh = () => queries.invalidateQueries({ queryKey: filesKey });
+    const move = async (from: string, to: string, isUndo = false): Promise<void> => {
+      await call('PATCH /api/workspace/files', { body: { from, to } });
+      void refresh();
+      if (isUndo) return;
+      const undo = () =>
+        move(to, from, true).catch((error: unknown) => showFailure(t('files.changeFailed'), failureText(error, t)));
+      showToast(t('files.moved', { name: nameOf(from), path: to }), { label: t('nav.undo'), run: () => void undo() });
+    };
+    return {
+      refresh,
+      move,
+      makeFolder: async (path: string) => {
+        await call('POST /api/workspace/folders', { body: { path } });
+        await refresh();
+      },
+      remove: async (path: string): Promise<boolean> => {
+        try {
+          await call('DELETE /api/workspace/files', { query: { path } });
+          showToast(t('workspace.deleted', { name: nameOf(path) }));
+          return true;
+        } catch (error) {
+          showFailure(t('files.changeFailed'), failureText(error, t));
+          return false;
+        } finally {
+          void refresh();
+        }
+      },
+    };
+  }, [queries, t]);
+}

@@ -1,0 +1,27 @@
+import './workspace-texts.ts';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useTitle } from '../frame/branding.ts';
+import { useText } from '../i18n.ts';
+import { home, searchOf } from './paths.ts';
+import classes from './workspace.module.css';
+import { WorkspaceView } from './workspace-view.tsx';
+
+/** `/workspace`: the own workspace. */
+export function WorkspacePage() {
+  const t = useText();
+  const navigate = useNavigate();
+  const { tab = 'files', path = home } = useSearch({ from: '/signed-in/workspace' });
+  useTitle(t('workspace.title'));
+  return (
+    <main id="content" tabIndex={-1} className={classes.page}>
+      <h1 className={classes.pageTitle}>{t('workspace.title')}</h1>
+      <WorkspaceView
+        tab={tab}
+        path={path}
+        onPlace={(place) => {
+          void navigate({ to: '/workspace', search: searchOf({ tab, path, ...place }), resetScroll: false });
+        }}
+      />
+    </main>
+  );
+}

@@ -1,0 +1,82 @@
+import './workspace-texts.ts';
+import '../files/files-texts.ts';
+import '../page-texts.ts';
+import { FolderOpen, SquareTerminal } from 'lucide-react';
+import { type KeyboardEvent, useId } from 'react';
+import { FormFailure } from '../forms/notice.tsx';
+import { lazyPart } from '../frame/lazy-part.tsx';
+import { useText } from '../i18n.ts';
+import { FileBrowser } from './file-browser.tsx';
+import { NotReady } from './not-ready.tsx';
+import { StatusBar } from './status-bar.tsx';
+import { useWorkspace } from './use-workspace.ts';
+import classes from './workspace.module.css';
+
+const TerminalView = lazyPart(async () => (await import('./terminal-view.tsx')).TerminalView);
+
+export type WorkspaceTab = 'files' | 'terminal';
+const tabs = [
+  { id: 'files', text: 'workspace.files', Icon: FolderOpen },
+  { id: 'terminal', text: 'workspace.terminal', Icon: SquareTerminal },
+] as const;
+
+export type WorkspacePlace = { tab: WorkspaceTab; path: string };
+
+/** The own workspace: its state, and its files or terminal. Where one is in it is the caller's to keep. */
+export function WorkspaceView({
+  tab,
+  path,
+  onPlace,
+}: WorkspacePlace & { onPlace: (place: Partial<WorkspacePlace>) => void }) {
+  const t = useText();
+  const id = useId();
+  const workspace = useWorkspace();
+  const { status, error } = workspace;
+  if (status === undefined) {
+    return error ? <FormFailure failure={error} /> : <div className={classes.place} aria-busy="true" />;
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return;
+    event.preventDefault();
+    const next = tab === 'files' ? 'terminal' : 'files';
+    onPlace({ tab: next });
+    document.getElementById(`${id}-${next}`)?.focus();
+  };
+  if (status.phase === 'disabled') return <NotReady workspace={workspace} status={status} />;
+  return (
+    <>
+      <StatusBar workspace={workspace} status={status} />
+      {status.ready && !workspace.isStopping ? (
+        <>
+          <div className={classes.tabs} role="tablist" aria-label={t('workspace.views')} onKeyDown={onKeyDown}>
+            {tabs.map(({ id: each, text, Icon }) => (
+              <button
+                key={each}
+                type="button"
+                role="tab"
+                id={`${id}-${each}`}
+                className={classes.tab}
+                aria-selected={tab === each}
+                aria-controls={`${id}-panel`}
+                tabIndex={tab === each ? 0 : -1}
+                onClick={() => onPlace({ tab: each })}
+              >
+                <Icon size={15} aria-hidden />
+                {t(text)}
+              </button>
+            ))}
+          </div>
+          <div id={`${id}-panel`} role="tabpanel" aria-labelledby={`${id}-${tab}`} className={classes.tabPanel}>
+            {tab === 'files' ? (
+              <FileBrowser path={path} onPath={(next) => onPlace({ path: next })} />
+            ) : (
+              <TerminalView refresh={workspace.refresh} />
+            )}
+          </div>
+        </>
+      ) : (
+        <NotReady workspace={workspace} status={status} />
+      )}
+    </>
+  );
+}
