@@ -9,6 +9,7 @@ import { check } from './check.mjs';
 import { run } from './run.mjs';
 import { listFiles } from './source-text.mjs';
 import { findSystemPostgres, startSystemPostgres } from './system-postgres.mjs';
+import { EngineFailure, whyNoEngine, withEngine } from './test-docker.mjs';
 
 const root = dirname(import.meta.dirname);
 const total = { passed: 0, failed: 0, skipped: 0 };
@@ -18,8 +19,8 @@ const files = listFiles(root);
 const unitTests = files.filter((file) =>
   /^(contracts|workspace|web|server\/src|scripts)\/.*\.test\.(ts|mjs)$/.test(file),
 );
-// Those in containers need an engine: scripts/test-docker.mjs runs them.
 const serverTests = files.filter((file) => /^server\/test\/(?!docker\/).*\.test\.ts$/.test(file));
+const containerTests = files.filter((file) => /^server\/test\/docker\/.*\.test\.ts$/.test(file));
 const acceptanceTests = files.filter((file) => /^acceptance\/.*\.test\.ts$/.test(file));
 // A smaller part for the second PostgreSQL: the files that lean on SQL most.
 const leansOnSql = /\/(accounts-se|catalogue-(default|http|tiers)|chat-|conversations-|migrate|pool)/;
@@ -30,6 +31,7 @@ async function main() {
   const system = findSystemPostgres();
   if (system !== undefined) await part(`server tests on PostgreSQL ${system.version}`, () => onSystem(system));
   if (!(await part('build', buildProduct))) return;
+  await part('containers', inContainers);
   if (acceptanceTests.length > 0) await part('acceptance', () => nodeTest(acceptanceTests, { concurrency: 2 }));
   if (existsSync(join(root, 'acceptance/playwright.config.ts'))) await part('browser', playwright);
 }
@@ -87,12 +89,30 @@ async function onSystem(system) {
   }
 }
 
-async function nodeTest(chosen, { concurrency, databaseUrl }) {
+/** Needs an engine: where none can be started it says why. */
+async function inContainers() {
+  const why = whyNoEngine();
+  if (why !== undefined) return skipContainers(why);
+  try {
+    return await withEngine((env) => nodeTest(containerTests, { concurrency: 1, env }));
+  } catch (error) {
+    if (!(error instanceof EngineFailure)) throw error;
+    return skipContainers(`no engine can be started here:\n${error.message}`);
+  }
+}
+
+function skipContainers(why) {
+  console.log(`  skipped: ${why}`);
+  total.skipped += containerTests.length;
+  return true;
+}
+
+async function nodeTest(chosen, { concurrency, databaseUrl, env: own = {} }) {
   if (chosen.length === 0) return true;
   const countsFile = join(scratch, `counts-${Math.random()}.json`);
   const reporter = join(root, 'scripts/test-reporter.mjs');
   const args = ['--test', `--test-concurrency=${concurrency}`, `--test-reporter=${reporter}`, ...chosen];
-  const env = testEnvironment({ HOMEPORT_TEST_COUNTS: countsFile, TEST_DATABASE_URL: databaseUrl ?? '' });
+  const env = testEnvironment({ HOMEPORT_TEST_COUNTS: countsFile, TEST_DATABASE_URL: databaseUrl ?? '', ...own });
   const { code } = await run(process.execPath, args, { cwd: root, env });
   return addCounts(readCounts(countsFile), code);
 }

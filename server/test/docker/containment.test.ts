@@ -81,7 +81,7 @@ test('it sees its own processes only, and nothing of the engine or of us', async
   assert.ok(processes.length >= 3 && processes.length < 12, stdout);
   assert.ok(
     processes.every((line) =>
-      /^(\/sbin\/docker-init|\/usr\/local\/bin\/node|\/usr\/bin\/perl|\/bin\/bash|tr) /.test(line),
+      /^(\/sbin\/docker-init|\/usr\/(local\/)?bin\/node|\/usr\/bin\/perl|\/bin\/bash|tr) /.test(line),
     ),
     stdout,
   );

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ContainerInspectInfo } from 'dockerode';
+import { daemonRequest } from '../../../egress/daemon-request.ts';
 import {
   type OpenRuntime,
   RuntimeFailure,
@@ -18,6 +19,8 @@ import { enginePathOf, probeEngine } from './probe.ts';
 
 const socketPollMs = 10;
 const containerPollMs = 250;
+/** A daemon that listens and says nothing for so long is none. */
+const answerMs = 20_000;
 
 /** Workspaces in containers of a Docker engine (docs/decisions/0022-docker-workspaces.md). */
 export const openDockerRuntime: OpenRuntime = async (host) => {
@@ -168,7 +171,8 @@ class DockerRuntime implements WorkspaceRuntime {
   /** The socket appears when the daemon listens; the container is looked at now and then, lest it ended before. */
   async #untilReady(id: string, generation: number, signal: AbortSignal): Promise<void> {
     for (let waitedMs = 0; ; waitedMs += socketPollMs) {
-      if ((await this.#hold(id, generation)) !== undefined) return;
+      const socket = await this.#hold(id, generation);
+      if (socket !== undefined && (await isAnswered(socket))) return;
       await delay(socketPollMs, undefined, { signal });
       if (waitedMs % containerPollMs !== 0) continue;
       const found = await this.#inspect(id);
@@ -216,6 +220,18 @@ class DockerRuntime implements WorkspaceRuntime {
       .then((bytes) => lastWords(withoutFraming(bytes as unknown as Buffer)))
       .catch(() => '');
     return words === '' ? this.#endOf(found) : `${this.#endOf(found)}: ${words}`;
+  }
+}
+
+/** A socket has its name a moment before it listens. */
+async function isAnswered({ socketPath }: DaemonSocket): Promise<boolean> {
+  try {
+    const { body } = await daemonRequest({ socketPath }, '/v1/health', { headersTimeoutMs: answerMs });
+    body.resume();
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return false;
+    throw error;
   }
 }
 
