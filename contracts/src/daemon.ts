@@ -19,7 +19,8 @@ import { z } from 'zod';
  *   POST   /v1/files/search     {path?, pattern, glob?, limit?}  -> {matches: [{path, line, text}], truncated}
  *   POST   /v1/exec             execRequest -> NDJSON of execEvent; ends after `exit`, or after `start` in the background
  *   GET    /v1/processes                                 {processes: [processState]}
- *   GET    /v1/processes/:id/output?after=N              NDJSON of execEvent from byte N of its log, then live until it ends
+ *   GET    /v1/processes/:id/output?after=N&follow=      NDJSON of execEvent from byte N of its log, then live until it ends;
+ *                                                        follow=false: what there is
  *   POST   /v1/processes/:id/signal  {signal}            -> {process}
  *   GET    /v1/terminal?id&columns&rows                  WebSocket, see terminalMessage
  *   DELETE /v1/terminal?id                               -> {ok: true}
@@ -170,6 +171,7 @@ export type TerminalMessage =
  *   HOMEPORT_EGRESS          the control plane's proxy, `unix:<path>` | `tcp:<host>:<port>`; unset: no way out. The daemon
  *                            listens at 127.0.0.1:3128 for it and adds `proxy-authorization: Bearer <workspace token>`
  *
- * Commands get HOME, PATH, LANG, TERM, USER, SHELL, TMPDIR, HOMEPORT_URL, HOMEPORT_TOKEN_FILE and, with egress, the usual *_PROXY.
+ * Commands get HOME, PATH, LANG, TERM, USER, SHELL, TMPDIR, HOMEPORT_URL, HOMEPORT_TOKEN_FILE, HOMEPORT_PROCESS (their id) and, with
+ * egress, the usual *_PROXY.
  */
 export const egressBridgePort = 3128;

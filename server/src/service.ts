@@ -8,6 +8,7 @@ import { startSweeper } from './artifacts/sweeper.ts';
 import { createMcpToolFinder } from './chat/mcp-tools.ts';
 import { type ChatTimings, RunningResponses } from './chat/running-responses.ts';
 import type { FindTools } from './chat/turn-request.ts';
+import { createWorkspaceToolFinder, joinTools } from './chat/workspace-tools.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/pool.ts';
@@ -79,10 +80,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const artifactStore = openBlobStore(config);
   const base = { config, db, secrets, egress, artifactStore, clock, log, metrics };
   const mcp = new McpConnections(base);
-  const responses = new RunningResponses(
-    { ...base, findTools: options.findTools ?? createMcpToolFinder({ db, mcp, clock }) },
-    options.timings,
-  );
   const host: RuntimeHost = {
     ...{ config, log, egress },
     async findUserId(token) {
@@ -92,6 +89,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     serve: (request, response) => listener(request, response),
   };
   const workspaces = await openWorkspaces(base, options, host);
+  const findTools =
+    options.findTools ??
+    joinTools(createWorkspaceToolFinder({ ...base, workspaces }), createMcpToolFinder({ db, mcp, clock }));
+  const responses = new RunningResponses({ ...base, findTools }, options.timings);
   const deps: Deps = {
     ...base,
     auth: createAuth(base),

@@ -163,6 +163,8 @@ test('in the background: answers at once, output from any byte on and live, sign
     ['start'],
   );
   await until(async () => /"outputBytes":11/.test((await daemon.call('/v1/processes')).text));
+  const soFar = linesOf((await daemon.call('/v1/processes/background/output?after=2&follow=false')).text);
+  assert.deepEqual([textOf(soFar), soFar.at(-1)?.type], ['23456789\n', 'stdout']);
   const following = daemon.call('/v1/processes/background/output?after=4');
   const signal = await daemon.call('/v1/processes/background/signal', { json: { signal: 'SIGUSR1' } });
   assert.equal(JSON.parse(signal.text).process.id, 'background');

@@ -55,6 +55,8 @@ export class ResponseRun {
   readonly #deps: RunDeps;
   readonly #context: TurnContext;
   readonly #abort = new AbortController();
+  /** Aborted when nothing more is made, for whatever reason: what tools hold is let go. */
+  readonly #made = new AbortController();
   readonly #startedAt = performance.now();
   #begin: (failure: ApiError | undefined) => void = () => undefined;
   #cut: Cut | undefined;
@@ -124,6 +126,7 @@ export class ResponseRun {
 
   async #run(): Promise<boolean> {
     const ending = await this.#make().catch((error): Ending => this.#failed(error));
+    this.#made.abort();
     return this.#finish(ending).catch((error) => {
       this.#deps.log.error({ cause: error, responseId: this.response.id }, 'ending a response failed');
       this.log.cut();
@@ -138,7 +141,7 @@ export class ResponseRun {
       this.#deps,
       { response: this.response, context: this.#context },
       basis,
-      this.#abort.signal,
+      AbortSignal.any([this.#abort.signal, this.#made.signal]),
       (notice) => this.#notify(notice),
     );
     this.#modelId = turn.modelId;
@@ -174,7 +177,8 @@ export class ResponseRun {
     const waiting = parts.filter(isWaitingCall);
     if (waiting.length === 0) return parts;
     const turn = { response: this.response, context: this.#context };
-    const tools = await this.#deps.findTools(turn, this.#abort.signal, (notice) => this.#notify(notice));
+    const making = AbortSignal.any([this.#abort.signal, this.#made.signal]);
+    const tools = await this.#deps.findTools(turn, making, (notice) => this.#notify(notice));
     const options = { emit: (frame: Frame) => this.#emit(frame), approvals: this.#approvals };
     await finishWaitingCalls(options, waiting, tools, this.#abort.signal);
     await this.#checkpoint();

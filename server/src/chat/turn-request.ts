@@ -23,7 +23,10 @@ type TurnDeps = Pick<Deps, 'artifactStore' | 'config' | 'db' | 'secrets' | 'egre
 /** A word to the person within the answer. */
 export type Notice = { code: string; message: string };
 
-/** Finds the tools of a response; `notify` tells the person what is left out, then or while the tools are used. */
+/**
+ * Finds the tools of a response; `notify` tells the person what is left out, then or while the tools are used. The signal aborts when
+ * the response is cut or has been made: tools let go then what they hold.
+ */
 export type FindTools = (
   turn: { response: ResponseRow; context: TurnContext },
   signal: AbortSignal,

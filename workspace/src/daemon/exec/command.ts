@@ -93,8 +93,8 @@ export class Command {
     if (this.isRunning) this.#signal(name);
   }
 
-  /** Sends everything from byte `from` on, then what comes, until the command has ended or the reader is gone. */
-  async follow(reader: Reader, from: number): Promise<void> {
+  /** Sends everything from byte `from` on; then, where it is to stay, what comes until the command has ended. */
+  async follow(reader: Reader, from: number, stays = true): Promise<void> {
     let next = from;
     let decoder = new StringDecoder('utf8');
     while (reader.isOpen && next < this.#log.totalBytes) {
@@ -108,7 +108,8 @@ export class Command {
     // Nothing was awaited since the log's end was reached: not a byte is lost in between. What a character begun there becomes is
     // sent to those who follow.
     if (this.#exit !== undefined) reader.send(textEvents('stdout', decoder.end()));
-    this.attach(reader);
+    if (stays || this.#exit !== undefined) this.attach(reader);
+    else reader.end();
   }
 
   /** Sends what comes from now on. */

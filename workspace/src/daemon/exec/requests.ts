@@ -35,7 +35,7 @@ export function createExec(daemon: Daemon) {
       const command = commands.get(id);
       const reader = new Reader(exchange, () => command.detach(reader));
       reader.send([command.started]);
-      await command.follow(reader, Number(from));
+      await command.follow(reader, Number(from), exchange.query.get('follow') !== 'false');
     },
 
     async postSignal(exchange: Exchange, id: string): Promise<void> {

@@ -1,0 +1,101 @@
+/** Output of a command as a model gets to see it, and as it is shown while it runs. */
+
+const partBytes = 16 * 1024;
+const shownBytes = 4 * 1024;
+const lineMax = 2_000;
+// Colours and cursor movements of programs that take a pipe for a terminal.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: ESC begins them.
+const escapes = /\u001b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\))/g;
+
+/** The first and last 16 KiB of a text that comes in pieces, whatever its length. */
+export class CommandOutput {
+  #head = '';
+  #headBytes = 0;
+  #tail = '';
+  #bytes = 0;
+
+  add(text: string): void {
+    const bytes = Buffer.byteLength(text);
+    this.#bytes += bytes;
+    const room = partBytes - this.#headBytes;
+    const forHead = this.#tail === '' ? firstBytes(text, room) : '';
+    this.#head += forHead;
+    this.#headBytes += Buffer.byteLength(forHead);
+    this.#tail += text.slice(forHead.length);
+    if (this.#tail.length > 4 * partBytes) this.#tail = lastBytes(this.#tail, partBytes);
+  }
+
+  /** For the model: long lines cut, and what is left out told, with the log's place. */
+  read(logPath: string): string {
+    const tail = lastBytes(this.#tail, partBytes);
+    const omitted = this.#bytes - this.#headBytes - Buffer.byteLength(tail);
+    if (omitted === 0) return legible(this.#head + tail);
+    const note = `[omitted ${omitted} bytes; full log in ${logPath}]`;
+    return `${legible(this.#head)}\n${note}\n${legible(tail)}`;
+  }
+
+  /** The last 4 KiB, from the beginning of a line where there is one. */
+  tail(): string {
+    const text = lastBytes(this.#tail === '' ? this.#head : this.#head.slice(-shownBytes) + this.#tail, shownBytes);
+    if (Buffer.byteLength(text) < this.#bytes) return text.slice(text.indexOf('\n') + 1).replace(escapes, '');
+    return text.replace(escapes, '');
+  }
+}
+
+/** Without escape sequences, and no line longer than 2,000 characters. */
+export function legible(text: string): string {
+  return text.replace(escapes, '').split('\n').map(cutLine).join('\n');
+}
+
+export function cutLine(line: string): string {
+  if (line.length <= lineMax) return line;
+  return `${line.slice(0, lineMax).toWellFormed()} [line cut: ${line.length - lineMax} more characters]`;
+}
+
+/** The beginning of the text, whole characters of at most so many bytes. */
+function firstBytes(text: string, bytes: number): string {
+  if (text.length * 3 <= bytes) return text;
+  const cut = Buffer.from(text).subarray(0, Math.max(0, bytes));
+  return cut.toString().replace(/\uFFFD{1,3}$/, '');
+}
+
+function lastBytes(text: string, bytes: number): string {
+  if (text.length * 3 <= bytes) return text;
+  return Buffer.from(text)
+    .subarray(-bytes)
+    .toString()
+    .replace(/^\uFFFD{1,3}/, '');
+}
+
+/** Milliseconds between two reports of a command that runs for so long already. */
+function pauseAfter(runningMs: number): number {
+  if (runningMs < 10_000) return 300;
+  return runningMs < 60_000 ? 1_000 : 5_000;
+}
+
+/** Calls `report` after a change, less often the longer it goes on; never after `stop`. */
+export function reportChanges(report: () => void): { changed(): void; stop(): void } {
+  const startedAt = performance.now();
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+  let reportedAt = startedAt;
+  return {
+    changed() {
+      if (timer !== undefined || isStopped) return;
+      const now = performance.now();
+      const due = reportedAt + pauseAfter(now - startedAt) - now;
+      timer = setTimeout(
+        () => {
+          timer = undefined;
+          reportedAt = performance.now();
+          report();
+        },
+        Math.max(0, due),
+      );
+    },
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import type { Tool, ToolContext } from './tool-run.ts';
+import { ToolFailure } from './tool-run.ts';
+
+type Definition<Input> = {
+  name: string;
+  description: string;
+  input: z.ZodType<Input>;
+  timeoutMs?: number;
+  run(input: Input, context: ToolContext): Promise<unknown>;
+};
+
+/** A tool of our own whose arguments are checked by the schema that the model is given; a wrong one is told in words. */
+export function defineTool<Input>({ name, description, input, timeoutMs, run }: Definition<Input>): Tool {
+  const { $schema: _, ...inputSchema } = z.toJSONSchema(input, { io: 'input' });
+  return {
+    ...{ name, description, inputSchema },
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    async execute(given, context) {
+      const parsed = input.safeParse(withoutNulls(given));
+      if (parsed.success) return run(parsed.data, context);
+      const faults = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'arguments'}: ${message}`);
+      throw new ToolFailure(`The arguments are wrong. ${faults.slice(0, 5).join('; ')}`);
+    },
+  };
+}
+
+/** Many models say null for what they leave out. */
+function withoutNulls(given: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+}
