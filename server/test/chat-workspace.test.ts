@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { DynamicToolPart, Frame } from '@homeport/contracts/frames';
+import type { SignedIn, TestApp } from './app.ts';
+import { startTestApp } from './app.ts';
+import {
+  addModels,
+  answer,
+  chatDetail,
+  createChat,
+  idle,
+  nextId,
+  partsOf,
+  postChat,
+  readStream,
+  submit,
+  until,
+} from './chat-harness.ts';
+import { ProcessRuntime } from './fakes/process-runtime.ts';
+import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+import { chunk, type FakeStep, say } from './fakes/provider-scripts.ts';
+
+let app: TestApp;
+let provider: FakeProvider;
+let runtime: ProcessRuntime;
+
+before(async () => {
+  provider = await startFakeProvider();
+  runtime = new ProcessRuntime();
+  app = await startTestApp({ workspaceRuntime: runtime });
+});
+after(async () => {
+  await app.stop();
+  await runtime.destroy();
+  await provider.close();
+});
+
+type Call = { name: string; input: Record<string, unknown> };
+
+function callSteps(calls: Call[]): FakeStep[] {
+  const toolCalls = calls.map(({ name, input }, index) => ({
+    ...{ index, id: nextId('call'), type: 'function' },
+    function: { name, arguments: JSON.stringify(input) },
+  }));
+  return [chunk({ tool_calls: toolCalls }), chunk({}, 'tool_calls')];
+}
+
+async function startChat(): Promise<{ user: SignedIn; chatId: string; model: string }> {
+  const user = await app.signIn();
+  const model = nextId('model');
+  provider.script(model, () => ({ steps: [...say('nothing'), chunk({}, 'stop')] }));
+  await addModels(user, provider, [model]);
+  return { user, chatId: await createChat(user), model };
+}
+
+/** Makes the model call these tools, one step after the other, and then say "done". */
+function script(model: string, ...steps: Call[][]): void {
+  let count = 0;
+  provider.script(model, () => {
+    const step = steps[count++];
+    return { steps: step === undefined ? [...say('done'), chunk({}, 'stop')] : callSteps(step) };
+  });
+}
+
+/** One answer in which these calls are made, in steps; resolves with the parts of the calls and all frames. */
+async function run(chat: Awaited<ReturnType<typeof startChat>>, ...steps: Call[][]) {
+  script(chat.model, ...steps);
+  const streamed = await answer(chat.user, chat.chatId, await submit(chat.user, chat.chatId, 'go'));
+  const parts = partsOf(streamed.frames);
+  const tools = parts.filter((part): part is DynamicToolPart => part.type === 'dynamic-tool');
+  return { ...streamed, parts, tools, frames: streamed.frames.map(({ frame }) => frame) };
+}
+
+const bash = (command: string, more: object = {}): Call => ({ name: 'bash', input: { command, ...more } });
+const outputOf = (part: DynamicToolPart | undefined): string => String(part?.output ?? part?.errorText);
+
+test('the model is offered exactly the tools of the contract', async () => {
+  const chat = await startChat();
+  await run(chat);
+  const names = provider.requests.at(-1)?.body.tools?.map((tool) => tool.function?.name);
+  assert.deepEqual(names, [
+    ...['bash', 'read_file', 'write_file', 'edit_file', 'list_files', 'search_files', 'publish_artifact'],
+  ]);
+});
+
+test('make a file, look at it, change it, find it, run it', async () => {
+  const chat = await startChat();
+  const { tools } = await run(
+    chat,
+    [{ name: 'write_file', input: { path: 'src/hello.py', content: 'print("hello")\nprint("there")\n' } }],
+    [{ name: 'read_file', input: { path: '~/src/hello.py' } }],
+    [{ name: 'read_file', input: { path: 'src/hello.py', offset: 2, limit: 1 } }],
+    [{ name: 'edit_file', input: { path: 'src/hello.py', oldText: 'there', newText: 'world' } }],
+    [{ name: 'list_files', input: { path: 'src' } }],
+    [{ name: 'list_files', input: { glob: '**/*.py' } }],
+    [{ name: 'search_files', input: { pattern: 'wor.d' } }],
+    [bash('cat src/hello.py; echo problem >&2; exit 3')],
+  );
+  const outputs = tools.map(outputOf);
+  assert.equal(outputs[0], 'Wrote 30 bytes to ~/src/hello.py');
+  assert.equal(outputs[1], '1\tprint("hello")\n2\tprint("there")');
+  assert.equal(outputs[2], '2\tprint("there")');
+  assert.equal(outputs[3], 'Replaced 1 in ~/src/hello.py, which has 30 bytes now');
+  assert.equal(outputs[4], 'hello.py  30');
+  assert.match(outputs[5] ?? '', /^~\/src\/hello\.py {2}30$/);
+  assert.equal(outputs[6], '~/src/hello.py:2: print("world")');
+  assert.match(outputs[7] ?? '', /print\("world"\)\n(.*\n)*\[exit code 3, [\d.]+ s\]$/);
+  assert.match(outputs[7] ?? '', /^problem$/m);
+});
+
+test('wrong arguments and refusals are told in words that help', async () => {
+  const chat = await startChat();
+  const { tools } = await run(chat, [
+    { name: 'bash', input: {} },
+    { name: 'bash', input: { command: 'true', timeoutSeconds: 'soon' } },
+    { name: 'read_file', input: { path: 'none.txt' } },
+    { name: 'read_file', input: { path: '../../etc/passwd' } },
+    { name: 'read_file', input: {} },
+    { name: 'edit_file', input: { path: 'none.txt', oldText: 'a', newText: 'b' } },
+    { name: 'bash', input: { processId: 'none' } },
+  ]);
+  assert.deepEqual(
+    tools.map(({ state }) => state),
+    tools.map(() => 'output-error'),
+  );
+  const texts = tools.map(outputOf);
+  assert.match(texts[0] ?? '', /Give a command/);
+  assert.match(texts[1] ?? '', /timeoutSeconds: /);
+  assert.match(texts[2] ?? '', /no such/i);
+  assert.match(texts[3] ?? '', /`\.\.`/);
+  assert.match(texts[4] ?? '', /path: /);
+  assert.match(texts[6] ?? '', /no process none/i);
+});
+
+test('long output: its beginning, its end, and where the rest is', async () => {
+  const chat = await startChat();
+  const { tools } = await run(chat, [bash(`seq 1 100000; head -c 5000 /dev/zero | tr '\\0' x; echo`)]);
+  const output = outputOf(tools[0]);
+  assert.ok(output.length < 36_000);
+  assert.match(output, /^1\n2\n3\n/);
+  assert.match(output, /\n\[omitted \d+ bytes; full log in ~\/\.workspace\/exec\/[0-9a-f]{16}\.log\]\n/);
+  assert.match(output, /x{2000} \[line cut: 3000 more characters\]\n\[exit code 0, /);
+  const [, log = ''] = /exec\/([0-9a-f]{16}\.log)/.exec(output) ?? [];
+  const kept = readFileSync(join(await runtime.homeOf(chat.user.id), '.workspace/exec', log), 'utf8');
+  assert.match(kept, /^1\n[\s\S]*\n50000\n[\s\S]*x\n$/);
+});
+
+test('a time-out ends the command and is told with its output', async () => {
+  const chat = await startChat();
+  const { tools } = await run(chat, [bash('echo before; sleep 600', { timeoutSeconds: 1 })]);
+  assert.match(outputOf(tools[0]), /^before\n.*\[timed out and was killed, /s);
+});
+
+test('in the background: its output later, and its end', async () => {
+  const chat = await startChat();
+  const first = await run(chat, [bash('echo up; sleep 600', { background: true })]);
+  const [, processId = ''] = /processId: ([0-9a-f]{16})/.exec(outputOf(first.tools[0])) ?? [];
+  const read = { name: 'bash', input: { processId } };
+  await until(async () => {
+    const { tools } = await run(chat, [read]);
+    return outputOf(tools.at(-1)) === 'up\n[still running]';
+  });
+  const { tools } = await run(chat, [{ name: 'bash', input: { processId, action: 'kill' } }]);
+  assert.match(outputOf(tools.at(-1)), /^up\n[\s\S]*\[ended by SIGTERM, /);
+});
+
+test('output streams while the command runs, and is replaced by the result', async () => {
+  const chat = await startChat();
+  const home = await runtime.homeOf(chat.user.id);
+  script(chat.model, [bash('echo first; until [ -e go ]; do sleep 0.02; done; echo second')]);
+  const messageId = await submit(chat.user, chat.chatId, 'go');
+  const isPreliminary = (frame: Frame) => frame.type === 'tool-output-available' && frame.preliminary === true;
+  const early = await readStream(await postChat(chat.user, { chatId: chat.chatId, messageId }), ({ frame }) =>
+    isPreliminary(frame),
+  );
+  const [running] = partsOf(early.frames).filter((part) => part.type === 'dynamic-tool');
+  assert.deepEqual([running?.output, running?.preliminary, running?.state], ['first\n', true, 'output-available']);
+  // Whoever joins later gets what there is now.
+  const late = await readStream(await postChat(chat.user, { chatId: chat.chatId, messageId }), ({ frame }) =>
+    isPreliminary(frame),
+  );
+  assert.equal(late.frames.filter(({ frame }) => isPreliminary(frame)).length, 1);
+  writeFileSync(join(home, 'go'), '');
+  await idle(app);
+  const { messages } = await chatDetail(chat.user, chat.chatId);
+  const [stored] = messages[1].parts.filter((part: { type: string }) => part.type === 'dynamic-tool');
+  assert.match(stored.output, /^first\nsecond\n\[exit code 0/);
+  assert.equal('preliminary' in stored, false);
+});
+
+test('Stop ends the command at once and keeps what it had said', async () => {
+  const chat = await startChat();
+  const home = await runtime.homeOf(chat.user.id);
+  script(chat.model, [bash(`trap 'touch ended' TERM; echo said; while :; do sleep 0.05; done`)]);
+  const messageId = await submit(chat.user, chat.chatId, 'go');
+  await readStream(
+    await postChat(chat.user, { chatId: chat.chatId, messageId }),
+    ({ frame }) => frame.type === 'tool-output-available',
+  );
+  await chat.user.call(`POST /api/chat/${chat.chatId}/stop`, {});
+  await idle(app);
+  await until(async () => existsSync(join(home, 'ended')));
+  const { messages } = await chatDetail(chat.user, chat.chatId);
+  const [stored] = messages[1].parts.filter((part: { type: string }) => part.type === 'dynamic-tool');
+  assert.equal(stored.state, 'output-error');
+  assert.match(stored.errorText, /^Stopped.*Its output so far:\nsaid\n$/s);
+});
+
+test('a published file is an artifact of the conversation; again updates it; images are shown', async () => {
+  const chat = await startChat();
+  const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+  const publish = (input: Record<string, unknown>): Call => ({ name: 'publish_artifact', input });
+  const { tools, parts } = await run(
+    chat,
+    [bash(`echo one > report.txt; echo ${png} | base64 -d > dot.png; mkdir folder`)],
+    [publish({ path: 'report.txt' })],
+    [bash('echo two > report.txt')],
+    [publish({ path: '~/report.txt' }), publish({ path: 'dot.png', name: 'pictures/dot.png' })],
+    [publish({ path: 'none' }), publish({ path: 'folder' }), publish({ path: 'report.txt', name: '../x' })],
+  );
+  const outputs = tools.filter(({ toolName }) => toolName === 'publish_artifact').map((part) => part.output as never);
+  const [first, second, picture] = outputs as { id: string; path: string; link: string; size: number }[];
+  assert.equal(first?.id, second?.id);
+  assert.deepEqual(second, {
+    id: first?.id,
+    path: 'report.txt',
+    size: 4,
+    link: `[report.txt](artifact://${first?.id})`,
+  });
+  const query = { chatId: chat.chatId };
+  const listed = await chat.user.call('GET /api/artifacts', undefined, { query });
+  assert.deepEqual(listed.body.artifacts.map((artifact: { path: string }) => artifact.path).sort(), [
+    'pictures/dot.png',
+    'report.txt',
+  ]);
+  const download = { query: { ...query, id: first?.id ?? '' } };
+  assert.equal((await chat.user.call('GET /api/artifacts/download', undefined, download)).text, 'two\n');
+  const files = parts.filter((part) => part.type === 'file');
+  assert.deepEqual(files, [{ type: 'file', mediaType: 'image/png', url: `artifact://${picture?.id}` }]);
+  assert.deepEqual(
+    tools.slice(-3).map(({ state }) => state),
+    ['output-error', 'output-error', 'output-error'],
+  );
+});
+
+test('a workspace that is lost while a tool runs: the tool fails, the next call starts it anew', async () => {
+  const chat = await startChat();
+  script(chat.model, [bash('echo said; touch here; sleep 600')], [bash('ls; echo again')]);
+  const messageId = await submit(chat.user, chat.chatId, 'go');
+  const home = await runtime.homeOf(chat.user.id);
+  const reading = answer(chat.user, chat.chatId, messageId);
+  await until(async () => existsSync(join(home, 'here')));
+  await chat.user.call('DELETE /api/workspace/status');
+  const tools = partsOf((await reading).frames).filter((part) => part.type === 'dynamic-tool');
+  assert.equal(tools[0]?.state, 'output-error');
+  assert.match(outputOf(tools[0]), /stopped or lost/);
+  assert.match(outputOf(tools[1]), /^here\nagain\n/);
+});
+
+test('the same call is not run twice, other calls of the same words are', async () => {
+  const chat = await startChat();
+  await run(chat, [bash('echo x >> count')], [bash('echo x >> count')]);
+  assert.equal(readFileSync(join(await runtime.homeOf(chat.user.id), 'count'), 'utf8'), 'x\nx\n');
+});
