@@ -255,7 +255,7 @@ test('a workspace that is lost while a tool runs: the tool fails, the next call 
   await chat.user.call('DELETE /api/workspace/status');
   const tools = partsOf((await reading).frames).filter((part) => part.type === 'dynamic-tool');
   assert.equal(tools[0]?.state, 'output-error');
-  assert.match(outputOf(tools[0]), /stopped or lost/);
+  assert.match(outputOf(tools[0]), /stopped, or does not answer/);
   assert.match(outputOf(tools[1]), /^here\nagain\n/);
 });
 
@@ -263,4 +263,15 @@ test('the same call is not run twice, other calls of the same words are', async 
   const chat = await startChat();
   await run(chat, [bash('echo x >> count')], [bash('echo x >> count')]);
   assert.equal(readFileSync(join(await runtime.homeOf(chat.user.id), 'count'), 'utf8'), 'x\nx\n');
+});
+
+test('a daemon that is killed while a tool runs: the next call has a new one', async () => {
+  const chat = await startChat();
+  const { tools } = await run(
+    chat,
+    [bash('echo said; kill -9 $(cat /proc/$PPID/status | sed -n "s/^PPid:[^0-9]*//p")')],
+    [bash('echo again')],
+  );
+  assert.match(outputOf(tools[0]), /stopped, or does not answer/);
+  assert.match(outputOf(tools[1]), /^again\n/);
 });

@@ -4,7 +4,7 @@ import type { WorkspaceHold, Workspaces } from '../workspaces/workspaces.ts';
 import { ToolFailure } from './tool-run.ts';
 
 const lostText =
-  'The workspace was stopped or lost while the tool ran: files in the home folder are kept, processes and /tmp are gone. ' +
+  'The workspace was stopped, or does not answer any more: files in the home folder are kept, processes and /tmp are gone. ' +
   'Another call starts it anew.';
 
 /** The workspace of one turn: it starts when the turn does, and is held from the first tool call to the turn's end. */
@@ -34,9 +34,12 @@ export class WorkspaceTurn {
       return await work(hold.daemon, AbortSignal.any([signal, hold.signal]));
     } catch (error) {
       if (signal.aborted) throw error;
-      const failed = error instanceof ApiError && error.code === 'workspace_request_failed';
-      if (hold.signal.aborted || failed) this.#letGo();
-      throw hold.signal.aborted ? new ToolFailure(lostText) : error;
+      // A connection may break before it is known why.
+      const isLost = hold.signal.aborted || (error instanceof ApiError && error.code === 'workspace_request_failed');
+      if (!isLost) throw error;
+      hold.doubt();
+      this.#letGo();
+      throw new ToolFailure(lostText, { cause: error });
     }
   }
 

@@ -9,7 +9,7 @@ import type { WorkspaceTimings } from './timings.ts';
 import type { LeaseKind, WorkspaceHold } from './workspaces.ts';
 
 type HoldDeps = { db: Database; clock: Clock; log: DatabaseLog; timings: WorkspaceTimings };
-export type TakenHold = WorkspaceHold & { generation: number; keyId: string };
+export type TakenHold = Omit<WorkspaceHold, 'doubt'> & { generation: number; keyId: string };
 type Held = { lease: Lease; end: AbortController; touchedAt: number };
 
 /** What is held open by a person who may have gone to bed. */

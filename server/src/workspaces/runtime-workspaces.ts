@@ -80,7 +80,7 @@ export class RuntimeWorkspaces implements Workspaces {
           await hold.release();
           throw error;
         });
-        if (isThere) return hold;
+        if (isThere) return { ...hold, doubt: () => this.#seen.delete(userId) };
         await hold.release();
       }
       if (this.#deps.clock.now() > deadline) throw startFailed('The workspace does not stay up');

@@ -12,6 +12,8 @@ export type WorkspaceHold = {
   signal: AbortSignal;
   /** Something happens: what holds a terminal or a transfer open without it is let go after a while. */
   touch(): void;
+  /** It did not answer: whoever holds it next looks first whether it is still there. */
+  doubt(): void;
   release(): Promise<void>;
 };
 
