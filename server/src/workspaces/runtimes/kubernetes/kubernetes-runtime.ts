@@ -156,7 +156,7 @@ class KubernetesRuntime implements WorkspaceRuntime {
 
   async #untilRunning(id: string, generation: number, signal: AbortSignal): Promise<void> {
     for (let pauseMs = firstPollMs; ; pauseMs = Math.min(pauseMs * 1.5, longestPollMs)) {
-      const pod = await this.#livePod(id);
+      const pod = await this.#livePod(id).catch(passing);
       const state = judgePod(pod !== undefined && generationOf(pod) === generation ? pod : undefined);
       if (state.phase === 'running') return;
       if (state.phase === 'failed') throw new RuntimeFailure(state.reason);
@@ -170,8 +170,8 @@ class KubernetesRuntime implements WorkspaceRuntime {
     const name = podName(this.#installation, id);
     const until = performance.now() + endMs;
     for (let pauseMs = firstPollMs; performance.now() < until; pauseMs = Math.min(pauseMs * 1.5, longestPollMs)) {
-      const pod = await this.#cluster.read<Pod>(resources.pods, name);
-      if (pod === undefined || hasEnded(pod)) return;
+      const pod = await this.#cluster.read<Pod>(resources.pods, name).catch((error) => passing(error) ?? 'unknown');
+      if (pod === undefined || (pod !== 'unknown' && hasEnded(pod))) return;
       await delay(pauseMs, undefined, { signal });
     }
     throw new RuntimeFailure(`its node does not end its pod ${name}`);
@@ -219,4 +219,11 @@ class KubernetesRuntime implements WorkspaceRuntime {
     if (!(error instanceof ClusterError)) return error;
     return new RuntimeFailure(clusterReason(this.#cluster, error), { cause: error });
   }
+}
+
+/** A cluster that is busy is asked again; any other error is thrown. */
+function passing(error: unknown): undefined {
+  if (error instanceof ClusterError && (error.status === 0 || error.status === 429 || error.status >= 500))
+    return undefined;
+  throw error;
 }
