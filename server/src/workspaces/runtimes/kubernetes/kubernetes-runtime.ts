@@ -170,8 +170,11 @@ class KubernetesRuntime implements WorkspaceRuntime {
     const name = podName(this.#installation, id);
     const until = performance.now() + endMs;
     for (let pauseMs = firstPollMs; performance.now() < until; pauseMs = Math.min(pauseMs * 1.5, longestPollMs)) {
-      const pod = await this.#cluster.read<Pod>(resources.pods, name).catch((error) => passing(error) ?? 'unknown');
-      if (pod === undefined || (pod !== 'unknown' && hasEnded(pod))) return;
+      const isOver = await this.#cluster.read<Pod>(resources.pods, name).then(
+        (pod) => pod === undefined || hasEnded(pod),
+        (error) => passing(error) ?? false,
+      );
+      if (isOver) return;
       await delay(pauseMs, undefined, { signal });
     }
     throw new RuntimeFailure(`its node does not end its pod ${name}`);
