@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import type { ProcessState } from '@homeport/contracts/daemon';
 import { countProcesses, exitOf, linesOf, type RunningDaemon, startDaemon, textOf, until } from './running-daemon.ts';
 
 let daemon: RunningDaemon;
@@ -12,6 +13,11 @@ after(() => daemon.stop());
 
 async function run(id: string, command: string, more: Record<string, unknown> = {}) {
   return await daemon.exec({ id, command, ...more }).ended;
+}
+
+async function processOf(id: string): Promise<ProcessState> {
+  const { processes } = JSON.parse((await daemon.call('/v1/processes')).text);
+  return processes.find((process: ProcessState) => process.id === id);
 }
 
 /** A duration that no other process of this machine sleeps for. */
@@ -114,13 +120,9 @@ test('a reader that does not read stops the output, and costs no memory', async 
   const stream = daemon.exec({ id: 'slow-reader', command: 'yes' });
   const incoming = await stream.opened;
   incoming.pause();
-  const bytes = async (): Promise<number> => {
-    const { processes } = JSON.parse((await daemon.call('/v1/processes')).text);
-    return processes.find((process: { id: string }) => process.id === 'slow-reader').outputBytes;
-  };
   let last = -1;
   await until(async () => {
-    const now = await bytes();
+    const now = (await processOf('slow-reader')).outputBytes;
     const isStill = now === last && now > 0;
     last = now;
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -162,7 +164,7 @@ test('in the background: answers at once, output from any byte on and live, sign
     events.map(({ type }) => type),
     ['start'],
   );
-  await until(async () => /"outputBytes":11/.test((await daemon.call('/v1/processes')).text));
+  await until(async () => (await processOf('background')).outputBytes === 11);
   const soFar = linesOf((await daemon.call('/v1/processes/background/output?after=2&follow=false')).text);
   assert.deepEqual([textOf(soFar), soFar.at(-1)?.type], ['23456789\n', 'stdout']);
   const following = daemon.call('/v1/processes/background/output?after=4');
@@ -177,10 +179,7 @@ test('in the background: what a command leaves running lives on until it is ende
   const seconds = odd(7104);
   await run('daemonized', `setsid env -i sleep ${seconds} &`, { background: true });
   await until(() => countProcesses(seconds) > 0);
-  const [running] = JSON.parse((await daemon.call('/v1/processes')).text).processes.filter(
-    (process: { id: string }) => process.id === 'daemonized',
-  );
-  assert.equal(running.running, true);
+  assert.equal((await processOf('daemonized')).running, true);
   await daemon.call('/v1/processes/daemonized/signal', { json: { signal: 'SIGKILL' } });
   await until(() => countProcesses(seconds) === 0);
 });
