@@ -16,6 +16,7 @@ const passedOn: Partial<Record<DaemonErrorCode, ErrorCode>> = {
   path_taken: 'path_taken',
   payload_too_large: 'payload_too_large',
   storage_full: 'storage_full',
+  busy: 'rate_limited',
 };
 
 /** A daemon at its runtime's address, opened by `token`. `address` is asked at every request: it may move. */

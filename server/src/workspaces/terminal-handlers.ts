@@ -1,5 +1,4 @@
 import { ApiError } from '@homeport/contracts/errors';
-import { clientIdPattern } from '@homeport/contracts/limits';
 import { z } from 'zod';
 import { findLiveSessions } from '../accounts/sessions.ts';
 import type { Deps } from '../deps.ts';
@@ -19,7 +18,8 @@ const size = z
   .string()
   .regex(/^[1-9]\d{0,2}$/, 'Must be a whole number from 1 to 999')
   .optional();
-const terminalQuery = z.object({ id: z.string().regex(clientIdPattern), columns: size, rows: size });
+const id = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'Must be 1 to 64 of A-Z a-z 0-9 _ -');
+const terminalQuery = z.object({ id, columns: size, rows: size });
 
 type OpenTerminal = { userId: string; sessionId: string; end: AbortController };
 

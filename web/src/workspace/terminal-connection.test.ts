@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import {
+  type SocketEvents,
+  TerminalConnection,
+  type TerminalSocket,
+  type TerminalState,
+} from './terminal-connection.ts';
+
+type Fake = { socket: TerminalSocket; events: SocketEvents; sent: unknown[]; isClosed: boolean };
+
+function terminalOf() {
+  const sockets: Fake[] = [];
+  const states: TerminalState[] = [];
+  const shown: string[] = [];
+  let isReady: boolean | Error = true;
+  let resets = 0;
+  let isBusy = false;
+  const connection = new TerminalConnection('one', {
+    open: (_target, events) => {
+      const fake: Fake = { events, sent: [], isClosed: false, socket: undefined as unknown as TerminalSocket };
+      fake.socket = {
+        readyState: 1,
+        send: (data) => void fake.sent.push(data),
+        close: () => {
+          if (fake.isClosed) return;
+          fake.isClosed = true;
+          events.onClose(1005);
+        },
+      };
+      sockets.push(fake);
+      return fake.socket;
+    },
+    isReady: async () => {
+      if (isReady instanceof Error) throw isReady;
+      return isReady;
+    },
+    size: () => ({ columns: 80, rows: 24 }),
+    onReset: () => {
+      resets += 1;
+    },
+    onOutput: (bytes) => {
+      shown.push(new TextDecoder().decode(bytes.subarray(0, 20)));
+      return isBusy ? new Promise(() => undefined) : Promise.resolve();
+    },
+    onState: (state) => void states.push(state),
+    wait: async (_milliseconds, signal) => signal.throwIfAborted(),
+  });
+  const last = () => sockets.at(-1) as Fake;
+  const say = (value: unknown) =>
+    last().events.onMessage(typeof value === 'string' ? bytesOf(value) : JSON.stringify(value));
+  return {
+    ...{ connection, sockets, states, shown, last, say },
+    resets: () => resets,
+    setReady: (value: boolean | Error) => {
+      isReady = value;
+    },
+    setBusy: () => {
+      isBusy = true;
+    },
+  };
+}
+
+const bytesOf = (text: string) => new TextEncoder().encode(text).buffer;
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+const attached = (isNew: boolean) => ({ type: 'attached', id: 'one', isNew });
+
+test('a connection that breaks is made again, and what was shown is replaced by what the server kept', async () => {
+  const { connection, sockets, states, shown, last, say, resets } = terminalOf();
+  connection.open();
+  say(attached(true));
+  say('$ ');
+  assert.deepEqual(shown, ['$ ']);
+  assert.equal(resets(), 0);
+  last().events.onClose(1006);
+  await settled();
+  assert.equal(sockets.length, 2);
+  say(attached(false));
+  assert.equal(resets(), 1);
+  assert.deepEqual(
+    states.map(({ kind }) => kind),
+    ['open', 'lost', 'open'],
+  );
+});
+
+test('a workspace that was stopped is not started by a terminal that was open in it', async () => {
+  const { connection, sockets, states, last, say, setReady } = terminalOf();
+  connection.open();
+  say(attached(true));
+  setReady(false);
+  last().events.onClose(1006);
+  await settled();
+  assert.equal(sockets.length, 1);
+  assert.deepEqual(states.at(-1), { kind: 'stopped' });
+});
+
+test('while nobody knows whether it runs, it is tried again', async () => {
+  const { connection, sockets, last, setReady } = terminalOf();
+  connection.open();
+  setReady(new Error('no network'));
+  last().events.onClose(1006);
+  await settled();
+  assert.equal(sockets.length, 2);
+});
+
+test('an end is an end: of the shell, of the last place, of the patience', async () => {
+  const exited = terminalOf();
+  exited.connection.open();
+  exited.say(attached(true));
+  exited.say({ type: 'exit', exitCode: 3 });
+  exited.last().events.onClose(1000);
+  await settled();
+  assert.deepEqual(exited.states.at(-1), { kind: 'exited', exitCode: 3 });
+  assert.equal(exited.sockets.length, 1);
+
+  const elsewhere = terminalOf();
+  elsewhere.connection.open();
+  elsewhere.say(attached(true));
+  elsewhere.last().events.onClose(4000);
+  await settled();
+  assert.deepEqual(elsewhere.states.at(-1), { kind: 'elsewhere' });
+
+  const refused = terminalOf();
+  refused.connection.open();
+  for (let i = 0; i < 20; i += 1) {
+    refused.last().events.onClose(1006);
+    await settled();
+  }
+  assert.equal(refused.states.at(-1)?.kind, 'failed');
+  assert.ok(refused.sockets.length < 10);
+});
+
+test('what is pasted goes in pieces, what is said without a connection goes nowhere', async () => {
+  const { connection, last, say } = terminalOf();
+  connection.input(new Uint8Array(1));
+  connection.open();
+  say(attached(true));
+  const before = last().sent.length;
+  connection.input(new Uint8Array(150_000).fill(97));
+  const pieces = last()
+    .sent.slice(before)
+    .map((piece) => (piece as Uint8Array).length);
+  assert.deepEqual(pieces, [65_536, 65_536, 18_928]);
+  connection.end();
+  assert.equal(last().sent.at(-1), '{"type":"close"}');
+});
+
+test('output that cannot be shown in time is skipped to its end', async () => {
+  const { connection, sockets, say, setBusy } = terminalOf();
+  connection.open();
+  say(attached(true));
+  setBusy();
+  for (let i = 0; i < 10; i += 1) say('x'.repeat(1024 * 1024));
+  await settled();
+  assert.equal(sockets.length, 2);
+});
+
+test('a terminal that is left is not joined again', async () => {
+  const { connection, sockets, say } = terminalOf();
+  connection.open();
+  say(attached(true));
+  connection.close();
+  await settled();
+  assert.equal(sockets.length, 1);
+});
