@@ -31,8 +31,8 @@ export function createDaemon(options: { address: () => Promise<DaemonAddress>; t
     }
   };
   const call: Daemon['call'] = async (path, schema, init = {}) => {
-    const { json, ...rest } = init;
-    const timeout = AbortSignal.timeout(answerMs);
+    const { json, timeoutMs = answerMs, ...rest } = init;
+    const timeout = AbortSignal.timeout(timeoutMs);
     const signal = rest.signal === undefined ? timeout : AbortSignal.any([rest.signal, timeout]);
     const body = json === undefined ? {} : { body: JSON.stringify(json), method: rest.method ?? 'POST' };
     const type = json === undefined ? {} : { 'content-type': 'application/json' };
@@ -73,6 +73,11 @@ export function createDaemon(options: { address: () => Promise<DaemonAddress>; t
       }
     },
   };
+}
+
+/** What a refusal of the daemon means to a person; reads the answer's body. */
+export async function readRefusal(answer: DaemonResponse, signal: AbortSignal): Promise<ApiError> {
+  return refusal(answer.status, await readJson(answer, signal));
 }
 
 async function readJson(answer: DaemonResponse, signal: AbortSignal | undefined): Promise<unknown> {

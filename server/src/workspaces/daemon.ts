@@ -11,12 +11,13 @@ export type Daemon = {
   request(path: string, init?: DaemonRequestInit): Promise<DaemonResponse>;
   /**
    * JSON of at most 4 MiB that fits the schema. Its refusals become ApiErrors: `invalid_path`, `not_found`, `path_taken`,
-   * `payload_too_large`, `storage_full`, `invalid_request` with the daemon's words; anything else `workspace_request_failed`.
+   * `payload_too_large`, `storage_full`, `invalid_request` with the daemon's words; anything else `workspace_request_failed`. `timeoutMs` is for
+   * all of it: 60 s unless said otherwise.
    */
   call<T>(
     path: string,
     schema: { parse(value: unknown): T },
-    init?: DaemonRequestInit & { json?: unknown },
+    init?: DaemonRequestInit & { json?: unknown; timeoutMs?: number },
   ): Promise<T>;
   /** Opens a WebSocket: its raw bytes after the handshake. Throws as `call`; refusals included. */
   upgrade(path: string, signal?: AbortSignal): Promise<Duplex>;

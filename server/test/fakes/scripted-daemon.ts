@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
@@ -17,6 +17,8 @@ export class ScriptedDaemons implements WorkspaceRuntime {
     takeHandshake(request, socket);
     socket.pipe(socket);
   };
+  /** What it answers to requests for files. */
+  onFiles: (request: IncomingMessage, response: ServerResponse) => void = (_request, response) => response.end();
   /** The connections that daemons have now. */
   readonly sockets = new Set<Duplex>();
   readonly requests: IncomingMessage[] = [];
@@ -27,6 +29,7 @@ export class ScriptedDaemons implements WorkspaceRuntime {
   constructor() {
     this.#server = createServer((request, response) => {
       this.requests.push(request);
+      if (request.url?.startsWith('/v1/files')) return this.onFiles(request, response);
       const health = {
         ...{ ok: true, protocol: 1, generation: [...this.#generations.values()].at(-1) ?? 1, bootId: 'boot' },
         active: { processes: 0, terminals: 0, transfers: 0 },

@@ -20,7 +20,7 @@ export function parsePath(text: string, home: string): HomePath {
   if (!text.isWellFormed() || text.includes('\0')) throw invalid('The path holds a character that no path can hold');
   if (Buffer.byteLength(text) > pathBytesMax) throw invalid(`The path is longer than ${pathBytesMax} bytes`);
   const segments = splitSegments(belowHome(text, home));
-  if (segments.includes('..')) throw invalid('The path holds `..`');
+  if (segments.includes('..')) throw invalid('A path never goes up a folder: write it from the home folder on');
   checkSegments(segments);
   return { segments, isFolder: /\/\.?$/.test(text) };
 }

@@ -1,0 +1,121 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import type { WorkspaceEntry } from '@homeport/contracts/daemon';
+import { ApiError } from '@homeport/contracts/errors';
+import type { DaemonResponse } from '../egress/daemon-request.ts';
+import { attachment } from '../http/content-disposition.ts';
+import { untrustedHeaders } from '../http/file-response.ts';
+import { Reply, type RequestFacts, streamed } from '../http/handler.ts';
+import { readRefusal } from './daemon-client.ts';
+import { type FileHold, pathQuery } from './files.ts';
+
+/** Neither side moved a byte for this long: one of them has gone. */
+const silenceMs = 300_000;
+/** Packing begins when the folder has been counted. */
+const packingMs = 60_000;
+
+const entityTag = /^"[\x21\x23-\x7e]{1,128}"$/;
+const asked = ['range', 'if-range', 'if-none-match'] as const;
+
+/**
+ * Passes a file on, or the range asked for: 200, 206, 304 or 416. Of the daemon's headers only length, range, tag and date are
+ * passed on, and only as they can be; a body that is cut breaks the connection.
+ */
+export async function sendContent(
+  { daemon, signal, touch }: FileHold,
+  request: RequestFacts,
+  entry: WorkspaceEntry,
+): Promise<typeof streamed | Reply> {
+  const given = asked.flatMap((name) => (request.headers.has(name) ? [[name, request.headers.get(name) ?? '']] : []));
+  const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
+  const init = { method, headers: Object.fromEntries(given), signal };
+  const answer = await daemon.request(`/v1/files/content?${pathQuery(entry.path)}`, init);
+  try {
+    if (answer.status === 416 && request.headers.has('range')) return unsatisfiable(request, answer);
+    if (answer.status === 304 && request.headers.has('if-none-match')) {
+      request.outgoing.writeHead(304, { ...headersFor(request, entry.name), ...validators(answer.headers) }).end();
+      return streamed;
+    }
+    if (answer.status !== 200 && answer.status !== 206) throw await readRefusal(answer, signal);
+    const facts = { ...validators(answer.headers), ...sizes(answer, request), 'accept-ranges': 'bytes' };
+    const headers = { ...headersFor(request, entry.name), 'content-type': 'application/octet-stream', ...facts };
+    request.outgoing.writeHead(answer.status, headers);
+    if (method === 'HEAD') request.outgoing.end();
+    else await passOn(answer, request, touch);
+    return streamed;
+  } finally {
+    answer.body.destroy();
+  }
+}
+
+/** Passes a folder on as .zip, made while it is sent. */
+export async function sendArchive(
+  { daemon, signal, touch }: FileHold,
+  request: RequestFacts,
+  entry: WorkspaceEntry,
+): Promise<typeof streamed> {
+  const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
+  const init = { method, signal, headersTimeoutMs: packingMs };
+  const answer = await daemon.request(`/v1/files/archive?${pathQuery(entry.path)}`, init);
+  try {
+    if (answer.status !== 200) throw await readRefusal(answer, signal);
+    const name = `${entry.name === '~' ? 'home' : entry.name}.zip`;
+    request.outgoing.writeHead(200, { ...headersFor(request, name), 'content-type': 'application/zip' });
+    if (method === 'HEAD') request.outgoing.end();
+    else await passOn(answer, request, touch);
+    return streamed;
+  } finally {
+    answer.body.destroy();
+  }
+}
+
+/** The head is sent: whatever fails from here on breaks the connection, so that nobody takes half of a file for the whole. */
+async function passOn({ body }: DaemonResponse, { outgoing }: RequestFacts, touch: () => void): Promise<void> {
+  const silence = setTimeout(() => outgoing.destroy(), silenceMs);
+  body.on('data', () => {
+    silence.refresh();
+    touch();
+  });
+  try {
+    await pipeline(body, outgoing);
+  } catch {
+    outgoing.destroy();
+  } finally {
+    clearTimeout(silence);
+  }
+}
+
+function headersFor(request: RequestFacts, name: string): Record<string, string> {
+  return { ...untrustedHeaders(request), 'content-disposition': attachment(name) };
+}
+
+function validators(headers: IncomingHttpHeaders): Record<string, string> {
+  const told: Record<string, string> = {};
+  if (entityTag.test(headers.etag ?? '')) told.etag = headers.etag ?? '';
+  const modified = Date.parse(headers['last-modified'] ?? '');
+  if (!Number.isNaN(modified)) told['last-modified'] = new Date(modified).toUTCString();
+  return told;
+}
+
+/** The length, and the range where one was asked for; what does not fit together is no answer. */
+function sizes({ status, headers }: DaemonResponse, request: RequestFacts): Record<string, string> {
+  const length = headers['content-length'] ?? '';
+  if (!/^\d{1,15}$/.test(length)) throw nonsense();
+  if (status === 200) return { 'content-length': length };
+  const range = headers['content-range'] ?? '';
+  const [, start, end, size] = (/^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(range) ?? []).map(Number);
+  const fits = start !== undefined && end !== undefined && size !== undefined && start <= end && end < size;
+  if (!fits || end - start + 1 !== Number(length) || !request.headers.has('range')) throw nonsense();
+  return { 'content-length': length, 'content-range': range };
+}
+
+function unsatisfiable(request: RequestFacts, { headers }: DaemonResponse): Reply {
+  const [, size] = /^bytes \*\/(\d{1,15})$/.exec(headers['content-range'] ?? '') ?? [];
+  if (size === undefined) throw nonsense();
+  const error = { message: `This file has ${size} bytes`, code: 'invalid_request', requestId: request.id };
+  return new Reply({ error }, { status: 416, headers: [['content-range', `bytes */${size}`]] });
+}
+
+function nonsense(): ApiError {
+  return new ApiError('workspace_request_failed', 'The workspace answered what cannot be');
+}
