@@ -1,5 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { type Answer, createCaller, type Json, type TestApp } from './app.ts';
+import { readFile } from 'node:fs/promises';
+import { type Answer, createCaller, type Json, type SignedIn, type TestApp } from './app.ts';
+import type { ProcessRuntime } from './fakes/process-runtime.ts';
 
 type UploadBody = string | Buffer<ArrayBuffer> | ReadableStream<Uint8Array>;
 
@@ -22,20 +23,19 @@ export type Inside = {
   ): Promise<Answer>;
 };
 
-/** A running workspace's row with a token of its own: what a start leaves, without what it starts. */
-export async function enterWorkspace(app: TestApp, userId: string): Promise<Inside> {
-  const token = `wst_${randomBytes(32).toString('base64url')}`;
-  const hash = createHash('sha256').update(token).digest('hex');
-  await app.database.database.pool.query(
-    `insert into workspaces (user_id, phase, generation, runtime, key_id, token_hash)
-     values ($1, 'running', 1, 'docker', 'test', $2)
-     on conflict (user_id) do update set generation = workspaces.generation + 1, token_hash = excluded.token_hash`,
-    [userId, hash],
-  );
-  return createInside(app.url, token);
+/** Starts the workspace of a user, or finds it running; `tokenFile` is what its commands read. */
+export async function enterWorkspace(
+  app: TestApp,
+  runtime: ProcessRuntime,
+  user: SignedIn,
+): Promise<Inside & { tokenFile: string }> {
+  const { status, text } = await user.call('POST /api/workspace/status');
+  if (status !== 200) throw new Error(text);
+  const tokenFile = await runtime.tokenFileOf(user.id);
+  return { ...createInside(app.url, (await readFile(tokenFile, 'utf8')).trim()), tokenFile };
 }
 
-export function createInside(url: string, token: string): Inside {
+function createInside(url: string, token: string): Inside {
   const authorization = `Bearer ${token}`;
   const { call, fetch: send } = createCaller(url, undefined);
   const fetchInside = (path: string, init: RequestInit = {}) =>

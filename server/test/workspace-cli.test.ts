@@ -12,11 +12,13 @@ import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { createChat, makeProject, paths, put } from './artifact-makers.ts';
 import { until } from './chat-harness.ts';
 import { answer, makeChat, say } from './conversation-makers.ts';
+import { ProcessRuntime } from './fakes/process-runtime.ts';
 import { enterWorkspace } from './workspace-caller.ts';
 
 /** The `homeport` command as a process of its own, against the whole service, and against services that are broken. */
 
 const program = join(import.meta.dirname, '../../workspace/src/cli/main.ts');
+const runtime = new ProcessRuntime();
 let app: TestApp;
 let user: SignedIn;
 let folder: string;
@@ -24,11 +26,10 @@ let tokenFile: string;
 let socket: Server;
 const servers: Server[] = [];
 before(async () => {
-  app = await startTestApp({ config: { artifactMaxUploadBytes: 160 * 1024 * 1024 } });
+  app = await startTestApp({ workspaceRuntime: runtime, config: { artifactMaxUploadBytes: 160 * 1024 * 1024 } });
   user = await app.signIn();
   folder = await mkdtemp(join(tmpdir(), 'homeport-cli-'));
-  tokenFile = join(folder, 'token');
-  await writeFile(tokenFile, `${(await enterWorkspace(app, user.id)).token}\n`);
+  ({ tokenFile } = await enterWorkspace(app, runtime, user));
   socket = createServer((incoming, outgoing) => app.service.server.emit('request', incoming, outgoing));
   await new Promise<void>((resolve) => socket.listen(join(folder, 'control.sock'), resolve));
 });
@@ -37,6 +38,7 @@ after(async () => {
     server.closeAllConnections();
     server.close();
   }
+  await runtime.destroy();
   await app.stop();
   await rm(folder, { recursive: true, force: true });
 });
@@ -277,9 +279,7 @@ test('exit codes say what went wrong: not there, not allowed, not reachable, in 
 test('conversations are listed and read, as Markdown and as JSON', async () => {
   const db = app.database.database;
   const speaker = await app.signIn();
-  const file = join(folder, 'speaker');
-  await writeFile(file, (await enterWorkspace(app, speaker.id)).token);
-  const env = { HOMEPORT_TOKEN_FILE: file };
+  const env = { HOMEPORT_TOKEN_FILE: (await enterWorkspace(app, runtime, speaker)).tokenFile };
   const nothing = await run(['conversations'], { env });
   assert.deepEqual([nothing.code, nothing.out, nothing.error], [0, '', 'There are no conversations yet.\n']);
   const chatId = await makeChat(db, speaker.id, 'Über \u001b[31mred');

@@ -5,21 +5,26 @@ import { readOverview, readTurns } from '../src/conversations/transcript.ts';
 import type { Database } from '../src/db/pool.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { answer, makeChat, makeUser, say } from './conversation-makers.ts';
+import { ProcessRuntime } from './fakes/process-runtime.ts';
 import { enterWorkspace, type Inside } from './workspace-caller.ts';
 
 /** GET /api/internal/conversations: the list, and one conversation by turns. */
 
+const runtime = new ProcessRuntime();
 let app: TestApp;
 let db: Database;
 let user: SignedIn;
 let inside: Inside;
 before(async () => {
-  app = await startTestApp();
+  app = await startTestApp({ workspaceRuntime: runtime });
   db = app.database.database;
   user = await app.signIn();
-  inside = await enterWorkspace(app, user.id);
+  inside = await enterWorkspace(app, runtime, user);
 });
-after(() => app.stop());
+after(async () => {
+  await runtime.destroy();
+  await app.stop();
+});
 
 const read = (query: Record<string, string>, from = inside) =>
   from.call('GET /api/internal/conversations', undefined, { query });
@@ -134,7 +139,7 @@ test('what stands before the first word of a person is a turn; nothing said is n
 
 test('the list is all of one’s conversations, newest activity first, page by page', async () => {
   const caller = await app.signIn();
-  const from = await enterWorkspace(app, caller.id);
+  const from = await enterWorkspace(app, runtime, caller);
   assert.deepEqual((await read({ format: 'json' }, from)).body, { chats: [], nextCursor: null });
   const ids: string[] = [];
   for (let index = 0; index < 7; index += 1) {
@@ -181,7 +186,7 @@ test('what is asked is checked, and what is another’s is not there', async () 
     const { status, body } = await read(query);
     assert.deepEqual([status, body?.error?.details?.[0]?.path], [400, path], JSON.stringify(query));
   }
-  const theirs = await enterWorkspace(app, (await app.signIn()).id);
+  const theirs = await enterWorkspace(app, runtime, await app.signIn());
   const modes: Record<string, string>[] = [{}, { mode: 'full' }, { mode: 'turn', turn: '1' }];
   for (const mode of modes) {
     const answers = await Promise.all([
