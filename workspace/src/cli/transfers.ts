@@ -1,4 +1,4 @@
-import { createHash, type Hash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { createWriteStream, rmSync } from 'node:fs';
 import { type FileHandle, open, realpath, rename, stat } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
@@ -76,36 +76,24 @@ async function saveTo({ path, isDirect }: Place, answer: IncomingMessage, signal
 /** All bytes of an answer, which must be as many as it says and have the hash that its ETag is. */
 async function receive(answer: IncomingMessage, to: NodeJS.WritableStream, signal: AbortSignal): Promise<number> {
   const hash = createHash('sha256');
-  const counted = counting(hash);
-  let readError: unknown;
-  answer.once('error', (error) => {
-    readError = error;
-  });
-  try {
-    await pipeline(answer, counted.stream, to, { end: to !== process.stdout });
-  } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    throw readError === undefined ? error : broken(readError);
-  }
+  let size = 0;
+  const read = async function* () {
+    try {
+      for await (const chunk of answer) {
+        size += chunk.length;
+        hash.update(chunk);
+        yield chunk;
+      }
+    } catch (error) {
+      throw signal.aborted ? signal.reason : broken(error);
+    }
+  };
+  await pipeline(read, to, { end: to !== process.stdout });
   const declared = answer.headers['content-length'];
   const tag = /^"([0-9a-f]{64})"$/.exec(answer.headers.etag ?? '')?.[1];
-  const isWhole = answer.complete && (declared === undefined || Number(declared) === counted.size);
-  if (isWhole && (tag === undefined || tag === hash.digest('hex'))) return counted.size;
+  const isWhole = answer.complete && (declared === undefined || Number(declared) === size);
+  if (isWhole && (tag === undefined || tag === hash.digest('hex'))) return size;
   throw new Failure(exitCodes.unreachable, 'What arrived is not the whole file', { hint: 'Try again.' });
-}
-
-function counting(hash: Hash): { stream: Transform; size: number } {
-  const counted = {
-    size: 0,
-    stream: new Transform({
-      transform(chunk: Buffer, _encoding, done) {
-        counted.size += chunk.length;
-        hash.update(chunk);
-        done(null, chunk);
-      },
-    }),
-  };
-  return counted;
 }
 
 const conflicts = ['rename', 'replace', 'fail'];
