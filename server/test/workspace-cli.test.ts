@@ -451,7 +451,7 @@ test('Ctrl-C leaves no half file', async () => {
   const ended = finish(up);
   up.stdin?.on('error', () => undefined).write('x'.repeat(200_000));
   const incoming = join(app.service.deps.config.artifactStore ?? '', 'incoming');
-  await until(async () => readdirSync(incoming).length > 0);
+  await until(async () => existsSync(incoming) && readdirSync(incoming).length > 0);
   up.kill('SIGINT');
   assert.equal((await ended).code, 130);
   await until(async () => readdirSync(incoming).length === 0);
