@@ -47,6 +47,11 @@ test('commands get the environment of the contract, nothing of the daemon', asyn
   assert.equal(textOf(await run('working-folder', 'pwd')), `${daemon.home}\n`);
 });
 
+test('output can be written by the names of its devices', async () => {
+  const events = await run('devices', 'echo one > /dev/stdout; echo two > /dev/stderr; echo three | tee /dev/stderr');
+  assert.deepEqual([textOf(events), textOf(events, 'stderr')], ['one\nthree\n', 'two\nthree\n']);
+});
+
 test('a signal ends it: the name instead of a code', async () => {
   const { exitCode, signal } = exitOf(await run('segv', 'kill -SEGV $$'));
   assert.deepEqual([exitCode, signal], [null, 'SIGSEGV']);

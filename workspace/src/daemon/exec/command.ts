@@ -1,10 +1,9 @@
-import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { ExecEvent, ExecRequest, ProcessState } from '@homeport/contracts/daemon';
 import { openLog } from './output-log.ts';
 import type { Reader } from './reader.ts';
-import { type Signal, startSupervised } from './supervisor.ts';
+import { type Signal, type Streams, type Supervised, startSupervised } from './supervisor.ts';
 
 /** Text of this many bytes is at most 32 KiB, even when each byte becomes U+FFFD. */
 const pieceBytes = 10_000;
@@ -28,7 +27,7 @@ export class Command {
   readonly pid: number;
   readonly #log: ReturnType<typeof openLog>;
   readonly #signal: (name: Signal) => void;
-  readonly #child: ChildProcess;
+  #streams: Streams | undefined;
   readonly #startedAt = new Date();
   readonly #began = performance.now();
   readonly #readers = new Set<Reader>();
@@ -42,17 +41,11 @@ export class Command {
     this.request = request;
     this.#onEnd = onEnd;
     const { id, command, background: keep = false, timeoutMs } = request;
-    const { child, signal } = startSupervised({ id, command, cwd, environment, keep });
-    this.#child = child;
-    this.#signal = signal;
-    this.pid = child.pid ?? 0;
+    const supervised = startSupervised({ id, command, cwd, environment, keep });
+    this.#signal = supervised.signal;
+    this.pid = supervised.pid;
     this.#log = openLog(home, id);
-    child.on('error', () => this.#finish(null, null));
-    if (child.pid === undefined) return;
-    this.#pump(child.stdout, 'stdout');
-    this.#pump(child.stderr, 'stderr');
-    child.on('exit', () => this.#endLateOutput());
-    child.on('close', (code, name) => this.#finish(code, name));
+    void this.#run(supervised);
     const limit = timeoutMs ?? (keep ? undefined : defaultTimeoutMs);
     if (limit !== undefined) this.#timer = setTimeout(() => this.#timeOut(), limit);
   }
@@ -129,8 +122,18 @@ export class Command {
     this.#log.close();
   }
 
-  #pump(stream: Readable | null, type: 'stdout' | 'stderr'): void {
-    if (stream === null) return;
+  async #run({ streams, exited }: Supervised): Promise<void> {
+    const { stdout, stderr } = await streams;
+    this.#streams = { stdout, stderr };
+    const ended = Promise.all([this.#pump(stdout, 'stdout'), this.#pump(stderr, 'stderr')]);
+    const { exitCode, signal } = await exited;
+    this.#endLateOutput({ stdout, stderr });
+    await ended;
+    this.#finish(exitCode, signal);
+  }
+
+  /** Resolves when nothing more comes. */
+  #pump(stream: Readable, type: 'stdout' | 'stderr'): Promise<void> {
     const decoder = new StringDecoder('utf8');
     stream.on('error', () => undefined);
     stream.on('data', (chunk: Buffer) => {
@@ -142,7 +145,12 @@ export class Command {
       );
       this.#waitForReaders();
     });
-    stream.on('end', () => this.#send(type, [decoder.end()]));
+    return new Promise((resolve) => {
+      stream.once('close', () => {
+        this.#send(type, [decoder.end()]);
+        resolve();
+      });
+    });
   }
 
   #send(type: 'stdout' | 'stderr', texts: string[]): void {
@@ -153,13 +161,13 @@ export class Command {
   /** A command writes no faster than its slowest reader reads. */
   #waitForReaders(): void {
     const slow = [...this.#readers].filter((reader) => !reader.isReady);
-    const { stdout, stderr } = this.#child;
-    if (slow.length === 0 || stdout === null || stdout.isPaused()) return;
+    if (slow.length === 0 || this.#streams === undefined || this.#streams.stdout.isPaused()) return;
+    const { stdout, stderr } = this.#streams;
     stdout.pause();
-    stderr?.pause();
+    stderr.pause();
     void Promise.all(slow.map((reader) => reader.drained())).then(() => {
       stdout.resume();
-      stderr?.resume();
+      stderr.resume();
     });
   }
 
@@ -168,14 +176,13 @@ export class Command {
     this.signal('SIGTERM');
   }
 
-  #endLateOutput(): void {
+  #endLateOutput({ stdout, stderr }: Streams): void {
     setTimeout(() => {
       if (!this.isRunning) return;
-      const { stdout, stderr } = this.#child;
-      if (stdout?.isPaused()) return this.#endLateOutput();
-      stdout?.destroy();
-      stderr?.destroy();
-    }, lateOutputMs);
+      if (stdout.isPaused()) return this.#endLateOutput({ stdout, stderr });
+      stdout.destroy();
+      stderr.destroy();
+    }, lateOutputMs).unref();
   }
 
   #finish(exitCode: number | null, signal: string | null): void {

@@ -1,15 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { Writable } from 'node:stream';
+import { constants, existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { type Readable, Writable } from 'node:stream';
 
 /**
  * The parent of one command. As its subreaper (prctl 36) every descendant stays below it, also those that left group, session and
  * environment behind, so it can end them all: TERM asks them and kills what is left after 2 s, ALRM kills at once, and the daemon's own
  * death (prctl 1) does the same. A foreground command's end ends what it left running; a kept one (`$keep`) lives as long as any of them.
  * Stopping all before killing any is what a storm of forks cannot outrun. Exits as the command did.
+ * The command writes into pipes made here, which the daemon opens through /proc: Node would give it sockets, and then nothing can be
+ * written to /dev/stdout and /dev/stderr.
  */
 const script = String.raw`
 $/ = undef;
+$SIG{PIPE} = 'IGNORE';
 my ($prctl, $keep, @command) = @ARGV;
 my ($main, $status, $asked) = (0, 0, 0);
 sub tree {
@@ -46,12 +50,19 @@ sub leave {
 $SIG{ALRM} = sub { slay() };
 $SIG{TERM} = sub { return if $asked++; kill 'TERM', tree(); alarm 2 };
 for my $name (qw(INT HUP QUIT USR1 USR2)) { $SIG{$name} = sub { kill $name, -$main if $main } }
+my @pipes = map { pipe my $read, my $write; [$read, $write] } 1, 2;
+syswrite STDOUT, join(' ', map { fileno $_->[0] } @pipes) . "\n";
+my $answer = <STDIN>;
+length $answer or exit 125;
+if ($answer eq 'opened') { open STDOUT, '>&', $pipes[0][1]; open STDERR, '>&', $pipes[1][1] }
+@pipes = ();
+open STDIN, '<', '/dev/null';
 syscall $prctl + 0, 36, 1, 0, 0, 0;
 syscall $prctl + 0, 1, 14, 0, 0, 0;
 if (open my $file, '>', '/proc/self/oom_score_adj') { print $file 500 }
 $main = fork;
 if (!defined $main) { print STDERR "cannot start a process: $!\n"; exit 126 }
-if ($main == 0) { setpgrp 0, 0; exec { $command[0] } @command; exit 127 }
+if ($main == 0) { $SIG{PIPE} = 'DEFAULT'; setpgrp 0, 0; exec { $command[0] } @command; exit 127 }
 setpgrp $main, $main;
 while ((my $id = waitpid -1, 0) > 0) { if ($id == $main) { $status = $?; leave() unless $keep } }
 alarm 0;
@@ -70,10 +81,14 @@ export const signals = ['SIGTERM', 'SIGKILL', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SI
 export type Signal = (typeof signals)[number];
 
 export type Supervised = {
-  child: ChildProcess;
+  pid: number;
+  /** Its output; both end when nobody can write any more. */
+  streams: Promise<Streams>;
+  exited: Promise<{ exitCode: number | null; signal: string | null }>;
   /** SIGTERM and SIGKILL mean the whole tree, SIGTERM with SIGKILL after 2 s; others go to the command's group. */
   signal(name: Signal): void;
 };
+export type Streams = { stdout: Readable; stderr: Readable };
 
 type Start = { id: string; command: string; cwd: string; environment: Record<string, string>; keep: boolean };
 
@@ -86,22 +101,26 @@ export function startSupervised({ id, command, cwd, environment, keep }: Start):
   const child = spawn(file, args, {
     cwd,
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe', ...(isLong(command) ? (['pipe'] as const) : [])],
+    stdio: [hasPerl ? 'pipe' : 'ignore', 'pipe', 'pipe', ...(isLong(command) ? (['pipe'] as const) : [])],
     env: { ...environment, [marker]: id },
   });
+  const { pid } = child;
+  child.on('error', () => undefined);
+  if (pid === undefined) throw new Error('no process could be made');
   const input = child.stdio[3];
   if (input instanceof Writable) input.on('error', () => undefined).end(command);
+  const exited = new Promise<{ exitCode: number | null; signal: string | null }>((resolve) => {
+    child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
+  });
   let hasExited = false;
-  child.once('exit', () => {
+  void exited.then(() => {
     hasExited = true;
     if (!hasPerl && !keep) signalMarked(id, 'SIGKILL');
   });
-  const signalOne = (pid: number, name: NodeJS.Signals): void => {
-    if (!hasExited) trySignal(pid, name);
+  const signalOne = (target: number, name: NodeJS.Signals): void => {
+    if (!hasExited) trySignal(target, name);
   };
   const signal = (name: Signal): void => {
-    const { pid } = child;
-    if (pid === undefined) return;
     if (hasPerl) {
       signalOne(pid, name === 'SIGKILL' ? 'SIGALRM' : name);
       if (name === 'SIGKILL') after(graceMs, () => hasExited || endMarked(id, pid));
@@ -112,7 +131,45 @@ export function startSupervised({ id, command, cwd, environment, keep }: Start):
     if (name === 'SIGKILL') signalMarked(id, name);
     if (name === 'SIGTERM') after(graceMs, () => endMarked(id, pid));
   };
-  return { child, signal };
+  const sockets = { stdout: streamOf(child.stdout), stderr: streamOf(child.stderr) };
+  return { pid, streams: hasPerl ? openPipes(child, pid, sockets) : Promise.resolve(sockets), exited, signal };
+}
+
+/** The pipes that the supervisor says it has; its own output where they cannot be opened. */
+async function openPipes(child: ChildProcess, pid: number, sockets: Streams): Promise<Streams> {
+  const line = await new Promise<string>((resolve) => {
+    sockets.stdout.once('data', (bytes: Buffer) => resolve(bytes.toString('latin1')));
+    sockets.stdout.once('close', () => resolve(''));
+  });
+  sockets.stdout.pause();
+  const [, out, error] = /^(\d+) (\d+)\n$/.exec(line) ?? [];
+  const opened = [openPipe(pid, out), openPipe(pid, error)] as const;
+  const [stdout, stderr] = opened;
+  child.stdin?.on('error', () => undefined);
+  if (stdout !== undefined && stderr !== undefined) {
+    child.stdin?.end('opened');
+    sockets.stdout.resume();
+    sockets.stderr.resume();
+    return { stdout, stderr };
+  }
+  for (const one of opened) one?.destroy();
+  child.stdin?.end('not');
+  return sockets;
+}
+
+function openPipe(pid: number, descriptor: string | undefined): Socket | undefined {
+  if (descriptor === undefined) return undefined;
+  try {
+    const fd = openSync(`/proc/${pid}/fd/${descriptor}`, constants.O_RDONLY | constants.O_NONBLOCK);
+    return new Socket({ fd, readable: true, writable: false });
+  } catch {
+    return undefined;
+  }
+}
+
+function streamOf(stream: Readable | null): Readable {
+  if (stream === null) throw new Error('the process has no output');
+  return stream;
 }
 
 /** One argument of a program is at most 128 KiB: a longer command comes through descriptor 3. */
