@@ -32,6 +32,15 @@ export async function build() {
   console.error(`Homeport: built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
 }
 
+// dockerode can also build images and go by ssh, with packages that look for files of theirs: we do neither.
+const engineOnly = {
+  name: 'engine-only',
+  setup({ onLoad }) {
+    const unused = /dockerode[\\/]lib[\\/](session|buildkit)\.js$|docker-modem[\\/]lib[\\/]ssh\.js$/;
+    onLoad({ filter: unused }, () => ({ contents: 'module.exports = undefined;' }));
+  },
+};
+
 async function buildServer() {
   const out = join(dist, 'server');
   await rm(out, { recursive: true, force: true });
@@ -57,8 +66,9 @@ async function buildServer() {
     sourcemap: 'linked',
     sourcesContent: false,
     legalComments: 'none',
-    // Optional native parts and a runtime that is not ours: pg and dockerode ask for them and do without.
-    external: ['pg-native', 'cloudflare:sockets', 'cpu-features', '*.node'],
+    // Optional native driver and a runtime that is not ours: pg asks for them and does without.
+    external: ['pg-native', 'cloudflare:sockets'],
+    plugins: [engineOnly],
     logLevel: 'warning',
   });
   await Promise.all(names.map((name) => writeFile(join(out, `${name}.mjs`), starter(name))));

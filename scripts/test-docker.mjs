@@ -68,7 +68,7 @@ const programs = [
 export function whyNoEngine() {
   if (process.env.DOCKER_HOST) return undefined;
   if (process.platform !== 'linux') return 'this is not Linux, and DOCKER_HOST names no engine';
-  const missing = ['dockerd', 'containerd', 'runc', 'docker-init', 'iptables'].filter(
+  const missing = ['dockerd', 'containerd', 'runc', 'docker-init', 'iptables', 'unshare'].filter(
     (name) => which(name) === undefined,
   );
   if (missing.length > 0)
@@ -94,7 +94,7 @@ export async function withEngine(work) {
 async function startEngine(folder) {
   const socket = join(folder, 'docker.sock');
   const log = join(folder, 'log');
-  // No bridge, no rule in the machine's packet filter: workspaces have no network.
+  // In a network of its own: one without a bridge takes away the bridge of another engine. Workspaces have no network anyway.
   const folders = [
     '--data-root',
     join(folder, 'data'),
@@ -104,7 +104,7 @@ async function startEngine(folder) {
     join(folder, 'pid'),
   ];
   const args = [...folders, '--bridge=none', '--iptables=false', '--ip-forward=false', '-H', `unix://${socket}`];
-  const child = spawn('sh', ['-c', 'exec dockerd "$@" > "$0" 2>&1', log, ...args], { stdio: 'ignore' });
+  const child = spawn('sh', ['-c', 'exec unshare --net dockerd "$@" > "$0" 2>&1', log, ...args], { stdio: 'ignore' });
   const ended = new Promise((resolve) => child.once('close', resolve));
   const stop = async () => {
     child.kill('SIGTERM');
@@ -238,7 +238,7 @@ if (process.argv[1] === import.meta.filename) {
   const why = whyNoEngine();
   if (why === undefined) {
     const chosen = process.argv.slice(2);
-    const files = chosen.length > 0 ? chosen : globSync('server/test/docker/*.test.ts', { cwd: root });
+    const files = chosen.length > 0 ? chosen : globSync('{server/test,acceptance}/docker/*.test.ts', { cwd: root });
     const args = ['--test', '--test-concurrency=1', ...files];
     const { code } = await withEngine((env) =>
       run(process.execPath, args, { cwd: root, env: { ...process.env, ...env } }),

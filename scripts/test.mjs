@@ -20,8 +20,8 @@ const unitTests = files.filter((file) =>
   /^(contracts|workspace|web|server\/src|scripts)\/.*\.test\.(ts|mjs)$/.test(file),
 );
 const serverTests = files.filter((file) => /^server\/test\/(?!docker\/).*\.test\.ts$/.test(file));
-const containerTests = files.filter((file) => /^server\/test\/docker\/.*\.test\.ts$/.test(file));
-const acceptanceTests = files.filter((file) => /^acceptance\/.*\.test\.ts$/.test(file));
+const containerTests = files.filter((file) => /^(server\/test|acceptance)\/docker\/.*\.test\.ts$/.test(file));
+const acceptanceTests = files.filter((file) => /^acceptance\/(?!docker\/).*\.test\.ts$/.test(file));
 // A smaller part for the second PostgreSQL: the files that lean on SQL most.
 const leansOnSql = /\/(accounts-se|catalogue-(default|http|tiers)|chat-|conversations-|migrate|pool)/;
 

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { before, test } from 'node:test';
+import { type Caller, pause, type Running, scratchFolder, setUp, startProduct } from '../product.ts';
+
+/** The built product with workspaces in a real engine; scripts/test-docker.mjs says where it is. */
+const engineHost = process.env.HOMEPORT_TEST_DOCKER_HOST ?? '';
+const settings = {
+  WORKSPACE_MODE: 'docker',
+  WORKSPACE_DOCKER_HOST: engineHost,
+  WORKSPACE_IMAGE: process.env.HOMEPORT_TEST_DOCKER_IMAGE ?? '',
+};
+
+const dataDir = scratchFolder();
+let product: Running;
+let person: Caller;
+
+before(async () => {
+  product = await startProduct(dataDir, settings);
+  person = await setUp(product.url);
+});
+/** Who runs, by the words of the engine. */
+function containers(): { id: string; state: string }[] {
+  const [, socket] = /^unix:\/\/(.*)$/.exec(engineHost) ?? [];
+  const place =
+    socket === undefined ? [engineHost.replace(/^tcp:/, 'http:')] : ['--unix-socket', socket, 'http://docker'];
+  const url = `${place.at(-1)}/containers/json?all=1`;
+  const list = JSON.parse(execFileSync('curl', ['-sS', ...place.slice(0, -1), url], { encoding: 'utf8' }));
+  return list
+    .filter(({ Names }: { Names: string[] }) => Names.some((name) => name.startsWith('/homeport-workspace-')))
+    .filter(({ Labels }: { Labels: Record<string, string> }) => Labels['homeport.workspace'] === personId)
+    .map(({ Id, State }: { Id: string; State: string }) => ({ id: Id, state: State }));
+}
+let personId = '';
+
+async function stop(): Promise<void> {
+  await person.must('DELETE', '/api/workspace/status');
+  for (let round = 0; containers().length > 0 && round < 200; round++) await pause(50);
+  assert.deepEqual(containers(), []);
+}
+
+test('a workspace of a person outlives kill -9 of the control plane: it is adopted', async () => {
+  const session = await person.must('GET', '/api/auth/get-session');
+  personId = session.user.id;
+  const started = await person.must('POST', '/api/workspace/status');
+  assert.deepEqual({ ...started }, { ...started, phase: 'running', ready: true, mode: 'docker' });
+  const [container] = containers();
+  assert.equal(container?.state, 'running');
+
+  product.kill('SIGKILL');
+  await product.exited;
+  assert.deepEqual(containers(), [container], 'it runs on');
+
+  product = await startProduct(dataDir, settings);
+  person.url = product.url;
+  const status = await person.must('GET', '/api/workspace/status');
+  assert.deepEqual([status.phase, status.ready], ['running', true]);
+  assert.deepEqual(containers(), [container], 'the same container');
+});
+
+test('stopped means removed, and the next start is another container', async () => {
+  const [container] = containers();
+  assert.ok(container !== undefined);
+  await stop();
+  await person.must('POST', '/api/workspace/status');
+  assert.notEqual(containers()[0]?.id, container.id);
+  await stop();
+});
+
+test('a mode that cannot work stops the start with a plain reason', async () => {
+  const wrong = { ...settings, WORKSPACE_IMAGE: 'homeport-none:1' };
+  await assert.rejects(
+    startProduct(scratchFolder(), wrong),
+    /WORKSPACE_MODE is "docker".*has no image homeport-none:1/s,
+  );
+});
