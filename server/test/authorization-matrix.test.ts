@@ -113,9 +113,12 @@ function isElsewhere(spec: EndpointSpec, edition: World['edition']): boolean {
 /** What the access word refuses this caller with; undefined when it lets them pass. */
 function refusalOf(access: Access, kind: ActorKind, edition: World['edition']): ErrorCode | undefined {
   if (access === 'public') return undefined;
-  if (access === 'workspace' || kind === 'nobody' || kind === 'tampered cookie' || kind === 'expired session') {
-    return 'unauthorized';
-  }
+  // Each kind of identity opens its own endpoints only.
+  if ((access === 'workspace') !== /workspace/.test(kind) || kind === 'stopped workspace') return 'unauthorized';
+  if (kind === 'workspace') return undefined;
+  if (kind === 'workspace of a disabled account') return 'account_disabled';
+  if (kind === 'workspace of a password to change') return 'password_change_required';
+  if (kind === 'nobody' || kind === 'tampered cookie' || kind === 'expired session') return 'unauthorized';
   if (kind === 'disabled') return 'account_disabled';
   if (access === 'session-any-password') return undefined;
   if (kind === 'must change password') return 'password_change_required';
@@ -213,7 +216,8 @@ async function send(world: World, spec: EndpointSpec, actor: Actor, request: Sam
     method: spec.method,
     redirect: 'manual',
     headers: {
-      ...(actor.cookie === undefined ? {} : { cookie: actor.cookie }),
+      ...actor.credentials,
+      ...request.headers,
       ...(contentType === undefined ? {} : { 'content-type': contentType }),
     },
     ...(body === undefined ? {} : { body }),
@@ -221,7 +225,8 @@ async function send(world: World, spec: EndpointSpec, actor: Actor, request: Sam
   return { status: response.status, text: await response.text(), headers: response.headers };
 }
 
-function bodyOf({ body, form }: SampleRequest) {
+function bodyOf({ body, form, upload }: SampleRequest) {
+  if (upload !== undefined) return { body: upload, contentType: 'text/plain' };
   if (form !== undefined) {
     const fields = Object.entries(form).map(([name, value]) => ({ name, value }));
     return formBody([...fields, { name: 'file', value: 'A new file', filename: 'new.txt' }]);

@@ -8,6 +8,9 @@ export type SampleRequest = {
   query?: Record<string, string>;
   body?: unknown;
   form?: Record<string, string>;
+  headers?: Record<string, string>;
+  /** A body that is one file. */
+  upload?: string;
 };
 
 export type IdRule =

@@ -1,30 +1,49 @@
 import type { EndpointName } from '@homeport/contracts/endpoints';
 import { nothing, type Sample } from './authorization-sample.ts';
 
-/** Requests of workspaces, which are switched off in this world, and of what runs inside of them. */
+/** Requests of workspaces, none of which ever starts in this world, and of what runs inside of them. */
 
-const off: Sample = { ...nothing, own: 503 };
-const inside: Sample = { ...nothing, own: 401 };
+/** What needs a running workspace. */
+const refused: Sample = { ...nothing, own: 503 };
 
-export const workspaceSamples = {
-  getWorkspaceStatus: off,
-  postWorkspaceStatus: off,
-  deleteWorkspaceStatus: off,
-  getWorkspaceFiles: off,
-  postWorkspaceFile: off,
-  patchWorkspaceFile: off,
-  postWorkspaceFolder: off,
-  deleteWorkspaceFile: off,
-  getWorkspaceDownload: off,
-  getInternalConversations: inside,
-  getInternalArtifacts: inside,
-  getInternalArtifactStat: inside,
-  getInternalArtifactPreview: inside,
-  getInternalArtifactDownload: inside,
-  putInternalArtifact: inside,
-  patchInternalArtifact: inside,
-  deleteInternalArtifact: inside,
+const scope = ({ records }: { records: { chat: string } }) => ({ 'x-artifact-scope': `chat:${records.chat}` });
+const internalArtifact: Sample = {
+  request: (own) => ({ query: { id: own.records.artifact }, headers: scope(own) }),
+  own: 200,
+  ids: { 'query.id': { names: 'artifact' } },
 };
 
+export const workspaceSamples = {
+  getWorkspaceStatus: nothing,
+  postWorkspaceStatus: refused,
+  deleteWorkspaceStatus: nothing,
+  getWorkspaceFiles: refused,
+  postWorkspaceFile: { ...refused, request: () => ({ form: {} }) },
+  patchWorkspaceFile: { ...refused, request: () => ({ body: { from: 'a.txt', to: 'b.txt' } }) },
+  postWorkspaceFolder: { ...refused, request: () => ({ body: { path: 'folder' } }) },
+  deleteWorkspaceFile: { ...refused, request: () => ({ query: { path: 'a.txt' } }) },
+  getWorkspaceDownload: { ...refused, request: () => ({ query: { path: 'a.txt' } }) },
+  getInternalConversations: {
+    request: ({ records }) => ({ query: { chatId: records.chat } }),
+    own: 200,
+    ids: { 'query.chatId': { names: 'chat' } },
+  },
+  getInternalArtifacts: { ...nothing, request: (own) => ({ headers: scope(own) }) },
+  getInternalArtifactStat: internalArtifact,
+  getInternalArtifactPreview: internalArtifact,
+  getInternalArtifactDownload: internalArtifact,
+  putInternalArtifact: {
+    ...nothing,
+    request: (own) => ({ query: { path: 'put.txt' }, headers: scope(own), upload: 'A new file' }),
+    own: 201,
+  },
+  patchInternalArtifact: {
+    request: (own) => ({ body: { id: own.records.artifact, to: 'moved/file.txt' }, headers: scope(own) }),
+    own: 200,
+    ids: { 'body.id': { names: 'artifact' } },
+  },
+  deleteInternalArtifact: internalArtifact,
+} satisfies Partial<Record<EndpointName, Sample>>;
+
 /** Rows whose handlers are still to come. */
-export const beingBuilt: readonly EndpointName[] = Object.keys(workspaceSamples) as (keyof typeof workspaceSamples)[];
+export const beingBuilt: readonly EndpointName[] = [];

@@ -49,7 +49,7 @@ export const samples: Record<EndpointName, Sample> = {
   postSignIn: {
     ...nothing,
     request: ({ email }) => ({ body: { email, password: actorPassword } }),
-    others: { disabled: 403 },
+    others: { disabled: 403, 'workspace of a disabled account': 403 },
   },
   postSignOut: nothing,
   getAuthSession: { ...nothing, others: { disabled: 403 } },

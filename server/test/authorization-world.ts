@@ -11,11 +11,14 @@ import { operator } from '../src/audit.ts';
 import { installationOwner } from '../src/catalogue/catalogue-owner.ts';
 import { systemClock } from '../src/clock.ts';
 import { createProject, putMember } from '../src/projects/projects.ts';
+import { RuntimeFailure } from '../src/workspaces/runtime.ts';
+import { newWorkspaceToken, workspaceTokenHash } from '../src/workspaces/tokens.ts';
 import { startTestApp, type TestApp, testConfig } from './app.ts';
 import { makeModel, makeProvider } from './catalogue-makers.ts';
 import { answer, makeChat, queueInput, say } from './conversation-makers.ts';
 import { echoTool, expectedFingerprint, type FakeMcp, startFakeMcp } from './fakes/mcp-server.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+import { ScriptedRuntime } from './fakes/scripted-runtime.ts';
 
 /** Who calls, what is theirs, and what is somebody else's: the people and records of the authorization matrix. */
 
@@ -29,6 +32,10 @@ export const actorKinds = [
   'without provider rights',
   'without MCP rights',
   'administrator',
+  'workspace',
+  'stopped workspace',
+  'workspace of a disabled account',
+  'workspace of a password to change',
 ] as const;
 export type ActorKind = (typeof actorKinds)[number];
 
@@ -68,6 +75,8 @@ export type Actor = {
   id: string;
   email: string;
   cookie: string | undefined;
+  /** What this kind of caller sends to say who it is. */
+  credentials: Record<string, string>;
   records: OwnRecords;
   /** More records of the same person, in another conversation. */
   elsewhere: Records;
@@ -89,6 +98,7 @@ export type World = {
 };
 
 export const actorPassword = 'correct horse 1';
+const isWorkspace = (kind: ActorKind) => /workspace/.test(kind);
 const passwordHash = hashPassword(actorPassword);
 const never = 2_000_000_000;
 
@@ -99,6 +109,8 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
   const app = await startTestApp({
     config: { edition },
     timings: { dispatchMs: never, sweepMs: never, heartbeatMs: never },
+    workspaceRuntime: noWorkspaceStarts(),
+    workspaceTimings: { sweepMs: never, watchMs: never / 2 },
     ...(webFolder === undefined ? {} : { webFolder }),
   });
   const { database } = app.database;
@@ -173,6 +185,15 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     return insertSession(database.kysely, userId, { address: '127.0.0.1', userAgent: 'test' }, Date.now() - age);
   }
 
+  /** A row as a start leaves it behind. A stop takes the token away; here the row keeps it, so that the phase is what counts. */
+  async function makeWorkspace(userId: string, kind: ActorKind, token: string): Promise<void> {
+    const phase = kind === 'stopped workspace' ? 'stopped' : 'running';
+    await database.pool.query(
+      `insert into workspaces (user_id, phase, generation, runtime, key_id, token_hash, started_at) values ($1, $2, 1, 'docker', 'key', $3, now())`,
+      [userId, phase, workspaceTokenHash(token)],
+    );
+  }
+
   async function makeUser(fields: Partial<NewUser>) {
     const email = `${randomUUIDv7()}@example.org`;
     const user = await insertUser(database.kysely, { name: 'Someone', role: 'user', ...fields, email });
@@ -191,9 +212,18 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
       const elsewhere = await makeRecords(user.id, catalogueOwner);
       const records = await makeRecords(user.id, catalogueOwner);
       const { token } = await openSession(user.id, kind === 'expired session' ? 8 * 86_400_000 : 0);
-      if (kind === 'disabled') await setUserEnabled({ db: database }, user.id, false);
+      const workspaceToken = newWorkspaceToken();
+      if (isWorkspace(kind)) await makeWorkspace(user.id, kind, workspaceToken);
+      if (kind === 'disabled' || kind === 'workspace of a disabled account')
+        await setUserEnabled({ db: database }, user.id, false);
       const pair = cookiePair(cookieRule(testConfig), token);
-      return { kind, id: user.id, email: user.email, cookie: cookieOf(kind, pair), records, elsewhere };
+      const cookie = cookieOf(kind, pair);
+      const credentials: Record<string, string> = isWorkspace(kind)
+        ? { authorization: `Bearer ${workspaceToken}` }
+        : cookie === undefined
+          ? {}
+          : { cookie };
+      return { kind, id: user.id, email: user.email, cookie, credentials, records, elsewhere };
     },
     async makeForeignRecords() {
       const user = await makeUser({});
@@ -220,10 +250,19 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
   };
 }
 
+/** Tokens are known here, and nothing is ever started. */
+function noWorkspaceStarts(): ScriptedRuntime {
+  const runtime = new ScriptedRuntime();
+  runtime.onStart = async () => {
+    throw new RuntimeFailure('Workspaces do not start here');
+  };
+  return runtime;
+}
+
 function fieldsOf(kind: ActorKind): Partial<NewUser> {
   return {
     role: kind === 'administrator' ? 'admin' : 'user',
-    mustChangePassword: kind === 'must change password',
+    mustChangePassword: kind === 'must change password' || kind === 'workspace of a password to change',
     // An administrator keeps provider access whatever the switch says.
     mcpSettingsEnabled: kind !== 'without MCP rights' && kind !== 'administrator',
     providerSettingsEnabled: kind !== 'without provider rights' && kind !== 'administrator',
@@ -231,7 +270,7 @@ function fieldsOf(kind: ActorKind): Partial<NewUser> {
 }
 
 function cookieOf(kind: ActorKind, pair: string): string | undefined {
-  if (kind === 'nobody') return undefined;
+  if (kind === 'nobody' || isWorkspace(kind)) return undefined;
   if (kind !== 'tampered cookie') return pair;
   const at = pair.indexOf('=') + 3;
   return `${pair.slice(0, at)}${pair[at] === 'A' ? 'B' : 'A'}${pair.slice(at + 1)}`;

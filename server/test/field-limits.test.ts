@@ -27,11 +27,13 @@ const missing = Symbol('missing');
 let world: World;
 let user: Actor;
 let administrator: Actor;
+let workspace: Actor;
 let tried = 0;
 before(async () => {
   world = await makeWorld('community');
   user = await world.makeActor('plain user');
   administrator = await world.makeActor('administrator');
+  workspace = await world.makeActor('workspace');
 });
 after(() => world.stop());
 
@@ -40,7 +42,7 @@ for (const name of names) {
   const cases = casesOf(spec);
   if (cases.length === 0) continue;
   test(`${spec.method} ${spec.path}: ${cases.length} values outside their limits`, async () => {
-    const actor = spec.access.startsWith('admin') ? administrator : user;
+    const actor = spec.access === 'workspace' ? workspace : spec.access.startsWith('admin') ? administrator : user;
     const request = samples[name].request(actor);
     const digest = await world.digest();
     for (const { part, path, value, why } of cases) {
@@ -187,13 +189,14 @@ function changed(request: SampleRequest, part: Part, path: string[], value: unkn
   return copy;
 }
 
-async function send(spec: EndpointSpec, actor: Actor, { params, query, body }: SampleRequest) {
+async function send(spec: EndpointSpec, actor: Actor, { params, query, body, headers }: SampleRequest) {
   const place = spec.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params?.[name] ?? 'missing'));
   const response = await fetch(`${world.app.url}${place}?${new URLSearchParams(query)}`, {
     method: spec.method,
     redirect: 'manual',
     headers: {
-      cookie: actor.cookie ?? '',
+      ...actor.credentials,
+      ...headers,
       ...(spec.body === undefined ? {} : { 'content-type': 'application/json' }),
     },
     ...(spec.body === undefined ? {} : { body: JSON.stringify(body ?? {}) }),

@@ -46,7 +46,7 @@ for (const edition of ['community', 'managed'] as const) {
       await world.clearCatalogues();
       const byAdministrator =
         spec.access.startsWith('admin') || (edition === 'managed' && spec.access === 'provider-editor');
-      const kind = byAdministrator ? 'administrator' : 'plain user';
+      const kind = byAdministrator ? 'administrator' : spec.access === 'workspace' ? 'workspace' : 'plain user';
       const actor = await world.makeActor(kind);
       const bystander = await world.makeActor('without provider rights');
       const since = await timeOf(world);
@@ -91,14 +91,15 @@ function itemSchema(schema: Json): Json {
   return branches(schema).find((branch) => branch.items !== undefined)?.items;
 }
 
-async function send(world: World, spec: EndpointSpec, actor: Actor, { params, query: own, body }: SampleRequest) {
+async function send(world: World, spec: EndpointSpec, actor: Actor, sample: SampleRequest) {
+  const { params, query: own, body, headers } = sample;
   const path = spec.path.replace(/:(\w+)/g, (_, name: string) => params?.[name] ?? '');
   // The same members in the query must do nothing either.
   const query = new URLSearchParams(own);
   for (const [name, value] of Object.entries(planted)) if (!query.has(name)) query.set(name, String(value));
   const response = await fetch(`${world.app.url}${path}?${query}`, {
     method: spec.method,
-    headers: { cookie: actor.cookie ?? '', 'content-type': 'application/json', 'x-user-id': 'planted-user' },
+    headers: { ...actor.credentials, ...headers, 'content-type': 'application/json', 'x-user-id': 'planted-user' },
     body: JSON.stringify(body),
   });
   return { status: response.status, text: await response.text() };

@@ -22,11 +22,13 @@ const hopeless = { 'content-type': 'text/plain' };
 let world: World;
 let user: Actor;
 let administrator: Actor;
+let workspace: Actor;
 let foreign: Records;
 before(async () => {
   world = await makeWorld('community');
   user = await world.makeActor('plain user');
   administrator = await world.makeActor('administrator');
+  workspace = await world.makeActor('workspace');
   foreign = await world.makeForeignRecords();
 });
 after(() => world.stop());
@@ -42,7 +44,7 @@ type Sent = { headers?: Record<string, string>; body?: string | Uint8Array<Array
 async function send(spec: EndpointSpec, actor: Actor | undefined, sent: Sent = {}) {
   const response = await fetch(world.app.url + pathOf(spec), {
     method: sent.method ?? spec.method,
-    headers: { ...(actor?.cookie === undefined ? {} : { cookie: actor.cookie }), ...sent.headers },
+    headers: { ...actor?.credentials, ...sent.headers },
     ...(sent.body === undefined ? {} : { body: sent.body }),
   });
   const text = await response.text();
@@ -51,7 +53,8 @@ async function send(spec: EndpointSpec, actor: Actor | undefined, sent: Sent = {
 }
 
 /** Somebody whom this endpoint lets pass. */
-const callerOf = (spec: EndpointSpec) => (spec.access.startsWith('admin') ? administrator : user);
+const callerOf = ({ access }: EndpointSpec) =>
+  access === 'workspace' ? workspace : access.startsWith('admin') ? administrator : user;
 const isPublic = (name: EndpointName) => endpoints[name].access === 'public';
 
 for (const name of names.filter((name) => !isPublic(name))) {
@@ -67,7 +70,7 @@ for (const name of unsafe) {
   const spec = specOf(name);
   test(`${spec.method} ${spec.path}: a foreign Origin is refused before the request is read`, async () => {
     // Of their own: signing out from the own origin works.
-    const user = await world.makeActor('plain user');
+    const user = await world.makeActor(spec.access === 'workspace' ? 'workspace' : 'plain user');
     const digest = await world.digest();
     for (const origin of ['https://elsewhere.example', 'null', `${world.app.url}.example`, 'http://localhost:1']) {
       const body = spec.body === undefined ? {} : { body: '{' };
@@ -170,7 +173,7 @@ test('404 comes before 409: somebody else’s state is not told', async () => {
     const spec = specOf(name);
     const response = await fetch(`${world.app.url}${spec.path}?${new URLSearchParams(query)}`, {
       method: spec.method,
-      headers: { cookie: user.cookie ?? '', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: { ...user.credentials, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const answer: Json = await response.json();

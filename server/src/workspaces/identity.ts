@@ -48,8 +48,8 @@ export async function findWorkspaceUser(
 }
 
 /** Requests of one workspace: what a loop over files needs, not what a flood wants. */
-const burst = 200;
-const perSecond = 20;
+const burst = 500;
+const perSecond = 50;
 
 /**
  * The caller of a workspace endpoint, from its authorization header; undefined: it is none. Throws `rate_limited` when the workspace asks too
