@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { after, before, test } from 'node:test';
-import { type SignedIn, startTestApp, type TestApp } from './app.ts';
+import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { upload } from './artifact-makers.ts';
 import { ScriptedDaemons } from './fakes/scripted-daemon.ts';
 import { quiet, until } from './workspace-makers.ts';
@@ -114,7 +114,7 @@ test('a range that does not fit, or that nobody asked for, is no answer', async 
     content((_, response) => response.writeHead(status, headers).end(status === 416 ? '' : 'hello'));
     const answer = await download({ range: 'bytes=0-4' });
     assert.equal(answer.status, 502, JSON.stringify(headers));
-    assert.equal((await answer.json()).error.code, 'workspace_request_failed');
+    assert.equal(((await answer.json()) as Json).error.code, 'workspace_request_failed');
   }
   content((_, response) =>
     response.writeHead(206, { 'content-length': '5', 'content-range': 'bytes 0-4/9' }).end('hello'),

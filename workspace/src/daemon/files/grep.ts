@@ -41,14 +41,19 @@ export async function runGrep({ held, isFile, pattern, timeMs, take, signal }: G
   const complaint: Buffer[] = [];
   child.stderr?.on('data', (chunk: Buffer) => complaint.length < 16 && complaint.push(chunk));
   const reader = new LineReader(take);
-  child.stdout?.on('data', (chunk: Buffer) => reader.read(chunk) || kill());
+  let isEnough = false;
+  child.stdout?.on('data', (chunk: Buffer) => {
+    if (isEnough || reader.read(chunk)) return;
+    isEnough = true;
+    kill();
+  });
   try {
     const exitCode = await ended;
     // It also ends with 2 when something could not be read; then it does not speak of itself.
     if (exitCode === 2 && /^grep: [^:]*$/m.test(Buffer.concat(complaint).toString('utf8')) && !reader.hasRead) {
       throw new DaemonError('invalid_request', 'The pattern is no extended regular expression');
     }
-    return exitCode === null;
+    return isEnough || exitCode === null;
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', kill);

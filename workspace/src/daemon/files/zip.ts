@@ -138,14 +138,15 @@ function extra64(values: number[]): Buffer {
 
 /** Little-endian numbers of the widths given. */
 function words(widths: string, values: readonly number[]): Buffer {
-  const parts = widths.split(' ').map((width, index) => {
-    const part = Buffer.alloc(Number(width));
-    const value = values[index] ?? 0;
-    if (width === '8') part.writeBigUInt64LE(BigInt(value));
-    else part.writeUIntLE(value, 0, Number(width));
-    return part;
-  });
-  return Buffer.concat(parts);
+  const bytes = Buffer.alloc(widths.length * 4);
+  let length = 0;
+  for (const [index, value] of values.entries()) {
+    const width = Number(widths[index * 2]);
+    if (width === 8) bytes.writeBigUInt64LE(BigInt(value), length);
+    else bytes.writeUIntLE(value, length, width);
+    length += width;
+  }
+  return bytes.subarray(0, length);
 }
 
 /** Two seconds is its finest step; it begins in 1980 and ends in 2107. */
