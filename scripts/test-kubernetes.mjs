@@ -178,6 +178,7 @@ async function shell(runtime, id, generation, command) {
   const body = JSON.stringify({ id: randomUUID(), command, timeoutMs: 30_000 });
   const headers = { 'content-type': 'application/json' };
   const answer = await call(runtime, id, generation, '/v1/exec', { method: 'POST', headers, body });
+  assert.equal(answer.status, 200, answer.text);
   const events = answer.text.split('\n').filter((line) => line !== '');
   return events
     .map((line) => JSON.parse(line))
@@ -263,7 +264,9 @@ async function nodePart() {
     await ready(runtime, id, 1);
     const put = { method: 'PUT', body: 'kept', headers: { 'content-length': '4' } };
     const file = '/v1/files/content?path=kept.txt';
-    assert.equal((await call(runtime, id, 1, file, put)).status, 201);
+    const query = '&size=4&onConflict=replace';
+    const { status, text: why } = await call(runtime, id, 1, `${file}${query}`, put);
+    assert.equal(status, 201, why);
     await runtime.stop(id, 0);
     assert.equal((await runtime.status(id)).phase, 'stopped');
     await ready(runtime, id, 2);

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { loadAll } from 'js-yaml';
+import { findHelm } from '../../scripts/get-helm.mjs';
+import { settingTable } from '../src/config-table.ts';
+import { neededVerbs } from '../src/workspaces/runtimes/kubernetes/probe.ts';
+import type { Json } from './app.ts';
+import { faultsOf } from './kubernetes/api-schema.ts';
+
+/** The chart as Helm itself renders it, held against the official definitions of Kubernetes v1.20.2. */
+
+const chart = fileURLToPath(new URL('../../deploy/helm/homeport', import.meta.url));
+const helm = findHelm();
+const skip = helm === undefined && process.env.REQUIRE_HELM !== '1' ? 'no helm: node scripts/get-helm.mjs' : false;
+const least = {
+  baseUrl: 'https://chat.example.org:8443',
+  existingSecret: 'keys',
+  artifacts: { existingClaim: 'files' },
+};
+
+function render(values: Json, release = 'house'): Json[] {
+  assert.ok(helm !== undefined, 'no helm: node scripts/get-helm.mjs');
+  const args = ['template', release, chart, '--namespace', 'chat', '--values', '-'];
+  return loadAll(execFileSync(helm, args, { input: JSON.stringify(values), encoding: 'utf8', stdio: 'pipe' })).filter(
+    (object) => object !== null,
+  );
+}
+
+const s3 = { location: 's3://bucket/x', endpoint: 'https://s3.example', existingSecret: 's3' };
+const variants: Record<string, Json> = {
+  'the least': least,
+  'everything in another namespace': {
+    ...least,
+    ...{
+      replicas: 3,
+      artifacts: { s3 },
+      settings: { EDITION: 'managed', MODEL_TITLES: false, WORKSPACE_IDLE_MINUTES: 5 },
+    },
+    workspaces: { namespace: 'people', storageClass: 'fast', runtimeClass: 'gvisor', memoryMb: 1_048_576 },
+    ingress: { enabled: true, className: 'nginx', tlsSecret: 'tls', annotations: { a: 'b' } },
+    networkPolicy: { from: [{ namespaceSelector: { matchLabels: { a: 'b' } } }] },
+    ...{ imagePullSecrets: [{ name: 'pull' }], podAnnotations: { a: 'b' }, nodeSelector: { disk: 'fast' } },
+    ...{ tolerations: [{ operator: 'Exists' }], affinity: { nodeAffinity: {} } },
+  },
+  'no workspaces': { ...least, workspaces: { enabled: false }, networkPolicy: { enabled: false } },
+};
+const kindsOf = (objects: Json[]) => objects.map(({ kind }) => kind).sort();
+const find = (objects: Json[], kind: string, name = '') =>
+  objects.find((object) => object.kind === kind && object.metadata.name.endsWith(name));
+
+for (const [name, values] of Object.entries(variants)) {
+  test(`${name}: what is rendered is what the API takes`, { skip }, () => {
+    const objects = render(values);
+    for (const object of objects) assert.deepEqual(faultsOf(object), [], object.kind);
+    const deployment = find(objects, 'Deployment');
+    const pod = deployment.spec.template.spec;
+    const [container] = pod.containers;
+    assert.deepEqual(
+      [pod.securityContext.runAsNonRoot, pod.securityContext.seccompProfile.type],
+      [true, 'RuntimeDefault'],
+    );
+    assert.deepEqual(container.securityContext, {
+      ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+    });
+    // Every setting exists, and takes what it is given; a file must be mounted where its setting says.
+    const settings = Object.values(settingTable);
+    const paths = container.volumeMounts.map(({ mountPath }: Json) => mountPath);
+    for (const { name: variable, value } of container.env) {
+      const setting = settings.find((each) => each.name === variable.replace(/_FILE$/, ''));
+      assert.ok(setting !== undefined, `${variable} is no setting`);
+      if (variable.endsWith('_FILE'))
+        assert.ok(
+          paths.some((path: string) => value.startsWith(`${path}/`)),
+          variable,
+        );
+      else assert.notEqual(setting.parse(value), undefined, `${variable}=${value}`);
+    }
+    const mounted = container.volumeMounts.map((mount: Json) => mount.name).sort();
+    assert.deepEqual(mounted, pod.volumes.map((volume: Json) => volume.name).sort());
+  });
+}
+
+test('the Role is all that the runtime asks for, and no more', { skip }, () => {
+  const objects = render(variants['everything in another namespace']);
+  const role = find(objects, 'Role');
+  const granted = role.rules.map(({ apiGroups, resources, verbs }: Json) => [apiGroups, resources, verbs]);
+  const needed = neededVerbs.map(([resource, verbs]) => {
+    const [version = '', plural] = resource.split(' ');
+    return [[version.includes('/') ? version.split('/')[0] : ''], [plural], [...verbs]];
+  });
+  assert.deepEqual(granted, needed);
+  assert.equal(role.metadata.namespace, 'people');
+  const binding = find(objects, 'RoleBinding');
+  assert.deepEqual(
+    [binding.metadata.namespace, binding.subjects[0].namespace, binding.subjects[0].name],
+    ['people', 'chat', find(objects, 'ServiceAccount').metadata.name],
+  );
+});
+
+test('workspaces reach the port of workspaces and are told of the Service that leads there', { skip }, () => {
+  const objects = render(variants['everything in another namespace']);
+  const deployment = find(objects, 'Deployment');
+  const env = Object.fromEntries(
+    deployment.spec.template.spec.containers[0].env.map(({ name, value }: Json) => [name, value]),
+  );
+  const service = find(objects, 'Service', '-workspaces');
+  assert.equal(env.WORKSPACE_CONTROL_URL, `http://${service.metadata.name}.chat.svc:3001`);
+  const pairs = env.WORKSPACE_CONTROL_PODS.split(',').map((pair: string) => pair.split('='));
+  const { labels } = deployment.spec.template.metadata;
+  for (const [name, value] of pairs) assert.equal(labels[name], value);
+  const [, fromWorkspaces] = find(objects, 'NetworkPolicy').spec.ingress;
+  assert.equal(fromWorkspaces.from[0].podSelector.matchLabels['homeport.installation'], env.WORKSPACE_INSTALLATION);
+  assert.equal(fromWorkspaces.from[0].namespaceSelector.matchLabels['kubernetes.io/metadata.name'], 'people');
+  assert.equal(find(objects, 'Ingress').spec.rules[0].host, 'chat.example.org');
+});
+
+test('without workspaces it has no permission and no token of the cluster', { skip }, () => {
+  const objects = render(variants['no workspaces']);
+  assert.deepEqual(kindsOf(objects), ['Deployment', 'Service', 'ServiceAccount']);
+  assert.equal(find(objects, 'Deployment').spec.template.spec.automountServiceAccountToken, false);
+});
+
+test('values that cannot work are refused with their name', { skip }, () => {
+  const refusals: [Json, RegExp][] = [
+    [{}, /existingSecret[\s\S]*baseUrl|baseUrl[\s\S]*existingSecret/],
+    [{ ...least, artifacts: {} }, /artifacts\.s3\.location or artifacts\.existingClaim must be given/],
+    [{ ...least, artifacts: { s3: { location: 's3://b' } } }, /artifacts\.s3\.existingSecret must be given/],
+    [{ ...least, replicas: 0 }, /replicas/],
+    [{ ...least, workspaces: { storageSize: 'big' } }, /storageSize/],
+    [{ ...least, workspaces: { mode: 'local' } }, /mode/],
+    [{ ...least, settings: { 'not a name': 'x' } }, /not a name/],
+  ];
+  for (const [values, pattern] of refusals) assert.throws(() => render(values), pattern);
+});
+
+test('long names of a release stay names', { skip }, () => {
+  for (const release of ['a'.repeat(53), 'homeport', `homeport-${'b'.repeat(44)}`]) {
+    for (const { metadata } of render(least, release)) assert.match(metadata.name, /^[a-z0-9][a-z0-9-]{0,61}[a-z0-9]$/);
+  }
+});
+
+test('the chart is of this release', () => {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  const text = readFileSync(`${chart}/Chart.yaml`, 'utf8');
+  assert.match(text, new RegExp(`^version: ${version}$`, 'm'));
+  assert.match(text, new RegExp(`^appVersion: ${version}$`, 'm'));
+});
