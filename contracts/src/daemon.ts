@@ -110,6 +110,11 @@ export const execRequest = z.object({
   cwd: z.string().max(4096).optional(),
   timeoutMs: z.number().int().min(1).max(3_600_000).optional(),
   background: z.boolean().optional(),
+  /** What the command-line tool means where it is given no namespace, `chat:<id>` or `project:<id>`: HOMEPORT_SCOPE. */
+  scope: z
+    .string()
+    .regex(/^(?:chat|project):[A-Za-z0-9_-]{1,128}$/)
+    .optional(),
 });
 export type ExecRequest = z.infer<typeof execRequest>;
 
@@ -171,7 +176,7 @@ export type TerminalMessage =
  *   HOMEPORT_EGRESS          the control plane's proxy, `unix:<path>` | `tcp:<host>:<port>`; unset: no way out. The daemon
  *                            listens at 127.0.0.1:3128 for it and adds `proxy-authorization: Bearer <workspace token>`
  *
- * Commands get HOME, PATH, LANG, TERM, USER, SHELL, TMPDIR, HOMEPORT_URL, HOMEPORT_TOKEN_FILE, HOMEPORT_PROCESS (their id) and, with
- * egress, the usual *_PROXY.
+ * Commands get HOME, PATH, LANG, TERM, USER, SHELL, TMPDIR, HOMEPORT_URL, HOMEPORT_TOKEN_FILE, HOMEPORT_PROCESS (their id),
+ * HOMEPORT_SCOPE where the request has a scope and, with egress, the usual *_PROXY.
  */
 export const egressBridgePort = 3128;

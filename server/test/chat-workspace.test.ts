@@ -85,6 +85,22 @@ test('the model is offered exactly the tools of the contract', async () => {
   ]);
 });
 
+test('the command-line tool means the conversation that it runs in', async () => {
+  const chat = await startChat();
+  const homeport = `${process.execPath} ${join(import.meta.dirname, '../../workspace/src/cli/main.ts')}`;
+  const { tools } = await run(
+    chat,
+    [bash(`echo from inside | ${homeport} artifacts put - note.txt && ${homeport} artifacts get note.txt -`)],
+    [bash(`${homeport} conversations current --turn 1`)],
+  );
+  assert.match(outputOf(tools[0]), /^Saved as note\.txt \(12 B, id [^)]+\)\nfrom inside\n/);
+  assert.match(outputOf(tools[1]), /## You \(turn 1\), .*\n\ngo\n/);
+  const stat = await chat.user.call('GET /api/artifacts/stat', undefined, {
+    query: { chatId: chat.chatId, path: 'note.txt' },
+  });
+  assert.equal(stat.body.artifact.createdBy, chat.user.id);
+});
+
 test('make a file, look at it, change it, find it, run it', async () => {
   const chat = await startChat();
   const { tools } = await run(

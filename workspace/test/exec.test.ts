@@ -45,6 +45,7 @@ test('commands get the environment of the contract, nothing of the daemon', asyn
   const own = ['HOME', 'HOMEPORT_PROCESS', 'LANG', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'USER'];
   assert.deepEqual(names, [...own, 'PWD', 'SHLVL', '_'].sort());
   assert.equal(textOf(await run('working-folder', 'pwd')), `${daemon.home}\n`);
+  assert.equal(textOf(await run('scope', 'echo $HOMEPORT_SCOPE', { scope: 'chat:c1' })), 'chat:c1\n');
 });
 
 test('output can be written by the names of its devices', async () => {
@@ -251,6 +252,7 @@ test('requests that make no sense are refused in words', async () => {
     { id: 'x', command: 'true', timeoutMs: 3_600_001 },
     { id: 'x', command: 'true', background: 'yes' },
     { id: 'x', command: 'true', env: { A: 'b' } },
+    { id: 'x', command: 'true', scope: 'chat:a b' },
     { id: 'x', command: 'x'.repeat(128 * 1024 + 1) },
   ];
   for (const json of bad) {

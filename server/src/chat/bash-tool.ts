@@ -39,8 +39,11 @@ Answers with standard output and error together and the exit code. Long output i
 What a command leaves running is ended with it: use background for that, and look again with processId and action.
 The command \`homeport --help\` tells of the person's conversations and artifacts.`;
 
-/** The shell of the workspace. `responseId` makes the ids of its commands, so that none is started twice. */
-export function bashTool(turn: WorkspaceTurn, responseId: string): Tool {
+/**
+ * The shell of the workspace. `responseId` makes the ids of its commands, so that none is started twice; the command-line tool means
+ * the files of `chatId` in them.
+ */
+export function bashTool(turn: WorkspaceTurn, { responseId, chatId }: { responseId: string; chatId: string }): Tool {
   return defineTool({
     ...{ name: 'bash', description, input },
     timeoutMs: timeoutSecondsMax * 1000 + startMarginMs,
@@ -48,7 +51,7 @@ export function bashTool(turn: WorkspaceTurn, responseId: string): Tool {
       turn.use(context.signal, (daemon, signal) => {
         if (given.processId !== undefined) return onProcess(daemon, given.processId, given.action ?? 'output', signal);
         const id = execId(responseId, context.toolCallId);
-        return execute(daemon, id, given, { ...context, signal });
+        return execute(daemon, { id, scope: `chat:${chatId}` }, given, { ...context, signal });
       }),
   });
 }
@@ -57,12 +60,17 @@ function execId(responseId: string, toolCallId: string): string {
   return createHash('sha256').update(`${responseId}:${toolCallId}`).digest('hex').slice(0, 16);
 }
 
-async function execute(daemon: Daemon, id: string, given: Input, context: ToolContext): Promise<string> {
+async function execute(
+  daemon: Daemon,
+  { id, scope }: { id: string; scope: string },
+  given: Input,
+  context: ToolContext,
+): Promise<string> {
   const { command, timeoutSeconds, background } = given;
   if (command === undefined) throw new ToolFailure('Give a command, or the processId of one in the background.');
   const timeout = timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1000 };
   const { signal } = context;
-  const answer = await request(daemon, '/v1/exec', { signal, json: { id, command, background, ...timeout } });
+  const answer = await request(daemon, '/v1/exec', { signal, json: { id, command, background, scope, ...timeout } });
   const output = new CommandOutput();
   const reports = reportChanges(() => context.report(output.tail()));
   let logPath = '';

@@ -14,7 +14,8 @@ export function createWorkspaceToolFinder(deps: PublishDeps & { workspaces: Work
     if (deps.workspaces.mode === 'disabled') return [];
     const turn = new WorkspaceTurn(deps.workspaces, response.owner_id, signal);
     const owner = { userId: response.owner_id, chatId: response.chat_id };
-    return [bashTool(turn, response.id), ...fileTools(turn), publishTool(deps, turn, owner)];
+    const command = { responseId: response.id, chatId: response.chat_id };
+    return [bashTool(turn, command), ...fileTools(turn), publishTool(deps, turn, owner)];
   };
 }
 

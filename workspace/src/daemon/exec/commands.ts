@@ -56,7 +56,9 @@ export class Commands {
       this.#keepForAWhile(command);
     };
     try {
-      const { home, commandEnvironment: environment } = config;
+      const { home, commandEnvironment } = config;
+      const scope: Record<string, string> = request.scope === undefined ? {} : { HOMEPORT_SCOPE: request.scope };
+      const environment = { ...commandEnvironment, ...scope };
       const command = new Command({ request, cwd: folder.path, home, environment, onEnd });
       this.#commands.set(request.id, command);
       return command;
@@ -87,6 +89,7 @@ function isSame(a: ExecRequest, b: ExecRequest): boolean {
     a.command === b.command &&
     a.cwd === b.cwd &&
     a.timeoutMs === b.timeoutMs &&
+    a.scope === b.scope &&
     (a.background ?? false) === (b.background ?? false)
   );
 }

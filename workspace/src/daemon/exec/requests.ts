@@ -59,7 +59,7 @@ function isSignal(value: unknown): value is Signal {
 
 /** The body of POST /v1/exec; what it says of each field is what contracts/src/daemon.ts says. */
 function parseExec(body: Record<string, unknown>): ExecRequest {
-  const { id, command, cwd, timeoutMs, background, ...rest } = body;
+  const { id, command, cwd, timeoutMs, background, scope, ...rest } = body;
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined) throw invalid(`There is no field ${unknown.slice(0, 100)}`);
   if (typeof id !== 'string' || !/^[A-Za-z0-9_-]{1,128}$/.test(id)) throw invalid('id is 1 to 128 of A-Z a-z 0-9 _ -');
@@ -69,11 +69,16 @@ function parseExec(body: Record<string, unknown>): ExecRequest {
   if (cwd !== undefined && typeof cwd !== 'string') throw invalid('cwd is a path');
   if (timeoutMs !== undefined && !isTimeout(timeoutMs)) throw invalid('timeoutMs is a whole number from 1 to 3600000');
   if (background !== undefined && typeof background !== 'boolean') throw invalid('background is true or false');
-  return { id, command, cwd, timeoutMs, background };
+  if (scope !== undefined && !isScope(scope)) throw invalid('scope is chat:<id> or project:<id>');
+  return { id, command, cwd, timeoutMs, background, scope };
 }
 
 function isTimeout(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 3_600_000;
+}
+
+function isScope(value: unknown): value is string {
+  return typeof value === 'string' && /^(?:chat|project):[A-Za-z0-9_-]{1,128}$/.test(value);
 }
 
 function invalid(message: string): DaemonError {
