@@ -15,6 +15,7 @@ import { pinSelf } from './processes.ts';
 import { measureProvision } from './provision.ts';
 import { measureReads } from './reads.ts';
 import { Report } from './report.ts';
+import { measureShell } from './shell.ts';
 import { measureBrowser, measureSize } from './size.ts';
 import { measureIdle, measureStart } from './start.ts';
 import { measureStop } from './stop.ts';
@@ -30,6 +31,7 @@ const parts: Record<string, (bench: Bench) => Promise<void>> = {
   capacity: measureCapacity,
   turns: measureTurns,
   mcp: measureMcp,
+  shell: measureShell,
   reads: measureReads,
   provision: measureProvision,
   memory: measureMemory,
