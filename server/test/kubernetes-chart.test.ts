@@ -78,6 +78,8 @@ for (const [name, values] of Object.entries(variants)) {
         );
       else assert.notEqual(setting.parse(value), undefined, `${variable}=${value}`);
     }
+    const names = container.env.map((each: Json) => each.name);
+    assert.equal(new Set(names).size, names.length, 'server-side apply takes no variable twice');
     const mounted = container.volumeMounts.map((mount: Json) => mount.name).sort();
     assert.deepEqual(mounted, pod.volumes.map((volume: Json) => volume.name).sort());
   });
@@ -132,6 +134,7 @@ test('values that cannot work are refused with their name', { skip }, () => {
     [{ ...least, workspaces: { storageSize: 'big' } }, /storageSize/],
     [{ ...least, workspaces: { mode: 'local' } }, /mode/],
     [{ ...least, settings: { 'not a name': 'x' } }, /not a name/],
+    [{ ...least, settings: { WORKSPACE_CPUS: 2 } }, /settings\.WORKSPACE_CPUS: the chart has a value/],
   ];
   for (const [values, pattern] of refusals) assert.throws(() => render(values), pattern);
 });
