@@ -99,14 +99,9 @@ export function containerOptions(
   };
 }
 
+/** How mounts spread is left to the engine: it insists on another way where the folder is in a volume of its own. */
 function bind(source: string, target: string, readOnly: boolean) {
-  return {
-    Type: 'bind' as const,
-    Source: source,
-    Target: target,
-    ReadOnly: readOnly,
-    BindOptions: { Propagation: 'rprivate' as const },
-  };
+  return { Type: 'bind' as const, Source: source, Target: target, ReadOnly: readOnly };
 }
 
 function environment(config: Config, generation: number): string[] {
