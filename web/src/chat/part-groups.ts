@@ -28,9 +28,10 @@ export function groupParts(parts: readonly MessagePart[]): PartGroup[] {
   return groups;
 }
 
-/** A tool that waits for an answer, or has something to watch, is not folded away. */
+/** A tool that waits for an answer, has something to watch or a file to open, is not folded away. */
 function isStep(part: MessagePart): boolean {
-  if (part.type === 'dynamic-tool') return part.state !== 'approval-requested' && part.preliminary !== true;
+  if (part.type === 'dynamic-tool')
+    return part.state !== 'approval-requested' && part.preliminary !== true && part.toolName !== 'publish_artifact';
   return part.type === 'reasoning';
 }
 

@@ -45,6 +45,7 @@ export const texts: Record<keyof typeof english, string> = {
   'workspace.top': 'Persönlicher Ordner',
   'workspace.list': 'Dateien des Arbeitsbereichs',
   'workspace.refresh': 'Aktualisieren',
+  'workspace.hidden': 'Versteckte Dateien zeigen',
   'workspace.upload': 'Hochladen',
   'workspace.newFolder': 'Neuer Ordner',
   'workspace.newFolderName': 'Name des neuen Ordners',

@@ -42,6 +42,7 @@ export const texts = {
   'workspace.top': 'Home',
   'workspace.list': 'Files of the workspace',
   'workspace.refresh': 'Refresh',
+  'workspace.hidden': 'Show hidden files',
   'workspace.upload': 'Upload',
   'workspace.newFolder': 'New folder',
   'workspace.newFolderName': 'Name of the new folder',

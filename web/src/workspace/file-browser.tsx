@@ -1,7 +1,7 @@
 import type { WorkspaceEntry, WorkspaceListing } from '@homeport/contracts/daemon';
 import { ActionIcon, Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { FolderPlus, RefreshCw, Upload } from 'lucide-react';
+import { Eye, EyeOff, FolderPlus, RefreshCw, Upload } from 'lucide-react';
 import { type DragEvent, useRef, useState, useSyncExternalStore } from 'react';
 import { ApiFailure } from '../api-failure.ts';
 import { droppedFiles, holdsFiles } from '../chat/use-incoming-files.ts';
@@ -88,12 +88,16 @@ function Folder({ folder, changes, isRefreshing, onRefresh, onPath, more }: Fold
   const t = useText();
   const [isOver, setOver] = useState(false);
   const [isNaming, setNaming] = useState(false);
+  const [showsHidden, setShowsHidden] = useState(false);
   const [doomed, setDoomed] = useState<WorkspaceEntry>();
   const [problem, setProblem] = useState<string>();
   const picker = useRef<HTMLInputElement>(null);
   const view = useRef<HTMLDivElement>(null);
   const { queue, maximumBytes } = useWorkspaceUploads(folder.path, changes.refresh);
   const uploads = useSyncExternalStore(queue.subscribe, queue.getView);
+  // As in every file manager: what begins with a dot is a program's own.
+  const shown = folder.entries.filter(({ name }) => showsHidden || !name.startsWith('.'));
+  const hasHidden = folder.entries.some(({ name }) => name.startsWith('.'));
   const onDrop = (event: DragEvent) => {
     if (!holdsFiles(event.dataTransfer)) return;
     event.preventDefault();
@@ -140,6 +144,20 @@ function Folder({ folder, changes, isRefreshing, onRefresh, onPath, more }: Fold
         >
           {t('workspace.newFolder')}
         </Button>
+        <span className={classes.gap} />
+        {hasHidden ? (
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size={30}
+            aria-label={t('workspace.hidden')}
+            title={t('workspace.hidden')}
+            aria-pressed={showsHidden}
+            onClick={() => setShowsHidden(!showsHidden)}
+          >
+            {showsHidden ? <Eye size={15} /> : <EyeOff size={15} />}
+          </ActionIcon>
+        ) : null}
         <ActionIcon
           variant="subtle"
           color="gray"
@@ -190,14 +208,8 @@ function Folder({ folder, changes, isRefreshing, onRefresh, onPath, more }: Fold
           onClose={() => setNaming(false)}
         />
       ) : null}
-      {folder.entries.length === 0 && uploads.length === 0 && !isNaming ? <Empty /> : null}
-      <EntryList
-        entries={folder.entries}
-        folder={folder.path}
-        onPath={onPath}
-        onMove={changes.move}
-        onDelete={setDoomed}
-      />
+      {shown.length === 0 && uploads.length === 0 && !isNaming ? <Empty /> : null}
+      <EntryList entries={shown} folder={folder.path} onPath={onPath} onMove={changes.move} onDelete={setDoomed} />
       {more ? (
         <Button size="xs" variant="default" loading={more.isBusy} onClick={more.load} className={fileClasses.more}>
           {t('files.more')}

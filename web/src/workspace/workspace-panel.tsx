@@ -16,11 +16,14 @@ const narrow = '(max-width: 68rem)';
 /** The workspace beside a conversation: a column on wide screens, a drawer on narrow ones. */
 export function WorkspacePanel({ onClose }: { onClose: () => void }) {
   const t = useText();
+  // Above both forms: a window that becomes narrow keeps its place.
+  const [place, setPlace] = useState<WorkspacePlace>({ tab: 'files', path: home });
+  const content = <Content place={place} onPlace={setPlace} onClose={onClose} />;
   const isNarrow = useMediaQuery(narrow, window.matchMedia(narrow).matches, { getInitialValueInEffect: false });
   if (!isNarrow) {
     return (
       <aside className={fileClasses.panel} aria-label={t('workspace.title')}>
-        <Content onClose={onClose} />
+        {content}
       </aside>
     );
   }
@@ -28,19 +31,18 @@ export function WorkspacePanel({ onClose }: { onClose: () => void }) {
     <Drawer.Root opened onClose={onClose} position="right" size="min(32rem, 100vw)" padding={0}>
       <Drawer.Overlay />
       <Drawer.Content aria-label={t('workspace.title')}>
-        <Drawer.Body className={fileClasses.drawer}>
-          <Content onClose={onClose} />
-        </Drawer.Body>
+        <Drawer.Body className={fileClasses.drawer}>{content}</Drawer.Body>
       </Drawer.Content>
     </Drawer.Root>
   );
 }
 
-function Content({ onClose }: { onClose: () => void }) {
+type ContentProps = { place: WorkspacePlace; onPlace: (place: WorkspacePlace) => void; onClose: () => void };
+
+function Content({ place, onPlace, onClose }: ContentProps) {
   const t = useText();
   const navigate = useNavigate();
   const title = useRef<HTMLHeadingElement>(null);
-  const [place, setPlace] = useState<WorkspacePlace>({ tab: 'files', path: home });
   useEffect(() => {
     if (document.activeElement === document.body) title.current?.focus({ preventScroll: true });
   }, []);
@@ -72,7 +74,7 @@ function Content({ onClose }: { onClose: () => void }) {
         </ActionIcon>
       </header>
       <div className={classes.panelBody}>
-        <WorkspaceView {...place} onPlace={(change) => setPlace({ ...place, ...change })} />
+        <WorkspaceView {...place} onPlace={(change) => onPlace({ ...place, ...change })} />
       </div>
     </>
   );

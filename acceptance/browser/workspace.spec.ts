@@ -1,0 +1,175 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from '@playwright/test';
+import { addModels, administrator, scratchFolder, setUp, startProduct } from '../product.ts';
+import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
+import { test as base, end, expect, signInElsewhere } from './fixtures.ts';
+
+/** An installation with workspaces, in the sandbox of this machine. */
+const test = base.extend<object, { whyNot: string | undefined }>({
+  installation: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of the fixtures from the pattern
+    async ({}, use) => {
+      const dataDir = join(scratchFolder(), 'data');
+      const running = await startProduct(dataDir, { WORKSPACE_MODE: 'auto' });
+      await setUp(running.url);
+      await use({ url: running.url, dataDir, query: () => Promise.reject(new Error('not asked here')) });
+      await end(running);
+    },
+    { scope: 'worker', timeout: 60_000 },
+  ],
+  whyNot: [
+    async ({ installation }, use) => {
+      const caller = await signInElsewhere(installation.url, administrator.email);
+      const { phase, message } = await caller.must('GET', '/api/workspace/status');
+      await use(phase === 'disabled' ? (message ?? 'workspaces are off') : undefined);
+    },
+    { scope: 'worker' },
+  ],
+});
+
+test.beforeEach(({ whyNot }) => {
+  if (whyNot !== undefined && process.env.REQUIRE_SANDBOX === '1') throw new Error(whyNot);
+  test.skip(whyNot !== undefined, `no sandbox can be made here: ${whyNot}`);
+});
+
+const fileList = (page: Page) => page.getByRole('list', { name: 'Files of the workspace' });
+const screen = (page: Page) => page.locator('.xterm-accessibility-tree');
+
+async function typeInTerminal(page: Page, text: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'Terminal of the workspace' }).focus();
+  await page.keyboard.type(text);
+}
+
+test('a model makes a file, runs it and publishes the result; the person sees all of it', async ({
+  page,
+  installation,
+  person,
+  provider,
+}) => {
+  await addModels(person.caller, provider, ['workspace']);
+  await page.goto(installation.url);
+  await page.getByLabel('Message', { exact: true }).fill('Make a file, run it, publish the result');
+  await page.keyboard.press('Enter');
+
+  await test.step('what the command says is seen while it runs, and folded when it is done', async () => {
+    const live = page.locator('[data-growing]');
+    await expect(live).toContainText('line 1');
+    await expect(live).not.toContainText('exit code');
+    await expect(page.locator('[data-role="assistant"][aria-busy="false"]')).toContainText('Published the result.');
+    await expect(live).toHaveCount(0);
+  });
+  await test.step('the calls tell what they did', async () => {
+    await page.locator('summary', { hasText: 'bash' }).click();
+    await expect(page.getByText('Exit code 0')).toBeVisible();
+    await page.locator('summary', { hasText: 'write_file' }).click();
+    await expect(page.locator('summary', { hasText: 'count.sh' }).first()).toBeVisible();
+    await expectAccessible(page);
+  });
+  await test.step('the result opens beside the conversation', async () => {
+    await page.getByRole('link', { name: 'Open result.txt' }).click();
+    await expect(page.getByRole('complementary', { name: 'Files' })).toContainText('line 4');
+  });
+  await test.step('the terminal shows the file', async () => {
+    await page
+      .getByRole('main')
+      .getByRole('button', { name: /^Options for/ })
+      .click();
+    await page.getByRole('menuitem', { name: 'Workspace' }).click();
+    await expect(fileList(page)).toContainText('count.sh');
+    await page.getByRole('tab', { name: 'Terminal' }).click();
+    await expect(page.getByText('Connected')).toBeVisible();
+    await typeInTerminal(page, 'ls; echo "sum $((40 + 2))"\n');
+    await expect(screen(page)).toContainText('sum 42');
+    await expect(screen(page)).toContainText('result.txt');
+    await expectAccessible(page);
+  });
+  await test.step('the same shell comes back after a reload', async () => {
+    await typeInTerminal(page, 'kept=7\n');
+    await page.goto(`${installation.url}/workspace?tab=terminal`);
+    await expect(screen(page)).toContainText('sum 42');
+    await typeInTerminal(page, 'echo "kept $kept"\n');
+    await expect(screen(page)).toContainText('kept 7');
+  });
+  await test.step('stopped, it stays stopped until somebody wants it, and the home is as it was', async () => {
+    await page.getByRole('button', { name: 'Stop', exact: true }).click();
+    await page.getByRole('button', { name: 'Stop workspace' }).click();
+    await expect(page.getByRole('heading', { name: 'The workspace is stopped' })).toBeVisible();
+    await expectAccessible(page);
+    expect((await person.caller.must('GET', '/api/workspace/status')).phase).toBe('stopped');
+    await page.getByRole('button', { name: 'Start workspace' }).click();
+    await page.getByRole('tab', { name: 'Files' }).click();
+    await expect(fileList(page)).toContainText('count.sh');
+  });
+});
+
+test('files are uploaded, looked at, renamed, downloaded and deleted, by keyboard as well', async ({
+  page,
+  installation,
+  person,
+}) => {
+  await page.goto(`${installation.url}/workspace`);
+  await expect(page.getByText('Running')).toBeVisible();
+  await page.locator('[data-upload-picker]').setInputFiles([
+    { name: 'hello.py', mimeType: 'text/x-python', buffer: Buffer.from('print("hello")\n') },
+    { name: 'b.txt', mimeType: 'text/plain', buffer: Buffer.from('words\n') },
+  ]);
+  await expect(fileList(page)).toContainText('hello.py');
+  await expect(fileList(page)).toContainText('b.txt');
+  await expectAccessible(page);
+
+  await test.step('a new folder, and a name that is taken', async () => {
+    await page.getByRole('button', { name: 'New folder' }).click();
+    await page.getByLabel('Name of the new folder').fill('a/b');
+    await page.keyboard.press('Enter');
+    await expect(page.getByText('A name has no slash.')).toBeVisible();
+    await page.getByLabel('Name of the new folder').fill('box');
+    await page.keyboard.press('Enter');
+    await expect(fileList(page)).toContainText('box');
+    await fileList(page)
+      .getByRole('button', { name: /^b\.txt/ })
+      .focus();
+    await page.keyboard.press('F2');
+    await page.getByLabel('New name of b.txt').fill('hello.py');
+    await page.keyboard.press('Enter');
+    await expect(page.getByText('There is something of that name already.')).toBeVisible();
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+  });
+  await test.step('arrows, Enter and Backspace', async () => {
+    await fileList(page)
+      .getByRole('button', { name: /^b\.txt/ })
+      .focus();
+    await page.keyboard.press('ArrowDown');
+    await expect(fileList(page).getByRole('button', { name: /^hello\.py/ })).toBeFocused();
+    await page.keyboard.press('Enter');
+    await expect(page.getByText('print("hello")')).toBeVisible();
+    await expectAccessible(page);
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Download' }).click();
+    expect(readFileSync(await (await download).path(), 'utf8')).toBe('print("hello")\n');
+    await page.getByRole('navigation', { name: 'Folder' }).getByRole('button', { name: 'Home' }).click();
+  });
+  await test.step('deleted after a question', async () => {
+    await fileList(page)
+      .getByRole('button', { name: /^b\.txt/ })
+      .focus();
+    await page.keyboard.press('Delete');
+    await page.getByRole('button', { name: 'Delete file' }).click();
+    await expect(fileList(page).getByRole('button', { name: /^b\.txt/ })).toHaveCount(0);
+    const { entries } = await person.caller.must('GET', '/api/workspace/files');
+    const names = entries.map(({ name }: { name: string }) => name);
+    expect(names).toEqual(expect.arrayContaining(['box', 'hello.py']));
+    expect(names).not.toContain('b.txt');
+  });
+  await test.step('a place that is gone says so', async () => {
+    await page.goto(`${installation.url}/workspace?path=~/nothing`);
+    await page.getByRole('button', { name: 'To the home folder' }).click();
+    await expect(fileList(page)).toContainText('hello.py');
+  });
+  await test.step('on a narrow screen', async () => {
+    await page.setViewportSize({ width: 320, height: 640 });
+    await expectNoSidewaysScroll(page);
+    await expectAccessible(page);
+  });
+});
