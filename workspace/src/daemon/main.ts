@@ -120,6 +120,8 @@ async function bridgeEgress(): Promise<void> {
   await startEgressBridge({ egress, tokenFile, port: 3128 });
 }
 
+// Who read it may be gone: workspaces outlive the control plane.
+process.stderr.on('error', () => undefined);
 process.on('SIGTERM', end);
 process.on('SIGINT', end);
 listen(server, daemon.config.listen);

@@ -27,10 +27,10 @@ type Hierarchy = { version: 1 | 2; folder: string; controllers: Controller[] };
 export async function openControlGroups(name: string, proc = '/proc/self'): Promise<ControlGroups> {
   const hierarchies: Hierarchy[] = [];
   for (const found of await findOwnGroups(proc)) {
-    const usable = found.version === 1 ? found : await delegate(found, proc);
+    const usable = found.version === 1 ? found : await delegate(found);
     if (usable === undefined) continue;
     const folder = join(usable.folder, `homeport-${name}`);
-    const isMade = await mkdir(folder, { recursive: true }).then(
+    const isMade = await makeGroup(folder).then(
       () => usable.version === 1 || enable(folder, usable.controllers),
       () => false,
     );
@@ -41,7 +41,7 @@ export async function openControlGroups(name: string, proc = '/proc/self'): Prom
     async create(id, limits) {
       for (const { version, folder, controllers: wanted } of hierarchies) {
         const group = join(folder, id);
-        await mkdir(group, { recursive: true });
+        await makeGroup(group);
         for (const [file, value, isOptional] of wanted.flatMap((controller) => settings(version, controller, limits))) {
           await writeFile(join(group, file), value).catch((error: unknown) => {
             if (!isOptional) throw error;
@@ -99,7 +99,7 @@ async function readControllers(folder: string): Promise<Controller[]> {
  * are all ours, move into a group of their own; a group that the service manager made for them already (DelegateSubgroup=) is left for its parent.
  * Elsewhere, in a login session, other people's processes are about: nothing is moved.
  */
-async function delegate(own: Hierarchy, proc: string): Promise<Hierarchy | undefined> {
+async function delegate(own: Hierarchy): Promise<Hierarchy | undefined> {
   const parent = dirname(own.folder);
   const isSubgroup = parent.endsWith('.service');
   if (!isSubgroup && !own.folder.endsWith('.service'))
@@ -108,13 +108,13 @@ async function delegate(own: Hierarchy, proc: string): Promise<Hierarchy | undef
   if (await enable(service.folder, service.controllers)) return service;
   const aside = join(service.folder, 'homeport');
   try {
-    await mkdir(aside, { recursive: true });
+    await makeGroup(aside);
     const pids = (await readFile(join(service.folder, 'cgroup.procs'), 'utf8')).split('\n').filter(Boolean);
     for (const pid of pids) await writeFile(join(aside, 'cgroup.procs'), pid).catch(ignoreGone);
   } catch {
     return undefined;
   }
-  return (await enable(service.folder, service.controllers)) && proc !== '' ? service : undefined;
+  return (await enable(service.folder, service.controllers)) ? service : undefined;
 }
 
 async function enable(folder: string, wanted: readonly Controller[]): Promise<boolean> {
@@ -149,6 +149,13 @@ function settings(version: 1 | 2, controller: Controller, limits: GroupLimits): 
     ['memory.limit_in_bytes', memory, false],
     ['memory.memsw.limit_in_bytes', memory, true],
   ];
+}
+
+// Not with everything above it: in file systems of the kernel Node would try that for ever.
+async function makeGroup(folder: string): Promise<void> {
+  await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
 }
 
 async function removeGroup(group: string): Promise<void> {

@@ -32,7 +32,7 @@ const viewpoints = ['/mnt', '/media', '/srv', '/opt', '/boot'];
 
 // What follows is not for the shell to read: it gets every word as an argument of its own.
 const joinGroups =
-  'set -e; echo 500 2>/dev/null > /proc/self/oom_score_adj || :; while [ "$1" != -- ]; do echo $$ > "$1"; shift; done; shift; ';
+  'set -e; unset PWD OLDPWD; echo 300 2>/dev/null > /proc/self/oom_score_adj || :; while [ "$1" != -- ]; do echo $$ > "$1"; shift; done; shift; ';
 const launch = `${joinGroups}exec "$@"`;
 // As root: paths that only root may pass are shown to the workspace's user at a place of this namespace, then root is given up for good.
 const launchAsRoot =
@@ -46,22 +46,30 @@ const launchAsRoot =
  * machine and by the workspace itself. Neither holds a secret.
  */
 export function describeLaunch(sandbox: Sandbox, tools: Tools): { file: string; args: string[]; options: Buffer } {
+  // Set inside: there the kernel counts the processes of this workspace only, whatever else its user outside runs.
   const limits = [
     ...[`--nproc=${sandbox.processes}`, `--nofile=${filesPerProcess}`, '--core=0', `--fsize=${largestFileBytes}`],
     '--',
   ];
-  const bwrap = [tools.bwrap, '--args', String(descriptors.options), '--', ...sandbox.command];
-  const limited = [tools.prlimit, ...limits, ...bwrap];
+  const command = [
+    tools.bwrap,
+    '--args',
+    String(descriptors.options),
+    '--',
+    tools.prlimit,
+    ...limits,
+    ...sandbox.command,
+  ];
   const groups = [...sandbox.groupFiles, '--'];
   const { root, programs, uid } = sandbox;
   if (uid === undefined) {
     const options = encodeOptions(sandboxOptions(sandbox, { root, programs: programs.folder, node: programs.node }));
-    return { file: tools.sh, args: ['-c', launch, 'sh', ...groups, ...limited], options };
+    return { file: tools.sh, args: ['-c', launch, 'sh', ...groups, ...command], options };
   }
   const view = chooseViewpoint([root, programs.folder, programs.node]);
   const seen = { root: join(view, 'w'), programs: join(view, 'p'), node: join(view, 'n') };
   const words = [view, String(uid), root, programs.folder, programs.node, tools.setpriv];
-  const args = ['--mount', '--', tools.sh, '-c', launchAsRoot, 'sh', ...groups, ...words, ...limited];
+  const args = ['--mount', '--', tools.sh, '-c', launchAsRoot, 'sh', ...groups, ...words, ...command];
   return { file: tools.unshare, args, options: encodeOptions(sandboxOptions(sandbox, seen)) };
 }
 

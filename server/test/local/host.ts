@@ -1,0 +1,102 @@
+// A control plane with nothing but its `local` runtime, as a process of its own: it can be another user's, and be killed.
+import { createHash } from 'node:crypto';
+import { text } from 'node:stream/consumers';
+import { pino } from 'pino';
+import { daemonRequest } from '../../src/egress/daemon-request.ts';
+import type { Egress } from '../../src/egress/egress.ts';
+import { RuntimeFailure, type WorkspaceRuntime } from '../../src/workspaces/runtime.ts';
+import { openLocalRuntime } from '../../src/workspaces/runtimes/local/local-runtime.ts';
+import { testConfig } from '../app.ts';
+
+export type HostRequest =
+  | { ask: 'start'; id: string; generation: number; slot: number }
+  | { ask: 'stop'; id: string; graceMs: number }
+  | { ask: 'status'; id: string }
+  | { ask: 'list' }
+  | { ask: 'close' }
+  | { ask: 'health'; id: string; token: string }
+  | { ask: 'exec' | 'background'; id: string; generation: number; command: string };
+
+let commands = 0;
+
+/** What this host gives a workspace; the tests look for it where it must not be. */
+export function tokensOf(id: string, generation: number): { daemon: string; workspace: string } {
+  const of = (kind: string): string => createHash('sha256').update(`${kind} ${id} ${generation}`).digest('base64url');
+  return { daemon: of('daemon'), workspace: `wst_${of('workspace')}` };
+}
+
+async function answer(runtime: WorkspaceRuntime, request: HostRequest): Promise<unknown> {
+  switch (request.ask) {
+    case 'start': {
+      const { id, generation, slot } = request;
+      const { daemon, workspace } = tokensOf(id, generation);
+      const daemonTokenHash = createHash('sha256').update(daemon).digest('hex');
+      const wanted = { id, generation, slot, daemonTokenHash, workspaceToken: workspace };
+      return runtime.start(wanted, AbortSignal.timeout(90_000));
+    }
+    case 'stop':
+      return runtime.stop(request.id, request.graceMs);
+    case 'status':
+      return runtime.status(request.id);
+    case 'list':
+      return runtime.list();
+    case 'close':
+      return runtime.close();
+    case 'health':
+      return call(runtime, request.id, request.token, '/v1/health', undefined);
+    case 'exec':
+    case 'background': {
+      const id = `c${process.pid}-${commands++}`;
+      const body = JSON.stringify({
+        id,
+        command: request.command,
+        timeoutMs: 120_000,
+        background: request.ask === 'background',
+      });
+      const { daemon } = tokensOf(request.id, request.generation);
+      return call(runtime, request.id, daemon, '/v1/exec', body);
+    }
+  }
+}
+
+async function call(runtime: WorkspaceRuntime, id: string, token: string, path: string, body: string | undefined) {
+  const headers = {
+    authorization: `Bearer ${token}`,
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+  };
+  const init = body === undefined ? { headers } : { method: 'POST', headers, body };
+  const response = await daemonRequest(await runtime.dial(id), path, init);
+  return { status: response.status, text: await text(response.body) };
+}
+
+async function main(): Promise<void> {
+  const [dataDir = '', memoryMb = '512', processes = '128'] = process.argv.slice(2);
+  const tokens = new Map(
+    ['alice', 'bob'].flatMap((id) => [1, 2, 3].map((generation) => [tokensOf(id, generation).workspace, id] as const)),
+  );
+  const config = { dataDir, workspaceMemoryMb: Number(memoryMb), workspaceProcesses: Number(processes) };
+  const runtime = await openLocalRuntime({
+    config: { ...testConfig, allowInsecureHttp: true, allowPrivateEgress: true, ...config },
+    log: pino({ level: 'silent' }),
+    // The runtime's proxy has a guard of its own.
+    egress: {} as Egress,
+    findUserId: async (token) => tokens.get(token),
+    serve: (request, response) => void response.end(`control plane: ${request.url}`),
+  });
+  process.send?.({ ready: true });
+  process.on('message', ({ number, request }: { number: number; request: HostRequest }) => {
+    answer(runtime, request).then(
+      (value) => process.send?.({ number, value }),
+      (error: Error) => process.send?.({ number, error: error.message, isFailure: error instanceof RuntimeFailure }),
+    );
+  });
+  process.on('disconnect', () => process.exit(0));
+}
+
+if (process.argv[1] === import.meta.filename) {
+  await main().catch((error: Error) => {
+    process.send?.({ failed: error.message });
+    process.exitCode = 1;
+    process.disconnect();
+  });
+}
