@@ -91,7 +91,7 @@ async function compareTransfers(bench: Bench, product: Product): Promise<void> {
   const folder = scratchFolder();
   const [source, target] = [join(folder, 'source'), join(folder, 'target')];
   const size = bench.quick ? gibibyte / 4 : gibibyte;
-  await pipeline(blocks(size), createWriteStream(source));
+  await writeBlocks(source, size);
   const megabytes = size / mebibyte;
   const rates: Record<'cp' | 'up' | 'down', number[]> = { cp: [], up: [], down: [] };
   const growth: number[] = [];
@@ -125,7 +125,11 @@ async function compareTransfers(bench: Bench, product: Product): Promise<void> {
   });
 }
 
-/** Random bytes: no disk can make them smaller. */
+/** A file of random bytes: no disk can make them smaller. */
+export async function writeBlocks(file: string, size: number): Promise<void> {
+  await pipeline(blocks(size), createWriteStream(file));
+}
+
 function blocks(size: number): Readable {
   const block = randomBytes(mebibyte);
   return Readable.from(
@@ -139,23 +143,37 @@ function blocks(size: number): Readable {
 }
 
 /** Safe on disk, as an upload is when it is acknowledged. */
-function copy(source: string, target: string): void {
+export function copy(source: string, target: string): void {
   execFileSync('sh', ['-c', `taskset -c ${cores.subject} cp "$1" "$2" && sync "$2"`, 'sh', source, target]);
 }
 
-function seconds(work: () => void): number {
+export function seconds(work: () => void): number {
   const startedAt = performance.now();
   work();
   return (performance.now() - startedAt) / 1000;
 }
 
 async function sendFile(product: Product, chatId: string, file: string, size: number): Promise<string> {
+  const text = await sendForm(product, '/api/artifacts', { chatId }, file, size);
+  const { artifact }: { artifact: { id: string } } = JSON.parse(text);
+  return artifact.id;
+}
+
+/** Uploads a file as browsers do; the body of the answer. */
+export async function sendForm(
+  product: Product,
+  path: string,
+  fields: Record<string, string>,
+  file: string,
+  size: number,
+): Promise<string> {
   const boundary = `bench-${randomUUID()}`;
   const part = (name: string) => `--${boundary}\r\ncontent-disposition: form-data; name=${name}\r\n`;
-  const head = `${part('"chatId"')}\r\n${chatId}\r\n${part('"file"; filename="big.bin"')}\r\n`;
+  const texts = Object.entries(fields).map(([name, value]) => `${part(`"${name}"`)}\r\n${value}\r\n`);
+  const head = `${texts.join('')}${part('"file"; filename="big.bin"')}\r\n`;
   const tail = `\r\n--${boundary}--\r\n`;
   const sending = request({
-    ...{ host: '127.0.0.1', port: product.port, method: 'POST', path: '/api/artifacts' },
+    ...{ host: '127.0.0.1', port: product.port, method: 'POST', path },
     headers: {
       'content-type': `multipart/form-data; boundary=${boundary}`,
       'content-length': head.length + size + tail.length,
@@ -171,8 +189,7 @@ async function sendFile(product: Product, chatId: string, file: string, size: nu
   const answer = await answered;
   const text = Buffer.concat(await answer.toArray()).toString();
   if (answer.statusCode !== 201) throw new Error(`The upload answered ${answer.statusCode}: ${text}`);
-  const { artifact }: { artifact: { id: string } } = JSON.parse(text);
-  return artifact.id;
+  return text;
 }
 
 async function fetchFile(product: Product, chatId: string, id: string, size: number): Promise<void> {
@@ -189,7 +206,7 @@ async function fetchFile(product: Product, chatId: string, id: string, size: num
 }
 
 /** The largest resident size between now and `stop`: the kernel keeps it, once it is told to start again. */
-function watchPeak(pid: number): { stop(): number } {
+export function watchPeak(pid: number): { stop(): number } {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
   return {
     stop: () => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024,

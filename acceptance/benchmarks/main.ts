@@ -22,6 +22,7 @@ import { measureStop } from './stop.ts';
 import { measureTokens } from './tokens.ts';
 import { measureTurns } from './turns.ts';
 import { measureUnpaced } from './unpaced.ts';
+import { measureWorkspaceFiles } from './workspace-files.ts';
 
 const parts: Record<string, (bench: Bench) => Promise<void>> = {
   tokens: measureTokens,
@@ -36,6 +37,7 @@ const parts: Record<string, (bench: Bench) => Promise<void>> = {
   provision: measureProvision,
   memory: measureMemory,
   artifacts: measureArtifacts,
+  'workspace-files': measureWorkspaceFiles,
   start: measureStart,
   idle: measureIdle,
   browser: measureBrowser,

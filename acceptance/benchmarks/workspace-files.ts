@@ -1,0 +1,155 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { copy, seconds, sendForm, watchPeak, writeBlocks } from './artifacts.ts';
+import { type Bench, interleave } from './bench.ts';
+import { cores, residentBytes } from './processes.ts';
+import { type Product, scratchFolder } from './product.ts';
+import { median } from './statistics.ts';
+
+const gibibyte = 1024 ** 3;
+const mebibyte = 1024 ** 2;
+
+/**
+ * One large file through the service into a workspace and back, against `cp` and against nginx in front of nginx (the `nginx` on the
+ * path, or NGINX) in the same minutes.
+ */
+export async function measureWorkspaceFiles(bench: Bench): Promise<void> {
+  const env = { WORKSPACE_MODE: 'local', ARTIFACT_MAX_UPLOAD_BYTES: String(2 * gibibyte) };
+  const product = await bench.freshProduct(env);
+  await product.call('POST', '/api/workspace/status');
+  const folder = scratchFolder();
+  const size = bench.quick ? gibibyte / 4 : gibibyte;
+  const source = join(folder, 'source');
+  await writeBlocks(source, size);
+  const nginx = await startNginx(folder);
+  try {
+    await compare(bench, product, { folder, source, size, nginx });
+  } finally {
+    nginx?.stop();
+    await product.call('DELETE', '/api/workspace/status');
+    await product.stop();
+  }
+}
+
+type Given = { folder: string; source: string; size: number; nginx: Nginx | undefined };
+
+async function compare(bench: Bench, product: Product, { folder, source, size, nginx }: Given): Promise<void> {
+  const megabytes = size / mebibyte;
+  const rates: Record<'cp' | 'up' | 'down' | 'nginx', number[]> = { cp: [], up: [], down: [], nginx: [] };
+  const daemonPid = findDaemon(product.pid);
+  const growth: Record<'service' | 'daemon', number[]> = { service: [], daemon: [] };
+  const url = `http://127.0.0.1:${product.port}/api/workspace/download?path=~/large.bin`;
+  for (let round = 0; round < bench.rounds; round += 1) {
+    const pids = { service: product.pid, daemon: daemonPid };
+    const before = { service: residentBytes(pids.service), daemon: residentBytes(pids.daemon) };
+    const peaks = { service: watchPeak(pids.service), daemon: watchPeak(pids.daemon) };
+    rates.cp.push(megabytes / seconds(() => copy(source, join(folder, 'target'))));
+    rmSync(join(folder, 'target'));
+    const startedAt = performance.now();
+    await sendForm(product, '/api/workspace/files', { path: '~/large.bin' }, source, size);
+    rates.up.push((megabytes * 1000) / (performance.now() - startedAt));
+    await interleave(2, ['down', 'nginx'] as const, async (what) => {
+      if (what === 'nginx' && nginx === undefined) return;
+      const asked = what === 'down' ? url : `http://127.0.0.1:${nginx?.port}/source`;
+      rates[what].push(megabytes / fetchSeconds(asked, product.cookie, size));
+    });
+    for (const who of ['service', 'daemon'] as const) growth[who].push((peaks[who].stop() - before[who]) / mebibyte);
+    await product.call('DELETE', `/api/workspace/files?path=${encodeURIComponent('~/large.bin')}`);
+  }
+  const part = 'workspace-files';
+  bench.report.add({
+    ...{ part, what: `upload of ${megabytes} MiB into a workspace`, measured: median(rates.up), unit: 'MiB/s' },
+    compared: { name: 'cp and sync', value: median(rates.cp) },
+    ...{ judge: 'ratio', limit: { at: 'least', value: 0.6 } },
+  });
+  if (rates.nginx.length === 0)
+    throw new Error('There is no nginx to compare downloads with: install it, or name it in NGINX');
+  bench.report.add({
+    ...{ part, what: `download of ${megabytes} MiB from a workspace`, measured: median(rates.down), unit: 'MiB/s' },
+    compared: { name: 'nginx in front of nginx', value: median(rates.nginx) },
+    ...{ judge: 'ratio', limit: { at: 'least', value: 0.8 } },
+  });
+  for (const who of ['service', 'daemon'] as const) {
+    bench.report.add({
+      ...{ part, what: `resident size of the ${who}, growth over ${megabytes} MiB up and down`, unit: 'MiB' },
+      ...{ measured: Math.max(...growth[who]), judge: 'value', limit: { at: 'most', value: 100 } },
+    });
+  }
+}
+
+/** By another program on the other core, which does nothing with the bytes. */
+function fetchSeconds(url: string, cookie: string, size: number): number {
+  const args = ['-c', String(cores.load), 'curl', '-sS', '-o', '/dev/null', '-H', `cookie: ${cookie}`];
+  const facts = execFileSync('taskset', [...args, '-w', '%{http_code} %{size_download} %{time_total}', url]);
+  const [status, bytes, took] = facts.toString().split(' ').map(Number);
+  if (status !== 200 || bytes !== size || took === undefined) throw new Error(`The download answered ${facts}`);
+  return took;
+}
+
+/** The one workspace that this product runs: the youngest process of its daemon. */
+function findDaemon(after: number): number {
+  const pids = readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > after);
+  const found = pids.findLast((pid) => /node\0[^\0]*daemon[^\0]*\0?$/.test(readText(`/proc/${pid}/cmdline`)));
+  if (found === undefined) throw new Error('The daemon of the workspace is not to be seen');
+  return found;
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+type Nginx = { port: number; stop(): void };
+
+/** One that serves the folder and one in front of it, on the core of what is measured; undefined where there is none. */
+async function startNginx(folder: string): Promise<Nginx | undefined> {
+  const program = [process.env.NGINX ?? '', '/usr/sbin/nginx'].find((path) => path !== '' && existsSync(path));
+  if (program === undefined) return undefined;
+  const [inner, port] = [await freePort(), await freePort()];
+  const scratch = join(folder, 'nginx');
+  mkdirSync(scratch);
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${scratch}/${name};`,
+  );
+  writeFileSync(
+    join(scratch, 'nginx.conf'),
+    `daemon off; worker_processes 2; pid ${scratch}/pid; error_log ${scratch}/error; user root;
+    events {}
+    http {
+      access_log off; sendfile on; ${temporary.join(' ')}
+      server { listen 127.0.0.1:${inner}; root ${folder}; }
+      server { listen 127.0.0.1:${port}; location / { proxy_pass http://127.0.0.1:${inner}; proxy_max_temp_file_size 0; } }
+    }`,
+  );
+  const child = spawn(
+    'taskset',
+    ['-c', String(cores.subject), program, '-p', scratch, '-c', join(scratch, 'nginx.conf')],
+    {
+      stdio: 'ignore',
+    },
+  );
+  const stop = () => void child.kill('SIGTERM');
+  process.on('exit', stop);
+  for (let tries = 0; tries < 200; tries += 1) {
+    if (existsSync(join(scratch, 'pid'))) break;
+    await delay(20);
+  }
+  return { port, stop };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
