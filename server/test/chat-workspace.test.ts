@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { DynamicToolPart, Frame } from '@homeport/contracts/frames';
+import { interruptExpired } from '../src/chat/response-end.ts';
 import type { SignedIn, TestApp } from './app.ts';
 import { startTestApp } from './app.ts';
 import {
@@ -145,7 +146,7 @@ test('wrong arguments and refusals are told in words that help', async () => {
   assert.match(texts[0] ?? '', /Give a command/);
   assert.match(texts[1] ?? '', /timeoutSeconds: /);
   assert.match(texts[2] ?? '', /no such/i);
-  assert.match(texts[3] ?? '', /`\.\.`/);
+  assert.match(texts[3] ?? '', /never goes up/);
   assert.match(texts[4] ?? '', /path: /);
   assert.match(texts[6] ?? '', /no process none/i);
 });
@@ -222,6 +223,34 @@ test('Stop ends the command at once and keeps what it had said', async () => {
   const [stored] = messages[1].parts.filter((part: { type: string }) => part.type === 'dynamic-tool');
   assert.equal(stored.state, 'output-error');
   assert.match(stored.errorText, /^Stopped.*Its output so far:\nsaid\n$/s);
+});
+
+test('after a crash the call is closed with what it had said, and the command ends', async () => {
+  const chat = await startChat();
+  const home = await runtime.homeOf(chat.user.id);
+  script(chat.model, [bash(`trap 'touch ended' TERM; echo said; while :; do sleep 0.05; done`)]);
+  const messageId = await submit(chat.user, chat.chatId, 'go');
+  await readStream(
+    await postChat(chat.user, { chatId: chat.chatId, messageId }),
+    ({ frame }) => frame.type === 'tool-output-available',
+  );
+  const { deps } = app.service;
+  await until(async () => {
+    const stored = `select from response_frames f join responses r on r.id = f.response_id
+      where r.chat_id = $1 and f.frames like '%"preliminary":true%'`;
+    const { rows } = await deps.db.pool.query(stored, [chat.chatId]);
+    return rows.length > 0;
+  });
+  // As another replica does with a response whose maker is gone.
+  await interruptExpired(deps, { chatId: chat.chatId, orphans: true });
+  const { messages } = await chatDetail(chat.user, chat.chatId);
+  const [stored] = messages[1].parts.filter((part: { type: string }) => part.type === 'dynamic-tool');
+  assert.equal(messages[1].status, 'interrupted');
+  assert.equal(stored.state, 'output-error');
+  assert.match(stored.errorText, /^Interrupted.*Its output so far:\nsaid\n$/s);
+  assert.equal('output' in stored || 'preliminary' in stored, false);
+  await until(async () => existsSync(join(home, 'ended')));
+  await idle(app);
 });
 
 test('a published file is an artifact of the conversation; again updates it; images are shown', async () => {

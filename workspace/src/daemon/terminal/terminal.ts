@@ -135,7 +135,9 @@ export class Terminal {
 }
 
 function spawnShell({ columns, rows }: Size, home: string, environment: Record<string, string>): Pty {
-  const options = { name: 'xterm-256color', cols: columns, rows, cwd: home, env: environment, encoding: null };
+  // Where neither /etc/profile nor a file in the home says otherwise.
+  const env = { ...environment, PS1: '\\[\\e[1;34m\\]\\w\\[\\e[0m\\] \\$ ' };
+  const options = { name: 'xterm-256color', cols: columns, rows, cwd: home, env, encoding: null };
   return spawn('/bin/bash', ['-l'], options) as unknown as Pty;
 }
 
