@@ -59,9 +59,11 @@ function operationRequests(
       query: manner.parameters(placed('query')),
       sent: manner.sent(content),
       headers: /sign-in|invitations/.test(path) ? fromSomewhere : manner.headers,
+      own: manner.parameters(placed('header')),
       caller: String(operation['x-access']).startsWith('admin') ? mostlyAdministrator(callers) : callerOf(callers),
     })
-    .map(({ params, query, sent: { body, type }, headers, caller }) => {
+    .map(({ params, query, sent: { body, type }, headers: others, own, caller }) => {
+      const headers = [...others, ...ownHeaders(own)];
       const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encode(params[name]) || 'x');
       const pairs = Object.entries<Json>(query).map(([name, value]) => `${encode(name)}=${encode(value)}`);
       return {
@@ -73,6 +75,17 @@ function operationRequests(
         caller,
       };
     });
+}
+
+/** Headers of the description, as far as a header can hold what was made for them. */
+function ownHeaders(values: Json): [string, string][] {
+  return Object.entries<Json>(values).flatMap(([name, value]) => {
+    const text = String(typeof value === 'string' ? value : JSON.stringify(value)).replace(
+      /[^\t -~\u00a0-\u00ff]/g,
+      '?',
+    );
+    return /^[\w-]+$/.test(name) ? [[name, text.slice(0, 1_000)]] : [];
+  });
 }
 
 /** Asking for an answer: so many members exclude each other that by chance alone hardly a request is let through. */
@@ -127,6 +140,7 @@ function strayRequests(callers: number): fc.Arbitrary<FuzzRequest> {
 function sentOf(content: Json): fc.Arbitrary<{ body: Buffer | undefined; type: string | undefined }> {
   const form = content?.['multipart/form-data'];
   if (form !== undefined) return formOf(form.schema);
+  if (content?.['application/octet-stream'] !== undefined) return uploadOf;
   const json = content?.['application/json'];
   return fc.record({ body: json === undefined ? fc.constant(undefined) : bodyOf(json.schema), type: contentType });
 }
@@ -134,11 +148,28 @@ function sentOf(content: Json): fc.Arbitrary<{ body: Buffer | undefined; type: s
 function validSent(content: Json): fc.Arbitrary<{ body: Buffer | undefined; type: string | undefined }> {
   const form = content?.['multipart/form-data'];
   if (form !== undefined) return formOf(form.schema);
+  if (content?.['application/octet-stream'] !== undefined) return uploadOf;
   const json = content?.['application/json'];
   const type = 'application/json';
   if (json === undefined) return fc.constant({ body: undefined, type });
   return jsonOf(json.schema).map((value) => ({ body: Buffer.from(JSON.stringify(value)), type }));
 }
+
+/** A file as a body: any bytes of any type. */
+const uploadOf: fc.Arbitrary<{ body: Buffer | undefined; type: string | undefined }> = fc.record({
+  body: fc.option(
+    fc.uint8Array({ maxLength: 2_000 }).map((bytes) => Buffer.from(bytes)),
+    { nil: undefined },
+  ),
+  type: fc.constantFrom(
+    undefined,
+    'application/octet-stream',
+    'text/plain',
+    'application/json',
+    'x',
+    'multipart/form-data',
+  ),
+});
 
 /** The first of the people is the administrator. */
 function mostlyAdministrator(callers: number): fc.Arbitrary<number | undefined> {
@@ -240,6 +271,7 @@ const headerPairs: [string, string][] = [
   ...[
     ['x-setup-claim-token', 'x'],
     ['authorization', 'Bearer x'],
+    ['authorization', `Bearer wst_${'A'.repeat(43)}`],
     ['expect', '100-continue'],
     ['te', 'trailers'],
   ].map(([name = '', value = '']): [string, string] => [name, value]),
