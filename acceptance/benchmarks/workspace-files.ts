@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { copy, seconds, sendForm, watchPeak, writeBlocks } from './artifacts.ts';
 import { type Bench, interleave } from './bench.ts';
@@ -39,7 +39,7 @@ type Given = { folder: string; source: string; size: number; nginx: Nginx | unde
 async function compare(bench: Bench, product: Product, { folder, source, size, nginx }: Given): Promise<void> {
   const megabytes = size / mebibyte;
   const rates: Record<'cp' | 'up' | 'down' | 'nginx', number[]> = { cp: [], up: [], down: [], nginx: [] };
-  const daemonPid = findDaemon(product.pid);
+  const daemonPid = findDaemon(product);
   const growth: Record<'service' | 'daemon', number[]> = { service: [], daemon: [] };
   const url = `http://127.0.0.1:${product.port}/api/workspace/download?path=~/large.bin`;
   for (let round = 0; round < bench.rounds; round += 1) {
@@ -89,14 +89,17 @@ function fetchSeconds(url: string, cookie: string, size: number): number {
   return took;
 }
 
-/** The one workspace that this product runs: the youngest process of its daemon. */
-function findDaemon(after: number): number {
-  const pids = readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => pid > after);
-  const found = pids.findLast((pid) => /node\0[^\0]*daemon[^\0]*\0?$/.test(readText(`/proc/${pid}/cmdline`)));
-  if (found === undefined) throw new Error('The daemon of the workspace is not to be seen');
-  return found;
+/** The daemon of the one workspace that this product runs: its home lies in the product's data folder. */
+function findDaemon({ dataDir }: Product): number {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const isDaemon = (pid: string) =>
+    /daemon[^\0/]*\0?$/.test(readText(`/proc/${pid}/cmdline`)) &&
+    readText(`/proc/${pid}/mountinfo`).includes(`${basename(dataDir)}/`);
+  // Others of that name only hold the sandbox: the daemon has read files already.
+  const found = pids.filter(isDaemon).map(Number);
+  const daemon = found.sort((one, other) => residentBytes(one) - residentBytes(other)).at(-1);
+  if (daemon === undefined) throw new Error('The daemon of the workspace is not to be seen');
+  return daemon;
 }
 
 function readText(path: string): string {

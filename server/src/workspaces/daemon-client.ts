@@ -1,6 +1,7 @@
 import { Duplex } from 'node:stream';
 import { type DaemonErrorCode, daemonError, daemonErrorStatus, daemonHealth } from '@homeport/contracts/daemon';
 import { ApiError, type ErrorCode } from '@homeport/contracts/errors';
+import { type DaemonDownload, daemonDownload } from '../egress/daemon-download.ts';
 import { type DaemonAddress, type DaemonResponse, daemonRequest, daemonUpgrade } from '../egress/daemon-request.ts';
 import type { Daemon } from './daemon.ts';
 
@@ -48,6 +49,15 @@ export function createDaemon(options: { address: () => Promise<DaemonAddress>; t
   return {
     request,
     call,
+    async download(path, wish) {
+      const headers = { ...wish.headers, authorization: `Bearer ${options.token}` };
+      try {
+        return await daemonDownload(await options.address(), path, { ...wish, headers });
+      } catch (error) {
+        if (wish.signal.aborted) throw wish.signal.reason;
+        throw failed('The workspace does not answer', error);
+      }
+    },
     async upgrade(path, signal) {
       const headers = { authorization: `Bearer ${options.token}` };
       let answer: Awaited<ReturnType<typeof daemonUpgrade>>;
@@ -80,6 +90,19 @@ export function createDaemon(options: { address: () => Promise<DaemonAddress>; t
 /** What a refusal of the daemon means to a person; reads the answer's body. */
 export async function readRefusal(answer: DaemonResponse, signal: AbortSignal): Promise<ApiError> {
   return refusal(answer.status, await readJson(answer, signal));
+}
+
+/** The same of a download. */
+export async function readDownloadRefusal(answer: DaemonDownload, signal: AbortSignal): Promise<ApiError> {
+  if (Number(answer.headers['content-length']) > answerBytesMax) return failed('The workspace failed', answer.status);
+  const chunks: Buffer[] = [];
+  try {
+    await answer.read(async (bytes) => void chunks.push(Buffer.from(bytes)));
+    return refusal(answer.status, JSON.parse(Buffer.concat(chunks).toString('utf8')));
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    return failed('The workspace answered what cannot be', error);
+  }
 }
 
 async function readJson(answer: DaemonResponse, signal: AbortSignal | undefined): Promise<unknown> {

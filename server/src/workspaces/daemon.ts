@@ -1,6 +1,9 @@
 import type { Duplex } from 'node:stream';
 import type { DaemonHealth } from '@homeport/contracts/daemon';
+import type { DaemonDownload } from '../egress/daemon-download.ts';
 import type { DaemonRequestInit, DaemonResponse } from '../egress/daemon-request.ts';
+
+export type DownloadWish = { method: 'GET' | 'HEAD'; headers: Record<string, string>; signal: AbortSignal };
 
 /** The daemon of one running workspace, spoken to as to a stranger: every answer is bounded and checked. */
 export type Daemon = {
@@ -19,6 +22,8 @@ export type Daemon = {
     schema: { parse(value: unknown): T },
     init?: DaemonRequestInit & { json?: unknown; timeoutMs?: number },
   ): Promise<T>;
+  /** Asks for many bytes. Throws as `request`; the status may be any. */
+  download(path: string, wish: DownloadWish): Promise<DaemonDownload>;
   /** Opens a WebSocket: its raw bytes after the handshake. Throws as `call`; refusals included. */
   upgrade(path: string, signal?: AbortSignal): Promise<Duplex>;
   health(signal?: AbortSignal): Promise<DaemonHealth>;

@@ -1,12 +1,12 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { WorkspaceEntry } from '@homeport/contracts/daemon';
 import { ApiError } from '@homeport/contracts/errors';
+import type { DaemonDownload } from '../egress/daemon-download.ts';
 import type { DaemonResponse } from '../egress/daemon-request.ts';
 import { attachment } from '../http/content-disposition.ts';
 import { untrustedHeaders } from '../http/file-response.ts';
 import { Reply, type RequestFacts, streamed } from '../http/handler.ts';
-import { readRefusal } from './daemon-client.ts';
+import { readDownloadRefusal, readRefusal } from './daemon-client.ts';
 import { type FileHold, pathQuery } from './files.ts';
 
 /** Neither side moved a byte for this long: one of them has gone. */
@@ -28,23 +28,45 @@ export async function sendContent(
 ): Promise<typeof streamed | Reply> {
   const given = asked.flatMap((name) => (request.headers.has(name) ? [[name, request.headers.get(name) ?? '']] : []));
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
-  const init = { method, headers: Object.fromEntries(given), signal };
-  const answer = await daemon.request(`/v1/files/content?${pathQuery(entry.path)}`, init);
+  const wish = { method, headers: Object.fromEntries(given), signal } as const;
+  const answer = await daemon.download(`/v1/files/content?${pathQuery(entry.path)}`, wish);
   try {
     if (answer.status === 416 && request.headers.has('range')) return unsatisfiable(request, answer);
     if (answer.status === 304 && request.headers.has('if-none-match')) {
       request.outgoing.writeHead(304, { ...headersFor(request, entry.name), ...validators(answer.headers) }).end();
       return streamed;
     }
-    if (answer.status !== 200 && answer.status !== 206) throw await readRefusal(answer, signal);
+    if (answer.status !== 200 && answer.status !== 206) throw await readDownloadRefusal(answer, signal);
     const facts = { ...validators(answer.headers), ...sizes(answer, request), 'accept-ranges': 'bytes' };
     const headers = { ...headersFor(request, entry.name), 'content-type': 'application/octet-stream', ...facts };
     request.outgoing.writeHead(answer.status, headers);
     if (method === 'HEAD') request.outgoing.end();
-    else await passOn(answer, request, touch);
+    else await passBytes(answer, request, touch);
     return streamed;
   } finally {
-    answer.body.destroy();
+    answer.destroy();
+  }
+}
+
+/** As `passOn`, with one buffer for all of it. */
+async function passBytes(answer: DaemonDownload, { outgoing }: RequestFacts, touch: () => void): Promise<void> {
+  const silence = setTimeout(() => outgoing.destroy(), silenceMs);
+  const leave = (): void => answer.destroy();
+  outgoing.once('close', leave);
+  try {
+    await answer.read((bytes) => {
+      silence.refresh();
+      touch();
+      return new Promise((resolve, reject) => {
+        outgoing.write(bytes, (error) => (error ? reject(error) : resolve()));
+      });
+    });
+    outgoing.end();
+  } catch {
+    outgoing.destroy();
+  } finally {
+    outgoing.off('close', leave);
+    clearTimeout(silence);
   }
 }
 
@@ -89,7 +111,7 @@ function headersFor(request: RequestFacts, name: string): Record<string, string>
   return { ...untrustedHeaders(request), 'content-disposition': attachment(name) };
 }
 
-function validators(headers: IncomingHttpHeaders): Record<string, string> {
+function validators(headers: DaemonDownload['headers']): Record<string, string> {
   const told: Record<string, string> = {};
   if (entityTag.test(headers.etag ?? '')) told.etag = headers.etag ?? '';
   const modified = Date.parse(headers['last-modified'] ?? '');
@@ -98,7 +120,7 @@ function validators(headers: IncomingHttpHeaders): Record<string, string> {
 }
 
 /** The length, and the range where one was asked for; what does not fit together is no answer. */
-function sizes({ status, headers }: DaemonResponse, request: RequestFacts): Record<string, string> {
+function sizes({ status, headers }: DaemonDownload, request: RequestFacts): Record<string, string> {
   const length = headers['content-length'] ?? '';
   if (!/^\d{1,15}$/.test(length)) throw nonsense();
   if (status === 200) return { 'content-length': length };
@@ -109,7 +131,7 @@ function sizes({ status, headers }: DaemonResponse, request: RequestFacts): Reco
   return { 'content-length': length, 'content-range': range };
 }
 
-function unsatisfiable(request: RequestFacts, { headers }: DaemonResponse): Reply {
+function unsatisfiable(request: RequestFacts, { headers }: DaemonDownload): Reply {
   const [, size] = /^bytes \*\/(\d{1,15})$/.exec(headers['content-range'] ?? '') ?? [];
   if (size === undefined) throw nonsense();
   const error = { message: `This file has ${size} bytes`, code: 'invalid_request', requestId: request.id };

@@ -1,5 +1,5 @@
-import { createReadStream } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
+import { read } from 'node:fs';
+import { promisify } from 'node:util';
 import { DaemonError } from '../daemon-error.ts';
 import type { Exchange } from '../http.ts';
 import { close } from './descriptors.ts';
@@ -7,7 +7,8 @@ import type { HomePath } from './home-path.ts';
 import { openFile } from './read.ts';
 import type { Found, Home } from './walk.ts';
 
-const chunkBytes = 512 * 1024;
+const readBytes = promisify(read);
+const chunkBytes = 256 * 1024;
 
 type Range = { start: number; end: number };
 
@@ -51,18 +52,51 @@ function sendHead({ stats }: Found, { request, response, method }: Exchange): Ra
 
 /**
  * Closes the descriptor, also when the reader leaves. A file that shrinks meanwhile breaks the connection: nobody takes half of a
- * file for the whole.
+ * file for the whole. Two buffers serve for all of it, one being read into while the other is sent.
  */
 async function sendBytes(descriptor: number, { start, end }: Range, response: Exchange['response']): Promise<void> {
-  const bytes = createReadStream('', { fd: descriptor, start, end, highWaterMark: chunkBytes });
+  const buffers = [Buffer.allocUnsafeSlow(chunkBytes), Buffer.allocUnsafeSlow(chunkBytes)];
+  const readAt = (position: number, buffer: Buffer | undefined) =>
+    buffer === undefined || position > end
+      ? undefined
+      : readBytes(descriptor, buffer, 0, Math.min(chunkBytes, end - position + 1), position);
+  let position = start;
+  let reading = readAt(position, buffers[0]);
   try {
-    await pipeline(bytes, response, { end: false });
+    while (reading !== undefined) {
+      const { bytesRead, buffer } = await reading;
+      position += bytesRead;
+      reading =
+        bytesRead === 0
+          ? undefined
+          : readAt(
+              position,
+              buffers.find((other) => other !== buffer),
+            );
+      await writeTo(response, buffer.subarray(0, bytesRead));
+      if (bytesRead === 0) break;
+    }
   } catch {
     response.destroy();
-    return;
+  } finally {
+    await reading?.catch(() => undefined);
+    close(descriptor);
   }
-  if (bytes.bytesRead === end - start + 1) response.end();
+  if (position === end + 1) response.end();
   else response.destroy();
+}
+
+function writeTo(response: Exchange['response'], bytes: Buffer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => reject(new Error('the reader left'));
+    if (response.destroyed) return leave();
+    response.once('close', leave);
+    response.write(bytes, (error) => {
+      response.off('close', leave);
+      if (error) reject(error);
+      else resolve();
+    });
+  });
 }
 
 function isUnchanged(condition: string | undefined, etag: string): boolean {
