@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 import type { ExecEvent, ExecRequest, ProcessState } from '@homeport/contracts/daemon';
 import { openLog } from './output-log.ts';
 import type { Reader } from './reader.ts';
-import { type Signal, type Streams, type Supervised, startSupervised } from './supervisor.ts';
+import { perlPath, type Signal, type Streams, type Supervised, startSupervised } from './supervisor.ts';
 
 /** Text of this many bytes is at most 32 KiB, even when each byte becomes U+FFFD. */
 const pieceBytes = 10_000;
@@ -41,7 +41,7 @@ export class Command {
     this.request = request;
     this.#onEnd = onEnd;
     const { id, command, background: keep = false, timeoutMs } = request;
-    const supervised = startSupervised({ id, command, cwd, environment, keep });
+    const supervised = startSupervised({ id, command, cwd, environment, keep, perl: perlPath });
     this.#signal = supervised.signal;
     this.pid = supervised.pid;
     this.#log = openLog(home, id);

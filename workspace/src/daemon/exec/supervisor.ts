@@ -70,7 +70,8 @@ if (my $signal = $status & 127) { $SIG{$_} = 'DEFAULT' for keys %SIG; kill $sign
 exit $status >> 8;
 `;
 
-const perl = '/usr/bin/perl';
+/** Essential in Debian and Ubuntu. */
+export const perlPath = '/usr/bin/perl';
 const prctl: Partial<Record<NodeJS.Architecture, number>> = { x64: 157, arm64: 167 };
 /** A variable of every command with its process's id: without perl it is how descendants are found. */
 const marker = 'HOMEPORT_PROCESS';
@@ -90,10 +91,19 @@ export type Supervised = {
 };
 export type Streams = { stdout: Readable; stderr: Readable };
 
-type Start = { id: string; command: string; cwd: string; environment: Record<string, string>; keep: boolean };
+type Start = {
+  id: string;
+  command: string;
+  cwd: string;
+  environment: Record<string, string>;
+  /** It lives as long as anything that it started. */
+  keep: boolean;
+  /** Where Perl is, if it is there; without it only what carries the marker is found. */
+  perl: string;
+};
 
 /** Starts `bash -c command` with everything it will ever start in hand. Throws what the system says when it cannot. */
-export function startSupervised({ id, command, cwd, environment, keep }: Start): Supervised {
+export function startSupervised({ id, command, cwd, environment, keep, perl }: Start): Supervised {
   const number = prctl[process.arch];
   const hasPerl = number !== undefined && existsSync(perl);
   const shell = shellOf(command);
