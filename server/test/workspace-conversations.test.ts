@@ -217,13 +217,13 @@ test('a hundred thousand messages are written in order, a page at a time', async
   let longest = 0;
   for await (const chunk of overview.chunks) {
     longest = Math.max(longest, chunk.length);
-    const turn = Number(/"turn":(\d+)/.exec(chunk)?.[1] ?? 0);
-    if (turn === 0) continue;
-    expected += 1;
-    assert.equal(turn, expected);
+    for (const [, turn] of chunk.matchAll(/"turn":(\d+)/g)) {
+      expected += 1;
+      assert.equal(Number(turn), expected);
+    }
   }
   assert.equal(expected, count / 2);
-  assert.ok(longest < 1000);
+  assert.ok(longest < 64 * 1024);
   const { chunks } = await readTurns({ db }, ownerId, { chatId, format: 'json', turn: 43_210 });
   let text = '';
   for await (const chunk of chunks) text += chunk;

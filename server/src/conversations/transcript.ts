@@ -21,11 +21,28 @@ export type Format = 'markdown' | 'json';
 const wholePages: PageSize = { messages: 50, bytes: 1_000_000, partsOf: 'all' };
 const userPages: PageSize = { messages: 1_000, bytes: 1_000_000, partsOf: 'user' };
 const lineMax = 160;
+const chunkLength = 32 * 1024;
 
 const mediaTypes = { markdown: 'text/markdown', json: 'application/json' } as const;
 
 function file(name: string, format: Format, chunks: AsyncGenerator<string, void>): ConversationExport {
-  return { filename: `${name}.${format === 'json' ? 'json' : 'md'}`, mediaType: mediaTypes[format], chunks };
+  return {
+    filename: `${name}.${format === 'json' ? 'json' : 'md'}`,
+    mediaType: mediaTypes[format],
+    chunks: joined(chunks),
+  };
+}
+
+/** Fewer and longer chunks: each is written by itself. */
+async function* joined(pieces: AsyncGenerator<string, void>): AsyncGenerator<string, void> {
+  let text = '';
+  for await (const piece of pieces) {
+    text += piece;
+    if (text.length < chunkLength) continue;
+    yield text;
+    text = '';
+  }
+  if (text !== '') yield text;
 }
 
 /** A page of all the conversations of an owner. As JSON it is what GET /api/chats answers. */
