@@ -1,6 +1,7 @@
 import './workspace-texts.ts';
 import type { DynamicToolPart } from '@homeport/contracts/frames';
 import { type ReactNode, useEffect, useRef } from 'react';
+import { formatSize } from '../files/file-look.ts';
 import { useText } from '../i18n.ts';
 import { CodeBlock } from '../markdown/code-block.tsx';
 import { grammarName } from '../markdown/language-names.ts';
@@ -22,7 +23,7 @@ export function ToolDetails({ part, isRunning }: { part: DynamicToolPart; isRunn
       {output === undefined ? null : toolName === 'bash' ? (
         <Output output={output} isRunning={isRunning} />
       ) : (
-        <Block label={t('workspace.toolOutput')} text={asText(output)} isGrowing={false} />
+        <Block label={t('workspace.toolOutput')} text={publishedText(output) ?? asText(output)} isGrowing={false} />
       )}
       {errorText === undefined ? null : <Block label={t('tool.error')} text={errorText} isGrowing={false} />}
     </div>
@@ -152,6 +153,13 @@ function Labelled({ label, children }: { label: string; children: ReactNode }) {
       {children}
     </div>
   );
+}
+
+/** What was published, in a line: the file itself stands below. */
+function publishedText(output: unknown): string | undefined {
+  const path = textOf(output, 'path');
+  const size = typeof output === 'object' && output !== null ? Reflect.get(output, 'size') : undefined;
+  return path === undefined || typeof size !== 'number' ? undefined : `${path} · ${formatSize(size)}`;
 }
 
 function asText(value: unknown): string {
