@@ -33,17 +33,25 @@ function containers(): { id: string; state: string }[] {
 }
 let personId = '';
 
+async function download(): Promise<string> {
+  return (await person.fetch('/api/workspace/download?path=~/artifacts/kept.txt')).text();
+}
+
 async function stop(): Promise<void> {
   await person.must('DELETE', '/api/workspace/status');
   for (let round = 0; containers().length > 0 && round < 200; round++) await pause(50);
   assert.deepEqual(containers(), []);
 }
 
-test('a workspace of a person outlives kill -9 of the control plane: it is adopted', async () => {
+test('a workspace of a person outlives kill -9 of the control plane: it is adopted with its files', async () => {
   const session = await person.must('GET', '/api/auth/get-session');
   personId = session.user.id;
   const started = await person.must('POST', '/api/workspace/status');
   assert.deepEqual({ ...started }, { ...started, phase: 'running', ready: true, mode: 'docker' });
+  const form = new FormData();
+  form.set('file', new File(['kept'], 'kept.txt'));
+  const uploaded = await person.fetch('/api/workspace/files', { method: 'POST', body: form });
+  assert.equal(uploaded.status, 201, await uploaded.text());
   const [container] = containers();
   assert.equal(container?.state, 'running');
 
@@ -55,6 +63,7 @@ test('a workspace of a person outlives kill -9 of the control plane: it is adopt
   person.url = product.url;
   const status = await person.must('GET', '/api/workspace/status');
   assert.deepEqual([status.phase, status.ready], ['running', true]);
+  assert.equal(await download(), 'kept');
   assert.deepEqual(containers(), [container], 'the same container');
 });
 
@@ -64,6 +73,7 @@ test('stopped means removed, and the next start is another container', async () 
   await stop();
   await person.must('POST', '/api/workspace/status');
   assert.notEqual(containers()[0]?.id, container.id);
+  assert.equal(await download(), 'kept', 'in the volume of its home');
   await stop();
 });
 
