@@ -23,6 +23,7 @@ import { measureTokens } from './tokens.ts';
 import { measureTurns } from './turns.ts';
 import { measureUnpaced } from './unpaced.ts';
 import { measureWorkspaceFiles } from './workspace-files.ts';
+import { measureWorkspace } from './workspace-start.ts';
 
 const parts: Record<string, (bench: Bench) => Promise<void>> = {
   tokens: measureTokens,
@@ -38,6 +39,7 @@ const parts: Record<string, (bench: Bench) => Promise<void>> = {
   memory: measureMemory,
   artifacts: measureArtifacts,
   'workspace-files': measureWorkspaceFiles,
+  workspace: measureWorkspace,
   start: measureStart,
   idle: measureIdle,
   browser: measureBrowser,
