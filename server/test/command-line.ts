@@ -24,6 +24,8 @@ export type CommandLine = {
   socketUrl: string;
   start(args: readonly string[], options?: RunOptions): ChildProcess;
   run(args: readonly string[], options?: RunOptions): Promise<Run>;
+  /** The same in a terminal of 60 columns, where `answer` is typed once something is asked; `out` is what it shows. */
+  inTerminal(args: readonly string[], options: RunOptions & { answer?: string }): Promise<Run>;
   /** Fails when the command does. */
   done(args: readonly string[], options?: RunOptions): Promise<Run>;
   /** Another service in the place of ours; its address. */
@@ -61,6 +63,18 @@ export async function makeCommandLine(app: TestApp, runtime: ProcessRuntime, use
 
   return {
     ...{ folder, tokenFile, socketUrl: `unix:${socketPath}`, start, run },
+    async inTerminal(args, { env = {}, answer }) {
+      const quoted = [process.execPath, outfile, ...args].map((word) => `'${word}'`).join(' ');
+      const environment = { PATH: process.env.PATH, HOMEPORT_URL: app.url, HOMEPORT_TOKEN_FILE: tokenFile, ...env };
+      const child = spawn('script', ['-qec', `stty cols 60; ${quoted}`, '/dev/null'], {
+        env: environment,
+        stdio: 'pipe',
+      });
+      child.stdout.on('data', (chunk: Buffer) => {
+        if (answer !== undefined && String(chunk).includes('[y/N]')) child.stdin.write(`${answer}\n`);
+      });
+      return finish(child);
+    },
     async done(args, options = {}) {
       const result = await run(args, options);
       assert.equal(result.code, 0, `${args.join(' ')}: ${result.error}`);

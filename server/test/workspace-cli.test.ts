@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
@@ -268,4 +269,25 @@ test('a list of many pages comes whole, in JSON too', async () => {
   assert.equal((await tool.done(['artifacts', 'ls'], { env })).out.trimEnd().split('\n').length, 1204);
   const some = await tool.run(['artifacts', 'ls', '--limit', '501'], { env });
   assert.equal(some.out.trimEnd().split('\n').length, 502);
+});
+
+const hasTerminals = spawnSync('script', ['--version']).status === 0;
+
+test('in a terminal a folder goes after a yes, and a table fits', { skip: !hasTerminals }, async () => {
+  const chatId = await createChat(user);
+  const env = { HOMEPORT_SCOPE: `chat:${chatId}` };
+  await put(user, { chatId }, `folder/${'日本'.repeat(20)}.txt`);
+  const listed = await tool.inTerminal(['artifacts', 'ls'], { env });
+  assert.match(listed.out, /\d{4}-\d\d-\d\d \d\d:\d\d {2}folder\/(?:日本)+日?…\r\n$/);
+  const args = ['artifacts', 'rm', '--prefix', 'folder'];
+  const kept = await tool.inTerminal(args, { env, answer: 'n' });
+  assert.deepEqual([kept.code, /Delete everything below folder\?/.test(kept.out)], [1, true], kept.out);
+  assert.match(kept.out, /Nothing was deleted/);
+  const deleted = await tool.inTerminal(args, { env, answer: 'y' });
+  assert.deepEqual([deleted.code, /Deleted 1 file\./.test(deleted.out)], [0, true], deleted.out);
+  assert.deepEqual(await paths(user, { chatId }), []);
+  const chat = await makeChat(app.database.database, user.id, 'Control');
+  await say(app.database.database, { chatId: chat, parentId: null, text: 'a\u001b[2Jb' });
+  const shown = await tool.inTerminal(['conversations', chat, '--full'], {});
+  assert.match(shown.out, /a\ufffd\[2Jb/);
 });
