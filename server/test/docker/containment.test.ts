@@ -213,3 +213,10 @@ test('parts of the kernel that often break are closed', { skip: process.arch !==
     assert.ok(['1', '38'].includes(stdout), `${name}: ${stdout}`);
   }
 });
+
+test('its root is read-only, whoever owns what is in it', async () => {
+  const { stdout } = await one.run(
+    'awk \'$2 == "/" { print substr($4, 1, 3) }\' /proc/mounts; find / -xdev -type d -writable 2>/dev/null',
+  );
+  assert.deepEqual(stdout.trim().split('\n').sort(), ['/home/user', '/tmp', 'ro,'], 'two mounts of its own');
+});
