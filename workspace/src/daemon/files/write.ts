@@ -7,6 +7,7 @@ import { at, close, reopen } from './descriptors.ts';
 import { type HomePath, invalid } from './home-path.ts';
 import { type OnConflict, publishFile } from './publish.ts';
 import { entryOf, neitherFileNorFolder, statIn } from './read.ts';
+import { receiveBody } from './receive.ts';
 import { dropStaged, type Staged, stageFile } from './staging.ts';
 import { findPlace, type Home, makeFolders, type Place } from './walk.ts';
 
@@ -30,7 +31,8 @@ export async function writeFile(home: Home, path: HomePath, upload: Upload): Pro
   try {
     checkConflict(place, upload.onConflict);
     return await withStagedFile(home, async (staged) => {
-      await receive(staged.descriptor, upload);
+      await receiveBody(staged.descriptor, upload.bytes, upload.size);
+      await flush(staged.descriptor);
       return publish(home, path, place, staged, upload.onConflict);
     });
   } finally {
@@ -91,25 +93,6 @@ function checkConflict({ folder, missing, name }: Place, onConflict: OnConflict)
   throw new DaemonError('path_taken', 'Something with this name is there already');
 }
 
-async function receive(descriptor: number, { bytes, size }: Upload): Promise<void> {
-  let received = 0;
-  try {
-    // The request itself is left alone: a refusal is answered on its connection.
-    for await (const chunk of bytes.iterator({ destroyOnReturn: false })) {
-      received += chunk.length;
-      if (size !== undefined && received > size) throw wrongSize(size);
-      await writeAll(descriptor, chunk);
-    }
-    if (size !== undefined && received !== size) throw wrongSize(size);
-    await flush(descriptor);
-  } catch (error) {
-    if (bytes.errored !== null && bytes.errored === error) {
-      throw new DaemonError('invalid_request', 'The body ended before it was complete');
-    }
-    throw error;
-  }
-}
-
 async function writeAll(descriptor: number, chunk: Buffer): Promise<void> {
   let written = 0;
   while (written < chunk.length) written += (await writeBytes(descriptor, chunk, written)).bytesWritten;
@@ -133,8 +116,4 @@ function flushFolder(folder: number): void {
   } finally {
     close(opened);
   }
-}
-
-function wrongSize(size: number): DaemonError {
-  return new DaemonError('invalid_request', `The body does not have the ${size} bytes that were announced`);
 }
