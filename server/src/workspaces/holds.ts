@@ -31,10 +31,6 @@ export class Holds {
     ];
   }
 
-  get size(): number {
-    return this.#held.size;
-  }
-
   /** A hold on the workspace if it runs. */
   async take(
     userId: string,
@@ -105,7 +101,8 @@ export class Holds {
   }
 
   #lose(held: Held): void {
-    this.#held.delete(held.lease.id);
+    // Who gave it back meanwhile is told nothing.
+    if (!this.#held.delete(held.lease.id)) return;
     held.end.abort(new ApiError('workspace_request_failed', 'The workspace was stopped'));
   }
 

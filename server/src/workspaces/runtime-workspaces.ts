@@ -22,7 +22,8 @@ export class RuntimeWorkspaces implements Workspaces {
   readonly notice = undefined;
   readonly #deps: SweepDeps & OperationDeps;
   readonly #operations: Operations;
-  readonly #holds: Holds;
+  /** The leases of this replica. */
+  readonly holds: Holds;
   readonly #ensuring = new Map<string, Promise<void>>();
   /** When the daemon of a generation last answered. */
   readonly #seen = new Map<string, { generation: number; at: number }>();
@@ -33,7 +34,7 @@ export class RuntimeWorkspaces implements Workspaces {
 
   constructor(deps: WorkspacesDeps) {
     this.#operations = new Operations(deps);
-    this.#holds = new Holds(deps);
+    this.holds = new Holds(deps);
     this.#deps = { ...deps, idleMs: deps.config.workspaceIdleMinutes * 60_000, operations: this.#operations };
     this.#disabledTimer = setInterval(() => void this.#stopDisabled(), 2 * deps.timings.watchMs).unref();
     this.#planSweep(0);
@@ -41,10 +42,6 @@ export class RuntimeWorkspaces implements Workspaces {
 
   get mode() {
     return this.#deps.runtime.kind;
-  }
-
-  get holds(): number {
-    return this.#holds.size;
   }
 
   async status(userId: string): Promise<WorkspaceStatus> {
@@ -74,7 +71,7 @@ export class RuntimeWorkspaces implements Workspaces {
     const deadline = this.#deps.clock.now() + this.#deps.timings.startMs;
     for (;;) {
       signal?.throwIfAborted();
-      const hold = await this.#holds.take(userId, kind, (...of) => this.#operations.daemonOf(...of));
+      const hold = await this.holds.take(userId, kind, (...of) => this.#operations.daemonOf(...of));
       if (hold !== undefined) {
         const isThere = await this.#isThere(userId, hold).catch(async (error) => {
           await hold.release();
@@ -107,13 +104,13 @@ export class RuntimeWorkspaces implements Workspaces {
     clearInterval(this.#disabledTimer);
     await this.#sweeping?.catch(() => undefined);
     await this.#operations.close();
-    await this.#holds.close();
+    await this.holds.close();
     await this.#deps.runtime.close();
   }
 
   async #stop(userId: string, reason: 'person' | 'disabled'): Promise<void> {
     await this.#operations.stop({ userId, reason }, { kind: 'any' });
-    this.#holds.end(userId);
+    this.holds.end(userId);
   }
 
   async #stopDisabled(): Promise<void> {
@@ -213,9 +210,10 @@ export class RuntimeWorkspaces implements Workspaces {
   }
 }
 
-/** What was waited for came to nothing. One that was lost with its replica is started anew. */
+/** What was waited for came to nothing. What was lost with its replica, or stopped as unused in the same moment, is started anew. */
 function hasFailed({ phase, stop_reason: reason }: WorkspaceState): boolean {
-  return (phase === 'stopped' || phase === 'stopping') && reason !== 'lost';
+  const isOver = phase === 'stopped' || phase === 'stopping';
+  return isOver && (reason === 'failed' || reason === 'person' || reason === 'disabled');
 }
 
 function failureOf({ last_error: error }: WorkspaceState): string {

@@ -107,8 +107,8 @@ export async function endIfGone(
   const status = await runtime.status(userId);
   if (canOpen && status.phase !== 'stopped' && status.generation === generation) return false;
   const error = canOpen ? (status.detail ?? 'It ended by itself') : 'The encryption key that opens it is gone';
-  log.warn({ userId, generation, reason: error }, 'workspace lost');
-  await operations.stop({ userId, generation, reason: 'lost', error }, { kind: 'running' });
+  const stopped = await operations.stop({ userId, generation, reason: 'lost', error }, { kind: 'running' });
+  if (stopped) log.warn({ userId, generation, reason: error }, 'workspace lost');
   return true;
 }
 

@@ -48,7 +48,8 @@ export class ScriptedRuntime implements WorkspaceRuntime {
     this.started.push(workspace);
     this.#folder ??= mkdtemp(join(tmpdir(), 'hp-sr-'));
     this.#sockets += 1;
-    const socketPath = join(await this.#folder, String(this.#sockets));
+    const name = String(this.#sockets);
+    const socketPath = join(await this.#folder, name);
     const server = createServer((request, response) => {
       const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
       const known = sha256(token) === workspace.daemonTokenHash;

@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type SignedIn, startTestApp, type TestApp } from './app.ts';
+import { ManualClock } from './fakes/manual-clock.ts';
+import { ScriptedRuntime } from './fakes/scripted-runtime.ts';
+import { aborted, quiet, until, workspacesOf } from './workspace-makers.ts';
+
+/** What keeps a workspace running, and what ends one that nobody uses. */
+
+const runtime = new ScriptedRuntime();
+const clock = new ManualClock();
+let one: TestApp;
+let other: TestApp;
+let user: SignedIn;
+before(async () => {
+  const options = { workspaceRuntime: runtime, workspaceTimings: quiet, clock };
+  one = await startTestApp(options);
+  other = await startTestApp({ ...options, database: one.database });
+});
+beforeEach(async () => {
+  user = await one.signIn();
+  await workspacesOf(one).start(user.id);
+});
+after(async () => {
+  await other.stop();
+  await one.stop();
+  await runtime.destroy();
+});
+
+const query = (text: string) => one.database.database.pool.query(text, [user.id]);
+const age = (interval: string) =>
+  query(`update workspaces set last_activity_at = now() - interval '${interval}' where user_id = $1`);
+const status = async () => (await user.call('GET /api/workspace/status')).body;
+const sweep = () => workspacesOf(other).sweep();
+
+test('what nobody has used for half an hour is stopped, and says so', async () => {
+  await age('29 minutes');
+  await sweep();
+  const running = await status();
+  assert.equal(running.phase, 'running');
+  const left = Date.parse(running.idleStopAt) - Date.now();
+  assert.ok(left > 0 && left < 61_000, String(left));
+  await age('31 minutes');
+  await sweep();
+  const stopped = await status();
+  assert.equal(stopped.phase, 'stopped');
+  assert.match(stopped.message, /nothing used it for 30 minutes/);
+});
+
+test('a lease keeps it; the idle time begins when it is given back', async () => {
+  const hold = await workspacesOf(one).hold(user.id, 'turn');
+  assert.equal((await status()).idleStopAt, undefined);
+  await age('5 hours');
+  await sweep();
+  assert.equal((await status()).phase, 'running');
+  await hold.release();
+  await sweep();
+  assert.equal((await status()).phase, 'running');
+  assert.equal(hold.signal.aborted, false, 'a hold that was given back is told nothing');
+});
+
+test('the lease of a replica that is gone counts for a minute', async () => {
+  await workspacesOf(one).hold(user.id, 'turn');
+  await age('5 hours');
+  await query(`update workspace_leases set expires_at = now() - interval '1 second' where user_id = $1`);
+  await sweep();
+  assert.equal((await status()).phase, 'stopped');
+});
+
+test('renewing holds what is held, also what had lapsed, and never a workspace of another start', async () => {
+  const hold = await workspacesOf(one).hold(user.id, 'exec');
+  const { rows } = await query(
+    "select expires_at > now() + interval '59 seconds' as full from workspace_leases where user_id = $1",
+  );
+  assert.deepEqual(rows, [{ full: true }]);
+  await query('delete from workspace_leases where user_id = $1');
+  await workspacesOf(one).holds.renew();
+  const { rows: renewed } = await query('select kind from workspace_leases where user_id = $1');
+  assert.deepEqual(renewed, [{ kind: 'exec' }]);
+  await workspacesOf(other).stop(user.id);
+  await workspacesOf(other).start(user.id);
+  await workspacesOf(one).holds.renew();
+  assert.equal(hold.signal.aborted, true);
+  assert.deepEqual((await query('select kind from workspace_leases where user_id = $1')).rows, []);
+});
+
+for (const kind of ['terminal', 'transfer'] as const) {
+  test(`a ${kind} in which nothing happens lets go after ten minutes, and holds again when something does`, async () => {
+    const hold = await workspacesOf(one).hold(user.id, kind);
+    const leases = async () =>
+      (await query('select id from workspace_leases where user_id = $1 and expires_at > now()')).rows.length;
+    const expire = () =>
+      query(`update workspace_leases set expires_at = now() - interval '1 second' where user_id = $1`);
+    clock.advance(9 * 60_000);
+    await expire();
+    await workspacesOf(one).holds.renew();
+    assert.equal(await leases(), 1);
+    hold.touch();
+    clock.advance(9 * 60_000);
+    await expire();
+    await workspacesOf(one).holds.renew();
+    assert.equal(await leases(), 1);
+    clock.advance(2 * 60_000);
+    await expire();
+    await workspacesOf(one).holds.renew();
+    assert.equal(await leases(), 0);
+    assert.equal(hold.signal.aborted, false, 'it still works while the workspace runs');
+    hold.touch();
+    await until('the lease is back', async () => (await leases()) === 1);
+    await hold.release();
+  });
+}
+
+test('a turn and a command hold without being touched', async () => {
+  const holds = [await workspacesOf(one).hold(user.id, 'turn'), await workspacesOf(one).hold(user.id, 'exec')];
+  clock.advance(3 * 3_600_000);
+  await query(`update workspace_leases set expires_at = now() - interval '1 second' where user_id = $1`);
+  await workspacesOf(one).holds.renew();
+  const { rows } = await query('select id from workspace_leases where user_id = $1 and expires_at > now()');
+  assert.equal(rows.length, 2);
+  for (const hold of holds) await hold.release();
+});
+
+test('a command in the background keeps it for two hours after its last use', async () => {
+  runtime.setProcesses(user.id, 1);
+  await age('119 minutes');
+  await sweep();
+  assert.equal((await status()).phase, 'running');
+  await age('121 minutes');
+  await sweep();
+  assert.equal((await status()).phase, 'stopped');
+});
+
+test('after a day a workspace is stopped between two uses', async () => {
+  runtime.setProcesses(user.id, 1);
+  await query(`update workspaces set started_at = now() - interval '25 hours' where user_id = $1`);
+  await age('4 minutes');
+  await sweep();
+  assert.equal((await status()).phase, 'running');
+  await age('6 minutes');
+  const hold = await workspacesOf(one).hold(user.id, 'turn');
+  await age('6 minutes');
+  await sweep();
+  assert.equal((await status()).phase, 'running');
+  await hold.release();
+  await age('6 minutes');
+  await sweep();
+  assert.match((await status()).message, /a day/);
+});
+
+test('whoever holds it is told when it is stopped as unused by mistake of a clock', async () => {
+  const hold = await workspacesOf(one).hold(user.id, 'terminal');
+  await age('1 day');
+  await query('delete from workspace_leases where user_id = $1');
+  await sweep();
+  await aborted(hold.signal);
+});
+
+/**
+ * Users come back just when four replicas find their workspaces unused. None may be stopped under somebody who holds it. Without the touch of the
+ * row in takeLease leases are broken. The idle time is longer than any statement takes, as it is in earnest: 1 minute at least, 10 seconds at most.
+ */
+test('four sweepers never stop a workspace under its holder', async () => {
+  const idleMs = 500;
+  const database = one.database;
+  const shared = new ScriptedRuntime();
+  // No health is asked twice; what is measured is the moment between lease and stop.
+  const idle = { config: { workspaceIdleMinutes: idleMs / 60_000 } };
+  const replicas = await Promise.all(
+    Array.from({ length: 4 }, () =>
+      startTestApp({ workspaceRuntime: shared, workspaceTimings: { ...quiet, pollMs: 5 }, database, ...idle }),
+    ),
+  );
+  const users = await Promise.all(Array.from({ length: 40 }, () => one.signIn()));
+  const holders = new Map<string, number>();
+  const counts = { leases: 0, stops: 0, violations: 0 };
+  shared.onStop = (id) => {
+    counts.stops += 1;
+    if ((holders.get(id) ?? 0) > 0) counts.violations += 1;
+  };
+  const deadline = performance.now() + 40_000;
+  const goesOn = () => (counts.leases < 600 || counts.stops < 60) && performance.now() < deadline;
+  let seed = 7;
+  const random = () => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed / 2_147_483_647;
+  };
+  const work = users.map(async ({ id }, index) => {
+    const workspaces = workspacesOf(replicas[index % replicas.length] ?? one);
+    while (goesOn()) {
+      const hold = await workspaces.hold(id, 'exec');
+      holders.set(id, 1);
+      counts.leases += 1;
+      await wait(20 + random() * 40);
+      if (hold.signal.aborted) counts.violations += 1;
+      holders.set(id, 0);
+      await hold.release();
+      await wait(idleMs - 20 + random() * 60);
+    }
+  });
+  const sweeps = replicas.map(async (replica) => {
+    while (goesOn()) {
+      await workspacesOf(replica).sweep();
+      await wait(5);
+    }
+  });
+  await Promise.all([...work, ...sweeps]);
+  for (const replica of replicas) await replica.stop();
+  await shared.destroy();
+  assert.ok(counts.leases > 200 && counts.stops > 50, JSON.stringify(counts));
+  assert.equal(counts.violations, 0, JSON.stringify(counts));
+});
