@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import {
+  Caller,
+  freePort,
+  type Json,
+  pause,
+  scratchFolder,
+  seededRandom,
+  seedOf,
+  setUp,
+  signal,
+  startProduct,
+  workspacePids,
+} from '../product.ts';
+
+/**
+ * kill -9 of the service while real local workspaces run, start and stop: the next one goes on with what runs and ends what it does not know,
+ * within 90 seconds; no daemon is left over.
+ */
+
+const kills = Number(process.env.WORKSPACE_CRASH_KILLS ?? 4);
+const people = 4;
+const withinMs = 90_000;
+
+/** Why the sandbox cannot work here; REQUIRE_SANDBOX=1 makes that a failure. */
+function whySkipped(): string | false {
+  const probe = spawnSync('bwrap', ['--ro-bind', '/', '/', '--unshare-user', '--unshare-pid', 'true'], {
+    encoding: 'utf8',
+  });
+  if (probe.status === 0 || process.env.REQUIRE_SANDBOX === '1') return false;
+  return `bubblewrap does not work here (${probe.error?.message ?? probe.stderr.trim()})`;
+}
+
+test(`${kills} times kill -9 with workspaces: adopted or ended within 90 seconds, none left over`, {
+  timeout: 900_000,
+  skip: whySkipped(),
+}, async () => {
+  const random = seededRandom(seedOf('workspace-crash'));
+  const dataDir = scratchFolder();
+  const port = await freePort();
+  const env = { WORKSPACE_MODE: 'local' };
+  let product = await startProduct(dataDir, env, port);
+  const administrator = await setUp(product.url);
+  /** Every process of a workspace that was ever seen. */
+  const seen = new Set<number>();
+  const look = () => {
+    for (const pid of workspacePids(dataDir)) seen.add(pid);
+  };
+  const callers: Caller[] = [administrator];
+  while (callers.length < people) callers.push(await addPerson(administrator, callers.length));
+
+  for (let kill = 0; kill < kills; kill += 1) {
+    // One that runs and stays, and others on their way up or down when the end comes.
+    const steady = callers[0] ?? administrator;
+    await ready(steady);
+    const known = await steady.must('GET', '/api/workspace/status');
+    const work = callers.slice(1).map((caller) => restless(caller, random));
+    await pause(100 + random() * 1_200);
+    look();
+    product.kill('SIGKILL');
+    await product.exited;
+    await Promise.all(work);
+    const killedAt = performance.now();
+    look();
+    product = await startProduct(dataDir, env, port);
+
+    const after = await settled(steady, killedAt);
+    assert.equal(after.phase, 'running', 'what ran goes on');
+    assert.equal(after.startedAt, known.startedAt, 'it was adopted, not started anew');
+    for (const caller of callers.slice(1)) await settled(caller, killedAt);
+  }
+
+  look();
+  assert.ok(seen.size > 0);
+  for (const caller of callers) await caller.must('DELETE', '/api/workspace/status');
+  const deadline = performance.now() + withinMs;
+  const left = () => [...seen].filter((pid) => signal(pid, 0));
+  while (left().length > 0 || workspacePids(dataDir).length > 0) {
+    assert.ok(performance.now() < deadline, `left over: ${JSON.stringify(left())}`);
+    await pause(200);
+  }
+});
+
+async function addPerson(administrator: Caller, index: number): Promise<Caller> {
+  const email = `person-${index}@example.org`;
+  const { token } = await administrator.must('POST', '/api/invitations', { email });
+  const path = '/api/invitations';
+  const response = await fetch(administrator.url + path, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ token, name: `Person ${index}`, password: 'correct-horse-42' }),
+  });
+  assert.equal(response.status, 201);
+  const cookie = response.headers
+    .getSetCookie()
+    .map((line) => line.split(';')[0])
+    .join('; ');
+  return new Caller(administrator.url, cookie);
+}
+
+async function ready(caller: Caller): Promise<void> {
+  const status = await caller.must('POST', '/api/workspace/status');
+  assert.equal(status.ready, true, JSON.stringify(status));
+}
+
+/** Starts and stops until the service is gone. */
+async function restless(caller: Caller, random: () => number): Promise<void> {
+  for (;;) {
+    const method = random() < 0.6 ? 'POST' : 'DELETE';
+    const answer = await caller.call(method, '/api/workspace/status').catch(() => undefined);
+    if (answer === undefined || answer.status >= 500) return;
+    await pause(random() * 200);
+  }
+}
+
+/** The status once nothing is on its way any more: ready, or stopped and able to start. */
+async function settled(caller: Caller, killedAt: number): Promise<Json> {
+  for (;;) {
+    const status = await caller.must('GET', '/api/workspace/status');
+    if (status.ready) return status;
+    if (status.phase === 'stopped') {
+      await ready(caller);
+      return status;
+    }
+    assert.ok(performance.now() - killedAt < withinMs, `after 90 seconds: ${JSON.stringify(status)}`);
+    await pause(200);
+  }
+}
