@@ -259,12 +259,13 @@ function escapes(identity: Identity): void {
       '/api/me',
       '/api/internal',
       '/api/internal/../me',
+      '/api/internal/%2e%2e/me',
+      '/api/internal/x/..\\\\..\\\\../me',
       '//api/internal/x',
       '/metrics',
       '/api/admin/users',
     ]) {
-      const answer = await overSocket('control.sock', {}, path);
-      assert.ok(path.includes('..') || answer.startsWith('404 '), `${path}: ${answer}`);
+      assert.match(await overSocket('control.sock', {}, path), /^404 /, path);
     }
   });
 

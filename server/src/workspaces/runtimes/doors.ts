@@ -22,11 +22,17 @@ export function createDoorMaker({ config, serve, findUserId }: RuntimeHost): () 
 /** Only what is made for workspaces is reached from them. */
 function createControlServer(serve: RuntimeHost['serve']): Server {
   const server = createServer(controlLimits, (request, response) => {
-    if (/^\/api\/internal\/[^?]/.test(request.url ?? '')) return serve(request, response);
+    if (isInternal(request.url ?? '')) return serve(request, response);
     response.writeHead(404, { 'content-type': 'application/json', connection: 'close' });
     response.end(JSON.stringify({ error: { code: 'not_found', message: 'Workspaces reach /api/internal only' } }));
   });
   server.maxConnections = controlConnections;
   server.on('clientError', (_error, socket) => socket.destroy());
   return server;
+}
+
+/** Judged as it is written and as it is read: `..` and its encoded forms lead out again. */
+function isInternal(target: string): boolean {
+  const isBelow = (path: string): boolean => /^\/api\/internal\/[^?]/.test(path);
+  return isBelow(target) && isBelow(URL.parse(target, 'http://control')?.pathname ?? '');
 }

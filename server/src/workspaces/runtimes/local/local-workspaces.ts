@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import { join } from 'node:path';
 import type { DaemonAddress } from '../../../egress/daemon-request.ts';
 import { RuntimeFailure, type RuntimeStatus, type StartedWorkspace, type WorkspaceRuntime } from '../../runtime.ts';
+import type { Doors } from '../doors.ts';
 import type { ControlGroups, GroupLimits } from './control-groups.ts';
 import { foldersOf, prepareFolders, uidOf, type WorkspaceFolders, writeInside, writeState } from './folders.ts';
 import type { InsidePrograms } from './inside.ts';
@@ -29,10 +30,9 @@ export type LocalOptions = {
   groups: ControlGroups;
   limits: GroupLimits;
   /** The servers of one workspace, by the name of their socket: its ways out. */
-  doors: () => Partial<Record<Door, Server>>;
+  doors: () => Doors;
   onClose: () => void;
 };
-type Door = 'control.sock' | 'egress.sock';
 
 const socketName = 'daemon.sock';
 const killPatienceMs = 5_000;
@@ -124,7 +124,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
     this.#options.onClose();
   }
 
-  async #openDoors(id: string): Promise<Partial<Record<Door, Server>>> {
+  async #openDoors(id: string): Promise<Doors> {
     this.#closeDoors(id);
     const doors = this.#options.doors();
     this.#doors.set(id, Object.values(doors));
