@@ -46,6 +46,7 @@ export const texts: Record<keyof typeof english, string> = {
   'workspace.list': 'Dateien des Arbeitsbereichs',
   'workspace.refresh': 'Aktualisieren',
   'workspace.hidden': 'Versteckte Dateien zeigen',
+  'workspace.silent': 'Der Arbeitsbereich antwortet gerade nicht.',
   'workspace.upload': 'Hochladen',
   'workspace.newFolder': 'Neuer Ordner',
   'workspace.newFolderName': 'Name des neuen Ordners',

@@ -43,6 +43,7 @@ export const texts = {
   'workspace.list': 'Files of the workspace',
   'workspace.refresh': 'Refresh',
   'workspace.hidden': 'Show hidden files',
+  'workspace.silent': 'The workspace does not answer at the moment.',
   'workspace.upload': 'Upload',
   'workspace.newFolder': 'New folder',
   'workspace.newFolderName': 'Name of the new folder',

@@ -16,7 +16,7 @@ const slow = 8_000;
 export function NotReady({ workspace, status }: { workspace: WorkspaceControl; status: WorkspaceStatus }) {
   if (status.phase === 'disabled') return <Off reason={status.message} />;
   if (workspace.isStarting) return <Starting message={status.message} />;
-  if (workspace.startFailure !== undefined) return <Failed workspace={workspace} status={status} />;
+  if (workspace.startFailure !== undefined) return <Failed workspace={workspace} />;
   return <Stopped workspace={workspace} message={status.message} />;
 }
 
@@ -71,10 +71,9 @@ function Stopped({ workspace, message }: { workspace: WorkspaceControl; message:
   );
 }
 
-function Failed({ workspace, status }: { workspace: WorkspaceControl; status: WorkspaceStatus }) {
+function Failed({ workspace }: { workspace: WorkspaceControl }) {
   const t = useText();
   const { user } = useWorkbench();
-  const why = failureText(workspace.startFailure, t);
   return (
     <Place
       icon={<MonitorX size={28} aria-hidden />}
@@ -82,7 +81,7 @@ function Failed({ workspace, status }: { workspace: WorkspaceControl; status: Wo
       action={<Button onClick={workspace.start}>{t('workspace.startAgain')}</Button>}
     >
       <p role="alert" className={classes.reason}>
-        {status.message !== undefined && status.message !== why ? `${why} ${status.message}` : why}
+        {failureText(workspace.startFailure, t)}
       </p>
       <p>{t(user.role === 'admin' ? 'workspace.failedAdmin' : 'workspace.failedText')}</p>
     </Place>

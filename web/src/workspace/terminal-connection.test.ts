@@ -13,7 +13,7 @@ function terminalOf() {
   const sockets: Fake[] = [];
   const states: TerminalState[] = [];
   const shown: string[] = [];
-  let isReady: boolean | Error = true;
+  let isRunning: boolean | Error = true;
   let resets = 0;
   let isBusy = false;
   const connection = new TerminalConnection('one', {
@@ -31,9 +31,9 @@ function terminalOf() {
       sockets.push(fake);
       return fake.socket;
     },
-    isReady: async () => {
-      if (isReady instanceof Error) throw isReady;
-      return isReady;
+    isRunning: async () => {
+      if (isRunning instanceof Error) throw isRunning;
+      return isRunning;
     },
     size: () => ({ columns: 80, rows: 24 }),
     onReset: () => {
@@ -52,8 +52,8 @@ function terminalOf() {
   return {
     ...{ connection, sockets, states, shown, last, say },
     resets: () => resets,
-    setReady: (value: boolean | Error) => {
-      isReady = value;
+    setRunning: (value: boolean | Error) => {
+      isRunning = value;
     },
     setBusy: () => {
       isBusy = true;
@@ -84,10 +84,10 @@ test('a connection that breaks is made again, and what was shown is replaced by 
 });
 
 test('a workspace that was stopped is not started by a terminal that was open in it', async () => {
-  const { connection, sockets, states, last, say, setReady } = terminalOf();
+  const { connection, sockets, states, last, say, setRunning } = terminalOf();
   connection.open();
   say(attached(true));
-  setReady(false);
+  setRunning(false);
   last().events.onClose(1006);
   await settled();
   assert.equal(sockets.length, 1);
@@ -95,9 +95,9 @@ test('a workspace that was stopped is not started by a terminal that was open in
 });
 
 test('while nobody knows whether it runs, it is tried again', async () => {
-  const { connection, sockets, last, setReady } = terminalOf();
+  const { connection, sockets, last, setRunning } = terminalOf();
   connection.open();
-  setReady(new Error('no network'));
+  setRunning(new Error('no network'));
   last().events.onClose(1006);
   await settled();
   assert.equal(sockets.length, 2);

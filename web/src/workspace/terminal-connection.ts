@@ -16,7 +16,7 @@ export type Size = { columns: number; rows: number };
 export type TerminalDeps = {
   open: (target: { id: string } & Size, events: SocketEvents) => TerminalSocket;
   /** Asked before each attempt after the first: false when the workspace does not run, and is not to be started by this. Rejects when nobody knows. */
-  isReady: () => Promise<boolean>;
+  isRunning: () => Promise<boolean>;
   size: () => Size;
   /** What the terminal showed is sent again from its beginning. */
   onReset: () => void;
@@ -80,14 +80,14 @@ export class TerminalConnection {
 
   /** Joins again at once, as when the network is back. */
   async #again(wasAttached: boolean): Promise<void> {
-    const { onState, isReady } = this.#deps;
+    const { onState, isRunning } = this.#deps;
     const { signal } = this.#closed;
     if (wasAttached || this.#hasShown) onState({ kind: 'lost' });
     const pause = wasAttached ? 0 : backoff(this.#attempt);
     this.#attempt += 1;
     try {
       await this.#deps.wait(pause, signal);
-      if (!(await isReady())) return onState({ kind: 'stopped' });
+      if (!(await isRunning())) return onState({ kind: 'stopped' });
       if (this.#attempt > attemptsMax) return onState({ kind: 'failed', reason: '' });
     } catch {
       // Nobody knows; the next attempt finds out.

@@ -38,7 +38,7 @@ export function TerminalView({ refresh }: Props) {
     const encoder = new TextEncoder();
     const connection = new TerminalConnection(id, {
       open: openTerminal,
-      isReady: async () => (await latest.current.refresh())?.ready === true,
+      isRunning: async () => (await latest.current.refresh())?.phase === 'running',
       size: () => ({ columns: screen.cols, rows: screen.rows }),
       onReset: () => screen.reset(),
       onOutput: (bytes) => new Promise((resolve) => screen.write(bytes, resolve)),

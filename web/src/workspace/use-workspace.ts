@@ -52,12 +52,12 @@ export function useWorkspace(): WorkspaceControl {
     hasBegun.current = true;
     if (status.phase === 'stopped') begin();
   }, [status, begin]);
-  const isReady = status?.ready === true;
+  const isRunning = status?.phase === 'running';
   return {
     status,
     error: query.error,
-    startFailure: isReady ? undefined : (starting.error ?? undefined),
-    isStarting: !isReady && (starting.isPending || status?.phase === 'starting'),
+    startFailure: isRunning ? undefined : (starting.error ?? undefined),
+    isStarting: !isRunning && (starting.isPending || status?.phase === 'starting'),
     isStopping: stopping.isPending,
     start: () => begin(),
     stop: () => {

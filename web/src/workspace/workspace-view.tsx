@@ -3,7 +3,7 @@ import '../files/files-texts.ts';
 import '../page-texts.ts';
 import { FolderOpen, SquareTerminal } from 'lucide-react';
 import { type KeyboardEvent, useId } from 'react';
-import { FormFailure } from '../forms/notice.tsx';
+import { FormFailure, Notice } from '../forms/notice.tsx';
 import { lazyPart } from '../frame/lazy-part.tsx';
 import { useText } from '../i18n.ts';
 import { FileBrowser } from './file-browser.tsx';
@@ -46,8 +46,10 @@ export function WorkspaceView({
   return (
     <>
       <StatusBar workspace={workspace} status={status} />
-      {status.ready && !workspace.isStopping ? (
+      {status.phase === 'running' && !workspace.isStopping ? (
         <>
+          {/* One question without an answer takes nobody's terminal away. */}
+          {status.ready ? null : <Notice kind="warning">{status.message ?? t('workspace.silent')}</Notice>}
           <div className={classes.tabs} role="tablist" aria-label={t('workspace.views')} onKeyDown={onKeyDown}>
             {tabs.map(({ id: each, text, Icon }) => (
               <button
