@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import pino from 'pino';
 import type { Config } from '../src/config.ts';
@@ -263,8 +264,14 @@ test('pods reach the control plane and, with their token only, the proxy at one 
   const both = await listen({ workspaceEgress: 'proxy' });
   const own = 'GET /api/internal/x HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
   assert.match(await ask(both.port, own), /served \/api\/internal\/x/);
+  const page = 'GET /api/setup HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
+  assert.match(await ask(both.port, page), /^HTTP\/1\.1 404[\s\S]*internal only/);
   assert.match(await ask(both.port, tunnel('wst_bad')), /^HTTP\/1\.1 407/);
   assert.match(await ask(both.port, tunnel('wst_good')), /^HTTP\/1\.1 403/, 'the guard refuses this machine');
+  const crowd = Array.from({ length: 193 }, () => connect(both.port, '127.0.0.1'));
+  for (const socket of crowd) socket.on('error', () => undefined);
+  await once(crowd[192] as Socket, 'close');
+  for (const socket of crowd) socket.destroy();
   await both.close();
   const none = await listen({ workspaceEgress: 'none' });
   assert.equal(await ask(none.port, tunnel('wst_good')), '');

@@ -1,51 +1,58 @@
 import { createServer, type Server } from 'node:http';
-import type { Duplex } from 'node:stream';
-import { createGuard } from '../../../egress/guard.ts';
-import { createWorkspaceProxy } from '../../../egress/workspace-proxy.ts';
+import type { Socket } from 'node:net';
 import { RuntimeFailure, type RuntimeHost } from '../../runtime.ts';
+import { createDoorMaker } from '../doors.ts';
 
 const limits = { maxHeaderSize: 16 * 1024, headersTimeout: 20_000, requestTimeout: 0, keepAliveTimeout: 5_000 };
-const maxConnections = 4096;
+const maxConnections = 8192;
+/** Those of one pod: none uses up another's. */
+const connectionsPerAddress = 192;
 
 export type Listener = { port: number; close(): Promise<void> };
 
 /** How pods reach us: one port of their own for the control plane and its proxy, so that a network policy can tell it from ours. */
-export async function openListener({ config, serve, findUserId, log }: RuntimeHost): Promise<Listener> {
-  const { allowInsecureHttp, workspacePort, workspaceEgress } = config;
-  const guard = createGuard({ allowPrivateEgress: false, allowInsecureHttp });
-  const proxy = createWorkspaceProxy({ guard, allowInsecureHttp, findUserId }).createServer();
+export async function openListener(host: RuntimeHost): Promise<Listener> {
+  const { config, log } = host;
+  const doors = createDoorMaker(host)();
+  const [control, proxy] = [doors['control.sock'], doors['egress.sock']];
   const server = createServer(limits, (request, response) => {
     // Whoever asks a proxy names the whole address.
-    if (request.url?.startsWith('/') === true || workspaceEgress === 'none') serve(request, response);
-    else proxy.emit('request', request, response);
+    const door = request.url?.startsWith('/') === true ? control : (proxy ?? control);
+    door?.emit('request', request, response);
   });
-  // Tunnels are no connections of an HTTP server any more.
-  const tunnels = new Set<Duplex>();
   // Without anybody who listens for it, it is refused.
-  if (workspaceEgress === 'proxy') {
-    server.on('connect', (request, socket, head) => {
-      tunnels.add(socket);
-      socket.once('close', () => tunnels.delete(socket));
-      proxy.emit('connect', request, socket, head);
-    });
-  }
+  if (proxy !== undefined) server.on('connect', (...asked) => proxy.emit('connect', ...asked));
+  server.on('clientError', (_error, socket) => socket.destroy());
   server.maxConnections = maxConnections;
+  const sockets = new Map<string, Set<Socket>>();
+  server.on('connection', (socket) => admit(sockets, socket));
   try {
-    await listen(server, workspacePort);
+    await listen(server, config.workspacePort);
   } catch (error) {
-    throw new RuntimeFailure(`WORKSPACE_PORT ${workspacePort} cannot be listened at: ${String(error)}`);
+    throw new RuntimeFailure(`WORKSPACE_PORT ${config.workspacePort} cannot be listened at: ${String(error)}`);
   }
   server.on('error', (error) => log.error({ err: error }, 'the port of workspaces failed'));
   const address = server.address();
   return {
-    port: typeof address === 'object' && address !== null ? address.port : workspacePort,
+    port: typeof address === 'object' && address !== null ? address.port : config.workspacePort,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        server.closeAllConnections();
-        for (const socket of tunnels) socket.destroy();
+        // Also tunnels, which are no connections of an HTTP server any more.
+        for (const each of sockets.values()) for (const socket of each) socket.destroy();
       }),
   };
+}
+
+function admit(sockets: Map<string, Set<Socket>>, socket: Socket): void {
+  const address = socket.remoteAddress ?? '';
+  const own = sockets.get(address) ?? new Set();
+  if (own.size >= connectionsPerAddress) return void socket.destroy();
+  sockets.set(address, own.add(socket));
+  socket.once('close', () => {
+    own.delete(socket);
+    if (own.size === 0) sockets.delete(address);
+  });
 }
 
 function listen(server: Server, port: number): Promise<void> {
