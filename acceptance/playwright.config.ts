@@ -24,8 +24,8 @@ const launchOptions = {
 export default defineConfig({
   testDir: join(import.meta.dirname, 'browser'),
   outputDir: join(import.meta.dirname, '../.pw/out'),
-  // Two are hardly faster on two cores.
-  workers: 1,
+  // One waits for the server while the other draws.
+  workers: 2,
   retries: 0,
   // Generous: a test looks at a page with axe up to twelve times, and the machine may be slow.
   timeout: 240_000,

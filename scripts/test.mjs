@@ -120,7 +120,7 @@ async function nodeTest(chosen, { concurrency, databaseUrl, env: own = {} }) {
 async function playwright() {
   const resultsFile = join(scratch, 'playwright.json');
   const cli = join(root, 'node_modules/@playwright/test/cli.js');
-  const args = [cli, 'test', '-c', 'acceptance/playwright.config.ts', '--reporter=line,json'];
+  const args = [cli, 'test', '-c', 'acceptance/playwright.config.ts', '--reporter=list,json'];
   const env = testEnvironment({ PLAYWRIGHT_JSON_OUTPUT_FILE: resultsFile });
   const { code } = await run(process.execPath, args, { cwd: root, env });
   const stats = existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')).stats : undefined;
