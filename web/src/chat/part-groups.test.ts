@@ -41,3 +41,12 @@ test('a tool with something to watch, and a file that was published, are shown b
     { kind: 'part', index: 4 },
   ]);
 });
+
+test('a picture that a call published is shown once', () => {
+  const published = { ...tool, toolName: 'publish_artifact', output: { id: 'a', path: 'a.png' } } as MessagePart;
+  const picture = (id: string): MessagePart => ({ type: 'file', mediaType: 'image/png', url: `artifact://${id}` });
+  assert.deepEqual(groupParts([published, picture('a'), picture('b')]), [
+    { kind: 'part', index: 0 },
+    { kind: 'part', index: 2 },
+  ]);
+});

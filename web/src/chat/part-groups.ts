@@ -16,8 +16,10 @@ export function groupParts(parts: readonly MessagePart[]): PartGroup[] {
     else groups.push(...run.map((index) => ({ kind: 'part' as const, index })));
     run = [];
   };
+  const published = new Set(parts.map(publishedUrl));
   for (const [index, part] of parts.entries()) {
-    if (isNothing(part)) continue;
+    // The call that published a picture shows it already, with its name.
+    if (isNothing(part) || (part.type === 'file' && published.has(part.url))) continue;
     if (isStep(part)) run.push(index);
     else {
       flush();
@@ -38,4 +40,11 @@ function isStep(part: MessagePart): boolean {
 function isNothing(part: MessagePart): boolean {
   if (part.type === 'text' || part.type === 'reasoning') return part.text.trim() === '';
   return part.type === 'step-start' || part.type === 'data-next';
+}
+
+function publishedUrl(part: MessagePart): string | undefined {
+  if (part.type !== 'dynamic-tool' || part.toolName !== 'publish_artifact') return undefined;
+  const { output } = part;
+  const id = typeof output === 'object' && output !== null ? Reflect.get(output, 'id') : undefined;
+  return typeof id === 'string' ? `artifact://${id}` : undefined;
 }

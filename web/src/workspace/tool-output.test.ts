@@ -20,6 +20,7 @@ test('a published artifact is found in every form of the answer', () => {
   const found = { id, filename: 'chart.png', mediaType: 'image/png' };
   assert.deepEqual(readPublished({ artifact }, {}), found);
   assert.deepEqual(readPublished(artifact, {}), found);
+  assert.deepEqual(readPublished({ id, path: 'out/chart.png', size: 7, link: '[x](artifact://y)' }, {}), found);
   assert.deepEqual(readPublished(`Published: [chart.png](artifact://${id})`, {}), { ...found, mediaType: '' });
   assert.deepEqual(readPublished(`artifact://${id}`, { path: '~/a/chart.png' }), { ...found, mediaType: '' });
   for (const nothing of [undefined, null, '', 'artifact://x', {}, [], 7]) {

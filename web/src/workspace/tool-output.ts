@@ -34,13 +34,20 @@ export function readPublished(output: unknown, input: unknown): Published | unde
   const artifact = isRecord(output) && isRecord(output.artifact) ? output.artifact : output;
   if (isRecord(artifact) && typeof artifact.id === 'string') {
     const path = textOf(artifact, 'filename') ?? textOf(artifact, 'path') ?? '';
-    return { id: artifact.id, filename: baseName(path), mediaType: textOf(artifact, 'mediaType') ?? '' };
+    const filename = baseName(path);
+    return { id: artifact.id, filename, mediaType: textOf(artifact, 'mediaType') ?? guessPicture(filename) };
   }
   const text = typeof output === 'string' ? output : JSON.stringify(output ?? '');
   const link = /\[([^\]\n]{1,512})\]\(artifact:\/\/([0-9a-f-]{36})\)/.exec(text);
   const id = link?.[2] ?? /artifact:\/\/([0-9a-f-]{36})/.exec(text)?.[1];
   if (id === undefined) return undefined;
   return { id, filename: link?.[1] ?? baseName(textOf(input, 'path') ?? ''), mediaType: '' };
+}
+
+/** A chip that finds no picture shows the name. */
+function guessPicture(filename: string): string {
+  const ending = /\.(png|jpe?g|gif|webp)$/i.exec(filename)?.[1]?.toLowerCase();
+  return ending === undefined ? '' : `image/${ending.replace('jpg', 'jpeg')}`;
 }
 
 export type Edit = { oldText: string; newText: string };
