@@ -243,6 +243,30 @@ test('a client that leaves in the middle of a download lets go of the daemon', a
   assert.equal((await download('~/large', {}, 'HEAD')).status, 200);
 });
 
+test('a daemon that is killed in the middle of an upload: the client hears of it, and the next one removes what is left', async () => {
+  const { body, contentType } = formBody([
+    { name: 'path', value: '~/killed.bin' },
+    { name: 'file', value: Buffer.alloc(500_000), filename: 'killed.bin' },
+  ]);
+  const outgoing = request(`${app.url}${route}`, {
+    ...{ method: 'POST', agent: false },
+    headers: { cookie: user.cookie ?? '', 'content-type': contentType, 'content-length': body.length },
+  });
+  const answered = new Promise<number | undefined>((resolve, reject) => {
+    outgoing.on('response', (incoming) => resolve(incoming.resume().statusCode)).on('error', reject);
+  });
+  outgoing.write(body.subarray(0, 300_000));
+  await until('bytes have arrived', () => readdirSync(join(home, '.workspace/tmp')).length === 1);
+  process.kill(runtime.pidOf(user.id) ?? 0, 'SIGKILL');
+  assert.equal(await answered, 502);
+  outgoing.destroy();
+  assert.equal(readdirSync(join(home, '.workspace/tmp')).length, 1);
+  await user.call('DELETE /api/workspace/status');
+  assert.equal((await get('~')).status, 200);
+  await until('it is removed', () => readdirSync(join(home, '.workspace/tmp')).length === 0);
+  assert.ok(!existsSync(join(home, 'killed.bin')));
+});
+
 function linkOf(path: string): string {
   try {
     return execFileSync('readlink', [path], { encoding: 'utf8' }).trim();
