@@ -452,6 +452,15 @@ function escapes(identity: Identity): void {
     assert.equal(daemons.length, 2, daemons.join('\n'));
   });
 
+  test('a start that nobody waits for any more leaves nothing', async () => {
+    await host.ask({ ask: 'stop', id: 'bob', graceMs: 0 });
+    for (const abortAfterMs of [1, 10, 20]) {
+      await assert.rejects(host.ask({ ask: 'start', id: 'bob', generation: 4, slot: 2, abortAfterMs }));
+    }
+    assert.deepEqual(await host.ask({ ask: 'list' }), [{ id: 'alice', generation: 2 }]);
+    assert.equal((await processesNamed(hosts.dataDir, /^\S*node \S*daemon/)).length, 1);
+  });
+
   test('a folder as deep as the system allows', async () => {
     const deep = join(hosts.dataDir, ...Array.from({ length: 12 }, () => 'a-rather-long-name'));
     await mkdir(deep, { recursive: true });

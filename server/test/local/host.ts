@@ -9,7 +9,7 @@ import { openLocalRuntime } from '../../src/workspaces/runtimes/local/local-runt
 import { testConfig } from '../app.ts';
 
 export type HostRequest =
-  | { ask: 'start'; id: string; generation: number; slot: number }
+  | { ask: 'start'; id: string; generation: number; slot: number; abortAfterMs?: number }
   | { ask: 'stop'; id: string; graceMs: number }
   | { ask: 'status'; id: string }
   | { ask: 'list' }
@@ -32,7 +32,7 @@ async function answer(runtime: WorkspaceRuntime, request: HostRequest): Promise<
       const { daemon, workspace } = tokensOf(id, generation);
       const daemonTokenHash = createHash('sha256').update(daemon).digest('hex');
       const wanted = { id, generation, slot, daemonTokenHash, workspaceToken: workspace };
-      return runtime.start(wanted, AbortSignal.timeout(90_000));
+      return runtime.start(wanted, AbortSignal.timeout(request.abortAfterMs ?? 90_000));
     }
     case 'stop':
       return runtime.stop(request.id, request.graceMs);

@@ -76,7 +76,7 @@ async function tryOut(parts: { root: string; programs: InsidePrograms; tools: To
       command: ['/bin/sh', '-c', check],
     };
     const launch = launchSandbox({ sandbox, tools, filter, host, listener: undefined });
-    const timer = setTimeout(() => process.kill(launch.pid, 'SIGKILL'), probeTimeoutMs);
+    const timer = setTimeout(() => launch.pid > 0 && process.kill(launch.pid, 'SIGKILL'), probeTimeoutMs);
     const { code, why } = await launch.ended.finally(() => clearTimeout(timer));
     if (code !== 0) throw new RuntimeFailure(await explainFailure(why), { cause: why });
   } finally {

@@ -156,6 +156,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
     const socket = await bindForChild(this.#sockets.pathOf(join(id, 'host', socketName)));
     let isPublished = false;
     try {
+      signal.throwIfAborted();
       const sandbox = { ...this.#sandboxOf(workspace, doors['egress.sock'] !== undefined), id, root, uid, groupFiles };
       const launch = launchSandbox({ sandbox, tools, filter, host: folders.host, listener: socket.listener });
       void launch.ended.then(({ why }) => this.#ended(id, launch.pid, folders, why));
@@ -248,6 +249,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
 function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason);
+    if (signal.aborted) abort();
     signal.addEventListener('abort', abort, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
