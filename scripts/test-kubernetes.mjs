@@ -28,7 +28,7 @@ const installation = 'homeport';
 const never = new AbortController().signal;
 const sha256 = (value) => createHash('sha256').update(value).digest('hex');
 
-const folder = await mkdtemp(join(tmpdir(), 'hp-kubernetes-'));
+const folder = process.env.TEST_FOLDER ?? (await mkdtemp(join(tmpdir(), 'hp-kubernetes-')));
 const controlHost = process.env.TEST_CONTROL_HOST ?? ownAddress();
 
 function ownAddress() {
@@ -332,7 +332,10 @@ async function nodePart() {
   await runtime.close();
   await step('kill -9 of its process: the next one finds the workspace, and stops it', async () => {
     const child = spawn(process.execPath, [import.meta.filename, 'start-and-wait', 'orphan'], {
-      ...{ stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, TEST_NAMESPACE: namespace } },
+      ...{
+        stdio: ['ignore', 'pipe', 'inherit'],
+        env: { ...process.env, TEST_NAMESPACE: namespace, TEST_FOLDER: folder },
+      },
     });
     await once(createInterface({ input: child.stdout }), 'line');
     child.kill('SIGKILL');
