@@ -83,7 +83,12 @@ function openRequest(
     init.headersTimeoutMs ?? headersTimeoutMs,
   );
   const answered = () => clearTimeout(timer);
-  return outgoing.on('error', onError).on('close', answered).on('response', answered).on('upgrade', answered);
+  const closed = (): void => {
+    answered();
+    // A change of protocol that nobody asked for ends the connection without a word; after an answer this says nothing.
+    onError(new Error('the daemon gave no answer'));
+  };
+  return outgoing.on('error', onError).on('close', closed).on('response', answered).on('upgrade', answered);
 }
 
 function responseOf(incoming: IncomingMessage): DaemonResponse {

@@ -37,7 +37,11 @@ export function createDaemon(options: { address: () => Promise<DaemonAddress>; t
     const signal = rest.signal === undefined ? timeout : AbortSignal.any([rest.signal, timeout]);
     const body = json === undefined ? {} : { body: JSON.stringify(json), method: rest.method ?? 'POST' };
     const type = json === undefined ? {} : { 'content-type': 'application/json' };
-    const answer = await request(path, { ...rest, ...body, headers: { ...rest.headers, ...type }, signal });
+    const sent = { ...rest, ...body, headers: { ...rest.headers, ...type }, signal };
+    const answer = await request(path, sent).catch((error) => {
+      const isOver = timeout.aborted && rest.signal?.aborted !== true;
+      throw isOver ? failed('The workspace does not answer', error) : error;
+    });
     const value = await readJson(answer, init.signal);
     if (answer.status < 200 || answer.status > 299) throw refusal(answer.status, value);
     try {
