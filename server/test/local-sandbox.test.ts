@@ -49,6 +49,7 @@ function escapes(identity: Identity): void {
   });
   after(async () => {
     for (const id of ['alice', 'bob']) await host?.ask({ ask: 'stop', id, graceMs: 0 }).catch(() => undefined);
+    await host?.ask({ ask: 'close' }).catch(() => undefined);
     await host?.kill();
     await hosts?.destroy();
   });
@@ -474,6 +475,7 @@ function escapes(identity: Identity): void {
       assert.equal((await other.exec('alice', 'echo deep')).stdout, 'deep\n');
     } finally {
       await other.ask({ ask: 'stop', id: 'alice', graceMs: 0 });
+      await other.ask({ ask: 'close' });
       await other.kill();
     }
   });

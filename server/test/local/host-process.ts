@@ -58,6 +58,7 @@ export async function prepareHosts(
     groupFiles,
     async destroy() {
       await groups.remove(name);
+      await groups.close();
       await rm(dataDir, { recursive: true, force: true });
     },
   };

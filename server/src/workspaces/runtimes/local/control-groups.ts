@@ -14,6 +14,8 @@ export type ControlGroups = {
   outOfMemoryCount(id: string): Promise<number>;
   /** Waits a moment until what was killed has left. */
   remove(id: string): Promise<void>;
+  /** Removes what is above them all, unless a workspace is still in it. */
+  close(): Promise<void>;
 };
 
 const controllers = ['memory', 'pids', 'cpu'] as const;
@@ -59,6 +61,9 @@ export async function openControlGroups(name: string, proc = '/proc/self'): Prom
     },
     async remove(id) {
       for (const { folder } of hierarchies) await removeGroup(join(folder, id));
+    },
+    async close() {
+      for (const { folder } of hierarchies) await rmdir(folder).catch(() => undefined);
     },
   };
 }

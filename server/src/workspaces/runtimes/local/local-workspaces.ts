@@ -121,6 +121,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
     await Promise.allSettled(this.#turns.values());
     for (const id of this.#doors.keys()) this.#closeDoors(id);
     await this.#sockets.close();
+    await this.#options.groups.close();
     this.#options.onClose();
   }
 
