@@ -61,12 +61,15 @@ test('fifty starts at once on two replicas start one workspace', async () => {
 test('a start that takes long says what it waits for; after 90 seconds it is given up, and the reason kept', async () => {
   const user = await one.signIn();
   let given: AbortSignal | undefined;
+  const begun = Promise.withResolvers<void>();
   runtime.details.set(user.id, 'Pulling the image…');
   runtime.onStart = (_workspace, signal) => {
     given = signal;
+    begun.resolve();
     return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
   };
   const waiting = at(one, user, start);
+  await begun.promise;
   const elsewhere = at(other, user, start);
   await until('the message', async () => (await at(other, user, status)).body.message === 'Pulling the image…');
   assert.deepEqual((await at(other, user, status)).body, {

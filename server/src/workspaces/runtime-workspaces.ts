@@ -16,6 +16,7 @@ export type WorkspacesDeps = OperationDeps & { config: Pick<Config, 'workspaceId
 /** How long a daemon that answered is believed to be there. */
 const seenMs = 5_000;
 const statusHealthMs = 2_000;
+const giveUpMs = 1_000;
 
 /** Workspaces of one runtime: the rows are the truth that replicas share, the runtime is what really runs. */
 export class RuntimeWorkspaces implements Workspaces {
@@ -161,7 +162,9 @@ export class RuntimeWorkspaces implements Workspaces {
       if (!state.enabled) throw new ApiError('account_disabled', 'This account is disabled');
       if (waitedFor === state.generation && hasFailed(state)) throw startFailed(failureOf(state));
       if (state.phase === 'starting') waitedFor = state.generation;
-      if (clock.now() >= deadline) throw startFailed(state.message ?? state.last_error ?? tookTooLong(timings.startMs));
+      // Whoever starts it gives up after the same time, and says why; that is waited for.
+      const patience = state.phase === 'starting' ? giveUpMs : 0;
+      if (clock.now() >= deadline + patience) throw startFailed(tookTooLong(timings.startMs, state.message));
       if (state.op_lost) await this.#operations.recover(state);
       else if (state.phase !== 'stopped') await this.#wait(userId);
       else if (await this.#begin(state)) waitedFor = state.generation + 1;
@@ -220,8 +223,9 @@ function failureOf({ last_error: error }: WorkspaceState): string {
   return error ?? 'It was stopped while it started';
 }
 
-function tookTooLong(startMs: number): string {
-  return `It was not ready within ${Math.round(startMs / 1000)} seconds`;
+function tookTooLong(startMs: number, detail: string | null): string {
+  const waited = `It was not ready within ${Math.round(startMs / 1000)} seconds`;
+  return detail === null ? waited : `${waited}: ${detail}`;
 }
 
 function startFailed(reason: string): ApiError {
