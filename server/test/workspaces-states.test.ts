@@ -48,14 +48,15 @@ async function whileTimePasses<T>(work: Promise<T>): Promise<T> {
 }
 
 test('fifty starts at once on two replicas start one workspace', async () => {
-  const user = await one.signIn();
-  const asked = Array.from({ length: 50 }, (_, index) => at(index % 2 === 0 ? one : other, user, start));
-  const answers = await whileTimePasses(Promise.all(asked));
-  assert.deepEqual(
-    [...new Set(answers.map(({ status, body }) => `${status} ${body.phase} ${body.ready}`))],
-    ['200 running true'],
-  );
-  assert.deepEqual(runtime.generationsOf(user.id), [1]);
+  for (let round = 0; round < 10; round += 1) {
+    const user = await one.signIn();
+    const asked = Array.from({ length: 50 }, (_, index) => at(index % 2 === 0 ? one : other, user, start));
+    const answers = await whileTimePasses(Promise.all(asked));
+    const seen = new Set(answers.map(({ status, body }) => `${status} ${body.phase} ${body.ready}`));
+    assert.deepEqual([...seen], ['200 running true']);
+    assert.equal(runtime.asked.filter((id) => id === user.id).length, 1);
+    assert.deepEqual(runtime.generationsOf(user.id), [1]);
+  }
 });
 
 test('a start that takes long says what it waits for; after 90 seconds it is given up, and the reason kept', async () => {

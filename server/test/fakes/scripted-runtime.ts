@@ -22,6 +22,8 @@ export class ScriptedRuntime implements WorkspaceRuntime {
   /** Every daemon that was made, and every stop that was asked for. */
   readonly started: StartedWorkspace[] = [];
   readonly stopped: string[] = [];
+  /** Ids of every start that was asked for, also of what runs. */
+  readonly asked: string[] = [];
   /** What a start does instead of just making a daemon. */
   onStart:
     | ((workspace: StartedWorkspace, signal: AbortSignal, launch: () => Promise<void>) => Promise<void>)
@@ -35,6 +37,7 @@ export class ScriptedRuntime implements WorkspaceRuntime {
   #sockets = 0;
 
   async start(workspace: StartedWorkspace, signal: AbortSignal): Promise<void> {
+    this.asked.push(workspace.id);
     const found = this.#running.get(workspace.id);
     if (found?.workspace.generation === workspace.generation) return;
     if (found !== undefined) await this.#close(workspace.id);
