@@ -213,6 +213,33 @@ test('after a crash the lease runs out, the question stays, and an answer given 
   await crashed.stop();
 });
 
+test('a replica that goes on with what it had lost without noticing makes it once', async () => {
+  const crashed = await startTestApp({
+    timings: { ...timings, heartbeatMs: 600_000, sweepMs: 600_000 },
+    database: app.database,
+  });
+  const { responses } = crashed.service.deps;
+  await waiting(async ({ user, chatId, approvalId, count }) => {
+    const here: SignedIn = { ...createCaller(app.url, user.cookie), id: user.id, email: user.email };
+    const { id } = (await chatDetail(here, chatId)).messages[1];
+    const lost = responses.find(id);
+    assert.ok(lost !== undefined);
+    await until(async () => (await chatDetail(here, chatId)).messages[1].status === 'interrupted');
+    await app.database.database.pool.query(
+      'update tool_approvals set approved = true, answered_at = now() where id = $1',
+      [approvalId],
+    );
+    await responses.continueAnswered(chatId);
+    const [, message] = (await ended(here, chatId)).messages;
+    assert.equal(message.status, 'complete');
+    assert.deepEqual([count('wipe'), count('echo')], [1, 1]);
+    // Whoever was quicker, the first making ends at the latest with its replica.
+    const stopped = crashed.stop();
+    await lost.done;
+    await stopped;
+  }, crashed);
+});
+
 test('continued by hand before the word is given, it waits again for the same one', async () => {
   const gone = await startTestApp({ timings, database: app.database });
   await waiting(async ({ user, chatId, approvalId, count }) => {

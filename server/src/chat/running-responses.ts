@@ -107,6 +107,8 @@ export class RunningResponses {
   /** Makes a claimed response; the returned run is already under way. */
   begin(claimed: Claimed): ResponseRun {
     const { response } = claimed;
+    // Lost without having noticed, and claimed again: what was made of it before goes no further.
+    this.#runs.get(response.id)?.lose();
     const run = new ResponseRun({ ...this.#deps, responses: this }, claimed);
     this.#runs.set(response.id, run);
     void run.done.then((chatHasNext) => this.#finished(run, chatHasNext));
@@ -182,7 +184,7 @@ export class RunningResponses {
   }
 
   #finished(run: ResponseRun, chatHasNext: boolean): void {
-    this.#runs.delete(run.response.id);
+    if (this.#runs.get(run.response.id) === run) this.#runs.delete(run.response.id);
     if (this.#runs.size === 0) for (const resolve of this.#idle) resolve();
     if (!chatHasNext) return;
     this.startNext(run.response.chat_id).catch((error) => this.#failed('dispatch', error));
