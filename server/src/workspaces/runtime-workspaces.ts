@@ -52,7 +52,9 @@ export class RuntimeWorkspaces implements Workspaces {
       .health(AbortSignal.timeout(statusHealthMs))
       .catch(() => undefined);
     if (health === undefined && (await endIfGone(this.#deps, state))) return this.status(userId);
-    return statusOf(this.mode, this.#deps.idleMs, state, health);
+    const status = statusOf(this.mode, this.#deps.idleMs, state, health);
+    if (status.usage !== undefined) status.usage.memoryLimitBytes ??= this.#deps.runtime.memoryLimitBytes ?? null;
+    return status;
   }
 
   async start(userId: string, signal?: AbortSignal): Promise<void> {

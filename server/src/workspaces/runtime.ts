@@ -7,6 +7,8 @@ import type { Egress } from '../egress/egress.ts';
 /** What starts and stops workspaces: one of runtimes/. `id` is the user's id, everywhere. */
 export type WorkspaceRuntime = {
   readonly kind: 'local' | 'docker' | 'kubernetes';
+  /** The memory of one workspace, where the runtime limits it and the daemon cannot see that. */
+  readonly memoryLimitBytes?: number | undefined;
   /**
    * Asks for a running workspace of this generation and resolves when its daemon may be dialled; whoever asks then waits for the
    * daemon's health. A workspace of an older generation is ended first; one of this generation is left as it is.

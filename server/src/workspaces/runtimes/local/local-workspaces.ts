@@ -43,6 +43,7 @@ const killPatienceMs = 5_000;
  */
 export class LocalWorkspaces implements WorkspaceRuntime {
   readonly kind = 'local';
+  readonly memoryLimitBytes: number | undefined;
   readonly #options: LocalOptions;
   readonly #sockets: SocketFolder;
   readonly #bootId: string;
@@ -54,6 +55,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
 
   private constructor(options: LocalOptions, sockets: SocketFolder, bootId: string) {
     this.#options = options;
+    this.memoryLimitBytes = options.groups.controllers.includes('memory') ? options.limits.memoryBytes : undefined;
     this.#sockets = sockets;
     this.#bootId = bootId;
   }
