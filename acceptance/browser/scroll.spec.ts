@@ -31,9 +31,21 @@ async function ask(page: Page, text: string): Promise<void> {
   await field(page).press('Enter');
 }
 
-/** The answer has come as far as its pause: it has a word of its last piece, and is still being written. */
+/** The answer has come as far as its pause: it has a word of its last piece, no more comes, and it is still being written. */
 async function expectPaused(page: Page): Promise<void> {
-  await expect(page.locator('[data-role="assistant"][aria-busy="true"]')).toContainText('294', { timeout: 30_000 });
+  const answer = page.locator('[data-role="assistant"][aria-busy="true"]');
+  await expect(answer).toContainText('294', { timeout: 30_000 });
+  let before: string | null = null;
+  await expect
+    .poll(
+      async () => {
+        const [last, now] = [before, await answer.textContent()];
+        before = now;
+        return now === last;
+      },
+      { intervals: [400] },
+    )
+    .toBe(true);
 }
 
 async function wheel(page: Page, by: number): Promise<void> {
