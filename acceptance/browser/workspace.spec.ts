@@ -56,6 +56,12 @@ test('a model makes a file, runs it and publishes the result; the person sees al
     const live = page.locator('[data-growing]');
     await expect(live).toContainText('line 1');
     await expect(live).not.toContainText('exit code');
+    const go = new FormData();
+    go.set('path', '~/go');
+    go.set('file', new Blob(['go']));
+    const headers = { cookie: person.caller.cookie };
+    const { status } = await fetch(`${installation.url}/api/workspace/files`, { method: 'POST', headers, body: go });
+    expect(status).toBe(201);
     await expect(page.locator('[data-role="assistant"][aria-busy="false"]')).toContainText('Published the result.');
     await expect(live).toHaveCount(0);
   });

@@ -127,7 +127,8 @@ function useWorkspace(call: FakeCall): FakeScript {
   const asked = call.body.messages?.findLastIndex((message) => message.role === 'user') ?? 0;
   const results = call.body.messages?.slice(asked).filter((message) => message.role === 'tool') ?? [];
   const steps: [string, object][] = [
-    ['write_file', { path: 'count.sh', content: 'for i in 1 2 3 4; do echo "line $i"; sleep 0.5; done\n' }],
+    // It runs on until there is a file `go`.
+    ['write_file', { path: 'count.sh', content: 'seq -f "line %g" 4\nuntil test -e go; do sleep 0.1; done\n' }],
     ['bash', { command: 'sh count.sh | tee result.txt' }],
     ['publish_artifact', { path: 'result.txt' }],
   ];
