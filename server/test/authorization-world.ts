@@ -110,7 +110,7 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     config: { edition },
     timings: { dispatchMs: never, sweepMs: never, heartbeatMs: never },
     workspaceRuntime: noWorkspaceStarts(),
-    workspaceTimings: { sweepMs: never, watchMs: never / 2 },
+    workspaceTimings: { sweepMs: never / 2, watchMs: never / 2 },
     ...(webFolder === undefined ? {} : { webFolder }),
   });
   const { database } = app.database;

@@ -9,7 +9,8 @@ describe('community edition', () => {
   let app: TestApp;
   let admin: SignedIn;
   before(async () => {
-    app = await startTestApp();
+    // What is submitted here waits: digests are taken of all that is stored.
+    app = await startTestApp({ timings: { graceMs: 3_600_000 } });
     admin = await app.signIn({ role: 'admin', email: 'root@example.org' });
   });
   after(() => app.stop());
