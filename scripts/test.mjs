@@ -24,6 +24,8 @@ const containerTests = files.filter((file) => /^(server\/test|acceptance)\/docke
 const acceptanceTests = files.filter((file) => /^acceptance\/(?!docker\/).*\.test\.ts$/.test(file));
 // A smaller part for the second PostgreSQL: the files that lean on SQL most.
 const leansOnSql = /\/(accounts-se|catalogue-(default|http|tiers)|chat-|conversations-|migrate|pool)/;
+// Browser tests of what moves on the screen while an answer arrives.
+const isPaced = /\/(following|parts|scroll|thread|workspace)\.spec\.ts$/;
 
 async function main() {
   if (!(await part('check', checkTree))) return;
@@ -33,7 +35,7 @@ async function main() {
   if (!(await part('build', buildProduct))) return;
   await part('containers', inContainers);
   if (acceptanceTests.length > 0) await part('acceptance', () => nodeTest(acceptanceTests, { concurrency: 2 }));
-  if (existsSync(join(root, 'acceptance/playwright.config.ts'))) await part('browser', playwright);
+  if (existsSync(join(root, 'acceptance/playwright.config.ts'))) await part('browser', inBrowser);
 }
 
 // `npm test -- acceptance` runs the parts with that word in their name.
@@ -117,14 +119,30 @@ async function nodeTest(chosen, { concurrency, databaseUrl, env: own = {} }) {
   return addCounts(readCounts(countsFile), code);
 }
 
-async function playwright() {
-  const resultsFile = join(scratch, 'playwright.json');
+/** Two at a time, but one by one where a test looks at pictures between others. */
+async function inBrowser() {
+  const specs = files.filter((file) => /^acceptance\/browser\/.*\.spec\.ts$/.test(file));
+  const together = await playwright(
+    specs.filter((file) => !isPaced.test(file)),
+    2,
+  );
+  const alone = await playwright(
+    specs.filter((file) => isPaced.test(file)),
+    1,
+  );
+  return together && alone;
+}
+
+async function playwright(specs, workers) {
+  const resultsFile = join(scratch, `playwright-${workers}.json`);
   const cli = join(root, 'node_modules/@playwright/test/cli.js');
-  const args = [cli, 'test', '-c', 'acceptance/playwright.config.ts', '--reporter=list,json'];
+  const options = ['-c', 'acceptance/playwright.config.ts', '--reporter=list,json', `--output=.pw/out-${workers}`];
+  const args = [cli, 'test', ...options, `--workers=${workers}`, ...specs];
   const env = testEnvironment({ PLAYWRIGHT_JSON_OUTPUT_FILE: resultsFile });
   const { code } = await run(process.execPath, args, { cwd: root, env });
   const stats = existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')).stats : undefined;
-  const counts = stats && { passed: stats.expected, failed: stats.unexpected + stats.flaky, skipped: stats.skipped };
+  const counts = stats && { passed: stats.expected + stats.flaky, failed: stats.unexpected, skipped: stats.skipped };
+  if (stats?.flaky > 0) console.log(`  ${stats.flaky} passed at the second try only`);
   return addCounts(counts, code);
 }
 

@@ -81,7 +81,8 @@ test('the shape of what is awaited shows only where the wait is long', async ({ 
   await expect(page.locator('main [aria-busy="true"]')).toBeAttached();
   await page.clock.fastForward(1_000);
   await expect(page.getByText('Loading the conversation…')).toBeAttached();
-  await expect(page.getByText('Loading…', { exact: true })).toBeAttached();
+  const list = page.getByRole('navigation', { name: 'Conversations' });
+  await expect(list.getByText('Loading…', { exact: true })).toBeAttached();
   release();
   await expect(field(page)).toBeEnabled();
   await expect(page.locator('main [aria-busy="true"]')).toHaveCount(0);
