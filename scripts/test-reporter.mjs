@@ -4,12 +4,15 @@ import { relative } from 'node:path';
 import { inspect } from 'node:util';
 
 export default async function* report(source) {
+  const crashed = [];
   for await (const { type, data } of source) {
+    // A whole file that fails by itself has lost its process: nothing says which test it was.
+    if (type === 'test:fail' && data.file !== undefined && data.name === place(data.file)) crashed.push(data.name);
     if (type === 'test:fail' && data.details?.type !== 'suite') yield failure(data);
     else if (type === 'test:stdout' || type === 'test:stderr') yield data.message;
     else if (type === 'test:diagnostic' && data.level === 'error') yield `  ${data.message}\n`;
     else if (type === 'test:summary' && data.file !== undefined) yield fileLine(data);
-    else if (type === 'test:summary') writeCounts(data.counts);
+    else if (type === 'test:summary') writeCounts(data.counts, crashed);
   }
 }
 
@@ -29,8 +32,8 @@ function place(file) {
   return file === undefined ? '' : relative(process.cwd(), file);
 }
 
-function writeCounts({ passed, failed, cancelled, skipped, todo }) {
+function writeCounts({ passed, failed, cancelled, skipped, todo }, crashed) {
   const target = process.env.HOMEPORT_TEST_COUNTS;
   if (target === undefined) return;
-  writeFileSync(target, JSON.stringify({ passed, failed: failed + cancelled, skipped: skipped + todo }));
+  writeFileSync(target, JSON.stringify({ passed, failed: failed + cancelled, skipped: skipped + todo, crashed }));
 }

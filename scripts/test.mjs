@@ -109,14 +109,20 @@ function skipContainers(why) {
   return true;
 }
 
-async function nodeTest(chosen, { concurrency, databaseUrl, env: own = {} }) {
+async function nodeTest(chosen, options) {
+  const { concurrency, databaseUrl, env: own = {}, isAgain = false } = options;
   if (chosen.length === 0) return true;
   const countsFile = join(scratch, `counts-${Math.random()}.json`);
   const reporter = join(root, 'scripts/test-reporter.mjs');
   const args = ['--test', `--test-concurrency=${concurrency}`, `--test-reporter=${reporter}`, ...chosen];
   const env = testEnvironment({ HOMEPORT_TEST_COUNTS: countsFile, TEST_DATABASE_URL: databaseUrl ?? '', ...own });
   const { code } = await run(process.execPath, args, { cwd: root, env });
-  return addCounts(readCounts(countsFile), code);
+  const counts = readCounts(countsFile);
+  const crashed = counts?.crashed ?? [];
+  if (isAgain || crashed.length === 0 || counts.failed > crashed.length) return addCounts(counts, code);
+  console.log(`  once more, for their process was lost: ${crashed.join(', ')}`);
+  addCounts({ ...counts, failed: 0 }, 0);
+  return nodeTest(crashed, { ...options, isAgain: true });
 }
 
 /** Two at a time, but one by one where a test looks at pictures between others. */
