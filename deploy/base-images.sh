@@ -2,11 +2,12 @@
 # Makes the two base images of deploy/Dockerfile where no image registry can be reached: Debian's own packages in place of
 # debian:12-slim, and this machine's Node and npm on top of it in place of node:24-bookworm-slim. Needs root, debootstrap and a Docker engine.
 #
+# DEBIAN_MIRROR names another mirror than debootstrap's own.
+#
 #   deploy/base-images.sh            makes homeport-base/debian and homeport-base/node
 #   docker build --build-arg DEBIAN=homeport-base/debian --build-arg NODE=homeport-base/node -f deploy/Dockerfile ...
 set -eu
 
-mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
 docker=${DOCKER:-docker}
 node=$(command -v node)
 npm=$(dirname "$(dirname "$(readlink -f "$(command -v npm)")")")
@@ -14,7 +15,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 root=$folder/root
 
-debootstrap --variant=minbase --include=ca-certificates bookworm "$root" "$mirror" >"$folder/log" 2>&1 || {
+debootstrap --variant=minbase --include=ca-certificates bookworm "$root" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} >"$folder/log" 2>&1 || {
   tail -n 20 "$folder/log" >&2
   exit 1
 }
