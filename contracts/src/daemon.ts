@@ -26,26 +26,10 @@ import { z } from 'zod';
  *   DELETE /v1/terminal?id                               -> {ok: true}
  *   POST   /v1/shutdown                                  -> {ok: true}
  *
- * Errors: `{error: {code, message}}` with a code of daemonErrorStatus.
+ * Errors: `{error: {code, message}}` with a code of daemon-errors.ts.
  */
 export const daemonProtocol = 1;
 
-export const daemonErrorStatus = {
-  invalid_request: 400,
-  invalid_path: 400,
-  unauthorized: 401,
-  not_found: 404,
-  method_not_allowed: 405,
-  path_taken: 409,
-  payload_too_large: 413,
-  range_not_satisfiable: 416,
-  unsupported_media_type: 415,
-  /** Too many processes or terminals. */
-  busy: 429,
-  internal_error: 500,
-  storage_full: 507,
-} as const;
-export type DaemonErrorCode = keyof typeof daemonErrorStatus;
 export const daemonError = z.object({
   error: z.object({ code: z.string().max(64), message: z.string().max(1000) }),
 });

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import type { Database } from '../db/pool.ts';
 import { cookieRule, readSessionCookie, renewAfterSeconds, sessionCookie, sessionSeconds } from './session-cookie.ts';
 import { renewSession } from './sessions.ts';
+import { toUser, type UserRow } from './users.ts';
 
 /** The signed-in user of a request. `enabled` may be false: the guard answers that with 403. */
 export type SignedInUser = User & { sessionId: string };
@@ -19,18 +20,7 @@ const findStatement = {
     from sessions s join users u on u.id = s.user_id where s.token = $1`,
 };
 
-type ActorRow = {
-  sessionId: string;
-  expires_at: Date;
-  id: string;
-  name: string;
-  email: string;
-  role: User['role'];
-  enabled: boolean;
-  must_change_password: boolean;
-  provider_settings_enabled: boolean;
-  mcp_settings_enabled: boolean;
-};
+type ActorRow = UserRow & { sessionId: string; expires_at: Date };
 
 /**
  * Makes the function that finds the caller of a request from its cookie: signature, then one query, nothing cached, so that
@@ -49,17 +39,7 @@ export function createActorFinder(deps: {
     const row = rows[0];
     const now = deps.clock.now();
     if (row === undefined || row.expires_at.getTime() <= now) return undefined;
-    const actor = {
-      id: row.id,
-      name: row.name,
-      email: row.email,
-      role: row.role,
-      enabled: row.enabled,
-      mustChangePassword: row.must_change_password,
-      providerSettingsEnabled: row.provider_settings_enabled,
-      mcpSettingsEnabled: row.mcp_settings_enabled,
-      sessionId: row.sessionId,
-    };
+    const actor = { ...toUser(row), sessionId: row.sessionId };
     const due = row.expires_at.getTime() <= now + (sessionSeconds - renewAfterSeconds) * 1000;
     const renewed =
       due && row.enabled && cookie.remembered && (await renewSession(deps.db, row.sessionId, row.expires_at, now));

@@ -19,8 +19,21 @@ export type NewUser = {
 
 type Deps = { db: Pick<Database, 'kysely'> };
 
+/** The columns that the API shows. */
+export type UserRow = Pick<
+  Selectable<UsersTable>,
+  | 'id'
+  | 'name'
+  | 'email'
+  | 'role'
+  | 'enabled'
+  | 'must_change_password'
+  | 'provider_settings_enabled'
+  | 'mcp_settings_enabled'
+>;
+
 /** A row as the API shows one. */
-export function toUser(row: Selectable<UsersTable>): User {
+export function toUser(row: UserRow): User {
   return {
     id: row.id,
     name: row.name,

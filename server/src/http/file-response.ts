@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { type ByteRange, parseRange } from './byte-range.ts';
+import { type ByteRange, parseRange } from '@homeport/contracts/byte-range';
 import { Reply, type RequestFacts, streamed } from './handler.ts';
 import { standardHeaders } from './router.ts';
 

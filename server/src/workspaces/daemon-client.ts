@@ -1,5 +1,6 @@
 import { Duplex } from 'node:stream';
-import { type DaemonErrorCode, daemonError, daemonErrorStatus, daemonHealth } from '@homeport/contracts/daemon';
+import { daemonError, daemonHealth } from '@homeport/contracts/daemon';
+import { type DaemonErrorCode, daemonErrorStatus } from '@homeport/contracts/daemon-errors';
 import { ApiError, type ErrorCode } from '@homeport/contracts/errors';
 import { type DaemonDownload, daemonDownload } from '../egress/daemon-download.ts';
 import { type DaemonAddress, type DaemonResponse, daemonRequest, daemonUpgrade } from '../egress/daemon-request.ts';

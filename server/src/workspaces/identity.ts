@@ -1,22 +1,12 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { User } from '@homeport/contracts/fields';
+import { toUser, type UserRow } from '../accounts/users.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/pool.ts';
 import { RequestBudget } from './request-budget.ts';
 import { workspaceTokenHash } from './tokens.ts';
 
 /** Who a workspace's token speaks for: its user, enabled or not. */
-
-type UserRow = {
-  id: string;
-  name: string;
-  email: string;
-  role: User['role'];
-  enabled: boolean;
-  must_change_password: boolean;
-  provider_settings_enabled: boolean;
-  mcp_settings_enabled: boolean;
-};
 
 // Asked at every request, nothing is cached: a stop or a disabled account holds from the next one on.
 const findStatement = {
@@ -34,17 +24,7 @@ export async function findWorkspaceUser(
   if (hash === undefined) return undefined;
   const { rows } = await deps.db.pool.query<UserRow>({ ...findStatement, values: [hash] });
   const row = rows[0];
-  if (row === undefined) return undefined;
-  return {
-    id: row.id,
-    name: row.name,
-    email: row.email,
-    role: row.role,
-    enabled: row.enabled,
-    mustChangePassword: row.must_change_password,
-    providerSettingsEnabled: row.provider_settings_enabled,
-    mcpSettingsEnabled: row.mcp_settings_enabled,
-  };
+  return row === undefined ? undefined : toUser(row);
 }
 
 /** Requests of one workspace: what a loop over files needs, not what a flood wants. */

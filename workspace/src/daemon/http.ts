@@ -1,7 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { DaemonError, statusOf } from './daemon-error.ts';
+import { daemonErrorStatus } from '@homeport/contracts/daemon-errors';
+import { DaemonError } from './daemon-error.ts';
 
 /** What a request asks for; `pathname` always begins with `/` and is still percent-encoded. */
 export type Target = { pathname: string; query: URLSearchParams };
@@ -125,7 +126,7 @@ async function upgrade(settings: Settings, request: IncomingMessage, socket: Dup
     const { code, message } = refusalOf(error, request, settings.log);
     const body = JSON.stringify({ error: { code, message } });
     const lines = ['content-type: application/json', `content-length: ${Buffer.byteLength(body)}`, 'connection: close'];
-    socket.end(`HTTP/1.1 ${statusOf[code]} Refused\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+    socket.end(`HTTP/1.1 ${daemonErrorStatus[code]} Refused\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
   }
 }
 
@@ -174,7 +175,7 @@ function sendError(request: IncomingMessage, response: ServerResponse, error: un
   for (const [name, value] of Object.entries(refusal.headers)) response.setHeader(name, value);
   // What is left of a body nobody reads is not worth waiting for.
   if (!request.complete) response.setHeader('connection', 'close');
-  sendJson({ response }, statusOf[refusal.code], { error: { code: refusal.code, message: refusal.message } });
+  sendJson({ response }, daemonErrorStatus[refusal.code], { error: { code: refusal.code, message: refusal.message } });
   if (!request.complete) request.resume();
 }
 

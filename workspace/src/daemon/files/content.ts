@@ -1,5 +1,6 @@
 import { read } from 'node:fs';
 import { promisify } from 'node:util';
+import { type ByteRange, parseRange } from '@homeport/contracts/byte-range';
 import { DaemonError } from '../daemon-error.ts';
 import type { Exchange } from '../http.ts';
 import { close } from './descriptors.ts';
@@ -10,12 +11,10 @@ import type { Found, Home } from './walk.ts';
 const readBytes = promisify(read);
 const chunkBytes = 256 * 1024;
 
-type Range = { start: number; end: number };
-
 /** The bytes of a file, or one range of them (RFC 9110, 13 and 14): 200, 206, 304 or 416. */
 export async function sendContent(home: Home, path: HomePath, exchange: Exchange): Promise<void> {
   const opened = openFile(home, path);
-  let range: Range | undefined;
+  let range: ByteRange | undefined;
   try {
     range = sendHead(opened, exchange);
   } finally {
@@ -26,7 +25,7 @@ export async function sendContent(home: Home, path: HomePath, exchange: Exchange
 }
 
 /** Undefined when the head is all there is to send. */
-function sendHead({ stats }: Found, { request, response, method }: Exchange): Range | undefined {
+function sendHead({ stats }: Found, { request, response, method }: Exchange): ByteRange | undefined {
   const size = Number(stats.size);
   const etag = `"${stats.ino.toString(36)}-${stats.size.toString(36)}-${stats.mtimeNs.toString(36)}"`;
   const modified = new Date(Number(stats.mtimeMs)).toUTCString();
@@ -54,7 +53,7 @@ function sendHead({ stats }: Found, { request, response, method }: Exchange): Ra
  * Closes the descriptor, also when the reader leaves. A file that shrinks meanwhile breaks the connection: nobody takes half of a
  * file for the whole. Two buffers serve for all of it, one being read into while the other is sent.
  */
-async function sendBytes(descriptor: number, { start, end }: Range, response: Exchange['response']): Promise<void> {
+async function sendBytes(descriptor: number, { start, end }: ByteRange, response: Exchange['response']): Promise<void> {
   const buffers = [Buffer.allocUnsafeSlow(chunkBytes), Buffer.allocUnsafeSlow(chunkBytes)];
   const readAt = (position: number, buffer: Buffer | undefined) =>
     buffer === undefined || position > end
@@ -103,18 +102,4 @@ function isUnchanged(condition: string | undefined, etag: string): boolean {
   if (condition === undefined) return false;
   const tags = condition.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
   return tags.includes('*') || tags.includes(etag);
-}
-
-/** The one range asked for; undefined for none, several, or what is no byte range, all of which get the whole. */
-export function parseRange(header: string | undefined, size: number): Range | 'unsatisfiable' | undefined {
-  const [, first = '', last = ''] = /^bytes=[ \t]*(\d{0,16})-(\d{0,16})[ \t]*$/i.exec(header ?? '') ?? [];
-  if (first === '' && last === '') return undefined;
-  if (first === '') {
-    const length = Math.min(Number(last), size);
-    return length === 0 ? 'unsatisfiable' : { start: size - length, end: size - 1 };
-  }
-  const start = Number(first);
-  if (last !== '' && Number(last) < start) return undefined;
-  if (start >= size) return 'unsatisfiable';
-  return { start, end: last === '' ? size - 1 : Math.min(Number(last), size - 1) };
 }

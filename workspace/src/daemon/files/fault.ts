@@ -1,4 +1,4 @@
-import type { DaemonErrorCode } from '@homeport/contracts/daemon';
+import type { DaemonErrorCode } from '@homeport/contracts/daemon-errors';
 import { DaemonError } from '../daemon-error.ts';
 
 /** What the system's error codes mean to whoever asked. The system's own texts name descriptors and are never passed on. */
