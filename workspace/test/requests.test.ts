@@ -4,6 +4,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { daemonError, daemonHealth, egressBridgePort } from '@homeport/contracts/daemon';
+import { bridgePort } from '../src/daemon/config.ts';
 import { startEgressBridge } from '../src/daemon/egress-bridge.ts';
 import { type RunningDaemon, startDaemon } from './running-daemon.ts';
 
@@ -14,7 +15,7 @@ before(async () => {
 after(() => daemon.stop());
 
 test('the bridge listens at the port of the contract', () => {
-  assert.equal(egressBridgePort, 3128);
+  assert.equal(bridgePort, egressBridgePort);
 });
 
 test('health: little without a token, all of it with one', async () => {

@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
 
+/** `egressBridgePort` of the contract, which comes with schemas. */
+export const bridgePort = 3128;
+
 /** Where a server listens or a peer is dialled. */
 export type Address = { fd: number } | { path: string } | { host: string; port: number };
 
@@ -70,7 +73,7 @@ function readHash(file: string): string {
 }
 
 function commandEnvironment(environment: Environment, home: string): Record<string, string> {
-  const proxy = 'http://127.0.0.1:3128';
+  const proxy = `http://127.0.0.1:${bridgePort}`;
   const own = { HOMEPORT_URL: environment.HOMEPORT_URL, HOMEPORT_TOKEN_FILE: environment.HOMEPORT_TOKEN_FILE };
   const given = Object.entries(own).filter((entry): entry is [string, string] => Boolean(entry[1]));
   const proxies = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].map((name) => [name, proxy]);

@@ -1,7 +1,7 @@
 import { closeSync, writeSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { trackActivity } from './activity.ts';
-import { type Address, readConfig } from './config.ts';
+import { type Address, bridgePort, readConfig } from './config.ts';
 import { DaemonError } from './daemon-error.ts';
 import { getHealth } from './health.ts';
 import { createDaemonServer, type Exchange, type Route, sendJson } from './http.ts';
@@ -117,7 +117,7 @@ async function bridgeEgress(): Promise<void> {
   const { egress, tokenFile } = daemon.config;
   if (egress === undefined) return;
   const { startEgressBridge } = await import('./egress-bridge.ts');
-  await startEgressBridge({ egress, tokenFile, port: 3128 });
+  await startEgressBridge({ egress, tokenFile, port: bridgePort });
 }
 
 // Who read it may be gone: workspaces outlive the control plane.
