@@ -9,7 +9,6 @@ import { type DragEvent, useMemo, useRef, useState, useSyncExternalStore } from 
 import { droppedFiles, holdsFiles } from '../chat/use-incoming-files.ts';
 import { FormFailure } from '../forms/notice.tsx';
 import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
-import { useIsSlow } from '../frame/use-is-slow.ts';
 import { useText } from '../i18n.ts';
 import { publicConfigQuery } from '../queries.ts';
 import { type FileScope, uploadFile } from '../upload.ts';
@@ -21,6 +20,7 @@ import { PathDialog } from './path-dialog.tsx';
 import { UploadQueue } from './upload-queue.ts';
 import { UploadRow } from './upload-rows.tsx';
 import { useFileChanges } from './use-file-changes.ts';
+import { WaitingRows } from './waiting-rows.tsx';
 
 type Dialog =
   | { kind: 'rename' | 'move'; path: string }
@@ -134,7 +134,7 @@ export function FilesView({ scope, canUpload, onOpen, onAttach }: Props) {
         </ul>
       ) : null}
       {q === '' ? <Breadcrumb folder={folder} onFolder={setFolder} /> : null}
-      {query.isPending ? <Waiting /> : null}
+      {query.isPending ? <WaitingRows /> : null}
       {query.isError && files.length === 0 ? (
         <Failed failure={query.error} onRetry={() => void query.refetch()} />
       ) : null}
@@ -258,23 +258,5 @@ function Failed({ failure, onRetry }: { failure: unknown; onRetry: () => void })
         {t('app.retry')}
       </Button>
     </>
-  );
-}
-
-function Waiting() {
-  const t = useText();
-  const isSlow = useIsSlow();
-  return (
-    <div aria-busy="true">
-      {isSlow ? (
-        <>
-          <span className="visually-hidden" role="status">
-            {t('app.loading')}
-          </span>
-          <div className={classes.bone} />
-          <div className={classes.bone} />
-        </>
-      ) : null}
-    </div>
   );
 }

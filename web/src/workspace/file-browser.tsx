@@ -7,9 +7,9 @@ import { ApiFailure } from '../api-failure.ts';
 import { droppedFiles, holdsFiles } from '../chat/use-incoming-files.ts';
 import fileClasses from '../files/files.module.css';
 import { UploadRow } from '../files/upload-rows.tsx';
+import { WaitingRows } from '../files/waiting-rows.tsx';
 import { FormFailure } from '../forms/notice.tsx';
 import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
-import { useIsSlow } from '../frame/use-is-slow.ts';
 import { useText } from '../i18n.ts';
 import { EntryList } from './entry-list.tsx';
 import { FileView } from './file-view.tsx';
@@ -27,7 +27,7 @@ export function FileBrowser({ path, onPath }: { path: string; onPath: (path: str
   return (
     <div className={classes.browser}>
       <Crumbs path={path} onPath={onPath} />
-      {query.isPending ? <Waiting /> : null}
+      {query.isPending ? <WaitingRows /> : null}
       {query.error && !place ? (
         <Failed path={path} failure={query.error} onHome={() => onPath(home)} onRetry={() => void query.refetch()} />
       ) : null}
@@ -263,24 +263,6 @@ function Failed({
       <Button size="xs" variant="default" onClick={isGone ? onHome : onRetry}>
         {t(isGone ? 'workspace.goHome' : 'app.retry')}
       </Button>
-    </div>
-  );
-}
-
-function Waiting() {
-  const t = useText();
-  const isSlow = useIsSlow();
-  return (
-    <div aria-busy="true">
-      {isSlow ? (
-        <>
-          <span className="visually-hidden" role="status">
-            {t('app.loading')}
-          </span>
-          <div className={fileClasses.bone} />
-          <div className={fileClasses.bone} />
-        </>
-      ) : null}
     </div>
   );
 }

@@ -1,0 +1,22 @@
+import { useIsSlow } from '../frame/use-is-slow.ts';
+import { useText } from '../i18n.ts';
+import classes from './files.module.css';
+
+/** The shape of files that are on their way, where that takes long enough to be noticed. */
+export function WaitingRows() {
+  const t = useText();
+  const isSlow = useIsSlow();
+  return (
+    <div aria-busy="true">
+      {isSlow ? (
+        <>
+          <span className="visually-hidden" role="status">
+            {t('app.loading')}
+          </span>
+          <div className={classes.bone} />
+          <div className={classes.bone} />
+        </>
+      ) : null}
+    </div>
+  );
+}
