@@ -1,26 +1,43 @@
-// For node --test: one line per failing test with its reason, one per file, and the counts into the file HOMEPORT_TEST_COUNTS.
+// For node --test: one line per failing test with its reason, one per file, and into the file HOMEPORT_TEST_COUNTS the counts
+// of each file and which of them passed.
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { inspect } from 'node:util';
 
 export default async function* report(source) {
-  const crashed = [];
+  const counts = {};
+  const passed = new Set();
+  const lost = new Set();
   for await (const { type, data } of source) {
     // A whole file that fails by itself has lost its process: nothing says which test it was.
-    if (type === 'test:fail' && data.file !== undefined && data.name === place(data.file)) crashed.push(data.name);
+    if (type === 'test:fail' && [data.file, place(data.file)].includes(data.name)) lost.add(place(data.file));
     if (type === 'test:fail' && data.details?.type !== 'suite') yield failure(data);
     else if (type === 'test:stdout' || type === 'test:stderr') yield data.message;
-    else if (type === 'test:diagnostic' && data.level === 'error') yield `  ${data.message}\n`;
-    else if (type === 'test:summary' && data.file !== undefined) yield fileLine(data);
-    else if (type === 'test:summary') writeCounts(data.counts, crashed);
+    else if (type === 'test:diagnostic' && (data.level === 'error' || isLate(data))) yield `  ${data.message}\n`;
+    else if (type === 'test:summary' && data.file !== undefined) {
+      counts[place(data.file)] = data.counts;
+      if (data.success) passed.add(place(data.file));
+      yield fileLine(data);
+    }
   }
+  writeCounts(counts, [...passed.difference(lost)]);
+}
+
+/** What a file threw after its tests comes as a remark only. */
+function isLate({ message }) {
+  return message.includes('asynchronous activity after the test ended');
 }
 
 function failure({ name, file, line, details }) {
   const error = details?.error?.cause ?? details?.error;
-  const reason = error instanceof Error ? (error.stack ?? error.message) : inspect(error);
+  const ended = details?.error?.exitCode === undefined ? '' : ending(details.error);
+  const reason = (error instanceof Error ? (error.stack ?? error.message) : inspect(error)) + ended;
   const indented = reason.split('\n').map((text) => `        ${text}`);
   return `  FAIL  ${name} (${place(file)}:${line})\n${indented.join('\n')}\n`;
+}
+
+function ending({ exitCode, signal }) {
+  return `: the process ended with ${signal ?? `code ${exitCode}`}`;
 }
 
 function fileLine({ file, counts, duration_ms: milliseconds, success }) {
@@ -32,8 +49,7 @@ function place(file) {
   return file === undefined ? '' : relative(process.cwd(), file);
 }
 
-function writeCounts({ passed, failed, cancelled, skipped, todo }, crashed) {
+function writeCounts(counts, passed) {
   const target = process.env.HOMEPORT_TEST_COUNTS;
-  if (target === undefined) return;
-  writeFileSync(target, JSON.stringify({ passed, failed: failed + cancelled, skipped: skipped + todo, crashed }));
+  if (target !== undefined) writeFileSync(target, JSON.stringify({ counts, passed }));
 }

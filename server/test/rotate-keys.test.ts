@@ -172,7 +172,15 @@ describe('a rotation', () => {
   test('can be interrupted, and finished later', async () => {
     const db = await emptied();
     const owner = makeOwner();
-    for (const key of [oldKey, lostKey, oldKey]) await makeProvider(catalogueDeps(db, key), owner, { apiKey: 'sk' });
+    for (let count = 0; count < 3; count += 1) await makeProvider(catalogueDeps(db, oldKey), owner, { apiKey: 'sk' });
+    // The second in the order of the rotation, whichever of them that is: ids of one millisecond are in no order.
+    const [, id] = (await db.pool.query('select id from providers order by id')).rows.map((row): string => row.id);
+    const api_key = seal(
+      catalogueDeps(db, lostKey).secrets,
+      { table: 'providers', row: id ?? '', column: 'api_key' },
+      'sk',
+    );
+    await db.pool.query('update providers set api_key = $1 where id = $2', [api_key, id]);
     const deps = catalogueDeps(db, newKey, [oldKey]);
     const stop = new AbortController();
     const rotation = await resealProviders(deps, { signal: stop.signal, onUnreadable: () => stop.abort() });
