@@ -84,6 +84,9 @@ test('what cannot be saved is refused with the path of the field', async () => {
     ['PUT /api/model-tiers', { tiers: [1, 1].map((value) => ({ value, label: `${value}` })) }, 'tiers.1.value'],
     ['PUT /api/model-tiers', { tiers: ['low', 'LOW '].map((label, i) => ({ value: i + 1, label })) }, 'tiers.1.label'],
     ['PUT /api/model-tiers', { tiers: [{ value: 2 ** 31, label: 'Big' }] }, 'tiers.0.value'],
+    ['POST /api/providers/test', { id: '' }, 'id'],
+    ['POST /api/providers/test', { baseUrl: 7 }, 'baseUrl'],
+    ['POST /api/providers/test', { baseUrl: provider.url, apiKey: 7 }, 'apiKey'],
   ];
   for (const [route, body, path] of cases) {
     const { status, body: answer } = await user.call(route, body);

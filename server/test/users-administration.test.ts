@@ -99,6 +99,11 @@ describe('community edition', () => {
       }
     }
     assert.equal((await list(`?q=${good.email}`)).body.users.length, 0);
+    const { id } = await app.addUser();
+    for (const [name, [value]] of cases.filter(([name]) => name !== 'email')) {
+      const answer = await patch({ id, [name]: value });
+      assert.deepEqual([...outcome(answer), fieldOf(answer)], [400, 'invalid_request', name], `PATCH ${name}`);
+    }
   });
 
   test('a switch of one account, and of all that are no administrators; later accounts are not affected', async () => {

@@ -9,7 +9,7 @@ const maxFieldErrors = 50;
 export function validate<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const details = flatten(result.error.issues, []).slice(0, maxFieldErrors);
+  const details = flatten(result.error.issues, [], value).slice(0, maxFieldErrors);
   const first = details[0];
   const where = first === undefined || first.path === '' ? '' : `${first.path}: `;
   throw new ApiError('invalid_request', `The request is not valid. ${where}${first?.message ?? ''}`.trim(), {
@@ -17,19 +17,30 @@ export function validate<S extends z.ZodType>(schema: S, value: unknown): z.outp
   });
 }
 
-function flatten(issues: readonly z.core.$ZodIssue[], prefix: readonly PropertyKey[]): FieldError[] {
+function flatten(issues: readonly z.core.$ZodIssue[], prefix: readonly PropertyKey[], value: unknown): FieldError[] {
   return issues.flatMap((issue) => {
     const path = [...prefix, ...issue.path];
-    const branch = issue.code === 'invalid_union' ? nearestBranch(issue.errors) : undefined;
-    if (branch !== undefined) return flatten(branch, path);
+    const given = memberAt(value, issue.path);
+    const branch = issue.code === 'invalid_union' ? nearestBranch(issue.errors, given) : undefined;
+    if (branch !== undefined) return flatten(branch, path, given);
     return [{ path: path.map(String).join('.'), message: issue.message }];
   });
 }
 
-/** Of a union's failed branches the one that went deepest is what the caller meant. */
-function nearestBranch(branches: readonly (readonly z.core.$ZodIssue[])[]): readonly z.core.$ZodIssue[] | undefined {
-  const ranked = branches.filter((branch) => branch.length > 0).sort((a, b) => a.length - b.length);
-  return ranked[0];
+type Branch = readonly z.core.$ZodIssue[];
+
+/** Of a union's failed branches the caller meant the one that misses least of what was given, then the one with least wrong. */
+function nearestBranch(branches: readonly Branch[], value: unknown): Branch | undefined {
+  const missing = (branch: Branch) => branch.filter(({ path }) => memberAt(value, path) === undefined).length;
+  const failed = branches.filter((branch) => branch.length > 0);
+  return failed.sort((a, b) => missing(a) - missing(b) || a.length - b.length)[0];
+}
+
+function memberAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (inner, name) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, name) : undefined),
+    value,
+  );
 }
 
 /** The query as an object for its schema; of a repeated name the first counts. */
