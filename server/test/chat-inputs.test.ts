@@ -151,6 +151,7 @@ test('admission refuses what cannot be: foreign chat, unknown parent or model, a
   assert.equal((await start(submission(chatId, '   '))).status, 400);
   await user.call('PATCH /api/chats', { id: chatId, archived: true });
   assert.equal((await start(submission(chatId, 'x'))).body.error.code, 'conversation_archived');
+  assert.equal((await start(submission(chatId, 'x', { modelId: 'nope' }))).status, 404, 'before the state');
 });
 
 test('regenerating makes a sibling, editing a branch; nothing is destroyed', async () => {

@@ -38,9 +38,8 @@ export async function admitInput(
     const place = await lockPlace(trx, submission, options.ownerId);
     if (place.isRepeated)
       return { input: assertSame(await findInput(trx, submission.message.id), requestHash), repeated: true };
-    if (place.isArchived) throw new ApiError('conversation_archived', 'Restore this conversation before writing in it');
-    if (place.isProjectArchived) throw projectArchived();
     await assertReferences(deps, trx, submission, options.ownerId, place);
+    assertOpen(place);
     const { rows } = await sql<InputRow>`
       with admitted as (${admitting(submission, options, requestHash)}), told as (
         select pg_notify(${signalChannel}, ${`input:${submission.chatId}`}) from admitted where ${options.graceMs === 0}
@@ -100,6 +99,11 @@ async function assertReferences(
   await assertOwnedMcpServers(trx, ownerId, submission.mcpServerIds ?? []);
   await assertAttachable(trx, submission, ownerId);
   if (typeof submission.parentId === 'string' && !place.hasParent) throw new ApiError('not_found', 'Message not found');
+}
+
+function assertOpen(place: Place): void {
+  if (place.isArchived) throw new ApiError('conversation_archived', 'Restore this conversation before writing in it');
+  if (place.isProjectArchived) throw projectArchived();
   if (place.isTaken) throw inputConflict();
   if (place.queued >= limits.queuedInputsPerChat) {
     throw new ApiError('rate_limited', `At most ${limits.queuedInputsPerChat} inputs may wait in a conversation`, {
