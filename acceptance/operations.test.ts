@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { before, test } from 'node:test';
@@ -14,6 +15,7 @@ import {
   scratchFolder,
   setUp,
   startProduct,
+  startProgram,
   startProvider,
 } from './product.ts';
 
@@ -75,6 +77,41 @@ test('a copy of the stopped data folder is a backup: sessions, words and keys ar
   assert.equal(messages.length, 2);
   assert.notEqual(await ask(caller, chatId, 'after'), '');
   await stop(restored);
+});
+
+test('the numbers are there for whoever has their token', async () => {
+  const product = await startProduct(join(scratchFolder(), 'data'), { METRICS_TOKEN: 'token-of-the-numbers' });
+  const read = (token: string) => fetch(`${product.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
+  assert.equal((await read('another')).status, 401);
+  const answer = await read('token-of-the-numbers');
+  assert.equal(answer.status, 200);
+  assert.match(await answer.text(), /^homeport_http_request_duration_seconds_count\{.*route="\/api\/health".*\} \d/m);
+  await stop(product);
+});
+
+test('files live in a bucket', async () => {
+  const s3 = await startProgram('server/test/fakes/s3-server.ts');
+  const product = await startProduct(join(scratchFolder(), 'data'), {
+    ARTIFACT_STORE: 's3://homeport-files/some/folder',
+    AWS_ENDPOINT_URL_S3: s3.url,
+    AWS_ACCESS_KEY_ID: 'S3RVER',
+    AWS_SECRET_ACCESS_KEY: 'S3RVER',
+  });
+  const caller = await setUp(product.url);
+  const chatId = await createChat(caller);
+  // More than one request of the store takes.
+  const bytes = randomBytes(10 * 1024 * 1024);
+  const form = new FormData();
+  form.set('chatId', chatId);
+  form.set('file', new Blob([bytes]), 'large.bin');
+  const upload = await caller.fetch('/api/artifacts', { method: 'POST', body: form });
+  const stored: Json = await upload.json();
+  assert.equal(upload.status, 201, JSON.stringify(stored));
+  const query = new URLSearchParams({ chatId, id: stored.artifact.id });
+  const download = await caller.fetch(`/api/artifacts/download?${query}`);
+  assert.ok(Buffer.from(await download.arrayBuffer()).equals(bytes));
+  await caller.must('DELETE', `/api/artifacts?${query}`);
+  await stop(product);
 });
 
 test('the encryption key changes while the service runs', async () => {

@@ -40,7 +40,9 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 /** Counts when somebody may ask for the numbers, else does nothing: the library costs memory that an idle server does not need. */
 export async function createMetrics(isWanted: boolean, sources: MetricSources): Promise<Metrics> {
   if (!isWanted) return noMetrics;
-  const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import('prom-client');
+  // By its default: of a CommonJS package the bundle knows no other name.
+  const { default: prometheus } = await import('prom-client');
+  const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = prometheus;
   const register = new Registry();
   const registers = [register];
   collectDefaultMetrics({ register });

@@ -30,3 +30,11 @@ export async function startS3Server(): Promise<S3Server> {
     },
   };
 }
+
+if (import.meta.main) {
+  const server = await startS3Server();
+  process.stdout.write(`${server.url}\n${server.bucket}\n`);
+  process.on('SIGTERM', () => {
+    server.close().then(() => process.exit(0));
+  });
+}

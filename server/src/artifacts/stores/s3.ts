@@ -95,7 +95,8 @@ async function loadSdk(
   settings: S3Settings,
   { httpAgent, httpsAgent }: ReturnType<typeof openOperatorConnections>,
 ): Promise<Loaded> {
-  const sdk = await import('@aws-sdk/client-s3');
+  // By its default: of a CommonJS package the bundle knows no other name.
+  const { default: sdk } = await import('@aws-sdk/client-s3');
   const client = new sdk.S3Client({
     region: settings.region,
     credentials: settings.credentials,
