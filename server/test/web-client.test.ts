@@ -39,6 +39,16 @@ test('the client cannot be framed, runs its own scripts only and frames only wha
   assert.ok(!policy.some((each) => /^script-src.*unsafe/.test(each)));
 });
 
+test('every page of the client is there, also that of an invitation’s link', async () => {
+  const pages = ['/', '/c/some-id', '/p/some-id', '/workspace', '/sign-in', '/setup', '/password', '/invitation'];
+  for (const path of [...pages, '/settings', '/settings/admin/users/some-id', '/invitation?x=1']) await headersOf(path);
+  for (const path of ['/nothing', '/invitations', '/invitation/x', '/workspace/x']) {
+    const response = await fetch(app.url + path);
+    await response.arrayBuffer();
+    assert.equal(response.status, 404, path);
+  }
+});
+
 test('the page that draws diagrams has no origin, and asks for nothing but its scripts', async () => {
   assert.deepEqual(await policyOf('/diagram.html'), [
     "default-src 'none'",
