@@ -1,3 +1,4 @@
+import { randomUUIDv7 } from 'node:crypto';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { ApiError, errorStatus } from '@homeport/contracts/errors';
@@ -13,7 +14,7 @@ const reasons: Readonly<Record<string, string>> = {
 /** The one error shape for a request that has no usable address, or for what no handler foresaw. */
 export function unroutable(code: 'invalid_request' | 'internal_error'): Response {
   const message = code === 'invalid_request' ? invalidHttp : 'Something went wrong on the server';
-  const id = crypto.randomUUID();
+  const id = randomUUIDv7();
   return errorResponse(new ApiError(code, message), id, standardHeaders(id));
 }
 
@@ -42,7 +43,7 @@ export function answerBadHttp(server: Server): void {
 }
 
 function closingAnswer(message: string): { headers: Record<string, string>; body: string } {
-  const id = crypto.randomUUID();
+  const id = randomUUIDv7();
   const body = JSON.stringify({ error: { message, code: 'invalid_request', requestId: id } });
   const length = String(Buffer.byteLength(body));
   return { headers: { ...standardHeaders(id), connection: 'close', 'content-length': length }, body };

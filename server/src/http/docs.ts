@@ -52,5 +52,5 @@ export async function docsAsset(name: string): Promise<Response> {
 
 function file(content: string | Buffer, type: string): Response {
   const body = typeof content === 'string' ? content : new Uint8Array(content);
-  return new Response(body, { headers: { 'content-type': type, 'cache-control': 'public, max-age=86400' } });
+  return new Response(body, { headers: { 'content-type': type } });
 }

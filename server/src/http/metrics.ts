@@ -1,3 +1,4 @@
+import { randomUUIDv7 } from 'node:crypto';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Metrics } from '../metrics.ts';
 import { equalSecret } from '../secrets/equal-secret.ts';
@@ -10,7 +11,7 @@ export async function metricsResponse(
   token: string | undefined,
   authorization: string | undefined,
 ): Promise<Response> {
-  const id = crypto.randomUUID();
+  const id = randomUUIDv7();
   const headers = standardHeaders(id);
   const nothing = () => errorResponse(new ApiError('not_found', 'There is nothing at this address'), id, headers);
   if (token === undefined) return nothing();

@@ -1,3 +1,4 @@
+import { randomUUIDv7 } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { EndpointSpec } from '@homeport/contracts/endpoint';
 import { ApiError } from '@homeport/contracts/errors';
@@ -173,7 +174,7 @@ function requestFacts(context: Context<AppEnvironment>, trusted: TrustedProxies)
 /** The caller's own x-request-id where it can be one, else a new one. */
 export function requestIdOf({ headers }: IncomingMessage): string {
   const given = headers['x-request-id'];
-  return typeof given === 'string' && requestIdPattern.test(given) ? given : crypto.randomUUID();
+  return typeof given === 'string' && requestIdPattern.test(given) ? given : randomUUIDv7();
 }
 
 /** Headers of every answer under /api. */
