@@ -142,7 +142,8 @@ export const artifactEndpoints = {
     form: z
       .object({
         ...scope,
-        artifactId: z.uuid(),
+        // Of any version and variant: other systems made it.
+        artifactId: z.guid(),
         importSource: z.string().trim().min(1).max(limits.importSourceMax),
         path,
         mediaType: mediaTypeField.optional(),

@@ -50,6 +50,15 @@ test('a file comes in under its own id, with its own time and type', async () =>
   assert.equal(guessed.body.artifact.mediaType, 'text/csv');
 });
 
+test('an id is a UUID of any version and variant', async () => {
+  const chatId = await createChat(user);
+  for (const digit of ['1', '9', 'e']) {
+    const artifactId = `${digit.repeat(8)}-${digit.repeat(4)}-${digit.repeat(4)}-${digit.repeat(4)}-${randomUUID().slice(24)}`;
+    const { status, body } = await importFile(given({ chatId, artifactId, path: digit }));
+    assert.deepEqual([status, body.artifact?.id], [201, artifactId], JSON.stringify(body));
+  }
+});
+
 test('a retry answers the present record, wherever it has gone, and stores nothing', async () => {
   const chatId = await createChat(user);
   const fields = given({ chatId });
