@@ -48,6 +48,26 @@ test('all go into one folder named after the conversation when one path is taken
   assert.deepEqual(await paths(user, { projectId, q: 'summer (2)/FREE/ä' }), ['Plans - Summer (2)/free/Ä.txt']);
 });
 
+test('a list goes on after a path that the folder has made longer than a path may be given', async () => {
+  const projectId = await project();
+  const long = ['a', 'b', 'c', 'd'].map((name) => name.repeat(255)).join('/');
+  for (const path of [long, 'taken']) await put(user, { projectId }, path);
+  const chatId = await createChat(user, { title: 'ü'.repeat(50) });
+  for (const path of [long, 'taken']) await put(user, { chatId }, path);
+  assert.equal((await move(chatId, projectId)).body.movedArtifacts, 2);
+  const found: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const query = { projectId, limit: '1', ...(cursor === null ? {} : { cursor }) };
+    const { status, body } = await user.call('GET /api/artifacts', undefined, { query });
+    assert.equal(status, 200, JSON.stringify(body));
+    found.push(...body.artifacts.map((artifact: { path: string }) => artifact.path));
+    cursor = body.nextCursor;
+  } while (cursor !== null);
+  const folder = 'ü'.repeat(50);
+  assert.deepEqual(found, [long, 'taken', `${folder}/${long}`, `${folder}/taken`]);
+});
+
 test('a file where the other has a folder is a clash too, both ways round', async () => {
   for (const [inProject, inChat] of [
     ['a', 'a/b'],

@@ -94,7 +94,9 @@ function encodeCursor(path: string): string {
 function decodeCursor(cursor: string): string {
   const path = Buffer.from(cursor, 'base64url').toString();
   try {
-    if (encodeCursor(parsePath(path, 'cursor')) === cursor) return path;
+    // Name by name: a folder may have made the path longer than one may be given (`moveChatArtifacts`).
+    const names = path.split('/').map((name) => parsePath(name, 'cursor'));
+    if (encodeCursor(names.join('/')) === cursor) return path;
   } catch {
     // The answer below says it better.
   }
