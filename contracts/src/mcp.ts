@@ -69,10 +69,8 @@ export const mcpServerPatchBody = z.object({ id: fields.id, ...optional });
 const byId = z.object({ id: fields.id });
 const trustBody = z.object({
   id: fields.id,
-  fingerprint: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/)
-    .optional(),
+  /** Of another shape than a fingerprint it differs like any other. */
+  fingerprint: z.string().optional(),
 });
 const userId = { userId: fields.id };
 const list = z.union([

@@ -119,6 +119,11 @@ test('trust is for what was seen: other tools meanwhile are 409, and nothing is 
     const now = await find(user, server.id);
     assert.equal(now.trustState, 'untrusted');
     assert.equal(now.fingerprint, expectedFingerprint(fake.tools));
+    for (const other of ['', 'none', now.fingerprint.toUpperCase(), '0'.repeat(64)]) {
+      const { status, body } = await trust(user, { id: server.id, fingerprint: other });
+      assert.deepEqual([status, body.error.code], [409, 'mcp_tools_changed'], other);
+    }
+    assert.equal((await find(user, server.id)).trustState, 'untrusted');
     const trusted = await trust(user, { id: server.id, fingerprint: now.fingerprint });
     assert.equal(trusted.body.server.trustedFingerprint, now.fingerprint);
   }));
