@@ -33,6 +33,7 @@ export const limits = {
   mcpServerNameMax: 100,
   mcpToolNameMax: 256,
   mcpToolsPerServer: 500,
+  fingerprintMax: 256,
   projectNameMax: 100,
   projectMembersMax: 500,
   projectsPerUser: 500,

@@ -70,7 +70,7 @@ const byId = z.object({ id: fields.id });
 const trustBody = z.object({
   id: fields.id,
   /** Of another shape than a fingerprint it differs like any other. */
-  fingerprint: z.string().optional(),
+  fingerprint: z.string().max(limits.fingerprintMax).optional(),
 });
 const userId = { userId: fields.id };
 const list = z.union([
