@@ -147,7 +147,7 @@ export const artifactEndpoints = {
         importSource: z.string().trim().min(1).max(limits.importSourceMax),
         path,
         mediaType: mediaTypeField.optional(),
-        createdAt: z.iso.datetime({ offset: true }).optional(),
+        createdAt: fields.anyTime.optional(),
       })
       .refine(oneScope, scopeMissing),
     response: z.object({ artifact, skipped: z.boolean() }),

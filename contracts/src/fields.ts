@@ -5,10 +5,15 @@ import { clientIdPattern, limits } from './limits.ts';
 export const id = z.string().min(1).max(limits.clientIdMax);
 export const clientId = z.string().regex(clientIdPattern, 'Letters, digits, "_" and "-" only, 1 to 128 characters');
 export const timestamp = z.iso.datetime();
-/** A time that somebody gives: RFC 3339 with any offset, 1970 to 9999. */
-export const givenTime = z.iso
+const [firstTime, endOfTimes] = [Date.parse('0000-01-01T00:00:00Z'), Date.parse('+010000-01-01T00:00:00Z')];
+/** RFC 3339 with any offset; it has four digits for a year, in UTC as well. */
+export const anyTime = z.iso
   .datetime({ offset: true })
-  .refine((text) => Date.parse(text) >= 0, { message: 'A time after 1970' });
+  .refine((text) => Date.parse(text) >= firstTime && Date.parse(text) < endOfTimes, {
+    message: 'A time of the years 0 to 9999 in UTC',
+  });
+/** A time that somebody gives, 1970 to 9999. */
+export const givenTime = anyTime.refine((text) => Date.parse(text) >= 0, { message: 'A time after 1970' });
 export const personName = z.string().trim().min(limits.nameMin).max(limits.nameMax);
 export const email = z.string().trim().toLowerCase().max(limits.emailMax).pipe(z.email());
 export const newPassword = z

@@ -132,6 +132,9 @@ test('what is wrong is named, and who may not is refused', async () => {
     [{ mediaType: 'text' }, 400, 'mediaType'],
     [{ createdAt: 'yesterday' }, 400, 'createdAt'],
     [{ createdAt: '2021-02-30T00:00:00Z' }, 400, 'createdAt'],
+    // In UTC their years have five digits, and a sign.
+    [{ createdAt: '9999-12-31T23:59:59-10:00' }, 400, 'createdAt'],
+    [{ createdAt: '0000-01-01T00:00:00+10:00' }, 400, 'createdAt'],
     [{ projectId }, 400, 'chatId'],
     [{ chatId: undefined }, 400, 'chatId'],
     [{ chatId: 'missing' }, 404, undefined],
