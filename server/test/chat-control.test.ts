@@ -42,6 +42,28 @@ test('Stop reaches a silent response at a replica that hears no signals', async 
   await deaf.stop();
 });
 
+test('a conversation that is deleted at another replica ends its silent response, though no signal comes', async () => {
+  const deaf = await startTestApp({ timings, database: maker.database });
+  await deaf.service.deps.responses.signals.stop();
+  const user = await deaf.signIn();
+  await addModels(user, provider, ['silent']);
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'go');
+  const streaming = readStream(await postChat(user, { chatId, messageId }));
+  const asked = provider.requests.at(-1);
+  const { assistantId } = (await chatDetail(user, chatId)).response;
+  const frames = deaf.service.deps.db.kysely
+    .selectFrom('response_frames')
+    .where('response_id', '=', assistantId)
+    .selectAll();
+  await until(async () => (await frames.execute()).some((row) => row.frames.includes('first')));
+  const deleted = await at(other, user).call('DELETE /api/chats', undefined, { query: { id: chatId } });
+  assert.equal(deleted.status, 200);
+  assert.equal(await asked?.closed, 'aborted');
+  assert.equal((await streaming).done, false);
+  await deaf.stop();
+});
+
 test('a response that is continued at another replica is not hit by the Stop that came before', async () => {
   const user = await maker.signIn();
   await addModels(user, provider, ['words-5003@50']);

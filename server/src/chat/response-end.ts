@@ -169,13 +169,21 @@ export async function renewLeases(
   return new Map(rows.map((row) => [row.id, row.generation]));
 }
 
-/** Ids and generations of a replica's responses that must stop: on request, or because the owner's account was disabled. */
-export async function findToStop(deps: Pick<Deps, 'db'>, replica: string): Promise<Map<string, number>> {
-  const { rows } = await deps.db.pool.query<{ id: string; generation: number }>({
+/**
+ * Which of a replica's responses must stop, with their generations: on request, or because the owner's account was disabled. One whose
+ * conversation was deleted has none.
+ */
+export async function findToStop(
+  deps: Pick<Deps, 'db'>,
+  replica: string,
+  ids: readonly string[],
+): Promise<Map<string, number | null>> {
+  const { rows } = await deps.db.pool.query<{ id: string; generation: number | null }>({
     name: 'find-to-stop',
-    text: `select r.id, r.generation from responses r join users u on u.id = r.owner_id
-      where r.state = 'running' and r.replica = $1 and (r.stop_requested or not u.enabled)`,
-    values: [replica],
+    text: `select made.id, r.generation from unnest($2::text[]) made (id)
+      left join responses r on r.id = made.id left join users u on u.id = r.owner_id
+      where r.id is null or r.state = 'running' and r.replica = $1 and (r.stop_requested or not u.enabled)`,
+    values: [replica, ids],
   });
   return new Map(rows.map((row) => [row.id, row.generation]));
 }

@@ -224,12 +224,15 @@ export class RunningResponses {
     }
   }
 
-  /** Stops what was asked to stop and what belongs to disabled accounts. The generation spares a response that was continued since. */
+  /**
+   * Stops what was asked to stop, what belongs to disabled accounts and what was deleted. The generation spares a response that
+   * was continued since.
+   */
   async #watch(): Promise<void> {
     if (this.#runs.size === 0) return;
-    for (const [id, generation] of await findToStop(this.#deps, this.replica)) {
+    for (const [id, generation] of await findToStop(this.#deps, this.replica, [...this.#runs.keys()])) {
       const run = this.#runs.get(id);
-      if (run?.response.generation === generation) run.stop();
+      if (generation === null || run?.response.generation === generation) run?.stop();
     }
   }
 
