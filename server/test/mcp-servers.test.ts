@@ -107,6 +107,18 @@ test('every transition of the states table', () =>
     assert.equal(await find(user, id), undefined);
   }));
 
+test('a server is deleted once, however many say so at once', () =>
+  withFake(async () => {
+    const user = await app.signIn();
+    for (let round = 0; round < 5; round += 1) {
+      const { id } = await create(user);
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, () => user.call('DELETE /api/mcp', undefined, { query: { id } })),
+      );
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(7).fill(404)]);
+    }
+  }));
+
 test('trust is for what was seen: other tools meanwhile are 409, and nothing is trusted', () =>
   withFake(async (fake) => {
     const user = await app.signIn();

@@ -46,8 +46,12 @@ export async function getOwnedMcpServer(db: Queryable, owner: string, id: string
     .where('id', '=', id)
     .where('owner_id', '=', owner)
     .executeTakeFirst();
-  if (row === undefined) throw new ApiError('not_found', 'MCP server not found');
+  if (row === undefined) throw serverNotFound();
   return row;
+}
+
+function serverNotFound(): ApiError {
+  return new ApiError('not_found', 'MCP server not found');
 }
 
 /** Throws `not_found` unless all of these are this owner's servers. */
@@ -60,7 +64,7 @@ export async function assertOwnedMcpServers(db: Queryable, owner: string, ids: r
     .where('owner_id', '=', owner)
     .where('id', 'in', [...wanted])
     .executeTakeFirstOrThrow();
-  if (Number(count) !== wanted.size) throw new ApiError('not_found', 'MCP server not found');
+  if (Number(count) !== wanted.size) throw serverNotFound();
 }
 
 /** Adds a server, untrusted; nobody has asked it yet. */
@@ -144,9 +148,11 @@ const untrusted = {
 
 export async function deleteMcpServer(deps: McpDeps, owner: string, id: string, source: AuditSource): Promise<void> {
   await inTransaction(deps.db, async (trx) => {
-    const { name } = await getOwnedMcpServer(trx, owner, id);
-    await trx.deleteFrom('mcp_servers').where('id', '=', id).execute();
-    await recordEvent(trx, source, { action: 'mcp_server.deleted', ...targetOf(id), details: { name, owner } });
+    const query = trx.deleteFrom('mcp_servers').where('id', '=', id).where('owner_id', '=', owner);
+    const row = await query.returning('name').executeTakeFirst();
+    if (row === undefined) throw serverNotFound();
+    const details = { name: row.name, owner };
+    await recordEvent(trx, source, { action: 'mcp_server.deleted', ...targetOf(id), details });
   });
 }
 
