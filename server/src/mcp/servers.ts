@@ -112,7 +112,8 @@ export async function updateMcpServer(
   const { id, name, url, transport, headers, enabled, toolPolicies } = patch;
   assertCustomHeaders(headers ?? {});
   return inTransaction(deps.db, async (trx) => {
-    await trx.selectFrom('mcp_servers').select('id').where('id', '=', id).forUpdate().execute();
+    const own = trx.selectFrom('mcp_servers').select('id').where('id', '=', id).where('owner_id', '=', owner);
+    await own.forUpdate().execute();
     const before = await getOwnedMcpServer(trx, owner, id);
     const isMoved =
       (url !== undefined && url !== before.url) ||
