@@ -61,6 +61,14 @@ test('the home is listed by default, in pages; a file is shown', async () => {
   assert.equal((await get(join(home, 'notes.md'))).status, 200);
 });
 
+test('a cursor that is none is refused as every request that is not valid', async () => {
+  for (const cursor of ['x', 'eA', '!', 'a'.repeat(2048)]) {
+    const { status, body } = await get('~', { cursor });
+    assert.deepEqual([status, body.error.code], [400, 'invalid_request'], cursor);
+    assert.deepEqual(Object.keys(body.error.details[0]), ['path', 'message']);
+  }
+});
+
 test('outside the home is invalid_path and never echoed; what is not there is not_found', async () => {
   symlinkSync('/etc', join(home, 'etc'));
   for (const path of ['/etc/passwd', '../x', '~/../x', 'etc/passwd', '~root', '/proc/self/environ']) {

@@ -135,9 +135,10 @@ function refusal(status: number, value: unknown): ApiError {
     return failed('The workspace answered what cannot be', value);
   }
   const known = passedOn[code];
-  return known === undefined
-    ? failed('The workspace failed', parsed.data.error)
-    : new ApiError(known, parsed.data.error.message);
+  if (known === undefined) return failed('The workspace failed', parsed.data.error);
+  const { message } = parsed.data.error;
+  // Contract section 1: a request that is not valid says what of it is not; a daemon does not name the field.
+  return new ApiError(known, message, known === 'invalid_request' ? { details: [{ path: '', message }] } : {});
 }
 
 function isDaemonErrorCode(code: string | undefined): code is DaemonErrorCode {
