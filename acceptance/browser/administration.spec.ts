@@ -225,8 +225,9 @@ test('single sign-on: goes on after a test that passed, or on purpose', async ({
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('button', { name: 'Enable anyway' }).click();
   await expect(page.getByText('Not saved: the test did not pass')).toBeHidden();
-  const [stored] = await installation.query(`select oidc->>'issuer', oidc->>'enabled' from settings`);
-  expect(stored).toEqual([`${provider.url}/elsewhere`, 'true']);
+  await expect
+    .poll(() => installation.query(`select oidc->>'issuer', oidc->>'enabled' from settings`))
+    .toEqual([[`${provider.url}/elsewhere`, 'true']]);
   await page.getByRole('switch', { name: 'Single sign-on' }).press('Space');
   await page.getByRole('button', { name: 'Save' }).click();
   await expect(page.getByText('Saved. Single sign-on is off.')).toBeVisible();

@@ -100,7 +100,8 @@ export async function signIn(page: Page, email: string, word = password): Promis
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
-async function queryOnce(dataDir: string, sql: string): Promise<(string | null)[][]> {
+/** Runs SQL on the product's own database; each value as text. */
+export async function queryOnce(dataDir: string, sql: string): Promise<(string | null)[][]> {
   const session = await DatabaseSession.open(dataDir);
   try {
     return await session.query(sql);

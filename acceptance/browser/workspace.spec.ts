@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { addModels, administrator, scratchFolder, setUp, startProduct } from '../product.ts';
 import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
-import { test as base, end, expect, signInElsewhere } from './fixtures.ts';
+import { test as base, end, expect, queryOnce, signInElsewhere } from './fixtures.ts';
 
 /** An installation with workspaces, in the sandbox of this machine. */
 const test = base.extend<object, { whyNot: string | undefined }>({
@@ -13,7 +13,7 @@ const test = base.extend<object, { whyNot: string | undefined }>({
       const dataDir = join(scratchFolder(), 'data');
       const running = await startProduct(dataDir, { WORKSPACE_MODE: 'auto' });
       await setUp(running.url);
-      await use({ url: running.url, dataDir, query: () => Promise.reject(new Error('not asked here')) });
+      await use({ url: running.url, dataDir, query: (sql) => queryOnce(dataDir, sql) });
       await end(running);
     },
     { scope: 'worker', timeout: 60_000 },
@@ -105,6 +105,23 @@ test('a model makes a file, runs it and publishes the result; the person sees al
     expect((await person.caller.must('GET', '/api/workspace/status')).phase).toBe('stopped');
     await page.getByRole('button', { name: 'Start workspace' }).click();
     await page.getByRole('tab', { name: 'Files' }).click();
+    await expect(fileList(page)).toContainText('count.sh');
+  });
+  await test.step('left alone, it stops by itself, says why, and the home is as it was', async () => {
+    // Nobody waits for half an hour here: its last use is moved back until a sweep has seen it. Looking at the files is a use.
+    const halfAnHourAgo = "update workspaces set last_activity_at = now() - interval '31 minutes'";
+    await expect
+      .poll(
+        async () => {
+          await installation.query(halfAnHourAgo);
+          return (await person.caller.must('GET', '/api/workspace/status')).phase;
+        },
+        { timeout: 90_000, intervals: [500] },
+      )
+      .toBe('stopped');
+    await expect(page.getByRole('heading', { name: 'The workspace is stopped' })).toBeVisible({ timeout: 30_000 });
+    await expect(page.getByText('nothing used it for 30 minutes')).toBeVisible();
+    await page.getByRole('button', { name: 'Start workspace' }).click();
     await expect(fileList(page)).toContainText('count.sh');
   });
 });

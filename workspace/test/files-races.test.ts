@@ -36,9 +36,10 @@ import { openBelow, until } from './files-harness.ts';
 
 /**
  * Another process exchanges a folder of the home with a link that leads outside, as fast as it can, while each operation works in
- * it; then a file with such a link. SWAP_RACES: how often per operation.
+ * it; then a file with such a link. SWAP_RACES: how often per operation. Slow operations run a share of that; SWAP_WHOLE=1: all of it.
  */
 const races = Number(process.env.SWAP_RACES ?? 20_000);
+const isWhole = process.env.SWAP_WHOLE === '1';
 const patience = 100_000;
 const canary = 'TOP-SECRET-CANARY';
 
@@ -51,7 +52,8 @@ let home: Home;
 let folder: number;
 before(() => {
   // In memory where there is such a place: every write is flushed.
-  base = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'hp-race-'));
+  const place = process.env.SWAP_FOLDER ?? (existsSync('/dev/shm') ? '/dev/shm' : tmpdir());
+  base = mkdtempSync(join(place, 'hp-race-'));
   for (const folder of ['home', 'outside', 'home/d']) mkdirSync(join(base, folder));
   home = openHome(join(base, 'home'));
   folder = openSync(inHome('d'), lookFlags);
@@ -72,7 +74,7 @@ const { signal } = new AbortController();
 /** Exchanges the two names in a process of its own while `work` runs. */
 async function swapping(one: string, other: string, work: () => Promise<void>): Promise<void> {
   const script = new URL('swapper.pl', import.meta.url).pathname;
-  const child = spawn('perl', [script, inHome(one), inHome(other)], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn('perl', [script, process.arch, inHome(one), inHome(other)], { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = new Promise((resolve) => child.once('close', resolve));
   try {
     await new Promise((resolve, reject) => child.stdout.once('data', resolve).once('end', reject));
@@ -90,7 +92,7 @@ async function race(name: string, { run, before: prepare, share = 1 }: Operation
   let [done, refused, last] = [0, 0, ''];
   // On a busy machine the other process waits its turn: no race without it.
   const isRaced = () => done > 0 && refused > 0;
-  for (let index = 0; index < races * share || (!isRaced() && index < patience); index += 1) {
+  for (let index = 0; index < races * (isWhole ? 1 : share) || (!isRaced() && index < patience); index += 1) {
     prepare?.();
     try {
       const seen = JSON.stringify((await run(index)) ?? '');

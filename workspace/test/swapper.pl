@@ -1,11 +1,9 @@
 # Exchanges two names of a folder as fast as it can, until its input ends: renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE).
 use strict;
 use warnings;
-use POSIX ();
 
-my ($machine) = (POSIX::uname())[4];
-my $number = $machine eq 'x86_64' ? 316 : 276;
-my ($one, $other) = @ARGV;
+my ($architecture, $one, $other) = @ARGV;
+my $number = $architecture eq 'x64' ? 316 : 276;
 my $swaps = 0;
 pipe(my $reader, my $writer);
 my $child = fork() // die;
