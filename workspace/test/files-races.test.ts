@@ -74,7 +74,9 @@ const { signal } = new AbortController();
 /** Exchanges the two names in a process of its own while `work` runs. */
 async function swapping(one: string, other: string, work: () => Promise<void>): Promise<void> {
   const script = new URL('swapper.pl', import.meta.url).pathname;
-  const child = spawn('perl', [script, process.arch, inHome(one), inHome(other)], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn('perl', [script, process.arch, inHome(one), inHome(other)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const ended = new Promise((resolve) => child.once('close', resolve));
   try {
     await new Promise((resolve, reject) => child.stdout.once('data', resolve).once('end', reject));

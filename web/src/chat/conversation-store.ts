@@ -34,7 +34,8 @@ export type ConversationDeps = StreamDeps & {
 
 /** Milliseconds between two pictures of an arriving answer: halves the work of one per frame, and nobody sees it. */
 const publishEvery = 50;
-/** Frames between two pictures of an answer that comes faster than anybody reads: it is shown half as often. */
+/** The same while more than `manyFrames` come between two of them: faster than anybody reads. */
+const publishFastEvery = 125;
 const manyFrames = 20;
 
 /**
@@ -241,7 +242,7 @@ export class ConversationStore {
     this.#live?.apply(frame);
     this.#arrived += 1;
     if (this.#view.connection !== 'following') this.#change({ connection: 'following' });
-    else this.#timer ??= setTimeout(() => this.#change({}), this.#isFast ? 2 * publishEvery : publishEvery);
+    else this.#timer ??= setTimeout(() => this.#change({}), this.#isFast ? publishFastEvery : publishEvery);
   }
 
   #begin(frame: Frame): void {
