@@ -107,6 +107,22 @@ test('an upload goes to ~/artifacts by default; a taken name gets a number; the 
   assert.deepEqual(readdirSync(join(home, 'artifacts')).sort(), ['report (2).txt', 'report.txt']);
 });
 
+test('a path that is refused before the file has arrived is told as what it is', async () => {
+  const file = { name: 'file', value: Buffer.alloc(900_000), filename: 'x.bin' };
+  const { body, contentType } = formBody([{ name: 'path', value: '/etc/there.txt' }, file]);
+  const fields = body.indexOf('name="file"');
+  for (let round = 0; round < 20; round += 1) {
+    const parts = async function* () {
+      yield body.subarray(0, fields);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      yield body.subarray(fields);
+    };
+    const init = { method: 'POST', body: ReadableStream.from(parts()), duplex: 'half', headers: {} } as RequestInit;
+    const response = await user.fetch(route, { ...init, headers: { 'content-type': contentType } });
+    assert.deepEqual([response.status, (await response.json()).error.code], [400, 'invalid_path'], `round ${round}`);
+  }
+});
+
 test('file names of forms are only a suggestion', async () => {
   const names = [
     '/etc/evil',

@@ -31,6 +31,8 @@ type Settings = {
 
 const maxHeaderBytes = 16 * 1024;
 const maxConnections = 256;
+/** How long the rest of a body is read after its refusal. */
+const unreadMs = 1_000;
 
 /** The daemon's server: every request but `open` ones needs the token; every failure is `{error: {code, message}}`. */
 export function createDaemonServer(settings: Settings): Server {
@@ -173,10 +175,19 @@ function sendError(request: IncomingMessage, response: ServerResponse, error: un
   // A head that was sent already can only be taken back by breaking the connection.
   if (response.headersSent) return void response.destroy();
   for (const [name, value] of Object.entries(refusal.headers)) response.setHeader(name, value);
-  // What is left of a body nobody reads is not worth waiting for.
-  if (!request.complete) response.setHeader('connection', 'close');
-  sendJson({ response }, daemonErrorStatus[refusal.code], { error: { code: refusal.code, message: refusal.message } });
-  if (!request.complete) request.resume();
+  const body = Buffer.from(JSON.stringify({ error: { code: refusal.code, message: refusal.message } }));
+  const isRead = request.complete;
+  response.writeHead(daemonErrorStatus[refusal.code], {
+    ...{ 'content-type': 'application/json', 'content-length': body.length },
+    ...(isRead ? {} : { connection: 'close' }),
+  });
+  if (isRead) return void response.end(body);
+  // The connection closes with the end: with bytes unread that would take the answer away from whoever still sends.
+  response.write(body);
+  const end = (): void => void response.end();
+  const timer = setTimeout(end, unreadMs).unref();
+  response.once('close', () => clearTimeout(timer));
+  request.once('end', end).once('close', end).resume();
 }
 
 function refusalOf(error: unknown, request: IncomingMessage, log: Settings['log']): DaemonError {
