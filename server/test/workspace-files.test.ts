@@ -14,7 +14,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { type SignedIn, startTestApp, type TestApp } from './app.ts';
+import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { formBody, sendForm, upload } from './artifact-makers.ts';
 import { ProcessRuntime } from './fakes/process-runtime.ts';
 import { quiet, until } from './workspace-makers.ts';
@@ -119,7 +119,8 @@ test('a path that is refused before the file has arrived is told as what it is',
     };
     const init = { method: 'POST', body: ReadableStream.from(parts()), duplex: 'half', headers: {} } as RequestInit;
     const response = await user.fetch(route, { ...init, headers: { 'content-type': contentType } });
-    assert.deepEqual([response.status, (await response.json()).error.code], [400, 'invalid_path'], `round ${round}`);
+    const answer = (await response.json()) as Json;
+    assert.deepEqual([response.status, answer.error.code], [400, 'invalid_path'], `round ${round}`);
   }
 });
 
