@@ -17,3 +17,14 @@ export const systemClock: Clock = {
     }
   },
 };
+
+/** Resolves when `work` has resolved, or after that many milliseconds; rejects like `work`. No timer is left behind. */
+export async function waitAtMost(clock: Clock, milliseconds: number, work: Promise<unknown>): Promise<void> {
+  const waited = new AbortController();
+  const patience = clock.sleep(milliseconds, waited.signal).catch(() => undefined);
+  try {
+    await Promise.race([work, patience]);
+  } finally {
+    waited.abort();
+  }
+}

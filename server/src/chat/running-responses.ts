@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
+import { waitAtMost } from '../clock.ts';
 import { findAnswered } from './approvals.ts';
 import { type Claimed, type ClaimOutcome, claimAnswered, claimNext, type Maker } from './claims.ts';
 import { dueChats } from './inputs.ts';
@@ -152,12 +153,9 @@ export class RunningResponses {
     this.#draining = true;
     // A person may take longer than any patience here; what waits for one goes on after the restart.
     for (const run of this.#runs.values()) if (run.isWaiting) run.interrupt();
-    const waited = new AbortController();
-    const patience = this.#deps.clock.sleep(milliseconds, waited.signal).catch(() => undefined);
-    await Promise.race([this.#allDone(), patience]);
-    waited.abort();
+    await waitAtMost(this.#deps.clock, milliseconds, this.#allDone());
     for (const run of this.#runs.values()) run.interrupt();
-    await Promise.race([this.#allDone(), this.#deps.clock.sleep(handOverMs)]);
+    await waitAtMost(this.#deps.clock, handOverMs, this.#allDone());
     for (const timer of this.#timers) clearInterval(timer);
     this.#stopped.abort(new Error('The service is stopping'));
     await Promise.all([...this.#jobs.values(), ...this.#background]);

@@ -9,10 +9,15 @@ const silenceMs = 60_000;
 const maxDiscarded = 64 * 1024 * 1024;
 const discardMs = 10_000;
 
-/** Calls `refuse` when the request is cut or falls silent before its body is complete; returns what ends the watch. */
+/**
+ * Calls `refuse` when the request is cut or falls silent before its body is complete; returns what ends the watch. Throws when it
+ * has been cut already: nothing more is heard of such a request.
+ */
 export function watchBody(incoming: IncomingMessage, refuse: (error: ApiError) => void): () => void {
+  const early = malformed('The request ended before its body was complete');
+  if (incoming.destroyed && !incoming.complete) throw early;
   const cut = (): void => {
-    if (!incoming.complete) refuse(malformed('The request ended before its body was complete'));
+    if (!incoming.complete) refuse(early);
   };
   const timer = setTimeout(cut, silenceMs);
   const heard = (): void => void timer.refresh();

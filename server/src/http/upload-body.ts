@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ChunkQueue } from './chunk-queue.ts';
 import type { Upload } from './handler.ts';
-import { fileTooLarge, malformed, watchBody } from './incoming-body.ts';
+import { fileTooLarge, watchBody } from './incoming-body.ts';
 
 /**
  * A body that is one file of any type, not read yet. Throws `payload_too_large` by its declared size. Whoever reads the bytes
@@ -13,7 +13,6 @@ export function openUpload(incoming: IncomingMessage, maxBytes: number): Upload 
 }
 
 async function* receive(incoming: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer, void, undefined> {
-  if (incoming.destroyed && !incoming.complete) throw malformed('The request ended before its body was complete');
   // Before the queue's own listeners: what is said about a cut request is the first cause.
   const stopWatching = watchBody(incoming, (error) => queue.fail(error));
   const queue = new ChunkQueue(incoming);

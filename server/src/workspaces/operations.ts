@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
-import type { Clock } from '../clock.ts';
+import { type Clock, waitAtMost } from '../clock.ts';
 import type { Database } from '../db/pool.ts';
 import type { Metrics } from '../metrics.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
@@ -135,7 +135,7 @@ export class Operations {
     this.#closing = true;
     const under = [...this.#underWay.values()];
     for (const { end } of under) end.abort(new ServiceStopping());
-    await Promise.race([Promise.allSettled(under.map(({ done }) => done)), this.#deps.clock.sleep(settleMs)]);
+    await waitAtMost(this.#deps.clock, settleMs, Promise.allSettled(under.map(({ done }) => done)));
   }
 
   #begin(operation: Operation, work: (end: AbortController) => Promise<void>): void {
