@@ -124,6 +124,17 @@ test('a path that is refused before the file has arrived is told as what it is',
   }
 });
 
+test('a path that comes before the file is where it goes, whatever its own name', async () => {
+  for (const filename of ['..', '', undefined]) {
+    const file = { name: 'file', value: 'named', ...(filename === undefined ? {} : { filename }) };
+    const { status, body } = await sendForm(user, [{ name: 'path', value: '~/named/it.txt' }, file], route);
+    assert.deepEqual([status, body.file?.size], [201, 5], JSON.stringify(body));
+    assert.match(body.file.path, /^~\/named\/it( \(\d\))?\.txt$/);
+  }
+  const folder = await upload(user, { path: '~/named/' }, { bytes: 'x' }, route);
+  assert.deepEqual([folder.status, folder.body.error.code], [400, 'invalid_path']);
+});
+
 test('file names of forms are only a suggestion', async () => {
   const names = [
     '/etc/evil',

@@ -68,6 +68,7 @@ class FormReader<S extends z.ZodType, Taken> {
   readonly #sink: FormSink<z.output<S>, Taken>;
   readonly #parser: InstanceType<typeof Busboy>;
   readonly #fields: Record<string, string> = Object.create(null);
+  readonly #fieldsRead: Promise<void>[] = [];
   readonly #refused = Promise.withResolvers<never>();
   #file: { facts: FormFile; stream: BusboyFileStream; taken: Promise<Taken> } | undefined;
 
@@ -165,6 +166,8 @@ class FormReader<S extends z.ZodType, Taken> {
       if (size > maxFieldBytes) this.#refuse(fieldError(name, `Longer than ${maxFieldBytes} bytes`));
       else chunks.push(chunk);
     });
+    // Also of one that is refused: whoever waits for the fields is not left waiting.
+    this.#fieldsRead.push(new Promise((resolve) => void stream.once('end', resolve).once('close', resolve)));
     stream.on('end', () => {
       const text = strictText(Buffer.concat(chunks));
       if (text === undefined) this.#refuse(fieldError(name, 'Holds a character that cannot be stored'));
@@ -184,8 +187,11 @@ class FormReader<S extends z.ZodType, Taken> {
       this.#refuse(error);
       stream.destroy(error);
     });
-    const early = this.#schema.safeParse({ ...this.#fields });
-    const taken = this.#sink.take(facts, early.success ? early.data : undefined);
+    // What came before is parsed, and read in the next moment only.
+    const taken = Promise.all(this.#fieldsRead).then(() => {
+      const early = this.#schema.safeParse({ ...this.#fields });
+      return this.#sink.take(facts, early.success ? early.data : undefined);
+    });
     // A refusal counts at once; the rest of the form is not waited for.
     taken.catch((error: unknown) => this.#refuse(error));
     this.#file = { facts, stream, taken };
