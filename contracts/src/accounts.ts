@@ -154,14 +154,14 @@ export const accountEndpoints = {
   getMySessions: endpoint({
     method: 'GET',
     path: '/api/me/sessions',
-    access: 'session-any-password',
+    access: 'session',
     summary: 'Where the user is signed in',
     response: z.object({ sessions: z.array(accountSession) }),
   }),
   deleteMySessions: endpoint({
     method: 'DELETE',
     path: '/api/me/sessions',
-    access: 'session-any-password',
+    access: 'session',
     summary: 'Ends one session, or all others',
     query: z
       .object({ id: fields.id.optional(), others: z.literal('1').optional() })

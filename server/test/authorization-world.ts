@@ -19,6 +19,7 @@ import { answer, makeChat, queueInput, say } from './conversation-makers.ts';
 import { echoTool, expectedFingerprint, type FakeMcp, startFakeMcp } from './fakes/mcp-server.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { ScriptedRuntime } from './fakes/scripted-runtime.ts';
+import { until } from './workspace-makers.ts';
 
 /** Who calls, what is theirs, and what is somebody else's: the people and records of the authorization matrix. */
 
@@ -233,6 +234,10 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
       await database.pool.query('delete from providers');
     },
     async digest() {
+      // What earlier requests began beside their answers has ended: starts of workspaces fail here.
+      const busy =
+        'select user_id from workspaces where op_owner is not null union all select user_id from workspace_leases';
+      await until('nothing is under way', async () => (await database.pool.query(busy)).rowCount === 0);
       const { rows } = await database.pool.query<{ name: string }>(
         `select quote_ident(table_name) as name from information_schema.tables where table_schema = 'public' order by 1`,
       );
