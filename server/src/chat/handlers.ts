@@ -72,13 +72,14 @@ export const getChatStream: Handler<Deps, Endpoints['getChatStream']> = async (
   deps,
   { actor, params, query, request },
 ) => {
-  const lastEvent = lastEventId(request);
+  // A browser that comes back names its last event, at the address it began with.
+  const after = lastEventId(request) ?? query.after ?? 0;
   await assertOwnedChat(deps.db.kysely, actor.id, params.chatId);
   await interruptExpired(deps, { chatId: params.chatId });
   const running = await findRunning(deps.db.kysely, params.chatId);
   if (running === undefined) return new Reply(undefined, { status: 204 });
   const { stream, left } = openStream(request);
-  follow(deps, running.id, query.after ?? lastEvent, stream, left);
+  follow(deps, running.id, after, stream, left);
   return streamed;
 };
 
@@ -161,9 +162,9 @@ function follow(deps: Deps, responseId: string, after: number, stream: Follower,
   });
 }
 
-function lastEventId(request: RequestFacts): number {
+function lastEventId(request: RequestFacts): number | undefined {
   const value = request.headers.get('last-event-id');
-  if (value === null || value === '') return 0;
+  if (value === null || value === '') return undefined;
   if (!/^\d{1,15}$/.test(value)) {
     throw new ApiError('invalid_request', 'The request is not valid. last-event-id: not a sequence number', {
       details: [{ path: 'last-event-id', message: 'Not a sequence number' }],
