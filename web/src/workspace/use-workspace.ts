@@ -6,6 +6,7 @@ import { failureText } from '../failure-text.ts';
 import { showFailure } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
 import { workspaceQuery } from '../queries.ts';
+import { filesKey } from './workspace-files.ts';
 
 /** Milliseconds between two questions for its state. */
 const ask = { starting: 1_000, else: 10_000 };
@@ -53,6 +54,11 @@ export function useWorkspace(): WorkspaceControl {
     if (status.phase === 'stopped') begin();
   }, [status, begin]);
   const isRunning = status?.phase === 'running';
+  const { dataUpdatedAt } = query;
+  useEffect(() => {
+    // Only when it has just been seen running: reading files of a stopped one would start it.
+    if (isRunning && dataUpdatedAt > 0) void queries.invalidateQueries({ queryKey: filesKey });
+  }, [isRunning, dataUpdatedAt, queries]);
   return {
     status,
     error: query.error,

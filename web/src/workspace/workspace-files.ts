@@ -8,7 +8,7 @@ import { showFailure, showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
 import { nameOf } from './paths.ts';
 
-const filesKey = ['workspace-files'];
+export const filesKey = ['workspace-files'];
 
 /** A folder with its entries, or a file with its beginning. */
 export function placeQuery(path: string) {
@@ -21,9 +21,8 @@ export function placeQuery(path: string) {
       }),
     initialPageParam: '',
     getNextPageParam: (page) => (page.type === 'directory' ? page.nextCursor : null),
-    // What runs in the workspace changes its files at any time.
+    // What runs in the workspace changes its files at any time: `useWorkspace` has them read again while it runs.
     staleTime: 0,
-    refetchInterval: 15_000,
   });
 }
 
