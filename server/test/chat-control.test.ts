@@ -26,7 +26,8 @@ function at(app: TestApp, user: SignedIn): SignedIn {
   return { ...createCaller(app.url, user.cookie), id: user.id, email: user.email };
 }
 
-test('Stop reaches a silent response at a replica that hears no signals', async () => {
+/** A response of a model that falls silent, made by a replica that hears no signals. */
+async function askSilentModel() {
   const deaf = await startTestApp({ timings, database: maker.database });
   await deaf.service.deps.responses.signals.stop();
   const user = await deaf.signIn();
@@ -35,6 +36,11 @@ test('Stop reaches a silent response at a replica that hears no signals', async 
   const messageId = await submit(user, chatId, 'go');
   const streaming = readStream(await postChat(user, { chatId, messageId }));
   const asked = provider.requests.at(-1);
+  return { deaf, user, chatId, streaming, asked };
+}
+
+test('Stop reaches a silent response at a replica that hears no signals', async () => {
+  const { deaf, user, chatId, streaming, asked } = await askSilentModel();
   const stopped = await at(other, user).call(`POST /api/chat/${chatId}/stop`, {});
   assert.equal(stopped.body.stopped, true);
   assert.equal(await asked?.closed, 'aborted');
@@ -43,14 +49,7 @@ test('Stop reaches a silent response at a replica that hears no signals', async 
 });
 
 test('a conversation that is deleted at another replica ends its silent response, though no signal comes', async () => {
-  const deaf = await startTestApp({ timings, database: maker.database });
-  await deaf.service.deps.responses.signals.stop();
-  const user = await deaf.signIn();
-  await addModels(user, provider, ['silent']);
-  const chatId = await createChat(user);
-  const messageId = await submit(user, chatId, 'go');
-  const streaming = readStream(await postChat(user, { chatId, messageId }));
-  const asked = provider.requests.at(-1);
+  const { deaf, user, chatId, streaming, asked } = await askSilentModel();
   const { assistantId } = (await chatDetail(user, chatId)).response;
   const frames = deaf.service.deps.db.kysely
     .selectFrom('response_frames')
