@@ -18,6 +18,8 @@ const featureRank = {
   accounts: 2,
   settings: 1,
 };
+// The rooms of a feature that has them; a room may import those of lower rank only, handlers.ts all of them.
+const roomRank = { chat: { responses: 4, turn: 3, tools: 2, model: 1 } };
 const platformFolders = new Set(['http', 'db', 'egress', 'secrets']);
 const banned = /^(index|utils|helpers|types)\.(ts|tsx|mjs|js)$/;
 const directNetwork = new Set([
@@ -150,9 +152,9 @@ function checkServerImport(file, { specifier, target, typeOnly }, report) {
   }
   if (!target.startsWith('server/src/')) return;
   // deps.ts only names the types of what main.ts builds.
-  if (from.folder === 'deps.ts' && typeOnly) return;
+  if ((from.folder === 'deps.ts' || from.folder === 'platform.ts') && typeOnly) return;
   const to = placeOf(target);
-  const wrong = wrongLayer(from, to);
+  const wrong = wrongLayer(from, to) ?? wrongRoom(file, target);
   if (wrong !== undefined) report('layers', wrong);
 }
 
@@ -185,6 +187,16 @@ function wrongLayer(from, to) {
   if (to.kind === 'handlers') return 'handlers belong to their own feature';
   const downward = featureRank[to.folder] < featureRank[from.folder];
   return downward ? undefined : `${from.folder} may import features below it only, and ${to.folder} is not`;
+}
+
+/** Within a feature that has rooms: downward only, and no file beside them but its handlers. */
+function wrongRoom(file, target) {
+  const [feature, room] = file.slice('server/src/'.length).split('/');
+  const [toFeature, toRoom] = target.slice('server/src/'.length).split('/');
+  const ranks = roomRank[feature];
+  if (ranks === undefined || toFeature !== feature || toRoom === room || !(room in ranks)) return undefined;
+  const downward = ranks[toRoom] < ranks[room];
+  return downward ? undefined : `${feature}/${room} may import rooms below it only, and ${toRoom} is not`;
 }
 
 /** Each cycle once, as the list of its files. */

@@ -1,27 +1,14 @@
-import type { Logger } from 'pino';
 import type { FindActor } from './accounts/actor.ts';
 import type { Auth } from './accounts/auth.ts';
 import type { BlobStore } from './artifacts/blob-store.ts';
-import type { RunningResponses } from './chat/running-responses.ts';
-import type { Clock } from './clock.ts';
-import type { Config } from './config.ts';
-import type { Database } from './db/pool.ts';
-import type { Egress } from './egress/egress.ts';
+import type { RunningResponses } from './chat/responses/running-responses.ts';
 import type { McpConnections } from './mcp/connections.ts';
-import type { Metrics } from './metrics.ts';
-import type { KeyRing } from './secrets/key-ring.ts';
+import type { Platform } from './platform.ts';
 import type { Workspaces } from './workspaces/workspaces.ts';
 
-/** What every verb may use; built once in main.ts. Features take the members they need. */
-export type Deps = {
-  config: Config;
-  db: Database;
-  secrets: KeyRing;
-  egress: Egress;
+/** The platform and what the features provide; built once in service.ts. */
+export type Deps = Platform & {
   artifactStore: BlobStore;
-  clock: Clock;
-  log: Logger;
-  metrics: Metrics;
   auth: Auth;
   findActor: FindActor;
   responses: RunningResponses;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Tool } from '../src/chat/tool-run.ts';
+import type { Tool } from '../src/chat/tools/tool-run.ts';
 import { startTestApp, type TestApp } from './app.ts';
 import {
   addModels,

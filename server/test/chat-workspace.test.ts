@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { DynamicToolPart, Frame } from '@homeport/contracts/frames';
-import { interruptExpired } from '../src/chat/response-end.ts';
+import { interruptExpired } from '../src/chat/responses/response-end.ts';
 import type { SignedIn, TestApp } from './app.ts';
 import { startTestApp } from './app.ts';
 import {

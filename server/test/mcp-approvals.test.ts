@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { interruptExpired } from '../src/chat/response-end.ts';
+import { interruptExpired } from '../src/chat/responses/response-end.ts';
 import { createCaller, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import {
   addModels,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { dropOldFrames, dropStatement } from '../src/chat/response-end.ts';
+import { dropOldFrames, dropStatement } from '../src/chat/responses/response-end.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
 let shared: TestDatabase;

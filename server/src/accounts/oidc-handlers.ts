@@ -1,10 +1,10 @@
 import type { accountEndpoints } from '@homeport/contracts/accounts';
 import type { Config } from '../config.ts';
-import type { Deps } from '../deps.ts';
 import { type Handler, Reply, type RequestFacts } from '../http/handler.ts';
+import type { Platform } from '../platform.ts';
 import { type BrowserRequest, beginOidcSignIn, finishOidcSignIn } from './oidc-sign-in.ts';
 
-type OidcHandlerDeps = Pick<Deps, 'db' | 'clock' | 'egress' | 'secrets' | 'log'> & {
+type OidcHandlerDeps = Pick<Platform, 'db' | 'clock' | 'egress' | 'secrets' | 'log'> & {
   config: Pick<Config, 'baseUrl' | 'authSecret' | 'allowInsecureHttp'>;
 };
 type OidcHandler<Name extends keyof typeof accountEndpoints> = Handler<

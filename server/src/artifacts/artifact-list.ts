@@ -1,7 +1,7 @@
 import type { Artifact } from '@homeport/contracts/artifacts';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
-import type { Deps } from '../deps.ts';
+import type { Platform } from '../platform.ts';
 import { type ArtifactRow, artifactColumns, viewArtifact } from './artifacts.ts';
 import type { Namespace } from './namespaces.ts';
 import { parsePath, rangeBelow, searchText } from './path.ts';
@@ -42,7 +42,11 @@ const indexStatement = (endedBy: string) => `
 export const searchStatements = { window: windowStatement, index: indexStatement };
 
 /** One page of a namespace, or of a folder in it, by path; with `q` those whose path holds it, whatever its case. */
-export async function listArtifacts(deps: Pick<Deps, 'db'>, namespace: Namespace, request: ListRequest): Promise<Page> {
+export async function listArtifacts(
+  deps: Pick<Platform, 'db'>,
+  namespace: Namespace,
+  request: ListRequest,
+): Promise<Page> {
   const { limit = limits.pageDefault, q = '' } = request;
   const range = rangeOf(request);
   const rows =
@@ -63,14 +67,19 @@ function rangeOf({ folder, cursor }: ListRequest): Range {
   return { after: Buffer.compare(Buffer.from(position), Buffer.from(first)) > 0 ? position : first, end };
 }
 
-async function list(deps: Pick<Deps, 'db'>, namespace: Namespace, range: Range, count: number): Promise<ArtifactRow[]> {
+async function list(
+  deps: Pick<Platform, 'db'>,
+  namespace: Namespace,
+  range: Range,
+  count: number,
+): Promise<ArtifactRow[]> {
   const statement = range.end === undefined ? listStatements.all : listStatements.below;
   const values = [namespace.key, range.after, count, ...(range.end === undefined ? [] : [range.end])];
   return (await deps.db.pool.query<ArtifactRow>({ ...statement, values })).rows;
 }
 
 async function search(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<Platform, 'db'>,
   namespace: Namespace,
   range: Range,
   count: number,

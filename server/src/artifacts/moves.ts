@@ -3,6 +3,7 @@ import { limits } from '@homeport/contracts/limits';
 import { sql } from 'kysely';
 import { inTransaction, type Queryable } from '../db/pool.ts';
 import type { Deps } from '../deps.ts';
+import type { Platform } from '../platform.ts';
 import {
   artifactNotFound,
   deleteArtifacts,
@@ -26,7 +27,7 @@ type Move = { scope: Scope; id?: string | undefined; from?: string | undefined; 
 
 /** All or nothing. `artifact` is the file that was moved; null for a folder. A taken place throws `path_taken`. */
 export async function moveArtifact(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<Platform, 'db'>,
   userId: string,
   move: Move,
 ): Promise<{ artifact: Artifact | null; moved: number }> {

@@ -1,7 +1,7 @@
 import type { catalogueEndpoints } from '@homeport/contracts/catalogue';
 import { assertUser } from '../accounts/users.ts';
-import type { Deps } from '../deps.ts';
 import { type Actor, type Handler, type RequestFacts, sourceOf } from '../http/handler.ts';
+import type { Platform } from '../platform.ts';
 import { canEditProviders, catalogueOwner } from './catalogue-owner.ts';
 import type { ChangedBy } from './changes.ts';
 import { createModel, deleteModel as removeModel, updateModel } from './models.ts';
@@ -9,7 +9,7 @@ import { testProvider } from './provider-test.ts';
 import { createProvider, listProviders, deleteProvider as removeProvider, updateProvider } from './providers.ts';
 import { listTiers, replaceTiers } from './tiers.ts';
 
-type CatalogueDeps = Pick<Deps, 'config' | 'db' | 'secrets' | 'egress' | 'clock'>;
+type CatalogueDeps = Pick<Platform, 'config' | 'db' | 'secrets' | 'egress' | 'clock'>;
 type Rows = typeof catalogueEndpoints;
 /** One handler for a row of one's own and the one that an administrator calls for a user. */
 type CatalogueHandler<Own extends keyof Rows, OfUser extends keyof Rows> = Handler<CatalogueDeps, Rows[Own]> &

@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts';
 import { EventStream } from '../http/event-stream.ts';
 import { type Handler, Reply, type RequestFacts, streamed } from '../http/handler.ts';
 import { assertOwnedMcpServers } from '../mcp/servers.ts';
-import { answerApproval } from './approvals.ts';
+import { answerApproval } from './responses/approvals.ts';
 import {
   type ClaimOutcome,
   claimInput,
@@ -18,10 +18,10 @@ import {
   findOutcome,
   findRunning,
   hasBegun,
-} from './claims.ts';
-import { type Follower, followResponse, readReplay } from './follow.ts';
-import { admitInput, cancelInput, decisionOf, listQueuedInputs, viewInput } from './inputs.ts';
-import { interruptExpired, requestStop } from './response-end.ts';
+} from './responses/claims.ts';
+import { type Follower, followResponse, readReplay } from './responses/follow.ts';
+import { admitInput, cancelInput, decisionOf, listQueuedInputs, viewInput } from './responses/inputs.ts';
+import { interruptExpired, requestStop } from './responses/response-end.ts';
 
 type Endpoints = typeof endpoints;
 

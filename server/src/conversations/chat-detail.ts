@@ -1,7 +1,7 @@
 import { limits } from '@homeport/contracts/limits';
 import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
-import type { Deps } from '../deps.ts';
+import type { Platform } from '../platform.ts';
 import { type ChatRow, chatColumns, viewChat } from './chat-view.ts';
 import { conversationNotFound } from './chats.ts';
 import { readMessagePage } from './message-page.ts';
@@ -11,7 +11,7 @@ import { readMessagePage } from './message-page.ts';
  * section 5). One snapshot: no message is `streaming` without its response beside it.
  */
 export async function readChatDetail(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<Platform, 'db'>,
   ownerId: string,
   request: { id: string; before?: string | undefined; limit?: number | undefined },
 ): Promise<string> {

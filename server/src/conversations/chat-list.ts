@@ -1,7 +1,7 @@
 import type { Chat, ChatList } from '@homeport/contracts/conversations';
 import { limits } from '@homeport/contracts/limits';
 import { decodeCursor, encodeCursor } from '../db/cursor.ts';
-import type { Deps } from '../deps.ts';
+import type { Platform } from '../platform.ts';
 import { projectArchivedColumn } from '../projects/projects.ts';
 import { type ChatRow, chatColumns, viewChat } from './chat-view.ts';
 
@@ -43,7 +43,7 @@ const everyStatements = {
 
 /** One page of all conversations of an owner, archived ones and those of archived projects among them, newest activity first. */
 export async function listEveryChat(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<Platform, 'db'>,
   ownerId: string,
   { limit = limits.pageDefault, cursor }: Pick<ListRequest, 'limit' | 'cursor'>,
 ): Promise<ChatList> {
@@ -55,7 +55,7 @@ export async function listEveryChat(
 }
 
 /** One page of an owner's conversations, newest activity first. An index range scan, whatever their number. */
-export async function listChats(deps: Pick<Deps, 'db'>, ownerId: string, request: ListRequest): Promise<ChatList> {
+export async function listChats(deps: Pick<Platform, 'db'>, ownerId: string, request: ListRequest): Promise<ChatList> {
   const { archived = false, projectId, limit = limits.pageDefault } = request;
   const position = request.cursor === undefined ? undefined : decodeCursor(request.cursor);
   const inProject = projectId !== undefined;

@@ -6,8 +6,8 @@ import { type RawBuilder, sql } from 'kysely';
 import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
 import { assertOwnedModel } from '../catalogue/models.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
-import type { Deps } from '../deps.ts';
 import { assertOwnedMcpServers } from '../mcp/servers.ts';
+import type { Platform } from '../platform.ts';
 import { assertOpenProject, lockOpenProject } from '../projects/projects.ts';
 import { findNewestLeaf } from './branches.ts';
 import { type ChatRow, chatColumns, runningColumn, viewChat } from './chat-view.ts';
@@ -57,7 +57,7 @@ const insertChat = {
  * Creates a conversation, in a project only of one's own. An id in use, whoever uses it, throws `id_taken`. Throws `not_found` and
  * `project_archived`.
  */
-export async function createChat(deps: Pick<Deps, 'db'>, ownerId: string, chat: NewChat): Promise<Chat> {
+export async function createChat(deps: Pick<Platform, 'db'>, ownerId: string, chat: NewChat): Promise<Chat> {
   const projectId = chat.projectId ?? null;
   const { rows } = await deps.db.pool.query<ChatRow>({
     ...insertChat,
@@ -128,7 +128,7 @@ const nothingMoved: MovedFiles = { movedArtifacts: 0, artifactFolder: null };
  * project the files stay in it; from one project to another as well.
  */
 export async function updateChat(
-  deps: Pick<Deps, 'db' | 'config'>,
+  deps: Pick<Platform, 'db' | 'config'>,
   ownerId: string,
   chatId: string,
   change: ChatChange,
@@ -172,7 +172,7 @@ export async function updateChat(
 }
 
 /** Deletes a conversation with everything in it. The caller has stopped its running response. */
-export async function deleteOwnedChat(deps: Pick<Deps, 'db'>, ownerId: string, chatId: string): Promise<void> {
+export async function deleteOwnedChat(deps: Pick<Platform, 'db'>, ownerId: string, chatId: string): Promise<void> {
   const { numDeletedRows } = await deps.db.kysely
     .deleteFrom('chats')
     .where('id', '=', chatId)
@@ -311,7 +311,7 @@ async function assertIdle(trx: Queryable, chatId: string): Promise<void> {
 
 /** The model to pin, null to follow the default, undefined to leave it as it is. */
 async function resolvePin(
-  deps: Pick<Deps, 'config'>,
+  deps: Pick<Platform, 'config'>,
   trx: Queryable,
   ownerId: string,
   chat: LockedChat,

@@ -1,6 +1,6 @@
 import type { Chat } from '@homeport/contracts/conversations';
 import { sql } from 'kysely';
-import type { Deps } from '../deps.ts';
+import type { Platform } from '../platform.ts';
 import { findPages, readPage } from './branch-pages.ts';
 import { getOwnedChat } from './chats.ts';
 import { markdownHead, markdownMessage } from './markdown.ts';
@@ -20,7 +20,7 @@ export type ConversationExport = { filename: string; mediaType: string; chunks: 
  * it, holding neither the conversation nor a connection; what is said after the first page is not in it.
  */
 export async function exportConversation(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<Platform, 'db'>,
   ownerId: string,
   { id, format }: { id: string; format: 'markdown' | 'json' },
 ): Promise<ConversationExport> {
@@ -31,7 +31,7 @@ export async function exportConversation(
     : { filename: `${name}.md`, mediaType: 'text/markdown', chunks: markdownChunks(deps, chat) };
 }
 
-async function* jsonChunks(deps: Pick<Deps, 'db'>, chat: Chat): AsyncGenerator<string, void> {
+async function* jsonChunks(deps: Pick<Platform, 'db'>, chat: Chat): AsyncGenerator<string, void> {
   const { rows } = await sql<{ active: string | null; last: number | null }>`
     select c.active_message_id as active, (select max(seq) from messages m where m.chat_id = c.id) as last
     from chats c where c.id = ${chat.id}`.execute(deps.db.kysely);
@@ -50,7 +50,7 @@ async function* jsonChunks(deps: Pick<Deps, 'db'>, chat: Chat): AsyncGenerator<s
   yield '\n]}\n';
 }
 
-async function readBySequence(deps: Pick<Deps, 'db'>, chatId: string, after: number, last: number) {
+async function readBySequence(deps: Pick<Platform, 'db'>, chatId: string, after: number, last: number) {
   const { rows } = await sql<MessageRow & { seq: number }>`
     select ${sql.raw(messageColumns)}, m.seq from (
       select p.*, sum(octet_length(parts)) over (order by seq) - octet_length(parts) as bytes_before from (
@@ -61,7 +61,7 @@ async function readBySequence(deps: Pick<Deps, 'db'>, chatId: string, after: num
   return rows;
 }
 
-async function* markdownChunks(deps: Pick<Deps, 'db'>, chat: Chat): AsyncGenerator<string, void> {
+async function* markdownChunks(deps: Pick<Platform, 'db'>, chat: Chat): AsyncGenerator<string, void> {
   yield markdownHead(chat.title);
   for (const page of await findPages(deps, chat.id, pageSize)) {
     for (const row of await readPage(deps, page)) {

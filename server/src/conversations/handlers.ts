@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { endpoints } from '@homeport/contracts/endpoints';
-import type { Deps } from '../deps.ts';
 import { attachment } from '../http/content-disposition.ts';
 import { type Handler, sourceOf } from '../http/handler.ts';
+import type { Platform } from '../platform.ts';
 import { readChatDetail } from './chat-detail.ts';
 import { listChats } from './chat-list.ts';
 import { createChat } from './chats.ts';
@@ -11,7 +11,7 @@ import { leaveProject } from './leave-project.ts';
 import { searchChats } from './search.ts';
 
 type Endpoints = typeof endpoints;
-type Needs = Pick<Deps, 'db' | 'config' | 'log'>;
+type Needs = Pick<Platform, 'db' | 'config' | 'log'>;
 
 export const getChats: Handler<Needs, Endpoints['getChats']> = async (deps, { actor, query }) => {
   const { id, before, limit, q } = query;

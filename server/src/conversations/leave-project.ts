@@ -1,6 +1,6 @@
 import type { AuditSource } from '../audit.ts';
 import { inTransaction } from '../db/pool.ts';
-import type { Deps } from '../deps.ts';
+import type { Platform } from '../platform.ts';
 import { removeMember } from '../projects/projects.ts';
 import { lockChatsIn, takeChatsOut } from './chats.ts';
 
@@ -9,7 +9,7 @@ import { lockChatsIn, takeChatsOut } from './chats.ts';
  * stay with the project. Throws `not_found`, `forbidden`, `invalid_request`.
  */
 export async function leaveProject(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<Platform, 'db'>,
   actorId: string,
   member: { projectId: string; userId: string },
   by: AuditSource,

@@ -1,7 +1,7 @@
 import type { ChatList } from '@homeport/contracts/conversations';
 import { limits } from '@homeport/contracts/limits';
 import { decodeCursor, encodeCursor, type Position } from '../db/cursor.ts';
-import type { Deps } from '../deps.ts';
+import type { Platform } from '../platform.ts';
 import { projectArchivedColumn } from '../projects/projects.ts';
 import { type ListRequest, viewPage } from './chat-list.ts';
 import { type ChatRow, chatColumns } from './chat-view.ts';
@@ -21,7 +21,7 @@ type Search = { ownerId: string; archived: boolean; projectId: string | null; qu
  * looked for in one message or title; see `searchQuery`. A page may hold less than `limit` and still have a cursor.
  */
 export async function searchChats(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<Platform, 'db'>,
   ownerId: string,
   typed: string,
   request: ListRequest,
@@ -44,7 +44,7 @@ export const hitsStatement = `
   select count(*) as hits, coalesce(array_agg(distinct chat_id), '{}') as ids from hits`;
 
 /** Ids of the conversations that match; undefined when there are too many to be worth sorting. */
-async function findHits(deps: Pick<Deps, 'db'>, search: Search): Promise<string[] | undefined> {
+async function findHits(deps: Pick<Platform, 'db'>, search: Search): Promise<string[] | undefined> {
   const { rows } = await deps.db.pool.query<{ hits: number; ids: string[] }>(hitsStatement, [
     search.query,
     ownerQuery(search.ownerId),
@@ -58,7 +58,7 @@ const filter = `c.owner_id = $1 and c.archived = $2 and case when $3::text is nu
   and ($4::int8 is null or (c.updated_at, c.id) < (timestamptz 'epoch' + $4 * interval '1 microsecond', $5::text))`;
 
 async function readHits(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<Platform, 'db'>,
   { ownerId, archived, projectId, limit }: Search,
   ids: string[],
   after: Position | undefined,
@@ -88,7 +88,7 @@ export const walkStatement = `
  * Asks conversations one by one, newest first: that is quickest for common words. When they turn out not to be common the
  * index is asked for all that match, and only if those are too many the walk goes on, never beyond `walkMax`.
  */
-async function walk(deps: Pick<Deps, 'db'>, search: Search, after: Position | undefined): Promise<ChatList> {
+async function walk(deps: Pick<Platform, 'db'>, search: Search, after: Position | undefined): Promise<ChatList> {
   const { ownerId, archived, projectId, query, limit } = search;
   const hits: ChatRow[] = [];
   let from = after;

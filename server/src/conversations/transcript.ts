@@ -1,6 +1,6 @@
 import type { Chat } from '@homeport/contracts/conversations';
 import { ApiError } from '@homeport/contracts/errors';
-import type { Deps } from '../deps.ts';
+import type { Platform } from '../platform.ts';
 import { type BranchPage, findPages, type PageSize, readPage } from './branch-pages.ts';
 import { listEveryChat } from './chat-list.ts';
 import { getOwnedChat } from './chats.ts';
@@ -15,7 +15,7 @@ import { parseStoredParts } from './messages.ts';
  * the receiver takes it, holding neither the conversation nor a connection.
  */
 
-type Needs = Pick<Deps, 'db'>;
+type Needs = Pick<Platform, 'db'>;
 export type Format = 'markdown' | 'json';
 
 const wholePages: PageSize = { messages: 50, bytes: 1_000_000, partsOf: 'all' };

@@ -1,11 +1,11 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { projectEndpoints } from '@homeport/contracts/projects';
-import type { Deps } from '../deps.ts';
 import { type Handler, Reply, sourceOf } from '../http/handler.ts';
+import type { Platform } from '../platform.ts';
 import { createProject, listAllProjects, listProjects, putMember, updateProject } from './projects.ts';
 
 type ProjectHandler<Name extends keyof typeof projectEndpoints> = Handler<
-  Pick<Deps, 'db'>,
+  Pick<Platform, 'db'>,
   (typeof projectEndpoints)[Name]
 >;
 

@@ -1,13 +1,13 @@
 import { CORE_SCHEMA, dump } from 'js-yaml';
 import { sql } from 'kysely';
 import type { Database } from '../db/pool.ts';
-import type { Deps } from '../deps.ts';
+import type { Platform } from '../platform.ts';
 import { exportConversations, exportHead, exportUsers, type OnLoss } from './export.ts';
 import type { ManifestForm } from './manifest-text.ts';
 
 /** The manifest as text, piece by piece: neither the installation nor the text is ever whole in memory. */
 
-type Needs = Pick<Deps, 'config' | 'secrets'> & { db: Pick<Database, 'kysely'> };
+type Needs = Pick<Platform, 'config' | 'secrets'> & { db: Pick<Database, 'kysely'> };
 export type ExportOptions = { form: ManifestForm; conversations: boolean };
 
 /** Writes the installation as a manifest. `write` resolves when there is room for more. */

@@ -8,12 +8,12 @@ import { readProviders } from '../catalogue/providers.ts';
 import { readTiers } from '../catalogue/tiers.ts';
 import type { ModelRow, ProviderRow } from '../catalogue/views.ts';
 import type { Queryable } from '../db/pool.ts';
-import type { Deps } from '../deps.ts';
+import type { Platform } from '../platform.ts';
 import { readSettings } from '../settings/settings.ts';
 
 /** The installation as the parts of a manifest, in one snapshot, page by page (contract section 10). */
 
-type Needs = Pick<Deps, 'config' | 'secrets'>;
+type Needs = Pick<Platform, 'config' | 'secrets'>;
 /** Is told what a manifest cannot say of this installation. */
 export type OnLoss = (message: string) => void;
 

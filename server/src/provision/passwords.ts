@@ -1,7 +1,7 @@
 import { secretPlaceholder } from '@homeport/contracts/manifest';
 import { findPasswordHashes } from '../accounts/credentials.ts';
 import { hashPassword, verifyPassword } from '../accounts/passwords.ts';
-import type { Deps } from '../deps.ts';
+import type { Platform } from '../platform.ts';
 import type { AccountEntry, ManifestReader } from './manifest-reader.ts';
 
 /**
@@ -16,7 +16,7 @@ const lanes = 2;
 
 /** Compares and hashes the passwords of the manifest, by e-mail address. A dry run hashes none. */
 export async function preparePasswords(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<Platform, 'db'>,
   reader: ManifestReader,
   options: { dryRun: boolean; signal: AbortSignal },
 ): Promise<PreparedPasswords> {

@@ -7,7 +7,7 @@ import { type AuditSource, recordEvent } from '../audit.ts';
 import { installationOwner, lockAllCatalogues } from '../catalogue/catalogue-owner.ts';
 import { inTransaction } from '../db/pool.ts';
 import type { Tables } from '../db/tables.ts';
-import type { Deps } from '../deps.ts';
+import type { Platform } from '../platform.ts';
 import { Turns } from '../turns.ts';
 import { applyCatalogues } from './catalogues.ts';
 import { applyConversations } from './conversations.ts';
@@ -19,7 +19,7 @@ import { applyUsers } from './users.ts';
 
 /** The installation manifest (specification "Apply an installation manifest", contract section 9). */
 
-export type ProvisionDeps = Pick<Deps, 'config' | 'db' | 'secrets' | 'clock'>;
+export type ProvisionDeps = Pick<Platform, 'config' | 'db' | 'secrets' | 'clock'>;
 
 export type ProvisionRequest = {
   sent: SentBytes;

@@ -2,13 +2,13 @@ import { type ManifestHead, secretPlaceholder } from '@homeport/contracts/manife
 import type { Transaction } from 'kysely';
 import type { AuditSource } from '../audit.ts';
 import type { Tables } from '../db/tables.ts';
-import type { Deps } from '../deps.ts';
+import type { Platform } from '../platform.ts';
 import { readSettings, type SettingsPatch, updateSettings } from '../settings/settings.ts';
 import type { Report } from './report.ts';
 
 /** Branding and OIDC of the manifest, by the verb of POST /api/admin/config: an omitted member keeps its value. */
 export async function applySettings(
-  deps: Pick<Deps, 'secrets' | 'clock'>,
+  deps: Pick<Platform, 'secrets' | 'clock'>,
   transaction: Transaction<Tables>,
   { branding, oidc }: ManifestHead,
   { report, source }: { report: Report; source: AuditSource },

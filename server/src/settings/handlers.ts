@@ -1,13 +1,13 @@
 import type { adminEndpoints } from '@homeport/contracts/admin';
 import type { systemEndpoints } from '@homeport/contracts/system';
-import type { Deps } from '../deps.ts';
 import { type Handler, sourceOf } from '../http/handler.ts';
+import type { Platform } from '../platform.ts';
 import { redirectUri } from './oidc-provider.ts';
 import { testOidc } from './oidc-test.ts';
 import { type PublicConfigDeps, readPublicConfig } from './public-config.ts';
 import { getAdminConfig as readAdminConfig, updateAdminConfig } from './settings.ts';
 
-type SettingsDeps = Pick<Deps, 'config' | 'db' | 'secrets' | 'egress' | 'clock'>;
+type SettingsDeps = Pick<Platform, 'config' | 'db' | 'secrets' | 'egress' | 'clock'>;
 type AdminHandler<Name extends keyof typeof adminEndpoints> = Handler<SettingsDeps, (typeof adminEndpoints)[Name]>;
 
 /** GET /api/public-config */

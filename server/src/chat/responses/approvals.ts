@@ -1,0 +1,150 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { ApiError } from '@homeport/contracts/errors';
+import { type RawBuilder, sql } from 'kysely';
+import { inTransaction, mayPass, type Queryable } from '../../db/pool.ts';
+import type { Platform } from '../../platform.ts';
+import type { Word } from '../tools/call-run.ts';
+import type { ResponseRow } from './claims.ts';
+import { notify, type SignalListener } from './signals.ts';
+
+/**
+ * Questions to a person before a tool runs, and their answers (contract section 6). This file alone writes `tool_approvals`. An
+ * answer is kept before anybody acts on it, and acting on it settles it first: whatever crashes when, no tool runs twice.
+ */
+
+type Asking = Pick<ResponseRow, 'id' | 'chat_id' | 'generation'>;
+
+/** Keeps a question of a running response; its id. Throws when the response is another replica's by now. */
+export async function insertApproval(
+  db: Queryable,
+  response: Asking,
+  call: { toolCallId: string; toolName: string },
+): Promise<string> {
+  const id = randomUUIDv7();
+  const { rows } = await sql`
+    insert into tool_approvals (id, response_id, chat_id, tool_call_id, tool_name)
+    select ${id}, r.id, r.chat_id, ${call.toolCallId}, ${call.toolName} from responses r
+    where r.id = ${response.id} and r.generation = ${response.generation} and r.state = 'running'
+    returning id`.execute(db);
+  if (rows.length === 0) throw new Error('The response is made elsewhere');
+  return id;
+}
+
+/** Without a signal the answer is looked for this often. */
+const pollMs = 2_000;
+
+/** Waits for the answer and settles it: it is handed out once. Rejects with the signal's reason. */
+export async function waitForWord(
+  deps: Pick<Platform, 'db' | 'clock'> & { signals: SignalListener },
+  response: Asking,
+  approvalId: string,
+  signal: AbortSignal,
+): Promise<Word> {
+  for (;;) {
+    const told = new AbortController();
+    const leave = deps.signals.on((heard) => {
+      if (heard.kind === 'approval' && heard.ids.includes(response.id)) told.abort();
+    });
+    const onAbort = (): void => told.abort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      signal.throwIfAborted();
+      const word = await settle(deps.db.kysely, response, approvalId).catch((error) => {
+        if (!mayPass(error)) throw error;
+        return undefined;
+      });
+      if (word !== undefined) return word;
+      await deps.clock.sleep(pollMs, told.signal).catch(() => undefined);
+    } finally {
+      leave();
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+}
+
+/** Undefined while nobody has answered. The replica that lost the response settles nothing. */
+async function settle(db: Queryable, response: Asking, approvalId: string): Promise<Word | undefined> {
+  const { rows } = await sql<{ approved: boolean; reason: string | null }>`
+    update tool_approvals a set settled_at = now() from responses r
+    where a.id = ${approvalId} and a.response_id = ${response.id} and a.answered_at is not null and a.settled_at is null
+      and r.id = a.response_id and r.generation = ${response.generation} and r.state = 'running'
+    returning a.approved, a.reason`.execute(db);
+  const row = rows[0];
+  if (row !== undefined) return { approved: row.approved, reason: row.reason ?? undefined };
+  const open = await db
+    .selectFrom('tool_approvals')
+    .select('id')
+    .where('id', '=', approvalId)
+    .where('response_id', '=', response.id)
+    .where('settled_at', 'is', null)
+    .executeTakeFirst();
+  return open === undefined ? 'lost' : undefined;
+}
+
+/** The statement that ends all waiting of a response that ended for good. */
+export function voidingApprovals(responseId: string): RawBuilder<unknown> {
+  return sql`update tool_approvals set settled_at = now() where response_id = ${responseId} and settled_at is null`;
+}
+
+export type Answer = { approvalId: string; approved: boolean; reason?: string | undefined };
+
+/**
+ * Keeps a person's answer, once. Resolves with whether the response is running; one that was interrupted goes on with it
+ * (`findAnswered`). Throws `not_found` for a question that is not this owner's, `input_applied` when it was answered or nothing
+ * waits for it any more.
+ */
+export async function answerApproval(
+  deps: Pick<Platform, 'db'>,
+  owner: string,
+  chatId: string,
+  { approvalId, approved, reason }: Answer,
+): Promise<{ isRunning: boolean }> {
+  return inTransaction(deps.db, async (trx) => {
+    // The end of a response locks the same row: it comes before this or after it.
+    const chat = await trx
+      .selectFrom('chats')
+      .select(['id', 'active_message_id', 'archived'])
+      .where('id', '=', chatId)
+      .where('owner_id', '=', owner)
+      .forNoKeyUpdate()
+      .executeTakeFirst();
+    if (chat === undefined) throw questionNotFound();
+    const asked = await trx
+      .selectFrom('tool_approvals as a')
+      .innerJoin('responses as r', 'r.id', 'a.response_id')
+      .select(['a.answered_at', 'a.settled_at', 'r.id as response_id', 'r.state'])
+      .where('a.id', '=', approvalId)
+      .where('a.chat_id', '=', chatId)
+      .executeTakeFirst();
+    if (asked === undefined) throw questionNotFound();
+    const goesOn = asked.state === 'interrupted' && chat.active_message_id === asked.response_id && !chat.archived;
+    const isRunning = asked.state === 'running';
+    if (asked.answered_at !== null) throw new ApiError('input_applied', 'This question has been answered');
+    if (asked.settled_at !== null || !(isRunning || goesOn)) {
+      throw new ApiError('input_applied', 'Nothing waits for this answer any more');
+    }
+    const answered_at = sql<Date>`now()`;
+    const values = { approved, reason: reason === '' ? null : (reason ?? null), answered_at };
+    await trx.updateTable('tool_approvals').set(values).where('id', '=', approvalId).execute();
+    if (isRunning) await notify(trx, 'approval', [asked.response_id]);
+    else await notify(trx, 'input', [chatId]);
+    return { isRunning };
+  });
+}
+
+/** The same for a conversation that is not the caller's. */
+function questionNotFound(): ApiError {
+  return new ApiError('not_found', 'There is no such question');
+}
+
+/** Conversations whose last response was interrupted while it waited, and has its answer now; their owners enabled. */
+export async function findAnswered(db: Queryable, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ chat_id: string }>`
+    select distinct r.chat_id from tool_approvals a
+    join responses r on r.id = a.response_id and r.state = 'interrupted'
+    join chats c on c.id = r.chat_id and c.active_message_id = r.id and not c.archived
+    join users u on u.id = r.owner_id and u.enabled
+    where a.answered_at is not null and a.settled_at is null
+    limit ${limit}`.execute(db);
+  return rows.map((row) => row.chat_id);
+}

@@ -1,0 +1,367 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { ApiError } from '@homeport/contracts/errors';
+import { type Selectable, sql } from 'kysely';
+import {
+  conversationNotFound,
+  pinModel,
+  setActiveMessage,
+  showingMessage,
+  type TitleSource,
+  type TurnContext,
+} from '../../conversations/chats.ts';
+import {
+  insertAssistantMessage,
+  insertingExchange,
+  parseStoredParts,
+  restartMessage,
+} from '../../conversations/messages.ts';
+import { inTransaction, type Queryable } from '../../db/pool.ts';
+import type { Decision, ResponsesTable } from '../../db/tables.ts';
+import type { Platform } from '../../platform.ts';
+import { projectArchived, projectArchivedColumn } from '../../projects/projects.ts';
+import { promptOf } from '../turn/prompt.ts';
+import { instantTitle } from '../turn/title.ts';
+import { applying, type InputRow, nextInput, overriddenBy, overrideDecision, readQueue } from './inputs.ts';
+
+/**
+ * How a response begins: by an input that is next in its conversation, by regenerating, or by resuming. Each is one
+ * transaction that locks the chat row, so that a conversation has at most one running response (contract section 6).
+ * This file and response-end.ts alone write the table `responses`.
+ */
+
+export type ResponseRow = Selectable<ResponsesTable>;
+
+/** Who makes the response and how long its lease lasts without a heartbeat. */
+export type Maker = { replica: string; leaseMs: number };
+
+/** A response that has just begun, with what its turn needs of the conversation as it was locked. */
+export type Claimed = { kind: 'claimed'; response: ResponseRow; context: TurnContext };
+
+export type ClaimOutcome =
+  | Claimed
+  | { kind: 'running'; response: ResponseRow }
+  | { kind: 'ended'; response: ResponseRow }
+  | { kind: 'waiting'; assistantId: string }
+  | { kind: 'nothing' };
+
+type LockedChat = {
+  id: string;
+  owner_id: string;
+  archived: boolean;
+  project_archived: boolean;
+  active_message_id: string | null;
+  model_pinned: boolean;
+  model_id: string | null;
+  title_source: TitleSource;
+  context_start_message_id: string | null;
+  mcp_server_ids: string[] | null;
+};
+
+/** Claims the input, or tells what became of it. `decision` overrides the admitted one while the response has not begun. */
+export async function claimInput(
+  deps: Pick<Platform, 'db'>,
+  request: { chatId: string; ownerId: string; messageId: string; decision: Decision },
+  maker: Maker,
+): Promise<ClaimOutcome> {
+  return inTransaction(deps.db, async (trx) => {
+    const chat = await lockChat(trx, request.chatId, request.ownerId);
+    const queue = await readQueue(trx, chat.id, request.messageId);
+    const { input } = queue;
+    if (input === undefined) throw new ApiError('not_found', 'Message not found');
+    if (input.state === 'cancelled') throw cancelled();
+    if (input.state === 'applied') return outcomeOfApplied(trx, input);
+    if (queue.isRunning || queue.nextId !== input.id) {
+      await overrideDecision(trx, input, request.decision);
+      return { kind: 'waiting', assistantId: input.assistant_id };
+    }
+    if (chat.project_archived) throw projectArchived();
+    return claimed(chat, await applyInput(trx, chat, input, request.decision, maker));
+  });
+}
+
+/** What has become of an input, without claiming it: a replica that is stopping leaves that to others. */
+export async function findOutcome(
+  deps: Pick<Platform, 'db'>,
+  request: { chatId: string; ownerId: string; messageId: string },
+): Promise<ClaimOutcome> {
+  const input = await deps.db.kysely
+    .selectFrom('inputs')
+    .selectAll()
+    .where('id', '=', request.messageId)
+    .where('chat_id', '=', request.chatId)
+    .where('owner_id', '=', request.ownerId)
+    .executeTakeFirst();
+  if (input === undefined) throw new ApiError('not_found', 'Message not found');
+  if (input.state === 'cancelled') throw cancelled();
+  if (input.state === 'applied') return outcomeOfApplied(deps.db.kysely, input);
+  return { kind: 'waiting', assistantId: input.assistant_id };
+}
+
+/**
+ * Claims whatever is next in the conversation and due, unless its owner's account is disabled; used when a response ended
+ * and by the dispatcher.
+ */
+export async function claimNext(deps: Pick<Platform, 'db'>, chatId: string, maker: Maker): Promise<ClaimOutcome> {
+  return inTransaction(deps.db, async (trx) => {
+    const chat = await lockingChat(trx, chatId)
+      .where('owner_id', 'in', trx.selectFrom('users').select('id').where('enabled', '=', true))
+      .executeTakeFirst();
+    // In an archived project inputs wait until it is restored.
+    if (chat === undefined || chat.project_archived) return { kind: 'nothing' };
+    if ((await findRunning(trx, chat.id)) !== undefined) return { kind: 'nothing' };
+    const next = await nextInput(trx, chat.id);
+    if (next === undefined || !next.due) return { kind: 'nothing' };
+    return claimed(chat, await applyInput(trx, chat, next, {}, maker));
+  });
+}
+
+/** Answers an earlier input anew: a sibling of the earlier answers. The same one already running is joined. */
+export async function claimRegeneration(
+  deps: Pick<Platform, 'db'>,
+  request: { chatId: string; ownerId: string; messageId: string; decision: Decision },
+  maker: Maker,
+): Promise<ClaimOutcome> {
+  return inTransaction(deps.db, async (trx) => {
+    const chat = await lockChat(trx, request.chatId, request.ownerId);
+    const message = await trx
+      .selectFrom('messages')
+      .select(['id'])
+      .where('id', '=', request.messageId)
+      .where('chat_id', '=', chat.id)
+      .where('role', '=', 'user')
+      .executeTakeFirst();
+    if (message === undefined) throw new ApiError('not_found', 'Message not found');
+    const running = await findRunning(trx, chat.id);
+    if (running?.message_id === message.id) return { kind: 'running', response: running };
+    assertIdle(chat, running);
+    const begin = { id: randomUUIDv7(), messageId: message.id, decision: request.decision };
+    await insertAssistantMessage(trx, { id: begin.id, chatId: chat.id, parentId: message.id });
+    await setActiveMessage(trx, chat.id, begin.id);
+    await applyPin(trx, chat, begin.decision);
+    return claimed(chat, await insertResponse(trx, chat, begin, maker));
+  });
+}
+
+/** Joins the running response, or continues the last one of the active branch if it was cut. */
+export async function claimResumption(
+  deps: Pick<Platform, 'db'>,
+  request: { chatId: string; ownerId: string; decision: Decision },
+  maker: Maker,
+): Promise<ClaimOutcome> {
+  return inTransaction(deps.db, async (trx) => {
+    const chat = await lockChat(trx, request.chatId, request.ownerId);
+    const running = await findRunning(trx, chat.id);
+    if (running !== undefined) return { kind: 'running', response: running };
+    assertNotArchived(chat);
+    const last = await trx
+      .selectFrom('responses')
+      .selectAll()
+      .where('id', '=', chat.active_message_id ?? '')
+      .where('chat_id', '=', chat.id)
+      .where('state', 'in', ['interrupted', 'stopped', 'failed'])
+      .executeTakeFirst();
+    if (last === undefined) throw new ApiError('not_found', 'There is no response to continue');
+    await applyPin(trx, chat, request.decision);
+    return claimed(chat, await restart(trx, last, overriddenBy(request.decision, last.decision), maker));
+  });
+}
+
+/** Continues the last response of the conversation if it was interrupted while it waited for a person, and has its answer. */
+export async function claimAnswered(deps: Pick<Platform, 'db'>, chatId: string, maker: Maker): Promise<ClaimOutcome> {
+  return inTransaction(deps.db, async (trx) => {
+    const chat = await lockingChat(trx, chatId)
+      .where('archived', '=', false)
+      .where('owner_id', 'in', trx.selectFrom('users').select('id').where('enabled', '=', true))
+      .executeTakeFirst();
+    if (chat === undefined || (await findRunning(trx, chat.id)) !== undefined) return { kind: 'nothing' };
+    const last = await trx
+      .selectFrom('responses')
+      .selectAll()
+      .where('id', '=', chat.active_message_id ?? '')
+      .where('chat_id', '=', chat.id)
+      .where('state', '=', 'interrupted')
+      .where('id', 'in', answeredResponses(trx))
+      .executeTakeFirst();
+    if (last === undefined) return { kind: 'nothing' };
+    return claimed(chat, await restart(trx, last, last.decision, maker));
+  });
+}
+
+function answeredResponses(trx: Queryable) {
+  return trx
+    .selectFrom('tool_approvals')
+    .select('response_id')
+    .where('answered_at', 'is not', null)
+    .where('settled_at', 'is', null);
+}
+
+async function restart(trx: Queryable, last: ResponseRow, decision: Decision, maker: Maker): Promise<ResponseRow> {
+  await restartMessage(trx, last.id);
+  return trx
+    .updateTable('responses')
+    .set({
+      state: 'running',
+      replica: maker.replica,
+      generation: last.generation + 1,
+      first_seq: last.last_seq,
+      lease_until: leaseUntil(maker),
+      stop_requested: false,
+      end_frames: null,
+      ended_at: null,
+      decision: JSON.stringify(decision),
+    })
+    .where('id', '=', last.id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** The running response of a conversation, if any. */
+export async function findRunning(db: Queryable, chatId: string): Promise<ResponseRow | undefined> {
+  return db
+    .selectFrom('responses')
+    .selectAll()
+    .where('chat_id', '=', chatId)
+    .where('state', '=', 'running')
+    .executeTakeFirst();
+}
+
+/** True when the request only joins: its input was applied already, or the response that it wants is running. */
+export async function hasBegun(
+  db: Queryable,
+  ownerId: string,
+  request: { chatId: string; messageId?: string | undefined; regenerate?: boolean | undefined },
+): Promise<boolean> {
+  const { chatId, messageId } = request;
+  if (messageId !== undefined && request.regenerate !== true) {
+    const input = db.selectFrom('inputs').select('id').where('id', '=', messageId).where('chat_id', '=', chatId);
+    return (
+      (await input.where('owner_id', '=', ownerId).where('state', '=', 'applied').executeTakeFirst()) !== undefined
+    );
+  }
+  const running = await findRunning(db, chatId);
+  if (running?.owner_id !== ownerId) return false;
+  return messageId === undefined || running.message_id === messageId;
+}
+
+/** When a lease taken now runs out, by the database's clock. */
+export function leaseUntil(maker: Maker) {
+  return sql<Date>`now() + ${maker.leaseMs} * interval '1 millisecond'`;
+}
+
+async function lockChat(trx: Queryable, chatId: string, ownerId: string): Promise<LockedChat> {
+  const chat: LockedChat | undefined = await lockingChat(trx, chatId)
+    .where('owner_id', '=', ownerId)
+    .executeTakeFirst();
+  if (chat === undefined) throw conversationNotFound();
+  return chat;
+}
+
+function lockingChat(trx: Queryable, chatId: string) {
+  return trx
+    .selectFrom('chats')
+    .select([
+      'id',
+      'owner_id',
+      'archived',
+      'active_message_id',
+      'model_pinned',
+      'model_id',
+      'title_source',
+      'context_start_message_id',
+      'mcp_server_ids',
+    ])
+    .select(sql<boolean>`${sql.raw(projectArchivedColumn('chats.project_id'))}`.as('project_archived'))
+    .where('id', '=', chatId)
+    .forNoKeyUpdate();
+}
+
+async function outcomeOfApplied(trx: Queryable, input: InputRow): Promise<ClaimOutcome> {
+  const response = await trx
+    .selectFrom('responses')
+    .selectAll()
+    .where('id', '=', input.assistant_id)
+    .executeTakeFirst();
+  if (response === undefined) throw new ApiError('not_found', 'Message not found');
+  return { kind: response.state === 'running' ? 'running' : 'ended', response };
+}
+
+/**
+ * Input and response become messages in one statement, made of what each table's own file writes: this stands between a
+ * person and the first token.
+ */
+async function applyInput(
+  trx: Queryable,
+  chat: LockedChat,
+  input: InputRow,
+  override: Decision,
+  maker: Maker,
+): Promise<ResponseRow> {
+  const parts = parseStoredParts(input.parts);
+  const parentId = input.parent_given ? input.parent_id : chat.active_message_id;
+  const user = { id: input.id, chatId: chat.id, parentId, parts: input.parts, ...promptOf('user', parts) };
+  const decision = overriddenBy(override, input.decision);
+  const title = chat.title_source === 'none' ? instantTitle(parts) : undefined;
+  const { rows } = await sql<ResponseRow>`
+    with applied as (${applying(input.id)}),
+    exchange as (${insertingExchange(user, input.assistant_id)}),
+    shown as (${showingMessage(chat.id, input.assistant_id, title)})
+    insert into responses (id, chat_id, message_id, owner_id, state, replica, lease_until, decision)
+    select ${input.assistant_id}, ${chat.id}, ${input.id}, ${chat.owner_id}, 'running', ${maker.replica},
+      ${leaseUntil(maker)}, ${JSON.stringify(decision)}::jsonb
+    from applied where exists (select from exchange)
+    returning *`.execute(trx);
+  const response = rows[0];
+  // Nothing came: cancelled in the same moment. The transaction takes back the rest.
+  if (response === undefined) throw cancelled();
+  await applyPin(trx, chat, decision);
+  return response;
+}
+
+function claimed(chat: LockedChat, response: ResponseRow): Claimed {
+  const { context_start_message_id: contextStartMessageId, model_pinned: modelPinned, model_id: modelId } = chat;
+  const context = { contextStartMessageId, modelPinned, modelId, mcpServerIds: chat.mcp_server_ids };
+  return { kind: 'claimed', response, context };
+}
+
+async function insertResponse(
+  trx: Queryable,
+  chat: LockedChat,
+  begin: { id: string; messageId: string; decision: Decision },
+  maker: Maker,
+): Promise<ResponseRow> {
+  return trx
+    .insertInto('responses')
+    .values({
+      id: begin.id,
+      chat_id: chat.id,
+      message_id: begin.messageId,
+      owner_id: chat.owner_id,
+      state: 'running',
+      replica: maker.replica,
+      lease_until: leaseUntil(maker),
+      decision: JSON.stringify(begin.decision),
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+async function applyPin(trx: Queryable, chat: LockedChat, decision: Decision): Promise<void> {
+  if (decision.modelPinned === undefined) return;
+  const modelId = decision.modelPinned ? (decision.modelId ?? null) : null;
+  if (chat.model_pinned === decision.modelPinned && chat.model_id === modelId) return;
+  await pinModel(trx, chat.id, modelId);
+}
+
+function assertIdle(chat: LockedChat, running: ResponseRow | undefined): void {
+  if (running !== undefined) throw new ApiError('response_running', 'Wait for the running response, or stop it');
+  assertNotArchived(chat);
+}
+
+function assertNotArchived(chat: LockedChat): void {
+  if (chat.archived) throw new ApiError('conversation_archived', 'Restore this conversation before continuing it');
+  if (chat.project_archived) throw projectArchived();
+}
+
+function cancelled(): ApiError {
+  return new ApiError('input_conflict', 'This input was cancelled');
+}

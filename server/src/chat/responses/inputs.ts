@@ -1,0 +1,283 @@
+import { createHash, randomUUIDv7 } from 'node:crypto';
+import type { Submission } from '@homeport/contracts/chat';
+import type { QueuedInput } from '@homeport/contracts/conversations';
+import { ApiError } from '@homeport/contracts/errors';
+import { limits } from '@homeport/contracts/limits';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
+import { attachedId, findUnattachable } from '../../artifacts/attachments.ts';
+import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
+import { assertOwnedModel } from '../../catalogue/models.ts';
+import { conversationNotFound } from '../../conversations/chats.ts';
+import { parseStoredParts } from '../../conversations/messages.ts';
+import { inTransaction, type Queryable } from '../../db/pool.ts';
+import type { Decision, InputsTable } from '../../db/tables.ts';
+import { assertOwnedMcpServers } from '../../mcp/servers.ts';
+import type { Platform } from '../../platform.ts';
+import { projectArchived, projectArchivedColumn } from '../../projects/projects.ts';
+import { signalChannel } from './signals.ts';
+
+/** Submitted inputs (contract section 6, first half). This file alone writes the table `inputs`. */
+
+export type InputRow = Selectable<InputsTable>;
+type Admitting = Pick<Platform, 'db' | 'config'>;
+
+/** Milliseconds that an input of `chat/start` waits for somebody to ask for its stream before it starts by itself. */
+export type AdmissionOptions = { ownerId: string; graceMs: number };
+
+/**
+ * Saves an input, or finds it saved already. The same id with the same chat, owner, content and model decision is one input
+ * however often it arrives; any difference throws `input_conflict`. Committed before this resolves.
+ */
+export async function admitInput(
+  deps: Admitting,
+  submission: Submission,
+  options: AdmissionOptions,
+): Promise<{ input: InputRow; repeated: boolean }> {
+  const requestHash = hashSubmission(submission, options.ownerId);
+  return inTransaction(deps.db, async (trx) => {
+    const place = await lockPlace(trx, submission, options.ownerId);
+    if (place.isRepeated)
+      return { input: assertSame(await findInput(trx, submission.message.id), requestHash), repeated: true };
+    await assertReferences(deps, trx, submission, options.ownerId, place);
+    assertOpen(place);
+    const { rows } = await sql<InputRow>`
+      with admitted as (${admitting(submission, options, requestHash)}), told as (
+        select pg_notify(${signalChannel}, ${`input:${submission.chatId}`}) from admitted where ${options.graceMs === 0}
+      )
+      select a.* from admitted a left join told on true`.execute(trx);
+    const input = rows[0];
+    if (input !== undefined) return { input, repeated: false };
+    return { input: assertSame(await findInput(trx, submission.message.id), requestHash), repeated: true };
+  });
+}
+
+/** What an input meets where it wants to go. */
+type Place = {
+  isArchived: boolean;
+  isProjectArchived: boolean;
+  isRepeated: boolean;
+  isTaken: boolean;
+  hasParent: boolean;
+  queued: number;
+};
+
+/** Locks the conversation: shared with other admissions, exclusive against the end of a response (see response-end.ts). */
+async function lockPlace(trx: Queryable, { chatId, message, parentId }: Submission, ownerId: string): Promise<Place> {
+  const { rows } = await sql<Place>`
+    select c.archived as "isArchived", ${sql.raw(projectArchivedColumn('c.project_id'))} as "isProjectArchived",
+      exists (select from inputs where id = ${message.id}) as "isRepeated",
+      exists (select from messages where id = ${message.id})
+        or exists (select from inputs where assistant_id = ${message.id}) as "isTaken",
+      exists (select from messages m where m.id = ${parentId ?? null} and m.chat_id = c.id) as "hasParent",
+      (select count(*)::int from inputs q where q.chat_id = c.id and q.state = 'queued') as queued
+    from chats c where c.id = ${chatId} and c.owner_id = ${ownerId} for share of c`.execute(trx);
+  const place = rows[0];
+  if (place === undefined) throw conversationNotFound();
+  return place;
+}
+
+function admitting(submission: Submission, options: AdmissionOptions, requestHash: string): RawBuilder<unknown> {
+  const { chatId, message, parentId } = submission;
+  return sql`
+    insert into inputs (id, chat_id, owner_id, assistant_id, parts, parent_id, parent_given, decision, request_hash, start_after)
+    values (${message.id}, ${chatId}, ${options.ownerId}, ${randomUUIDv7()}, ${JSON.stringify(message.parts)},
+      ${parentId ?? null}, ${parentId !== undefined}, ${JSON.stringify(decisionOf(submission))}::jsonb, ${requestHash},
+      now() + ${options.graceMs} * interval '1 millisecond')
+    on conflict (id) do nothing returning *`;
+}
+
+async function assertReferences(
+  deps: Admitting,
+  trx: Queryable,
+  submission: Submission,
+  ownerId: string,
+  place: Place,
+): Promise<void> {
+  if (typeof submission.modelId === 'string' && submission.modelPinned !== false) {
+    await assertOwnedModel({ db: { kysely: trx } }, catalogueOwner(deps.config, ownerId), submission.modelId);
+  }
+  await assertOwnedMcpServers(trx, ownerId, submission.mcpServerIds ?? []);
+  await assertAttachable(trx, submission, ownerId);
+  if (typeof submission.parentId === 'string' && !place.hasParent) throw new ApiError('not_found', 'Message not found');
+}
+
+function assertOpen(place: Place): void {
+  if (place.isArchived) throw new ApiError('conversation_archived', 'Restore this conversation before writing in it');
+  if (place.isProjectArchived) throw projectArchived();
+  if (place.isTaken) throw inputConflict();
+  if (place.queued >= limits.queuedInputsPerChat) {
+    throw new ApiError('rate_limited', `At most ${limits.queuedInputsPerChat} inputs may wait in a conversation`, {
+      retryAfter: 10,
+    });
+  }
+}
+
+/** Files that are attached as `artifact://<id>` are in this conversation's namespace; the answer names those that are not. */
+async function assertAttachable(trx: Queryable, { chatId, message }: Submission, ownerId: string): Promise<void> {
+  const attached = message.parts.flatMap((part, index) => {
+    const id = part.type === 'file' ? attachedId(part.url) : undefined;
+    return id === undefined ? [] : [{ id, path: `message.parts.${index}.url` }];
+  });
+  if (attached.length === 0) return;
+  const ids = attached.map(({ id }) => id);
+  const missing = await findUnattachable(trx, ownerId, chatId, ids);
+  const details = attached
+    .filter(({ id }) => missing.has(id))
+    .map(({ id, path }) => ({ path, message: `There is no artifact ${id} here` }));
+  if (details.length > 0) throw new ApiError('not_found', 'Artifact not found', { details });
+}
+
+function inputConflict(): ApiError {
+  return new ApiError(
+    'input_conflict',
+    'A message with this id was already submitted with other content, another model or by somebody else',
+  );
+}
+
+function assertSame(input: InputRow | undefined, requestHash: string): InputRow {
+  if (input === undefined || input.request_hash !== requestHash) throw inputConflict();
+  return input;
+}
+
+/** The request hash covers chat, owner, content, branch and model decision; the schema fixes the order of members. */
+function hashSubmission(submission: Submission, ownerId: string): string {
+  const { chatId, message, parentId } = submission;
+  const identity = [
+    ownerId,
+    chatId,
+    message.parts,
+    parentId === undefined ? 'default' : { parentId },
+    decisionOf(submission),
+  ];
+  return createHash('sha256').update(JSON.stringify(identity)).digest('base64url');
+}
+
+/** The members of a model decision that were given. */
+export function decisionOf(body: Decision): Decision {
+  const decision: Decision = {};
+  if (body.modelPinned !== undefined) decision.modelPinned = body.modelPinned;
+  if (body.modelId !== undefined) decision.modelId = body.modelId;
+  if (body.mcpServerIds !== undefined) decision.mcpServerIds = body.mcpServerIds;
+  return decision;
+}
+
+/** A later decision about the model takes the place of the whole earlier one, and so does one about MCP servers. */
+export function overriddenBy(given: Decision, admitted: Decision): Decision {
+  if (given.modelPinned === undefined && given.modelId === undefined) return { ...admitted, ...given };
+  const { mcpServerIds } = admitted;
+  return { ...(mcpServerIds === undefined ? {} : { mcpServerIds }), ...given };
+}
+
+/** Keeps a later decision for an input that waits for its turn. What it was admitted with stays what a retry is compared to. */
+export async function overrideDecision(trx: Queryable, input: InputRow, given: Decision): Promise<void> {
+  if (Object.keys(given).length === 0) return;
+  const decision = JSON.stringify(overriddenBy(given, input.decision));
+  await trx.updateTable('inputs').set({ decision }).where('id', '=', input.id).where('state', '=', 'queued').execute();
+}
+
+async function findInput(db: Queryable, id: string): Promise<InputRow | undefined> {
+  return db.selectFrom('inputs').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** The input of one's own conversation, whatever its state. */
+export async function findChatInput(db: Queryable, chatId: string, id: string): Promise<InputRow | undefined> {
+  return db.selectFrom('inputs').selectAll().where('id', '=', id).where('chat_id', '=', chatId).executeTakeFirst();
+}
+
+/** Inputs still queued, in the order they will be applied. */
+export async function listQueuedInputs(db: Queryable, chatId: string): Promise<InputRow[]> {
+  return db
+    .selectFrom('inputs')
+    .selectAll()
+    .where('chat_id', '=', chatId)
+    .where('state', '=', 'queued')
+    .orderBy('position')
+    .execute();
+}
+
+/** Cancels a queued input; cancelling twice is the same. Throws `input_applied` when it has become a message. */
+export async function cancelInput(deps: Pick<Platform, 'db'>, chatId: string, id: string): Promise<InputRow> {
+  const cancelled = await deps.db.kysely
+    .updateTable('inputs')
+    .set({ state: 'cancelled' })
+    .where('id', '=', id)
+    .where('chat_id', '=', chatId)
+    .where('state', '!=', 'applied')
+    .returningAll()
+    .executeTakeFirst();
+  if (cancelled !== undefined) return cancelled;
+  const found = await findChatInput(deps.db.kysely, chatId, id);
+  if (found === undefined) throw new ApiError('not_found', 'Input not found');
+  throw new ApiError('input_applied', 'This input has already been applied');
+}
+
+/** The input that is applied next. With the chat row locked nobody else can apply it. */
+export async function nextInput(trx: Queryable, chatId: string): Promise<(InputRow & { due: boolean }) | undefined> {
+  return trx
+    .selectFrom('inputs')
+    .selectAll()
+    .select(sql<boolean>`start_after <= now()`.as('due'))
+    .where('chat_id', '=', chatId)
+    .where('state', '=', 'queued')
+    .orderBy('position')
+    .limit(1)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+/** An input with what stands before it, in one read. */
+export type QueueState = { input: InputRow | undefined; nextId: string | null; isRunning: boolean };
+
+export async function readQueue(trx: Queryable, chatId: string, id: string): Promise<QueueState> {
+  const row = await trx
+    .selectFrom('inputs as i')
+    .selectAll('i')
+    .select([
+      sql<string | null>`(select q.id from inputs q where q.chat_id = i.chat_id and q.state = 'queued'
+        order by q.position limit 1)`.as('next_id'),
+      sql<boolean>`exists (select from responses r where r.chat_id = i.chat_id and r.state = 'running')`.as(
+        'is_running',
+      ),
+    ])
+    .where('i.id', '=', id)
+    .where('i.chat_id', '=', chatId)
+    .executeTakeFirst();
+  return { input: row, nextId: row?.next_id ?? null, isRunning: row?.is_running ?? false };
+}
+
+/** The statement that marks an input applied; it returns no row when the input was cancelled in the same moment. */
+export function applying(id: string): RawBuilder<unknown> {
+  return sql`update inputs set state = 'applied' where id = ${id} and state = 'queued' returning id`;
+}
+
+/** Makes the input start without waiting for a browser: a response has ended before it. */
+export async function startAtOnce(trx: Queryable, id: string): Promise<void> {
+  await trx.updateTable('inputs').set({ start_after: sql<Date>`now()` }).where('id', '=', id).execute();
+}
+
+/** Conversations whose next input is due, whose owner is enabled and whose project is not archived, oldest first. */
+export async function dueChats(db: Queryable, limit: number, but: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ chat_id: string }>`
+    select i.chat_id from inputs i
+    join users u on u.id = i.owner_id and u.enabled
+    join chats c on c.id = i.chat_id
+    where not ${sql.raw(projectArchivedColumn('c.project_id'))} and i.state = 'queued' and i.start_after <= now()
+      and i.chat_id <> all (${but}::text[])
+      and not exists (
+        select from inputs e where e.chat_id = i.chat_id and e.state = 'queued' and e.position < i.position)
+      and not exists (select from responses r where r.chat_id = i.chat_id and r.state = 'running')
+    order by i.start_after limit ${limit}
+  `.execute(db);
+  return rows.map((row) => row.chat_id);
+}
+
+/** The wire form (contract section 6). */
+export function viewInput(row: InputRow): QueuedInput {
+  return {
+    id: row.id,
+    chatId: row.chat_id,
+    state: row.state,
+    message: { id: row.id, role: 'user', parts: parseStoredParts(row.parts) },
+    createdAt: row.created_at.toISOString(),
+  };
+}

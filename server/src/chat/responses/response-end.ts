@@ -1,0 +1,311 @@
+import type { Frame, MessagePart, Usage } from '@homeport/contracts/frames';
+import { createMessageAssembler, finishParts, type MessageAssembler } from '@homeport/contracts/message-assembly';
+import { type RawBuilder, sql } from 'kysely';
+import { touchingChat } from '../../conversations/chats.ts';
+import { finishingMessage, readParts, saveParts } from '../../conversations/messages.ts';
+import { inTransaction, type Queryable } from '../../db/pool.ts';
+import type { ResponseState } from '../../db/tables.ts';
+import type { Platform } from '../../platform.ts';
+import { promptOf } from '../turn/prompt.ts';
+import { voidingApprovals } from './approvals.ts';
+import type { Maker, ResponseRow } from './claims.ts';
+import { parseLines, sequence, toLines } from './frame-sequence.ts';
+import { nextInput, startAtOnce } from './inputs.ts';
+import type { PendingRow } from './response-log.ts';
+import { notify, signalChannel } from './signals.ts';
+
+/**
+ * How responses live and end in the database. Every write is fenced by generation and state: a replica that lost its lease
+ * changes nothing any more (architecture section 6). This file alone writes `response_frames`.
+ */
+
+export type EndState = Exclude<ResponseState, 'running'>;
+
+export type ResponseEnd = {
+  state: EndState;
+  /** Undefined: what is stored stays. */
+  parts: MessagePart[] | undefined;
+  error?: { code: string; message: string } | undefined;
+  usage?: Usage | undefined;
+  modelId?: string | undefined;
+  /** The frames that end the stream, without `data-next`. */
+  frames: Frame[];
+  /** Sequence number before those frames, and rows not yet stored up to there. */
+  seq: number;
+  pending?: PendingRow | undefined;
+};
+
+export type EndedResponse = { endFrames: Frame[]; next: { messageId: string; assistantId: string } | undefined };
+
+/** Ends a running response with message, usage and state in one transaction; undefined when it is not ours to end any more. */
+export async function endResponse(
+  deps: Pick<Platform, 'db'>,
+  response: Pick<ResponseRow, 'id' | 'chat_id' | 'generation'>,
+  end: ResponseEnd,
+): Promise<EndedResponse | undefined> {
+  try {
+    return await inTransaction(deps.db, async (trx) => {
+      const chat = trx.selectFrom('chats').select('id').where('id', '=', response.chat_id).forNoKeyUpdate();
+      // Deleted meanwhile, and the response with it.
+      if ((await chat.executeTakeFirst()) === undefined) throw new LeaseLost();
+      return endLocked(trx, response, end);
+    });
+  } catch (error) {
+    if (error instanceof LeaseLost) return undefined;
+    throw error;
+  }
+}
+
+async function endLocked(
+  trx: Queryable,
+  response: Pick<ResponseRow, 'id' | 'chat_id' | 'generation'>,
+  end: ResponseEnd,
+): Promise<EndedResponse> {
+  const follower = await nextInput(trx, response.chat_id);
+  const next = follower === undefined ? undefined : { messageId: follower.id, assistantId: follower.assistant_id };
+  const endFrames: Frame[] =
+    next === undefined ? end.frames : [...end.frames, { type: 'data-next', transient: true, data: next }];
+  const sequenced = sequence(endFrames, end.seq);
+  const keepsApprovals = end.state === 'interrupted';
+  const parts = end.parts ?? finishParts(await readParts(trx, response.id), { keepsApprovals });
+  const message = {
+    id: response.id,
+    chatId: response.chat_id,
+    parts: JSON.stringify(parts),
+    status: end.state,
+    error: end.error,
+    usage: end.usage,
+    modelId: end.modelId,
+    ...promptOf('assistant', parts),
+  };
+  const { rows } = await sql`
+    with ended as (
+      update responses set state = ${end.state}, ended_at = now(), last_seq = ${sequenced.at(-1)?.to ?? end.seq},
+        end_frames = ${toLines(sequenced)}
+      where id = ${response.id} and generation = ${response.generation} and state = 'running' returning id
+    ), logged as (${insertingFrames(response, end.pending)}),
+    finished as (${finishingMessage(message)}),
+    voided as (${keepsApprovals ? sql`select 1` : voidingApprovals(response.id)}),
+    touched as (${touchingChat(response.chat_id)})
+    select pg_notify(${signalChannel}, ${`ended:${response.id}`}) from ended`.execute(trx);
+  if (rows.length === 0) throw new LeaseLost();
+  if (follower !== undefined) await startAtOnce(trx, follower.id);
+  return { endFrames, next };
+}
+
+/** Rolls back the end of a response that is another replica's by now. */
+class LeaseLost extends Error {}
+
+/** A write whose acknowledgement was lost is repeated with what came since: the longer row is the whole one. */
+const keepLonger = `on conflict (response_id, generation, seq_from)
+  do update set seq_to = excluded.seq_to, frames = excluded.frames where excluded.seq_to > stored.seq_to`;
+
+function insertingFrames(
+  response: Pick<ResponseRow, 'id' | 'generation'>,
+  row: PendingRow | undefined,
+): RawBuilder<unknown> {
+  if (row === undefined) return sql`select 1`;
+  return sql`
+    insert into response_frames as stored (response_id, generation, seq_from, seq_to, frames)
+    values (${response.id}, ${response.generation}, ${row.seqFrom}, ${row.seqTo}, ${row.frames}) ${sql.raw(keepLonger)}`;
+}
+
+export type LogBatch = { id: string; generation: number; row: PendingRow };
+
+/**
+ * Stores what all running responses of this replica have said since the last tick, in one statement. Resolves with the ids
+ * that are still this replica's; the others have lost their lease. Frames may lag behind a crash of the database by a tick,
+ * so the commit does not wait for the disk.
+ */
+export async function storeFrames(deps: Pick<Platform, 'db'>, batch: readonly LogBatch[]): Promise<Set<string>> {
+  const { rows } = await deps.db.pool.query<{ response_id: string }>({
+    name: 'store-frames',
+    text: `with batch as (
+        select * from unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::text[])
+          as b (response_id, generation, seq_from, seq_to, frames)
+      ), settings as (select set_config('synchronous_commit', 'off', true)),
+      mine as (
+        select b.* from batch b, settings
+        join responses r on true
+        where r.id = b.response_id and r.generation = b.generation and r.state = 'running'
+      ), stored as (
+        insert into response_frames as stored select * from mine ${keepLonger}
+      ), told as (
+        select pg_notify('homeport', 'frames:' || string_agg(response_id, ',')) from mine having count(*) between 1 and 50
+      )
+      select response_id from mine left join told on true`,
+    values: [
+      batch.map((entry) => entry.id),
+      batch.map((entry) => entry.generation),
+      batch.map((entry) => entry.row.seqFrom),
+      batch.map((entry) => entry.row.seqTo),
+      batch.map((entry) => entry.row.frames),
+    ],
+  });
+  return new Set(rows.map((row) => row.response_id));
+}
+
+/** Saves a running message's parts as far as they are complete; a replica that lost its lease saves nothing. */
+export async function saveCheckpoint(
+  deps: Pick<Platform, 'db'>,
+  response: Pick<ResponseRow, 'id' | 'generation'>,
+  parts: readonly MessagePart[],
+): Promise<void> {
+  await saveParts(deps.db.kysely, { id: response.id, generation: response.generation, parts: JSON.stringify(parts) });
+}
+
+/** Renews leases; resolves with the generations of those still held. */
+export async function renewLeases(
+  deps: Pick<Platform, 'db'>,
+  ids: readonly string[],
+  maker: Maker,
+): Promise<Map<string, number>> {
+  const { rows } = await deps.db.pool.query<{ id: string; generation: number }>({
+    name: 'renew-leases',
+    text: `update responses set lease_until = now() + $3 * interval '1 millisecond'
+      where id = any($1) and replica = $2 and state = 'running' returning id, generation`,
+    values: [ids, maker.replica, maker.leaseMs],
+  });
+  return new Map(rows.map((row) => [row.id, row.generation]));
+}
+
+/**
+ * Which of a replica's responses must stop, with their generations: on request, or because the owner's account was disabled. One whose
+ * conversation was deleted has none.
+ */
+export async function findToStop(
+  deps: Pick<Platform, 'db'>,
+  replica: string,
+  ids: readonly string[],
+): Promise<Map<string, number | null>> {
+  const { rows } = await deps.db.pool.query<{ id: string; generation: number | null }>({
+    name: 'find-to-stop',
+    text: `select made.id, r.generation from unnest($2::text[]) made (id)
+      left join responses r on r.id = made.id left join users u on u.id = r.owner_id
+      where r.id is null or r.state = 'running' and r.replica = $1 and (r.stop_requested or not u.enabled)`,
+    values: [replica, ids],
+  });
+  return new Map(rows.map((row) => [row.id, row.generation]));
+}
+
+/** Asks the maker of the running response to stop; resolves with its id. With `assistantId` it hits no other. */
+export async function requestStop(
+  deps: Pick<Platform, 'db'>,
+  chatId: string,
+  assistantId: string | undefined,
+): Promise<string | undefined> {
+  return inTransaction(deps.db, async (trx) => {
+    const query = trx
+      .updateTable('responses')
+      .set({ stop_requested: true })
+      .where('chat_id', '=', chatId)
+      .where('state', '=', 'running');
+    const row = await (assistantId === undefined ? query : query.where('id', '=', assistantId))
+      .returning('id')
+      .executeTakeFirst();
+    if (row === undefined) return undefined;
+    await notify(trx, 'stop', [row.id]);
+    return row.id;
+  });
+}
+
+/** Why a response that waits for a person's word has ended for now. */
+export const parkedError = {
+  code: 'interrupted',
+  message: 'This answer waits for your word on a tool, and goes on when you give it.',
+};
+
+export const interruptedError = {
+  code: 'interrupted',
+  message: 'The answer was cut off because the service stopped. Continue it, or ask again.',
+};
+
+/**
+ * Ends `interrupted` what nobody makes any more: responses whose lease ran out. `orphans` means all that run, for the start of
+ * an installation that can have but one replica. Resolves with the conversations concerned; one that cannot be ended holds up
+ * no other, and rejects when the rest is done.
+ */
+export async function interruptExpired(
+  deps: Pick<Platform, 'db'>,
+  where: { chatId?: string; orphans?: boolean } = {},
+): Promise<string[]> {
+  const orphans = where.orphans === true;
+  let query = deps.db.kysely
+    .selectFrom('responses')
+    .select(['id', 'chat_id', 'generation', 'first_seq'])
+    .where('state', '=', 'running');
+  if (!orphans) query = query.where('lease_until', '<', sql<Date>`now()`);
+  if (where.chatId !== undefined) query = query.where('chat_id', '=', where.chatId);
+  const expired = await query.execute();
+  const failures: unknown[] = [];
+  for (const response of expired) {
+    await interruptFromLog(deps, response, orphans).catch((error) => failures.push(error));
+  }
+  if (failures.length > 0) throw failures[0];
+  return expired.map((response) => response.chat_id);
+}
+
+type Interruptible = Pick<ResponseRow, 'id' | 'chat_id' | 'generation' | 'first_seq'>;
+
+async function interruptFromLog(deps: Pick<Platform, 'db'>, response: Interruptible, orphan: boolean): Promise<void> {
+  await inTransaction(deps.db, async (trx) => {
+    await trx.selectFrom('chats').select('id').where('id', '=', response.chat_id).forNoKeyUpdate().execute();
+    const still = await trx
+      .selectFrom('responses')
+      .select('id')
+      .where('id', '=', response.id)
+      .where('generation', '=', response.generation)
+      .where('state', '=', 'running')
+      .where(orphan ? sql<boolean>`true` : sql<boolean>`lease_until < now()`)
+      .forUpdate()
+      .executeTakeFirst();
+    if (still === undefined) return;
+    const rows = await trx
+      .selectFrom('response_frames')
+      .select(['seq_to', 'frames'])
+      .where('response_id', '=', response.id)
+      .where('generation', '=', response.generation)
+      .orderBy('seq_from')
+      .execute();
+    const logged = rows.length === 0 ? undefined : assemble(rows);
+    await endLocked(trx, response, {
+      state: 'interrupted',
+      parts: logged === undefined ? undefined : finishParts(logged.parts, { keepsApprovals: true }),
+      error: interruptedError,
+      frames: [...(logged?.closingFrames({ keepsApprovals: true }) ?? []), ...interruptedFrames()],
+      seq: rows.at(-1)?.seq_to ?? response.first_seq,
+    });
+  });
+}
+
+function assemble(rows: readonly { frames: string }[]): MessageAssembler {
+  const assembler = createMessageAssembler();
+  for (const row of rows) for (const frame of parseLines(row.frames)) assembler.apply(frame);
+  return assembler;
+}
+
+/** The frames that end an interrupted response. */
+export function interruptedFrames(): Frame[] {
+  return [
+    { type: 'error', errorText: interruptedError.message },
+    { type: 'finish', finishReason: 'error', messageMetadata: { status: 'interrupted', error: interruptedError } },
+  ];
+}
+
+/** Responses whose frames are dropped at a time. */
+const dropBatch = 500;
+
+/** `end_frames` marks those that still have frames, so that the cost does not grow with all that ever was answered. */
+export const dropStatement = `
+  with old as (
+    update responses set end_frames = null
+    where id in (select id from responses
+      where end_frames is not null and ended_at < now() - $1 * interval '1 millisecond' order by ended_at limit ${dropBatch})
+    returning id
+  )
+  delete from response_frames where response_id in (select id from old)`;
+
+/** Forgets the frames of responses that ended a while ago; their messages hold all that was said. */
+export async function dropOldFrames(deps: Pick<Platform, 'db'>, keepMs: number): Promise<void> {
+  await deps.db.pool.query(dropStatement, [keepMs]);
+}

@@ -1,0 +1,299 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { waitAtMost } from '../../clock.ts';
+import { findAnswered } from './approvals.ts';
+import { type Claimed, type ClaimOutcome, claimAnswered, claimNext, type Maker } from './claims.ts';
+import { dueChats } from './inputs.ts';
+import {
+  dropOldFrames,
+  findToStop,
+  interruptExpired,
+  type LogBatch,
+  renewLeases,
+  storeFrames,
+} from './response-end.ts';
+import { ResponseRun, type RunDeps } from './response-run.ts';
+import { type Signal, SignalListener } from './signals.ts';
+
+/** Intervals of a replica, in milliseconds; tests shorten them. */
+export type ChatTimings = {
+  /** How long an input of chat/start waits for somebody to ask for its stream. */
+  graceMs: number;
+  tickMs: number;
+  leaseMs: number;
+  heartbeatMs: number;
+  sweepMs: number;
+  dispatchMs: number;
+  /** How often responses that must stop are looked for, where no signal came through. */
+  watchMs: number;
+  /** How long frames are kept after the end. */
+  keepFramesMs: number;
+};
+
+export const defaultTimings: ChatTimings = {
+  graceMs: 5_000,
+  tickMs: 100,
+  leaseMs: 15_000,
+  heartbeatMs: 5_000,
+  sweepMs: 5_000,
+  dispatchMs: 1_000,
+  watchMs: 500,
+  keepFramesMs: 5 * 60_000,
+};
+
+const dueBatch = 50;
+const putOffMs = 10_000;
+const putOffMax = 10_000;
+const backgroundMax = 8;
+
+/** What a replica needs to make responses. */
+export type ReplicaDeps = Omit<RunDeps, 'responses'>;
+
+/**
+ * The responses that this replica makes, and what keeps all replicas' responses moving: the group write of frames, heartbeats,
+ * the sweep of lost leases, and the dispatcher of waiting inputs.
+ */
+export class RunningResponses {
+  readonly replica = randomUUIDv7();
+  readonly signals: SignalListener;
+  readonly timings: ChatTimings;
+  readonly #deps: ReplicaDeps;
+  readonly #runs = new Map<string, ResponseRun>();
+  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #idle = new Set<() => void>();
+  readonly #jobs = new Map<string, Promise<void>>();
+  readonly #background = new Set<Promise<void>>();
+  readonly #putOff = new Map<string, number>();
+  readonly #stopped = new AbortController();
+  #draining = false;
+
+  constructor(deps: ReplicaDeps, timings: ChatTimings = defaultTimings) {
+    this.#deps = deps;
+    this.timings = timings;
+    this.signals = new SignalListener({ db: deps.db, clock: deps.clock, log: deps.log });
+    this.signals.on((signal) => this.#onSignal(signal));
+  }
+
+  get maker(): Maker {
+    return { replica: this.replica, leaseMs: this.timings.leaseMs };
+  }
+
+  get size(): number {
+    return this.#runs.size;
+  }
+
+  get draining(): boolean {
+    return this.#draining;
+  }
+
+  /**
+   * Begins the periodic work. `alone`: no other replica can be at work on this database, so what it says is running is left over
+   * from a crash and is ended before anything else.
+   */
+  async start(alone: boolean): Promise<void> {
+    // One that cannot be ended must not keep the service from starting; the sweep tries again.
+    if (alone) await interruptExpired(this.#deps, { orphans: true }).catch((error) => this.#failed('sweep', error));
+    this.signals.start();
+    this.#every(this.timings.tickMs, 'store', () => this.#storeFrames());
+    this.#every(this.timings.heartbeatMs, 'heartbeat', () => this.#heartbeat());
+    this.#every(this.timings.sweepMs, 'sweep', () => this.#sweep());
+    this.#every(this.timings.dispatchMs, 'dispatch', () => this.#dispatch());
+    this.#every(this.timings.watchMs, 'watch', () => this.#watch());
+    this.#job('sweep', () => this.#sweep());
+  }
+
+  find(id: string): ResponseRun | undefined {
+    return this.#runs.get(id);
+  }
+
+  /** Makes a claimed response; the returned run is already under way. */
+  begin(claimed: Claimed): ResponseRun {
+    const { response } = claimed;
+    // Lost without having noticed, and claimed again: what was made of it before goes no further.
+    this.#runs.get(response.id)?.lose();
+    const run = new ResponseRun({ ...this.#deps, responses: this }, claimed);
+    this.#runs.set(response.id, run);
+    void run.done.then((chatHasNext) => this.#finished(run, chatHasNext));
+    // Claimed in the moment in which the service began to stop: others go on with it.
+    if (this.#draining) run.interrupt();
+    return run;
+  }
+
+  /** Begins the response when the outcome is a claim; otherwise finds the run here, if it is here. */
+  adopt(outcome: ClaimOutcome): ResponseRun | undefined {
+    if (outcome.kind === 'claimed') return this.begin(outcome);
+    return outcome.kind === 'running' ? this.#runs.get(outcome.response.id) : undefined;
+  }
+
+  /** Stops the response if it is made here. The flag in the database and the signal reach other replicas. */
+  stopLocally(id: string): void {
+    this.#runs.get(id)?.stop();
+  }
+
+  /** Stops what belongs to disabled accounts without waiting for the next look; other replicas do it at theirs. */
+  stopDisabled(): void {
+    this.#job('watch', () => this.#watch());
+  }
+
+  /** Starts what is next in the conversation, if it is due and nothing runs. */
+  async startNext(chatId: string): Promise<void> {
+    if (this.#draining) return;
+    const outcome = await claimNext(this.#deps, chatId, this.maker);
+    if (outcome.kind === 'claimed') this.begin(outcome);
+  }
+
+  /** Continues what waited for a person's word in the conversation, and has it now. */
+  async continueAnswered(chatId: string): Promise<void> {
+    if (this.#draining) return;
+    const outcome = await claimAnswered(this.#deps, chatId, this.maker);
+    if (outcome.kind === 'claimed') this.begin(outcome);
+  }
+
+  /** Lets running responses finish for `milliseconds`, hands the rest over as `interrupted`, and stops all timers. */
+  async drain(milliseconds: number): Promise<void> {
+    this.#draining = true;
+    // A person may take longer than any patience here; what waits for one goes on after the restart.
+    for (const run of this.#runs.values()) if (run.isWaiting) run.interrupt();
+    await waitAtMost(this.#deps.clock, milliseconds, this.#allDone());
+    for (const run of this.#runs.values()) run.interrupt();
+    await waitAtMost(this.#deps.clock, handOverMs, this.#allDone());
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#stopped.abort(new Error('The service is stopping'));
+    await Promise.all([...this.#jobs.values(), ...this.#background]);
+    await this.signals.stop();
+  }
+
+  /** Work that nobody waits for; more than a few at once are left out. Its failure is logged. */
+  inBackground(name: string, work: (signal: AbortSignal) => Promise<void>): void {
+    if (this.#background.size >= backgroundMax || this.#draining) return;
+    const job = work(this.#stopped.signal)
+      .catch((error) => this.#failed(name, error))
+      .finally(() => this.#background.delete(job));
+    this.#background.add(job);
+  }
+
+  /** Resolves when no write of frames is under way: what was taken is stored, or back in its log. */
+  async stored(): Promise<void> {
+    await this.#jobs.get('store');
+  }
+
+  #allDone(): Promise<void> {
+    if (this.#runs.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#idle.add(resolve));
+  }
+
+  #finished(run: ResponseRun, chatHasNext: boolean): void {
+    if (this.#runs.get(run.response.id) === run) this.#runs.delete(run.response.id);
+    if (this.#runs.size === 0) for (const resolve of this.#idle) resolve();
+    if (!chatHasNext) return;
+    this.startNext(run.response.chat_id).catch((error) => this.#failed('dispatch', error));
+  }
+
+  async #storeFrames(): Promise<void> {
+    const batch: LogBatch[] = [];
+    const taken: { run: ResponseRun; entry: LogBatch }[] = [];
+    for (const run of this.#runs.values()) {
+      const row = run.ending ? undefined : run.log.takePending();
+      if (row === undefined) continue;
+      const entry = { id: run.response.id, generation: run.response.generation, row };
+      batch.push(entry);
+      taken.push({ run, entry });
+    }
+    if (batch.length === 0) return;
+    try {
+      const mine = await storeFrames(this.#deps, batch);
+      for (const { run } of taken) if (!mine.has(run.response.id) && !run.ending) run.lose();
+    } catch (error) {
+      for (const { run, entry } of taken) run.log.restore(entry.row);
+      throw error;
+    }
+  }
+
+  async #heartbeat(): Promise<void> {
+    // Those that are ending too: while they wait for the database nobody may end them with less than they hold.
+    const runs = [...this.#runs.values()];
+    if (runs.length === 0) return;
+    const held = await renewLeases(
+      this.#deps,
+      runs.map((run) => run.response.id),
+      this.maker,
+    );
+    for (const run of runs) {
+      if (held.get(run.response.id) !== run.response.generation && !run.ending) run.lose();
+    }
+  }
+
+  /**
+   * Stops what was asked to stop, what belongs to disabled accounts and what was deleted. The generation spares a response that
+   * was continued since.
+   */
+  async #watch(): Promise<void> {
+    if (this.#runs.size === 0) return;
+    for (const [id, generation] of await findToStop(this.#deps, this.replica, [...this.#runs.keys()])) {
+      const run = this.#runs.get(id);
+      if (generation === null || run?.response.generation === generation) run?.stop();
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    // Renewed first: a replica that was away must not interrupt what it still makes itself.
+    await this.#heartbeat();
+    await dropOldFrames(this.#deps, this.timings.keepFramesMs);
+    const chats = await interruptExpired(this.#deps);
+    await this.#startEach(new Set(chats));
+  }
+
+  async #dispatch(): Promise<void> {
+    if (this.#draining) return;
+    await this.#startEach(await dueChats(this.#deps.db.kysely, dueBatch, this.#stillPutOff()));
+    for (const chatId of await findAnswered(this.#deps.db.kysely, dueBatch)) {
+      await this.continueAnswered(chatId).catch((error) => this.#failed('dispatch', error));
+    }
+  }
+
+  /** One conversation that cannot go on holds up no other. */
+  async #startEach(chatIds: Iterable<string>): Promise<void> {
+    for (const chatId of chatIds) {
+      await this.startNext(chatId).catch((error) => {
+        if (this.#putOff.size < putOffMax) this.#putOff.set(chatId, this.#deps.clock.now() + putOffMs);
+        this.#failed('dispatch', error);
+      });
+    }
+  }
+
+  /** Conversations that could not go on a moment ago: enough of them would fill every batch of the dispatcher. */
+  #stillPutOff(): string[] {
+    const now = this.#deps.clock.now();
+    for (const [chatId, until] of this.#putOff) if (until <= now) this.#putOff.delete(chatId);
+    return [...this.#putOff.keys()];
+  }
+
+  #onSignal(signal: Signal): void {
+    if (signal.kind === 'input') this.#job('dispatch', () => this.#dispatch());
+    if (signal.kind === 'stop' && signal.ids.some((id) => this.#runs.has(id))) this.#job('watch', () => this.#watch());
+  }
+
+  #every(milliseconds: number, name: string, work: () => Promise<void>): void {
+    const timer = setInterval(() => this.#job(name, work), milliseconds);
+    timer.unref();
+    this.#timers.push(timer);
+  }
+
+  /** Runs the job unless it is still running; its failure is logged and it comes round again. */
+  #job(name: string, work: () => Promise<void>): void {
+    if (this.#jobs.has(name)) return;
+    const job = work()
+      .catch((error) => this.#failed(name, error))
+      .finally(() => this.#jobs.delete(name));
+    this.#jobs.set(name, job);
+  }
+
+  #failed(name: string, error: unknown): void {
+    this.#deps.log.warn(
+      { job: name, error: error instanceof Error ? error.message : String(error) },
+      'chat job failed',
+    );
+  }
+}
+
+/** How long ending the rest may take when draining. */
+const handOverMs = 5_000;

@@ -1,0 +1,36 @@
+import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
+import { lowestTierEnabledModel } from '../../catalogue/model-choice.ts';
+import { findTitleSource, setModelTitle } from '../../conversations/chats.ts';
+import { readParts } from '../../conversations/messages.ts';
+import { generateTitle, instantTitle } from '../turn/title.ts';
+import type { ResponseRow } from './claims.ts';
+import type { RunDeps } from './response-run.ts';
+import { askForTextOf } from './turn-request.ts';
+
+/**
+ * Names a conversation after its first exchange, once, by the lowest-tier enabled model (setting MODEL_TITLES). Nobody waits
+ * for it, and when it fails the title made of the first words stays.
+ */
+export function titleAfterFirstExchange(deps: RunDeps, response: ResponseRow): void {
+  if (!deps.config.modelTitles) return;
+  deps.responses.inBackground('title', async (signal) => {
+    if ((await findTitleSource(deps.db.kysely, response.chat_id)) !== 'instant') return;
+    const question = await readParts(deps.db.kysely, response.message_id);
+    const answer = await readParts(deps.db.kysely, response.id);
+    const model = await lowestTierEnabledModel(deps, catalogueOwner(deps.config, response.owner_id));
+    const title =
+      model === undefined
+        ? undefined
+        : await generateTitle(
+            {
+              ask: askForTextOf(deps, model),
+              messages: [
+                { role: 'user', parts: question },
+                { role: 'assistant', parts: answer },
+              ],
+            },
+            signal,
+          );
+    await setModelTitle(deps.db.kysely, response.chat_id, title ?? instantTitle(question));
+  });
+}

@@ -1,0 +1,179 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { Frame, MessagePart } from '@homeport/contracts/frames';
+import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
+import { resolveCredentials, type StoredProvider } from '../../catalogue/credentials.ts';
+import { type ResolvedModel, resolveModel } from '../../catalogue/model-choice.ts';
+import { readBranchNewestFirst } from '../../conversations/branches.ts';
+import type { Deps } from '../../deps.ts';
+import { type ChatMessage, toProviderMessages } from '../model/provider-messages.ts';
+import { initialDialect, type ProviderRequest, streamChatCompletion } from '../model/provider-stream.ts';
+import type { Approvals } from '../tools/call-run.ts';
+import type { FindTools, Notice } from '../tools/find-tools.ts';
+import type { Tool } from '../tools/tool-run.ts';
+import { type FittedContext, fitContext } from '../turn/context-window.ts';
+import type { AskForText } from '../turn/title.ts';
+import { estimateMessages, estimateTokens } from '../turn/token-estimate.ts';
+import { loadTokenizer } from '../turn/token-ratio.ts';
+import { type AskModel, runTurn, type TurnResult } from '../turn/turn-loop.ts';
+import { withAttachments } from './attachments.ts';
+import type { Claimed, ResponseRow } from './claims.ts';
+
+type TurnDeps = Pick<Deps, 'artifactStore' | 'config' | 'db' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics'>;
+
+export type PreparedTurn = {
+  modelId: string;
+  askModel: AskModel;
+  /** Messages of this turn, which come after the conversation so far. */
+  messages: ChatMessage[];
+  tools: Tool[];
+  fitMessages: (messages: ChatMessage[]) => ChatMessage[];
+};
+
+const branchPageSize = 50;
+const providerHeadersTimeoutMs = 300_000;
+const providerIdleTimeoutMs = 300_000;
+
+const continueInstruction: ChatMessage = {
+  role: 'user',
+  content: 'Your answer above was cut off. Continue it exactly where it stopped, without repeating anything.',
+};
+
+/** Resolves the model, reads what fits of the conversation, and unseals the credentials just before they are used. */
+export async function prepareTurn(
+  deps: TurnDeps & { findTools: FindTools },
+  { response, context: chat }: Omit<Claimed, 'kind'>,
+  basis: readonly MessagePart[],
+  signal: AbortSignal,
+  notify: (notice: Notice) => void,
+): Promise<PreparedTurn> {
+  const modelId = chosenModel(response, chat);
+  const [resolved, tools] = await Promise.all([
+    resolveModel(deps, catalogueOwner(deps.config, response.owner_id), { modelId }),
+    deps.findTools({ response, context: chat }, signal, notify),
+  ]);
+  const messages = continuation(basis);
+  const branch = readBranchNewestFirst(deps.db, {
+    chatId: response.chat_id,
+    leafId: response.message_id,
+    stopBeforeId: chat.contextStartMessageId,
+    pageSize: branchPageSize,
+  });
+  const context = await fitContext({
+    newestFirst: withAttachments(deps, response.owner_id, branch, signal),
+    model: resolved.model,
+    fixedTokens: estimateMessages(messages) + (tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools))),
+    loadTokenizer,
+  });
+  return {
+    modelId: resolved.model.id,
+    askModel: askModelOf(deps, resolved, context),
+    messages,
+    tools,
+    fitMessages: context.fitTurn,
+  };
+}
+
+/** The model of this turn (specification, POST /api/chat): the given one, else the pinned one, else the default. */
+function chosenModel(response: ResponseRow, chat: { modelPinned: boolean; modelId: string | null }): string | null {
+  const { modelPinned, modelId } = response.decision;
+  if (modelPinned === false) return null;
+  return modelId ?? (chat.modelPinned ? chat.modelId : null);
+}
+
+function continuation(basis: readonly MessagePart[]): ChatMessage[] {
+  const said = toProviderMessages([{ role: 'assistant', parts: [...basis] }]);
+  const last = said.at(-1);
+  if (last === undefined) return [];
+  return last.role === 'assistant' ? [...said, continueInstruction] : said;
+}
+
+/** How a model is asked; its key is unsealed at each call and held no longer. */
+function askModelOf(deps: TurnDeps, { model, provider }: ResolvedModel, context: FittedContext): AskModel {
+  const call = providerCall(deps, provider);
+  return ({ messages, tools }, sink, signal) =>
+    streamChatCompletion(
+      {
+        ...call(),
+        modelId: model.providerModelId,
+        history: context.history,
+        messages,
+        tools,
+        maxOutputTokens: context.maxOutputTokens,
+      },
+      sink,
+      signal,
+    );
+}
+
+/** One short answer as text, for titles; never more than the model may say. */
+export function askForTextOf(deps: TurnDeps, { model, provider }: ResolvedModel): AskForText {
+  const call = providerCall(deps, provider);
+  return async ({ messages, maxOutputTokens }, signal) => {
+    let text = '';
+    const ignore = (): undefined => undefined;
+    const sink = { text: (delta: string) => (text += delta), reasoning: ignore, toolStart: ignore, toolDelta: ignore };
+    const limit = Math.min(maxOutputTokens, model.maxOutputTokens);
+    await streamChatCompletion(
+      { ...call(), modelId: model.providerModelId, messages, maxOutputTokens: limit },
+      sink,
+      signal,
+    );
+    return text;
+  };
+}
+
+function providerCall(deps: TurnDeps, provider: StoredProvider) {
+  const dialect = initialDialect(provider.base_url);
+  return () => ({
+    ...resolveCredentials(deps, provider),
+    request: measured(deps),
+    baseUrl: provider.base_url,
+    dialect,
+    createId: randomUUIDv7,
+    sleep: deps.clock.sleep,
+    random: Math.random,
+    now: deps.clock.now,
+    headersTimeoutMs: providerHeadersTimeoutMs,
+    idleTimeoutMs: providerIdleTimeoutMs,
+  });
+}
+
+/** Tells the metrics of each call; what was aborted is no failure of the provider's. */
+function measured({ egress, metrics }: TurnDeps): ProviderRequest {
+  return async (url, init) => {
+    const startedAt = performance.now();
+    const seconds = () => (performance.now() - startedAt) / 1000;
+    try {
+      const answer = await egress.request(url, init);
+      metrics.providerCall(answer.status, seconds());
+      return answer;
+    } catch (error) {
+      if (!init.signal.aborted) metrics.providerCall(undefined, seconds());
+      throw error;
+    }
+  };
+}
+
+export type TurnHooks = {
+  emit: (frame: Frame) => void;
+  checkpoint: () => Promise<void>;
+  approvals: Approvals;
+  signal: AbortSignal;
+};
+
+export function runPreparedTurn(deps: TurnDeps, turn: PreparedTurn, hooks: TurnHooks): Promise<TurnResult> {
+  return runTurn(
+    {
+      askModel: turn.askModel,
+      messages: turn.messages,
+      tools: turn.tools,
+      fitMessages: turn.fitMessages,
+      emit: hooks.emit,
+      createId: randomUUIDv7,
+      onCheckpoint: hooks.checkpoint,
+      approvals: hooks.approvals,
+      onToolFailure: (toolName, error) => deps.log.warn({ toolName, cause: error }, 'tool failed'),
+    },
+    hooks.signal,
+  );
+}

@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto';
+import { type ExecEvent, execEvent, processState } from '@homeport/contracts/daemon';
+import { ApiError } from '@homeport/contracts/errors';
+import { z } from 'zod';
+import type { DaemonResponse } from '../../egress/daemon-request.ts';
+import type { Daemon } from '../../workspaces/daemon.ts';
+import { CommandOutput, reportChanges } from './command-output.ts';
+import { defineTool } from './tool-input.ts';
+import { type Tool, type ToolContext, ToolFailure } from './tool-run.ts';
+import type { WorkspaceTurn } from './workspace-turn.ts';
+
+const timeoutSecondsMax = 3_600;
+const startMarginMs = 120_000;
+const lineBytesMax = 1024 * 1024;
+const laterBytes = 32 * 1024;
+
+const input = z.object({
+  command: z.string().min(1).max(100_000).optional().describe('The command, for bash -c.'),
+  timeoutSeconds: z
+    .number()
+    .int()
+    .min(1)
+    .max(timeoutSecondsMax)
+    .optional()
+    .describe('The command and all it started are killed after this time. Default 120.'),
+  background: z
+    .boolean()
+    .optional()
+    .describe('True for servers and other long work: answers at once with a processId, and goes on running.'),
+  processId: z.string().min(1).max(128).optional().describe('A command in the background, in place of `command`.'),
+  action: z.enum(['output', 'kill']).optional().describe('What to do with `processId`: read its output, or end it.'),
+});
+type Input = z.infer<typeof input>;
+type Exit = Extract<ExecEvent, { type: 'exit' }>;
+
+const description = `Runs a shell command in the person's workspace: a private Linux computer with a home folder that is kept (~) and /tmp that is not.
+Each command is a new shell in the home folder: use cd within the command. There is no terminal and no input: pass flags such as -y.
+Answers with standard output and error together and the exit code. Long output is cut in the middle; the answer names the full log.
+What a command leaves running is ended with it: use background for that, and look again with processId and action.
+The command \`homeport --help\` tells of the person's conversations and artifacts.`;
+
+/**
+ * The shell of the workspace. `responseId` makes the ids of its commands, so that none is started twice; the command-line tool means
+ * the files of `chatId` in them.
+ */
+export function bashTool(turn: WorkspaceTurn, { responseId, chatId }: { responseId: string; chatId: string }): Tool {
+  return defineTool({
+    ...{ name: 'bash', description, input },
+    timeoutMs: timeoutSecondsMax * 1000 + startMarginMs,
+    run: (given, context) =>
+      turn.use(context.signal, (daemon, signal) => {
+        if (given.processId !== undefined) return onProcess(daemon, given.processId, given.action ?? 'output', signal);
+        const id = execId(responseId, context.toolCallId);
+        return execute(daemon, { id, scope: `chat:${chatId}` }, given, { ...context, signal });
+      }),
+  });
+}
+
+function execId(responseId: string, toolCallId: string): string {
+  return createHash('sha256').update(`${responseId}:${toolCallId}`).digest('hex').slice(0, 16);
+}
+
+async function execute(
+  daemon: Daemon,
+  { id, scope }: { id: string; scope: string },
+  given: Input,
+  context: ToolContext,
+): Promise<string> {
+  const { command, timeoutSeconds, background } = given;
+  if (command === undefined) throw new ToolFailure('Give a command, or the processId of one in the background.');
+  const timeout = timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1000 };
+  const { signal } = context;
+  const answer = await request(daemon, '/v1/exec', { signal, json: { id, command, background, scope, ...timeout } });
+  const output = new CommandOutput();
+  const reports = reportChanges(() => context.report(output.tail()));
+  let logPath = '';
+  try {
+    for await (const event of readEvents(answer, signal)) {
+      if (event.type === 'start') logPath = event.logPath;
+      if (event.type === 'start' && background) return startedText(id, logPath);
+      if (event.type === 'exit') return `${withNewline(output.read(logPath))}[${exitText(event)}]`;
+      if (event.type !== 'stdout' && event.type !== 'stderr') continue;
+      output.add(event.data);
+      reports.changed();
+    }
+  } finally {
+    reports.stop();
+    answer.body.destroy();
+  }
+  throw new ApiError('workspace_request_failed', 'The workspace broke the connection while the command ran');
+}
+
+async function onProcess(daemon: Daemon, id: string, action: 'output' | 'kill', signal: AbortSignal): Promise<string> {
+  const place = `/v1/processes/${encodeURIComponent(id)}`;
+  if (action === 'kill') {
+    const one = z.object({ process: processState });
+    await daemon.call(`${place}/signal`, one, { json: { signal: 'SIGTERM' }, signal });
+  }
+  const { processes } = await daemon.call('/v1/processes', z.object({ processes: processState.array().max(1000) }), {
+    signal,
+  });
+  const found = processes.find((process) => process.id === id);
+  if (found === undefined) {
+    const known = processes.filter(({ background }) => background).map((process) => process.id);
+    throw new ToolFailure(`There is no process ${id}. In the background: ${known.join(', ') || 'none'}.`);
+  }
+  const after = Math.max(0, found.outputBytes - laterBytes);
+  // After a kill its end is waited for: it comes within seconds.
+  const follow = action === 'kill' ? '' : '&follow=false';
+  const answer = await request(daemon, `${place}/output?after=${after}${follow}`, { signal });
+  const output = new CommandOutput();
+  let state = 'still running';
+  try {
+    for await (const event of readEvents(answer, signal)) {
+      if (event.type === 'exit') state = exitText(event);
+      if (event.type === 'stdout' || event.type === 'stderr') output.add(event.data);
+    }
+  } finally {
+    answer.body.destroy();
+  }
+  const skipped = after === 0 ? '' : `[the first ${after} bytes are in ${found.logPath}]\n`;
+  return `${skipped}${withNewline(output.read(found.logPath))}[${state}]`;
+}
+
+type RequestInit = { signal: AbortSignal; json?: unknown };
+
+/** A stream of events; anything else is the daemon's refusal, in its words. */
+async function request(daemon: Daemon, path: string, { signal, json }: RequestInit): Promise<DaemonResponse> {
+  const body = json === undefined ? {} : { method: 'POST', body: JSON.stringify(json) };
+  const headers = json === undefined ? {} : { 'content-type': 'application/json' };
+  const answer = await daemon.request(path, { signal, headers, ...body });
+  if (answer.status === 200) return answer;
+  throw new ToolFailure(await readRefusal(answer));
+}
+
+async function readRefusal(answer: DaemonResponse): Promise<string> {
+  let text = '';
+  try {
+    for await (const chunk of answer.body) {
+      text += String(chunk);
+      if (text.length > 64 * 1024) break;
+    }
+    return z.object({ error: z.object({ message: z.string().max(1000) }) }).parse(JSON.parse(text)).error.message;
+  } catch (error) {
+    throw new ApiError('workspace_request_failed', 'The workspace answered what cannot be', { cause: error });
+  } finally {
+    answer.body.destroy();
+  }
+}
+
+/** The events of an answer, each checked and bounded. */
+async function* readEvents(answer: DaemonResponse, signal: AbortSignal): AsyncGenerator<ExecEvent> {
+  const decoder = new TextDecoder();
+  let buffer = '';
+  try {
+    for await (const chunk of answer.body) {
+      const lines = (buffer + decoder.decode(chunk, { stream: true })).split('\n');
+      buffer = lines.pop() ?? '';
+      if (buffer.length > lineBytesMax) throw new Error('a line is too long');
+      for (const line of lines) yield execEvent.parse(JSON.parse(line));
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new ApiError('workspace_request_failed', 'The workspace failed while the command ran', { cause: error });
+  }
+}
+
+function startedText(id: string, logPath: string): string {
+  return `Started in the background. processId: ${id}\nIts output goes to ${logPath}; read it with {"processId": "${id}", "action": "output"}, end it with action "kill".`;
+}
+
+function exitText({ exitCode, signal, timedOut, durationMs, omittedBytes }: Exit): string {
+  const seconds = (durationMs / 1000).toFixed(durationMs < 10_000 ? 2 : 0);
+  const end = timedOut
+    ? `timed out and was killed`
+    : exitCode === null
+      ? `ended by ${signal}`
+      : `exit code ${exitCode}`;
+  const log = omittedBytes > 0 ? `, the log is full: ${omittedBytes} bytes are not in it` : '';
+  return `${end}, ${seconds} s${log}`;
+}
+
+function withNewline(text: string): string {
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`;
+}

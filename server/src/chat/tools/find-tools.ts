@@ -1,0 +1,17 @@
+import type { TurnContext } from '../../conversations/chats.ts';
+import type { Tool } from './tool-run.ts';
+
+/** A notice to the person within the answer. */
+export type Notice = { code: string; message: string };
+
+/** The response that tools are looked for. */
+export type ToolUser = {
+  response: { id: string; chat_id: string; owner_id: string; decision: { mcpServerIds?: string[] | null | undefined } };
+  context: TurnContext;
+};
+
+/**
+ * Finds the tools of a response; `notify` tells the person what is left out, then or while the tools are used. The signal
+ * aborts when the response is cut or has been made: tools let go then what they hold.
+ */
+export type FindTools = (turn: ToolUser, signal: AbortSignal, notify: (notice: Notice) => void) => Promise<Tool[]>;

@@ -1,0 +1,22 @@
+import { findMcpTools, type TurnToolDeps } from '../../mcp/turn-tools.ts';
+import type { FindTools } from './find-tools.ts';
+import { type Tool, ToolAnswer, ToolFailure } from './tool-run.ts';
+
+/** The tools of MCP servers as a turn runs them: those the submission names, else the conversation, else all. */
+export function createMcpToolFinder(deps: TurnToolDeps): FindTools {
+  return async ({ response, context }, _signal, notify) => {
+    const { mcpServerIds } = response.decision;
+    const serverIds = mcpServerIds === undefined ? context.mcpServerIds : mcpServerIds;
+    const found = await findMcpTools(deps, { ownerId: response.owner_id, serverIds }, notify);
+    return found.map(
+      ({ call, ...tool }): Tool => ({
+        ...tool,
+        async execute(input, { signal }) {
+          const result = await call(input, signal);
+          if ('errorText' in result) throw new ToolFailure(result.errorText);
+          return new ToolAnswer(result.output, result.files);
+        },
+      }),
+    );
+  };
+}

@@ -1,0 +1,130 @@
+import { ApiError } from '@homeport/contracts/errors';
+import type { FilePart } from '@homeport/contracts/frames';
+import type { ToolPolicy } from '@homeport/contracts/mcp';
+import { withOutputSoFar } from '@homeport/contracts/message-assembly';
+import type { ToolDefinition } from '../model/provider-stream.ts';
+import { storableJson, storableText } from '../model/storable-text.ts';
+
+/**
+ * A tool that a turn may call. What `execute` resolves with is JSON, or a ToolAnswer; the messages of an ApiError and of a
+ * ToolFailure reach the model. `readPolicy` is asked at each call; without it a tool may be called.
+ */
+export type Tool = ToolDefinition & {
+  readPolicy?: () => Promise<ToolPolicy>;
+  /** When it has a time of its own, in place of the usual bound. */
+  timeoutMs?: number;
+  execute(input: Record<string, unknown>, context: ToolContext): Promise<unknown>;
+};
+
+export type ToolContext = {
+  signal: AbortSignal;
+  toolCallId: string;
+  /** Shows what the tool has said so far: a short text in place of the one before. */
+  report(outputSoFar: string): void;
+};
+
+/** Output for the model, with files for the person beside it. */
+export class ToolAnswer {
+  readonly output: unknown;
+  readonly files: readonly FilePart[];
+
+  constructor(output: unknown, files: readonly FilePart[]) {
+    this.output = output;
+    this.files = files;
+  }
+}
+
+/** The tool's own word that it failed, for the model. */
+export class ToolFailure extends Error {}
+
+export type ToolResult =
+  | { output: unknown; files?: readonly FilePart[] }
+  | { errorText: string }
+  /** The person said no; `reason` is theirs. */
+  | { denied: true; reason: string | undefined };
+
+export type ToolBounds = { toolTimeoutMs: number; maxToolOutputBytes: number };
+
+export type ToolListener = {
+  /** Hears of errors that are not meant for people. */
+  onFailure: (toolName: string, error: unknown) => void;
+  onReport: (outputSoFar: string) => void;
+};
+
+export const stoppedToolText = 'Stopped before the tool gave a result.';
+
+/**
+ * Runs a tool to a result: what it throws becomes an error text, it never rejects. It is left alone after its time or when
+ * the signal aborts, whether it minds its signal or not; what it reported until then stays.
+ */
+export async function runTool(
+  tool: Tool,
+  input: Record<string, unknown>,
+  toolCallId: string,
+  bounds: ToolBounds,
+  signal: AbortSignal,
+  { onFailure, onReport }: ToolListener,
+): Promise<ToolResult> {
+  const ended = Promise.withResolvers<ToolResult>();
+  const own = new AbortController();
+  let soFar = '';
+  const end = (errorText: string): void => {
+    ended.resolve({ errorText: withOutputSoFar(errorText, soFar) });
+    own.abort(new Error(errorText));
+  };
+  const report = (outputSoFar: string): void => {
+    if (own.signal.aborted) return;
+    soFar = storableText(outputSoFar);
+    onReport(soFar);
+  };
+  const onAbort = (): void => end(stoppedToolText);
+  if (signal.aborted) return { errorText: stoppedToolText };
+  signal.addEventListener('abort', onAbort);
+  const timeoutMs = tool.timeoutMs ?? bounds.toolTimeoutMs;
+  const seconds = Math.round(timeoutMs / 1000);
+  const timer = setTimeout(() => end(`The tool took longer than ${seconds} seconds and was stopped.`), timeoutMs);
+  try {
+    const context = { signal: own.signal, toolCallId, report };
+    const running = execute(tool, input, context, bounds.maxToolOutputBytes, (error) => {
+      if (!own.signal.aborted) onFailure(tool.name, error);
+    });
+    return await Promise.race([running, ended.promise]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+    // A report that comes after the result would stand in its place.
+    if (!own.signal.aborted) own.abort(new Error('The tool has ended.'));
+  }
+}
+
+async function execute(
+  tool: Tool,
+  input: Record<string, unknown>,
+  context: ToolContext,
+  maxBytes: number,
+  onFailure: (error: unknown) => void,
+): Promise<ToolResult> {
+  try {
+    const answer = await tool.execute(input, context);
+    if (!(answer instanceof ToolAnswer)) return { output: boundOutput(answer, maxBytes) };
+    return { output: boundOutput(answer.output, maxBytes), files: answer.files };
+  } catch (error) {
+    if (error instanceof ApiError || error instanceof ToolFailure) return { errorText: storableText(error.message) };
+    onFailure(error);
+    return { errorText: 'The tool failed unexpectedly.' };
+  }
+}
+
+/** A tool's output as storable JSON of bounded size; what is longer becomes text with a note at its end. */
+export function boundOutput(output: unknown, maxBytes: number): unknown {
+  const value = storableJson(output ?? null);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  if (text.length * 3 <= maxBytes) return value;
+  const bytes = Buffer.from(text);
+  if (bytes.length <= maxBytes) return value;
+  const kept = bytes
+    .subarray(0, maxBytes)
+    .toString()
+    .replace(/\uFFFD{1,3}$/, '');
+  return `${kept}\n[Output cut: the first ${maxBytes} of ${bytes.length} bytes]`;
+}

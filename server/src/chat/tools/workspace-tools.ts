@@ -1,0 +1,25 @@
+import type { Workspaces } from '../../workspaces/workspaces.ts';
+import { bashTool } from './bash-tool.ts';
+import { fileTools } from './file-tools.ts';
+import type { FindTools } from './find-tools.ts';
+import { type PublishDeps, publishTool } from './publish-tool.ts';
+import { WorkspaceTurn } from './workspace-turn.ts';
+
+/**
+ * The tools of the owner's workspace (contract section 6), none when workspaces are off. The workspace starts when they are asked
+ * for; only a call waits for it. It is held until the signal aborts.
+ */
+export function createWorkspaceToolFinder(deps: PublishDeps & { workspaces: Workspaces }): FindTools {
+  return async ({ response }, signal) => {
+    if (deps.workspaces.mode === 'disabled') return [];
+    const turn = new WorkspaceTurn(deps.workspaces, response.owner_id, signal);
+    const owner = { userId: response.owner_id, chatId: response.chat_id };
+    const command = { responseId: response.id, chatId: response.chat_id };
+    return [bashTool(turn, command), ...fileTools(turn), publishTool(deps, turn, owner)];
+  };
+}
+
+/** The tools of several finders, in their order. */
+export function joinTools(...finders: FindTools[]): FindTools {
+  return async (turn, signal, notify) => (await Promise.all(finders.map((find) => find(turn, signal, notify)))).flat();
+}

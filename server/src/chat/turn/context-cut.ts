@@ -1,0 +1,94 @@
+import type { ChatMessage } from '../model/provider-messages.ts';
+import { storableText } from '../model/storable-text.ts';
+import { estimateMessage, estimateMessages, estimateTokens } from './token-estimate.ts';
+
+/** How messages that are too long are made to fit. Room and sizes are estimated tokens. */
+
+const removedResult = '[The result of this tool was removed to make room. Call the tool again if it is needed.]';
+const minResultTokens = 64;
+
+/** The newest steps of an assistant message that fit: whole steps only, so that no call loses its result. */
+export function keepNewestSteps(messages: readonly ChatMessage[], room: number): ChatMessage[] {
+  for (let at = 1; at < messages.length; at++) {
+    if (messages[at]?.role !== 'assistant') continue;
+    const rest = messages.slice(at);
+    if (estimateMessages(rest) <= room) return rest;
+  }
+  return [];
+}
+
+/** A user message cut in the middle of its texts; images go when the text alone cannot make it fit. */
+export function cutUserMessage(message: ChatMessage, room: number): ChatMessage {
+  if (message.role !== 'user') return message;
+  const whole = estimateMessage(message);
+  for (let share = (room / whole) * 0.95; share > 0.001; share *= 0.8) {
+    const cut: ChatMessage = { role: 'user', content: cutContent(message.content, share) };
+    if (estimateMessage(cut) <= room) return cut;
+  }
+  const text =
+    typeof message.content === 'string' ? message.content : message.content.find((part) => part.type === 'text')?.text;
+  return {
+    role: 'user',
+    content: cutToTokens(text ?? '[This message is too long for the model.]', Math.max(room, minResultTokens)),
+  };
+}
+
+/**
+ * Messages of a running turn in at most `room` tokens: results of earlier steps are removed, oldest first, then those of the
+ * last step are cut. The same array when it fits already.
+ */
+export function shrinkToolResults(
+  messages: ChatMessage[],
+  room: number,
+  tokensOf: (message: ChatMessage) => number,
+): ChatMessage[] {
+  let total = messages.reduce((sum, message) => sum + tokensOf(message), 0);
+  if (total <= room) return messages;
+  const shrunk = [...messages];
+  const lastStep = shrunk.findLastIndex((message) => message.role === 'assistant');
+  const replace = (at: number, message: ChatMessage, content: string): void => {
+    if (message.role !== 'tool') return;
+    const smaller: ChatMessage = { ...message, content };
+    if (tokensOf(smaller) >= tokensOf(message)) return;
+    total += tokensOf(smaller) - tokensOf(message);
+    shrunk[at] = smaller;
+  };
+  for (const [at, message] of messages.entries()) {
+    if (total > room && at < lastStep) replace(at, message, removedResult);
+  }
+  if (total <= room) return shrunk;
+  const results = shrunk.slice(lastStep + 1);
+  const size = results.reduce((sum, message) => sum + tokensOf(message), 0);
+  const share = Math.max(minResultTokens, Math.floor((room - (total - size)) / Math.max(results.length, 1)));
+  for (const [offset, message] of results.entries()) {
+    if (message.role === 'tool' && tokensOf(message) > share) {
+      replace(lastStep + 1 + offset, message, cutToTokens(message.content, share));
+    }
+  }
+  return shrunk;
+}
+
+/** A text of at most so many tokens, its middle replaced by a note. */
+export function cutToTokens(text: string, tokens: number): string {
+  const whole = estimateTokens(text);
+  if (whole <= tokens) return text;
+  for (let share = (tokens / whole) * 0.95; share > 0.001; share *= 0.8) {
+    const cut = cutMiddle(text, share);
+    if (estimateTokens(cut) <= tokens) return cut;
+  }
+  return cutMiddle(text, 0);
+}
+
+function cutContent<Content extends Extract<ChatMessage, { role: 'user' }>['content']>(
+  content: Content,
+  share: number,
+): Extract<ChatMessage, { role: 'user' }>['content'] {
+  if (typeof content === 'string') return cutMiddle(content, share);
+  return content.map((part) => (part.type === 'text' ? { ...part, text: cutMiddle(part.text, share) } : part));
+}
+
+function cutMiddle(text: string, share: number): string {
+  const half = Math.floor((text.length * share) / 2);
+  const left = text.length - 2 * half;
+  return storableText(`${text.slice(0, half)}\n[… ${left} characters left out …]\n${text.slice(text.length - half)}`);
+}

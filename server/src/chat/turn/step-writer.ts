@@ -1,0 +1,113 @@
+import type { Frame } from '@homeport/contracts/frames';
+import type { CompletionSink } from '../model/completion-parser.ts';
+import type { ToolResult } from '../tools/tool-run.ts';
+
+/** The frames of a tool's result; files come right after it. */
+export function emitResult(emitFrame: (frame: Frame) => void, toolCallId: string, result: ToolResult): void {
+  if ('denied' in result) emitFrame({ type: 'tool-output-denied', toolCallId });
+  else if ('errorText' in result) {
+    emitFrame({ type: 'tool-output-error', toolCallId, errorText: result.errorText, dynamic: true });
+  } else {
+    emitFrame({ type: 'tool-output-available', toolCallId, output: result.output, dynamic: true });
+    for (const { mediaType, url } of result.files ?? []) emitFrame({ type: 'file', mediaType, url });
+  }
+}
+
+/** Turns one answer of the model into frames and remembers what it said. */
+export type StepWriter = ReturnType<typeof createStepWriter>;
+
+/**
+ * `start-step` comes with the first thing said, so that a failure before it has no frame. Ids of tool calls that are in
+ * `usedIds` already (those of earlier steps) are replaced: some servers count from 0 in every answer.
+ */
+export function createStepWriter(emitFrame: (frame: Frame) => void, createId: () => string, usedIds: Set<string>) {
+  const said = { text: '', reasoning: '' };
+  const renamed = new Map<string, string>();
+  const openCalls = new Set<string>();
+  let open: { type: 'text' | 'reasoning'; id: string } | undefined;
+  let hasBegun = false;
+
+  function begin(): void {
+    if (!hasBegun) emitFrame({ type: 'start-step' });
+    hasBegun = true;
+  }
+
+  function closePart(): void {
+    if (open !== undefined) emitFrame({ type: `${open.type}-end`, id: open.id });
+    open = undefined;
+  }
+
+  function openPart(type: 'text' | 'reasoning'): string {
+    if (open !== undefined && open.type === type) return open.id;
+    begin();
+    closePart();
+    open = { type, id: createId() };
+    emitFrame({ type: `${type}-start`, id: open.id });
+    return open.id;
+  }
+
+  /** The id that a tool call of the model has in this turn. */
+  function idOf(modelId: string): string {
+    return renamed.get(modelId) ?? modelId;
+  }
+
+  const sink: CompletionSink = {
+    text(delta) {
+      said.text += delta;
+      emitFrame({ type: 'text-delta', id: openPart('text'), delta });
+    },
+    reasoning(delta) {
+      said.reasoning += delta;
+      emitFrame({ type: 'reasoning-delta', id: openPart('reasoning'), delta });
+    },
+    toolStart({ id, name }) {
+      begin();
+      closePart();
+      if (usedIds.has(id)) renamed.set(id, createId());
+      const toolCallId = idOf(id);
+      usedIds.add(toolCallId);
+      openCalls.add(toolCallId);
+      emitFrame({ type: 'tool-input-start', toolCallId, toolName: name, dynamic: true });
+    },
+    toolDelta(id, delta) {
+      emitFrame({ type: 'tool-input-delta', toolCallId: idOf(id), inputTextDelta: delta });
+    },
+  };
+
+  return {
+    sink,
+    said,
+    idOf,
+    begin,
+    closePart,
+    get hasBegun() {
+      return hasBegun;
+    },
+    acceptInput(toolCallId: string, toolName: string, input: unknown): void {
+      emitFrame({ type: 'tool-input-available', toolCallId, toolName, input, dynamic: true });
+    },
+    refuseInput(toolCallId: string, toolName: string, input: unknown, errorText: string): void {
+      openCalls.delete(toolCallId);
+      emitFrame({ type: 'tool-input-error', toolCallId, toolName, input, errorText, dynamic: true });
+    },
+    setResult(toolCallId: string, result: ToolResult): void {
+      openCalls.delete(toolCallId);
+      emitResult(emitFrame, toolCallId, result);
+    },
+    finish(): void {
+      begin();
+      closePart();
+      emitFrame({ type: 'finish-step' });
+    },
+    /** Ends what is open in a step that was cut; nothing at all when it had not begun. */
+    cut(toolErrorText: string): void {
+      if (!hasBegun) return;
+      closePart();
+      for (const toolCallId of openCalls) {
+        emitFrame({ type: 'tool-output-error', toolCallId, errorText: toolErrorText, dynamic: true });
+      }
+      openCalls.clear();
+      emitFrame({ type: 'finish-step' });
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import type { MessagePart } from '@homeport/contracts/frames';
+import type { ChatMessage, StoredMessage } from '../model/provider-messages.ts';
+
+/** Asks a model once, without tools or streaming to anyone; resolves with the text of its answer. */
+export type AskForText = (
+  request: { messages: ChatMessage[]; maxOutputTokens: number },
+  signal: AbortSignal,
+) => Promise<string>;
+
+export const titleBounds = {
+  instantLength: 60,
+  generatedLength: 80,
+  /** Enough for models that think before six words. */
+  maxOutputTokens: 200,
+  timeoutMs: 15_000,
+  /** What the model is shown of each message, in UTF-16 units. */
+  excerptLength: 2000,
+};
+
+const untitled = 'New conversation';
+
+const instructions =
+  'Name this conversation: a title of two to six words, in the language of the user, that says what it is about. Answer with the title alone, without quotes.';
+
+/** A title from the first words of a message. */
+export function instantTitle(parts: readonly MessagePart[]): string {
+  const text = cutAtWord(plainText(excerpt(parts)), titleBounds.instantLength);
+  return text === '' ? untitled : text;
+}
+
+/** A title from a model, after the first exchange; undefined on any failure: a title is never worth an error. */
+export async function generateTitle(
+  options: { ask: AskForText; messages: readonly StoredMessage[]; timeoutMs?: number },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const exchange = options.messages
+    .slice(0, 4)
+    .map((message) => `${message.role === 'user' ? 'User' : 'Assistant'}: ${excerpt(message.parts)}`);
+  const messages: ChatMessage[] = [
+    { role: 'system', content: instructions },
+    { role: 'user', content: exchange.join('\n\n') },
+  ];
+  const tooLate = Promise.withResolvers<undefined>();
+  const own = new AbortController();
+  const giveUp = (): void => {
+    own.abort();
+    tooLate.resolve(undefined);
+  };
+  const timer = setTimeout(giveUp, options.timeoutMs ?? titleBounds.timeoutMs);
+  signal.addEventListener('abort', giveUp);
+  try {
+    if (signal.aborted) return undefined;
+    const asked = options.ask({ messages, maxOutputTokens: titleBounds.maxOutputTokens }, own.signal);
+    const answer = await Promise.race([asked, tooLate.promise]);
+    return answer === undefined ? undefined : cleanTitle(answer);
+  } catch {
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', giveUp);
+  }
+}
+
+function excerpt(parts: readonly MessagePart[]): string {
+  let text = '';
+  for (const part of parts) {
+    if (part.type === 'text') text += `${part.text.slice(0, titleBounds.excerptLength)}\n`;
+    if (text.length >= titleBounds.excerptLength) break;
+  }
+  return text.slice(0, titleBounds.excerptLength).toWellFormed().trim();
+}
+
+function cleanTitle(answer: string): string | undefined {
+  const end = answer.lastIndexOf('</think>');
+  const spoken = end === -1 ? answer : answer.slice(end + '</think>'.length);
+  if (spoken.trimStart().startsWith('<think>')) return undefined;
+  const line = spoken.split('\n').find((candidate) => plainText(candidate) !== '');
+  const named = plainText((line ?? '').slice(0, titleBounds.excerptLength)).replace(/^title\s?:\s?/i, '');
+  const bare = named.replace(/^["'“”„«»‘’「」]{1,3}/, '').replace(/["'“”„«»‘’「」.]{1,3}$/, '');
+  const title = cutAtWord(bare.trim(), titleBounds.generatedLength);
+  return title === '' ? undefined : title;
+}
+
+/** Text without markdown marks, control and direction characters, on one line. */
+function plainText(text: string): string {
+  return text
+    .replace(/!?\[([^\]\n]{0,200})\]\([^)\n]{0,500}\)/g, '$1')
+    .replace(/^[ \t]{0,8}(?:#{1,6}|>|[-*+]|\d{1,3}[.)])[ \t]/gm, '')
+    .replace(/```[\w-]{0,30}|[`*~]|__/g, '')
+    .replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069\s]{1,4000}/gu, ' ')
+    .trim();
+}
+
+/** At most `length` UTF-16 units, ended at a word where there is one, never inside a character. */
+function cutAtWord(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const room = text.slice(0, length - 1);
+  const space = text[length - 1] === ' ' ? room.length : room.lastIndexOf(' ');
+  const cut = space > length / 3 ? room.slice(0, space) : wholeCharacters(room);
+  return `${cut.trimEnd()}…`;
+}
+
+function wholeCharacters(text: string): string {
+  const segments = [...new Intl.Segmenter().segment(`${text}x`)];
+  const last = segments.at(-1);
+  // The letter put behind joins nothing, so a character that was cut is the one before it.
+  const cut = last === undefined ? undefined : segments.at(-2);
+  const isCut = cut !== undefined && (!cut.segment.isWellFormed() || cut.segment.endsWith('\u200d'));
+  return isCut ? text.slice(0, cut.index) : text;
+}

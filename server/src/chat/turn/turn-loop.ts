@@ -1,0 +1,217 @@
+import { ApiError } from '@homeport/contracts/errors';
+import type { FinishReason, Frame, Usage } from '@homeport/contracts/frames';
+import type { CompletionResult, CompletionSink } from '../model/completion-parser.ts';
+import { type ChatMessage, type StepCall, stepMessages } from '../model/provider-messages.ts';
+import type { ToolDefinition } from '../model/provider-stream.ts';
+import { isRecord, storableJson, storableText } from '../model/storable-text.ts';
+import type { ToolCall } from '../model/tool-call-assembly.ts';
+import { type Approvals, askFor, createLimiter, runCall } from '../tools/call-run.ts';
+import { stoppedToolText, type Tool, type ToolBounds } from '../tools/tool-run.ts';
+import { createStepWriter, type StepWriter } from './step-writer.ts';
+
+/** Asks the model once: streams into `sink`, resolves when the answer is complete, rejects as `streamChatCompletion`. */
+export type AskModel = (
+  request: { messages: ChatMessage[]; tools: ToolDefinition[] },
+  sink: CompletionSink,
+  signal: AbortSignal,
+) => Promise<CompletionResult>;
+
+export type TurnBounds = ToolBounds & { maxSteps: number; maxParallelTools: number };
+
+export const turnBounds: TurnBounds = {
+  maxSteps: 32,
+  maxParallelTools: 8,
+  toolTimeoutMs: 10 * 60_000,
+  maxToolOutputBytes: 256 * 1024,
+};
+
+export type TurnOptions = {
+  askModel: AskModel;
+  /** The conversation so far, ending with what is to be answered. */
+  messages: ChatMessage[];
+  tools: Tool[];
+  emit: (frame: Frame) => void;
+  createId: () => string;
+  /** Awaited before tools run and after their results are out; what it throws ends the turn as a rejection. */
+  onCheckpoint?: () => Promise<void>;
+  /** Makes the messages fit before each question, as they grow with every tool result. */
+  fitMessages?: (messages: ChatMessage[]) => ChatMessage[];
+  onToolFailure?: (toolName: string, error: unknown) => void;
+  /** How a person is asked about calls of tools whose policy is `ask`; without it they are refused. */
+  approvals?: Approvals;
+  bounds?: Partial<TurnBounds>;
+};
+
+export type TurnResult = {
+  outcome: 'complete' | 'failed' | 'aborted';
+  finishReason: FinishReason;
+  /** Sum over all steps; undefined when the provider told none. */
+  usage: Usage | undefined;
+  /** Input tokens of the first step: what the provider made of the messages given. */
+  promptTokens: number | undefined;
+  error: ApiError | undefined;
+  steps: number;
+};
+
+type TurnState = { usage: Usage | undefined; promptTokens: number | undefined; steps: number };
+
+/**
+ * Answers one input: asks the model, runs the tools it asks for, and again until it asks for none. Emits the frames of
+ * every step (not `start`, `error`, `abort` and `finish`, which are the caller's); whatever is open when the turn is cut
+ * is closed. Failures of the model are a result. Nothing is emitted when the first question fails before its first token.
+ */
+export async function runTurn(options: TurnOptions, signal: AbortSignal): Promise<TurnResult> {
+  const bounds = { ...turnBounds, ...options.bounds };
+  const state: TurnState = { usage: undefined, promptTokens: undefined, steps: 0 };
+  const usedIds = new Set<string>();
+  let messages = options.messages;
+  while (state.steps < bounds.maxSteps) {
+    const writer = createStepWriter(options.emit, options.createId, usedIds);
+    messages = options.fitMessages?.(messages) ?? messages;
+    const answer = await askOnce(options, messages, writer, signal);
+    if (answer instanceof ApiError || signal.aborted) {
+      writer.cut(signal.aborted ? stoppedToolText : 'The answer broke off before the tool could run.');
+      return ended(state, signal.aborted ? 'aborted' : 'failed', answer);
+    }
+    state.steps++;
+    addUsage(state, answer.usage);
+    if (answer.toolCalls.length === 0) {
+      writer.finish();
+      return { ...ended(state, 'complete'), finishReason: answer.finishReason };
+    }
+    const calls = await callTools(options, bounds, writer, answer, signal);
+    writer.finish();
+    if (signal.aborted) return ended(state, 'aborted');
+    if (answer.finishReason === 'content-filter')
+      return { ...ended(state, 'complete'), finishReason: 'content-filter' };
+    messages = [...messages, ...stepMessages({ ...writer.said, calls }, true)];
+  }
+  const message = `The answer was ended after ${bounds.maxSteps} steps of tool use. Send a message to go on.`;
+  options.emit({ type: 'data-notice', data: { code: 'step_limit', message } });
+  return { ...ended(state, 'complete'), finishReason: 'tool-calls' };
+}
+
+async function askOnce(
+  options: TurnOptions,
+  messages: ChatMessage[],
+  writer: StepWriter,
+  signal: AbortSignal,
+): Promise<CompletionResult | ApiError> {
+  const aborted = new ApiError('internal_error', 'Stopped.');
+  if (signal.aborted) return aborted;
+  try {
+    const tools = options.tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+    return await options.askModel({ messages, tools }, writer.sink, signal);
+  } catch (error) {
+    if (signal.aborted) return aborted;
+    return error instanceof ApiError ? error : new ApiError('internal_error', 'The answer failed.', { cause: error });
+  }
+}
+
+async function callTools(
+  options: TurnOptions,
+  bounds: TurnBounds,
+  writer: StepWriter,
+  answer: CompletionResult,
+  signal: AbortSignal,
+): Promise<StepCall[]> {
+  writer.closePart();
+  const cutCall = answer.finishReason === 'length' ? answer.toolCalls.at(-1) : undefined;
+  const calls = answer.toolCalls.map((call): StepCall & { tool?: Tool; accepted?: Record<string, unknown> } => {
+    const id = writer.idOf(call.id);
+    const read =
+      answer.finishReason === 'content-filter'
+        ? refusal('The answer was cut by a content filter.')
+        : readCall(options.tools, call, call === cutCall);
+    if ('errorText' in read) {
+      writer.refuseInput(id, call.name, read.input, read.errorText);
+      return { id, name: call.name, input: read.input, result: { errorText: read.errorText } };
+    }
+    writer.acceptInput(id, call.name, read.input);
+    return {
+      id,
+      name: call.name,
+      input: read.input,
+      result: { errorText: stoppedToolText },
+      tool: read.tool,
+      accepted: read.input,
+    };
+  });
+  const asked = await orCut(writer, () => askFor(options, calls, signal));
+  await checkpoint(options, writer);
+  const limit = createLimiter(bounds.maxParallelTools);
+  await Promise.all(
+    calls.map(async (call) => {
+      if (call.tool === undefined || call.accepted === undefined) return;
+      const { tool, accepted: input } = call;
+      const result = await runCall(options, { ...call, tool, input }, asked.get(call.id), { bounds, limit, signal });
+      if (result === undefined) return;
+      call.result = result;
+      writer.setResult(call.id, result);
+    }),
+  );
+  await checkpoint(options, writer);
+  return calls;
+}
+
+/** A turn that may not go on still leaves no open parts behind. */
+async function checkpoint(options: TurnOptions, writer: StepWriter): Promise<void> {
+  await orCut(writer, async () => options.onCheckpoint?.());
+}
+
+async function orCut<T>(writer: StepWriter, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    writer.cut(stoppedToolText);
+    throw error;
+  }
+}
+
+type ReadCall = { tool: Tool; input: Record<string, unknown> } | { input: unknown; errorText: string };
+
+function readCall(tools: Tool[], call: ToolCall, isCut: boolean): ReadCall {
+  const raw = storableText(call.arguments);
+  const input = parseArguments(call.arguments);
+  if (isCut) return { input: input ?? raw, errorText: 'The call was cut off: the answer reached its maximum length.' };
+  if (input === undefined) return { input: raw, errorText: 'The arguments are not a valid JSON object.' };
+  const tool = tools.find((candidate) => candidate.name === call.name);
+  if (tool !== undefined) return { tool, input };
+  const names = tools.map((candidate) => candidate.name).join(', ');
+  return { input, errorText: `There is no tool of this name. Available: ${names === '' ? 'none' : names}.` };
+}
+
+function refusal(errorText: string): ReadCall {
+  return { input: {}, errorText };
+}
+
+function parseArguments(text: string): Record<string, unknown> | undefined {
+  try {
+    const value = storableJson(JSON.parse(text) ?? {});
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function ended(state: TurnState, outcome: TurnResult['outcome'], error?: ApiError | CompletionResult): TurnResult {
+  const failure = outcome === 'failed' && error instanceof ApiError ? error : undefined;
+  return { ...state, outcome, finishReason: outcome === 'failed' ? 'error' : 'other', error: failure };
+}
+
+function addUsage(state: TurnState, usage: Usage | undefined): void {
+  if (usage === undefined) return;
+  if (state.steps === 1) state.promptTokens = usage.inputTokens;
+  state.usage = sumUsage(state.usage, usage);
+}
+
+/** Token counts of two parts of one response together. */
+export function sumUsage(first: Usage | undefined, second: Usage): Usage {
+  const sum: Usage = {
+    inputTokens: (first?.inputTokens ?? 0) + second.inputTokens,
+    outputTokens: (first?.outputTokens ?? 0) + second.outputTokens,
+  };
+  const reasoningTokens = (first?.reasoningTokens ?? 0) + (second.reasoningTokens ?? 0);
+  const isTold = first?.reasoningTokens !== undefined || second.reasoningTokens !== undefined;
+  return isTold ? { ...sum, reasoningTokens } : sum;
+}

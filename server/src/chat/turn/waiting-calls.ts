@@ -1,0 +1,52 @@
+import type { DynamicToolPart, MessagePart } from '@homeport/contracts/frames';
+import { isRecord } from '../model/storable-text.ts';
+import { createLimiter, deniedByPolicy, type RunOptions, runCall } from '../tools/call-run.ts';
+import { type Tool, ToolFailure, type ToolResult } from '../tools/tool-run.ts';
+import { emitResult } from './step-writer.ts';
+import { turnBounds } from './turn-loop.ts';
+
+/** Calls that waited for a person when their response was interrupted, and come to their end in the response that continues it. */
+
+export type WaitingCall = DynamicToolPart & { approval: { id: string } };
+
+export function isWaitingCall(part: MessagePart): part is WaitingCall {
+  return part.type === 'dynamic-tool' && part.state === 'approval-requested' && part.approval !== undefined;
+}
+
+/** Waits for the word on each and acts on it; emits their results. Those that go on waiting stay as they are. */
+export async function finishWaitingCalls(
+  options: RunOptions,
+  calls: readonly WaitingCall[],
+  tools: readonly Tool[],
+  signal: AbortSignal,
+): Promise<void> {
+  const run = { bounds: turnBounds, limit: createLimiter(turnBounds.maxParallelTools), signal };
+  await Promise.all(
+    calls.map(async (call) => {
+      const tool = tools.find(({ name }) => name === call.toolName) ?? missing(call);
+      const policy = (await tool.readPolicy?.()) ?? 'allow';
+      const input = isRecord(call.input) ? call.input : {};
+      const result: ToolResult | undefined =
+        policy === 'deny'
+          ? { errorText: deniedByPolicy }
+          : await runCall(
+              options,
+              { id: call.toolCallId, name: call.toolName, tool, input },
+              { policy: 'ask', approvalId: call.approval.id },
+              run,
+            );
+      if (result !== undefined) emitResult(options.emit, call.toolCallId, result);
+    }),
+  );
+  options.emit({ type: 'finish-step' });
+}
+
+/** A tool that is gone by now: the word is heard all the same. */
+function missing(call: WaitingCall): Tool {
+  return {
+    name: call.toolName,
+    description: '',
+    inputSchema: {},
+    execute: () => Promise.reject(new ToolFailure('This tool is no longer available.')),
+  };
+}

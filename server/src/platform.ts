@@ -1,0 +1,18 @@
+import type { Logger } from 'pino';
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import type { Database } from './db/pool.ts';
+import type { Egress } from './egress/egress.ts';
+import type { Metrics } from './metrics.ts';
+import type { KeyRing } from './secrets/key-ring.ts';
+
+/** What every feature may use and no feature provides; built once in service.ts. Features take the members they need. */
+export type Platform = {
+  config: Config;
+  db: Database;
+  secrets: KeyRing;
+  egress: Egress;
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+};
