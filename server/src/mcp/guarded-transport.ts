@@ -62,6 +62,23 @@ function bounded(response: Response, events: TransportEvents, isNotifications: b
 const lineFeed = 10;
 const carriageReturn = 13;
 
+/** Ends every line with LF alone: the library's reader looks for a CR in all that is left of a piece, at each of its lines. */
+class LineFeeds {
+  #endedWithCr = false;
+
+  read(chunk: Uint8Array): Uint8Array {
+    if (!this.#endedWithCr && !chunk.includes(carriageReturn)) return chunk;
+    const plain = new Uint8Array(chunk.length);
+    let length = 0;
+    for (const byte of chunk) {
+      const isSecond = byte === lineFeed && this.#endedWithCr;
+      this.#endedWithCr = byte === carriageReturn;
+      if (!isSecond) plain[length++] = this.#endedWithCr ? lineFeed : byte;
+    }
+    return plain.subarray(0, length);
+  }
+}
+
 /** Counts bytes, bytes of one message, and messages; too much of any ends the body with an error. */
 function boundedBody(
   body: ReadableStream<Uint8Array>,
@@ -81,6 +98,7 @@ function boundedBody(
     if (isOpen) events.onStream(-1);
     isOpen = false;
   };
+  const lines = new LineFeeds();
   const check = (chunk: Uint8Array): void => {
     total += chunk.length;
     if (total > mcpBounds.streamBytes) throw new BrokenBound('it sent too much');
@@ -90,8 +108,8 @@ function boundedBody(
     }
     for (const byte of chunk) {
       message += 1;
-      if (byte !== lineFeed && byte !== carriageReturn) lineLength += 1;
-      else if (byte === lineFeed) {
+      if (byte !== lineFeed) lineLength += 1;
+      else {
         if (lineLength === 0) {
           message = 0;
           count += 1;
@@ -117,8 +135,9 @@ function boundedBody(
             controller.close();
             return;
           }
-          check(next.value);
-          controller.enqueue(next.value);
+          const chunk = isEvents ? lines.read(next.value) : next.value;
+          check(chunk);
+          controller.enqueue(chunk);
         } catch (error) {
           end();
           if (error instanceof BrokenBound) events.onBroken(error);

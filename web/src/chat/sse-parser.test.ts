@@ -42,3 +42,13 @@ test('refuses an event without an end', () => {
     for (let count = 0; count < 20; count += 1) parser.push(piece);
   }, RangeError);
 });
+
+test('one long line in 60,000 pieces costs no more than its length', { timeout: 60_000 }, () => {
+  const parser = new SseParser();
+  const before = process.cpuUsage();
+  parser.push('data: ');
+  for (let count = 0; count < 60_000; count += 1) parser.push('x'.repeat(64));
+  assert.equal(parser.push('\n\n')[0]?.data.length, 60_000 * 64);
+  const { user, system } = process.cpuUsage(before);
+  assert.ok(user + system < 500_000, `${user + system} µs`);
+});

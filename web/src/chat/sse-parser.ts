@@ -9,7 +9,9 @@ const maximumEvent = 16 * 1024 * 1024;
  * and CR ends, comments, several data lines. An event that never ends throws a RangeError instead of filling memory.
  */
 export class SseParser {
-  #rest = '';
+  /** The line that has not ended, in the pieces in which it came: a long one is looked at once, not at each piece. */
+  #pieces: string[] = [];
+  #waiting = 0;
   #endedWithCr = false;
   #id: string | undefined;
   #data: string[] = [];
@@ -17,15 +19,18 @@ export class SseParser {
 
   push(chunk: string): ServerSentEvent[] {
     const events: ServerSentEvent[] = [];
-    let text = this.#rest + (this.#endedWithCr && chunk.startsWith('\n') ? chunk.slice(1) : chunk);
+    const fresh = this.#endedWithCr && chunk.startsWith('\n') ? chunk.slice(1) : chunk;
     if (chunk !== '') this.#endedWithCr = chunk.endsWith('\r');
-    for (let end = text.search(/[\r\n]/); end !== -1; end = text.search(/[\r\n]/)) {
-      const line = text.slice(0, end);
-      text = text.slice(text.startsWith('\r\n', end) ? end + 2 : end + 1);
-      this.#line(line, events);
+    if (/[\r\n]/.test(fresh)) {
+      const lines = (this.#pieces.join('') + fresh).split(/\r\n?|\n/);
+      this.#pieces = [lines.pop() ?? ''];
+      this.#waiting = this.#pieces[0]?.length ?? 0;
+      for (const line of lines) this.#line(line, events);
+    } else if (fresh !== '') {
+      this.#pieces.push(fresh);
+      this.#waiting += fresh.length;
     }
-    this.#rest = text;
-    if (this.#size + text.length > maximumEvent) throw new RangeError('A server-sent event is too large');
+    if (this.#size + this.#waiting > maximumEvent) throw new RangeError('A server-sent event is too large');
     return events;
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { CompletionResult } from './completion-parser.ts';
+import { type CompletionResult, createCompletionParser } from './completion-parser.ts';
 import { readCompletion } from './completion-reader.ts';
 import { completionBounds } from './provider-stream.ts';
 
@@ -284,6 +284,46 @@ for (const [name, chunks, expected] of toolCases) {
     }
   });
 }
+
+const cheapWays: Record<string, (text: string) => unknown> = {
+  'the name': (text) => call({ index: 0, function: { name: 'one', arguments: text } }),
+  'name and id': (text) => call({ index: 0, id: 'a', function: { name: 'one', arguments: text } }),
+  'the name, without an index': (text) => call({ function: { name: 'one', arguments: text } }),
+  'a closing bracket': (text) => call({ index: 0, id: 'a', function: { name: 'one', arguments: `${text}}` } }),
+};
+for (const [what, way] of Object.entries(cheapWays)) {
+  test(`30,000 pieces of a tool call that repeat ${what} cost little`, { timeout: 120_000 }, () => {
+    const pieces = Array.from({ length: 30_000 }, (_, at) => event(way(at === 0 ? '{"x":"' : 'some')));
+    const wire = [...pieces, event(delta({}, 'tool_calls')), event('[DONE]')].join('');
+    const nothing = (): void => undefined;
+    const sink = { text: nothing, reasoning: nothing, toolStart: nothing, toolDelta: nothing };
+    const milliseconds = (): number => {
+      const before = process.cpuUsage();
+      const parser = createCompletionParser(sink, () => 'made', completionBounds);
+      parser.feed(wire);
+      assert.equal(parser.end()?.toolCalls.length, 1);
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / 1000;
+    };
+    // The best of some: the first runs pay for compiling, and the machine has other work.
+    let best = milliseconds();
+    for (let tries = 0; best >= 200 && tries < 20; tries++) best = Math.min(best, milliseconds());
+    assert.ok(best < 200, `${Math.round(best)} ms`);
+  });
+}
+
+test('a byte order mark at the beginning costs no event, however it is cut', async () => {
+  const wire = bytes(
+    `\uFEFF${event(delta({ content: 'A' }))}${event(delta({ content: 'B' }, 'stop'))}${event('[DONE]')}`,
+  );
+  for (const at of [0, 1, 2, 3, 4, 9]) {
+    for (const chunks of [[wire], cut(wire, [at]), cut(wire, [at, at + 1])]) {
+      assert.deepEqual((await read(chunks)).heard, ['text:AB']);
+    }
+  }
+  const whole = JSON.stringify({ choices: [{ message: { content: 'AB' }, finish_reason: 'stop' }] });
+  assert.deepEqual((await read([bytes(`\uFEFF${whole}`)])).heard, ['text:AB']);
+});
 
 test('odd streams: events with single line ends, content as parts, both reasoning members, usage with every event', async () => {
   const usage = { prompt_tokens: 7, completion_tokens: 2, completion_tokens_details: { reasoning_tokens: 1 } };

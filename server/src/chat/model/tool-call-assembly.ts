@@ -1,4 +1,5 @@
 import { ApiError } from '@homeport/contracts/errors';
+import { createJsonTracker, type JsonTracker } from './json-tracker.ts';
 import { isRecord, storableText } from './storable-text.ts';
 
 /** A finished tool call as the model asked for it; `arguments` is the raw JSON text, `{}` when it sent none. */
@@ -12,7 +13,15 @@ export type ToolCallSink = {
 
 export type ToolCallBounds = { maxToolCalls: number; maxArgumentLength: number };
 
-type OpenCall = ToolCall & { index: number | undefined; providerId: string | undefined; started: boolean };
+type OpenCall = Omit<ToolCall, 'arguments'> & {
+  index: number | undefined;
+  providerId: string | undefined;
+  started: boolean;
+  /** The arguments so far, in the pieces in which they came: nothing per piece may cost their whole length. */
+  pieces: string[];
+  length: number;
+  json: JsonTracker;
+};
 type Piece = { index: number | undefined; id: string | undefined; name: string; text: string; alone: boolean };
 
 const maxIdLength = 256;
@@ -34,7 +43,7 @@ export function createToolCallAssembler(sink: ToolCallSink, createId: () => stri
       return;
     }
     if (known.name === '' && piece.name !== '') known.name = piece.name;
-    if (piece.text === known.arguments && isCompleteJson(known.arguments)) return;
+    if (isSentAgain(known, piece.text)) return;
     extend(known, piece.text);
   }
 
@@ -64,10 +73,12 @@ export function createToolCallAssembler(sink: ToolCallSink, createId: () => stri
     const call: OpenCall = {
       id: usable && piece.id !== undefined ? piece.id : createId(),
       name: piece.name,
-      arguments: '',
       index: piece.index,
       providerId: piece.id,
       started: false,
+      pieces: [],
+      length: 0,
+      json: createJsonTracker(),
     };
     calls.push(call);
     byId.set(call.id, call);
@@ -76,10 +87,12 @@ export function createToolCallAssembler(sink: ToolCallSink, createId: () => stri
   }
 
   function extend(call: OpenCall, text: string): void {
-    if (call.arguments.length + text.length > bounds.maxArgumentLength) {
+    if (call.length + text.length > bounds.maxArgumentLength) {
       throw new ApiError('provider_error', 'The model sent tool arguments that are too long.');
     }
-    call.arguments += text;
+    if (text !== '') call.pieces.push(text);
+    call.length += text.length;
+    call.json.add(text);
     if (call.name === '') return;
     if (call.started) {
       if (text !== '') sink.toolDelta(call.id, storableText(text));
@@ -91,7 +104,7 @@ export function createToolCallAssembler(sink: ToolCallSink, createId: () => stri
   function start(call: OpenCall): void {
     call.started = true;
     sink.toolStart({ id: call.id, name: call.name });
-    if (call.arguments !== '') sink.toolDelta(call.id, storableText(call.arguments));
+    if (call.length > 0) sink.toolDelta(call.id, storableText(argumentsOf(call)));
   }
 
   return {
@@ -111,7 +124,7 @@ export function createToolCallAssembler(sink: ToolCallSink, createId: () => stri
         if (call.name === '') call.name = 'unknown';
         if (!call.started) start(call);
       }
-      return calls.map((call) => ({ id: call.id, name: call.name, arguments: call.arguments.trim() || '{}' }));
+      return calls.map((call) => ({ id: call.id, name: call.name, arguments: argumentsOf(call).trim() || '{}' }));
     },
   };
 }
@@ -132,15 +145,15 @@ function readPiece(entry: Record<string, unknown>, source: unknown, alone: boole
 /** A name on a call that is already whole begins another call, unless the same call is merely sent again. */
 function isRestart(call: OpenCall, piece: Piece): boolean {
   if (call.name !== '' && call.name !== piece.name) return true;
-  return piece.text !== '' && piece.text !== call.arguments && isCompleteJson(call.arguments);
+  return piece.text !== '' && call.json.isComplete && !isSentAgain(call, piece.text);
 }
 
-function isCompleteJson(text: string): boolean {
-  if (!text.endsWith('}')) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+/** The lengths are compared first: joining costs no more than the piece itself. */
+function isSentAgain(call: OpenCall, text: string): boolean {
+  return call.json.isComplete && text.length === call.length && text === argumentsOf(call);
+}
+
+function argumentsOf(call: OpenCall): string {
+  if (call.pieces.length > 1) call.pieces = [call.pieces.join('')];
+  return call.pieces[0] ?? '';
 }

@@ -33,6 +33,9 @@ const branchPageSize = 50;
 const providerHeadersTimeoutMs = 300_000;
 const providerIdleTimeoutMs = 300_000;
 
+/** Whatever a provider makes of the limit it was given. */
+const shortAnswer = { maxTextLength: 64 * 1024 };
+
 const continueInstruction: ChatMessage = {
   role: 'user',
   content: 'Your answer above was cut off. Continue it exactly where it stopped, without repeating anything.',
@@ -114,7 +117,7 @@ export function askForTextOf(deps: TurnDeps, { model, provider }: ResolvedModel)
     const sink = { text: (delta: string) => (text += delta), reasoning: ignore, toolStart: ignore, toolDelta: ignore };
     const limit = Math.min(maxOutputTokens, model.maxOutputTokens);
     await streamChatCompletion(
-      { ...call(), modelId: model.providerModelId, messages, maxOutputTokens: limit },
+      { ...call(), modelId: model.providerModelId, messages, maxOutputTokens: limit, bounds: shortAnswer },
       sink,
       signal,
     );

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { DaemonResponse } from '../../egress/daemon-request.ts';
 import type { Daemon } from '../../workspaces/daemon.ts';
 import { CommandOutput, reportChanges } from './command-output.ts';
+import { TextLines } from './text-lines.ts';
 import { defineTool } from './tool-input.ts';
 import { type Tool, type ToolContext, ToolFailure } from './tool-run.ts';
 import type { WorkspaceTurn } from './workspace-turn.ts';
@@ -151,13 +152,11 @@ async function readRefusal(answer: DaemonResponse): Promise<string> {
 /** The events of an answer, each checked and bounded. */
 async function* readEvents(answer: DaemonResponse, signal: AbortSignal): AsyncGenerator<ExecEvent> {
   const decoder = new TextDecoder();
-  let buffer = '';
+  const lines = new TextLines(lineBytesMax);
   try {
     for await (const chunk of answer.body) {
-      const lines = (buffer + decoder.decode(chunk, { stream: true })).split('\n');
-      buffer = lines.pop() ?? '';
-      if (buffer.length > lineBytesMax) throw new Error('a line is too long');
-      for (const line of lines) yield execEvent.parse(JSON.parse(line));
+      for (const line of lines.push(decoder.decode(chunk, { stream: true }))) yield execEvent.parse(JSON.parse(line));
+      if (lines.openLength > lineBytesMax) throw new Error('a line is too long');
     }
   } catch (error) {
     signal.throwIfAborted();

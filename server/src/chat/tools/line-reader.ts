@@ -1,5 +1,6 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { Daemon } from '../../workspaces/daemon.ts';
+import { TextLines } from './text-lines.ts';
 
 /** Text that one answer holds at most, and how far into a file lines are counted. */
 const textMax = 128 * 1024;
@@ -24,7 +25,8 @@ export async function readLines(
 ): Promise<ReadLines | 'binary'> {
   const answer = await daemon.request(`/v1/files/content?path=${encodeURIComponent(path)}`, { signal });
   const decoder = new TextDecoder();
-  const reading = { lines: [] as string[], seen: 0, characters: 0, rest: '' };
+  const open = new TextLines(lineMax);
+  const reading = { lines: [] as string[], seen: 0, characters: 0 };
   const take = (line: string): boolean => {
     reading.seen += 1;
     if (reading.seen < offset) return true;
@@ -41,11 +43,12 @@ export async function readLines(
       bytes += chunk.length;
       if (bytes > seenMax)
         throw new ApiError('payload_too_large', 'The file is too large to count its lines: use bash');
-      const lines = (reading.rest + decoder.decode(chunk, { stream: true })).split('\n');
-      reading.rest = (lines.pop() ?? '').slice(0, lineMax);
-      for (const line of lines) if (!take(line)) return { ...reading, isEnd: false };
+      for (const line of open.push(decoder.decode(chunk, { stream: true }))) {
+        if (!take(line)) return { ...reading, isEnd: false };
+      }
     }
-    const isEnd = reading.rest === '' || take(reading.rest);
+    const rest = open.end();
+    const isEnd = rest === '' || take(rest);
     return { ...reading, isEnd };
   } catch (error) {
     signal.throwIfAborted();
