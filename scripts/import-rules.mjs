@@ -20,6 +20,28 @@ const featureRank = {
 };
 // The rooms of a feature that has them; a room may import those of lower rank only, handlers.ts all of them.
 const roomRank = { chat: { responses: 4, turn: 3, tools: 2, model: 1 } };
+// The browser client: a folder may import those of lower rank only, and never one beside it. Files at the top are the base, but what starts it.
+const webRank = {
+  locales: 0,
+  base: 1,
+  conversation: 2,
+  forms: 3,
+  frame: 4,
+  diagram: 5,
+  entry: 5,
+  catalogue: 5,
+  markdown: 6,
+  mcp: 6,
+  files: 7,
+  projects: 8,
+  workspace: 8,
+  chat: 9,
+  setup: 9,
+  settings: 9,
+  admin: 10,
+  start: 11,
+};
+const webStart = new Set(['router.tsx', 'app.tsx', 'main.tsx', 'trusted-types.ts']);
 const platformFolders = new Set(['http', 'db', 'egress', 'secrets']);
 const banned = /^(index|utils|helpers|types)\.(ts|tsx|mjs|js)$/;
 const directNetwork = new Set([
@@ -141,6 +163,22 @@ function checkImport(file, item, report) {
     return report('workspaces', 'web imports types of zod only: validation stays on the server');
   }
   if (file.startsWith('server/src/') && !isTest(file)) checkServerImport(file, item, report);
+  if (file.startsWith('web/src/')) checkWebImport(file, target, report);
+}
+
+function checkWebImport(file, target, report) {
+  const from = webPlace(file);
+  if (!(from in webRank)) return report('rooms', `web/src/${from} has no rank`);
+  if (!target.startsWith('web/src/')) return;
+  const to = webPlace(target);
+  if (to !== from && !(webRank[to] < webRank[from]))
+    report('layers', `${from} may import what lies below it only, and ${to} does not`);
+}
+
+function webPlace(file) {
+  const [folder, name] = file.slice('web/src/'.length).split('/');
+  if (name !== undefined) return folder;
+  return webStart.has(folder) ? 'start' : 'base';
 }
 
 function checkServerImport(file, { specifier, target, typeOnly }, report) {

@@ -162,10 +162,30 @@ describe('one planted violation is reported for', () => {
     ['process.env', 'one-configuration server/src/chat/turn.ts', turn('process.env.HOME;')],
     [
       'fetch in the browser outside its door',
-      'one-way-out web/src/thread/view.tsx',
+      'one-way-out web/src/chat/view.tsx',
       {
-        'web/src/thread/view.tsx': "export const view = () => fetch('/api/me');\n",
+        'web/src/chat/view.tsx': "export const view = () => fetch('/api/me');\n",
       },
+    ],
+    [
+      'a folder above in the browser',
+      'layers web/src/frame/sidebar.tsx',
+      { 'web/src/frame/sidebar.tsx': "import type { View } from '../chat/view.ts';\nexport type A = View;\n" },
+    ],
+    [
+      'a folder beside in the browser',
+      'layers web/src/projects/page.tsx',
+      { 'web/src/projects/page.tsx': "export const page = () => import('../workspace/panel.tsx');\n" },
+    ],
+    [
+      'a feature in the base of the browser',
+      'layers web/src/api.ts',
+      { 'web/src/api.ts': "import '../src/frame/dialogs.css';\nexport const api = 1;\n" },
+    ],
+    [
+      'a folder without a rank in the browser',
+      'rooms web/src/widgets/a.tsx',
+      { 'web/src/widgets/a.tsx': "import { call } from '../api.ts';\nexport const a = call;\n" },
     ],
     [
       'server code in the browser',

@@ -5,7 +5,7 @@ import type { EndpointAt, Route } from '@homeport/contracts/endpoints';
 import type { ProvisionReport } from '@homeport/contracts/provision';
 import type { WorkspaceStatus } from '@homeport/contracts/workspace';
 import { ApiFailure, readFailure } from './api-failure.ts';
-import { readableDetail } from './chat/readable-detail.ts';
+import { readableDetail } from './readable-detail.ts';
 
 /** The only caller of the server. Routes and their types come from the endpoint table; no schema reaches the browser. */
 

@@ -1,12 +1,12 @@
-import '../settings/settings.css';
+import '../forms/switch.css';
 import type { ManagedUser } from '@homeport/contracts/admin';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { failureText } from '../failure-text.ts';
 import { Notice } from '../forms/notice.tsx';
+import { Card } from '../frame/section.tsx';
 import { showFailure, showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
-import { Card } from '../settings/section.tsx';
 import { type AccountChoices, AccountSwitches, useIsManaged } from './account-fields.tsx';
 import classes from './admin.module.css';
 import { changeUser } from './admin-queries.ts';

@@ -1,4 +1,4 @@
-import '../settings/settings.css';
+import '../forms/switch.css';
 import type { Role } from '@homeport/contracts/fields';
 import { Switch } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

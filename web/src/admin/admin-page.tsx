@@ -1,9 +1,9 @@
 import './admin-texts.ts';
 import { Button } from '@mantine/core';
 import { Link, Outlet } from '@tanstack/react-router';
+import { useWorkbench } from '../conversation/workbench.ts';
+import { EmptyState, Section } from '../frame/section.tsx';
 import { useText } from '../i18n.ts';
-import { EmptyState, Section } from '../settings/section.tsx';
-import { useWorkbench } from '../workbench.ts';
 
 /** `/settings/admin/*`: for administrators; anybody else learns why there is nothing here. */
 export function AdminPage() {

@@ -11,11 +11,11 @@ import formClasses from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
+import { Card } from '../frame/section.tsx';
 import { showToast } from '../frame/toasts.tsx';
+import { UnsavedGuard } from '../frame/unsaved-guard.tsx';
 import { useText } from '../i18n.ts';
 import { publicConfigQuery } from '../queries.ts';
-import { Card } from '../settings/section.tsx';
-import { UnsavedGuard } from '../settings/unsaved-guard.tsx';
 import { configQuery } from './admin-queries.ts';
 import { BrandingPreview } from './branding-preview.tsx';
 import {

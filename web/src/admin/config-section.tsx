@@ -2,10 +2,10 @@ import type { AdminConfig } from '@homeport/contracts/admin';
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { Loading } from '../catalogue/catalogue-view.tsx';
 import { FormFailure } from '../forms/notice.tsx';
+import { Section } from '../frame/section.tsx';
 import { useText } from '../i18n.ts';
-import { Loading } from '../settings/catalogue-view.tsx';
-import { Section } from '../settings/section.tsx';
 import { configQuery } from './admin-queries.ts';
 
 /** A page about the installation's configuration, once it is there. */

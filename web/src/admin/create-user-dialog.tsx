@@ -1,5 +1,5 @@
 import '../forms/forms.css';
-import '../settings/settings.css';
+import '../forms/switch.css';
 import type { ManagedUser } from '@homeport/contracts/admin';
 import { Button, Switch, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
@@ -12,10 +12,10 @@ import { NewPasswordField } from '../forms/password-field.tsx';
 import { emailFault, nameFault, newPasswordFault } from '../forms/rules.ts';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
+import { FormDialog } from '../frame/form-dialog.tsx';
 import { showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
 import { publicConfigQuery } from '../queries.ts';
-import { FormDialog } from '../settings/form-dialog.tsx';
 import {
   type AccountChoices,
   AccountSwitches,

@@ -4,9 +4,9 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { FormFailure } from '../forms/notice.tsx';
 import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
+import { Card } from '../frame/section.tsx';
 import { showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
-import { Card } from '../settings/section.tsx';
 import { changeUser } from './admin-queries.ts';
 import { lastAdminText } from './last-admin.ts';
 

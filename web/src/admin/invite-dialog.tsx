@@ -10,8 +10,8 @@ import { FormFailure, Notice } from '../forms/notice.tsx';
 import { emailFault, nameFault } from '../forms/rules.ts';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
+import { FormDialog } from '../frame/form-dialog.tsx';
 import { useText } from '../i18n.ts';
-import { FormDialog } from '../settings/form-dialog.tsx';
 import {
   type AccountChoices,
   AccountSwitches,

@@ -1,8 +1,8 @@
 import type { ProvisionReport } from '@homeport/contracts/provision';
 import { Button } from '@mantine/core';
 import { Notice } from '../forms/notice.tsx';
+import { Card } from '../frame/section.tsx';
 import { useText } from '../i18n.ts';
-import { Card } from '../settings/section.tsx';
 import classes from './manifest.module.css';
 
 /** What a manifest would change, or has changed. */

@@ -1,5 +1,5 @@
 import '../forms/forms.css';
-import '../settings/settings.css';
+import '../forms/switch.css';
 import type { ManagedUser } from '@homeport/contracts/admin';
 import { Button, Switch } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
@@ -10,8 +10,8 @@ import { NewPasswordField } from '../forms/password-field.tsx';
 import { newPasswordFault } from '../forms/rules.ts';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
+import { UnsavedGuard } from '../frame/unsaved-guard.tsx';
 import { useText } from '../i18n.ts';
-import { UnsavedGuard } from '../settings/unsaved-guard.tsx';
 import { changeUser } from './admin-queries.ts';
 import { CopyField } from './copy-field.tsx';
 import { generatePassword } from './generate-password.ts';

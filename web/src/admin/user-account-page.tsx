@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import { useWorkbench } from '../conversation/workbench.ts';
+import { Card, Section } from '../frame/section.tsx';
 import { useText } from '../i18n.ts';
-import { Card, Section } from '../settings/section.tsx';
-import { useWorkbench } from '../workbench.ts';
 import { AccessCard } from './access-card.tsx';
 import classes from './admin.module.css';
 import { userQuery } from './admin-queries.ts';

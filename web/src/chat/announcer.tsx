@@ -1,7 +1,7 @@
 import type { Message } from '@homeport/contracts/conversations';
 import { useEffect, useRef, useState } from 'react';
+import type { ConversationView } from '../conversation/conversation-store.ts';
 import { useText } from '../i18n.ts';
-import type { ConversationView } from './conversation-store.ts';
 
 /** Says once that an answer begins and how it ended. The thread itself is silent: nobody wants every word read out. */
 export function Announcer({ view }: { view: ConversationView }) {

@@ -2,9 +2,9 @@ import type { Message } from '@homeport/contracts/conversations';
 import { Button } from '@mantine/core';
 import { CirclePause, CircleSlash, RotateCcw, StepForward, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { useThreadActions } from '../conversation/thread-actions.ts';
 import { useText } from '../i18n.ts';
 import classes from './message-view.module.css';
-import { useThreadActions } from './thread-actions.ts';
 
 type Props = { message: Message; isLast: boolean; isRunning: boolean; isEmpty: boolean };
 

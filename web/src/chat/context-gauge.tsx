@@ -1,14 +1,14 @@
 import type { Chat, Message } from '@homeport/contracts/conversations';
 import { UnstyledButton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
+import { effectiveModel, enabledModels } from '../conversation/model-choice.ts';
+import type { ModelDecision } from '../conversation/submission.ts';
 import { lazyPart } from '../frame/lazy-part.tsx';
 import { useMenu } from '../frame/use-menu.ts';
 import { useText } from '../i18n.ts';
 import { catalogueQuery } from '../queries.ts';
 import classes from './composer.module.css';
-import type { ConversationStore } from './conversation-store.ts';
-import { effectiveModel, enabledModels } from './model-choice.ts';
-import type { ModelDecision } from './submission.ts';
 
 const ContextMenu = lazyPart(async () => (await import('./context-menu.tsx')).ContextMenu);
 

@@ -1,13 +1,13 @@
 import { Menu } from '@mantine/core';
 import { Eraser } from 'lucide-react';
 import { call } from '../api.ts';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { failureText } from '../failure-text.ts';
 import { MenuAt } from '../frame/menu-at.tsx';
 import { showFailure } from '../frame/toasts.tsx';
 import type { MenuPlace } from '../frame/use-menu.ts';
 import { useText } from '../i18n.ts';
 import classes from './composer.module.css';
-import type { ConversationStore } from './conversation-store.ts';
 
 type Props = MenuPlace & {
   label: string;

@@ -3,13 +3,13 @@ import { ActionIcon } from '@mantine/core';
 import { Check, ChevronLeft, ChevronRight, Copy, Pencil, RotateCcw } from 'lucide-react';
 import { type ReactNode, useRef } from 'react';
 import { useCopy } from '../clipboard.ts';
+import { useThreadActions } from '../conversation/thread-actions.ts';
 import { Tip } from '../frame/tip.tsx';
 import { useText } from '../i18n.ts';
 import { MessageTime } from './message-time.tsx';
 import classes from './message-view.module.css';
 import { RegenerateWith } from './regenerate-action.tsx';
 import { copyRich } from './rich-copy.ts';
-import { useThreadActions } from './thread-actions.ts';
 
 type Props = { message: Message; text: string; isRunning: boolean; isLast?: boolean; onEdit?: () => void };
 

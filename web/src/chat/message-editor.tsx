@@ -2,10 +2,10 @@ import type { Message } from '@homeport/contracts/conversations';
 import { limits } from '@homeport/contracts/limits';
 import { Button } from '@mantine/core';
 import { useState } from 'react';
+import { useThreadActions } from '../conversation/thread-actions.ts';
 import { useText } from '../i18n.ts';
 import { Autosize } from './autosize.tsx';
 import classes from './message-view.module.css';
-import { useThreadActions } from './thread-actions.ts';
 import { useDraft } from './use-draft.ts';
 
 type Props = { message: Message; text: string; isRunning: boolean; onClose: () => void };

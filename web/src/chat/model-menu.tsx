@@ -4,12 +4,12 @@ import { Popover } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { Check, Search, Settings2 } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { enabledModels, matchModels } from '../conversation/model-choice.ts';
 import { Highlighted } from '../frame/highlighted.tsx';
 import { Anchor, intoView } from '../frame/menu-at.tsx';
 import { searchWords } from '../frame/search-words.ts';
 import type { MenuPlace } from '../frame/use-menu.ts';
 import { i18n, useText } from '../i18n.ts';
-import { enabledModels, matchModels } from './model-choice.ts';
 import classes from './model-menu.module.css';
 
 /** As GET /api/providers answers. */

@@ -3,13 +3,13 @@ import { UnstyledButton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ChevronDown, Pin } from 'lucide-react';
 import { useState } from 'react';
+import { effectiveModel, enabledModels } from '../conversation/model-choice.ts';
+import type { ModelDecision } from '../conversation/submission.ts';
 import { lazyPart } from '../frame/lazy-part.tsx';
 import { useMenu } from '../frame/use-menu.ts';
 import { useText } from '../i18n.ts';
 import { catalogueQuery } from '../queries.ts';
-import { effectiveModel, enabledModels } from './model-choice.ts';
 import classes from './model-picker.module.css';
-import type { ModelDecision } from './submission.ts';
 
 const ModelMenu = lazyPart(async () => (await import('./model-menu.tsx')).ModelMenu);
 

@@ -2,13 +2,13 @@ import type { DynamicToolPart, FilePart, MessagePart } from '@homeport/contracts
 import { Link as RouterLink } from '@tanstack/react-router';
 import { Brain, ChevronRight, FileText, Info, Link, ListChecks, Terminal, Wrench } from 'lucide-react';
 import { memo, type ReactNode, useEffect, useState } from 'react';
+import { useThreadActions } from '../conversation/thread-actions.ts';
 import { lazyPart } from '../frame/lazy-part.tsx';
 import { type TextId, type Translate, useText } from '../i18n.ts';
 import { safeLink } from '../markdown/links.ts';
 import { Markdown } from '../markdown/markdown.tsx';
 import { toolTitle } from '../mcp/tool-title.ts';
 import classes from './part-view.module.css';
-import { useThreadActions } from './thread-actions.ts';
 import { useDuration } from './use-duration.ts';
 
 const ArtifactChip = lazyPart(async () => (await import('../files/artifact-chip.tsx')).ArtifactChip);

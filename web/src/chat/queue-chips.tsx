@@ -4,13 +4,13 @@ import { CornerDownRight, Pencil, X } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { call } from '../api.ts';
 import { ApiFailure } from '../api-failure.ts';
+import { attachedOf, filesName, parseAttached, storeAttached } from '../conversation/attached-files.ts';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
+import { useWorkbench } from '../conversation/workbench.ts';
 import { failureText } from '../failure-text.ts';
 import { showFailure } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
-import { useWorkbench } from '../workbench.ts';
-import { attachedOf, filesName, parseAttached, storeAttached } from './attached-files.ts';
 import classes from './composer.module.css';
-import type { ConversationStore } from './conversation-store.ts';
 import { plainText } from './message-view.tsx';
 
 type Props = {

@@ -1,9 +1,9 @@
 import { Button } from '@mantine/core';
 import { Quote } from 'lucide-react';
 import { type RefObject, useEffect, useState } from 'react';
+import { useThreadActions } from '../conversation/thread-actions.ts';
 import { useText } from '../i18n.ts';
 import classes from './thread.module.css';
-import { useThreadActions } from './thread-actions.ts';
 
 type Selected = { text: string; top: number; left: number };
 

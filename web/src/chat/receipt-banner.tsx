@@ -2,10 +2,10 @@ import { Button } from '@mantine/core';
 import { RotateCcw, TriangleAlert } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { copyText } from '../clipboard.ts';
+import type { ReceiptState } from '../conversation/receipts.ts';
 import { failureText } from '../failure-text.ts';
 import { useText } from '../i18n.ts';
 import classes from './composer.module.css';
-import type { ReceiptState } from './receipts.ts';
 
 type Props = { pending: ReceiptState; onRetry: () => void; onDiscard: () => void };
 

@@ -1,11 +1,11 @@
 import { Menu } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { groupByTier } from '../conversation/model-choice.ts';
+import { useThreadActions } from '../conversation/thread-actions.ts';
 import { MenuAt } from '../frame/menu-at.tsx';
 import type { MenuPlace } from '../frame/use-menu.ts';
 import { useText } from '../i18n.ts';
 import { catalogueQuery } from '../queries.ts';
-import { groupByTier } from './model-choice.ts';
-import { useThreadActions } from './thread-actions.ts';
 
 /** The models that can answer, by tier. */
 export function RegenerateMenu({ messageId, ...place }: MenuPlace & { messageId: string }) {

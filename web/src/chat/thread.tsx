@@ -2,13 +2,13 @@ import type { Message } from '@homeport/contracts/conversations';
 import { Button } from '@mantine/core';
 import { ArrowDown } from 'lucide-react';
 import { Fragment, type RefObject, useState, useSyncExternalStore } from 'react';
+import type { ConversationStore, ConversationView } from '../conversation/conversation-store.ts';
+import { beginResponse } from '../conversation/submission.ts';
 import { failureText } from '../failure-text.ts';
 import { useText } from '../i18n.ts';
 import { ActionButton, Problem } from './answer-status.tsx';
-import type { ConversationStore, ConversationView } from './conversation-store.ts';
 import { MessageView, Waiting } from './message-view.tsx';
 import { QuoteButton } from './quote-button.tsx';
-import { beginResponse } from './submission.ts';
 import classes from './thread.module.css';
 import { useFollowScroll } from './use-follow-scroll.ts';
 

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
-import { useWorkbench } from '../workbench.ts';
-import type { ConversationStore, ConversationView } from './conversation-store.ts';
+import type { ConversationStore, ConversationView } from '../conversation/conversation-store.ts';
+import { useWorkbench } from '../conversation/workbench.ts';
 
 /** The store of a conversation and its outline, without following it. */
 export function useConversationView(chatId: string): { store: ConversationStore; view: ConversationView } {

@@ -8,8 +8,8 @@ import {
   useState,
   type WheelEvent,
 } from 'react';
+import { readScrollPreference } from '../conversation/scroll-preference.ts';
 import { ScrollPin } from './scroll-pin.ts';
-import { readScrollPreference } from './scroll-preference.ts';
 
 const upwardKeys = new Set(['ArrowUp', 'PageUp', 'Home']);
 

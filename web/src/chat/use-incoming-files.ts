@@ -1,7 +1,5 @@
 import { type ClipboardEvent, useEffect, useRef, useState } from 'react';
-
-/** Files as somebody brought them; folders cannot be attached and are only counted. */
-export type IncomingFiles = { files: File[]; folders: number };
+import { droppedFiles, holdsFiles, type IncomingFiles } from '../incoming-files.ts';
 
 /**
  * Files that are dropped anywhere on the page or pasted. While files are held over the page `isOver` is true. Without this the
@@ -48,17 +46,6 @@ export function useIncomingFiles(onFiles: (incoming: IncomingFiles) => void) {
       return true;
     },
   };
-}
-
-export function holdsFiles(data: DataTransfer | null): data is DataTransfer {
-  return data?.types.includes('Files') === true;
-}
-
-export function droppedFiles(data: DataTransfer): IncomingFiles {
-  const items = [...data.items].filter((item) => item.kind === 'file');
-  const isFolder = (item: DataTransferItem) => item.webkitGetAsEntry()?.isDirectory === true;
-  const files = items.filter((item) => !isFolder(item)).flatMap((item) => item.getAsFile() ?? []);
-  return { files, folders: items.length - files.length };
 }
 
 /** Browsers call every pasted picture `image.png`: the time tells them apart. */

@@ -1,5 +1,5 @@
 import type { ClipboardEvent } from 'react';
-import { joinPasted, longPaste, parsePasted, pastedName, storePasted } from './pasted-texts.ts';
+import { joinPasted, longPaste, parsePasted, pastedName, storePasted } from '../conversation/pasted-texts.ts';
 import { useDraft } from './use-draft.ts';
 
 type Draft = { text: string; setText: (text: string) => void };

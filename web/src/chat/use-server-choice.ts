@@ -1,10 +1,10 @@
 import type { Chat } from '@homeport/contracts/conversations';
 import { useState } from 'react';
 import { call } from '../api.ts';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { failureText } from '../failure-text.ts';
 import { showFailure } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
-import type { ConversationStore } from './conversation-store.ts';
 
 /** The MCP servers whose tools a conversation uses: null for all that are trusted. Of a new one they are set with its first message. */
 export function useServerChoice(store: ConversationStore, chat: Chat | undefined) {

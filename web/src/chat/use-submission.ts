@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import type { ApiFailure } from '../api-failure.ts';
-import { useWorkbench } from '../workbench.ts';
-import type { ConversationStore } from './conversation-store.ts';
-import type { Outcome, Receipt, ReceiptState } from './receipts.ts';
-import { showAcknowledged } from './submission.ts';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
+import type { Outcome, Receipt, ReceiptState } from '../conversation/receipts.ts';
+import { showAcknowledged } from '../conversation/submission.ts';
+import { useWorkbench } from '../conversation/workbench.ts';
 
 /** Why the last submission did not leave, where no receipt tells it. */
 export type SubmissionProblem = { kind: 'refused'; failure: ApiFailure } | { kind: 'busy' } | { kind: 'not-stored' };

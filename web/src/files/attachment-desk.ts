@@ -9,8 +9,8 @@ import {
   parseAttached,
   storeAttached,
   uploadingChats,
-} from '../chat/attached-files.ts';
-import type { DraftBook } from '../chat/drafts.ts';
+} from '../conversation/attached-files.ts';
+import type { DraftBook } from '../conversation/drafts.ts';
 import { uploadFile } from '../upload.ts';
 import { UploadQueue } from './upload-queue.ts';
 

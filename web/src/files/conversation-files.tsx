@@ -2,9 +2,9 @@ import type { Artifact } from '@homeport/contracts/artifacts';
 import type { Chat } from '@homeport/contracts/conversations';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
+import { useWorkbench } from '../conversation/workbench.ts';
 import { showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
-import { useWorkbench } from '../workbench.ts';
 import { attach } from './attachment-desk.ts';
 import { FilePanel } from './file-panel.tsx';
 

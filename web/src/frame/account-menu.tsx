@@ -1,7 +1,7 @@
 import { UnstyledButton } from '@mantine/core';
 import { ChevronsUpDown } from 'lucide-react';
+import { useWorkbench } from '../conversation/workbench.ts';
 import { useText } from '../i18n.ts';
-import { useWorkbench } from '../workbench.ts';
 import classes from './account-menu.module.css';
 import { lazyPart } from './lazy-part.tsx';
 import { useMenu } from './use-menu.ts';

@@ -16,7 +16,7 @@ import { useChatChanges } from './use-chat-changes.ts';
 import { useIsSlow } from './use-is-slow.ts';
 import { focusRow, useListInput } from './use-list-input.ts';
 
-const MoveDialog = lazyPart(async () => (await import('../projects/move-dialog.tsx')).MoveDialog);
+const MoveDialog = lazyPart(async () => (await import('./move-dialog.tsx')).MoveDialog);
 const RowMenu = lazyPart(async () => (await import('./row-menu.tsx')).RowMenu);
 const SelectionBar = lazyPart(async () => (await import('./selection-bar.tsx')).SelectionBar);
 

@@ -1,14 +1,14 @@
 import { ActionIcon } from '@mantine/core';
 import { Ellipsis } from 'lucide-react';
 import { useState, useSyncExternalStore } from 'react';
+import { useWorkbench } from '../conversation/workbench.ts';
 import { useText } from '../i18n.ts';
-import { useWorkbench } from '../workbench.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { lazyPart } from './lazy-part.tsx';
 import { useChatChanges } from './use-chat-changes.ts';
 import { useMenu } from './use-menu.ts';
 
-const MoveDialog = lazyPart(async () => (await import('../projects/move-dialog.tsx')).MoveDialog);
+const MoveDialog = lazyPart(async () => (await import('./move-dialog.tsx')).MoveDialog);
 
 const RenameDialog = lazyPart(async () => (await import('./rename-dialog.tsx')).RenameDialog);
 

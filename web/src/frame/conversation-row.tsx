@@ -4,8 +4,8 @@ import { ActionIcon } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { Ellipsis } from 'lucide-react';
 import { memo, useSyncExternalStore } from 'react';
+import { useWorkbench } from '../conversation/workbench.ts';
 import { useText } from '../i18n.ts';
-import { useWorkbench } from '../workbench.ts';
 import classes from './conversation-list.module.css';
 import { Highlighted } from './highlighted.tsx';
 

@@ -2,7 +2,7 @@ import '../page-texts.ts';
 import { ActionIcon } from '@mantine/core';
 import { ChevronDown, ChevronUp, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
-import type { ConversationStore } from '../chat/conversation-store.ts';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { useText } from '../i18n.ts';
 import classes from './find-bar.module.css';
 import { hasAllWords, searchWords } from './search-words.ts';

@@ -2,7 +2,7 @@ import '../page-texts.ts';
 import './dialogs.css';
 import { Modal } from '@mantine/core';
 import { ArrowDown, ArrowUp, CornerDownLeft } from 'lucide-react';
-import { readSendKey } from '../chat/send-key.ts';
+import { readSendKey } from '../conversation/send-key.ts';
 import { useText } from '../i18n.ts';
 import classes from './shortcut-sheet.module.css';
 import { isMac, shortcutKeys } from './shortcuts.ts';

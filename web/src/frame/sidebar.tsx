@@ -11,7 +11,7 @@ import { lazyPart } from './lazy-part.tsx';
 import classes from './sidebar.module.css';
 import { useHasWorkspace } from './use-has-workspace.ts';
 
-const ProjectsSection = lazyPart(async () => (await import('../projects/projects-section.tsx')).ProjectsSection);
+const ProjectsSection = lazyPart(async () => (await import('./projects-section.tsx')).ProjectsSection);
 
 /** Product, new conversation, search, the list, the account. `onClose` is there when it stands in a drawer. */
 export function Sidebar({ onClose }: { onClose?: () => void }) {

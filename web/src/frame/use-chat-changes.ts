@@ -2,9 +2,9 @@ import type { Chat, ChatList } from '@homeport/contracts/conversations';
 import { type InfiniteData, useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { call } from '../api.ts';
+import { useWorkbench } from '../conversation/workbench.ts';
 import { failureText } from '../failure-text.ts';
 import { useText } from '../i18n.ts';
-import { useWorkbench } from '../workbench.ts';
 import { showFailure, showToast } from './toasts.tsx';
 
 /** Requests at once when many conversations change together. */

@@ -2,9 +2,9 @@ import { useMantineColorScheme } from '@mantine/core';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { copyText } from '../clipboard.ts';
+import { useWorkbench } from '../conversation/workbench.ts';
 import { failureText } from '../failure-text.ts';
 import { useText } from '../i18n.ts';
-import { useWorkbench } from '../workbench.ts';
 import { type KeyPress, type Shortcut, shortcutOf } from './shortcuts.ts';
 import { showFailure, showToast } from './toasts.tsx';
 

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
+import { useWorkbench } from '../conversation/workbench.ts';
 import { workspaceQuery } from '../queries.ts';
-import { useWorkbench } from '../workbench.ts';
 
 /** Whether the way to the workspace is shown: where workspaces are off, administrators only learn why. */
 export function useHasWorkspace(): { hasWorkspace: boolean; isRunning: boolean } {

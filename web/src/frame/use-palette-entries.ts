@@ -26,11 +26,11 @@ import {
   Wrench,
 } from 'lucide-react';
 import { call } from '../api.ts';
+import { useWorkbench } from '../conversation/workbench.ts';
 import { failureText } from '../failure-text.ts';
 import { useText } from '../i18n.ts';
 import { useLocale } from '../locale.ts';
 import { catalogueQuery, chatsQuery } from '../queries.ts';
-import { useWorkbench } from '../workbench.ts';
 import { hasAllWords, searchWords } from './search-words.ts';
 import { shortcutKeys } from './shortcuts.ts';
 import { useSignOut } from './sign-out.ts';

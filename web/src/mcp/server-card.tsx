@@ -1,14 +1,14 @@
-import '../settings/settings.css';
+import '../forms/switch.css';
 import type { McpServer } from '@homeport/contracts/mcp';
 import { ActionIcon, Button, Switch } from '@mantine/core';
 import { PencilLine, ShieldAlert, ShieldCheck, ShieldQuestion, Trash2 } from 'lucide-react';
 import { useState } from 'react';
+import cardClasses from '../catalogue/catalogue-card.module.css';
 import { Notice } from '../forms/notice.tsx';
 import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
+import { Card } from '../frame/section.tsx';
 import { Tip } from '../frame/tip.tsx';
 import { i18n, type Translate, useText } from '../i18n.ts';
-import cardClasses from '../settings/catalogue-card.module.css';
-import { Card } from '../settings/section.tsx';
 import classes from './mcp.module.css';
 import { serverState } from './mcp-api.ts';
 import { ToolPolicies } from './tool-policies.tsx';

@@ -6,7 +6,7 @@ import { Check, ShieldQuestion, X } from 'lucide-react';
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
 import { call } from '../api.ts';
 import { ApiFailure } from '../api-failure.ts';
-import { useThreadActions } from '../chat/thread-actions.ts';
+import { useThreadActions } from '../conversation/thread-actions.ts';
 import { failureText } from '../failure-text.ts';
 import { useText } from '../i18n.ts';
 import classes from './approval.module.css';

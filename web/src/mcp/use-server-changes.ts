@@ -2,9 +2,9 @@ import type { McpServer, ToolPolicy } from '@homeport/contracts/mcp';
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { failureText } from '../failure-text.ts';
+import { focusSectionTitle } from '../frame/section.tsx';
 import { showFailure, showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
-import { focusSectionTitle } from '../settings/section.tsx';
 import { type McpApi, mcpServersQuery } from './mcp-api.ts';
 
 export type ServerChanges = ReturnType<typeof useServerChanges>;

@@ -4,16 +4,16 @@ import { ActionIcon, TextInput } from '@mantine/core';
 import { X } from 'lucide-react';
 import { useState } from 'react';
 import { call } from '../api.ts';
+import { useWorkbench } from '../conversation/workbench.ts';
 import { FormFailure } from '../forms/notice.tsx';
 import { emailFault } from '../forms/rules.ts';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
 import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
 import { showToast } from '../frame/toasts.tsx';
+import { useProjectChanges } from '../frame/use-project-changes.ts';
 import { useText } from '../i18n.ts';
-import { useWorkbench } from '../workbench.ts';
 import classes from './projects.module.css';
-import { useProjectChanges } from './use-project-changes.ts';
 
 /** Who is in a project; owners add, remove, and give roles. */
 export function MembersView({ project }: { project: Project }) {

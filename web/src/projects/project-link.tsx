@@ -1,10 +1,10 @@
-import './projects-texts.ts';
+import '../frame/projects-texts.ts';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Folder } from 'lucide-react';
+import { projectsQuery } from '../frame/projects-api.ts';
 import { useText } from '../i18n.ts';
 import classes from './project-link.module.css';
-import { projectsQuery } from './projects-api.ts';
 
 /** The project that a conversation is in, and the way to it; nothing while it is not known. */
 export function ProjectLink({ projectId }: { projectId: string }) {

@@ -1,4 +1,4 @@
-import './projects-texts.ts';
+import '../frame/projects-texts.ts';
 import '../files/files-texts.ts';
 import '../page-texts.ts';
 import type { Project } from '@homeport/contracts/projects';
@@ -7,20 +7,20 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Archive, ArchiveRestore, Ellipsis, LogOut, PencilLine, SquarePen } from 'lucide-react';
 import { useMemo, useState } from 'react';
+import { useWorkbench } from '../conversation/workbench.ts';
 import { FilePanel } from '../files/file-panel.tsx';
 import { FilesView } from '../files/files-view.tsx';
 import { FormFailure, Notice } from '../forms/notice.tsx';
 import { useTitle } from '../frame/branding.ts';
 import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
 import { HomeButton, MessagePage } from '../frame/message-page.tsx';
+import { NameDialog } from '../frame/project-name-dialog.tsx';
+import { canManage, projectsQuery } from '../frame/projects-api.ts';
+import { useProjectChanges } from '../frame/use-project-changes.ts';
 import { useText } from '../i18n.ts';
-import { useWorkbench } from '../workbench.ts';
 import { MembersView } from './members-view.tsx';
-import { NameDialog } from './name-dialog.tsx';
 import { ProjectChats } from './project-chats.tsx';
 import classes from './projects.module.css';
-import { canManage, projectsQuery } from './projects-api.ts';
-import { useProjectChanges } from './use-project-changes.ts';
 
 /** `/p/<id>`: a project with its conversations, files and members. */
 export function ProjectPage() {

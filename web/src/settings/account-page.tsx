@@ -1,18 +1,18 @@
 import { Button, useMantineColorScheme } from '@mantine/core';
 import { useState } from 'react';
-import { readScrollPreference, writeScrollPreference } from '../chat/scroll-preference.ts';
-import { readSendKey, writeSendKey } from '../chat/send-key.ts';
 import { locales } from '../choose-locale.ts';
+import { readScrollPreference, writeScrollPreference } from '../conversation/scroll-preference.ts';
+import { readSendKey, writeSendKey } from '../conversation/send-key.ts';
+import { useWorkbench } from '../conversation/workbench.ts';
 import { ChangePasswordForm } from '../forms/change-password-form.tsx';
 import { ChoiceChips } from '../forms/choice-chips.tsx';
+import { Card, Section } from '../frame/section.tsx';
 import { isMac } from '../frame/shortcuts.ts';
 import { useSignOut } from '../frame/sign-out.ts';
 import { showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
 import { useLocale } from '../locale.ts';
-import { useWorkbench } from '../workbench.ts';
 import { ProfileForm } from './profile-form.tsx';
-import { Card, Section } from './section.tsx';
 import { SessionsCard } from './sessions-card.tsx';
 
 const schemes = ['auto', 'light', 'dark'] as const;

@@ -1,8 +1,8 @@
 import type { ModelTier, Provider } from '@homeport/contracts/catalogue';
 import { ModelChooser } from '../catalogue/model-chooser.tsx';
+import { FormDialog } from '../frame/form-dialog.tsx';
 import { showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
-import { FormDialog } from './form-dialog.tsx';
 
 /** Picks models of a provider to add. */
 export function AddModelsDialog({

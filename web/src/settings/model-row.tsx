@@ -1,11 +1,11 @@
-import './settings.css';
+import '../forms/switch.css';
 import type { Model, ModelTier } from '@homeport/contracts/catalogue';
 import { ActionIcon, Menu, Switch } from '@mantine/core';
 import { Ellipsis, PencilLine, Star, Trash2 } from 'lucide-react';
 import { useState } from 'react';
+import classes from '../catalogue/catalogue-card.module.css';
 import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
 import { i18n, useText } from '../i18n.ts';
-import classes from './catalogue-card.module.css';
 import { useCatalogueChanges } from './use-catalogue-changes.ts';
 
 /** One model: what it is, its switch, its menu. */

@@ -4,15 +4,15 @@ import { Link } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { type CatalogueOwner, useCatalogueOwner } from '../catalogue/catalogue-api.ts';
+import classes from '../catalogue/catalogue-card.module.css';
+import { CatalogueView, useCatalogue } from '../catalogue/catalogue-view.tsx';
 import { Notice } from '../forms/notice.tsx';
+import { FormDialog } from '../frame/form-dialog.tsx';
+import { Card, EmptyState, Section } from '../frame/section.tsx';
 import { useText } from '../i18n.ts';
 import { AddModelsDialog } from './add-models-dialog.tsx';
-import classes from './catalogue-card.module.css';
-import { CatalogueView, useCatalogue } from './catalogue-view.tsx';
-import { FormDialog } from './form-dialog.tsx';
 import { ModelForm } from './model-form.tsx';
 import { ModelRow } from './model-row.tsx';
-import { Card, EmptyState, Section } from './section.tsx';
 
 type Dialog = { kind: 'add'; provider: Provider } | { kind: 'edit'; model: Model };
 

@@ -10,9 +10,9 @@ import { nameFault } from '../forms/rules.ts';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
 import { showToast } from '../frame/toasts.tsx';
+import { UnsavedGuard } from '../frame/unsaved-guard.tsx';
 import { useText } from '../i18n.ts';
 import { meQuery } from '../queries.ts';
-import { UnsavedGuard } from './unsaved-guard.tsx';
 
 /** The name of the signed-in user. */
 export function ProfileForm({ user }: { user: User }) {

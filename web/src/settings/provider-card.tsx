@@ -1,16 +1,16 @@
-import './settings.css';
+import '../forms/switch.css';
 import type { Provider } from '@homeport/contracts/catalogue';
 import { ActionIcon, Button, Switch } from '@mantine/core';
 import { PencilLine, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
+import classes from '../catalogue/catalogue-card.module.css';
 import { ProviderTestResult } from '../catalogue/provider-test-result.tsx';
 import { useProviderTest } from '../catalogue/use-provider-test.ts';
 import { Notice } from '../forms/notice.tsx';
 import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
+import { Card } from '../frame/section.tsx';
 import { Tip } from '../frame/tip.tsx';
 import { type Translate, useText } from '../i18n.ts';
-import classes from './catalogue-card.module.css';
-import { Card } from './section.tsx';
 import { useCatalogueChanges } from './use-catalogue-changes.ts';
 
 /** Names of models in a sentence before it gets too long. */

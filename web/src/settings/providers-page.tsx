@@ -3,14 +3,14 @@ import { Button } from '@mantine/core';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useCatalogueOwner } from '../catalogue/catalogue-api.ts';
+import { type Catalogue, CatalogueView, useCatalogue } from '../catalogue/catalogue-view.tsx';
 import { ProviderForm } from '../catalogue/provider-form.tsx';
+import { FormDialog } from '../frame/form-dialog.tsx';
+import { EmptyState, Section } from '../frame/section.tsx';
 import { showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
 import { AddModelsDialog } from './add-models-dialog.tsx';
-import { type Catalogue, CatalogueView, useCatalogue } from './catalogue-view.tsx';
-import { FormDialog } from './form-dialog.tsx';
 import { ProviderCard } from './provider-card.tsx';
-import { EmptyState, Section } from './section.tsx';
 
 type Dialog =
   | { kind: 'add' }

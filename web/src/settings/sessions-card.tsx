@@ -3,13 +3,13 @@ import { Button } from '@mantine/core';
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../api.ts';
+import { Loading } from '../catalogue/catalogue-view.tsx';
 import { failureText } from '../failure-text.ts';
 import { FormFailure } from '../forms/notice.tsx';
+import { Card } from '../frame/section.tsx';
 import { showFailure, showToast } from '../frame/toasts.tsx';
 import { i18n, type Translate, useText } from '../i18n.ts';
 import { browserName } from './browser-name.ts';
-import { Loading } from './catalogue-view.tsx';
-import { Card } from './section.tsx';
 import classes from './sessions-card.module.css';
 
 const sessionsQuery = queryOptions({

@@ -17,8 +17,8 @@ import {
   Wrench,
 } from 'lucide-react';
 import { useId, useState } from 'react';
+import { useWorkbench } from '../conversation/workbench.ts';
 import { type TextId, useText } from '../i18n.ts';
-import { useWorkbench } from '../workbench.ts';
 import classes from './settings-page.module.css';
 
 type Entry = { to: LinkProps['to']; text: TextId; Icon: LucideIcon };

@@ -6,18 +6,18 @@ import { Plus } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { ApiFailure } from '../api-failure.ts';
 import { useCatalogueApi } from '../catalogue/catalogue-api.ts';
+import type { Catalogue } from '../catalogue/catalogue-view.tsx';
 import formClasses from '../forms/form.module.css';
 import { FormFailure, Notice } from '../forms/notice.tsx';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
 import { showToast } from '../frame/toasts.tsx';
+import { UnsavedGuard } from '../frame/unsaved-guard.tsx';
 import { useText } from '../i18n.ts';
 import { catalogueQuery } from '../queries.ts';
-import type { Catalogue } from './catalogue-view.tsx';
 import { TierItem } from './tier-item.tsx';
 import { freeValue, moveRow, type TierRow, tierFaults } from './tier-rows.ts';
 import classes from './tiers.module.css';
-import { UnsavedGuard } from './unsaved-guard.tsx';
 
 /** All tiers as one form: nothing is changed before it is saved. */
 export function TierEditor({ catalogue }: { catalogue: Catalogue }) {

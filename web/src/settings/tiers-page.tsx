@@ -1,7 +1,7 @@
 import { useCatalogueOwner } from '../catalogue/catalogue-api.ts';
+import { CatalogueView } from '../catalogue/catalogue-view.tsx';
+import { Section } from '../frame/section.tsx';
 import { useText } from '../i18n.ts';
-import { CatalogueView } from './catalogue-view.tsx';
-import { Section } from './section.tsx';
 import { TierEditor } from './tier-editor.tsx';
 import classes from './tiers.module.css';
 

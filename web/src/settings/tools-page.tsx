@@ -1,8 +1,8 @@
 import '../mcp/mcp-texts.ts';
 import { useCatalogueOwner } from '../catalogue/catalogue-api.ts';
+import { Section } from '../frame/section.tsx';
 import { useText } from '../i18n.ts';
 import { McpServersView } from '../mcp/mcp-servers-view.tsx';
-import { Section } from './section.tsx';
 
 /** `/settings/tools` */
 export function ToolsPage() {

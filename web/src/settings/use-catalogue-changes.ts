@@ -2,10 +2,10 @@ import type { Model, Provider } from '@homeport/contracts/catalogue';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCatalogueApi } from '../catalogue/catalogue-api.ts';
 import { failureText } from '../failure-text.ts';
+import { focusSectionTitle } from '../frame/section.tsx';
 import { showFailure, showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
 import { catalogueQuery } from '../queries.ts';
-import { focusSectionTitle } from './section.tsx';
 
 /** Changes that one click makes. They show at once and go back when the server refuses; a default that moved is told. */
 export function useCatalogueChanges() {

@@ -6,7 +6,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ModelChooser } from '../catalogue/model-chooser.tsx';
 import { ProviderForm } from '../catalogue/provider-form.tsx';
-import { enabledModels } from '../chat/model-choice.ts';
+import { enabledModels } from '../conversation/model-choice.ts';
 import { EntryPage } from '../entry/entry-page.tsx';
 import classes from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';

@@ -2,10 +2,10 @@ import type { WorkspaceStatus } from '@homeport/contracts/workspace';
 import { Button, Loader } from '@mantine/core';
 import { CirclePlay, MonitorOff, MonitorPause, MonitorX } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { useWorkbench } from '../conversation/workbench.ts';
 import { failureText } from '../failure-text.ts';
 import { useIsSlow } from '../frame/use-is-slow.ts';
 import { useText } from '../i18n.ts';
-import { useWorkbench } from '../workbench.ts';
 import type { WorkspaceControl } from './use-workspace.ts';
 import classes from './workspace.module.css';
 

@@ -1,5 +1,5 @@
 import type { DynamicToolPart } from '@homeport/contracts/frames';
-import { useThreadActions } from '../chat/thread-actions.ts';
+import { useThreadActions } from '../conversation/thread-actions.ts';
 import { ArtifactChip } from '../files/artifact-chip.tsx';
 import classes from './published-file.module.css';
 import { readPublished } from './tool-output.ts';

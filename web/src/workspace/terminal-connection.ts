@@ -1,5 +1,5 @@
 import type { TerminalMessage } from '@homeport/contracts/daemon';
-import { backoff, wait } from '../chat/backoff.ts';
+import { backoff, wait } from '../conversation/backoff.ts';
 
 /** The part of a WebSocket that is used here. */
 export type TerminalSocket = Pick<WebSocket, 'send' | 'close' | 'readyState'>;

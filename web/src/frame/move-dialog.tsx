@@ -1,20 +1,20 @@
 import './projects-texts.ts';
 import '../page-texts.ts';
-import '../frame/dialogs.css';
-import '../settings/settings.css';
+import './dialogs.css';
+import '../forms/switch.css';
 import type { Chat } from '@homeport/contracts/conversations';
 import { Button, Modal } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Folder, FolderX } from 'lucide-react';
 import { useState } from 'react';
 import { call } from '../api.ts';
+import { useWorkbench } from '../conversation/workbench.ts';
 import formClasses from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';
-import { showToast } from '../frame/toasts.tsx';
 import { type Translate, useText } from '../i18n.ts';
-import { useWorkbench } from '../workbench.ts';
-import classes from './projects.module.css';
+import classes from './move-dialog.module.css';
 import { projectsQuery } from './projects-api.ts';
+import { showToast } from './toasts.tsx';
 
 /** Moves a conversation into a project, to another, or out; tells what became of its files. */
 export function MoveDialog({ chat, onClose }: { chat: Chat; onClose: () => void }) {

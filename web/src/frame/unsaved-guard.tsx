@@ -1,6 +1,6 @@
 import { useBlocker } from '@tanstack/react-router';
-import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
 import { useText } from '../i18n.ts';
+import { ConfirmDialog } from './confirm-dialog.tsx';
 
 /** Asks before changes that are not saved are left behind: by a link, the back button or closing the page. */
 export function UnsavedGuard({ isDirty }: { isDirty: boolean }) {

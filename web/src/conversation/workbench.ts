@@ -1,13 +1,13 @@
 import type { User } from '@homeport/contracts/fields';
 import type { QueryClient } from '@tanstack/react-query';
 import { createContext, use } from 'react';
-import { call, getConversation, openStream, sendSubmission } from './api.ts';
-import { filesName, newChatName } from './chat/attached-files.ts';
-import { ConversationStore } from './chat/conversation-store.ts';
-import { DraftBook } from './chat/drafts.ts';
-import { pastedName } from './chat/pasted-texts.ts';
-import { ReceiptBook } from './chat/receipts.ts';
-import { SeenBook } from './chat/seen.ts';
+import { call, getConversation, openStream, sendSubmission } from '../api.ts';
+import { filesName, newChatName } from './attached-files.ts';
+import { ConversationStore } from './conversation-store.ts';
+import { DraftBook } from './drafts.ts';
+import { pastedName } from './pasted-texts.ts';
+import { ReceiptBook } from './receipts.ts';
+import { SeenBook } from './seen.ts';
 
 /** Between two reads of an answer's stream; the screen is redrawn less often. */
 const streamRestMs = 32;

@@ -5,15 +5,15 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { ArchiveRestore, ChevronRight, Folder, Plus } from 'lucide-react';
 import { useState } from 'react';
-import { lazyPart } from '../frame/lazy-part.tsx';
-import { hasAllWords, searchWords } from '../frame/search-words.ts';
 import { useText } from '../i18n.ts';
-import classes from './projects.module.css';
+import { lazyPart } from './lazy-part.tsx';
 import { canManage, projectsQuery } from './projects-api.ts';
+import classes from './projects-section.module.css';
+import { hasAllWords, searchWords } from './search-words.ts';
 import { useProjectChanges } from './use-project-changes.ts';
 
 // The section is on every page; the dialog with its form is not.
-const NameDialog = lazyPart(async () => (await import('./name-dialog.tsx')).NameDialog);
+const NameDialog = lazyPart(async () => (await import('./project-name-dialog.tsx')).NameDialog);
 
 /** Projects in the sidebar before the rest is asked for. */
 const shownAtFirst = 6;

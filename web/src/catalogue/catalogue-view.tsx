@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { useCatalogueApi } from '../catalogue/catalogue-api.ts';
 import { FormFailure, Notice } from '../forms/notice.tsx';
 import { useText } from '../i18n.ts';
 import { publicConfigQuery } from '../queries.ts';
+import { useCatalogueApi } from './catalogue-api.ts';
 import classes from './catalogue-view.module.css';
 
 export type Catalogue = NonNullable<ReturnType<typeof useCatalogue>>;

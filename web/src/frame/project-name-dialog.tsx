@@ -1,8 +1,8 @@
 import './projects-texts.ts';
 import '../page-texts.ts';
 import '../forms/forms.css';
-import '../frame/dialogs.css';
-import '../settings/settings.css';
+import './dialogs.css';
+import '../forms/switch.css';
 import { limits } from '@homeport/contracts/limits';
 import type { Project } from '@homeport/contracts/projects';
 import { Button, Modal, TextInput } from '@mantine/core';

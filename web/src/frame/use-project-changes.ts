@@ -3,8 +3,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { call } from '../api.ts';
 import { failureText } from '../failure-text.ts';
-import { showFailure, showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
+import { showFailure, showToast } from './toasts.tsx';
 
 /** Changes to projects that one click makes. */
 export function useProjectChanges() {

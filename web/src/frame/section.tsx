@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { useTitle } from '../frame/branding.ts';
+import { useTitle } from './branding.ts';
 import classes from './section.module.css';
 
 const titleId = 'section-title';

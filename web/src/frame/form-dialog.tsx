@@ -1,5 +1,5 @@
-import '../frame/dialogs.css';
-import './settings.css';
+import './dialogs.css';
+import '../forms/switch.css';
 import { Button, Modal } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useText } from '../i18n.ts';
