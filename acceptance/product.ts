@@ -105,20 +105,29 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Starts `dist/` on a data folder and waits until it is healthy. */
-export async function startProduct(dataDir: string, env: Record<string, string> = {}, port = 0): Promise<Running> {
+/** Starts `dist/` on a data folder and waits until it is healthy. `descriptors` are open in it from 3 on. */
+export async function startProduct(
+  dataDir: string,
+  env: Record<string, string> = {},
+  port = 0,
+  descriptors: readonly (number | 'ignore')[] = [],
+): Promise<Running> {
   const chosen = port === 0 ? await freePort() : port;
   dataDirs.add(dataDir);
-  const running = start([join(dist, 'server/main.mjs')], {
-    DATA_DIR: dataDir,
-    PORT: String(chosen),
-    ALLOW_PRIVATE_EGRESS: 'true',
-    ALLOW_INSECURE_HTTP: 'true',
-    MODEL_TITLES: 'false',
-    // Tests of workspaces switch them on; every answer of the others would start one.
-    WORKSPACE_MODE: 'disabled',
-    ...env,
-  });
+  const running = start(
+    [join(dist, 'server/main.mjs')],
+    {
+      DATA_DIR: dataDir,
+      PORT: String(chosen),
+      ALLOW_PRIVATE_EGRESS: 'true',
+      ALLOW_INSECURE_HTTP: 'true',
+      MODEL_TITLES: 'false',
+      // Tests of workspaces switch them on; every answer of the others would start one.
+      WORKSPACE_MODE: 'disabled',
+      ...env,
+    },
+    descriptors,
+  );
   const url = `http://127.0.0.1:${chosen}`;
   await healthy(url, running);
   return { ...running, url };
@@ -147,17 +156,21 @@ export async function startProgram(path: string, env: Record<string, string> = {
   }
 }
 
-function start(args: string[], env: Record<string, string>): Omit<Running, 'url'> {
+function start(
+  args: string[],
+  env: Record<string, string>,
+  descriptors: readonly (number | 'ignore')[] = [],
+): Omit<Running, 'url'> {
   const { PATH, HOME, TMPDIR } = process.env;
   const child = spawn(process.execPath, args, {
     cwd: tmpdir(),
     env: { PATH, HOME, TMPDIR, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', ...descriptors],
   });
   children.add(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (data: Buffer) => {
+    stream?.on('data', (data: Buffer) => {
       output += data.toString();
     });
   }

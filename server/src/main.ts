@@ -8,6 +8,7 @@ import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { openDatabase } from './db/pool.ts';
 import type { Deps } from './deps.ts';
+import { closeInherited } from './inherited-descriptors.ts';
 import { createLogger } from './logger.ts';
 import { createService } from './service.ts';
 
@@ -105,6 +106,7 @@ function webFolder(): string {
   return existsSync(join(beside, 'index.html')) ? beside : join(import.meta.dirname, '../../dist/web');
 }
 
+closeInherited();
 try {
   await main();
   process.exit(0);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
+import { sealed } from '../inherited-descriptors.ts';
 import { clusterUser, isAlive } from './embedded-cluster.ts';
 import { commandLine, type PostgresPrograms, type RunAs, rootHelp } from './embedded-programs.ts';
 import type { DatabaseLog } from './pool.ts';
@@ -168,23 +169,22 @@ function spawnServer(plan: ServerPlan): { child: ChildProcess; tail: () => strin
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const line = commandLine(plan.runAs, plan.programs.postgres, ['-D', plan.clusterDir, ...args]);
   // A session of its own: Ctrl-C in our terminal must reach us first.
-  const child = spawn(line.command, line.args, {
-    ...line.options,
-    detached: true,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  const { stdio, close } = sealed(['ignore', 'ignore', 'pipe']);
+  const child: ChildProcess = spawn(line.command, line.args, { ...line.options, detached: true, stdio });
+  close();
   // Whoever exits without stopping it leaves it running, to be taken over.
   child.unref();
   if (child.stderr instanceof Socket) child.stderr.unref();
   const lines: string[] = [];
-  createInterface({ input: child.stderr }).on('line', (text) => {
-    const output = text.slice(0, 2_000);
-    lines.push(output);
-    if (lines.length > 20) lines.shift();
-    const serious = /^(WARNING|ERROR|PANIC):/.test(output);
-    if (serious) plan.log.warn({ output }, 'postgres');
-    else plan.log.debug({ output }, 'postgres');
-  });
+  if (child.stderr !== null)
+    createInterface({ input: child.stderr }).on('line', (text) => {
+      const output = text.slice(0, 2_000);
+      lines.push(output);
+      if (lines.length > 20) lines.shift();
+      const serious = /^(WARNING|ERROR|PANIC):/.test(output);
+      if (serious) plan.log.warn({ output }, 'postgres');
+      else plan.log.debug({ output }, 'postgres');
+    });
   return { child, tail: () => lines };
 }
 

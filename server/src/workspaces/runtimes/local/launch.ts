@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import type { Server } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
+import { sealed } from '../../../inherited-descriptors.ts';
 import { RuntimeFailure } from '../../runtime.ts';
 import { describeLaunch, descriptors, type Sandbox, type Tools } from './sandbox.ts';
 
@@ -31,13 +32,15 @@ export function launchSandbox(options: {
   listener: Server | undefined;
 }): Launch {
   const { file, args, options: sandboxOptions } = describeLaunch(options.sandbox, options.tools);
-  const child = spawn(file, args, {
+  const given = sealed(['ignore', 'ignore', 'pipe', descriptorOf(options.listener), 'pipe', 'pipe', 'pipe', 'pipe']);
+  const child: ChildProcess = spawn(file, args, {
     cwd: options.host,
     // What it would inherit holds secrets.
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
     detached: true,
-    stdio: ['ignore', 'ignore', 'pipe', descriptorOf(options.listener), 'pipe', 'pipe', 'pipe', 'pipe'],
+    stdio: given.stdio,
   });
+  given.close();
   child.unref();
   const output = collect(child.stderr);
   const pipes: Pipe[] = [...child.stdio];

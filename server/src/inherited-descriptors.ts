@@ -1,0 +1,40 @@
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
+
+type Stdio = 'ignore' | 'pipe' | number;
+
+// O_CLOEXEC on x64 and arm64. What Node opens has it, and Node gives it to the first sixteen that it finds at its start.
+const closeOnExec = 0o2000000;
+
+/** Closes what was open in whoever started us and would be open in all that we start: locks of a script, folders of the machine. */
+export function closeInherited(): void {
+  for (const descriptor of listInheritable()) closeSync(descriptor);
+}
+
+/** The descriptors of a child, and nothing at every other number that it would inherit. `close` is for when it was started. */
+export function sealed(given: Stdio[]): { stdio: Stdio[]; close(): void } {
+  const leaking = listInheritable().filter((descriptor) => descriptor >= given.length);
+  if (leaking.length === 0) return { stdio: given, close: () => undefined };
+  const nothing = openSync('/dev/null', 'r');
+  const whole = Array.from({ length: Math.max(...leaking) + 1 }, (_, index) => given[index] ?? 'ignore');
+  return {
+    stdio: whole.map((entry, index) => (leaking.includes(index) ? nothing : entry)),
+    close: () => closeSync(nothing),
+  };
+}
+
+/** Those above the standard three that a child gets without being given them; none where the system does not tell. */
+function listInheritable(): number[] {
+  if (process.platform !== 'linux') return [];
+  const open = readdirSync('/proc/self/fdinfo').map(Number);
+  return open.filter((descriptor) => descriptor > 2 && isInheritable(descriptor));
+}
+
+function isInheritable(descriptor: number): boolean {
+  try {
+    const flags = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8'))?.[1];
+    return flags !== undefined && (Number.parseInt(flags, 8) & closeOnExec) === 0;
+  } catch {
+    // The descriptor of the listing itself is closed by now.
+    return false;
+  }
+}
