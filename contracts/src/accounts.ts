@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 
-/** Setup, the signed-in user, and Better Auth's routes as far as they exist here (contract section 3). */
+/** Setup, sign-in and the signed-in user (contract section 3). No other route exists under /api/auth. */
 
 export const setupBody = z.object({
   name: fields.personName,

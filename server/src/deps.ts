@@ -1,5 +1,4 @@
 import type { FindActor } from './accounts/actor.ts';
-import type { Auth } from './accounts/auth.ts';
 import type { BlobStore } from './artifacts/blob-store.ts';
 import type { RunningResponses } from './chat/responses/running-responses.ts';
 import type { McpConnections } from './mcp/connections.ts';
@@ -9,7 +8,6 @@ import type { Workspaces } from './workspaces/workspaces.ts';
 /** The platform and what the features provide; built once in service.ts. */
 export type Deps = Platform & {
   artifactStore: BlobStore;
-  auth: Auth;
   findActor: FindActor;
   responses: RunningResponses;
   mcp: McpConnections;

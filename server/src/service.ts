@@ -1,7 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Logger } from 'pino';
 import { createActorFinder } from './accounts/actor.ts';
-import { createAuth } from './accounts/auth.ts';
 import { createApp } from './app.ts';
 import { openBlobStore } from './artifacts/open-store.ts';
 import { startSweeper } from './artifacts/sweeper.ts';
@@ -95,7 +94,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const responses = new RunningResponses({ ...base, findTools }, options.timings);
   const deps: Deps = {
     ...base,
-    auth: createAuth(base),
     findActor: createActorFinder(base),
     responses,
     mcp,

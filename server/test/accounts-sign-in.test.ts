@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { endpoints } from '@homeport/contracts/endpoints';
-import { betterAuth } from 'better-auth';
+import { cookieRule, sessionCookie } from '../src/accounts/session-cookie.ts';
 import { setUserEnabled } from '../src/accounts/users.ts';
 import { type AccountsApp, type Answer, startAccountsApp, testPassword } from './accounts-app.ts';
+import { testConfig } from './app.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
 let database: TestDatabase;
@@ -45,6 +46,38 @@ test('the right password signs in, whatever the case of the address', async () =
     .executeTakeFirstOrThrow();
   assert.deepEqual([row.ip_address, row.user_agent], ['203.0.113.7', 'Test Browser']);
   assert.match(row.id, /^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+});
+
+test('what an earlier version stored still signs in: password, session, and both show the same account', async () => {
+  const user = await app.addUser();
+  const hash =
+    '2469e6b398f3cc043c73555cb8e32d49:7117c6ab87b8c357e162e178381f5fc8e14f4d29514dcbdf3ecd54744d0b5cf8' +
+    'b879452fe3bae6cae8f6c29de76db1e6461e0e8526040c8e0ca086b88ae3efc4';
+  const token = 'zCNtj4FM5jhaUbp8j9qcdLzOvPVs1YLl';
+  const { pool } = app.db;
+  await pool.query('update credentials set password = $1 where user_id = $2', [hash, user.id]);
+  await pool.query(
+    `insert into sessions (id, user_id, token, expires_at, ip_address, user_agent)
+     values ('old-session', $1, $2, now() + interval '6 days 23 hours', '192.0.2.1', 'Old Browser')`,
+    [user.id, token],
+  );
+  const [cookie = ''] = sessionCookie(cookieRule(testConfig), token).split(';');
+  const old = await app.request('GET', '/api/auth/get-session', { cookie });
+  assert.equal(old.status, 200);
+  assert.deepEqual(
+    [old.body.session.id, old.body.session.token, old.body.session.userId, old.body.session.userAgent],
+    ['old-session', token, user.id, 'Old Browser'],
+  );
+  const signedIn = await app.request('POST', signInPath, {
+    body: { email: user.email, password: 'cafe\u0301 horse 12' },
+  });
+  assert.equal(signedIn.status, 200);
+  assert.deepEqual(Object.keys(signedIn.body).sort(), ['redirect', 'token', 'user']);
+  assert.deepEqual(signedIn.body.user, old.body.user);
+  assert.deepEqual(Object.keys(old.body.user).sort(), [
+    ...['createdAt', 'email', 'emailVerified', 'enabled', 'id', 'image', 'mustChangePassword', 'name', 'role'],
+    'updatedAt',
+  ]);
 });
 
 test('with an https BASE_URL the cookie is Secure, and the plain one counts for nothing', async () => {
@@ -193,17 +226,29 @@ test('a tampered cookie is nobody', async () => {
   }
 });
 
-test("Better Auth's other routes do not exist", async () => {
+const usualRoutes = [
+  ...[
+    'POST sign-in/social',
+    'GET callback/x',
+    'POST callback/x',
+    'GET get-session',
+    'POST get-session',
+    'POST sign-out',
+  ],
+  ...['POST sign-up/email', 'POST sign-in/email', 'POST reset-password', 'POST verify-password', 'GET verify-email'],
+  ...['POST send-verification-email', 'POST change-email', 'POST change-password', 'POST update-session'],
+  ...['POST update-user', 'POST delete-user', 'POST request-password-reset', 'GET reset-password/x'],
+  ...['GET list-sessions', 'POST revoke-session', 'POST revoke-sessions', 'POST revoke-other-sessions'],
+  ...['POST link-social', 'GET list-accounts', 'GET delete-user/callback', 'POST unlink-account'],
+  ...['POST refresh-token', 'POST get-access-token', 'GET account-info', 'GET ok', 'GET error'],
+].map((route) => route.replace(' ', ' /api/auth/'));
+
+test('of the routes that sign-in libraries offer only those of the contract exist', async () => {
   const user = await app.addUser();
   const cookie = await app.signIn(user.email);
   const listed = new Set(Object.values(endpoints).map(({ method, path }) => `${method} ${path}`));
-  const { api } = betterAuth({ secret: 'only to list the routes, never used 0123456789', baseURL: 'http://localhost' });
-  const routes = Object.values(api).flatMap(({ path, options }) =>
-    [options.method].flat().map((method) => ({ method: String(method), path: `/api/auth${path}` })),
-  );
-  assert.ok(routes.length > 25);
-  const hidden = routes.filter(({ method, path }) => !listed.has(`${method} ${path}`));
-  assert.equal(routes.length - hidden.length, 5);
+  const hidden = usualRoutes.filter((route) => !listed.has(route));
+  assert.equal(usualRoutes.length - hidden.length, 5);
   const body = {
     email: 'eve@example.org',
     password: testPassword,
@@ -211,11 +256,12 @@ test("Better Auth's other routes do not exist", async () => {
     role: 'admin',
     newEmail: 'eve@example.org',
   };
-  for (const { method, path } of hidden) {
+  for (const route of hidden) {
+    const [method = '', path = ''] = route.split(' ');
     const known = [...listed].some((route) => route.endsWith(` ${path}`));
     const options = method === 'GET' ? { cookie } : { cookie, body };
-    const answer = await app.request(method, path.replace(/:\w+/g, 'x'), options);
-    assert.deepEqual(outcome(answer), known ? [405, 'method_not_allowed'] : [404, 'not_found'], `${method} ${path}`);
+    const answer = await app.request(method, path, options);
+    assert.deepEqual(outcome(answer), known ? [405, 'method_not_allowed'] : [404, 'not_found'], route);
   }
   for (const path of [
     '/api/auth',

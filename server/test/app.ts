@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EndpointName, endpoints } from '@homeport/contracts/endpoints';
 import { pino } from 'pino';
-import { cookiePair, cookieRule } from '../src/accounts/session-cookie.ts';
+import { cookieRule, sessionCookie } from '../src/accounts/session-cookie.ts';
 import { insertSession } from '../src/accounts/sessions.ts';
 import { insertUser, type NewUser } from '../src/accounts/users.ts';
 import { type ChatTimings, defaultTimings } from '../src/chat/responses/running-responses.ts';
@@ -136,7 +136,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       const user = await insertUser(db.kysely, { name: 'Test User', role: 'user', ...fields, email });
       const now = (options.clock ?? systemClock).now();
       const { token } = await insertSession(db.kysely, user.id, { address: '127.0.0.1', userAgent: 'test' }, now);
-      return { ...createCaller(url, cookiePair(cookieRule(config), token)), id: user.id, email };
+      const [cookie] = sessionCookie(cookieRule(config), token).split(';');
+      return { ...createCaller(url, cookie), id: user.id, email };
     },
     async stop() {
       await service.stop(0);

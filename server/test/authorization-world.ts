@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { insertPassword } from '../src/accounts/credentials.ts';
 import { createInvitation } from '../src/accounts/invitations.ts';
 import { hashPassword } from '../src/accounts/passwords.ts';
-import { cookiePair, cookieRule } from '../src/accounts/session-cookie.ts';
+import { cookieRule, sessionCookie } from '../src/accounts/session-cookie.ts';
 import { insertSession } from '../src/accounts/sessions.ts';
 import { insertUser, type NewUser, setUserEnabled } from '../src/accounts/users.ts';
 import { createArtifact } from '../src/artifacts/uploads.ts';
@@ -217,7 +217,7 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
       if (isWorkspace(kind)) await makeWorkspace(user.id, kind, workspaceToken);
       if (kind === 'disabled' || kind === 'workspace of a disabled account')
         await setUserEnabled({ db: database }, user.id, false);
-      const pair = cookiePair(cookieRule(testConfig), token);
+      const [pair = ''] = sessionCookie(cookieRule(testConfig), token).split(';');
       const cookie = cookieOf(kind, pair);
       const credentials: Record<string, string> = isWorkspace(kind)
         ? { authorization: `Bearer ${workspaceToken}` }

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 
-/** The only writer of password credentials (Better Auth's accounts of provider `credential`). */
+/** The only writer of password credentials: the rows of provider `credential`. */
 
 const passwordProvider = 'credential';
 

@@ -4,14 +4,15 @@ import type { User } from '@homeport/contracts/fields';
 import type { Config } from '../config.ts';
 import type { Deps } from '../deps.ts';
 import { type Handler, Reply, type RequestFacts, sourceOf } from '../http/handler.ts';
-import { cookiePair, cookieRule, readSessionCookie, sessionCookie } from './session-cookie.ts';
-import { endSessions, listSessions, type SessionOrigin } from './sessions.ts';
+import { authSession, authUser } from './auth-answers.ts';
+import { clearedCookie, cookieRule, readSessionCookie, sessionCookie, sessionCookies } from './session-cookie.ts';
+import { endSessions, findSessionAndUser, listSessions, type SessionOrigin } from './sessions.ts';
 import { completeSetup, getSetupState } from './setup.ts';
 import { changePassword, signIn, signOut } from './sign-in.ts';
 import { renameUser } from './users.ts';
 
 /** What the account endpoints need of deps. */
-export type AccountsDeps = Pick<Deps, 'db' | 'clock' | 'auth' | 'findActor'> & {
+export type AccountsDeps = Pick<Deps, 'db' | 'clock' | 'findActor'> & {
   config: Pick<Config, 'baseUrl' | 'authSecret' | 'setupClaimToken'>;
 };
 type AccountHandler<N extends keyof typeof accountEndpoints> = Handler<AccountsDeps, (typeof accountEndpoints)[N]>;
@@ -28,8 +29,8 @@ export const postSetup: AccountHandler<'postSetup'> = async (deps, { body, reque
 
 /** POST /api/auth/sign-in/email */
 export const postSignIn: AccountHandler<'postSignIn'> = async (deps, { body, request }) => {
-  const answer = await signIn(deps, body, attemptOf(request));
-  return withCookies(answer.body, answer.cookies);
+  const { token, user, remembered } = await signIn(deps, body, attemptOf(request));
+  return withCookies({ redirect: false, token, user }, sessionCookies(cookieRule(deps.config), token, remembered));
 };
 
 /** POST /api/auth/sign-out; the session is gone before this answers. */
@@ -37,20 +38,19 @@ export const postSignOut: AccountHandler<'postSignOut'> = async (deps, { request
   const rule = cookieRule(deps.config);
   const cookie = readSessionCookie(rule, request.headers.get('cookie'));
   if (cookie !== undefined) await signOut(deps, cookie.token, { address: request.address, requestId: request.id });
-  const answer = await deps.auth.signOut(cookie === undefined ? '' : cookiePair(rule, cookie.token));
-  return withCookies(answer.body, answer.cookies);
+  return withCookies({ success: true }, [clearedCookie(rule, 'session_token'), clearedCookie(rule, 'dont_remember')]);
 };
 
 /** GET /api/auth/get-session; null when nobody is signed in. */
 export const getAuthSession: AccountHandler<'getAuthSession'> = async (deps, { request }) => {
-  const header = request.headers.get('cookie') ?? undefined;
+  const header = request.headers.get('cookie');
   const found = await deps.findActor(header);
   if (found === undefined) return null;
   if (!found.actor.enabled) throw new ApiError('account_disabled', 'This account is disabled');
-  const rule = cookieRule(deps.config);
-  const cookie = readSessionCookie(rule, header);
-  const session = cookie === undefined ? null : await deps.auth.getSession(cookiePair(rule, cookie.token));
-  return withCookies(session, found.setCookie === undefined ? [] : [found.setCookie]);
+  const cookie = readSessionCookie(cookieRule(deps.config), header);
+  const known = cookie === undefined ? undefined : await findSessionAndUser(deps.db.kysely, cookie.token);
+  const body = known === undefined ? null : { session: authSession(known.session), user: authUser(known.user) };
+  return withCookies(body, found.setCookie === undefined ? [] : [found.setCookie]);
 };
 
 /** POST /api/auth/change-password */

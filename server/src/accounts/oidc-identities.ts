@@ -1,9 +1,10 @@
+import { randomUUIDv7 } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 import type { Facts, KnownUser } from './oidc-policy.ts';
 
-/** Better Auth's name for the identity provider in `credentials`: the key in our addresses may be renamed, identities stay. */
-export const oidcProviderId = 'oidc';
+/** The identity provider in `credentials`, whatever its key in our addresses is: that may be renamed, identities stay. */
+const oidcProviderId = 'oidc';
 
 /** An identity is (issuer, sub) (contract section 3). An issuer has no fragment, so the two cannot be cut differently. */
 export function identityOf(issuer: string, subject: string): string {
@@ -12,15 +13,16 @@ export function identityOf(issuer: string, subject: string): string {
 
 /**
  * What is known about an identity and an address before anything is decided: one statement, so that an account which comes at this
- * moment is seen with its identity or not at all.
+ * moment is seen with its identity or not at all. Until the transaction ends nobody disables these accounts.
  */
-export async function findFacts(db: Queryable, identity: string, email: string | undefined): Promise<Facts> {
+export async function findFacts(transaction: Queryable, identity: string, email: string | undefined): Promise<Facts> {
   const { rows } = await sql<KnownUser & { owns: boolean }>`
     select u.id, u.email, u.enabled, c.id is not null as owns from users u
     left join credentials c on c.user_id = u.id and c.provider_id = ${oidcProviderId} and c.account_id = ${identity}
     where u.id = (select user_id from credentials where provider_id = ${oidcProviderId} and account_id = ${identity})
-      or u.email = ${email ?? null}`.execute(db);
-  const { complete } = await db
+      or u.email = ${email ?? null}
+    for key share of u`.execute(transaction);
+  const { complete } = await transaction
     .selectFrom('installation')
     .select(sql<boolean>`setup_completed_at is not null or exists (select 1 from users)`.as('complete'))
     .executeTakeFirstOrThrow();
@@ -30,4 +32,18 @@ export async function findFacts(db: Queryable, identity: string, email: string |
     sameEmail: rows.filter((row) => row.email === email).map(known)[0],
     setupIsComplete: complete,
   };
+}
+
+/** Gives an account this identity; false when it belongs to one already. */
+export async function insertIdentity(
+  db: Queryable,
+  userId: string,
+  { issuer, identity }: { issuer: string; identity: string },
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('credentials')
+    .values({ id: randomUUIDv7(), user_id: userId, account_id: identity, provider_id: oidcProviderId, issuer })
+    .onConflict((conflict) => conflict.columns(['provider_id', 'account_id']).doNothing())
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
 }

@@ -2,7 +2,7 @@ import type { OidcRefusal } from '@homeport/contracts/accounts';
 import * as fields from '@homeport/contracts/fields';
 import { limits } from '@homeport/contracts/limits';
 import type { OidcSettings } from '../settings/oidc.ts';
-import type { Claims } from './id-token.ts';
+import type { Claims } from './oidc-protocol.ts';
 
 /** Whom an identity provider may sign in (contract section 3): a pure rule. */
 

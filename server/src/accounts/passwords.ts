@@ -1,7 +1,7 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { ApiError } from '@homeport/contracts/errors';
 
-// Better Auth's own format, `<salt hex>:<key hex>`, so that either side verifies what the other one stored.
+// Stored as `<salt hex>:<key hex>`; installations have hashes of this form and cost since their first day.
 const cost = { N: 16_384, r: 16, p: 1, maxmem: 128 * 16_384 * 16 * 2 };
 const keyBytes = 64;
 
@@ -16,7 +16,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `${salt}:${(await deriveKey(password, salt)).toString('hex')}`;
 }
 
-/** True when the password is the one that was hashed; a stored text of another form equals nothing. */
+/** True when the password is the one that was hashed. A stored text of another form equals nothing, and costs as much. */
 export async function verifyPassword(stored: string, password: string): Promise<boolean> {
   const [salt = '', key = ''] = stored.split(':');
   const expected = Buffer.from(key, 'hex');

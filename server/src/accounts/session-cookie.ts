@@ -10,8 +10,7 @@ export function cookieRule(config: Pick<Config, 'baseUrl' | 'authSecret'>): Cook
   return { authSecret: config.authSecret, secureCookie: config.baseUrl?.startsWith('https://') === true };
 }
 
-/** Prefix of every cookie of this application. */
-export const cookiePrefix = 'homeport';
+const cookiePrefix = 'homeport';
 /** Life of a session and of its cookie (contract section 3). */
 export const sessionSeconds = limits.sessionDays * 86_400;
 /** A session is renewed when this much of its life is gone. */
@@ -20,20 +19,34 @@ export const renewAfterSeconds = 86_400;
 // A token has 32 characters and its signature 44; anything much longer is not ours and is not worth a hash.
 const longestValue = 512;
 
-/** `homeport.session_token`, with `__Secure-` before it when BASE_URL is https. */
-export function sessionCookieName(rule: Pick<CookieRule, 'secureCookie'>): string {
-  return cookieName('session_token', rule.secureCookie);
-}
+/** Our cookies: `homeport.session_token` and so on, with `__Secure-` before it when BASE_URL is https. */
+export type CookieName = 'session_token' | 'dont_remember' | 'state';
 
-/** The `Set-Cookie` value that carries a session, in exactly Better Auth's form. */
+/** The `Set-Cookie` value that carries a session. */
 export function sessionCookie(rule: CookieRule, token: string): string {
-  const secure = rule.secureCookie ? '; Secure' : '';
-  return `${cookiePair(rule, token)}; Max-Age=${sessionSeconds}; Path=/; HttpOnly${secure}; SameSite=Lax`;
+  return setCookie(rule, 'session_token', signed(rule, token), sessionSeconds);
 }
 
-/** The session's part of a `Cookie` header. */
-export function cookiePair(rule: CookieRule, token: string): string {
-  return `${sessionCookieName(rule)}=${encodeURIComponent(`${token}.${sign(token, rule.authSecret)}`)}`;
+/** The same for a session that the browser may be asked to forget when it closes; a second cookie then says so. */
+export function sessionCookies(rule: CookieRule, token: string, remembered: boolean): string[] {
+  if (remembered) return [sessionCookie(rule, token)];
+  const forgetful = setCookie(rule, 'dont_remember', signed(rule, 'true'), undefined);
+  return [setCookie(rule, 'session_token', signed(rule, token), undefined), forgetful];
+}
+
+/** The `Set-Cookie` value that makes the browser forget a cookie of ours. */
+export function clearedCookie(rule: CookieRule, name: CookieName): string {
+  return setCookie(rule, name, '', 0);
+}
+
+/** The `Set-Cookie` value that ties a single sign-on to the browser that began it. */
+export function stateCookie(rule: CookieRule, state: string, seconds: number): string {
+  return setCookie(rule, 'state', signed(rule, state), seconds);
+}
+
+/** The state of a single sign-on that this browser began, when its signature is ours. */
+export function readStateCookie(rule: CookieRule, header: string | null): string | undefined {
+  return readSigned(rule, header ?? '', 'state').value;
 }
 
 /** The session token of a `Cookie` header, when its signature is ours. `remembered` is false for a session that is not to be renewed. */
@@ -42,22 +55,41 @@ export function readSessionCookie(
   header: string | null | undefined,
 ): { token: string; remembered: boolean } | undefined {
   if (header === null || header === undefined) return undefined;
-  const name = sessionCookieName(rule);
-  if (!header.includes(name)) return undefined;
-  const forgetful = cookieName('dont_remember', rule.secureCookie);
-  let token: string | undefined;
-  let remembered = true;
+  const { value: token, others } = readSigned(rule, header, 'session_token');
+  if (token === undefined) return undefined;
+  return { token, remembered: !others.includes(cookieName('dont_remember', rule.secureCookie)) };
+}
+
+/** The first cookie of this name that we signed (another of a wider path or domain may come along), and the names of all. */
+function readSigned(
+  rule: CookieRule,
+  header: string,
+  name: CookieName,
+): { value: string | undefined; others: string[] } {
+  const full = cookieName(name, rule.secureCookie);
+  const others: string[] = [];
+  let value: string | undefined;
+  if (!header.includes(full)) return { value, others };
   for (const pair of header.split(';')) {
     const equals = pair.indexOf('=');
     const key = pair.slice(0, equals).trim();
-    if (key === forgetful) remembered = false;
-    // A cookie of a wider path or domain may come along under the same name: the first one that we signed counts.
-    if (key === name) token ??= verified(pair.slice(equals + 1).trim(), rule.authSecret);
+    others.push(key);
+    if (key === full) value ??= verified(pair.slice(equals + 1).trim(), rule.authSecret);
   }
-  return token === undefined ? undefined : { token, remembered };
+  return { value, others };
 }
 
-function cookieName(name: string, secure: boolean): string {
+function setCookie(rule: CookieRule, name: CookieName, value: string, seconds: number | undefined): string {
+  const maxAge = seconds === undefined ? '' : `; Max-Age=${seconds}`;
+  const secure = rule.secureCookie ? '; Secure' : '';
+  return `${cookieName(name, rule.secureCookie)}=${value}${maxAge}; Path=/; HttpOnly${secure}; SameSite=Lax`;
+}
+
+function signed(rule: CookieRule, text: string): string {
+  return encodeURIComponent(`${text}.${sign(text, rule.authSecret)}`);
+}
+
+function cookieName(name: CookieName, secure: boolean): string {
   return `${secure ? '__Secure-' : ''}${cookiePrefix}.${name}`;
 }
 

@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 import { sessionSeconds } from './session-cookie.ts';
 
-/** The only writer of `sessions` besides Better Auth's own sign-in and sign-out. */
+/** The only writer of `sessions`. */
 
 /** From where a session is opened; `userAgent` is cut to a length that is worth keeping. */
 export type SessionOrigin = { address: string; userAgent: string | null };
@@ -15,26 +15,29 @@ type Deps = { db: Pick<Database, 'kysely'>; clock: Clock };
 
 const userAgentMax = 512;
 const sessionsPerUser = 100;
+const forgottenSeconds = 86_400;
 
 /** The user agent as it is stored. */
-export function storedUserAgent(text: string | null): string {
+function storedUserAgent(text: string | null): string {
   return (text ?? '').slice(0, userAgentMax);
 }
 
-/** Opens a session. `token` is the secret of its cookie and must go nowhere else. */
+/** Opens a session; one that is not remembered lasts a day. `token` is the secret of its cookie and must go nowhere else. */
 export async function insertSession(
   db: Queryable,
   userId: string,
   from: SessionOrigin,
   now: number,
+  remembered = true,
 ): Promise<{ id: string; token: string }> {
+  const seconds = remembered ? sessionSeconds : forgottenSeconds;
   const session = { id: randomUUIDv7(), token: randomBytes(24).toString('base64url') };
   await db
     .insertInto('sessions')
     .values({
       ...session,
       user_id: userId,
-      expires_at: new Date(now + sessionSeconds * 1000),
+      expires_at: new Date(now + seconds * 1000),
       ip_address: from.address,
       user_agent: storedUserAgent(from.userAgent),
       created_at: new Date(now),
@@ -155,14 +158,22 @@ export async function deleteSessionsOfUsers(db: Queryable, userIds: readonly str
 }
 
 /** Removes the user's expired sessions, and the oldest ones beyond a bound: so the table cannot grow by signing in. */
-export async function trimSessions(deps: Deps, userId: string): Promise<void> {
-  const kept = deps.db.kysely
+export async function trimSessions(db: Queryable, userId: string, now: number): Promise<void> {
+  const kept = db
     .selectFrom('sessions')
     .select('id')
     .where('user_id', '=', userId)
-    .where('expires_at', '>', new Date(deps.clock.now()))
+    .where('expires_at', '>', new Date(now))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .limit(sessionsPerUser);
-  await deps.db.kysely.deleteFrom('sessions').where('user_id', '=', userId).where('id', 'not in', kept).execute();
+  await db.deleteFrom('sessions').where('user_id', '=', userId).where('id', 'not in', kept).execute();
+}
+
+/** The session of a token with its user's row. */
+export async function findSessionAndUser(db: Queryable, token: string) {
+  const session = await db.selectFrom('sessions').selectAll().where('token', '=', token).executeTakeFirst();
+  if (session === undefined) return undefined;
+  const user = await db.selectFrom('users').selectAll().where('id', '=', session.user_id).executeTakeFirst();
+  return user === undefined ? undefined : { session, user };
 }

@@ -1,54 +1,71 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { User } from '@homeport/contracts/fields';
 import { recordEvent, recordFailedSignIn } from '../audit.ts';
-import { inTransaction } from '../db/pool.ts';
-import type { Auth } from './auth.ts';
+import { inTransaction, type Queryable } from '../db/pool.ts';
+import { authUser } from './auth-answers.ts';
 import { findPasswordByEmail, findPasswordHash, updatePassword } from './credentials.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
 import { deleteSessionsOf, endSessionOfToken, insertSession, type SessionOrigin, trimSessions } from './sessions.ts';
 import { type SignInLimitDeps, withinSignInLimit } from './sign-in-limit.ts';
-import { lockUser, setMustChangePassword } from './users.ts';
-
-type SignInDeps = SignInLimitDeps & { auth: Auth };
+import { holdUser, lockUser, setMustChangePassword } from './users.ts';
 
 /** A request's part of who acts: the rest is told by whose password it is. */
 type Attempt = { from: SessionOrigin; requestId: string; signal: AbortSignal };
 
+type SignedIn = { token: string; remembered: boolean; user: ReturnType<typeof authUser> };
+
 /**
- * Opens a session for an e-mail address and its password; answers what Better Auth does. Throws `invalid_credentials`, the same and
- * after about the same time for an unknown address, `account_disabled` after the right password only, and `rate_limited`.
+ * Opens a session for an e-mail address and its password. Throws `invalid_credentials`, the same and after about the same time for
+ * an unknown address, `account_disabled` after the right password only, and `rate_limited`.
  */
 export async function signIn(
-  deps: SignInDeps,
+  deps: SignInLimitDeps,
   input: { email: string; password: string; rememberMe?: boolean | undefined },
   { from, requestId, signal }: Attempt,
-): Promise<{ body: unknown; cookies: string[] }> {
+): Promise<SignedIn> {
   const { kysely } = deps.db;
   const email = input.email.trim().toLowerCase();
-  const { answer, found } = await withinSignInLimit(deps, { address: from.address, email, signal }, async () => {
+  const { right, found } = await withinSignInLimit(deps, { address: from.address, email, signal }, async () => {
     const found = await findPasswordByEmail(kysely, email);
-    const credentials = { email, password: input.password, rememberMe: input.rememberMe ?? true };
-    const answer = await deps.auth.signIn(credentials, from);
-    return { right: answer !== 'wrong', answer, found };
+    return { right: await verifyPassword(found?.hash ?? '', input.password), found };
   });
-  const source = { actorId: found?.userId ?? null, address: from.address, requestId };
-  if (typeof answer === 'string') {
-    await recordFailedSignIn(kysely, { ...source, actorId: null }, found?.userId);
-    throw answer === 'wrong' ? wrongPassword() : new ApiError('account_disabled', 'This account is disabled');
-  }
-  // A password change meanwhile ends all sessions, but only those that were there: this one came after it.
-  if ((await findPasswordByEmail(kysely, email))?.hash !== found?.hash) {
-    await endSessionOfToken(kysely, answer.token);
+  const source = { actorId: null, address: from.address, requestId };
+  if (!right || found === undefined) {
+    await recordFailedSignIn(kysely, source, found?.userId);
     throw wrongPassword();
   }
-  await trimSessions(deps, answer.user.id);
-  await recordEvent(kysely, source, { action: 'session.signed_in', details: { method: 'password' } });
-  return { body: answer.body, cookies: answer.cookies };
+  const remembered = input.rememberMe ?? true;
+  const opened = await inTransaction(deps.db, (transaction) =>
+    openSession(transaction, found, deps.clock.now(), { from, requestId, remembered }),
+  );
+  if (opened === 'changed') throw wrongPassword();
+  if (opened === 'disabled') {
+    await recordFailedSignIn(kysely, source, found.userId);
+    throw new ApiError('account_disabled', 'This account is disabled');
+  }
+  return { ...opened, remembered };
+}
+
+/** A password change or a disabling that came first is seen; one that comes meanwhile waits, and ends this session too. */
+async function openSession(
+  transaction: Queryable,
+  { userId, hash }: { userId: string; hash: string | undefined },
+  now: number,
+  { from, requestId, remembered }: { from: SessionOrigin; requestId: string; remembered: boolean },
+): Promise<Omit<SignedIn, 'remembered'> | 'changed' | 'disabled'> {
+  const user = await holdUser(transaction, userId);
+  if (user === undefined || (await findPasswordHash(transaction, userId)) !== hash) return 'changed';
+  if (!user.enabled) return 'disabled';
+  const { token } = await insertSession(transaction, userId, from, now, remembered);
+  await trimSessions(transaction, userId, now);
+  const source = { actorId: userId, address: from.address, requestId };
+  await recordEvent(transaction, source, { action: 'session.signed_in', details: { method: 'password' } });
+  return { token, user: authUser(user) };
 }
 
 /** Ends the session of a token; none is no error. */
 export async function signOut(
-  deps: Pick<SignInDeps, 'db'>,
+  deps: Pick<SignInLimitDeps, 'db'>,
   token: string,
   from: { address: string; requestId: string },
 ): Promise<void> {

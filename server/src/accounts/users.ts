@@ -15,6 +15,8 @@ export type NewUser = {
   mustChangePassword?: boolean;
   providerSettingsEnabled?: boolean;
   mcpSettingsEnabled?: boolean;
+  /** An identity provider vouches for the address. */
+  emailVerified?: boolean;
 };
 
 type Deps = { db: Pick<Database, 'kysely'> };
@@ -54,6 +56,7 @@ export async function insertUser(db: Queryable, user: NewUser): Promise<User> {
       id: randomUUIDv7(),
       name: user.name,
       email: user.email.toLowerCase(),
+      email_verified: user.emailVerified,
       role: user.role,
       must_change_password: user.mustChangePassword,
       provider_settings_enabled: user.providerSettingsEnabled,
@@ -69,6 +72,11 @@ export async function insertUser(db: Queryable, user: NewUser): Promise<User> {
 /** Throws `not_found`. */
 export async function renameUser(deps: Deps, userId: string, name: string): Promise<User> {
   return updateUser(deps.db.kysely, userId, { name });
+}
+
+/** Notes that an identity provider vouches for the user's address. */
+export async function markEmailVerified(db: Queryable, userId: string): Promise<void> {
+  await updateUser(db, userId, { email_verified: true });
 }
 
 /** Says whether the user must choose a new password before anything else. Throws `not_found`. */
@@ -174,9 +182,15 @@ export async function lockUser(db: Queryable, userId: string): Promise<User> {
   return toUser(row);
 }
 
+/** The user, not to be disabled and with the same password until the transaction ends: what a new session depends on. */
+export async function holdUser(transaction: Queryable, userId: string): Promise<Selectable<UsersTable> | undefined> {
+  return transaction.selectFrom('users').selectAll().where('id', '=', userId).forKeyShare().executeTakeFirst();
+}
+
 type RowChanges = Partial<{
   [Column in
     | 'name'
+    | 'email_verified'
     | 'role'
     | 'enabled'
     | 'must_change_password'

@@ -4,11 +4,11 @@ import type { Config } from '../config.ts';
 import { parseDestination } from '../egress/destination.ts';
 import type { Egress } from '../egress/egress.ts';
 
-/** The identity provider's side of OpenID Connect: its document, its keys, its token endpoint. Every call passes the guard. */
+/** The identity provider's side of OpenID Connect: its document and its keys. Every call passes the guard. */
 
 export type OidcDeps = {
   config: Pick<Config, 'allowInsecureHttp'>;
-  egress: Pick<Egress, 'request'>;
+  egress: Pick<Egress, 'request' | 'fetchWithin'>;
   clock: Clock;
 };
 
@@ -26,7 +26,9 @@ export type ProviderMetadata = {
 
 export type OidcClient = { clientId: string; clientSecret: string | undefined };
 
-const bounds = { bodyBytes: 512 * 1024, totalMs: 10_000, discoveryRedirects: 3, endpointMax: 2048, keys: 100 } as const;
+const bounds = { discoveryRedirects: 3, endpointMax: 2048, keys: 100 } as const;
+/** Time and size of one call to a provider. */
+export const oidcTimes = { totalTimeoutMs: 10_000, maxResponseBytes: 512 * 1024 } as const;
 const discoveryPath = '/.well-known/openid-configuration';
 /** A document that was just read serves the next sign-ins too, so that strangers cannot make us ask for it at will. */
 const documentMs = 60_000;
@@ -43,7 +45,7 @@ export function redirectUri(origin: string, providerKey: string): string {
 
 /** Reads the discovery document. Throws `blocked_destination`, `provider_unreachable`, `provider_error`. */
 export async function fetchDiscovery(deps: Pick<OidcDeps, 'egress'>, url: string): Promise<Record<string, unknown>> {
-  const { status, body } = await fetchJson(deps, url, { maxRedirects: bounds.discoveryRedirects });
+  const { status, body } = await fetchJson(deps, url, bounds.discoveryRedirects);
   if (status === 200 && body !== undefined) return body;
   throw providerError(status, 'There is no discovery document at this address');
 }
@@ -108,52 +110,22 @@ function currentDocument(deps: OidcDeps, url: string): Promise<Record<string, un
 
 /** The provider's signing keys as a JSON Web Key Set. Throws as `fetchDiscovery` does. */
 export async function fetchKeys(deps: Pick<OidcDeps, 'egress'>, metadata: ProviderMetadata) {
-  const { status, body } = await fetchJson(deps, metadata.jwksUri, {});
+  const { status, body } = await fetchJson(deps, metadata.jwksUri, 0);
   const keys = Array.isArray(body?.keys) ? body.keys.filter(isSigningKey).slice(0, bounds.keys) : [];
   if (status !== 200 || keys.length === 0) throw providerError(status, 'The provider publishes no signing keys');
   return { keys };
 }
 
-/** Asks the token endpoint as this client. Throws `blocked_destination` and `provider_unreachable`; any status is an answer. */
-export async function requestToken(
-  deps: Pick<OidcDeps, 'egress'>,
-  metadata: ProviderMetadata,
-  client: OidcClient,
-  parameters: Record<string, string>,
-): Promise<{ status: number; body: Record<string, unknown> | undefined }> {
-  const form = new URLSearchParams(parameters);
-  const headers: Record<string, string> = { 'content-type': 'application/x-www-form-urlencoded' };
-  const { clientId, clientSecret } = client;
-  if (clientSecret !== undefined && usesBasic(metadata)) headers.authorization = basic(clientId, clientSecret);
-  else form.set('client_id', clientId);
-  if (clientSecret !== undefined && !usesBasic(metadata)) form.set('client_secret', clientSecret);
-  return fetchJson(deps, metadata.tokenEndpoint, { method: 'POST', headers, body: form.toString() });
-}
-
-/** Claims about the person behind an access token; undefined when the provider gives none. */
-export async function fetchUserinfo(
-  deps: Pick<OidcDeps, 'egress'>,
-  endpoint: string,
-  accessToken: string,
-): Promise<Record<string, unknown> | undefined> {
-  const { status, body } = await fetchJson(deps, endpoint, { headers: { authorization: `Bearer ${accessToken}` } });
-  return status === 200 ? body : undefined;
-}
-
-type JsonRequest = { method?: string; headers?: Record<string, string>; body?: string; maxRedirects?: number };
-
-async function fetchJson(deps: Pick<OidcDeps, 'egress'>, url: string, request: JsonRequest) {
+async function fetchJson(deps: Pick<OidcDeps, 'egress'>, url: string, maxRedirects: number) {
   const { status, body } = await deps.egress.request(url, {
-    ...request,
-    headers: { accept: 'application/json', ...request.headers },
+    headers: { accept: 'application/json' },
     // A browser that goes away does not end what other sign-ins wait for; the total time does.
-    signal: AbortSignal.timeout(2 * bounds.totalMs),
-    totalTimeoutMs: bounds.totalMs,
-    maxResponseBytes: bounds.bodyBytes,
-    maxRedirects: request.maxRedirects ?? 0,
+    signal: AbortSignal.timeout(2 * oidcTimes.totalTimeoutMs),
+    ...oidcTimes,
+    maxRedirects,
   });
   try {
-    return { status, body: parseObject(await body.text(bounds.bodyBytes)) };
+    return { status, body: parseObject(await body.text(oidcTimes.maxResponseBytes)) };
   } finally {
     body.destroy();
   }
@@ -180,16 +152,6 @@ function isSigningKey(key: unknown): key is { kty: string } {
   if (typeof key !== 'object' || key === null || !('kty' in key)) return false;
   if ('use' in key && key.use !== 'sig') return false;
   return key.kty === 'RSA' || key.kty === 'EC' || key.kty === 'OKP';
-}
-
-function usesBasic({ tokenAuthMethods }: ProviderMetadata): boolean {
-  return tokenAuthMethods.includes('client_secret_basic') || !tokenAuthMethods.includes('client_secret_post');
-}
-
-/** Both parts are form-encoded first (RFC 6749, section 2.3.1). */
-function basic(clientId: string, clientSecret: string): string {
-  const encoded = [clientId, clientSecret].map((part) => new URLSearchParams({ p: part }).toString().slice(2));
-  return `Basic ${Buffer.from(encoded.join(':')).toString('base64')}`;
 }
 
 function stringsOf(value: unknown): string[] | undefined {

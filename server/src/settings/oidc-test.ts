@@ -3,6 +3,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import type { Database } from '../db/pool.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { type OidcSettings, openClientSecret } from './oidc.ts';
+import { causeOf, openIdClient } from './oidc-client.ts';
 import {
   discoveryAddress,
   fetchDiscovery,
@@ -11,7 +12,6 @@ import {
   type OidcDeps,
   type ProviderMetadata,
   readMetadata,
-  requestToken,
 } from './oidc-provider.ts';
 import { patchOidc, readSettings, type SettingsPatch } from './settings.ts';
 
@@ -90,13 +90,7 @@ async function checkEndpoints(deps: OidcTestDeps, document: Record<string, unkno
  */
 async function checkClient(deps: OidcTestDeps, metadata: ProviderMetadata, client: OidcClient, redirect: string) {
   if (client.clientId === '') throw failed('Give the client id.');
-  const { status, body } = await requestToken(deps, metadata, client, {
-    grant_type: 'authorization_code',
-    code: 'homeport-test-of-the-client',
-    redirect_uri: redirect,
-    code_verifier: 'homeport-test-of-the-client-homeport-test-of-the-client',
-  });
-  const error = typeof body?.error === 'string' && /^[a-z_]{1,64}$/.test(body.error) ? body.error : undefined;
+  const { status, error } = await tryCode(deps, metadata, client, redirect);
   if (error === 'invalid_grant') {
     const how = client.clientSecret === undefined ? 'without a secret' : 'and its secret';
     return { found: undefined, message: `The provider takes the client id ${how}.` };
@@ -107,6 +101,26 @@ async function checkClient(deps: OidcTestDeps, metadata: ProviderMetadata, clien
     throw failed('The provider does not allow this client the authorization code flow.');
   const answer = error === undefined ? `status ${status}` : error;
   throw failed(`The provider's answer (${answer}) does not tell whether it takes this client.`);
+}
+
+/** What the token endpoint answers to that code: its status, and its error word when there is one. */
+async function tryCode(deps: OidcTestDeps, metadata: ProviderMetadata, client: OidcClient, redirect: string) {
+  const { protocol, configuration } = await openIdClient(deps, metadata, client);
+  const word = 'homeport-test-of-the-client';
+  const parameters = { code: word, redirect_uri: redirect, code_verifier: `${word}-${word}` };
+  try {
+    await protocol.genericGrantRequest(configuration, 'authorization_code', parameters);
+  } catch (error) {
+    const refusal = causeOf(error);
+    if (refusal !== undefined) throw refusal;
+    if (error instanceof protocol.ResponseBodyError) {
+      return { status: error.status, error: /^[a-z_]{1,64}$/.test(error.error) ? error.error : undefined };
+    }
+    if (error instanceof protocol.WWWAuthenticateChallengeError) return { status: error.status, error: undefined };
+    const answer = error instanceof Error ? error.cause : undefined;
+    if (answer instanceof Response) return { status: answer.status, error: undefined };
+  }
+  return { status: 200, error: undefined };
 }
 
 function failed(message: string): ApiError {

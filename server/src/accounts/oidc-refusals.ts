@@ -1,0 +1,43 @@
+import { type OidcRefusal, oidcRefusals } from '@homeport/contracts/accounts';
+import { ApiError } from '@homeport/contracts/errors';
+
+/** Ends a single sign-on with a word that the person is told. The message is for the log. */
+export class Refusal extends Error {
+  readonly code: OidcRefusal;
+
+  constructor(code: OidcRefusal, message: string = code, cause?: unknown) {
+    super(message, { cause });
+    this.code = code;
+  }
+}
+
+/** The refusal that an error is; anything that nobody foresaw is thrown on. */
+export function toRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  if (error instanceof ApiError) return new Refusal(codeOf(error), error.message, error);
+  throw error;
+}
+
+function codeOf(error: ApiError): OidcRefusal {
+  if (error.code === 'provider_unreachable' || error.code === 'blocked_destination') return 'provider_unreachable';
+  if (error.code === 'provider_error') return 'provider_error';
+  return error.code === 'not_found' || error.code === 'credentials_unreadable' ? 'sso_unavailable' : 'sign_in_failed';
+}
+
+/** The codes of RFC 6749 section 4.1.2.1 and OpenID Connect Core section 3.1.2.6 that a provider sends through the browser. */
+const sent: Readonly<Record<string, OidcRefusal>> = {
+  login_required: 'access_denied',
+  interaction_required: 'access_denied',
+  consent_required: 'access_denied',
+  server_error: 'provider_error',
+  temporarily_unavailable: 'provider_unreachable',
+  invalid_request: 'provider_error',
+  unauthorized_client: 'provider_error',
+  unsupported_response_type: 'provider_error',
+  invalid_scope: 'provider_error',
+};
+
+/** Our word for what the provider says through the browser; nothing that it wrote is passed on. */
+export function oidcErrorCode(text: string): OidcRefusal {
+  return oidcRefusals.find((refusal) => refusal === text) ?? sent[text] ?? 'sign_in_failed';
+}
