@@ -21,7 +21,7 @@ test('users: made with a password to hand over, found, switched, shut out and le
   await dialog.getByLabel('Name', { exact: true }).fill('Grace Hopper');
   await dialog.getByLabel('E-mail address').fill(administrator.email);
   await dialog.getByRole('button', { name: 'Add user' }).click();
-  await expect(dialog.getByText('There is an account with this address already.')).toBeVisible();
+  await expect(dialog.getByText('An account with this address already exists.')).toBeVisible();
   await dialog.getByLabel('E-mail address').fill('grace@example.org');
   await expectAccessibleHere(page);
   await dialog.getByRole('button', { name: 'Add user' }).click();
@@ -31,7 +31,7 @@ test('users: made with a password to hand over, found, switched, shut out and le
   await expectAccessibleHere(page);
   await dialog.getByRole('button', { name: 'Done' }).click();
 
-  await page.getByLabel('Search by name or address').fill('hopper');
+  await page.getByLabel('Search by name or e-mail').fill('hopper');
   await expect(page.getByRole('list', { name: 'Users' }).getByRole('listitem')).toHaveCount(1);
   await expect(page.getByText('must change password')).toBeVisible();
   await expectAccessible(page);
@@ -54,16 +54,16 @@ test('users: made with a password to hand over, found, switched, shut out and le
   await expect(providerSwitch).toBeChecked();
   await expect.poll(() => readUser(installation, 'grace')).toMatchObject(['user', 't', 't', 't']);
 
-  await page.getByRole('button', { name: 'Make one' }).click();
+  await page.getByRole('button', { name: 'Generate' }).click();
   await page.getByRole('button', { name: 'Set password' }).click();
   await expect(page.getByRole('status').getByText('Grace Hopper has a new password.')).toBeVisible();
-  await expect(page.getByRole('textbox', { name: 'New password of this user' })).toHaveValue(/^[\w-]{23}$/);
+  await expect(page.getByRole('textbox', { name: 'New password' })).toHaveValue(/^[\w-]{23}$/);
   await hers.reload();
   await expect(hers.getByRole('button', { name: 'Sign in', exact: true })).toBeVisible();
   await hers.context().close();
 
   await page.getByRole('button', { name: 'Disable…' }).click();
-  await expect(dialog).toContainText('All sessions end at once');
+  await expect(dialog).toContainText('All sessions end, running answers stop');
   await dialog.getByRole('button', { name: 'Disable account' }).click();
   await expect(page.getByText('disabled', { exact: true })).toBeVisible();
   await page.getByRole('button', { name: 'Enable account' }).click();
@@ -85,9 +85,9 @@ test('users: somebody’s catalogue is set up, also where that user may not', as
   await installation.query(`update users set provider_settings_enabled = false where email = '${person.email}'`);
   await giveAdministrator(context, installation.url);
   await page.goto(`${installation.url}/settings/admin/users`);
-  await page.getByLabel('Search by name or address').fill(person.email);
+  await page.getByLabel('Search by name or e-mail').fill(person.email);
   await page.getByRole('link', { name: 'Somebody' }).click();
-  const tabs = page.getByRole('navigation', { name: 'What belongs to Somebody' });
+  const tabs = page.getByRole('navigation', { name: 'Settings of Somebody' });
   await tabs.getByRole('link', { name: 'Models' }).click();
   await page.getByRole('link', { name: 'Add a provider' }).click();
   await page.getByRole('button', { name: 'Add provider' }).click();
@@ -96,7 +96,7 @@ test('users: somebody’s catalogue is set up, also where that user may not', as
   await dialog.getByLabel('Name', { exact: true }).fill('Box');
   await dialog.getByLabel('Base URL').fill(provider);
   await dialog.getByRole('button', { name: 'Test connection' }).click();
-  await expect(dialog.getByRole('status')).toContainText('It works');
+  await expect(dialog.getByRole('status')).toContainText('Connected');
   await dialog.getByRole('button', { name: 'Add provider' }).click();
   await dialog.getByRole('checkbox', { name: 'echo' }).check();
   await dialog.getByRole('checkbox', { name: 'reason' }).check();
@@ -105,7 +105,7 @@ test('users: somebody’s catalogue is set up, also where that user may not', as
   await expectAccessibleHere(page);
   await tabs.getByRole('link', { name: 'Models' }).click();
   await page.getByRole('switch', { name: 'Use echo' }).press('Space');
-  await expect(page.getByText('is the default now.')).toBeVisible();
+  await expect(page.getByText('is now the default.')).toBeVisible();
   await tabs.getByRole('link', { name: 'Tiers' }).click();
   await page.getByLabel('Name of tier 1').fill('Small');
   await page.getByRole('button', { name: 'Save' }).click();
@@ -131,7 +131,7 @@ test('users: a switch for all is asked first; the last administrator stays', asy
   await page.goto(`${installation.url}/settings/admin/users`);
   await page.getByRole('button', { name: 'Tool settings: switch off for all' }).click();
   const dialog = page.getByRole('dialog');
-  await expect(dialog).toContainText('Accounts made later are not touched.');
+  await expect(dialog).toContainText('Accounts created later aren’t affected.');
   await dialog.getByRole('button', { name: 'Switch off for all' }).click();
   await expect(page.getByText(/accounts? changed\./)).toBeVisible();
   const name = person.email.split('@')[0] ?? '';
@@ -140,11 +140,11 @@ test('users: a switch for all is asked first; the last administrator stays', asy
   await page.getByRole('link', { name: administrator.name }).click();
   await page.getByText('User', { exact: true }).click();
   await page.getByRole('button', { name: 'Save' }).click();
-  await dialog.getByRole('button', { name: 'Give up the role' }).click();
+  await dialog.getByRole('button', { name: 'Give up role' }).click();
   await expect(page.getByRole('alert')).toContainText('the last administrator who can sign in');
   await page.getByText('Administrator', { exact: true }).last().click();
   await page.goto(`${installation.url}/settings/admin/users/nobody`);
-  await expect(page.getByRole('heading', { name: 'No such user' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'User not found' })).toBeVisible();
 });
 
 test('branding: images are looked at before they are sent, colours are judged, the page takes it on', async ({
@@ -156,33 +156,33 @@ test('branding: images are looked at before they are sent, colours are judged, t
   await expectNoSidewaysScroll(page);
   const logo = page.locator('input[type="file"]').first();
   await logo.setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer: Buffer.from('GIF89a nothing of ours') });
-  await expect(page.getByRole('alert').getByText('This is no PNG, JPEG, WebP, SVG or icon.')).toBeVisible();
+  await expect(page.getByRole('alert').getByText('This isn’t a PNG, JPEG, WebP, SVG or ICO file.')).toBeVisible();
   await logo.setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer: Buffer.alloc(400_000, 'x') });
   await expect(page.getByRole('alert').getByText('The file is larger than')).toBeVisible();
   await logo.setInputFiles({ name: 'logo.svg', mimeType: 'image/svg+xml', buffer: Buffer.from(picture) });
-  await expect(page.getByAltText('Logo: your own')).toBeVisible();
+  await expect(page.getByAltText('Logo: custom')).toBeVisible();
 
   await page.getByLabel('Product name').fill('Acme Chat');
   await page.getByLabel('Main colour', { exact: true }).fill('#ffd40');
   await page.getByRole('button', { name: 'Save' }).click();
   await expect(page.getByLabel('Main colour', { exact: true })).toBeFocused();
   await page.getByLabel('Main colour', { exact: true }).fill('ffd400');
-  await expect(page.getByText('good to read')).toBeVisible();
-  await page.getByText('Own colour', { exact: true }).click();
-  await page.getByLabel('Colour of that text', { exact: true }).fill('#ffffff');
-  await expect(page.getByText('A contrast of 1.4 to 1 is hard to read')).toBeVisible();
+  await expect(page.getByText('easy to read')).toBeVisible();
+  await page.getByText('Custom colour', { exact: true }).click();
+  await page.getByLabel('Text colour', { exact: true }).fill('#ffffff');
+  await expect(page.getByText('A contrast of 1.4:1 is hard to read')).toBeVisible();
   await expectAccessibleHere(page);
   await page.getByRole('button', { name: 'Use #000000' }).click();
-  await expect(page.getByText('good to read')).toBeVisible();
+  await expect(page.getByText('easy to read')).toBeVisible();
   await page.getByRole('button', { name: 'Save' }).click();
-  await expect(page.getByText('Saved. Everybody sees it')).toBeVisible();
+  await expect(page.getByText('Saved. Everyone sees it')).toBeVisible();
   await expect(page).toHaveTitle('Branding · Acme Chat');
   await page.mouse.move(0, 0);
   await expect(page.getByRole('button', { name: 'Save' })).toHaveCSS('background-color', 'rgb(255, 212, 0)');
   await expectAccessibleHere(page);
   await page.reload();
-  await expect(page.getByAltText('Logo: your own')).toBeVisible();
-  await page.getByRole('button', { name: 'Back to the built-in look' }).click();
+  await expect(page.getByAltText('Logo: custom')).toBeVisible();
+  await page.getByRole('button', { name: 'Restore defaults' }).click();
   await page.getByRole('button', { name: 'Save' }).click();
   await expect(page).toHaveTitle('Branding · Homeport');
 });
@@ -192,7 +192,7 @@ test('single sign-on: goes on after a test that passed, or on purpose', async ({
     REDIRECT_URI: `${installation.url}/api/auth/oauth2/callback/sso`,
   });
   await page.goto(`${installation.url}/settings/admin/single-sign-on`);
-  await expect(page.getByRole('textbox', { name: 'Callback address', exact: true })).toHaveValue(
+  await expect(page.getByRole('textbox', { name: 'Callback URL', exact: true })).toHaveValue(
     `${installation.url}/api/auth/oauth2/callback/sso`,
   );
   await page.getByText('More settings').click();
@@ -205,16 +205,16 @@ test('single sign-on: goes on after a test that passed, or on purpose', async ({
   await page.getByLabel('Client ID').fill('homeport');
   await page.getByLabel('Client secret', { exact: true }).fill('wrong');
   await page.getByRole('textbox', { name: 'Only these e-mail domains' }).fill('Corp.example, nonsense,');
-  await expect(page.getByText('This is no domain: nonsense')).toBeVisible();
+  await expect(page.getByText('Not a domain: nonsense')).toBeVisible();
   await page.getByRole('textbox', { name: 'Only these e-mail domains' }).fill('');
-  await page.getByRole('switch', { name: 'Make accounts for new people' }).press('Space');
+  await page.getByRole('switch', { name: 'Create accounts for new people' }).press('Space');
   await page.getByRole('button', { name: 'Save' }).click();
-  await expect(page.getByText('Not saved: the test did not pass')).toBeVisible();
+  await expect(page.getByText('Not saved: the test failed')).toBeVisible();
   await expect(page.getByText('The provider refused the client id or the client secret.')).toBeVisible();
   await expectAccessibleHere(page);
   await page.getByLabel('Client secret', { exact: true }).fill('real:secret/with+signs%');
   await page.getByRole('button', { name: 'Test connection' }).click();
-  await expect(page.getByText('The identity provider answers as it should')).toBeVisible();
+  await expect(page.getByText('The identity provider works')).toBeVisible();
   await page.getByRole('button', { name: 'Save' }).click();
   await expect(page.getByText('Saved. Single sign-on is on.')).toBeVisible();
   await expect(page.getByText('A secret is stored. Leave empty to keep it.')).toBeVisible();
@@ -224,7 +224,7 @@ test('single sign-on: goes on after a test that passed, or on purpose', async ({
   await page.getByLabel('Issuer').fill(`${provider.url}/elsewhere`);
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('button', { name: 'Enable anyway' }).click();
-  await expect(page.getByText('Not saved: the test did not pass')).toBeHidden();
+  await expect(page.getByText('Not saved: the test failed')).toBeHidden();
   await expect
     .poll(() => installation.query(`select oidc->>'issuer', oidc->>'enabled' from settings`))
     .toEqual([[`${provider.url}/elsewhere`, 'true']]);
@@ -243,13 +243,13 @@ test('audit log: events in words, narrowed, opened', async ({ page, installation
   await expect(page.getByText(`${administrator.name} signed in`).first()).toBeVisible();
   await page.getByRole('button', { name: 'Show more' }).click();
   await page.getByText('Installation', { exact: true }).click();
-  await page.getByLabel('Search what is loaded').fill('x150');
+  await page.getByLabel('Search loaded events').fill('x150');
   await expect(page.getByText(/^1 of \d+ loaded events$/)).toBeVisible();
-  await page.getByText('Somebody not signed in: thing happened x150').click();
+  await page.getByText('Someone not signed in: thing happened x150').click();
   await expect(page.getByText('1, two')).toBeVisible();
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
-  await page.getByLabel('Search what is loaded').fill('never');
+  await page.getByLabel('Search loaded events').fill('never');
   await expect(page.getByText(/matches\./)).toBeVisible();
 });
 
@@ -260,10 +260,10 @@ test('manifest: faults beside their lines, a trial, applied, and nothing the sec
   await page.goto(`${installation.url}/settings/admin/manifest`);
   await expectAccessible(page);
   const field = page.getByLabel('Manifest', { exact: true });
-  const run = page.getByRole('button', { name: 'Try without changing' });
+  const run = page.getByRole('button', { name: 'Preview changes' });
   await field.fill('{\n  "version": 1,\n  "users": [,]\n}');
   await run.click();
-  await expect(page.getByRole('alert')).toContainText('Here the text stops being JSON.');
+  await expect(page.getByRole('alert')).toContainText('From here on, this isn’t valid JSON.');
   await field.fill('version: 1\nusers:\n  - name: Mary\n    email: nobody\n  - name: X\n    email: x@example.org\n');
   await run.click();
   await expect(page.getByRole('alert')).toContainText('users.0.email');
@@ -280,24 +280,24 @@ test('manifest: faults beside their lines, a trial, applied, and nothing the sec
   });
   await run.click();
   await expect(page.getByRole('heading', { name: 'What would change' })).toBeVisible();
-  await expect(page.getByRole('table', { name: 'The changes, one by one' })).toContainText('mary@example.org');
+  await expect(page.getByRole('table', { name: 'Individual changes' })).toContainText('mary@example.org');
   await expectAccessibleHere(page);
   await expectNoSidewaysScroll(page);
   expect(await readUser(installation, 'mary')).toEqual([]);
   await page.getByRole('button', { name: 'Apply…' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Apply manifest' }).click();
-  await expect(page.getByRole('heading', { name: 'What has changed' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'What changed' })).toBeVisible();
   expect((await readUser(installation, 'mary'))[0]).toBe('user');
   await field.fill('{"version": 1, "users": [{"name": "Mary Manifest", "email": "mary@example.org"}]}');
   await run.click();
-  await expect(page.getByText('Nothing: the installation is already as the manifest says.')).toBeVisible();
+  await expect(page.getByText('Nothing to change: the installation already matches the manifest.')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Apply…' })).toHaveCount(0);
 });
 
 test('somebody else finds out why there is nothing here', async ({ page, installation, person }) => {
   await giveCookie(page.context(), installation.url, person.caller);
   await page.goto(`${installation.url}/settings/admin/users`);
-  await expect(page.getByRole('heading', { name: 'For administrators only' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Administrators only' })).toBeVisible();
   await expect(page.getByRole('link', { name: 'Invitations' })).toHaveCount(0);
   await expectAccessible(page);
 });
@@ -318,7 +318,7 @@ test('managed edition: no switch and no catalogue per user', async ({ page }) =>
   await page.goto(`${running.url}/settings/admin/users/${user.id}`);
   await expect(page.getByRole('switch', { name: 'Tool settings' })).toBeVisible();
   await expect(page.getByRole('switch', { name: 'Provider settings' })).toHaveCount(0);
-  const tabs = page.getByRole('navigation', { name: 'What belongs to Grace' }).getByRole('link');
+  const tabs = page.getByRole('navigation', { name: 'Settings of Grace' }).getByRole('link');
   await expect(tabs).toHaveText(['Account', 'Tools (MCP)']);
   await end(running);
 });

@@ -89,7 +89,7 @@ strictTest(
     await strictTest.step('code that is no diagram says so, and stays', async () => {
       await ask(page, fenced('flowchart LR\n  A[Sea --> B'));
       await show(page).click();
-      await expect(answer(page).getByText('This code cannot be drawn as a diagram.')).toBeVisible();
+      await expect(answer(page).getByText('This code can’t be drawn as a diagram.')).toBeVisible();
       await expect(answer(page)).toContainText('Parse error on line');
       await expect(answer(page).locator('pre')).toContainText('A[Sea');
       await expect(page.locator('iframe')).toHaveCount(0);
@@ -114,7 +114,7 @@ strictTest(
     await show(page).click();
     await expect(page.locator('iframe')).toHaveCount(1);
     await page.clock.fastForward(10_001);
-    await expect(answer(page).getByText('The diagram could not be drawn in time.')).toBeVisible();
+    await expect(answer(page).getByText('The diagram took too long to draw.')).toBeVisible();
     await expect(page.locator('iframe')).toHaveCount(0);
     await page.unroute('**/diagram.html');
     await show(page).click();
@@ -183,7 +183,7 @@ test('a hostile diagram runs nothing, asks for nothing and leaves nothing in the
   for (const code of hostile(canary.url)) {
     await ask(page, fenced(code));
     await show(page).click();
-    const outcome = picture(page).or(answer(page).getByText('This code cannot be drawn as a diagram.'));
+    const outcome = picture(page).or(answer(page).getByText('This code can’t be drawn as a diagram.'));
     await expect(outcome, code).toBeVisible({ timeout: 15_000 });
     if ((await picture(page).count()) > 0) {
       drawn += 1;

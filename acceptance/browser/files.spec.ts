@@ -21,7 +21,7 @@ test('files are attached, kept over a reload, sent by reference, and opened besi
   await addModels(person.caller, provider, ['echo']);
   await page.goto(installation.url);
   const field = page.getByLabel('Message', { exact: true });
-  const tray = page.getByRole('list', { name: 'Files of the message' });
+  const tray = page.getByRole('list', { name: 'Files in this message' });
   await field.fill('Look');
   await page.locator('[data-file-picker]').setInputFiles([text('a.txt'), table]);
   await expect(tray.getByRole('button', { name: /^Remove/ })).toHaveCount(2);
@@ -78,8 +78,8 @@ test('files are attached, kept over a reload, sent by reference, and opened besi
     const chatId = /\/c\/([^?]+)/.exec(page.url())?.[1] ?? '';
     await person.caller.must('DELETE', `/api/artifacts?chatId=${chatId}&path=data.csv`);
     await page.reload();
-    await expect(panel).toContainText('This file is gone');
-    await panel.getByRole('button', { name: 'Close the files' }).click();
+    await expect(panel).toContainText('This file is no longer available');
+    await panel.getByRole('button', { name: 'Close files' }).click();
     await expect(panel).toBeHidden();
   });
 });
@@ -110,22 +110,22 @@ test('uploads: progress, cancel, retry, too large, folders; sending says why it 
   });
   await page.goto(`${installation.url}/c/${chat.id}`);
   const field = page.getByLabel('Message', { exact: true });
-  const tray = page.getByRole('list', { name: 'Files of the message' });
+  const tray = page.getByRole('list', { name: 'Files in this message' });
   const send = page.getByRole('button', { name: 'Send', exact: true });
   await field.fill('Look');
   await dropOrPaste(page, 'drop', [{ name: 'slow.txt', type: 'text/plain', base64: btoa('slow') }]);
-  await expect(tray.getByRole('progressbar', { name: 'Upload of slow.txt' })).toBeVisible();
+  await expect(tray.getByRole('progressbar', { name: 'Uploading slow.txt' })).toBeVisible();
   await expect(send).toHaveAttribute('aria-disabled', 'true');
   await send.hover();
   await expect(page.getByText('The files are still being uploaded.')).toBeVisible();
-  await tray.getByRole('button', { name: 'Cancel the upload of slow.txt' }).click();
+  await tray.getByRole('button', { name: 'Cancel uploading slow.txt' }).click();
   await expect(send).toHaveAttribute('aria-disabled', 'false');
   release();
 
   outcome = 'fail';
   await page.locator('[data-file-picker]').setInputFiles([text('fails.txt'), text('large.txt', 'x'.repeat(2000))]);
-  await expect(tray).toContainText('The server could not be reached.');
-  await expect(tray).toContainText('Too large: 2 kB, at most 1 kB.');
+  await expect(tray).toContainText('Couldn’t reach the server.');
+  await expect(tray).toContainText('2 kB is too large. The limit is 1 kB.');
   await expect(send).toHaveAttribute('aria-disabled', 'true');
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
@@ -158,7 +158,7 @@ test('the files of a conversation: folders, search, rename, move with undo, dele
   await choose('one.txt', 'Rename');
   await dialog.getByLabel('New name').fill('two.txt');
   await dialog.getByRole('button', { name: 'Rename' }).click();
-  await expect(dialog).toContainText('There is something of that name already.');
+  await expect(dialog).toContainText('Something with this name already exists.');
   await expectAccessibleHere(page);
   await dialog.getByLabel('New name').fill('first.txt');
   await dialog.getByRole('button', { name: 'Rename' }).click();
@@ -182,10 +182,10 @@ test('the files of a conversation: folders, search, rename, move with undo, dele
   await panel.getByLabel('Search files').fill('two');
   await expect(rows.getByRole('listitem')).toHaveCount(1);
   await panel.getByLabel('Search files').fill('nothing like it');
-  await expect(panel).toContainText('Nothing found for “nothing like it”.');
+  await expect(panel).toContainText('No results for “nothing like it”.');
   await panel.getByLabel('Search files').fill('');
   await choose('two.txt', 'Delete…');
-  await expect(dialog).toContainText('It cannot be brought back.');
+  await expect(dialog).toContainText('This can’t be undone.');
   await dialog.getByRole('button', { name: 'Delete file' }).click();
   await expect(rows.getByRole('listitem')).toHaveCount(1);
   await expectOpensByKeyboard(page, rows);
@@ -196,8 +196,8 @@ async function expectOpensByKeyboard(page: Page, rows: Locator): Promise<void> {
   const panel = page.getByRole('complementary', { name: 'Files' });
   await expect(panel.getByRole('heading', { name: 'first.txt' })).toBeVisible();
   await expect(panel).toContainText('words');
-  await panel.getByRole('button', { name: 'Add to the message' }).click();
-  await expect(page.getByRole('list', { name: 'Files of the message' })).toContainText('first.txt');
+  await panel.getByRole('button', { name: 'Add to message' }).click();
+  await expect(page.getByRole('list', { name: 'Files in this message' })).toContainText('first.txt');
 }
 
 type Given = { name: string; type: string; base64: string };

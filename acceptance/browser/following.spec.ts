@@ -106,9 +106,9 @@ test('leaving is not stopping; the list shows what runs and what is new', async 
   await page.getByRole('link', { name: /^Another/ }).click();
   await expect(page.getByText('The answer keeps running. You find it here when you come back.')).toBeVisible();
   const row = page.locator('[data-chat]').filter({ hasText: 'Harbour notes' });
-  await expect(row.getByRole('img', { name: 'An answer is being written' })).toBeVisible();
+  await expect(row.getByRole('img', { name: 'Answer in progress' })).toBeVisible();
   await fetch(new URL('/release', provider), { method: 'POST' });
-  await expect(row.getByRole('img', { name: 'There is a new answer' })).toBeVisible({ timeout: 20_000 });
+  await expect(row.getByRole('img', { name: 'New answer' })).toBeVisible({ timeout: 20_000 });
   await row.locator('[data-row]').click();
   await expect(done(page)).toContainText('98');
   await expect(row.getByRole('img')).toHaveCount(0);

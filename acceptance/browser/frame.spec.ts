@@ -57,7 +57,7 @@ test('what fails in the background stays until it is dismissed', async ({ page, 
   await row.locator('[data-menu]').click();
   await page.getByRole('menuitem', { name: 'Archive' }).click();
   const alert = page.getByRole('alert');
-  await expect(alert).toContainText('That did not work');
+  await expect(alert).toContainText('Couldn’t save the change');
   await expect(row).toBeVisible();
   await page.clock.fastForward('10:00');
   await expect(alert).toBeVisible();
@@ -135,7 +135,7 @@ test('a page that breaks says so and keeps the draft', async ({ context, person,
   await field(page).fill('half a thought');
   await page.route('**/api/providers', (route) => route.fulfill({ json: { providers: [null], modelTiers: [] } }));
   await page.reload();
-  await expect(page.getByRole('heading', { name: 'Something went wrong on this page' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Something went wrong' })).toBeVisible();
   await expectAccessible(page);
   await page.unroute('**/api/providers');
   await page.getByRole('button', { name: 'Reload the page' }).click();
@@ -174,7 +174,7 @@ test('a conversation needs the first scripts only, has one heading, a way past t
   }
   await expect(page.getByRole('heading', { name: 'This conversation does not exist' })).toBeVisible();
   await page.goto(`${installation.url}/nowhere`);
-  await expect(page.getByRole('heading', { name: 'This page does not exist' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Page not found' })).toBeVisible();
   await expectAccessible(page);
 
   await page.goto(`${installation.url}/settings/account`);

@@ -12,14 +12,14 @@ test('invitations: the link is shown once and opens one account; every dead link
   installation,
 }) => {
   await page.goto(`${installation.url}/settings/admin/invitations`);
-  await expect(page.getByRole('heading', { name: 'Nobody is invited' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'No invitations yet' })).toBeVisible();
   await expectAccessibleHere(page);
   const dialog = page.getByRole('dialog');
   const invite = async (email: string) => {
     await page.getByRole('button', { name: 'Invite', exact: true }).click();
     await dialog.getByLabel('E-mail address').fill(email);
-    await dialog.getByRole('button', { name: 'Make the link' }).click();
-    await expect(dialog.getByText('no e-mail goes out from here')).toBeVisible();
+    await dialog.getByRole('button', { name: 'Create link' }).click();
+    await expect(dialog.getByText('no e-mail is sent')).toBeVisible();
     return dialog.getByLabel('Link', { exact: true }).inputValue();
   };
   const link = await invite('invited@example.org');
@@ -50,11 +50,11 @@ test('invitations: the link is shown once and opens one account; every dead link
 
   await theirs.goto('about:blank');
   await theirs.goto(link);
-  await expect(theirs.getByRole('heading', { name: 'You have an account already' })).toBeVisible();
+  await expect(theirs.getByRole('heading', { name: 'You already have an account' })).toBeVisible();
   for (const dead of [revoked, `${installation.url}/invitation#token=nonsense`, `${installation.url}/invitation`]) {
     await theirs.goto('about:blank');
     await theirs.goto(dead);
-    await expect(theirs.getByRole('heading', { name: 'This link does not open an invitation' })).toBeVisible();
+    await expect(theirs.getByRole('heading', { name: 'This invitation link isn’t valid' })).toBeVisible();
   }
   await expectAccessibleHere(theirs);
   await installation.query(`update invitations set expires_at = now(), revoked_at = null where accepted_at is null`);

@@ -85,7 +85,7 @@ test('archive with undo, the archived view, restore and delete', async ({ page, 
   await page.keyboard.press('Delete');
   await expect(page.getByRole('dialog')).toContainText('Put away');
   await page.getByRole('button', { name: 'Delete conversation' }).click();
-  await expect(page.getByText('No conversation is archived.')).toBeVisible();
+  await expect(page.getByText('No archived conversations.')).toBeVisible();
   await expect.poll(async () => (await person.caller.must('GET', '/api/chats?archived=1')).chats).toEqual([]);
 });
 
@@ -117,7 +117,7 @@ test('several are chosen with Ctrl, Shift and the keyboard, then archived and de
   await page.keyboard.press('Escape');
   await expect(page.getByRole('toolbar')).toHaveCount(0);
   await page.keyboard.press('Space');
-  await page.getByRole('button', { name: 'Select all that are loaded' }).click();
+  await page.getByRole('button', { name: 'Select all loaded' }).click();
   await page.keyboard.press('Escape');
   await page.keyboard.press('Space');
   await page.keyboard.press('Delete');
@@ -140,9 +140,9 @@ test('search finds titles and texts, marks hits and leads to the message', async
   await expect(row(page, 'Pilots of the year').locator('mark')).toHaveText('Pilots');
   await row(page, 'Harbour notes').locator('[data-row]').click();
   await expect(page).toHaveURL(new RegExp(`/c/${id}\\?find=pilots`));
-  const bar = page.getByRole('search', { name: 'Hits in this conversation' });
+  const bar = page.getByRole('search', { name: 'Matches in this conversation' });
   await expect(bar).toContainText('2 of 2');
-  await bar.getByRole('button', { name: 'Previous hit' }).click();
+  await bar.getByRole('button', { name: 'Previous match' }).click();
   await expect(bar).toContainText('1 of 2');
   expect(await page.evaluate<number>(`CSS.highlights.get('find').size + CSS.highlights.get('find-current').size`)).toBe(
     2,
@@ -151,7 +151,7 @@ test('search finds titles and texts, marks hits and leads to the message', async
   await page.keyboard.press('Escape');
   await expect(bar).toHaveCount(0);
   await page.getByRole('searchbox').fill('nothing-like-this');
-  await expect(page.getByText('Nothing found for “nothing-like-this”.')).toBeVisible();
+  await expect(page.getByText('No results for “nothing-like-this”.')).toBeVisible();
 });
 
 test('the palette opens conversations and settings, and runs actions', async ({ page, person, installation }) => {
@@ -200,7 +200,7 @@ test('shortcuts work, and leave those alone who type', async ({ page, person, in
   await expect(page.getByRole('navigation', { name: 'Conversations' })).toHaveCount(0);
   await page.keyboard.press('Control+Shift+S');
   await page.keyboard.press('Control+Shift+C');
-  await expect(page.getByText('The last answer is copied.')).toBeVisible();
+  await expect(page.getByText('Last answer copied.')).toBeVisible();
   await page.keyboard.press('Control+Shift+O');
   await expect(page).toHaveURL(`${installation.url}/`);
 });
@@ -242,11 +242,11 @@ test('offline is said, the draft stays, and sending is explained', async ({
   await open(page, installation, `/c/${id}`);
   await composer(page).fill('not yet');
   await context.setOffline(true);
-  await expect(page.getByText('You are offline. What you write is kept')).toBeVisible();
+  await expect(page.getByText('You’re offline. Your drafts are kept')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Send', exact: true })).toHaveAttribute('aria-disabled', 'true');
   await expectAccessible(page);
   await context.setOffline(false);
-  await expect(page.getByText('You are offline. What you write is kept')).toHaveCount(0);
+  await expect(page.getByText('You’re offline. Your drafts are kept')).toHaveCount(0);
   await expect(composer(page)).toHaveValue('not yet');
 });
 
@@ -291,7 +291,7 @@ test('an answer that gets done in a hidden tab shows in the title', async ({
     detach: true,
   });
   await open(page, installation, `/c/${id}`);
-  await expect(row(page, 'Harbour notes').getByRole('img', { name: 'An answer is being written' })).toBeVisible();
+  await expect(row(page, 'Harbour notes').getByRole('img', { name: 'Answer in progress' })).toBeVisible();
   await page.evaluate(`Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => 'hidden' });
     document.dispatchEvent(new Event('visibilitychange'))`);
   await person.caller.must('POST', `/api/chat/${id}/stop`, { assistantId });

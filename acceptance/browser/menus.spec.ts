@@ -91,7 +91,7 @@ test('a model is searched, kept for the conversation or used once', async ({
   await expect(page.getByRole('option')).toHaveCount(1);
   await expect(page.getByRole('option').locator('mark')).toHaveText(['words', '15']);
   await search.fill('no-such');
-  await expect(page.getByText('No model matches “no-such”.')).toBeVisible();
+  await expect(page.getByText('No models match “no-such”.')).toBeVisible();
   await expectAccessibleHere(page);
 
   await test.step('once', async () => {

@@ -59,7 +59,7 @@ test('what is refused is said on the sign-in page, in both languages', async ({ 
   await page.getByRole('button', { name: 'Sign-in' }).click();
   await page.getByRole('button', { name: 'Continue' }).click();
   await expect(page.getByRole('alert')).toHaveText(
-    'You have no account here yet. Ask your administrator for an invitation.',
+    'You don’t have an account here yet. Ask your administrator for an invitation.',
   );
   await expect(page).toHaveURL(/\/sign-in\?error=signup_disabled$/);
   await expectAccessible(page);
@@ -77,7 +77,7 @@ test('what is refused is said on the sign-in page, in both languages', async ({ 
   await page.evaluate(() => localStorage.setItem('language', 'de'));
   await page.goto(`${installation.url}/sign-in?error=domain_not_allowed`);
   await expect(page.getByRole('alert')).toHaveText(
-    'Konten mit einer E-Mail-Adresse deiner Domain sind hier nicht zugelassen.',
+    'Mit E-Mail-Adressen deiner Domain kann man sich hier nicht anmelden.',
   );
   // A word that is none of ours shows nothing of itself.
   await page.goto(`${installation.url}/sign-in?error=%3Cb%3Eevil`);
@@ -94,9 +94,7 @@ test('a provider that is down is told at the button, and tried again there', asy
   await configure({ discoveryUrl: 'http://127.0.0.1:9/' });
   await page.goto(`${installation.url}/sign-in`);
   await page.getByRole('button', button).click();
-  await expect(page.getByRole('alert')).toContainText(
-    'Acme & Söhne cannot be reached at the moment. Try again in a little while.',
-  );
+  await expect(page.getByRole('alert')).toContainText('Couldn’t reach Acme & Söhne. Try again in a moment.');
   await expectAccessible(page);
   await configure({ discoveryUrl: '' });
   await page.getByRole('button', button).click();

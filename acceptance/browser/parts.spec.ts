@@ -204,7 +204,7 @@ test('a hit far back is found page by page; older messages come without a jump',
   // Until the answer is there, it is the row of the list.
   await expect(hit).toHaveAttribute('href', /find=lighthouse/);
   await hit.click();
-  const bar = page.getByRole('search', { name: 'Hits in this conversation' });
+  const bar = page.getByRole('search', { name: 'Matches in this conversation' });
   await expect(bar).toContainText('1 of 1');
   await expect(page.getByText('The lighthouse stands here')).toBeInViewport();
 });

@@ -20,7 +20,7 @@ test('a project: made, talked in, shared, left, archived with undo and restored'
   await expectAccessibleHere(page);
   await dialog.getByRole('button', { name: 'Create project' }).click();
   await expect(page.getByRole('heading', { name: 'Moon', level: 1 })).toBeVisible();
-  await expect(main).toContainText('No conversation here yet');
+  await expect(main).toContainText('No conversations yet');
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
 
@@ -37,7 +37,7 @@ test('a project: made, talked in, shared, left, archived with undo and restored'
 
   await test.step('members by e-mail address; the last owner stays', async () => {
     await main.getByRole('link', { name: /^Members/ }).click();
-    const email = main.getByLabel('Add somebody by e-mail address');
+    const email = main.getByLabel('Add someone by e-mail address');
     await email.fill('nobody-at-all@example.org');
     await email.press('Enter');
     await expect(main).toContainText('Nobody here has this address.');
@@ -74,7 +74,7 @@ test('a project: made, talked in, shared, left, archived with undo and restored'
   await test.step('left', async () => {
     await main.getByRole('button', { name: 'Options for the project “Moon”' }).click();
     await page.getByRole('menuitem', { name: 'Leave…' }).click();
-    await dialog.getByRole('button', { name: 'Leave the project' }).click();
+    await dialog.getByRole('button', { name: 'Leave project' }).click();
     await expect(page).toHaveURL(`${installation.url}/`);
     expect((await person.caller.must('GET', '/api/projects')).projects).toEqual([]);
     expect((await other.caller.must('GET', '/api/projects')).projects).toHaveLength(1);
@@ -111,6 +111,6 @@ test('a conversation moves into a project with its files, and out', async ({ pag
   await expectAccessibleHere(page);
   await page.goto(`${installation.url}/c/${chat.id}`);
   await move('No project');
-  await expect(page.getByText('The conversation is in no project any more.')).toBeVisible();
+  await expect(page.getByText('Conversation removed from its project.')).toBeVisible();
   await expect(main.getByRole('link', { name: /Sun/ })).toBeHidden();
 });

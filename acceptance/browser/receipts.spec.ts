@@ -69,7 +69,7 @@ test('a lost acknowledgement: the draft is closed, nothing goes out by itself, R
     await context.setOffline(false);
     await page.getByRole('link', { name: 'New conversation' }).first().click();
     await expect(field(page)).toBeEnabled();
-    await expect(page.getByRole('img', { name: 'A message is waiting to be saved' })).toBeVisible();
+    await expect(page.getByRole('img', { name: 'Message not confirmed yet' })).toBeVisible();
     await page.goBack();
     await expect(field(page)).toBeDisabled();
     expect(sent).toHaveLength(1);
@@ -77,7 +77,7 @@ test('a lost acknowledgement: the draft is closed, nothing goes out by itself, R
 
   await test.step('a Retry whose answer is lost, too, changes nothing', async () => {
     await retry(page).click();
-    await expect(banner(page)).toContainText('could not be reached');
+    await expect(banner(page)).toContainText('Couldn’t reach the server');
     await expect(retry(page)).toBeFocused();
   });
 
@@ -111,7 +111,7 @@ test('a queued message that is uncertain stays a queued one; an unreadable answe
   });
   await field(page).fill('Second');
   await field(page).press('Enter');
-  await expect(banner(page)).toContainText('makes no sense here');
+  await expect(banner(page)).toContainText('unexpected response');
   await page.unroute('**/api/chat/turn-inputs');
   // Meanwhile the first answer ends: another client would send to /api/chat/start now (rule 4).
   await page.getByRole('button', { name: 'Stop' }).click();

@@ -134,7 +134,7 @@ test('with the other setting it stays where the answer begins', async ({ page, p
   await addModels(person.caller, provider, [model]);
   await page.setViewportSize({ width: 700, height: 560 });
   await page.goto(`${installation.url}/settings/account`);
-  await page.getByText('Stay where it begins').click();
+  await page.getByText('Stay at the start').click();
   await page.goto(installation.url);
   await ask(page, 'Go');
   await expectPaused(page);

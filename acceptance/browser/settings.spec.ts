@@ -10,7 +10,7 @@ test('providers: empty, added with a test, models chosen, edited without the key
 }) => {
   await page.goto(`${installation.url}/settings/models`);
   await page.getByRole('link', { name: 'Add a provider' }).click();
-  await expect(page.getByRole('heading', { name: 'No provider yet' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'No providers yet' })).toBeVisible();
   await expectAccessible(page);
   await page.getByRole('button', { name: 'Add provider' }).click();
   const dialog = page.getByRole('dialog');
@@ -20,7 +20,7 @@ test('providers: empty, added with a test, models chosen, edited without the key
   await dialog.getByLabel('Base URL').fill(provider);
   await dialog.getByLabel('API key', { exact: true }).fill('sk-one');
   await dialog.getByText('Custom headers').click();
-  await dialog.getByRole('button', { name: 'Add a header' }).click();
+  await dialog.getByRole('button', { name: 'Add header' }).click();
   await expect(dialog.getByLabel('Header 1: name')).toBeFocused();
   await dialog.getByLabel('Header 1: name').fill('Host');
   await dialog.getByLabel('Header 1: value').fill('research');
@@ -31,10 +31,10 @@ test('providers: empty, added with a test, models chosen, edited without the key
   await expect(dialog.getByLabel('Header 1: name')).toBeFocused();
   await dialog.getByLabel('Header 1: name').fill('X-Team');
   await dialog.getByRole('button', { name: 'Test connection' }).click();
-  await expect(dialog.getByRole('status')).toContainText('It works');
+  await expect(dialog.getByRole('status')).toContainText('Connected');
   await dialog.getByRole('button', { name: 'Add provider' }).click();
 
-  await expect(page.getByRole('dialog', { name: 'Add models of Box' })).toBeVisible();
+  await expect(page.getByRole('dialog', { name: 'Add models from Box' })).toBeVisible();
   await dialog.getByRole('checkbox', { name: 'echo' }).check();
   await dialog.getByRole('checkbox', { name: 'reason' }).check();
   await expectAccessible(page);
@@ -48,7 +48,7 @@ test('providers: empty, added with a test, models chosen, edited without the key
     await page.getByRole('button', { name: 'Edit Box' }).click();
     await expect(dialog.getByText('A key is stored. Leave empty to keep it.')).toBeVisible();
     await dialog.getByLabel('Base URL').fill(`${provider}/x`);
-    await expect(dialog.getByText('The stored key is only ever sent to the saved address.')).toBeVisible();
+    await expect(dialog.getByText('The stored key is only sent to the saved address.')).toBeVisible();
     await dialog.getByLabel('Base URL').fill(provider);
     await dialog.getByLabel('Name', { exact: true }).fill('Big box');
     const request = page.waitForRequest((each) => each.method() === 'PATCH');
@@ -88,7 +88,7 @@ test('providers: empty, added with a test, models chosen, edited without the key
   await page.getByRole('button', { name: 'Delete Big box' }).click();
   await expect(dialog).toContainText('Its 2 models go with it: echo, reason.');
   await dialog.getByRole('button', { name: 'Delete provider' }).click();
-  await expect(page.getByRole('heading', { name: 'No provider yet' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'No providers yet' })).toBeVisible();
   expect((await catalogue(person.caller)).providers).toEqual([]);
 });
 
@@ -100,18 +100,23 @@ test('a provider test that fails says what to do, per reason', async ({ page, in
       status: 502,
       code: 'provider_error',
       details: { status: 401 },
-      text: 'The provider refused the credentials (401)',
+      text: 'The provider rejected the credentials (401)',
     },
     {
       status: 502,
       code: 'provider_error',
       details: { status: 404 },
-      text: 'There is no list of models at this address (404)',
+      text: 'No model list at this address (404)',
     },
-    { status: 502, code: 'provider_error', details: { status: 429 }, text: 'The provider limits your requests (429)' },
-    { status: 502, code: 'provider_unreachable', details: {}, text: 'The provider cannot be reached' },
-    { status: 409, code: 'credentials_unreadable', details: {}, text: 'The stored key cannot be read' },
-    { status: 400, code: 'blocked_destination', details: {}, text: 'Homeport may not call this address' },
+    {
+      status: 502,
+      code: 'provider_error',
+      details: { status: 429 },
+      text: 'The provider is limiting your requests (429)',
+    },
+    { status: 502, code: 'provider_unreachable', details: {}, text: 'Couldn’t reach the provider' },
+    { status: 409, code: 'credentials_unreadable', details: {}, text: 'The stored key can’t be read' },
+    { status: 400, code: 'blocked_destination', details: {}, text: 'Homeport isn’t allowed to call this address' },
   ];
   for (const { status, code, details, text } of answers) {
     const body = { error: { code, details, message: 'In short.', requestId: 'r1' } };
@@ -137,18 +142,18 @@ test('models: default, edit, disable, delete', async ({ page, installation, pers
   await expect(row('echo')).not.toContainText('Default');
   await page.getByRole('switch', { name: 'Use reason' }).press('Space');
   await expect(row('reason')).not.toContainText('Default');
-  await expect(page.getByText('is the default now.').last()).toBeVisible();
+  await expect(page.getByText('is now the default.').last()).toBeVisible();
 
   await page.getByRole('button', { name: 'Options for think' }).click();
   await page.getByRole('menuitem', { name: 'Edit' }).click();
   const dialog = page.getByRole('dialog');
   await expect(dialog.getByLabel('Name', { exact: true })).toBeFocused();
   await expectAccessible(page);
-  await dialog.getByLabel('Longest answer').fill('200000');
+  await dialog.getByLabel('Max output tokens').fill('200000');
   await dialog.getByRole('button', { name: 'Save' }).click();
-  await expect(dialog.getByText('Not more than the context window.')).toBeVisible();
-  await expect(dialog.getByLabel('Longest answer')).toBeFocused();
-  await dialog.getByLabel('Longest answer').fill('2000');
+  await expect(dialog.getByText('Can’t exceed the context window.')).toBeVisible();
+  await expect(dialog.getByLabel('Max output tokens')).toBeFocused();
+  await dialog.getByLabel('Max output tokens').fill('2000');
   await dialog.getByLabel('Name', { exact: true }).fill('Thinker');
   await dialog.getByLabel('Tier').selectOption('Maximum');
   await dialog.getByRole('button', { name: 'Save' }).click();
@@ -179,7 +184,7 @@ test('tiers: added, renamed and moved by keyboard; one in use names its models',
   await expect(page.getByLabel('Name of tier 5')).toBeFocused();
   await page.keyboard.type('low');
   await page.keyboard.press('Enter');
-  await expect(page.getByText('Two tiers may not have the same name.')).toBeVisible();
+  await expect(page.getByText('Two tiers can’t have the same name.')).toBeVisible();
   await page.getByLabel('Name of tier 5').fill('Experiments');
   await page.getByRole('link', { name: 'Models' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
@@ -199,7 +204,7 @@ test('tiers: added, renamed and moved by keyboard; one in use names its models',
   await page.getByRole('button', { name: 'Save' }).click();
   await expect(page.getByRole('alert')).toContainText('Low: echo, reason');
   await expectAccessible(page);
-  await page.getByRole('button', { name: 'Put back' }).click();
+  await page.getByRole('button', { name: 'Restore' }).click();
   await expect(page.getByLabel('Name of tier 5')).toHaveValue('Low');
 });
 
@@ -228,14 +233,14 @@ test('account: name, appearance, sessions, password', async ({ page, installatio
   await expect(ends).toHaveCount(2);
   await ends.first().click();
   await expect(ends).toHaveCount(1);
-  await page.getByRole('button', { name: 'Sign out all others' }).click();
-  await expect(page.getByText('You are signed in nowhere else.')).toBeVisible();
+  await page.getByRole('button', { name: 'Sign out everywhere else' }).click();
+  await expect(page.getByText('You’re not signed in anywhere else.')).toBeVisible();
 
-  await page.getByLabel('Present password').fill(password);
+  await page.getByLabel('Current password').fill(password);
   await page.getByLabel('New password').fill('another-horse-43');
   await page.getByRole('button', { name: 'Change password' }).click();
-  await expect(page.getByText('Your password is changed.')).toBeVisible();
-  await expect(page.getByLabel('Present password')).toHaveValue('');
+  await expect(page.getByText('Password changed.')).toBeVisible();
+  await expect(page.getByLabel('Current password')).toHaveValue('');
 });
 
 test('without the right to change the catalogue it is shown, and why', async ({
@@ -252,9 +257,7 @@ test('without the right to change the catalogue it is shown, and why', async ({
     ['tiers', 'Medium'],
   ] as const) {
     await page.goto(`${installation.url}/settings/${section}`);
-    await expect(
-      page.getByText('Your administrator has switched off provider settings for your account.'),
-    ).toBeVisible();
+    await expect(page.getByText('Your administrator has turned off provider settings for your account.')).toBeVisible();
     await expect(page.getByRole('main').getByText(shown).first()).toBeVisible();
     await expect(page.getByRole('main').getByRole('button')).toHaveCount(0);
     await expectAccessible(page);

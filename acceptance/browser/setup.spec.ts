@@ -36,12 +36,12 @@ test('from an empty installation to an answer that goes on after a reload', asyn
     await expect(page.getByLabel('Base URL')).toHaveValue('');
     await page.getByLabel('Name', { exact: true }).fill('Scripted');
     await page.getByLabel('Base URL').fill(`http://127.0.0.1:${await freePort()}/v1`);
-    await page.getByRole('button', { name: 'Test and go on' }).click();
-    await expect(page.getByRole('alert')).toContainText('The provider cannot be reached');
+    await page.getByRole('button', { name: 'Test and continue' }).click();
+    await expect(page.getByRole('alert')).toContainText('Couldn’t reach the provider');
     await expectAccessible(page);
     await expectNoSidewaysScroll(page);
     await page.getByLabel('Base URL').fill(provider);
-    await page.getByRole('button', { name: 'Test and go on' }).click();
+    await page.getByRole('button', { name: 'Test and continue' }).click();
   });
 
   await test.step('many models at once, listed or by their id', async () => {
@@ -52,20 +52,20 @@ test('from an empty installation to an answer that goes on after a reload', asyn
     await page.getByRole('checkbox', { name: 'echo', exact: true }).check();
     await expectAccessible(page);
     await expectNoSidewaysScroll(page);
-    await page.getByText('Add a model by its id').click();
-    await page.getByLabel('Model id').fill('words-250@50');
+    await page.getByText('Add a model by ID').click();
+    await page.getByLabel('Model ID').fill('words-250@50');
     await page.keyboard.press('Enter');
-    await page.getByLabel('Longest answer').fill('200000');
+    await page.getByLabel('Max output tokens').fill('200000');
     await page.getByRole('button', { name: 'Add 2 models' }).click();
-    await expect(page.getByLabel('Longest answer')).toBeFocused();
-    await page.getByLabel('Longest answer').fill('4000');
+    await expect(page.getByLabel('Max output tokens')).toBeFocused();
+    await page.getByLabel('Max output tokens').fill('4000');
     await page.getByRole('button', { name: 'Add 2 models' }).click();
-    await expect(page.getByRole('heading', { level: 1 })).toHaveText('You are ready to go');
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('You’re all set');
     await expectAccessible(page);
   });
 
   await test.step('the first answer streams, and goes on after a reload', async () => {
-    await page.getByRole('link', { name: 'Start the first conversation' }).click();
+    await page.getByRole('link', { name: 'Start your first conversation' }).click();
     await page.getByRole('button', { name: /^Model:/ }).click();
     await page.getByRole('option', { name: /words-250@50/ }).click();
     await page.getByLabel('Message', { exact: true }).fill('Say many words');
@@ -103,7 +103,7 @@ test('the claim token guards the setup, and the second one to try is sent to the
     await each.getByLabel('Claim token').fill('wrong');
   }
   await page.getByRole('button', { name: 'Create account' }).click();
-  await expect(page.getByText('This is not the claim token of this server.')).toBeVisible();
+  await expect(page.getByText('This isn’t the server’s claim token.')).toBeVisible();
   await expect(page.getByLabel('Claim token')).toBeFocused();
   await page.getByLabel('Claim token').fill('let-me-in');
   await page.getByRole('button', { name: 'Create account' }).click();
@@ -114,7 +114,7 @@ test('the claim token guards the setup, and the second one to try is sent to the
   await context.clearCookies();
   await late.getByLabel('Claim token').fill('let-me-in');
   await late.getByRole('button', { name: 'Create account' }).click();
-  await expect(late.getByRole('heading', { level: 1 })).toHaveText('This installation is set up already');
+  await expect(late.getByRole('heading', { level: 1 })).toHaveText('This installation is already set up');
   await expectAccessible(late);
   await late.getByRole('link', { name: 'Sign in' }).click();
   await expect(late).toHaveURL(/\/sign-in$/);
@@ -131,7 +131,7 @@ test('a destination that the guard refuses names the settings that would allow i
   await page.getByLabel('Password', { exact: true }).fill(password);
   await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByLabel('Base URL').fill(provider);
-  await page.getByRole('button', { name: 'Test and go on' }).click();
+  await page.getByRole('button', { name: 'Test and continue' }).click();
   await expect(page.getByRole('alert')).toContainText('ALLOW_PRIVATE_EGRESS=true');
   await expect(page.getByRole('alert')).toContainText('ALLOW_INSECURE_HTTP=true');
 });

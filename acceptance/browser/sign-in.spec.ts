@@ -27,7 +27,7 @@ test('a wrong password, a disabled account, and back to where one was with the d
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await expect(page.getByLabel('E-mail address')).toBeFocused();
   await signIn(page, email, 'not-my-password-1');
-  await expect(page.getByRole('alert')).toHaveText('The e-mail address or the password is not right.');
+  await expect(page.getByRole('alert')).toHaveText('Wrong e-mail address or password.');
   await expectAccessible(page);
 
   await installation.query(`update users set enabled = false where email = '${email}'`);
@@ -67,15 +67,15 @@ test('a password that somebody else has set is changed before anything else', as
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
 
-  await page.getByLabel('Present password').fill('not-my-password-1');
+  await page.getByLabel('Current password').fill('not-my-password-1');
   await page.getByLabel('New password').fill('another-horse-43');
   await page.getByRole('button', { name: 'Change password' }).click();
-  await expect(page.getByLabel('Present password')).toBeFocused();
-  await expect(page.getByText('This is not your present password.')).toBeVisible();
-  await page.getByLabel('Present password').fill(password);
+  await expect(page.getByLabel('Current password')).toBeFocused();
+  await expect(page.getByText('That’s not your current password.')).toBeVisible();
+  await page.getByLabel('Current password').fill(password);
   await page.getByLabel('New password').fill(password);
   await page.getByRole('button', { name: 'Change password' }).click();
-  await expect(page.getByText('Choose another password than the present one.')).toBeVisible();
+  await expect(page.getByText('Choose a password that differs from your current one.')).toBeVisible();
   await page.getByLabel('New password').fill('another-horse-43');
   await page.getByRole('button', { name: 'Change password' }).click();
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Account');

@@ -30,14 +30,14 @@ test('a server is added, read, trusted, changes, and is trusted again only as it
   const main = page.getByRole('main');
   const dialog = page.getByRole('dialog');
   await page.goto(`${installation.url}/settings/tools`);
-  await expect(main).toContainText('No MCP server yet');
+  await expect(main).toContainText('No MCP servers yet');
   await page.getByRole('button', { name: 'Add server' }).click();
   await dialog.getByRole('button', { name: 'Add server' }).click();
   await expect(dialog.getByLabel('Name', { exact: true })).toBeFocused();
   await dialog.getByLabel('Name', { exact: true }).fill('Numbers');
   await dialog.getByLabel('URL').fill(mcp.url);
   await dialog.getByText('Custom headers').click();
-  await dialog.getByRole('button', { name: 'Add a header' }).click();
+  await dialog.getByRole('button', { name: 'Add header' }).click();
   await dialog.getByLabel('Header 1: name').fill('Authorization');
   await dialog.getByLabel('Header 1: value').fill('Bearer first');
   await expectAccessible(page);
@@ -86,7 +86,7 @@ test('a server is added, read, trusted, changes, and is trusted again only as it
     // It changes once more between reading and trusting.
     mcp.tools = [lookUp, sly];
     await changed.getByRole('button', { name: 'Trust these 2 tools' }).click();
-    await expect(changed).toContainText('The server changed its tools while you were reading');
+    await expect(changed).toContainText('The tools changed while you were reading');
     await expect(changed).toContainText('1 added, 0 removed');
     expect((await serverOf(person.caller)).trustedFingerprint).not.toBe((await serverOf(person.caller)).fingerprint);
     await changed.getByRole('button', { name: 'Trust these 2 tools' }).click();
@@ -105,7 +105,7 @@ test('a server is added, read, trusted, changes, and is trusted again only as it
     await expect(main).toContainText('switched off');
     await main.getByRole('button', { name: 'Delete Figures' }).click();
     await dialog.getByRole('button', { name: 'Delete server' }).click();
-    await expect(main).toContainText('No MCP server yet');
+    await expect(main).toContainText('No MCP servers yet');
   });
 });
 
@@ -120,12 +120,12 @@ test('a server that cannot be reached is kept and says why; without the right ev
   await expect(main).toContainText('Needs test');
   await expect(main).toContainText('The last attempt to list its tools failed');
   await main.getByRole('button', { name: 'Test Gone' }).click();
-  await expect(page.getByRole('dialog')).toContainText('The server did not list its tools');
+  await expect(page.getByRole('dialog')).toContainText('Couldn’t list the server’s tools');
   await expectAccessibleHere(page);
   await page.keyboard.press('Escape');
   await installation.query(`update users set mcp_settings_enabled = false where email = '${person.email}'`);
   await page.reload();
-  await expect(main).toContainText('Your administrator has switched off changes to MCP servers');
+  await expect(main).toContainText('Your administrator has turned off changes to MCP servers');
   await expect(main.getByRole('button', { name: /Gone/ })).toHaveCount(0);
 });
 

@@ -18,5 +18,5 @@ test('where workspaces are off, administrators learn why and others see nothing 
   await giveCookie(context, installation.url, await signInElsewhere(installation.url, administrator.email));
   await page.goto(installation.url);
   await page.getByRole('link', { name: 'Workspace' }).click();
-  await expect(page.getByText(/WORKSPACE_MODE in the settings/)).toBeVisible();
+  await expect(page.getByText(/Set WORKSPACE_MODE/)).toBeVisible();
 });

@@ -33,11 +33,11 @@ test.beforeEach(({ whyNot }) => {
   test.skip(whyNot !== undefined, `no sandbox can be made here: ${whyNot}`);
 });
 
-const fileList = (page: Page) => page.getByRole('list', { name: 'Files of the workspace' });
+const fileList = (page: Page) => page.getByRole('list', { name: 'Workspace files' });
 const screen = (page: Page) => page.locator('.xterm-accessibility-tree');
 
 async function typeInTerminal(page: Page, text: string): Promise<void> {
-  await page.getByRole('textbox', { name: 'Terminal of the workspace' }).focus();
+  await page.getByRole('textbox', { name: 'Workspace terminal' }).focus();
   await page.keyboard.type(text);
 }
 
@@ -55,7 +55,7 @@ test('a model makes a file, runs it and publishes the result; the person sees al
   await test.step('what the command says is seen while it runs, and folded when it is done', async () => {
     const live = page.locator('[data-growing]');
     await expect(live).toContainText('line 1');
-    await expect(live).not.toContainText('exit code');
+    await expect(live).not.toContainText('has exited');
     const go = new FormData();
     go.set('path', '~/go');
     go.set('file', new Blob(['go']));
@@ -145,7 +145,7 @@ test('files are uploaded, looked at, renamed, downloaded and deleted, by keyboar
     await page.getByRole('button', { name: 'New folder' }).click();
     await page.getByLabel('Name of the new folder').fill('a/b');
     await page.keyboard.press('Enter');
-    await expect(page.getByText('A name has no slash.')).toBeVisible();
+    await expect(page.getByText('A name can’t contain a slash.')).toBeVisible();
     await page.getByLabel('Name of the new folder').fill('box');
     await page.keyboard.press('Enter');
     await expect(fileList(page)).toContainText('box');
@@ -153,9 +153,9 @@ test('files are uploaded, looked at, renamed, downloaded and deleted, by keyboar
       .getByRole('button', { name: /^b\.txt/ })
       .focus();
     await page.keyboard.press('F2');
-    await page.getByLabel('New name of b.txt').fill('hello.py');
+    await page.getByLabel('New name for b.txt').fill('hello.py');
     await page.keyboard.press('Enter');
-    await expect(page.getByText('There is something of that name already.')).toBeVisible();
+    await expect(page.getByText('Something with this name already exists.')).toBeVisible();
     await expectAccessible(page);
     await page.keyboard.press('Escape');
   });
@@ -187,7 +187,7 @@ test('files are uploaded, looked at, renamed, downloaded and deleted, by keyboar
   });
   await test.step('a place that is gone says so', async () => {
     await page.goto(`${installation.url}/workspace?path=~/nothing`);
-    await page.getByRole('button', { name: 'To the home folder' }).click();
+    await page.getByRole('button', { name: 'Go to home folder' }).click();
     await expect(fileList(page)).toContainText('hello.py');
   });
   await test.step('on a narrow screen', async () => {

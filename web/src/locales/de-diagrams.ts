@@ -6,6 +6,6 @@ export const texts: Record<keyof typeof english, string> = {
   'diagram.name': 'Diagramm',
   'diagram.titled': 'Diagramm: {title}',
   'diagram.broken': 'Dieser Code lässt sich nicht als Diagramm zeichnen.',
-  'diagram.tooLarge': 'Dieses Diagramm ist zu groß, um gezeichnet zu werden.',
-  'diagram.unavailable': 'Das Diagramm konnte nicht rechtzeitig gezeichnet werden. Versuche es erneut.',
+  'diagram.tooLarge': 'Dieses Diagramm ist zu groß zum Zeichnen.',
+  'diagram.unavailable': 'Das Zeichnen hat zu lange gedauert. Versuche es erneut.',
 };

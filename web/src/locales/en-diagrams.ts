@@ -3,7 +3,7 @@ export const texts = {
   'diagram.drawing': 'Drawing the diagram…',
   'diagram.name': 'Diagram',
   'diagram.titled': 'Diagram: {title}',
-  'diagram.broken': 'This code cannot be drawn as a diagram.',
-  'diagram.tooLarge': 'This diagram is too large to be drawn.',
-  'diagram.unavailable': 'The diagram could not be drawn in time. Try again.',
+  'diagram.broken': 'This code can’t be drawn as a diagram.',
+  'diagram.tooLarge': 'This diagram is too large to draw.',
+  'diagram.unavailable': 'The diagram took too long to draw. Try again.',
 } as const;
