@@ -28,6 +28,8 @@ export type EndpointSpec = {
   /** The one edition that has this endpoint; in the other one there is nothing at its address. */
   edition?: 'community';
   summary: string;
+  /** Asked every few seconds by machines: a success is a log line for debugging only. */
+  probe?: true;
   params?: z.ZodObject;
   query?: z.ZodObject;
   /** Request headers that mean something to this endpoint alone, by their names in lower case. */

@@ -26,6 +26,7 @@ export const systemEndpoints = {
   getHealth: endpoint({
     method: 'GET',
     path: '/api/health',
+    probe: true,
     access: 'public',
     summary: 'Liveness and readiness; 503 {ok: false} when the database is unreachable',
     response: z.object({ ok: z.boolean() }),

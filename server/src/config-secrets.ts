@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { settingTable } from './config-table.ts';
+import { makeFolder } from './make-folder.ts';
 
 /** The two secrets that an installation without DATABASE_URL keeps for itself. */
 export type StoredSecrets = { authSecret: string | undefined; encryptionKey: string | undefined };
@@ -22,8 +23,13 @@ export function storedSecrets(dataDir: string, make: boolean): StoredSecrets | {
     return readSecrets(file) ?? { problem: `${file} vanished` };
   } catch (error) {
     if (error instanceof DamagedError) return { problem: error.message };
-    return { problem: `DATA_DIR is ${JSON.stringify(dataDir)}; it takes a folder of your own (${codeOf(error)})` };
+    return { problem: unusableDataDir(dataDir, error) };
   }
+}
+
+/** The line for people about a data folder that cannot be made or used. */
+export function unusableDataDir(dataDir: string, error: unknown): string {
+  return `DATA_DIR is ${JSON.stringify(dataDir)}; it takes a folder of your own (${codeOf(error)})`;
 }
 
 class DamagedError extends Error {}
@@ -72,7 +78,7 @@ function damaged(file: string): DamagedError {
 
 /** Appears complete or not at all, and only where there was none: of several processes that start at once one makes it. */
 function makeSecrets(dataDir: string, file: string): void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(dataDir, 0o700);
   const names = [settingTable.authSecret.name, settingTable.encryptionKey.name];
   const secrets = Object.fromEntries(names.map((name) => [name, randomBytes(32).toString('base64url')]));
   const draft = `${file}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`;

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { storedSecrets } from './config-secrets.ts';
 import { parseS3Location, type Setting, settingTable } from './config-table.ts';
+import { findMistyped } from './mistyped-settings.ts';
 
 type Values<T> = { [K in keyof T]: T[K] extends Setting<infer Value> ? Value : never };
 type Given = Values<typeof settingTable>;
@@ -41,6 +42,11 @@ export function loadConfig(
   if (problems.length > 0) throw new ConfigError(problems);
   const { authSecret, encryptionKey } = completeSecrets(given, dataDir, secretsFile === 'may-be-made');
   return Object.freeze({ ...given, dataDir, authSecret, encryptionKey, version });
+}
+
+/** Variables of the environment that are probably settings with a slip in their name, each with the one that was meant. */
+export function mistypedSettings(): { setting: string; meant: string }[] {
+  return findMistyped(process.env);
 }
 
 /** The one place where a parsed table gets its type. */

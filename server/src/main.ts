@@ -2,14 +2,18 @@ import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
+import type { Logger } from 'pino';
 import { systemClock } from './clock.ts';
-import { type Config, ConfigError, loadConfig } from './config.ts';
+import { type Config, ConfigError, loadConfig, mistypedSettings } from './config.ts';
+import { unusableDataDir } from './config-secrets.ts';
 import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
-import { openDatabase } from './db/pool.ts';
+import { type DatabaseConnection, openDatabase } from './db/pool.ts';
 import type { Deps } from './deps.ts';
+import { watchDescriptors } from './descriptors.ts';
 import { closeInherited } from './inherited-descriptors.ts';
 import { createLogger } from './logger.ts';
+import { makeFolder } from './make-folder.ts';
 import { createService } from './service.ts';
 
 /** How long running responses may finish after SIGTERM (contract section 10). */
@@ -19,7 +23,10 @@ const poolSize = 20;
 
 async function main(): Promise<void> {
   const config = loadConfig();
+  prepareDataDir(config);
   const log = createLogger(config.logLevel);
+  for (const found of mistypedSettings()) log.warn(found, 'an unknown setting that resembles one of ours');
+  await watchDescriptors(log);
   process.on('unhandledRejection', (reason) => {
     // One request's forgotten promise must not end everybody's answers.
     log.error({ cause: reason }, 'unhandled rejection');
@@ -33,31 +40,53 @@ async function main(): Promise<void> {
     config.databaseUrl === undefined
       ? await startEmbedded({ dataDir: config.dataDir, log, signal: stopping.signal })
       : undefined;
-  const db = openDatabase({ connection: embedded?.connection ?? config.databaseUrl ?? '', max: poolSize, log });
-  const applied = await migrate(db);
-  if (applied.length > 0) log.info({ applied }, 'database migrated');
-  const service = await createService({
-    config,
-    db,
-    log,
-    clock: systemClock,
-    webFolder: webFolder(),
-    alone: embedded !== undefined,
-  });
-  service.deps.egress.installGlobally();
-  await prepareStore(service.deps);
-  await listen(service.server, config);
-  const address = publicAddress(service.server, config);
-  log.info({ address, edition: config.edition }, 'Homeport is ready');
-  process.send?.({ ready: address });
-
-  await aborted(stopping.signal);
-  log.info('stopping: running responses may finish');
-  setTimeout(() => process.exit(1), shutdownMs).unref();
-  await service.stop(drainMs);
-  await db.close();
-  await embedded?.stop();
+  try {
+    await serve(config, log, stopping.signal, embedded?.connection);
+  } finally {
+    await embedded?.stop();
+  }
   log.info('stopped');
+}
+
+/** Serves on the database until the signal; what has been opened is closed again, also when a later step of the start fails. */
+async function serve(
+  config: Config,
+  log: Logger,
+  stopping: AbortSignal,
+  embedded: DatabaseConnection | undefined,
+): Promise<void> {
+  const db = openDatabase({ connection: embedded ?? config.databaseUrl ?? '', max: poolSize, log });
+  try {
+    const applied = await migrate(db);
+    if (applied.length > 0) log.info({ applied }, 'database migrated');
+    const alone = embedded !== undefined;
+    const service = await createService({ config, db, log, clock: systemClock, webFolder: webFolder(), alone });
+    let drain = 0;
+    try {
+      service.deps.egress.installGlobally();
+      await prepareStore(service.deps);
+      await listen(service.server, config);
+      const address = publicAddress(service.server, config);
+      log.info({ address, edition: config.edition }, 'Homeport is ready');
+      process.send?.({ ready: address });
+      await aborted(stopping);
+      log.info('stopping: running responses may finish');
+      drain = drainMs;
+    } finally {
+      setTimeout(() => process.exit(1), shutdownMs).unref();
+      await service.stop(drain);
+    }
+  } finally {
+    await db.close();
+  }
+}
+
+function prepareDataDir({ dataDir }: Config): void {
+  try {
+    makeFolder(dataDir, 0o700);
+  } catch (error) {
+    throw new ConfigError([unusableDataDir(dataDir, error)]);
+  }
 }
 
 /** A folder that cannot be written to stops the start; a bucket that cannot be reached may come later. */

@@ -308,3 +308,26 @@ test('as root where nothing works it says what to do', { skip: !isRoot && 'needs
     /does not run as root.*Run Homeport as an ordinary user, or set DATABASE_URL/s,
   );
 });
+
+test('what PostgreSQL calls fatal is in the log, but not what belongs to its start and stop', {
+  timeout: 60_000,
+}, async () => {
+  const warnings: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const warn = (details: object) => {
+    warnings.push(JSON.stringify(details));
+    if (warnings.some((line) => line.includes('a_stranger'))) resolve();
+  };
+  const embedded = await startEmbedded({ dataDir: await dataFolder(), log: { ...silentLog, warn } });
+  try {
+    const stranger = { connection: { ...embedded.connection, user: 'a_stranger' } };
+    await assert.rejects(queryOnce(stranger, 'select 1'), /a_stranger/);
+    await promise;
+  } finally {
+    await embedded.stop();
+  }
+  assert.deepEqual(
+    warnings.filter((line) => !line.includes('a_stranger')),
+    [],
+  );
+});

@@ -164,6 +164,10 @@ async function within(milliseconds: number, isDone: () => Promise<boolean>): Pro
   return true;
 }
 
+// Fatal to one connection only, and part of every start and stop.
+const routine =
+  /^FATAL: +(the database system is (starting up|shutting down|not yet accepting)|terminating \w+.* due to administrator command)/;
+
 function spawnServer(plan: ServerPlan): { child: ChildProcess; tail: () => string[] } {
   const settings = { ...leanSettings, unix_socket_directories: plan.socketDir, port: String(port), ...plan.settings };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -181,7 +185,8 @@ function spawnServer(plan: ServerPlan): { child: ChildProcess; tail: () => strin
       const output = text.slice(0, 2_000);
       lines.push(output);
       if (lines.length > 20) lines.shift();
-      const serious = /^(WARNING|ERROR|PANIC):/.test(output);
+      const serious =
+        /^(WARNING|ERROR|FATAL|PANIC):|^LOG: +out of file descriptors/.test(output) && !routine.test(output);
       if (serious) plan.log.warn({ output }, 'postgres');
       else plan.log.debug({ output }, 'postgres');
     });

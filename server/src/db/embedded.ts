@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, ClientConfig } from 'pg';
+import { makeFolder } from '../make-folder.ts';
 import { clusterUser, ensureCluster, ensurePrivateFolder } from './embedded-cluster.ts';
 import { chooseRunAs, locatePrograms } from './embedded-programs.ts';
 import { findServer, launchServer, type RunningServer, type ServerPlan, shutDownServer } from './embedded-server.ts';
@@ -42,7 +43,7 @@ export async function startEmbedded(options: {
   const programs = await locatePrograms(options.packageRoot);
   const runAs = await chooseRunAs({ programs, clusterDir, unshare: options.unshare ?? 'unshare' });
   // Another user must be able to pass through it to the cluster.
-  await mkdir(dataDir, { recursive: true, mode: runAs.uid === undefined ? 0o700 : 0o711 });
+  makeFolder(dataDir, runAs.uid === undefined ? 0o700 : 0o711);
   await ensureCluster({ clusterDir, programs, runAs, log, signal });
   const plan: ServerPlan = {
     clusterDir,

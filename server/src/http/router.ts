@@ -214,7 +214,8 @@ function fail(
 ): Response {
   const request = requestFacts(context, options.trusted);
   options.metrics.request(request.method, undefined, error.status, 0);
-  options.log.info({ requestId: request.id, method: request.method, code: error.code }, 'request');
+  const { id: requestId, address, method } = request;
+  options.log.info({ requestId, address, method, code: error.code }, 'request');
   return errorResponse(error, request.id, { ...standardHeaders(request.id), ...extra });
 }
 
@@ -232,6 +233,7 @@ type RequestLogFacts = {
 function logRequest(log: Logger, facts: RequestLogFacts): void {
   const line = {
     requestId: facts.request.id,
+    address: facts.request.address,
     method: facts.spec.method,
     path: facts.spec.path,
     status: facts.status,
@@ -241,5 +243,6 @@ function logRequest(log: Logger, facts: RequestLogFacts): void {
   };
   if (!facts.clientLeft && facts.failure?.code === 'internal_error')
     log.error({ ...line, cause: facts.failure.cause }, 'request failed');
+  else if (facts.spec.probe === true && facts.status < 400) log.debug(line, 'request');
   else log.info(line, 'request');
 }

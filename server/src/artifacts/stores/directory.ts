@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { access, constants, type FileHandle, mkdir, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../../make-folder.ts';
 import type { BlobStore, StoredBlob, TakeBytes } from '../blob-store.ts';
 import { isStorageFull, storageFull } from '../storage-full.ts';
 
@@ -23,7 +24,7 @@ export function createDirectoryStore(root: string): BlobStore {
   };
   return {
     async prepare() {
-      await mkdir(incoming, { recursive: true, mode: 0o700 });
+      makeFolder(incoming, 0o700);
       await access(incoming, constants.W_OK);
     },
     async put(bytes) {

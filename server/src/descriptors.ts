@@ -1,0 +1,43 @@
+import { readdir, readFile } from 'node:fs/promises';
+
+type Log = { error(details: object, message: string): void };
+
+const checkEveryMs = 5_000;
+const sayEveryMs = 60_000;
+/** Of the limit: above it somebody should look. */
+const remarkableShare = 0.9;
+
+/**
+ * Says so while this process is close to its limit of open files: past it the system drops new connections without a word to anybody.
+ * Nothing on systems without /proc.
+ */
+export async function watchDescriptors(log: Log): Promise<void> {
+  const limit = await readLimit();
+  if (limit === undefined) return;
+  let saidAt = Number.NEGATIVE_INFINITY;
+  const check = async (): Promise<void> => {
+    const open = await countOpen();
+    const now = performance.now();
+    if ((open !== undefined && open < limit * remarkableShare) || now - saidAt < sayEveryMs) return;
+    saidAt = now;
+    log.error(
+      { open: open ?? 'all', limit },
+      'file descriptors are running out: connections will be refused (raise the limit of open files, LimitNOFILE)',
+    );
+  };
+  setInterval(check, checkEveryMs).unref();
+}
+
+/** Undefined when there is not even one left for asking. */
+function countOpen(): Promise<number | undefined> {
+  return readdir('/proc/self/fd').then(
+    (names) => names.length,
+    () => undefined,
+  );
+}
+
+async function readLimit(): Promise<number | undefined> {
+  const text = await readFile('/proc/self/limits', 'utf8').catch(() => '');
+  const [, soft] = /^Max open files\s+(\d+)/m.exec(text) ?? [];
+  return soft === undefined ? undefined : Number(soft);
+}

@@ -1,0 +1,53 @@
+import { settingTable } from './config-table.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+// What systems and other programs set, and what is close to a setting of ours without meaning it.
+const notOurs = new Set(['EDITOR', 'HOME', 'HOSTNAME', 'HOSTTYPE', 'http_proxy', 'https_proxy', 'no_proxy']);
+/** Shorter names are too close to too much. */
+const longNameFrom = 8;
+
+/** Variables that nothing reads and that are within two letters of a setting (one letter, for a short name), with its name. */
+export function findMistyped(environment: Environment): { setting: string; meant: string }[] {
+  const names = Object.values(settingTable).map(({ name }) => name);
+  const known = new Set([...names, ...names.map((name) => `${name}_FILE`)]);
+  return Object.keys(environment)
+    .filter((name) => !known.has(name) && !notOurs.has(name))
+    .flatMap((name) => {
+      const meant = nearest(name, known);
+      return meant === undefined ? [] : [{ setting: name, meant }];
+    });
+}
+
+function nearest(name: string, known: ReadonlySet<string>): string | undefined {
+  const upper = name.toUpperCase();
+  const close = [...known]
+    .map((candidate) => ({ candidate, steps: distance(upper, candidate) }))
+    .filter(({ candidate, steps }) => steps <= (candidate.length < longNameFrom ? 1 : 2))
+    .sort((one, other) => one.steps - other.steps);
+  return close[0]?.candidate;
+}
+
+/** Letters to change, add, leave out or swap with their neighbour. */
+function distance(from: string, to: string): number {
+  if (Math.abs(from.length - to.length) > 2) return 3;
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= from.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= to.length; column += 1) {
+      const same = from[row - 1] === to[column - 1] ? 0 : 1;
+      const steps = [at(last, column) + 1, at(current, column - 1) + 1, at(last, column - 1) + same];
+      const swapped = row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      if (swapped) steps.push(at(beforeLast, column - 2) + 1);
+      current.push(Math.min(...steps));
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return at(last, to.length);
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? Number.POSITIVE_INFINITY;
+}

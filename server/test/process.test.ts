@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { connect, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { dataFolder, postmasterPid, ready, said, startServer, takePort } from './process.ts';
+
+/** What an operator sees of the process: starts that fail, settings that were mistyped, limits that are reached. */
+
+const timeout = 60_000;
+
+test('a start on a port that is taken says so and leaves no database running', { timeout }, async () => {
+  const dataDir = dataFolder();
+  const taken = await takePort();
+  const server = startServer({ DATA_DIR: dataDir, PORT: String(taken.port) });
+  assert.equal(await server.exited, 1);
+  taken.release();
+  assert.match(server.output(), new RegExp(`PORT ${taken.port} cannot be listened on \\(.*EADDRINUSE`));
+  assert.equal(postmasterPid(dataDir), undefined, 'the database still runs');
+});
+
+for (const name of ['DATA_DIR', 'ARTIFACT_STORE']) {
+  test(`a ${name} that cannot be made is told at once`, { timeout }, async () => {
+    const dataDir = dataFolder();
+    const server = startServer({ DATA_DIR: dataDir, [name]: '/proc/homeport/data' });
+    assert.equal(await server.exited, 1);
+    assert.match(server.output(), new RegExp(`${name} is .*(/proc/homeport/data|cannot be written to)`));
+    assert.equal(postmasterPid(dataDir), undefined, 'the database still runs');
+  });
+}
+
+test('a DATA_DIR that cannot be made is told also where both secrets are given', { timeout }, async () => {
+  const key = 'a key for the tests longer than 32 bytes';
+  const secrets = { AUTH_SECRET: key, SETTINGS_ENCRYPTION_KEY: key };
+  const server = startServer({ DATA_DIR: '/proc/homeport/data', ...secrets });
+  assert.equal(await server.exited, 1);
+  assert.match(server.output(), /DATA_DIR is "\/proc\/homeport\/data"; it takes a folder of your own/);
+});
+
+test('a mistyped setting is named with the one that was meant', { timeout }, async () => {
+  const server = startServer({ DATA_DIR: dataFolder(), TRUSTED_PROXYS: '127.0.0.1' });
+  await ready(server);
+  const warning = server.lines().find(({ setting }) => setting === 'TRUSTED_PROXYS');
+  assert.equal(warning?.level, 40);
+  assert.equal(warning?.meant, 'TRUSTED_PROXIES');
+  server.child.kill('SIGTERM');
+  assert.equal(await server.exited, 0, server.output());
+});
+
+test('running out of file descriptors is in the log', { timeout }, async () => {
+  const server = startServer({ DATA_DIR: dataFolder() }, '-n 120');
+  const url = new URL(await ready(server));
+  const sockets: Socket[] = [];
+  for (let index = 0; index < 200; index += 1) {
+    sockets.push(connect(Number(url.port), url.hostname).on('error', () => undefined));
+  }
+  await said(server, /file descriptors are running out/);
+  for (const socket of sockets) socket.destroy();
+  server.child.kill('SIGTERM');
+  assert.equal(await server.exited, 0, server.output());
+});
