@@ -91,7 +91,7 @@ test('a continued answer that is cut by a crash before it is read keeps what it 
 test('a sweep ends all that a crash left, however many, and one that cannot be ended holds up no other', async () => {
   const user = await app.signIn();
   const { deps } = app.service;
-  const gone = { replica: randomUUIDv7(), leaseMs: -1_000 };
+  const gone = { replica: randomUUIDv7(), leaseMs: -1_000, askedAt: 0 };
   const ids: string[] = [];
   for (let count = 0; count < 60; count += 1) {
     const chatId = await createChat(user);
@@ -120,7 +120,7 @@ test('frames that are written again, because nobody heard that they were stored,
   const { deps } = app.service;
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'go');
-  const gone = { replica: randomUUIDv7(), leaseMs: 600_000 };
+  const gone = { replica: randomUUIDv7(), leaseMs: 600_000, askedAt: 0 };
   const outcome = await claimInput(deps, { chatId, ownerId: user.id, messageId, decision: {} }, gone);
   assert.equal(outcome.kind, 'claimed');
   if (outcome.kind !== 'claimed') return;

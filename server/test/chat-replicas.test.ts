@@ -11,7 +11,7 @@ import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 let first: TestApp;
 let second: TestApp;
 let provider: FakeProvider;
-const timings = { leaseMs: 1_000, heartbeatMs: 200, sweepMs: 200, dispatchMs: 100 };
+const timings = { leaseMs: 5_000, heartbeatMs: 200, sweepMs: 200, dispatchMs: 100 };
 before(async () => {
   provider = await startFakeProvider();
   first = await startTestApp({ timings });
@@ -71,7 +71,7 @@ test('a response whose maker is gone turns interrupted with all that was logged,
   await addModels(user, provider, ['words-3']);
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'go');
-  const dead = { replica: randomUUIDv7(), leaseMs: 300 };
+  const dead = { replica: randomUUIDv7(), leaseMs: 300, askedAt: 0 };
   const { deps } = first.service;
   const outcome = await claimInput(deps, { chatId, ownerId: user.id, messageId, decision: {} }, dead);
   assert.equal(outcome.kind, 'claimed');

@@ -195,7 +195,7 @@ for (const approved of [true, false]) {
 
 test('after a crash the lease runs out, the question stays, and an answer given before that counts', async () => {
   const crashed = await startTestApp({
-    timings: { ...timings, heartbeatMs: 600_000, sweepMs: 600_000 },
+    timings: { ...timings, heartbeatMs: 600_000, sweepMs: 600_000, leaseLookMs: 600_000 },
     database: app.database,
   });
   await waiting(async ({ user, chatId, approvalId, count }) => {
@@ -215,7 +215,7 @@ test('after a crash the lease runs out, the question stays, and an answer given 
 
 test('a replica that goes on with what it had lost without noticing makes it once', async () => {
   const crashed = await startTestApp({
-    timings: { ...timings, heartbeatMs: 600_000, sweepMs: 600_000 },
+    timings: { ...timings, heartbeatMs: 600_000, sweepMs: 600_000, leaseLookMs: 600_000 },
     database: app.database,
   });
   const { responses } = crashed.service.deps;

@@ -21,7 +21,7 @@ import {
 } from './responses/claims.ts';
 import { type Follower, followResponse, readReplay } from './responses/follow.ts';
 import { admitInput, cancelInput, decisionOf, listQueuedInputs, viewInput } from './responses/inputs.ts';
-import { interruptExpired, requestStop } from './responses/response-end.ts';
+import { requestStop } from './responses/response-end.ts';
 
 type Endpoints = typeof endpoints;
 
@@ -75,7 +75,7 @@ export const getChatStream: Handler<Deps, Endpoints['getChatStream']> = async (
   // A browser that comes back names its last event, at the address it began with.
   const after = lastEventId(request) ?? query.after ?? 0;
   await assertOwnedChat(deps.db.kysely, actor.id, params.chatId);
-  await interruptExpired(deps, { chatId: params.chatId });
+  await deps.responses.interruptExpired({ chatId: params.chatId });
   const running = await findRunning(deps.db.kysely, params.chatId);
   if (running === undefined) return new Reply(undefined, { status: 204 });
   const { stream, left } = openStream(request);
@@ -96,7 +96,7 @@ export const patchChat: Handler<Deps, Endpoints['patchChat']> = (deps, { actor, 
 
 /** Answers a tool that waits; one whose response was interrupted meanwhile goes on here. */
 export const postChatApproval: Handler<Deps, Endpoints['postChatApproval']> = async (deps, { actor, params, body }) => {
-  await interruptExpired(deps, { chatId: params.chatId });
+  await deps.responses.interruptExpired({ chatId: params.chatId });
   const { isRunning } = await answerApproval(deps, actor.id, params.chatId, body);
   if (!isRunning) await deps.responses.continueAnswered(params.chatId);
   return { ok: true };
@@ -121,7 +121,7 @@ async function claimFresh(deps: Deps, ownerId: string, body: ChatBody): Promise<
   await assertOwnedMcpServers(deps.db.kysely, ownerId, body.mcpServerIds ?? []);
   const outcome = await claim(deps, ownerId, body);
   if (outcome.kind !== 'running' && outcome.kind !== 'waiting') return outcome;
-  const interrupted = await interruptExpired(deps, { chatId: body.chatId });
+  const interrupted = await deps.responses.interruptExpired({ chatId: body.chatId });
   return interrupted.length === 0 ? outcome : claim(deps, ownerId, body);
 }
 

@@ -12,6 +12,8 @@ test('errors of the connection are told from errors of the statement', () => {
   const unavailable = [
     refused,
     coded('ENOENT', 'connect'),
+    coded('EAGAIN', 'connect'),
+    coded('EMFILE', 'connect'),
     coded('57P01'),
     coded('57P03'),
     coded('53300'),
@@ -26,6 +28,8 @@ test('errors of the connection are told from errors of the statement', () => {
     coded('23505'),
     coded('57014'),
     coded('ENOENT', 'open'),
+    coded('EMFILE', 'open'),
+    coded('EAGAIN', 'read'),
     new AggregateError([refused, coded('23505')]),
     new Error('something else'),
     new ApiError('not_found', 'Chat not found'),

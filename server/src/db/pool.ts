@@ -129,6 +129,8 @@ const socketCodes = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
 ]);
+/** Of connecting alone: the socket file is not there, its line of waiting is full, or this process has no descriptor left. */
+const connectCodes = new Set(['ENOENT', 'EACCES', 'EAGAIN', 'EMFILE', 'ENFILE', 'ENOBUFS', 'EADDRNOTAVAIL']);
 const driverMessages = [
   'Connection terminated',
   'timeout exceeded when trying to connect',
@@ -156,7 +158,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(isDatabaseUnavailable);
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   if (code === undefined) return driverMessages.some((message) => error.message.includes(message));
-  if (code === 'ENOENT' || code === 'EACCES') return 'syscall' in error && error.syscall === 'connect';
+  if (connectCodes.has(code)) return 'syscall' in error && error.syscall === 'connect';
   return unavailableStates.has(code) || code.startsWith('08') || socketCodes.has(code);
 }
 

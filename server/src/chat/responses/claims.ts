@@ -31,11 +31,11 @@ import { applying, type InputRow, nextInput, overriddenBy, overrideDecision, rea
 
 export type ResponseRow = Selectable<ResponsesTable>;
 
-/** Who makes the response and how long its lease lasts without a heartbeat. */
-export type Maker = { replica: string; leaseMs: number };
+/** Who makes the response and how long its lease lasts without a heartbeat; `askedAt`: when it was asked for, by `performance.now`. */
+export type Maker = { replica: string; leaseMs: number; askedAt: number };
 
 /** A response that has just begun, with what its turn needs of the conversation as it was locked. */
-export type Claimed = { kind: 'claimed'; response: ResponseRow; context: TurnContext };
+export type Claimed = { kind: 'claimed'; response: ResponseRow; context: TurnContext; leasedAt: number };
 
 export type ClaimOutcome =
   | Claimed
@@ -75,7 +75,7 @@ export async function claimInput(
       return { kind: 'waiting', assistantId: input.assistant_id };
     }
     if (chat.project_archived) throw projectArchived();
-    return claimed(chat, await applyInput(trx, chat, input, request.decision, maker));
+    return claimed(chat, await applyInput(trx, chat, input, request.decision, maker), maker);
   });
 }
 
@@ -111,7 +111,7 @@ export async function claimNext(deps: Pick<Platform, 'db'>, chatId: string, make
     if ((await findRunning(trx, chat.id)) !== undefined) return { kind: 'nothing' };
     const next = await nextInput(trx, chat.id);
     if (next === undefined || !next.due) return { kind: 'nothing' };
-    return claimed(chat, await applyInput(trx, chat, next, {}, maker));
+    return claimed(chat, await applyInput(trx, chat, next, {}, maker), maker);
   });
 }
 
@@ -138,7 +138,7 @@ export async function claimRegeneration(
     await insertAssistantMessage(trx, { id: begin.id, chatId: chat.id, parentId: message.id });
     await setActiveMessage(trx, chat.id, begin.id);
     await applyPin(trx, chat, begin.decision);
-    return claimed(chat, await insertResponse(trx, chat, begin, maker));
+    return claimed(chat, await insertResponse(trx, chat, begin, maker), maker);
   });
 }
 
@@ -162,7 +162,7 @@ export async function claimResumption(
       .executeTakeFirst();
     if (last === undefined) throw new ApiError('not_found', 'There is no response to continue');
     await applyPin(trx, chat, request.decision);
-    return claimed(chat, await restart(trx, last, overriddenBy(request.decision, last.decision), maker));
+    return claimed(chat, await restart(trx, last, overriddenBy(request.decision, last.decision), maker), maker);
   });
 }
 
@@ -183,7 +183,7 @@ export async function claimAnswered(deps: Pick<Platform, 'db'>, chatId: string, 
       .where('id', 'in', answeredResponses(trx))
       .executeTakeFirst();
     if (last === undefined) return { kind: 'nothing' };
-    return claimed(chat, await restart(trx, last, last.decision, maker));
+    return claimed(chat, await restart(trx, last, last.decision, maker), maker);
   });
 }
 
@@ -317,10 +317,10 @@ async function applyInput(
   return response;
 }
 
-function claimed(chat: LockedChat, response: ResponseRow): Claimed {
+function claimed(chat: LockedChat, response: ResponseRow, maker: Maker): Claimed {
   const { context_start_message_id: contextStartMessageId, model_pinned: modelPinned, model_id: modelId } = chat;
   const context = { contextStartMessageId, modelPinned, modelId, mcpServerIds: chat.mcp_server_ids };
-  return { kind: 'claimed', response, context };
+  return { kind: 'claimed', response, context, leasedAt: maker.askedAt };
 }
 
 async function insertResponse(

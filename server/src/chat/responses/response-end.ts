@@ -12,7 +12,7 @@ import type { Maker, ResponseRow } from './claims.ts';
 import { parseLines, sequence, toLines } from './frame-sequence.ts';
 import { nextInput, startAtOnce } from './inputs.ts';
 import type { PendingRow } from './response-log.ts';
-import { notify, signalChannel } from './signals.ts';
+import { idsPerSignal, notify, signalChannel } from './signals.ts';
 
 /**
  * How responses live and end in the database. Every write is fenced by generation and state: a replica that lost its lease
@@ -131,9 +131,10 @@ export async function storeFrames(deps: Pick<Platform, 'db'>, batch: readonly Lo
       ), stored as (
         insert into response_frames as stored select * from mine ${keepLonger}
       ), told as (
-        select pg_notify('homeport', 'frames:' || string_agg(response_id, ',')) from mine having count(*) between 1 and 50
+        select pg_notify('homeport', 'frames:' || string_agg(response_id, ','))
+        from (select response_id, (row_number() over () - 1) / ${idsPerSignal} as part from mine) as numbered group by part
       )
-      select response_id from mine left join told on true`,
+      select response_id, (select count(*) from told) from mine`,
     values: [
       batch.map((entry) => entry.id),
       batch.map((entry) => entry.generation),
@@ -222,12 +223,12 @@ export const interruptedError = {
 
 /**
  * Ends `interrupted` what nobody makes any more: responses whose lease ran out. `orphans` means all that run, for the start of
- * an installation that can have but one replica. Resolves with the conversations concerned; one that cannot be ended holds up
+ * an installation that can have but one replica; `but` what the caller still holds. Resolves with the conversations concerned; one that cannot be ended holds up
  * no other, and rejects when the rest is done.
  */
 export async function interruptExpired(
   deps: Pick<Platform, 'db'>,
-  where: { chatId?: string; orphans?: boolean } = {},
+  where: { chatId?: string; orphans?: boolean; but?: readonly string[] } = {},
 ): Promise<string[]> {
   const orphans = where.orphans === true;
   let query = deps.db.kysely
@@ -236,6 +237,8 @@ export async function interruptExpired(
     .where('state', '=', 'running');
   if (!orphans) query = query.where('lease_until', '<', sql<Date>`now()`);
   if (where.chatId !== undefined) query = query.where('chat_id', '=', where.chatId);
+  const but = where.but ?? [];
+  if (but.length > 0) query = query.where(sql<boolean>`id <> all (${but}::text[])`);
   const expired = await query.execute();
   const failures: unknown[] = [];
   for (const response of expired) {

@@ -1,5 +1,14 @@
 import type { Frame } from '@homeport/contracts/frames';
-import { advance, doneEvent, extendDelta, type SequencedFrame, toEvent, toLines, unseen } from './frame-sequence.ts';
+import {
+  advance,
+  doneEvent,
+  extendDelta,
+  type SequencedFrame,
+  sequence,
+  toEvent,
+  toLines,
+  unseen,
+} from './frame-sequence.ts';
 
 /** Where a follower's events go. */
 export type FollowerSink = { write(events: string): void; end(events: string): void };
@@ -19,6 +28,8 @@ export class ResponseLog {
   #seq: number;
   #stored = 0;
   #ended = false;
+  /** What followers were told at the end; it is stored with the end, not with the frames. */
+  #endFrames: SequencedFrame[] = [];
 
   /** `firstSeq` continues the numbers of an earlier generation of the same response. */
   constructor(firstSeq: number) {
@@ -72,7 +83,7 @@ export class ResponseLog {
 
   eventsAfter(after: number): string {
     let events = '';
-    for (const entry of this.#entries) {
+    for (const entry of [...this.#entries, ...this.#endFrames]) {
       const rest = unseen(entry, after);
       if (rest !== undefined && !isSuperseded(rest.frame)) events += toEvent(rest.frame, rest.to);
     }
@@ -94,15 +105,18 @@ export class ResponseLog {
   }
 
   restore(row: PendingRow): void {
-    const index = this.#entries.findIndex((entry) => entry.from >= row.seqFrom);
-    if (index >= 0) this.#stored = Math.min(this.#stored, index);
+    // From the end: what is not stored is the newest.
+    const index = this.#entries.findLastIndex((entry) => entry.from < row.seqFrom) + 1;
+    this.#stored = Math.min(this.#stored, index);
   }
 
-  /** Ends all followers with `[DONE]`; later frames are dropped. */
-  end(): void {
+  /** Ends all followers with these frames and `[DONE]`; later frames are dropped. */
+  end(frames: readonly Frame[]): void {
     if (this.#ended) return;
     this.#ended = true;
-    for (const follower of this.#followers) follower.end(doneEvent);
+    this.#endFrames = sequence(frames, this.#seq);
+    const events = this.#endFrames.map(({ frame, to }) => toEvent(frame, to)).join('') + doneEvent;
+    for (const follower of this.#followers) follower.end(events);
     this.#followers.clear();
   }
 

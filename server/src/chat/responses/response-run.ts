@@ -1,6 +1,6 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { Frame, MessageMetadata, MessagePart, Usage } from '@homeport/contracts/frames';
-import { createMessageAssembler, finishParts } from '@homeport/contracts/message-assembly';
+import { createMessageAssembler, finishParts, type MessageAssembler } from '@homeport/contracts/message-assembly';
 import { framesOfParts } from '@homeport/contracts/part-frames';
 import type { TurnContext } from '../../conversations/chats.ts';
 import { readMessage } from '../../conversations/messages.ts';
@@ -12,7 +12,14 @@ import { sumUsage, type TurnResult } from '../turn/turn-loop.ts';
 import { finishWaitingCalls, isWaitingCall } from '../turn/waiting-calls.ts';
 import { insertApproval, waitForWord } from './approvals.ts';
 import type { Claimed, ResponseRow } from './claims.ts';
-import { type EndState, endResponse, interruptedError, parkedError, saveCheckpoint } from './response-end.ts';
+import {
+  type EndState,
+  endResponse,
+  interruptedError,
+  parkedError,
+  type ResponseEnd,
+  saveCheckpoint,
+} from './response-end.ts';
 import { ResponseLog } from './response-log.ts';
 import type { RunningResponses } from './running-responses.ts';
 import { titleAfterFirstExchange } from './title-exchange.ts';
@@ -38,7 +45,8 @@ type Ending = {
 };
 
 const endRetryMs = 1_000;
-const endPatienceMs = 120_000;
+/** How long followers of a response whose lease ran out wait for the database's word on it. */
+const wordOnLeaseMs = 1_000;
 /** How long a response waits for a person before it is interrupted; it holds memory and its conversation. */
 const waitingMs = 3_600_000;
 
@@ -53,12 +61,18 @@ export class ResponseRun {
   readonly begun: Promise<ApiError | undefined>;
   /** Resolves when the response has ended; true when an input waits in the conversation. Never rejects. */
   readonly done: Promise<boolean>;
+  /** When the lease was last asked for, of what was granted; by `performance.now`. */
+  leasedAt: number;
   readonly #deps: RunDeps;
   readonly #context: TurnContext;
   readonly #abort = new AbortController();
   /** Aborted when nothing more is made, for whatever reason: what tools hold is let go. */
   readonly #made = new AbortController();
+  /** Aborted when persons are waited for no longer; tools beside go on. */
+  readonly #parked = new AbortController();
   readonly #startedAt = performance.now();
+  /** Aborted when nothing is left to be done. */
+  readonly #ended = new AbortController();
   #begin: (failure: ApiError | undefined) => void = () => undefined;
   #cut: Cut | undefined;
   #ending = false;
@@ -68,11 +82,11 @@ export class ResponseRun {
   /** What a response that is continued has cost before. */
   #earlierUsage: Usage | undefined;
   #hasBegun = false;
-  #waiting = 0;
   readonly #notices: Frame[] = [];
 
-  constructor(deps: RunDeps, { response, context }: Omit<Claimed, 'kind'>) {
+  constructor(deps: RunDeps, { response, context, leasedAt }: Omit<Claimed, 'kind'>) {
     this.#deps = deps;
+    this.leasedAt = leasedAt;
     this.#context = context;
     this.response = response;
     this.log = new ResponseLog(response.first_seq);
@@ -89,11 +103,6 @@ export class ResponseRun {
     return this.#ending;
   }
 
-  /** True while it waits for a person's word on a tool. */
-  get isWaiting(): boolean {
-    return this.#waiting > 0;
-  }
-
   /** Stop: aborts the request to the provider now. */
   stop(): void {
     this.#cutOff('stopped');
@@ -102,6 +111,34 @@ export class ResponseRun {
   /** The service is stopping; what was said so far is kept and the response can be continued. */
   interrupt(): void {
     this.#cutOff('interrupted');
+  }
+
+  /**
+   * The service is stopping: persons are not waited for, as they may take longer than any patience. What waits for one goes on
+   * after the restart, and tools that run beside come to their end.
+   */
+  park(): void {
+    this.#parked.abort();
+  }
+
+  /** The lease ran out, and the database is away: nothing more is said, as another replica may have ended this response. */
+  expire(): void {
+    if (this.#ending || this.#cut !== undefined) return;
+    this.interrupt();
+    const { clock, log } = this.#deps;
+    log.warn({ responseId: this.response.id }, 'a lease ran out: the database has been away for too long');
+    clock.sleep(wordOnLeaseMs, this.#ended.signal).then(
+      () => this.#tellInterrupted(),
+      () => undefined,
+    );
+  }
+
+  /** Told before it is stored: whoever ends it, as this replica or as another, ends it so. */
+  #tellInterrupted(): void {
+    const assembler = this.#assembled();
+    for (const frame of assembler.closingFrames({ keepsApprovals: true })) this.log.append(frame);
+    const ending = this.#cutEnding();
+    this.log.end(endFrames(ending, this.#metadata(ending)));
   }
 
   /** Another replica has ended this response: nothing more may be written, followers are to ask elsewhere. */
@@ -128,11 +165,13 @@ export class ResponseRun {
   async #run(): Promise<boolean> {
     const ending = await this.#make().catch((error): Ending => this.#failed(error));
     this.#made.abort();
-    return this.#finish(ending).catch((error) => {
-      this.#deps.log.error({ cause: error, responseId: this.response.id }, 'ending a response failed');
-      this.log.cut();
-      return false;
-    });
+    return this.#finish(ending)
+      .catch((error) => {
+        this.#deps.log.error({ cause: error, responseId: this.response.id }, 'ending a response failed');
+        this.log.cut();
+        return false;
+      })
+      .finally(() => this.#ended.abort());
   }
 
   async #make(): Promise<Ending> {
@@ -206,28 +245,32 @@ export class ResponseRun {
   async #awaitWord(approvalId: string, signal: AbortSignal): Promise<Word> {
     const { responses, clock } = this.#deps;
     const patience = new AbortController();
-    this.#waiting += 1;
-    if (responses.draining) this.interrupt();
+    if (responses.draining) this.park();
     clock.sleep(waitingMs, patience.signal).then(
-      () => this.interrupt(),
+      () => this.park(),
       () => undefined,
     );
     try {
-      return await waitForWord({ ...this.#deps, signals: responses.signals }, this.response, approvalId, signal);
+      const waiting = AbortSignal.any([signal, this.#parked.signal]);
+      return await waitForWord({ ...this.#deps, signals: responses.signals }, this.response, approvalId, waiting);
     } catch (error) {
+      if (this.#parked.signal.aborted) this.#cut ??= 'interrupted';
       if (this.#cut === 'interrupted' || this.#cut === 'lost') return 'parked';
       throw error;
     } finally {
       patience.abort();
-      this.#waiting -= 1;
     }
   }
 
   /** Assembled from the log when they are needed, not at every token. */
-  #parts(): MessagePart[] {
+  #assembled(): MessageAssembler {
     const assembler = createMessageAssembler();
     for (const frame of this.log.frames()) assembler.apply(frame);
-    return assembler.parts;
+    return assembler;
+  }
+
+  #parts(): MessagePart[] {
+    return this.#assembled().parts;
   }
 
   #failed(error: unknown): Ending {
@@ -258,34 +301,45 @@ export class ResponseRun {
       this.log.cut();
       return false;
     }
-    for (const frame of ended.endFrames) this.log.append(frame);
-    this.log.end();
+    this.log.end(ended.endFrames);
     if (ending.state === 'complete') titleAfterFirstExchange(this.#deps, this.response);
     return ended.next !== undefined;
   }
 
-  /** Ends the response in the database; while that is away it is tried again, for the answer is complete only here. */
+  /**
+   * Ends the response in the database. While that is away the answer is kept and this is tried again, however long it takes: people
+   * have seen it. Who took over in the meantime has ended it, and this changes nothing then.
+   */
   async #endWithPatience(ending: Ending, metadata: MessageMetadata): ReturnType<typeof endResponse> {
     if (this.#cut === 'lost') return undefined;
-    const { clock } = this.#deps;
-    const giveUpAt = clock.now() + endPatienceMs;
-    const pending = this.log.takePending();
-    for (;;) {
-      try {
-        return await endResponse(this.#deps, this.response, {
-          state: ending.state,
-          parts: this.#hasParts ? this.#finishedParts(ending.state) : undefined,
-          error: ending.error,
-          usage: metadata.usage,
-          modelId: this.#modelId,
-          frames: endFrames(ending, metadata),
-          seq: this.log.seq,
-          pending,
-        });
-      } catch (error) {
-        if (!mayPass(error) || clock.now() > giveUpAt) throw error;
+    const { clock, responses } = this.#deps;
+    const end: ResponseEnd = {
+      state: ending.state,
+      parts: this.#hasParts ? this.#finishedParts(ending.state) : undefined,
+      error: ending.error,
+      usage: metadata.usage,
+      modelId: this.#modelId,
+      frames: endFrames(ending, metadata),
+      seq: this.log.seq,
+      pending: this.log.takePending(),
+    };
+    let keptBytes = 0;
+    try {
+      for (;;) {
+        try {
+          return await endResponse(this.#deps, this.response, end);
+        } catch (error) {
+          if (!mayPass(error)) throw error;
+          if (keptBytes === 0) {
+            const bytes = sizeOf(end);
+            if (!responses.keep(bytes)) throw error;
+            keptBytes = bytes;
+          }
+        }
         await clock.sleep(endRetryMs);
       }
+    } finally {
+      responses.keep(-keptBytes);
     }
   }
 
@@ -317,6 +371,11 @@ export class ResponseRun {
       'response ended',
     );
   }
+}
+
+/** About what an answer that waits holds. */
+function sizeOf({ parts, pending }: ResponseEnd): number {
+  return 1 + JSON.stringify(parts ?? []).length * 2 + (pending?.frames.length ?? 0);
 }
 
 function endFrames(ending: Ending, metadata: MessageMetadata): Frame[] {

@@ -25,6 +25,8 @@ export type ChatTimings = {
   dispatchMs: number;
   /** How often responses that must stop are looked for, where no signal came through. */
   watchMs: number;
+  /** How often it is looked whether leases have run out, where the database does not answer. */
+  leaseLookMs: number;
   /** How long frames are kept after the end. */
   keepFramesMs: number;
 };
@@ -37,6 +39,7 @@ export const defaultTimings: ChatTimings = {
   sweepMs: 5_000,
   dispatchMs: 1_000,
   watchMs: 500,
+  leaseLookMs: 250,
   keepFramesMs: 5 * 60_000,
 };
 
@@ -44,6 +47,8 @@ const dueBatch = 50;
 const putOffMs = 10_000;
 const putOffMax = 10_000;
 const backgroundMax = 8;
+/** What answers that wait for the database may hold, as JSON. */
+const keptBytesMax = 256 * 1024 * 1024;
 
 /** What a replica needs to make responses. */
 export type ReplicaDeps = Omit<RunDeps, 'responses'>;
@@ -65,6 +70,7 @@ export class RunningResponses {
   readonly #putOff = new Map<string, number>();
   readonly #stopped = new AbortController();
   #draining = false;
+  #keptBytes = 0;
 
   constructor(deps: ReplicaDeps, timings: ChatTimings = defaultTimings) {
     this.#deps = deps;
@@ -74,7 +80,7 @@ export class RunningResponses {
   }
 
   get maker(): Maker {
-    return { replica: this.replica, leaseMs: this.timings.leaseMs };
+    return { replica: this.replica, leaseMs: this.timings.leaseMs, askedAt: performance.now() };
   }
 
   get size(): number {
@@ -98,6 +104,8 @@ export class RunningResponses {
     this.#every(this.timings.sweepMs, 'sweep', () => this.#sweep());
     this.#every(this.timings.dispatchMs, 'dispatch', () => this.#dispatch());
     this.#every(this.timings.watchMs, 'watch', () => this.#watch());
+    // Alone, nobody can take a response over, however long the database is away.
+    if (!alone) this.#every(this.timings.leaseLookMs, 'leases', () => this.#endExpired());
     this.#job('sweep', () => this.#sweep());
   }
 
@@ -152,7 +160,7 @@ export class RunningResponses {
   async drain(milliseconds: number): Promise<void> {
     this.#draining = true;
     // A person may take longer than any patience here; what waits for one goes on after the restart.
-    for (const run of this.#runs.values()) if (run.isWaiting) run.interrupt();
+    for (const run of this.#runs.values()) run.park();
     await waitAtMost(this.#deps.clock, milliseconds, this.#allDone());
     for (const run of this.#runs.values()) run.interrupt();
     await waitAtMost(this.#deps.clock, handOverMs, this.#allDone());
@@ -169,6 +177,18 @@ export class RunningResponses {
       .catch((error) => this.#failed(name, error))
       .finally(() => this.#background.delete(job));
     this.#background.add(job);
+  }
+
+  /** Ends what nobody makes any more, in one conversation or in all; what is made or kept here is not that. */
+  async interruptExpired(where: { chatId?: string } = {}): Promise<string[]> {
+    return interruptExpired(this.#deps, { ...where, but: [...this.#runs.keys()] });
+  }
+
+  /** Makes room in memory for an answer that cannot be stored yet; false when too much waits already. Returned with `-bytes`. */
+  keep(bytes: number): boolean {
+    if (bytes > 0 && this.#keptBytes + bytes > keptBytesMax) return false;
+    this.#keptBytes += bytes;
+    return true;
   }
 
   /** Resolves when no write of frames is under way: what was taken is stored, or back in its log. */
@@ -212,14 +232,25 @@ export class RunningResponses {
     // Those that are ending too: while they wait for the database nobody may end them with less than they hold.
     const runs = [...this.#runs.values()];
     if (runs.length === 0) return;
+    const { maker } = this;
     const held = await renewLeases(
       this.#deps,
       runs.map((run) => run.response.id),
-      this.maker,
+      maker,
     );
     for (const run of runs) {
-      if (held.get(run.response.id) !== run.response.generation && !run.ending) run.lose();
+      if (held.get(run.response.id) === run.response.generation) run.leasedAt = maker.askedAt;
+      else if (!run.ending) run.lose();
     }
+  }
+
+  /**
+   * The database was away for so long that another replica may have ended these and answered the next: nothing more is said here.
+   * The lease is counted from before it was asked for, so that it ends here first.
+   */
+  async #endExpired(): Promise<void> {
+    const expired = performance.now() - this.timings.leaseMs;
+    for (const run of this.#runs.values()) if (run.leasedAt < expired) run.expire();
   }
 
   /**
@@ -238,7 +269,7 @@ export class RunningResponses {
     // Renewed first: a replica that was away must not interrupt what it still makes itself.
     await this.#heartbeat();
     await dropOldFrames(this.#deps, this.timings.keepFramesMs);
-    const chats = await interruptExpired(this.#deps);
+    const chats = await this.interruptExpired();
     await this.#startEach(new Set(chats));
   }
 

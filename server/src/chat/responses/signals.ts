@@ -15,7 +15,7 @@ type SignalKind = Signal['kind'];
 const kinds: readonly SignalKind[] = ['frames', 'ended', 'stop', 'input', 'approval'];
 export const signalChannel = 'homeport';
 /** NOTIFY takes less than 8,000 bytes; ids are at most 128 characters. */
-const idsPerSignal = 50;
+export const idsPerSignal = 50;
 const reconnectMs = 1_000;
 
 /** SQL text and value that send a signal; within a transaction it goes out at commit. */

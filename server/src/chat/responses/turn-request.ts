@@ -44,7 +44,7 @@ const continueInstruction: ChatMessage = {
 /** Resolves the model, reads what fits of the conversation, and unseals the credentials just before they are used. */
 export async function prepareTurn(
   deps: TurnDeps & { findTools: FindTools },
-  { response, context: chat }: Omit<Claimed, 'kind'>,
+  { response, context: chat }: Pick<Claimed, 'response' | 'context'>,
   basis: readonly MessagePart[],
   signal: AbortSignal,
   notify: (notice: Notice) => void,

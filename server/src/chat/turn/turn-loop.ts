@@ -81,7 +81,8 @@ export async function runTurn(options: TurnOptions, signal: AbortSignal): Promis
     }
     const calls = await callTools(options, bounds, writer, answer, signal);
     writer.finish();
-    if (signal.aborted) return ended(state, 'aborted');
+    // A call that goes on waiting is answered in the response that continues this one.
+    if (signal.aborted || calls.some(({ isParked }) => isParked)) return ended(state, 'aborted');
     if (answer.finishReason === 'content-filter')
       return { ...ended(state, 'complete'), finishReason: 'content-filter' };
     messages = [...messages, ...stepMessages({ ...writer.said, calls }, true)];
@@ -108,16 +109,18 @@ async function askOnce(
   }
 }
 
+type CallToRun = StepCall & { tool?: Tool; accepted?: Record<string, unknown>; isParked?: boolean };
+
 async function callTools(
   options: TurnOptions,
   bounds: TurnBounds,
   writer: StepWriter,
   answer: CompletionResult,
   signal: AbortSignal,
-): Promise<StepCall[]> {
+): Promise<CallToRun[]> {
   writer.closePart();
   const cutCall = answer.finishReason === 'length' ? answer.toolCalls.at(-1) : undefined;
-  const calls = answer.toolCalls.map((call): StepCall & { tool?: Tool; accepted?: Record<string, unknown> } => {
+  const calls = answer.toolCalls.map((call): CallToRun => {
     const id = writer.idOf(call.id);
     const read =
       answer.finishReason === 'content-filter'
@@ -145,7 +148,10 @@ async function callTools(
       if (call.tool === undefined || call.accepted === undefined) return;
       const { tool, accepted: input } = call;
       const result = await runCall(options, { ...call, tool, input }, asked.get(call.id), { bounds, limit, signal });
-      if (result === undefined) return;
+      if (result === undefined) {
+        call.isParked = true;
+        return;
+      }
       call.result = result;
       writer.setResult(call.id, result);
     }),

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { randomUUIDv7 } from 'node:crypto';
+import { after, afterEach, before, test } from 'node:test';
+import { storeFrames } from '../src/chat/responses/response-end.ts';
+import type { Tool } from '../src/chat/tools/tool-run.ts';
+import { type Clock, systemClock } from '../src/clock.ts';
+import { createCaller, type SignedIn, startTestApp, type TestApp } from './app.ts';
+import {
+  addModels,
+  chatDetail,
+  createChat,
+  postChat,
+  readStream,
+  type StreamedFrame,
+  submit,
+  until,
+} from './chat-harness.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+import { type DatabaseProxy, startDatabaseProxy } from './fakes/database-proxy.ts';
+import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+import { chunk, finish, say } from './fakes/provider-scripts.ts';
+
+/** A replica that loses its database for longer than a lease, beside one that does not; and one that stops while tools run. */
+
+const limit = { timeout: 90_000 };
+const leaseMs = 1_500;
+const timings = { leaseMs, heartbeatMs: 200, sweepMs: 200, dispatchMs: 100, leaseLookMs: 50 };
+let database: TestDatabase;
+let proxy: DatabaseProxy;
+let provider: FakeProvider;
+/** Behind the proxy; its clock can be put forward. */
+let cutOff: TestApp;
+let shift = 0;
+const clock: Clock = { ...systemClock, now: () => systemClock.now() + shift };
+before(async () => {
+  database = await createTestDatabase();
+  proxy = await startDatabaseProxy(database.url);
+  provider = await startFakeProvider();
+  cutOff = await startTestApp({ timings, clock, database: { ...database, url: proxy.url } });
+});
+afterEach(() => proxy.set('pass'));
+after(async () => {
+  proxy.set('pass');
+  await cutOff.stop();
+  proxy.close();
+  await provider.close();
+  await database.drop();
+});
+
+function at(app: TestApp, user: SignedIn): SignedIn {
+  return { ...createCaller(app.url, user.cookie), id: user.id, email: user.email };
+}
+
+async function answering(model: string, onFrame: (count: number) => void) {
+  const user = await cutOff.signIn();
+  await addModels(user, provider, [model]);
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'Count');
+  const begun = Promise.withResolvers<void>();
+  let frames = 0;
+  const hear = (_frame: StreamedFrame): boolean => {
+    frames += 1;
+    if (frames === 20) begun.resolve();
+    onFrame(frames);
+    return false;
+  };
+  const reading = readStream(await postChat(user, { chatId, messageId }), hear);
+  await begun.promise;
+  const run = cutOff.service.deps.responses.find((await firstResponse(chatId)).id);
+  assert.ok(run !== undefined);
+  const request = provider.requests.findLast(({ body }) => body.model === model);
+  assert.ok(request !== undefined);
+  return { user, chatId, messageId, reading, run, request };
+}
+
+async function firstResponse(chatId: string): Promise<{ id: string; state: string }> {
+  const { rows } = await database.database.pool.query('select id, state from responses where chat_id = $1', [chatId]);
+  return rows[0];
+}
+
+const said = (message: { parts: { text?: string }[] }): string => message.parts.map(({ text }) => text ?? '').join('');
+
+for (const mode of ['cut', 'stall'] as const) {
+  test(`a replica without its database says nothing more once its lease has run out (${mode})`, limit, async () => {
+    const other = await startTestApp({ timings, database });
+    try {
+      const set = (count: number): void => {
+        if (count === 20) proxy.set(mode);
+      };
+      const { user, chatId, messageId, reading, request } = await answering('words-5003@50', set);
+      // Its database is still away.
+      const seen = await reading;
+      assert.equal(seen.done, true);
+      const last = seen.frames.at(-1)?.frame;
+      assert.ok(last?.type === 'finish');
+      assert.equal(last.messageMetadata?.status, 'interrupted');
+      assert.equal(await request.closed, 'aborted');
+      const elsewhere = at(other, user);
+      const detail = await until(async () => {
+        const found = await chatDetail(elsewhere, chatId);
+        return found.response === null && found;
+      });
+      assert.deepEqual([detail.messages[1].parentId, detail.messages[1].status], [messageId, 'interrupted']);
+      assert.ok(seen.text.startsWith(said(detail.messages[1])));
+      proxy.set('pass');
+      await until(async () => cutOff.service.deps.responses.size === 0);
+      assert.deepEqual((await chatDetail(elsewhere, chatId)).messages[1], detail.messages[1]);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  test(
+    `an answer that was seen to its end is stored, however long the database was away (${mode})`,
+    limit,
+    async () => {
+      const set = (count: number): void => {
+        if (count === 30) proxy.set(mode);
+      };
+      const { user, chatId, reading, run, request } = await answering('words-100@200', set);
+      assert.equal(await request.closed, 'complete');
+      await until(async () => run.ending);
+      shift += 3_600_000;
+      await until(async () => performance.now() - run.leasedAt > 2 * leaseMs);
+      proxy.set('pass');
+      // Who comes back at once finds it here, and nobody ends it with less.
+      const again = await until(async () => {
+        const response = await user.fetch(`/api/chat/${chatId}/stream`);
+        return response.status < 300 && response;
+      });
+      await again.body?.cancel();
+      const seen = await reading;
+      assert.equal(seen.done, true);
+      assert.equal(seen.text.split(' word').length - 1, 100);
+      const [, message] = (await chatDetail(user, chatId)).messages;
+      assert.deepEqual([message.status, said(message)], ['complete', seen.text]);
+    },
+  );
+}
+
+for (const count of [1, 51, 500]) {
+  test(`${count} responses that speak in one tick are all told to other replicas`, limit, async () => {
+    const { deps } = cutOff.service;
+    const user = await cutOff.signIn();
+    const ids = Array.from({ length: count }, () => randomUUIDv7());
+    const { pool } = database.database;
+    await pool.query("insert into chats (id, owner_id, title) select unnest($1::text[]), $2, 'Many'", [ids, user.id]);
+    await pool.query(
+      `insert into messages (id, chat_id, role, parts, status)
+        select role || id, id, role, '[]', 'complete' from unnest($1::text[]) id, unnest(array['user', 'assistant']) role`,
+      [ids],
+    );
+    await pool.query(
+      `insert into responses (id, chat_id, message_id, owner_id, state, replica, lease_until, decision)
+        select 'assistant' || id, id, 'user' || id, $2, 'running', 'other', now() + interval '1 hour', '{}'
+        from unnest($1::text[]) id`,
+      [ids, user.id],
+    );
+    const row = { seqFrom: 0, seqTo: 1, frames: '{"type":"start-step"}' };
+    const batch = ids.map((id) => ({ id: `assistant${id}`, generation: 1, row }));
+    const told = new Set<string>();
+    const leave = deps.responses.signals.on((signal) => {
+      if (signal.kind === 'frames') for (const id of signal.ids) told.add(id);
+    });
+    try {
+      assert.equal((await storeFrames(deps, batch)).size, count);
+      await until(async () => batch.every(({ id }) => told.has(id)));
+    } finally {
+      leave();
+      await pool.query('delete from chats where owner_id = $1', [user.id]);
+    }
+  });
+}
+
+test('a tool that runs beside one that waits for a person keeps its result when the service stops', limit, async () => {
+  const running = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  const slow: Tool = {
+    ...{ name: 'slow', description: '', inputSchema: {} },
+    async execute(_input, { signal }) {
+      running.resolve();
+      await Promise.race([release.promise, new Promise((resolve) => signal.addEventListener('abort', resolve))]);
+      return 'It has run';
+    },
+  };
+  const asking: Tool = {
+    ...{ name: 'asking', description: '', inputSchema: {} },
+    readPolicy: async () => 'ask',
+    execute: async () => 'never',
+  };
+  provider.script('two-tools', (call) => {
+    if (call.body.messages?.at(-1)?.role === 'tool') return { steps: [...say('done'), ...finish(call, 1)] };
+    const calls = ['asking', 'slow'].map((name, index) => ({
+      ...{ index, id: `call-${name}`, function: { name, arguments: '{}' } },
+    }));
+    return { steps: [chunk({ tool_calls: calls }), ...finish(call, 2, 'tool_calls')] };
+  });
+  const stopping = await startTestApp({ timings, database, findTools: async () => [slow, asking] });
+  const user = await stopping.signIn();
+  await addModels(user, provider, ['two-tools']);
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'go');
+  const reading = readStream(await postChat(user, { chatId, messageId }));
+  await running.promise;
+  const drained = stopping.service.deps.responses.drain(25_000);
+  release.resolve();
+  await drained;
+  await reading;
+  await stopping.stop();
+  const [, message] = (await chatDetail(at(cutOff, user), chatId)).messages;
+  assert.equal(message.status, 'interrupted');
+  const states = message.parts.flatMap((part: { toolName?: string; state?: string; output?: unknown }) =>
+    part.toolName === undefined ? [] : [[part.toolName, part.state, part.output]],
+  );
+  assert.deepEqual(states, [
+    ['asking', 'approval-requested', undefined],
+    ['slow', 'output-available', 'It has run'],
+  ]);
+});
