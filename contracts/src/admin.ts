@@ -230,6 +230,7 @@ export const adminEndpoints = {
     access: 'admin',
     summary: 'Changes branding and OIDC configuration; an omitted member keeps its value',
     body: z.object({ branding: brandingPatch.optional(), oidc: oidcPatch.optional() }),
+    bodyBytes: limits.brandingBodyBytes,
     response: adminConfig,
   }),
   postOidcTest: endpoint({

@@ -20,6 +20,8 @@ export const model = z.object({
 export type Model = z.infer<typeof model>;
 
 const headers = z.record(z.string(), z.string());
+/** Their number is counted before anything else; names and values are the outbound guard's to check (egress/headers.ts). */
+const givenHeaders = headers.meta({ maxProperties: limits.headerCount });
 
 export const provider = z.object({
   id: fields.id,
@@ -50,7 +52,7 @@ export const providerFields = {
   name: z.string().trim().min(1).max(limits.providerNameMax),
   baseUrl: fields.serverAddress,
   apiKey: apiKey.nullable(),
-  headers,
+  headers: givenHeaders,
   enabled: z.boolean(),
 };
 export const providerBody = z.object({
@@ -150,6 +152,7 @@ export const catalogueEndpoints = {
     access: 'provider-editor',
     summary: 'Adds a provider',
     body: providerBody,
+    bodyBytes: limits.credentialBodyBytes,
     response: z.object({ provider }),
     status: 201,
   }),
@@ -159,6 +162,7 @@ export const catalogueEndpoints = {
     access: 'provider-editor',
     summary: 'Changes a provider; an omitted API key stays, null clears it',
     body: providerPatchBody,
+    bodyBytes: limits.credentialBodyBytes,
     response: z.object({ provider, defaultModelId }),
     errors: ['not_found'],
   }),
@@ -177,6 +181,7 @@ export const catalogueEndpoints = {
     access: 'provider-editor',
     summary: 'Asks <base URL>/models through the outbound guard',
     body: providerTestBody,
+    bodyBytes: limits.credentialBodyBytes,
     response: providerTested,
     errors: providerTestFailures,
   }),
@@ -243,6 +248,7 @@ export const catalogueEndpoints = {
     summary: 'Adds a provider for a user',
     query: ofUser,
     body: providerBody,
+    bodyBytes: limits.credentialBodyBytes,
     response: z.object({ provider }),
     status: 201,
     errors: ['not_found'],
@@ -255,6 +261,7 @@ export const catalogueEndpoints = {
     summary: "Changes a user's provider",
     query: ofUser,
     body: providerPatchBody,
+    bodyBytes: limits.credentialBodyBytes,
     response: z.object({ provider, defaultModelId }),
     errors: ['not_found'],
   }),
@@ -276,6 +283,7 @@ export const catalogueEndpoints = {
     summary: "Tests a user's provider and discovers its models",
     query: ofUser,
     body: providerTestBody,
+    bodyBytes: limits.credentialBodyBytes,
     response: providerTested,
     errors: providerTestFailures,
   }),

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { ErrorCode } from './errors.ts';
+import { limits } from './limits.ts';
 
 /**
  * Who may call (specification "Authentication" 3 and 4). `provider-editor` and `mcp-editor` are a session with the extra
@@ -43,7 +44,7 @@ export type EndpointSpec = {
   bytes?: readonly string[];
   /** The body is one file of any type, which the handler receives as it arrives. */
   upload?: true;
-  /** Bytes of the largest JSON body; `limits.jsonBodyBytes` when absent. */
+  /** Bytes of the largest JSON body, where `maxBodyBytes` would say something else. */
   bodyBytes?: number;
   /** What a success carries; `stream` is the response stream of `frames.ts`, `file` bytes. */
   response: z.ZodType | 'stream' | 'file';
@@ -61,6 +62,11 @@ export type EndpointSpec = {
 
 /** Types a row without widening it; a row without an access word does not compile. */
 export const endpoint = <const E extends EndpointSpec>(spec: E): E => spec;
+
+/** Bytes of the largest JSON body of an endpoint; beyond them it answers 413 `payload_too_large`. */
+export function maxBodyBytes({ bodyBytes, access }: Pick<EndpointSpec, 'bodyBytes' | 'access'>): number {
+  return bodyBytes ?? (access === 'public' ? limits.publicBodyBytes : limits.defaultBodyBytes);
+}
 
 /** A body as it was sent. `type` is its media type in lower case, without parameters. */
 export type SentBytes = { type: string; bytes: Uint8Array<ArrayBuffer> };

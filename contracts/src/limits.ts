@@ -1,6 +1,13 @@
 /** Limits shared by server and browser client (specification "Limits", contract). Sizes in bytes, times in milliseconds. */
 export const limits = {
+  /** The largest JSON body that any endpoint takes. What one takes is its row's word: see `maxBodyBytes` in endpoint.ts. */
   jsonBodyBytes: 10 * 1024 * 1024,
+  /** Of endpoints for anybody, and of all others that say nothing else. */
+  publicBodyBytes: 16 * 1024,
+  defaultBodyBytes: 256 * 1024,
+  /** Room for all headers and tool policies, or both images of the branding, at their largest. */
+  credentialBodyBytes: 2 * 1024 * 1024,
+  brandingBodyBytes: 4 * 1024 * 1024,
   manifestBytes: 64 * 1024 * 1024,
   artifactMaxUploadBytes: 100 * 1024 * 1024,
   nameMin: 2,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { providerFields } from './catalogue.ts';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
@@ -54,13 +55,11 @@ const serverFields = {
   name: z.string().trim().min(1).max(limits.mcpServerNameMax),
   url: fields.serverAddress,
   transport: z.enum(['http', 'sse']),
-  headers: z.record(z.string(), z.string()),
+  headers: providerFields.headers,
   enabled: z.boolean(),
   toolPolicies: z
     .record(z.string().min(1).max(limits.mcpToolNameMax), toolPolicy)
-    .refine((policies) => Object.keys(policies).length <= limits.mcpToolsPerServer, {
-      message: `At most ${limits.mcpToolsPerServer} tools`,
-    }),
+    .meta({ maxProperties: limits.mcpToolsPerServer }),
 };
 const optional = z.object(serverFields).partial().shape;
 export const mcpServerBody = z.object({ ...optional, name: serverFields.name, url: serverFields.url });
@@ -97,6 +96,7 @@ export const mcpEndpoints = {
     access: 'mcp-editor',
     summary: 'Adds a server, connects and lists its tools; it needs test and trust before use',
     body: mcpServerBody,
+    bodyBytes: limits.credentialBodyBytes,
     response: one,
     status: 201,
   }),
@@ -106,6 +106,7 @@ export const mcpEndpoints = {
     access: 'mcp-editor',
     summary: 'Changes a server; url, transport or headers need renewed trust; omitted headers stay, {} clears them',
     body: mcpServerPatchBody,
+    bodyBytes: limits.credentialBodyBytes,
     response: one,
     errors: ['not_found'],
   }),
@@ -153,6 +154,7 @@ export const mcpEndpoints = {
     summary: 'Adds a server for a user',
     query: z.object(userId),
     body: mcpServerBody,
+    bodyBytes: limits.credentialBodyBytes,
     response: one,
     status: 201,
     errors: ['not_found'],
@@ -164,6 +166,7 @@ export const mcpEndpoints = {
     summary: "Changes a user's server",
     query: z.object(userId),
     body: mcpServerPatchBody,
+    bodyBytes: limits.credentialBodyBytes,
     response: one,
     errors: ['not_found'],
   }),

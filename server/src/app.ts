@@ -8,6 +8,7 @@ import { canEditProviders } from './catalogue/catalogue-owner.ts';
 import { trustedProxies } from './client-address.ts';
 import type { Deps } from './deps.ts';
 import { unroutable } from './http/bad-request.ts';
+import { BodyRoom } from './http/body-room.ts';
 import type { Handler, HandlerInput } from './http/handler.ts';
 import { metricsResponse } from './http/metrics.ts';
 import { originRule } from './http/origin.ts';
@@ -29,6 +30,7 @@ export function createApp(deps: Deps, web: WebClient | undefined): RequestListen
     },
     origin: originRule(deps.config.baseUrl),
     maxUploadBytes: deps.config.artifactMaxUploadBytes,
+    bodies: new BodyRoom(),
     trusted: trustedProxies(deps.config.trustedProxies),
     log: deps.log,
     metrics: deps.metrics,

@@ -59,7 +59,7 @@ export type Service = {
 const serverLimits = {
   maxHeaderSize: 16 * 1024,
   headersTimeout: 20_000,
-  // Bodies have their own time-out in http/request-body.ts; streams must not have one.
+  // Bodies have their own time-out in http/body-bytes.ts; streams must not have one.
   requestTimeout: 0,
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 5_000,

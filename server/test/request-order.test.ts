@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { EndpointSpec } from '@homeport/contracts/endpoint';
+import { type EndpointSpec, maxBodyBytes } from '@homeport/contracts/endpoint';
 import { type EndpointName, endpoints } from '@homeport/contracts/endpoints';
-import { limits } from '@homeport/contracts/limits';
 import type { Json } from './app.ts';
 import { samples } from './authorization-samples.ts';
 import { beingBuilt } from './authorization-samples-workspace.ts';
@@ -93,7 +92,7 @@ for (const name of bodied) {
     if (isAdministration(spec)) {
       assert.equal((await send(spec, user, { headers: hopeless, body: '{' })).code, 'forbidden');
     }
-    const tooLarge = new Uint8Array((spec.bodyBytes ?? limits.jsonBodyBytes) + 1);
+    const tooLarge = new Uint8Array(maxBodyBytes(spec) + 1);
     const json = { 'content-type': 'application/json' };
     const typed = await send(spec, callerOf(spec), { headers: hopeless, body: tooLarge.slice(0, 100) });
     assert.deepEqual([typed.status, typed.code], [415, 'unsupported_media_type']);

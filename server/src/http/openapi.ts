@@ -1,6 +1,7 @@
-import type { EndpointSpec } from '@homeport/contracts/endpoint';
+import { type EndpointSpec, maxBodyBytes } from '@homeport/contracts/endpoint';
 import { type ErrorCode, errorStatus } from '@homeport/contracts/errors';
 import { z } from 'zod';
+import { bodyRoomBounds } from './body-room.ts';
 
 type Json = Record<string, unknown>;
 
@@ -142,6 +143,7 @@ export function documentedErrors(spec: EndpointSpec): ErrorCode[] {
   if (spec.method !== 'GET') implied.push('origin_not_allowed', 'storage_full');
   if (spec.body !== undefined || spec.form !== undefined) implied.push('unsupported_media_type', 'payload_too_large');
   if (spec.upload === true) implied.push('payload_too_large');
+  if (spec.body !== undefined && maxBodyBytes(spec) > bodyRoomBounds.freeBytes) implied.push('rate_limited');
   return [...new Set([...implied, ...(spec.errors ?? [])])];
 }
 

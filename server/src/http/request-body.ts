@@ -1,46 +1,79 @@
 import type { IncomingMessage } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import type { SentBytes } from '@homeport/contracts/endpoint';
 import { ApiError } from '@homeport/contracts/errors';
 import { findJsonFault } from '../json-fault.ts';
+import { JsonScan, jsonBounds } from '../json-scan.ts';
+import { type BodyPace, declaredBytes, readBytes } from './body-bytes.ts';
+import type { Release } from './body-room.ts';
 
-const readTimeoutMs = 60_000;
+export type BodyReading = {
+  maxBytes: number;
+  pace: BodyPace;
+  /** Waits for room for so many bytes before they are read. */
+  takeRoom(bytes: number): Promise<Release>;
+};
+
+/** What was read, and what gives its room back when nobody needs it any more. */
+export type ReadBody<T> = { value: T; release: Release };
+
+const nothing = <T>(value: T): ReadBody<T> => ({ value, release: () => undefined });
+
+/** Bodies from this size on are decoded, parsed and checked in several turns of the event loop. */
+const largeBytes = 128 * 1024;
 
 /**
  * Reads and parses a JSON body (contract section 1). Undefined when the request has none. Throws `unsupported_media_type`,
- * `payload_too_large` or `invalid_request`.
+ * `payload_too_large`, `rate_limited` or `invalid_request`.
  */
-export async function readJsonBody(incoming: IncomingMessage, maxBytes: number): Promise<unknown> {
-  if (!hasBody(incoming)) return undefined;
+export async function readJsonBody(incoming: IncomingMessage, reading: BodyReading): Promise<ReadBody<unknown>> {
+  if (!hasBody(incoming)) return nothing(undefined);
   if (mediaType(incoming) !== 'application/json') {
     throw new ApiError('unsupported_media_type', 'Send JSON with content-type: application/json');
   }
-  const bytes = await readBytes(incoming, maxBytes);
-  if (bytes.length === 0) return undefined;
-  const value = parse(bytes);
-  const fault = findJsonFault(value);
-  if (fault !== undefined) throw invalid(fault.path, fault.message);
-  return value;
+  const scan = new JsonScan(jsonBounds);
+  const look = (chunk: Buffer): void => {
+    const excess = scan.push(chunk);
+    if (excess !== undefined) throw invalid('', excess.message);
+  };
+  return withRoom(incoming, reading, async () => parseBody(await readBytes(incoming, { ...reading, look })));
 }
 
 /**
  * Reads a body of one of these media types as it was sent; no bytes when the request has none. Throws `unsupported_media_type`,
- * `payload_too_large` or `invalid_request`.
+ * `payload_too_large`, `rate_limited` or `invalid_request`.
  */
 export async function readSentBytes(
   incoming: IncomingMessage,
   types: readonly string[],
-  maxBytes: number,
-): Promise<SentBytes> {
+  reading: BodyReading,
+): Promise<ReadBody<SentBytes>> {
   const type = mediaType(incoming);
-  if (!hasBody(incoming)) return { type, bytes: new Uint8Array() };
+  if (!hasBody(incoming)) return nothing({ type, bytes: new Uint8Array() });
   if (!types.includes(type)) throw new ApiError('unsupported_media_type', `Send one of ${types.join(', ')}`);
-  const { buffer, byteOffset, byteLength } = await readBytes(incoming, maxBytes);
-  // Memory of its own, so that it can be handed to another thread; small buffers share theirs.
-  const isOwn = byteLength === buffer.byteLength && buffer instanceof ArrayBuffer;
-  return {
-    type,
-    bytes: isOwn ? new Uint8Array(buffer) : Uint8Array.from(new Uint8Array(buffer, byteOffset, byteLength)),
-  };
+  return withRoom(incoming, reading, async () => {
+    const { buffer, byteOffset, byteLength } = await readBytes(incoming, reading);
+    // Memory of its own, so that it can be handed to another thread; small buffers share theirs.
+    const isOwn = byteLength === buffer.byteLength && buffer instanceof ArrayBuffer;
+    return {
+      type,
+      bytes: isOwn ? new Uint8Array(buffer) : Uint8Array.from(new Uint8Array(buffer, byteOffset, byteLength)),
+    };
+  });
+}
+
+async function withRoom<T>(
+  incoming: IncomingMessage,
+  { maxBytes, takeRoom }: BodyReading,
+  read: () => Promise<T>,
+): Promise<ReadBody<T>> {
+  const release = await takeRoom(declaredBytes(incoming, maxBytes));
+  try {
+    return { value: await read(), release };
+  } catch (error) {
+    release();
+    throw error;
+  }
 }
 
 function mediaType(incoming: IncomingMessage): string {
@@ -52,42 +85,40 @@ function hasBody(incoming: IncomingMessage): boolean {
   return incoming.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-function tooLarge(maxBytes: number): ApiError {
-  return new ApiError('payload_too_large', `The body is larger than ${maxBytes} bytes`);
+async function parseBody(bytes: Buffer): Promise<unknown> {
+  if (bytes.length === 0) return undefined;
+  const pause = async (): Promise<unknown> => (bytes.length < largeBytes ? undefined : setImmediate());
+  await pause();
+  const text = decode(bytes);
+  await pause();
+  const value = parse(text);
+  await pause();
+  const fault = findJsonFault(value);
+  if (fault !== undefined) throw invalid(fault.path, fault.message);
+  await pause();
+  return value;
 }
 
-function readBytes(incoming: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  if (Number(incoming.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLarge(maxBytes));
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const finish = (error: ApiError | undefined): void => {
-      clearTimeout(timer);
-      incoming.off('data', onData).off('end', onEnd).off('error', onCut).off('close', onCut);
-      if (error === undefined)
-        resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
-      else reject(error);
-    };
-    const onData = (chunk: Buffer): void => {
-      size += chunk.length;
-      if (size > maxBytes) finish(tooLarge(maxBytes));
-      else chunks.push(chunk);
-    };
-    const onEnd = (): void => finish(undefined);
-    const onCut = (): void => finish(new ApiError('invalid_request', 'The request ended before its body was complete'));
-    const timer = setTimeout(onCut, readTimeoutMs);
-    incoming.on('data', onData).on('end', onEnd).on('error', onCut).on('close', onCut);
-  });
-}
-
-function parse(bytes: Buffer): unknown {
+function decode(bytes: Buffer): string {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new ApiError('invalid_request', 'The body is not valid JSON in UTF-8', {
-      details: [{ path: '', message: 'Not valid JSON in UTF-8' }],
-    });
+    throw notJson();
   }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw notJson();
+  }
+}
+
+function notJson(): ApiError {
+  return new ApiError('invalid_request', 'The body is not valid JSON in UTF-8', {
+    details: [{ path: '', message: 'Not valid JSON in UTF-8' }],
+  });
 }
 
 function invalid(path: string, message: string): ApiError {

@@ -1,21 +1,22 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { EndpointSpec } from '@homeport/contracts/endpoint';
+import { type EndpointSpec, maxBodyBytes } from '@homeport/contracts/endpoint';
 import { ApiError } from '@homeport/contracts/errors';
-import { limits } from '@homeport/contracts/limits';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context, Hono } from 'hono';
 import type { Logger } from 'pino';
 import { clientAddress, type TrustedProxies } from '../client-address.ts';
 import type { Metrics } from '../metrics.ts';
+import { bodyPace } from './body-bytes.ts';
+import type { BodyRoom } from './body-room.ts';
 import { errorResponse, toApiError } from './error-response.ts';
 import { type Form, openForm } from './form-body.ts';
 import { assertPermission, type Identify, type IdentifyWorkspace, identifyCaller, type Permissions } from './guard.ts';
 import { type Actor, Reply, type RequestFacts, streamed, type Upload } from './handler.ts';
 import { discardRest } from './incoming-body.ts';
 import { assertOrigin, type OriginRule } from './origin.ts';
-import { readJsonBody, readSentBytes } from './request-body.ts';
+import { type BodyReading, readJsonBody, readSentBytes } from './request-body.ts';
 import { openUpload } from './upload-body.ts';
 import { headerObject, pathObject, queryObject, validate } from './validate.ts';
 
@@ -37,6 +38,8 @@ export type ErasedInput = {
 export type RouterOptions = {
   /** Bytes of the largest file, in a form or as a body. */
   maxUploadBytes: number;
+  /** Memory for all other bodies. */
+  bodies: BodyRoom;
   identify: Identify;
   identifyWorkspace: IdentifyWorkspace;
   permissions: Permissions;
@@ -96,14 +99,16 @@ async function answer(
     if (caller?.setCookie !== undefined) outgoing.setHeader('set-cookie', caller.setCookie);
     assertOrigin(options.origin, spec.method, incoming.headers.origin, incoming.headers.host);
     assertPermission(access, actor, options.permissions);
-    const input = await parseInput(context, spec, request, actor, options.maxUploadBytes);
-    const output = await handle(input);
-    response = render(output, spec, headers);
+    const input = await parseInput(context, spec, request, actor, options);
+    try {
+      response = render(await handle(input), spec, headers);
+    } finally {
+      input.release();
+    }
   } catch (error) {
     failure = toApiError(error);
     clientLeft = incoming.socket.destroyed && isAbort(error, request.signal);
-    if (spec.upload === true) discardRest(incoming);
-    else if (failure.code === 'payload_too_large' && spec.form === undefined) headers.connection = 'close';
+    if (spec.form === undefined) discardRest(incoming);
     response = outgoing.headersSent ? RESPONSE_ALREADY_SENT : errorResponse(failure, request.id, headers);
   }
   const answered = response === RESPONSE_ALREADY_SENT ? outgoing.statusCode : response.status;
@@ -121,30 +126,46 @@ function isAbort(error: unknown, signal: AbortSignal): boolean {
   return error === signal.reason || (error instanceof Error && error.name === 'AbortError');
 }
 
+/** A parsed request, and what gives back the room of its body. */
+type HeldInput = ErasedInput & { release(): void };
+
 async function parseInput(
   context: Context<AppEnvironment>,
   spec: EndpointSpec,
   request: RequestFacts,
   actor: Actor | undefined,
-  maxUploadBytes: number,
-): Promise<ErasedInput> {
-  const form = spec.form === undefined ? undefined : openForm(context.env.incoming, spec.form, maxUploadBytes);
-  const upload = spec.upload === true ? openUpload(context.env.incoming, maxUploadBytes) : undefined;
-  const maxBytes = spec.bodyBytes ?? limits.jsonBodyBytes;
-  const asSent = spec.bytes === undefined ? undefined : await readSentBytes(context.env.incoming, spec.bytes, maxBytes);
-  const sent =
-    spec.body === undefined || asSent !== undefined ? undefined : await readJsonBody(context.env.incoming, maxBytes);
-  return {
-    actor,
-    params: spec.params === undefined ? undefined : validate(spec.params, pathObject(context.req.param())),
-    query: spec.query === undefined ? undefined : validate(spec.query, queryObject(request.url.searchParams)),
-    headers:
-      spec.headers === undefined ? undefined : validate(spec.headers, headerObject(context.env.incoming.headers)),
-    body: asSent ?? (spec.body === undefined ? undefined : validate(spec.body, sent)),
-    form,
-    upload,
-    request,
+  options: RouterOptions,
+): Promise<HeldInput> {
+  const { incoming } = context.env;
+  const form = spec.form === undefined ? undefined : openForm(incoming, spec.form, options.maxUploadBytes);
+  const upload = spec.upload === true ? openUpload(incoming, options.maxUploadBytes) : undefined;
+  const sent = await readBody(incoming, spec, actor?.id ?? request.address, options.bodies);
+  try {
+    return {
+      actor,
+      params: spec.params === undefined ? undefined : validate(spec.params, pathObject(context.req.param())),
+      query: spec.query === undefined ? undefined : validate(spec.query, queryObject(request.url.searchParams)),
+      headers: spec.headers === undefined ? undefined : validate(spec.headers, headerObject(incoming.headers)),
+      body: spec.body === undefined || spec.bytes !== undefined ? sent.value : validate(spec.body, sent.value),
+      form,
+      upload,
+      request,
+      release: sent.release,
+    };
+  } catch (error) {
+    sent.release();
+    throw error;
+  }
+}
+
+function readBody(incoming: IncomingMessage, spec: EndpointSpec, sender: string, room: BodyRoom) {
+  const reading: BodyReading = {
+    maxBytes: maxBodyBytes(spec),
+    pace: bodyPace,
+    takeRoom: (bytes) => room.take(sender, bytes, incoming),
   };
+  if (spec.bytes !== undefined) return readSentBytes(incoming, spec.bytes, reading);
+  return spec.body === undefined ? { value: undefined, release: () => undefined } : readJsonBody(incoming, reading);
 }
 
 function requestFacts(context: Context<AppEnvironment>, trusted: TrustedProxies): RequestFacts {

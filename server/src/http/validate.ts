@@ -1,29 +1,51 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { ApiError, type FieldError } from '@homeport/contracts/errors';
+import { limits } from '@homeport/contracts/limits';
 import type { z } from 'zod';
 import { isStorable } from '../json-fault.ts';
+import { findTooManyMembers } from './member-count.ts';
 
 const maxFieldErrors = 50;
 
-/** Parses with the schema of the endpoint table, or throws `invalid_request` that names each field (contract section 1). */
+/** From this bound on, a text that breaks it is too large rather than malformed: it would fit in no smaller piece. */
+const payloadCharacters = limits.messageTextMax;
+
+/**
+ * Parses with the schema of the endpoint table, or throws `invalid_request` that names each field (contract section 1). A text of a
+ * message that is too long throws `payload_too_large`.
+ */
 export function validate<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const tooMany = findTooManyMembers(schema, value);
+  if (tooMany !== undefined) throw refusal('invalid_request', [tooMany]);
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const details = flatten(result.error.issues, [], value).slice(0, maxFieldErrors);
-  const first = details[0];
-  const where = first === undefined || first.path === '' ? '' : `${first.path}: `;
-  throw new ApiError('invalid_request', `The request is not valid. ${where}${first?.message ?? ''}`.trim(), {
-    details,
-  });
+  const issues = flatten(result.error.issues, [], value);
+  const tooLong = issues.filter(({ isPayload }) => isPayload);
+  const details = (tooLong.length > 0 ? tooLong : issues).slice(0, maxFieldErrors);
+  throw refusal(
+    tooLong.length > 0 ? 'payload_too_large' : 'invalid_request',
+    details.map(({ path, message }) => ({ path, message })),
+  );
 }
 
-function flatten(issues: readonly z.core.$ZodIssue[], prefix: readonly PropertyKey[], value: unknown): FieldError[] {
+function refusal(code: 'invalid_request' | 'payload_too_large', details: FieldError[]): ApiError {
+  const first = details[0];
+  const where = first === undefined || first.path === '' ? '' : `${first.path}: `;
+  const what = code === 'invalid_request' ? 'The request is not valid' : 'The request is too large';
+  return new ApiError(code, `${what}. ${where}${first?.message ?? ''}`.trim(), { details });
+}
+
+type Finding = FieldError & { isPayload: boolean };
+
+function flatten(issues: readonly z.core.$ZodIssue[], prefix: readonly PropertyKey[], value: unknown): Finding[] {
   return issues.flatMap((issue) => {
     const path = [...prefix, ...issue.path];
     const given = memberAt(value, issue.path);
     const branch = issue.code === 'invalid_union' ? nearestBranch(issue.errors, given) : undefined;
     if (branch !== undefined) return flatten(branch, path, given);
-    return [{ path: path.map(String).join('.'), message: issue.message }];
+    const isPayload = issue.code === 'too_big' && issue.origin === 'string' && issue.maximum >= payloadCharacters;
+    const message = isPayload ? `At most ${issue.maximum} characters` : issue.message;
+    return [{ path: path.map(String).join('.'), message, isPayload }];
   });
 }
 

@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict';
+import { request as httpRequest } from 'node:http';
+import { after, before, test } from 'node:test';
+import { type EndpointSpec, maxBodyBytes } from '@homeport/contracts/endpoint';
+import { type EndpointName, endpoints } from '@homeport/contracts/endpoints';
+import { limits } from '@homeport/contracts/limits';
+import type { Json } from './app.ts';
+import { samples } from './authorization-samples.ts';
+import { beingBuilt } from './authorization-samples-workspace.ts';
+import { type Actor, makeWorld, type World } from './authorization-world.ts';
+
+/** No JSON body, at the largest that its endpoint takes, holds up the requests of others. */
+
+const names = Object.keys(endpoints)
+  .filter((name): name is EndpointName => Object.hasOwn(endpoints, name))
+  .filter((name) => !beingBuilt.includes(name));
+const bodied = names.filter((name) => specOf(name).body !== undefined);
+/** Milliseconds of work that nobody may have to wait for. */
+const longestTurn = 100;
+
+let world: World;
+before(async () => {
+  world = await makeWorld('community');
+});
+after(() => world.stop());
+
+/** Somebody who may call, and whom no earlier call has signed out. */
+function callerOf({ access }: EndpointSpec): Promise<Actor> {
+  const kind = access === 'workspace' ? 'workspace' : access.startsWith('admin') ? 'administrator' : 'plain user';
+  return world.makeActor(kind);
+}
+
+function specOf(name: EndpointName): EndpointSpec {
+  return endpoints[name];
+}
+
+for (const name of bodied) {
+  const spec = specOf(name);
+  test(`${spec.method} ${spec.path}: no body of ${maxBodyBytes(spec)} bytes holds up other requests`, {
+    timeout: 120_000,
+  }, async () => {
+    let actor = await callerOf(spec);
+    const sample = samples[name].request(actor).body;
+    // What is loaded and compiled at the first call is no body's doing.
+    await send(name, await callerOf(spec), Buffer.from(JSON.stringify(sample ?? {})));
+    // A manifest is read by a thread of its own, whatever is in it.
+    const fillings = fillingsOf(Math.min(maxBodyBytes(spec), limits.jsonBodyBytes));
+    const isManifest = spec.bytes !== undefined;
+    const shapeless = shapelessBodies(maxBodyBytes(spec));
+    for (const { why, body } of isManifest ? shapeless.slice(0, 2) : [...shapeless, ...misshapen(sample, fillings)]) {
+      const status = await assertBrief(name, actor, why, body);
+      // A body that was taken after all may have ended the session.
+      if (status < 300) actor = await callerOf(spec);
+    }
+    if (isManifest) return;
+    for (const { what, value } of fillings) {
+      const own = await callerOf(spec);
+      const known = JSON.stringify(samples[name].request(own).body ?? {});
+      const body = `{"filler":${value},${known.slice(1)}`.replace(/,}$/, '}');
+      await assertBrief(name, own, `${what} beside the rest`, body.slice(0, maxBodyBytes(spec)));
+    }
+  });
+}
+
+async function assertBrief(name: EndpointName, actor: Actor, why: string, body: string): Promise<number> {
+  const bytes = Buffer.from(body);
+  const { longest, result } = await longestTurnDuring(() => send(name, actor, bytes));
+  assert.ok(longest < longestTurn, `${why}: ${longest} ms of work without a pause (${result.status})`);
+  const { status, text } = result;
+  const isRefused = [400, 403, 404, 409, 413, 429].includes(status) || /invalid_credentials/.test(text);
+  assert.ok(isRefused || status < 300, `${why}: ${status} ${text.slice(0, 300)}`);
+  return status;
+}
+
+test('what is larger than its endpoint takes is 413, however little that is', { timeout: 120_000 }, async () => {
+  for (const name of bodied) {
+    const spec = specOf(name);
+    const { status, text } = await send(name, await callerOf(spec), Buffer.alloc(maxBodyBytes(spec) + 1, ' '));
+    assert.deepEqual([name, status], [name, 413], text);
+  }
+});
+
+test('a message of more characters than a message takes is too large, and the answer says what it takes', async () => {
+  const user = await world.makeActor('plain user');
+  for (const name of ['postChatStart', 'postTurnInput'] as const) {
+    const sample: Json = samples[name].request(user).body;
+    const message = (text: string) => ({
+      id: `long-${name}`,
+      parts: [
+        { type: 'text', text: 'Look' },
+        { type: 'text', text },
+      ],
+    });
+    const long = { ...sample, message: message('x'.repeat(limits.messageTextMax + 1)) };
+    const { status, text } = await send(name, user, Buffer.from(JSON.stringify(long)));
+    const { error }: Json = JSON.parse(text);
+    assert.deepEqual([status, error.code], [413, 'payload_too_large']);
+    assert.deepEqual(error.details, [{ path: 'message.parts.1.text', message: 'At most 1000000 characters' }]);
+    const fits = { ...sample, message: message('€'.repeat(limits.messageTextMax)) };
+    assert.equal((await send(name, user, Buffer.from(JSON.stringify(fits)))).status, 201);
+  }
+});
+
+test('the largest of what endpoints document fits', async () => {
+  const user = await world.makeActor('plain user');
+  const administrator = await world.makeActor('administrator');
+  const headers = Object.fromEntries(
+    Array.from({ length: limits.headerCount }, (_, index) => [
+      `x-${index}`.padEnd(limits.headerNameMax, 'a'),
+      'é'.repeat(limits.headerValueMax),
+    ]),
+  );
+  const provider = { name: 'Large', baseUrl: 'https://api.example.org/v1', headers };
+  assert.equal((await send('postProvider', user, Buffer.from(JSON.stringify(provider)))).status, 201);
+  const toolPolicies = Object.fromEntries(
+    Array.from({ length: limits.mcpToolsPerServer }, (_, index) => [
+      `${index}`.padEnd(limits.mcpToolNameMax, '工'),
+      'ask',
+    ]),
+  );
+  const server = { id: user.records.mcpServer, headers, toolPolicies };
+  const patched = await send('patchMcpServer', user, Buffer.from(JSON.stringify(server)));
+  assert.equal(patched.status, 200, patched.text.slice(0, 300));
+  const svg = `data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'><desc>`.padEnd(
+    limits.brandingImageMax - 13,
+    '€',
+  );
+  const image = `${svg}</desc></svg>`;
+  const config = { branding: { logoDataUrl: image, faviconDataUrl: image } };
+  const branded = await send('postAdminConfig', administrator, Buffer.from(JSON.stringify(config)));
+  assert.notEqual(branded.status, 413, branded.text.slice(0, 300));
+});
+
+type Filling = { what: string; value: string };
+type Body = { why: string; body: string };
+
+/** Values that are costly to parse and hardly refused before, of almost this size in JSON. */
+function fillingsOf(size: number): Filling[] {
+  const room = size - 2_000;
+  const lists = Array.from({ length: Math.min(40_000, Math.floor(room / 4)) }, () => '[]');
+  return [
+    { what: 'allowed members', value: manyMembers(room, 9_000) },
+    { what: 'allowed lists', value: `[${lists}]` },
+    { what: 'a text of escapes', value: `"${fill('\\u20ac', room)}"` },
+  ];
+}
+
+/** Bodies that are nothing but large. */
+function shapelessBodies(size: number): Body[] {
+  return [
+    { why: 'nested arrays', body: fill('[', size) },
+    { why: 'a list of numbers', body: `[${fill('1,', size - 3)}1]` },
+    { why: 'white space', body: `${fill(' ', size - 2)}{}` },
+    { why: 'members', body: manyMembers(Math.min(size, limits.jsonBodyBytes), Number.POSITIVE_INFINITY) },
+  ];
+}
+
+/** A valid body in which one member is a filling instead. */
+function misshapen(sample: unknown, fillings: readonly Filling[]): Body[] {
+  const known = typeof sample === 'object' && sample !== null ? sample : {};
+  const names = new Set([...Object.keys(known), 'headers', 'toolPolicies', 'branding', 'oidc', 'tiers']);
+  return [...names].flatMap((name) =>
+    fillings.map(({ what, value }) => ({
+      why: `${what} as ${name}`,
+      body: JSON.stringify({ ...known, [name]: '@' }).replace('"@"', () => value),
+    })),
+  );
+}
+
+function fill(unit: string, size: number): string {
+  return unit.repeat(Math.floor(size / unit.length));
+}
+
+function manyMembers(size: number, count: number): string {
+  const members: string[] = [];
+  for (let bytes = 2; members.length < count; ) {
+    const member = `"k${members.length}":"allow"`;
+    bytes += member.length + 1;
+    if (bytes > size) break;
+    members.push(member);
+  }
+  return `{${members}}`;
+}
+
+async function send(name: EndpointName, actor: Actor, body: Buffer): Promise<{ status: number; text: string }> {
+  const spec = specOf(name);
+  const { params = {}, query = {}, headers = {} } = samples[name].request(actor);
+  const path = spec.path.replace(/:(\w+)/g, (_, parameter) => params[parameter] ?? 'missing');
+  const url = `${world.app.url}${path}?${new URLSearchParams(query)}`;
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest(url, {
+      method: spec.method,
+      agent: false,
+      headers: {
+        ...{ 'content-type': 'application/json', 'content-length': body.length },
+        ...(spec.access === 'public' ? {} : actor.credentials),
+        ...headers,
+      },
+    });
+    outgoing.on('error', reject);
+    outgoing.on('response', (incoming) => {
+      const chunks: Buffer[] = [];
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+      incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, text: String(Buffer.concat(chunks)) }));
+    });
+    outgoing.end(body);
+  });
+}
+
+/** The most work, in milliseconds of processor time, between two turns of the event loop: what others waited for. */
+async function longestTurnDuring<T>(work: () => Promise<T>): Promise<{ longest: number; result: T }> {
+  let longest = 0;
+  let last = processorMs();
+  let isRunning = true;
+  const measure = (): void => {
+    const now = processorMs();
+    longest = Math.max(longest, now - last);
+    last = now;
+    if (isRunning) setImmediate(measure);
+  };
+  setImmediate(measure);
+  const result = await work().finally(() => {
+    isRunning = false;
+  });
+  measure();
+  return { longest, result };
+}
+
+/** Of this thread alone: what other processes do on the machine does not count. */
+function processorMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
