@@ -32,6 +32,8 @@ export const provider = z.object({
   headers: headers.optional(),
   /** Set when stored credentials cannot be decrypted with the present key. */
   credentialsError: z.literal('credentials_unreadable').optional(),
+  /** Set when stored credentials were given for this other origin: they stay stored, and are sent nowhere else. */
+  credentialsOrigin: z.string().optional(),
   enabled: z.boolean(),
   createdAt: fields.timestamp,
   updatedAt: fields.timestamp,

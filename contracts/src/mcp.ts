@@ -35,6 +35,8 @@ export const mcpServer = z.object({
   lastError: z.string().nullable(),
   /** Set when the stored headers cannot be decrypted with the present key. */
   credentialsError: z.literal('credentials_unreadable').optional(),
+  /** Set when stored credentials were given for this other origin: they stay stored, and are sent nowhere else. */
+  credentialsOrigin: z.string().optional(),
   createdAt: fields.timestamp,
 });
 export type McpServer = z.infer<typeof mcpServer>;

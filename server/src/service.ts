@@ -20,6 +20,7 @@ import { createUpgrades } from './http/upgrade.ts';
 import { createWebClient } from './http/web-client.ts';
 import { McpConnections } from './mcp/connections.ts';
 import { createMetrics } from './metrics.ts';
+import { bindCredentials } from './provision/bind-credentials.ts';
 import { createKeyRing } from './secrets/key-ring.ts';
 import { readPublicConfig } from './settings/public-config.ts';
 import { findWorkspaceUser } from './workspaces/identity.ts';
@@ -78,6 +79,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   });
   const artifactStore = openBlobStore(config);
   const base = { config, db, secrets, egress, artifactStore, clock, log, metrics };
+  await bindCredentials(base);
   const mcp = new McpConnections(base);
   const host: RuntimeHost = {
     ...{ config, log, egress },

@@ -95,16 +95,12 @@ test('an envelope in another place does not open', async () => {
   const { pool } = database.database;
   const stolen = await theirs.row();
   await pool.query('update providers set api_key = $1 where id = $2', [stolen.api_key, mine.id]);
-  assert.throws(() => resolveCredentialsOf(mine.id, stolen.api_key, null), { code: 'credentials_unreadable' });
+  assert.throws(() => resolveCredentials(deps, { ...stolen, id: mine.id }), { code: 'credentials_unreadable' });
   await pool.query('update providers set api_key = null, headers = $1 where id = $2', [stolen.api_key, theirs.id]);
   for (const { owner } of [mine, theirs]) {
     assert.equal((await firstOf(deps, owner)).credentialsError, 'credentials_unreadable');
   }
 });
-
-function resolveCredentialsOf(id: string, api_key: string | null, envelope: string | null) {
-  return resolveCredentials(deps, { id, base_url: '', api_key, headers: envelope });
-}
 
 test('a custom authorization header wins over the key', () => {
   assert.deepEqual(providerHeaders({ apiKey: 'k', headers: { 'X-A': '1' } }), {

@@ -133,7 +133,7 @@ describe('a rotation', () => {
     ] as const) {
       await database.pool.query(
         `insert into mcp_servers (id, owner_id, name, url, transport, headers) values ($1, $2, 'M', 'https://a.test', 'http', $3)`,
-        [id, owner.id, sealMcpHeaders(deps, id, headers)],
+        [id, owner.id, sealMcpHeaders(deps, { id, owner_id: owner.id, url: 'https://a.test' }, headers)],
       );
     }
     const deps = catalogueDeps(database, newKey, [oldKey]);
@@ -145,8 +145,9 @@ describe('a rotation', () => {
     assert.deepEqual(await run(), { resealed: 0, current: 1, unreadable: 1, interrupted: false });
     const { rows } = await database.pool.query(`select headers from mcp_servers where id = 'one'`);
     const alone = catalogueDeps(database, newKey);
-    assert.deepEqual(openMcpHeaders(alone, { id: 'one', headers: rows[0].headers }), { 'x-a': 'canary' });
-    assert.throws(() => openMcpHeaders(alone, { id: 'other', headers: rows[0].headers }), /cannot be read/);
+    const row = { id: 'one', owner_id: owner.id, url: 'https://a.test', headers: rows[0].headers };
+    assert.deepEqual(openMcpHeaders(alone, row), { 'x-a': 'canary' });
+    assert.throws(() => openMcpHeaders(alone, { ...row, id: 'other' }), /cannot be read/);
     await database.pool.query('delete from mcp_servers');
   });
 

@@ -30,6 +30,14 @@ export class ApiFailure extends Error {
   get isRefusal(): boolean {
     return this.status >= 400 && this.status < 500 && this.code !== 'unreadable';
   }
+
+  /** The origin that stored credentials belong to, when they were not sent because the address has another one. */
+  get credentialsOrigin(): string | undefined {
+    if (this.code !== 'credentials_unreadable' || typeof this.details !== 'object' || this.details === null)
+      return undefined;
+    const origin: unknown = Reflect.get(this.details, 'origin');
+    return typeof origin === 'string' ? origin : undefined;
+  }
 }
 
 /** Reads an error answer into an `ApiFailure`; anything that is not our error shape is `unreadable`. */

@@ -23,6 +23,7 @@ type ChoiceRow = {
   max_output_tokens: number;
   is_usable: boolean;
   provider_id: string;
+  owner_id: string;
   base_url: string;
   api_key: string | null;
   headers: string | null;
@@ -30,7 +31,7 @@ type ChoiceRow = {
 type ChoiceDeps = { db: Pick<Database, 'pool'> };
 
 const select = `select m.id as model_id, m.provider_model_id, m.display_name, m.context_window, m.max_output_tokens,
-  m.enabled and p.enabled as is_usable, p.id as provider_id, p.base_url, p.api_key, p.headers
+  m.enabled and p.enabled as is_usable, p.id as provider_id, p.owner_id, p.base_url, p.api_key, p.headers
   from models m join providers p on p.id = m.provider_id`;
 
 // Asked at each turn, hence named and prepared once per connection.
@@ -89,6 +90,12 @@ function resolved(row: ChoiceRow): ResolvedModel {
       contextWindow: row.context_window,
       maxOutputTokens: row.max_output_tokens,
     },
-    provider: { id: row.provider_id, base_url: row.base_url, api_key: row.api_key, headers: row.headers },
+    provider: {
+      id: row.provider_id,
+      owner_id: row.owner_id,
+      base_url: row.base_url,
+      api_key: row.api_key,
+      headers: row.headers,
+    },
   };
 }

@@ -11,7 +11,7 @@ import { assertCustomHeaders } from '../egress/headers.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { type CatalogueTransaction, inCatalogue, lockChatsOfModels } from './catalogue-owner.ts';
 import { type ChangedBy, recordChange } from './changes.ts';
-import { reseal, sealApiKey, sealHeaders } from './credentials.ts';
+import { bindCredentials, reseal, type StoredProvider, sealApiKey, sealHeaders } from './credentials.ts';
 import { settleDefault } from './default-model.ts';
 import { type ModelRow, type ProviderRow, providerView } from './views.ts';
 
@@ -60,6 +60,7 @@ export async function createProvider(
   assertCustomHeaders(input.headers ?? {});
   const id = randomUUIDv7();
   const now = new Date(deps.clock.now());
+  const place = { id, owner_id: owner, base_url: input.baseUrl };
   const row = await inCatalogue(deps, owner, async (transaction) => {
     await assertRoom(transaction, owner);
     await recordChange(transaction, owner, by, 'provider.created', { id, name: input.name, baseUrl: input.baseUrl });
@@ -70,8 +71,8 @@ export async function createProvider(
         owner_id: owner,
         name: input.name,
         base_url: input.baseUrl,
-        api_key: sealApiKey(deps, id, input.apiKey ?? null),
-        headers: sealHeaders(deps, id, input.headers ?? {}),
+        api_key: sealApiKey(deps, place, input.apiKey ?? null),
+        headers: sealHeaders(deps, place, input.headers ?? {}),
         enabled: input.enabled ?? true,
         created_at: now,
         updated_at: now,
@@ -83,8 +84,8 @@ export async function createProvider(
 }
 
 /**
- * Changes a provider. An omitted API key or omitted headers keep their envelopes as they are, readable or not. Disabling
- * gives the default away, enabling may bring the first one.
+ * Changes a provider. An omitted API key or omitted headers stay what they are, readable or not, and for the origin that they were
+ * given for; given ones are for the address from now on. Disabling gives the default away, enabling may bring the first one.
  */
 export async function updateProvider(
   deps: ProviderDeps,
@@ -95,14 +96,17 @@ export async function updateProvider(
   const { id, name, baseUrl, apiKey, headers, enabled } = patch;
   assertCustomHeaders(headers ?? {});
   return inCatalogue(deps, owner, async (transaction) => {
-    await getOwnedProvider({ db: { kysely: transaction } }, owner, id);
+    await transaction.selectFrom('providers').select('id').where('id', '=', id).forUpdate().execute();
+    const present = await getOwnedProvider({ db: { kysely: transaction } }, owner, id);
+    const place = { ...present, base_url: baseUrl ?? present.base_url };
+    const before = place.base_url === present.base_url ? present : bindCredentials(deps, present);
     const row = await transaction
       .updateTable('providers')
       .set({
         name,
         base_url: baseUrl,
-        api_key: apiKey === undefined ? undefined : sealApiKey(deps, id, apiKey),
-        headers: headers === undefined ? undefined : sealHeaders(deps, id, headers),
+        api_key: apiKey === undefined ? before.api_key : sealApiKey(deps, place, apiKey),
+        headers: headers === undefined ? before.headers : sealHeaders(deps, place, headers),
         enabled,
         updated_at: new Date(deps.clock.now()),
       })
@@ -146,18 +150,20 @@ export type UnreadableCredential = { providerId: string; owner: string; column: 
 const rotationBatch = 100;
 
 /**
- * Seals all credentials with the current key, while others may read and change them: one statement per provider, which
- * does nothing if the envelopes are no longer those that were read. Unreadable envelopes stay as they are. Throws when a
- * provider changes all the time.
+ * Seals all credentials with the current key and for their owner and origin, while others may read and change them: one statement
+ * per provider, which does nothing if the provider is no longer what was read. Unreadable envelopes stay as they are. With
+ * `unboundOnly` it takes only those without an origin. Throws when a provider changes all the time.
  */
 export async function resealProviders(
   deps: Pick<ProviderDeps, 'secrets'> & { db: { kysely: Queryable } },
-  options: { signal: AbortSignal; onUnreadable(credential: UnreadableCredential): void },
+  options: { signal: AbortSignal; onUnreadable(credential: UnreadableCredential): void; unboundOnly?: boolean },
 ): Promise<Rotation> {
   const rotation: Rotation = { resealed: 0, current: 0, unreadable: 0, interrupted: false };
   let after = '';
   for (;;) {
-    const rows = await sealedProviders(deps.db.kysely).where('providers.id', '>', after).limit(rotationBatch).execute();
+    let query = sealedProviders(deps.db.kysely).where('providers.id', '>', after).limit(rotationBatch);
+    if (options.unboundOnly) query = query.where(isUnbound);
+    const rows = await query.execute();
     if (rows.length === 0) return rotation;
     for (const row of rows) {
       if (options.signal.aborted) return { ...rotation, interrupted: true };
@@ -167,13 +173,16 @@ export async function resealProviders(
   }
 }
 
-type SealedProvider = Pick<ProviderRow, 'id' | 'owner_id' | 'api_key' | 'headers'> & { email: string | null };
+const isUnbound = sql<boolean>`(providers.api_key like 'v1.%' or providers.headers like 'v1.%')`;
+
+type SealedProvider = StoredProvider & { email: string | null };
 
 function sealedProviders(kysely: Queryable) {
   return kysely
     .selectFrom('providers')
     .leftJoin('users', 'users.id', 'providers.owner_id')
-    .select(['providers.id', 'providers.owner_id', 'providers.api_key', 'providers.headers', 'users.email'])
+    .select(['providers.id', 'providers.owner_id', 'providers.base_url'])
+    .select(['providers.api_key', 'providers.headers', 'users.email'])
     .orderBy('providers.id');
 }
 
@@ -186,8 +195,8 @@ async function resealProvider(
   let row: SealedProvider | undefined = read;
   for (let attempt = 0; attempt < 10 && row !== undefined; attempt += 1) {
     const { id, owner_id, email }: SealedProvider = row;
-    const apiKey = reseal(deps, id, 'api_key', row.api_key);
-    const headers = reseal(deps, id, 'headers', row.headers);
+    const apiKey = reseal(deps, row, 'api_key', row.api_key);
+    const headers = reseal(deps, row, 'headers', row.headers);
     if (await replaceEnvelopes(deps.db.kysely, row, apiKey.envelope, headers.envelope)) {
       for (const [column, { state }] of [['api_key', apiKey] as const, ['headers', headers] as const]) {
         if (state !== 'absent') rotation[state] += 1;
@@ -200,7 +209,7 @@ async function resealProvider(
   if (row !== undefined) throw new Error(`Provider ${row.id} is changed all the time; try again later`);
 }
 
-/** False when the stored envelopes are no longer those of `row`. */
+/** False when the stored provider is no longer that of `row`. */
 async function replaceEnvelopes(
   kysely: Queryable,
   row: SealedProvider,
@@ -212,6 +221,8 @@ async function replaceEnvelopes(
     .updateTable('providers')
     .set({ api_key: apiKey, headers })
     .where('id', '=', row.id)
+    .where('owner_id', '=', row.owner_id)
+    .where('base_url', '=', row.base_url)
     .where('api_key', 'is not distinct from', row.api_key)
     .where('headers', 'is not distinct from', row.headers)
     .executeTakeFirst();

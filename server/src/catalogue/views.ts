@@ -30,7 +30,7 @@ export function providerView(
   models: readonly ModelRow[],
   canEdit: boolean,
 ): Provider {
-  const { headers, isReadable } = describeCredentials(deps, row);
+  const { headers, isReadable, otherOrigin } = describeCredentials(deps, row);
   return {
     id: row.id,
     name: row.name,
@@ -38,6 +38,7 @@ export function providerView(
     hasApiKey: row.api_key !== null,
     ...(canEdit ? { headers } : {}),
     ...(isReadable ? {} : { credentialsError: 'credentials_unreadable' as const }),
+    ...(otherOrigin === undefined ? {} : { credentialsOrigin: otherOrigin }),
     enabled: row.enabled,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),

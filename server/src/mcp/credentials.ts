@@ -1,36 +1,55 @@
-import { type KeyRing, open, type SecretPlace, seal } from '../secrets/key-ring.ts';
-import { type Resealed, readable, reseal } from '../secrets/reseal.ts';
+import { type BoundPlace, openFor, openForOwner, originOf, resealBound, sealFor } from '../secrets/bound.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
+import { type Resealed, readable } from '../secrets/reseal.ts';
 
-/** The headers of MCP servers: one envelope each, bound to its row; decrypted for a connection or for an editor, never kept. */
+/**
+ * The headers of MCP servers: one envelope each, bound to its row, owner and origin; decrypted for a connection or for an editor,
+ * never kept.
+ */
 
 type Secrets = { secrets: KeyRing };
 
+/** The columns that say whose a server's headers are and where they may go. */
+export type ServerPlace = { id: string; owner_id: string; url: string };
+type StoredHeaders = ServerPlace & { headers: string | null };
+
 /** The one envelope of all headers; none when there are none. */
-export function sealMcpHeaders(deps: Secrets, serverId: string, headers: Record<string, string>): string | null {
+export function sealMcpHeaders(deps: Secrets, server: ServerPlace, headers: Record<string, string>): string | null {
   if (Object.keys(headers).length === 0) return null;
-  return seal(deps.secrets, placeOf(serverId), JSON.stringify(headers));
+  return sealFor(deps.secrets, placeOf(server), JSON.stringify(headers));
 }
 
-/** Throws `credentials_unreadable`. */
-export function openMcpHeaders(deps: Secrets, row: { id: string; headers: string | null }): Record<string, string> {
-  if (row.headers === null) return {};
-  const content: unknown = JSON.parse(open(deps.secrets, placeOf(row.id), row.headers));
-  const entries = Object.entries(content ?? {});
+/** The headers to send to the server's present address. Throws `credentials_unreadable`. */
+export function openMcpHeaders(deps: Secrets, row: StoredHeaders): Record<string, string> {
+  return row.headers === null ? {} : parseHeaders(openFor(deps.secrets, placeOf(row), row.headers));
+}
+
+/**
+ * The headers for an editor, or undefined when no key opens them; `otherOrigin` is the one that they belong to when that is not the
+ * server's any more.
+ */
+export function findMcpHeaders(
+  deps: Secrets,
+  row: StoredHeaders,
+): { headers: Record<string, string>; otherOrigin: string | undefined } | undefined {
+  const { headers: envelope } = row;
+  if (envelope === null) return { headers: {}, otherOrigin: undefined };
+  const found = readable(() => openForOwner(deps.secrets, placeOf(row), envelope));
+  if (found === undefined) return undefined;
+  const otherOrigin = found.origin === originOf(row.url) ? undefined : found.origin;
+  return { headers: parseHeaders(found.text), otherOrigin };
+}
+
+/** Seals headers with the current key, bound to owner and origin, unless they are so already. */
+export function resealMcpHeaders(deps: Secrets, row: StoredHeaders): Resealed {
+  return resealBound(deps.secrets, placeOf(row), row.headers);
+}
+
+function parseHeaders(text: string): Record<string, string> {
+  const entries = Object.entries(JSON.parse(text) ?? {});
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }
 
-/** The headers, or undefined when no key opens them. */
-export function findMcpHeaders(
-  deps: Secrets,
-  row: { id: string; headers: string | null },
-): Record<string, string> | undefined {
-  return readable(() => openMcpHeaders(deps, row));
-}
-
-export function resealMcpHeaders(deps: Secrets, serverId: string, envelope: string | null): Resealed {
-  return reseal(deps.secrets, placeOf(serverId), envelope);
-}
-
-function placeOf(serverId: string): SecretPlace {
-  return { table: 'mcp_servers', row: serverId, column: 'headers' };
+function placeOf({ id, owner_id, url }: ServerPlace): BoundPlace {
+  return { table: 'mcp_servers', row: id, column: 'headers', owner: owner_id, address: url };
 }

@@ -10,10 +10,10 @@ export type UnreadableMcpHeaders = { serverId: string; owner: string };
 
 const batch = 100;
 
-/** Seals the headers of all MCP servers with the current key, while others may read and change them; see `resealProviders`. */
+/** Seals the headers of all MCP servers anew, while others may read and change them; see `resealProviders`. */
 export async function resealMcpServers(
   deps: { db: Pick<Database, 'kysely'>; secrets: KeyRing },
-  options: { signal: AbortSignal; onUnreadable(headers: UnreadableMcpHeaders): void },
+  options: { signal: AbortSignal; onUnreadable(headers: UnreadableMcpHeaders): void; unboundOnly?: boolean },
 ): Promise<McpRotation> {
   const rotation: McpRotation = { resealed: 0, current: 0, unreadable: 0, interrupted: false };
   let after = '';
@@ -22,7 +22,7 @@ export async function resealMcpServers(
       .selectFrom('mcp_servers')
       .innerJoin('users', 'users.id', 'mcp_servers.owner_id')
       .select(['mcp_servers.id', 'users.email'])
-      .where('mcp_servers.headers', 'is not', null)
+      .where('mcp_servers.headers', 'like', options.unboundOnly ? 'v1.%' : '%')
       .where('mcp_servers.id', '>', after)
       .orderBy('mcp_servers.id')
       .limit(batch)
@@ -43,16 +43,19 @@ async function resealServer(deps: { db: Pick<Database, 'kysely'>; secrets: KeyRi
   for (let attempt = 0; attempt < 10; attempt += 1) {
     const row = await deps.db.kysely
       .selectFrom('mcp_servers')
-      .select('headers')
+      .select(['id', 'owner_id', 'url', 'headers'])
       .where('id', '=', id)
       .executeTakeFirst();
-    const { state, envelope } = resealMcpHeaders(deps, id, row?.headers ?? null);
+    if (row === undefined) return 'absent';
+    const { state, envelope } = resealMcpHeaders(deps, row);
     if (state !== 'resealed') return state;
     const { numUpdatedRows } = await deps.db.kysely
       .updateTable('mcp_servers')
       .set({ headers: envelope })
       .where('id', '=', id)
-      .where('headers', '=', row?.headers ?? null)
+      .where('owner_id', '=', row.owner_id)
+      .where('url', '=', row.url)
+      .where('headers', '=', row.headers)
       .executeTakeFirst();
     if (numUpdatedRows === 1n) return state;
   }

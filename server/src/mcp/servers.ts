@@ -8,7 +8,7 @@ import { type AuditSource, changedFields, recordEvent } from '../audit.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 import { assertCustomHeaders } from '../egress/headers.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
-import { findMcpHeaders, openMcpHeaders, sealMcpHeaders } from './credentials.ts';
+import { findMcpHeaders, resealMcpHeaders, sealMcpHeaders } from './credentials.ts';
 import type { Definitions } from './fingerprint.ts';
 import { type McpServerRow, mcpServerView, parseDefinitions } from './views.ts';
 
@@ -35,7 +35,7 @@ export async function listMcpServers(deps: McpDeps, owner: string) {
 /** One server with its decrypted headers, for editors. Throws `not_found`. */
 export async function getMcpServerDetail(deps: McpDeps, owner: string, id: string): Promise<McpServerDetail> {
   const row = await getOwnedMcpServer(deps.db.kysely, owner, id);
-  return { ...mcpServerView(deps, row), headers: findMcpHeaders(deps, row) ?? {} };
+  return { ...mcpServerView(deps, row), headers: findMcpHeaders(deps, row)?.headers ?? {} };
 }
 
 /** Throws the same `not_found` for a missing and a foreign server. */
@@ -87,7 +87,7 @@ export async function insertMcpServer(
         name: input.name,
         url: input.url,
         transport: input.transport ?? 'http',
-        headers: sealMcpHeaders(deps, id, input.headers ?? {}),
+        headers: sealMcpHeaders(deps, { id, owner_id: owner, url: input.url }, input.headers ?? {}),
         enabled: input.enabled ?? true,
         tool_policies: JSON.stringify(input.toolPolicies ?? {}),
       })
@@ -101,7 +101,7 @@ export async function insertMcpServer(
 
 /**
  * Changes a server. Another url, transport or other headers take back the trust and all that was known of the tools; anything else
- * keeps it. `isMoved` tells that the server has to be asked again.
+ * keeps it. Omitted headers stay for the origin that they were given for. `isMoved` tells that the server has to be asked again.
  */
 export async function updateMcpServer(
   deps: McpDeps,
@@ -115,15 +115,18 @@ export async function updateMcpServer(
     const own = trx.selectFrom('mcp_servers').select('id').where('id', '=', id).where('owner_id', '=', owner);
     await own.forUpdate().execute();
     const before = await getOwnedMcpServer(trx, owner, id);
+    const place = { ...before, url: url ?? before.url };
     const isMoved =
-      (url !== undefined && url !== before.url) ||
+      place.url !== before.url ||
       (transport !== undefined && transport !== before.transport) ||
       (headers !== undefined && !hasSameHeaders(deps, before, headers));
+    const envelope =
+      headers === undefined ? resealMcpHeaders(deps, before).envelope : sealMcpHeaders(deps, place, headers);
     const row = await trx
       .updateTable('mcp_servers')
       .set({
         ...{ name, url, transport, enabled },
-        headers: headers === undefined || !isMoved ? undefined : sealMcpHeaders(deps, id, headers),
+        headers: isMoved ? envelope : undefined,
         tool_policies: toolPolicies === undefined ? undefined : JSON.stringify(toolPolicies),
         updated_at: sql`now()`,
         ...(isMoved ? { ...untrusted, revision: before.revision + 1 } : {}),
@@ -237,11 +240,11 @@ function columnsOf(outcome: Outcome) {
   return { tools: JSON.stringify(outcome.tools), fingerprint: outcome.fingerprint, last_error: null };
 }
 
-/** Headers that cannot be read are other headers. */
+/** Headers that cannot be read, or not be sent, are other headers. */
 function hasSameHeaders(deps: McpDeps, row: McpServerRow, headers: Record<string, string>): boolean {
-  if (findMcpHeaders(deps, row) === undefined) return false;
-  const stored = Object.entries(openMcpHeaders(deps, row)).sort();
-  return JSON.stringify(stored) === JSON.stringify(Object.entries(headers).sort());
+  const found = findMcpHeaders(deps, row);
+  if (found === undefined || found.otherOrigin !== undefined) return false;
+  return JSON.stringify(Object.entries(found.headers).sort()) === JSON.stringify(Object.entries(headers).sort());
 }
 
 /** A key may stand in the query; the audit log keeps no secret. */

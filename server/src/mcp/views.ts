@@ -8,7 +8,7 @@ export type McpServerRow = Selectable<McpServersTable>;
 
 /** A server as lists and answers show it: that there are headers, never which. */
 export function mcpServerView(deps: { secrets: KeyRing }, row: McpServerRow): McpServer {
-  const isReadable = row.headers === null || findMcpHeaders(deps, row) !== undefined;
+  const found = findMcpHeaders(deps, row);
   return {
     id: row.id,
     name: row.name,
@@ -23,7 +23,8 @@ export function mcpServerView(deps: { secrets: KeyRing }, row: McpServerRow): Mc
     toolPolicies: row.tool_policies,
     lastTestedAt: row.last_tested_at?.toISOString() ?? null,
     lastError: row.last_error,
-    ...(isReadable ? {} : { credentialsError: 'credentials_unreadable' as const }),
+    ...(found === undefined ? { credentialsError: 'credentials_unreadable' as const } : {}),
+    ...(found?.otherOrigin === undefined ? {} : { credentialsOrigin: found.otherOrigin }),
     createdAt: row.created_at.toISOString(),
   };
 }

@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { ModelTier } from '@homeport/contracts/catalogue';
 import { limits } from '@homeport/contracts/limits';
 import type { ManifestModel, ManifestProvider } from '@homeport/contracts/manifest';
+import { bindCredentials } from '../catalogue/credentials.ts';
 import type { ModelRecord } from '../catalogue/models.ts';
 import type { ProviderRecord } from '../catalogue/providers.ts';
 import { defaultTiers } from '../catalogue/tiers.ts';
@@ -115,8 +116,10 @@ function planProvider(
   report: Report,
 ): string {
   const id = row?.id ?? randomUUIDv7();
-  const key = planApiKey(deps, id, row?.api_key ?? null, provider.apiKey);
-  const headers = planHeaders(deps, id, row?.headers ?? null, provider.headers);
+  const before = row === undefined ? undefined : bindCredentials(deps, row);
+  const place = { id, owner_id: entry.owner, base_url: provider.baseUrl };
+  const key = planApiKey(deps, place, before?.api_key ?? null, provider.apiKey);
+  const headers = planHeaders(deps, place, before?.headers ?? null, provider.headers);
   for (const { name, message } of [...key.warnings, ...headers.warnings]) report.warn(`${path}.${name}`, message);
   const record: ProviderRecord = {
     id,

@@ -2,7 +2,7 @@ import type { ManifestConversation, ManifestHead, ManifestProvider, ManifestUser
 import { secretPlaceholder } from '@homeport/contracts/manifest';
 import { sql } from 'kysely';
 import { installationOwner } from '../catalogue/catalogue-owner.ts';
-import { resolveCredentials } from '../catalogue/credentials.ts';
+import { findHeaders } from '../catalogue/credentials.ts';
 import { readModels } from '../catalogue/models.ts';
 import { readProviders } from '../catalogue/providers.ts';
 import { readTiers } from '../catalogue/tiers.ts';
@@ -135,13 +135,10 @@ function exportProvider(deps: Needs, row: ProviderRow, rows: readonly ModelRow[]
 /** Names only: a header's value may be a secret like any API key. */
 function exportHeaders(deps: Needs, row: ProviderRow, onLoss: OnLoss): Record<string, string> | undefined {
   if (row.headers === null) return undefined;
-  try {
-    const { headers } = resolveCredentials(deps, { ...row, api_key: null });
-    return Object.fromEntries(Object.keys(headers).map((name) => [name, secretPlaceholder]));
-  } catch {
-    onLoss(`the headers of "${row.name}" cannot be read with the present key and are left out`);
-    return undefined;
-  }
+  const found = findHeaders(deps, row, row.headers);
+  if (found !== undefined) return Object.fromEntries(Object.keys(found.value).map((name) => [name, secretPlaceholder]));
+  onLoss(`the headers of "${row.name}" cannot be read with the present key and are left out`);
+  return undefined;
 }
 
 type ConversationRow = {

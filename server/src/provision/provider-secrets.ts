@@ -1,11 +1,10 @@
-import { ApiError } from '@homeport/contracts/errors';
 import { secretPlaceholder } from '@homeport/contracts/manifest';
-import { resolveCredentials, sealApiKey, sealHeaders } from '../catalogue/credentials.ts';
+import { findApiKey, findHeaders, type ProviderPlace, sealApiKey, sealHeaders } from '../catalogue/credentials.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 
 /**
- * Credentials of a provider in the manifest against the stored envelopes. What is omitted or a placeholder keeps what is stored;
- * what is the same keeps its envelope; an envelope that no key opens counts as another value.
+ * Credentials of a provider in the manifest against the stored envelopes. What is omitted or a placeholder keeps what is stored, for
+ * the origin it was given for; what is the same keeps its envelope; an envelope that no key opens counts as another value.
  */
 
 type Deps = { secrets: KeyRing };
@@ -16,67 +15,71 @@ export type SecretPlan = {
 };
 
 const nothingStored = 'a placeholder and nothing is stored: it stays empty until the secret is entered';
+const staysWith = (origin: string): string =>
+  `the stored secret belongs to ${origin} and is sent nowhere else: enter it again for the new address`;
 
+/** `provider` is the record as the manifest leaves it: what is given is for its address. */
 export function planApiKey(
   deps: Deps,
-  providerId: string,
+  provider: ProviderPlace,
   stored: string | null,
   given: string | null | undefined,
 ): SecretPlan {
-  const kept: SecretPlan = { envelope: stored, changes: [], warnings: [] };
-  if (given === undefined) return kept;
-  if (given === secretPlaceholder) {
-    return stored === null ? { ...kept, warnings: [{ name: 'apiKey', message: nothingStored }] } : kept;
+  const found = findApiKey(deps, provider, stored);
+  if (given === undefined || given === secretPlaceholder) {
+    const missing = given !== undefined && stored === null ? [nothingStored] : [];
+    const moved = found?.isForAddress === false ? [staysWith(found.origin)] : [];
+    const warnings = [...missing, ...moved].map((message) => ({ name: 'apiKey', message }));
+    return { envelope: stored, changes: [], warnings };
   }
-  if (given === null) return stored === null ? kept : { envelope: null, changes: ['API key removed'], warnings: [] };
-  if (stored !== null && openApiKey(deps, providerId, stored) === given) return kept;
+  if (given === null) {
+    return { envelope: null, changes: stored === null ? [] : ['API key removed'], warnings: [] };
+  }
+  if (found?.isForAddress && found.value === given) return { envelope: stored, changes: [], warnings: [] };
   const change = stored === null ? 'API key set' : 'API key changed';
-  return { envelope: sealApiKey(deps, providerId, given), changes: [change], warnings: [] };
+  return { envelope: sealApiKey(deps, provider, given), changes: [change], warnings: [] };
 }
 
 export function planHeaders(
   deps: Deps,
-  providerId: string,
+  provider: ProviderPlace,
   stored: string | null,
   given: Readonly<Record<string, string>> | undefined,
 ): SecretPlan {
-  if (given === undefined) return { envelope: stored, changes: [], warnings: [] };
-  const before = stored === null ? {} : openHeaders(deps, providerId, stored);
+  const found = findHeaders(deps, provider, stored);
+  const belongsElsewhere = found?.isForAddress === false;
+  const keeps = given === undefined || (belongsElsewhere && namesOnly(given, found.value));
+  if (keeps) {
+    const warnings = belongsElsewhere ? [{ name: 'headers', message: staysWith(found.origin) }] : [];
+    return { envelope: stored, changes: [], warnings };
+  }
   const after: Record<string, string> = {};
   const warnings: SecretPlan['warnings'] = [];
   for (const [name, value] of Object.entries(given)) {
-    const kept = value === secretPlaceholder ? before?.[name] : value;
-    if (kept === undefined) warnings.push({ name: `headers.${name}`, message: nothingStored });
-    else after[name] = kept;
+    const before = found !== undefined && Object.hasOwn(found.value, name) ? found.value[name] : undefined;
+    const kept = value !== secretPlaceholder ? value : belongsElsewhere ? undefined : before;
+    if (kept !== undefined) after[name] = kept;
+    else if (belongsElsewhere && before !== undefined) {
+      warnings.push({ name: `headers.${name}`, message: `left out: ${staysWith(found.origin)}` });
+    } else warnings.push({ name: `headers.${name}`, message: nothingStored });
   }
-  if (before !== undefined && canonical(before) === canonical(after)) {
+  if (found?.isForAddress && canonical(found.value) === canonical(after)) {
     return { envelope: stored, changes: [], warnings };
   }
   const names = Object.keys(after).join(', ');
   return {
-    envelope: sealHeaders(deps, providerId, after),
+    envelope: sealHeaders(deps, provider, after),
     changes: [names === '' ? 'headers removed' : `headers changed (${names})`],
     warnings,
   };
 }
 
+/** True when a manifest names the stored headers and gives no value, as an export does. */
+function namesOnly(given: Readonly<Record<string, string>>, stored: Readonly<Record<string, string>>): boolean {
+  const isSame = Object.keys(given).sort().join() === Object.keys(stored).sort().join();
+  return isSame && Object.values(given).every((value) => value === secretPlaceholder);
+}
+
 function canonical(headers: Readonly<Record<string, string>>): string {
   return JSON.stringify(Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-function openApiKey(deps: Deps, id: string, envelope: string): string | undefined {
-  return readable(() => resolveCredentials(deps, { id, base_url: '', api_key: envelope, headers: null }).apiKey);
-}
-
-function openHeaders(deps: Deps, id: string, envelope: string): Record<string, string> | undefined {
-  return readable(() => resolveCredentials(deps, { id, base_url: '', api_key: null, headers: envelope }).headers);
-}
-
-function readable<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 'credentials_unreadable') return undefined;
-    throw error;
-  }
 }

@@ -15,9 +15,13 @@ export type KeyRing = { readonly current: RingKey; readonly byId: ReadonlyMap<st
 /** Where a secret is stored. An envelope opens only in its own place. `table` and `column` are identifiers. */
 export type SecretPlace = { table: string; row: string; column: string };
 
+/** Whose a secret is, and the origin that it may be sent to. A bound envelope opens with neither changed. */
+export type Binding = { owner: string; origin: string };
+
 type RingKey = { readonly id: string; readonly key: KeyObject; readonly tokenKey: KeyObject };
 
-const version = 'v1';
+const unboundVersion = 'v1';
+const boundVersion = 'v2';
 const cipherName = 'aes-256-gcm';
 const ivBytes = 12;
 const tagBytes = 16;
@@ -36,26 +40,35 @@ export function createKeyRing(keys: { current: string; previous: string[] }): Ke
 
 /** Encrypts with the current key: `v1.<key id>.<iv>.<ciphertext and tag>`, each in base64url. */
 export function seal(ring: KeyRing, place: SecretPlace, plaintext: string): string {
-  const iv = randomBytes(ivBytes);
-  const cipher = createCipheriv(cipherName, ring.current.key, iv, { authTagLength: tagBytes });
-  cipher.setAAD(associatedData(place));
-  const sealed = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-  return [version, ring.current.id, iv.toString('base64url'), sealed.toString('base64url')].join('.');
+  return [unboundVersion, ring.current.id, ...encrypt(ring.current, placeData(place), plaintext)].join('.');
+}
+
+/** Encrypts for one owner and origin: `v2.<key id>.<origin>.<iv>.<ciphertext and tag>`, each in base64url. */
+export function sealBound(ring: KeyRing, place: SecretPlace, binding: Binding, plaintext: string): string {
+  const origin = Buffer.from(binding.origin, 'utf8').toString('base64url');
+  const parts = encrypt(ring.current, boundData(place, binding), plaintext);
+  return [boundVersion, ring.current.id, origin, ...parts].join('.');
 }
 
 /** Decrypts an envelope in its place. Throws `credentials_unreadable` for anything else; the envelope is never echoed. */
 export function open(ring: KeyRing, place: SecretPlace, envelope: string): string {
   const parts = parseEnvelope(envelope);
-  const key = parts === undefined ? undefined : ring.byId.get(parts.keyId);
-  if (parts === undefined || key === undefined) throw unreadable();
-  const decipher = createDecipheriv(cipherName, key.key, parts.iv, { authTagLength: tagBytes });
-  decipher.setAAD(associatedData(place));
-  decipher.setAuthTag(parts.tag);
-  try {
-    return Buffer.concat([decipher.update(parts.ciphertext), decipher.final()]).toString('utf8');
-  } catch {
-    throw unreadable();
-  }
+  if (parts === undefined || parts.origin !== undefined) throw unreadable();
+  return decrypt(ring, placeData(place), parts);
+}
+
+/** Decrypts an owner's envelope and tells the origin it is bound to; undefined for one that `seal` made. Throws like `open`. */
+export function openBound(
+  ring: KeyRing,
+  place: SecretPlace,
+  owner: string,
+  envelope: string,
+): { text: string; origin: string | undefined } {
+  const parts = parseEnvelope(envelope);
+  if (parts === undefined) throw unreadable();
+  const { origin } = parts;
+  const data = origin === undefined ? placeData(place) : boundData(place, { owner, origin });
+  return { text: decrypt(ring, data, parts), origin };
 }
 
 /** True when the envelope was not sealed with the current key, so that rotation has to seal it again. */
@@ -79,21 +92,54 @@ function deriveKey(secret: string): RingKey {
   };
 }
 
-// Table and column hold no colon, so the three parts cannot be cut differently.
-function associatedData(place: SecretPlace): Buffer {
-  return Buffer.from(`${place.table}:${place.row}:${place.column}`, 'utf8');
+function encrypt({ key }: RingKey, data: string, plaintext: string): [iv: string, sealed: string] {
+  const iv = randomBytes(ivBytes);
+  const cipher = createCipheriv(cipherName, key, iv, { authTagLength: tagBytes });
+  cipher.setAAD(Buffer.from(data, 'utf8'));
+  const sealed = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+  return [iv.toString('base64url'), sealed.toString('base64url')];
 }
 
-function parseEnvelope(envelope: string) {
-  const [head, keyId, ivText, sealedText, ...rest] = envelope.split('.');
-  if (head !== version || keyId === undefined || ivText === undefined || sealedText === undefined || rest.length > 0) {
-    return undefined;
+function decrypt(ring: KeyRing, data: string, { keyId, iv, ciphertext, tag }: Envelope): string {
+  const key = ring.byId.get(keyId);
+  if (key === undefined) throw unreadable();
+  const decipher = createDecipheriv(cipherName, key.key, iv, { authTagLength: tagBytes });
+  decipher.setAAD(Buffer.from(data, 'utf8'));
+  decipher.setAuthTag(tag);
+  try {
+    return Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString('utf8');
+  } catch {
+    throw unreadable();
   }
-  const iv = decode(ivText);
-  const sealed = decode(sealedText);
+}
+
+// Table and column hold no colon, so the three parts cannot be cut differently.
+function placeData({ table, row, column }: SecretPlace): string {
+  return `${table}:${row}:${column}`;
+}
+
+// Begins with a bracket, as no table does.
+function boundData({ table, row, column }: SecretPlace, { owner, origin }: Binding): string {
+  return JSON.stringify([boundVersion, table, row, column, owner, origin]);
+}
+
+type Envelope = { keyId: string; origin: string | undefined; iv: Buffer; ciphertext: Buffer; tag: Buffer };
+
+function parseEnvelope(envelope: string): Envelope | undefined {
+  const [version, keyId, ...rest] = envelope.split('.');
+  if (keyId === undefined || (version !== unboundVersion && version !== boundVersion)) return undefined;
+  const origin = version === boundVersion ? decode(rest.shift() ?? '') : undefined;
+  const [iv, sealed] = rest.map(decode);
+  if (rest.length !== 2 || (version === boundVersion && origin === undefined)) return undefined;
   if (iv?.length !== ivBytes || sealed === undefined || sealed.length < tagBytes) return undefined;
   const end = sealed.length - tagBytes;
-  return { keyId, iv, ciphertext: sealed.subarray(0, end), tag: sealed.subarray(end) };
+  return {
+    keyId,
+    origin: origin?.toString('utf8'),
+    iv,
+    ciphertext: sealed.subarray(0, end),
+    tag: sealed.subarray(end),
+  };
 }
 
 // Node ignores stray characters and unused bits; only the one canonical spelling is taken, so that every changed character shows.

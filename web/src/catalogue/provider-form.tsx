@@ -13,9 +13,11 @@ import { useText } from '../i18n.ts';
 import { catalogueQuery } from '../queries.ts';
 import { useCatalogueApi } from './catalogue-api.ts';
 import { HeaderEditor } from './header-editor.tsx';
+import { HeadersStay } from './headers-stay.tsx';
 import { type ProviderPreset, presetValue, providerPresets } from './provider-presets.ts';
 import { ProviderTestResult } from './provider-test-result.tsx';
 import {
+  originLeft,
   type ProviderValues,
   providerBody,
   providerFaults,
@@ -88,6 +90,8 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
   const isTesting = state.kind === 'running';
   const isCurrent = connection.isFor(form.values);
   const canTest = connection.canTest(form, form.values);
+  const left = originLeft(provider && { ...provider, address: provider.baseUrl }, form.values.baseUrl);
+  const hasHeaders = Object.keys(provider?.headers ?? {}).length > 0;
   return (
     <form {...formProps} className={classes.form}>
       {provider ? null : (
@@ -117,8 +121,9 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
         spellCheck={false}
         placeholder="https://api.example.com/v1"
       />
-      <ApiKeyField api={api} isStored={provider?.hasApiKey === true} />
+      <ApiKeyField api={api} isStored={provider?.hasApiKey === true} staysWith={left} />
       <HeaderEditor form={form} hint={t('provider.headersHint')} />
+      {left && hasHeaders && !form.isDirty('headers') ? <HeadersStay form={form} origin={left} /> : null}
       {isCurrent ? (
         <ProviderTestResult
           state={state}
@@ -182,16 +187,19 @@ function fingerprint({ baseUrl, apiKey, clearsKey, headers }: ProviderValues): s
   return JSON.stringify([baseUrl.trim(), apiKey.trim(), clearsKey, headers.map(({ name, value }) => [name, value])]);
 }
 
-function ApiKeyField({ api, isStored }: { api: ApiForm<ProviderValues>; isStored: boolean }) {
+type ApiKeyProps = { api: ApiForm<ProviderValues>; isStored: boolean; staysWith: string | undefined };
+
+function ApiKeyField({ api, isStored, staysWith }: ApiKeyProps) {
   const t = useText();
   const { form } = api;
   const { clearsKey } = form.values;
   const hint = clearsKey ? 'provider.apiKeyCleared' : isStored ? 'provider.apiKeyStored' : 'provider.apiKeyOptional';
+  const keyStays = isStored && !clearsKey && staysWith !== undefined;
   return (
     <StoredSecretField
       input={form.getInputProps('apiKey')}
       label={t('provider.apiKey')}
-      description={t(hint)}
+      description={keyStays ? t('provider.apiKeyStays', { origin: staysWith }) : t(hint)}
       isStored={isStored}
       isCleared={clearsKey}
       onToggle={() => {

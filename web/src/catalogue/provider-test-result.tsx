@@ -29,6 +29,9 @@ function explain(failure: unknown, t: Translate): { title: string; text: string 
   if (failure.code === 'provider_unreachable') {
     return { title: t('provider.unreachableTitle'), text: `${text} ${t('provider.unreachableHint')}` };
   }
+  if (failure.credentialsOrigin !== undefined) {
+    return { title: t('provider.movedTitle'), text: t('provider.movedText', { origin: failure.credentialsOrigin }) };
+  }
   if (failure.code === 'credentials_unreadable') {
     return { title: t('provider.unreadableTitle'), text: t('provider.unreadableText') };
   }

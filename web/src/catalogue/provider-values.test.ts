@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Provider } from '@homeport/contracts/catalogue';
-import { providerBody, providerFaults, providerField, providerTestBody, providerValues } from './provider-values.ts';
+import {
+  originLeft,
+  providerBody,
+  providerFaults,
+  providerField,
+  providerTestBody,
+  providerValues,
+} from './provider-values.ts';
 
 const stored: Provider = {
   id: 'p1',
@@ -33,15 +40,30 @@ test('the stored key is tested at the stored address only', () => {
   const values = { ...providerValues(stored), baseUrl: 'https://other.example/v1' };
   assert.deepEqual(providerTestBody(providerValues(stored), stored, touched()), { id: 'p1' });
   assert.equal(providerTestBody(values, stored, touched('baseUrl')), undefined);
-  assert.deepEqual(providerTestBody({ ...values, apiKey: 'sk-2' }, stored, touched('baseUrl')), {
+  assert.deepEqual(providerTestBody({ ...values, apiKey: 'sk-2' }, stored, touched('baseUrl', 'headers')), {
     baseUrl: 'https://other.example/v1',
     apiKey: 'sk-2',
     headers: { 'X-Team': 'a' },
   });
-  assert.deepEqual(providerTestBody({ ...values, clearsKey: true }, stored, touched('baseUrl')), {
+  assert.equal(providerTestBody({ ...values, apiKey: 'sk-2' }, stored, touched('baseUrl')), undefined);
+  assert.deepEqual(providerTestBody({ ...values, clearsKey: true }, { ...stored, headers: {} }, touched('baseUrl')), {
     baseUrl: 'https://other.example/v1',
     headers: { 'X-Team': 'a' },
   });
+});
+
+test('stored credentials stay with the origin they were given for, however the address is written', () => {
+  const address = 'https://box.example/v1';
+  for (const same of ['https://box.example/other', ' HTTPS://BOX.example:443/v1 ', 'https://', '']) {
+    assert.equal(originLeft({ address }, same), undefined, same);
+  }
+  for (const next of ['http://box.example/v1', 'https://box.example:8443/v1', 'https://box.example.org/v1']) {
+    assert.equal(originLeft({ address }, next), 'https://box.example', next);
+  }
+  const moved = { address, credentialsOrigin: 'https://old.example' };
+  assert.equal(originLeft(moved, address), 'https://old.example');
+  assert.equal(originLeft(moved, 'https://old.example/v1'), undefined);
+  assert.equal(originLeft(undefined, address), undefined);
 });
 
 test('header rows: blank ones are ignored, doubled and odd names are faults', () => {

@@ -69,7 +69,22 @@ export function providerBody(
   };
 }
 
-/** What to test; undefined when the stored key would have to go to an address where it is not stored for. */
+/** The origin that stored credentials stay with when the address becomes `address`; undefined when they can be sent there. */
+export function originLeft(
+  stored: { address: string; credentialsOrigin?: string | undefined } | undefined,
+  address: string,
+): string | undefined {
+  const origin = stored && (stored.credentialsOrigin ?? URL.parse(stored.address)?.origin);
+  const next = URL.parse(address.trim())?.origin;
+  return origin === undefined || next === undefined || next === origin ? undefined : origin;
+}
+
+/** Rows that go out with the next save although nobody changed them. */
+export function renewed(rows: readonly HeaderRow[]): HeaderRow[] {
+  return rows.map((row) => ({ ...row, key: `${row.key}-renewed` }));
+}
+
+/** What to test; undefined when stored credentials would have to go to an address that they are not stored for. */
 export function providerTestBody(
   values: ProviderValues,
   provider: Provider | undefined,
@@ -78,7 +93,9 @@ export function providerTestBody(
   const keepsKey = provider?.hasApiKey === true && !values.clearsKey && values.apiKey.trim() === '';
   const isChanged = isDirty('baseUrl') || isDirty('headers') || values.clearsKey || values.apiKey.trim() !== '';
   if (provider && !isChanged) return { id: provider.id };
-  if (keepsKey) return undefined;
+  const stored = provider && { ...provider, address: provider.baseUrl };
+  const keepsHeaders = Object.keys(provider?.headers ?? {}).length > 0 && !isDirty('headers');
+  if (keepsKey || (keepsHeaders && originLeft(stored, values.baseUrl) !== undefined)) return undefined;
   const apiKey = values.apiKey.trim();
   return {
     baseUrl: values.baseUrl.trim(),

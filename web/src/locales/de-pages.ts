@@ -188,6 +188,9 @@ export const texts: Record<keyof typeof english, string> = {
   'provider.apiKeyKeep': 'Gespeicherten Schlüssel behalten',
   'provider.apiKeyBad': 'Nur Buchstaben, Ziffern und einfache Zeichen, keine Leerzeichen.',
   'provider.headers': 'Eigene Header',
+  'provider.apiKeyStays': 'Der gespeicherte Schlüssel bleibt bei {origin}. Gib ihn für die neue Adresse erneut ein.',
+  'provider.headersStay': 'Die gespeicherten Header bleiben bei {origin} und gehen nicht an die neue Adresse.',
+  'provider.headersReuse': 'Für die neue Adresse verwenden',
   'provider.headersHint':
     'Werden zusätzlich zum API-Schlüssel mit jeder Anfrage gesendet. Nur wenige Anbieter brauchen das.',
   'provider.headerName': 'Header {number}: Name',
@@ -200,7 +203,7 @@ export const texts: Record<keyof typeof english, string> = {
   'provider.test': 'Verbindung testen',
   'provider.testing': 'Wird getestet …',
   'provider.testStored':
-    'Der gespeicherte Schlüssel geht nur an die gespeicherte Adresse. Speichere zuerst oder gib den Schlüssel erneut ein, um diese Änderung zu testen.',
+    'Gespeicherte Zugangsdaten gehen nur an die Adresse, für die sie eingegeben wurden. Gib sie erneut ein, um diese Änderung zu testen.',
   'provider.saveAnyway': 'Trotzdem speichern',
   'provider.ok':
     '{count, plural, =0 {Verbunden, aber der Anbieter nennt keine Modelle.} one {Verbunden. # Modell gefunden.} other {Verbunden. # Modelle gefunden.}}',
@@ -217,6 +220,9 @@ export const texts: Record<keyof typeof english, string> = {
   'provider.failedTitle': 'Der Anbieter hat einen Fehler gemeldet ({status})',
   'provider.unreachableTitle': 'Der Anbieter ist nicht erreichbar',
   'provider.unreachableHint': 'Läuft er? Stimmt der Port? In einem Container ist localhost der Container selbst.',
+  'provider.movedTitle': 'Die Adresse hat sich geändert',
+  'provider.movedText':
+    'Die gespeicherten Zugangsdaten gehören zu {origin} und gehen an keine andere Adresse. Gib sie für die neue Adresse erneut ein.',
   'provider.unreadableTitle': 'Der gespeicherte Schlüssel ist nicht lesbar',
   'provider.unreadableText':
     'Der Verschlüsselungsschlüssel der Installation hat sich geändert. Gib API-Schlüssel und Header erneut ein oder starte mit dem früheren Schlüssel in SETTINGS_ENCRYPTION_KEY_PREVIOUS neu.',

@@ -180,6 +180,9 @@ export const texts = {
   'provider.apiKeyKeep': 'Keep the stored key',
   'provider.apiKeyBad': 'Use letters, digits and plain symbols, without spaces.',
   'provider.headers': 'Custom headers',
+  'provider.apiKeyStays': 'The stored key stays with {origin}. Enter it again for the new address.',
+  'provider.headersStay': 'The stored headers stay with {origin} and aren’t sent to the new address.',
+  'provider.headersReuse': 'Use them for the new address',
   'provider.headersHint': 'Sent with every request in addition to the API key. Few providers need this.',
   'provider.headerName': 'Header {number}: name',
   'provider.headerValue': 'Header {number}: value',
@@ -191,7 +194,7 @@ export const texts = {
   'provider.test': 'Test connection',
   'provider.testing': 'Testing…',
   'provider.testStored':
-    'The stored key is only sent to the saved address. Save first, or enter the key again to test this change.',
+    'Stored credentials are only sent to the address they were entered for. Enter them again to test this change.',
   'provider.saveAnyway': 'Save anyway',
   'provider.ok':
     '{count, plural, =0 {Connected, but the provider lists no models.} one {Connected. # model found.} other {Connected. # models found.}}',
@@ -208,6 +211,9 @@ export const texts = {
   'provider.failedTitle': 'The provider returned an error ({status})',
   'provider.unreachableTitle': 'Couldn’t reach the provider',
   'provider.unreachableHint': 'Is it running? Is the port correct? In a container, localhost is the container itself.',
+  'provider.movedTitle': 'The address has changed',
+  'provider.movedText':
+    'The stored credentials belong to {origin} and aren’t sent elsewhere. Enter them again for the new address.',
   'provider.unreadableTitle': 'The stored key can’t be read',
   'provider.unreadableText':
     'The installation’s encryption key has changed. Enter the API key and headers again, or restart with the previous key in SETTINGS_ENCRYPTION_KEY_PREVIOUS.',

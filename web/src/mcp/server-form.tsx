@@ -4,7 +4,8 @@ import type { McpServer, McpServerDetail } from '@homeport/contracts/mcp';
 import { TextInput } from '@mantine/core';
 import { type ReactNode, useEffect, useState } from 'react';
 import { HeaderEditor } from '../catalogue/header-editor.tsx';
-import { type HeaderRow, headerFaults, headerRecord, providerField } from '../catalogue/provider-values.ts';
+import { HeadersStay } from '../catalogue/headers-stay.tsx';
+import { type HeaderRow, headerFaults, headerRecord, originLeft, providerField } from '../catalogue/provider-values.ts';
 import { ChoiceChips } from '../forms/choice-chips.tsx';
 import classes from '../forms/form.module.css';
 import { FormFailure, Notice } from '../forms/notice.tsx';
@@ -61,6 +62,7 @@ export function ServerForm({ api, server, stored, onSaved, onDirty, beside }: Pr
   useEffect(() => onDirty(isDirty), [isDirty, onDirty]);
   const losesTrust =
     server?.trustedFingerprint != null && (form.isDirty('url') || form.isDirty('transport') || form.isDirty('headers'));
+  const left = originLeft(server && { ...server, address: server.url }, form.values.url);
   return (
     <form {...formProps} className={classes.form}>
       <TextInput
@@ -96,6 +98,7 @@ export function ServerForm({ api, server, stored, onSaved, onDirty, beside }: Pr
         </Notice>
       ) : null}
       <HeaderEditor form={form} hint={t('mcp.headersHint')} />
+      {left && server?.hasHeaders && !form.isDirty('headers') ? <HeadersStay form={form} origin={left} /> : null}
       {losesTrust ? <Notice kind="warning">{t('mcp.losesTrust')}</Notice> : null}
       <FormFailure failure={failure} />
       <div className={classes.actions}>

@@ -17,6 +17,14 @@ export function ConnectionFailure({ failure, action }: { failure: unknown; actio
       </Notice>
     );
   }
+  const origin = failure instanceof ApiFailure ? failure.credentialsOrigin : undefined;
+  if (origin !== undefined) {
+    return (
+      <Notice kind="failure" title={t('provider.movedTitle')} action={action}>
+        {t('provider.movedText', { origin })}
+      </Notice>
+    );
+  }
   if (code === 'credentials_unreadable') {
     return (
       <Notice kind="failure" title={t('mcp.unreadableTitle')} action={action}>

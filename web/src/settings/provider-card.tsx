@@ -50,6 +50,9 @@ export function ProviderCard({
       }
     >
       {provider.credentialsError ? <Notice kind="warning">{t('providers.unreadable')}</Notice> : null}
+      {provider.credentialsOrigin && !provider.credentialsError ? (
+        <Notice kind="warning">{t('provider.movedText', { origin: provider.credentialsOrigin })}</Notice>
+      ) : null}
       <div className={classes.foot}>
         <ul className={classes.facts}>
           {facts(provider, t).map((fact) => (

@@ -1,0 +1,12 @@
+import { resealProviders } from '../catalogue/providers.ts';
+import { resealMcpServers } from '../mcp/rotation.ts';
+import type { Platform } from '../platform.ts';
+
+/** Binds the credentials of an earlier release to the owner and origin that they have now. */
+export async function bindCredentials(deps: Pick<Platform, 'db' | 'secrets' | 'log'>): Promise<void> {
+  const options = { signal: new AbortController().signal, onUnreadable: () => undefined, unboundOnly: true };
+  const providers = await resealProviders(deps, options);
+  const servers = await resealMcpServers(deps, options);
+  const bound = providers.resealed + servers.resealed;
+  if (bound > 0) deps.log.info({ bound }, 'stored credentials bound to their addresses');
+}

@@ -1,0 +1,26 @@
+import { Button } from '@mantine/core';
+import { Notice } from '../forms/notice.tsx';
+import { useText } from '../i18n.ts';
+import { type HeaderRow, renewed } from './provider-values.ts';
+
+type HeaderForm = {
+  values: { headers: HeaderRow[] };
+  setFieldValue(path: 'headers', rows: HeaderRow[]): void;
+};
+
+/** Says that stored headers stay with `origin`, and enters them for the new address when asked to. */
+export function HeadersStay({ form, origin }: { form: HeaderForm; origin: string }) {
+  const t = useText();
+  const { headers } = form.values;
+  const action =
+    headers.length === 0 ? undefined : (
+      <Button size="compact-sm" variant="default" onClick={() => form.setFieldValue('headers', renewed(headers))}>
+        {t('provider.headersReuse')}
+      </Button>
+    );
+  return (
+    <Notice kind="warning" action={action}>
+      {t('provider.headersStay', { origin })}
+    </Notice>
+  );
+}
