@@ -161,10 +161,10 @@ function start(
   env: Record<string, string>,
   descriptors: readonly (number | 'ignore')[] = [],
 ): Omit<Running, 'url'> {
-  const { PATH, HOME, TMPDIR } = process.env;
+  const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, args, {
     cwd: tmpdir(),
-    env: { PATH, HOME, TMPDIR, ...env },
+    env: { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe', ...descriptors],
   });
   children.add(child);

@@ -1,4 +1,5 @@
-// Everything, in order: check, unit and server tests, the same SQL on the distribution's PostgreSQL, the built product.
+// Everything: check, unit and server tests, what leans on SQL on the distribution's PostgreSQL as well, the built product.
+import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -13,11 +14,14 @@ import { EngineFailure, whyNoEngine, withEngine } from './test-docker.mjs';
 
 const root = dirname(import.meta.dirname);
 const total = { passed: 0, failed: 0, skipped: 0 };
-// The files in which a test passed at its second try only.
-const flaky = [];
-const secondTriesMax = 3;
+// No file takes a tenth of it; one that hangs is named instead of holding up everything.
+const fileTimeoutMs = 600_000;
+// Hundreds of processes read the same sources: each is compiled once.
+const compileCache = join(root, 'node_modules/.cache/compile');
+let stopped = false;
 const scratch = mkdtempSync(join(tmpdir(), 'homeport-tests-'));
 
+const system = findSystemPostgres();
 const files = listFiles(root);
 const unitTests = files.filter((file) =>
   /^(contracts|workspace|web|server\/src|scripts)\/.*\.test\.(ts|mjs)$/.test(file),
@@ -30,23 +34,38 @@ const leansOnSql = /\/(accounts-se|catalogue-(default|http|tiers)|chat-|conversa
 // Browser tests of what moves on the screen while an answer arrives.
 const isPaced = /\/(following|parts|scroll|thread|workspace)\.spec\.ts$/;
 
-async function main() {
-  if (!(await part('check', checkTree))) return;
-  await part('unit and server tests', onEmbedded);
-  const system = findSystemPostgres();
-  if (system !== undefined) await part(`server tests on PostgreSQL ${system.version}`, () => onSystem(system));
-  if (!(await part('build', buildProduct))) return;
-  await part('containers', inContainers);
-  if (acceptanceTests.length > 0) await part('acceptance', () => nodeTest(acceptanceTests, { concurrency: 2 }));
-  if (existsSync(join(root, 'acceptance/playwright.config.ts'))) await part('browser', inBrowser);
-}
+// Two lanes take the next part that is ready: most parts wait for processes, timers and pages more than they compute.
+const parts = [
+  { name: 'check', work: checkTree },
+  { name: 'build', work: buildProduct },
+  { name: 'browser', work: inBrowser, needsBuild: true },
+  { name: 'unit and server tests', work: onEmbedded },
+  { name: 'acceptance', work: () => nodeTest(acceptanceTests, { concurrency: 2 }), needsBuild: true },
+  ...(system === undefined ? [] : [{ name: `server tests on PostgreSQL ${system.version}`, work: onSystem }]),
+  { name: 'containers', work: inContainers, needsBuild: true },
+];
 
 // `npm test -- acceptance` runs the parts with that word in their name.
-const wanted = process.argv.slice(2);
+const words = process.argv.slice(2);
 
-async function part(name, work) {
-  if (wanted.length > 0 && !wanted.some((word) => name.includes(word))) return true;
-  console.log(`\n== ${name}`);
+async function main() {
+  const queue = parts.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+  const built = queue.some(({ name }) => name === 'build') ? Promise.withResolvers() : undefined;
+  const lane = async () => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      if (next.needsBuild) await built?.promise;
+      // Without types that hold or a product, what follows fails for their reason.
+      if (stopped) return;
+      const passed = await runPart(next);
+      if (next.name === 'build') built?.resolve();
+      if (!passed && (next.name === 'check' || next.name === 'build')) stopped = true;
+    }
+  };
+  await Promise.all([lane(), lane()]);
+}
+
+async function runPart({ name, work }) {
+  console.log(`== ${name}`);
   const startedAt = performance.now();
   let passed = false;
   try {
@@ -78,17 +97,17 @@ async function onEmbedded() {
   const log = { debug() {}, info() {}, warn: logLine, error: logLine };
   const server = await startTestServer({ folder, log });
   try {
-    return await nodeTest([...unitTests, ...serverTests], { concurrency: 3, databaseUrl: server.url });
+    return await nodeTest([...unitTests, ...serverTests], { concurrency: 2, databaseUrl: server.url });
   } finally {
     await server.stop();
   }
 }
 
-async function onSystem(system) {
+async function onSystem() {
   const server = await startSystemPostgres(system);
   try {
     const chosen = serverTests.filter((file) => leansOnSql.test(file));
-    return await nodeTest(chosen, { concurrency: 3, databaseUrl: server.url });
+    return await nodeTest(chosen, { concurrency: 2, databaseUrl: server.url });
   } finally {
     await server.stop();
   }
@@ -112,34 +131,29 @@ function skipContainers(why) {
   return true;
 }
 
-/** A few files that failed run once more, alone: what passes then counts as passed, and is listed as flaky. */
-async function nodeTest(chosen, options) {
+/** A test that fails is red: there is no second try. A file whose process was lost, or that threw after its tests, has failed. */
+async function nodeTest(chosen, { concurrency, databaseUrl, env: own = {} }) {
   if (chosen.length === 0) return true;
-  const { counts, failed, code } = await nodeTestOnce(chosen, options);
-  if (failed.length === 0 || failed.length > secondTriesMax) return addCounts(sumOf(counts), code);
-  addCounts(sumOf(counts, failed), 0);
-  console.log(`  once more, alone: ${failed.join(', ')}`);
-  const again = await nodeTestOnce(failed, { ...options, concurrency: 1 });
-  flaky.push(...failed.filter((file) => !again.failed.includes(file)));
-  return addCounts(sumOf(again.counts), again.code);
-}
-
-async function nodeTestOnce(chosen, { concurrency, databaseUrl, env: own = {} }) {
-  const countsFile = join(scratch, `counts-${Math.random()}.json`);
+  const countsFile = join(scratch, `counts-${randomUUID()}.json`);
   const reporter = join(root, 'scripts/test-reporter.mjs');
-  const args = ['--test', `--test-concurrency=${concurrency}`, `--test-reporter=${reporter}`, ...chosen];
+  const options = [
+    `--test-concurrency=${concurrency}`,
+    `--test-timeout=${fileTimeoutMs}`,
+    `--test-reporter=${reporter}`,
+  ];
   const env = testEnvironment({ HOMEPORT_TEST_COUNTS: countsFile, TEST_DATABASE_URL: databaseUrl ?? '', ...own });
-  const { code } = await run(process.execPath, args, { cwd: root, env });
-  const written = existsSync(countsFile) ? JSON.parse(readFileSync(countsFile, 'utf8')) : { counts: {}, passed: [] };
-  const failed = chosen.filter((file) => !written.passed.includes(file));
-  return { counts: written.counts, failed, code };
+  const { code } = await run(process.execPath, ['--test', ...options, ...chosen], { cwd: root, env });
+  const { counts, passed } = existsSync(countsFile)
+    ? JSON.parse(readFileSync(countsFile, 'utf8'))
+    : { counts: {}, passed: [] };
+  const failed = chosen.filter((file) => !passed.includes(file));
+  if (failed.length > 0) console.log(`  failed: ${failed.join(', ')}`);
+  return addCounts(sumOf(counts), failed.length === 0 ? code : 1);
 }
 
-/** The counts of all files but `without`. */
-function sumOf(counts, without = []) {
+function sumOf(counts) {
   const sum = { passed: 0, failed: 0, skipped: 0 };
-  for (const [file, { passed, failed, cancelled, skipped, todo }] of Object.entries(counts)) {
-    if (without.includes(file)) continue;
+  for (const { passed, failed, cancelled, skipped, todo } of Object.values(counts)) {
     sum.passed += passed;
     sum.failed += failed + cancelled;
     sum.skipped += skipped + todo;
@@ -168,18 +182,19 @@ async function playwright(specs, workers) {
   const args = [cli, 'test', ...options, `--workers=${workers}`, ...specs];
   const env = testEnvironment({ PLAYWRIGHT_JSON_OUTPUT_FILE: resultsFile });
   const { code } = await run(process.execPath, args, { cwd: root, env });
-  const results = existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')) : undefined;
-  const stats = results?.stats;
-  const counts = stats && { passed: stats.expected + stats.flaky, failed: stats.unexpected, skipped: stats.skipped };
-  for (const { title, specs: inside } of results?.suites ?? []) {
-    if (inside.some((spec) => spec.tests.some((test) => test.status === 'flaky'))) flaky.push(title);
-  }
+  const stats = existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')).stats : undefined;
+  const counts = stats && { passed: stats.expected, failed: stats.unexpected + stats.flaky, skipped: stats.skipped };
   return addCounts(counts, code);
 }
 
 function testEnvironment(extra) {
   const { HTTP_PROXY, HTTPS_PROXY, http_proxy, https_proxy, NODE_OPTIONS, ...rest } = process.env;
-  return { ...rest, CHROMIUM_PATH: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium', ...extra };
+  return {
+    ...rest,
+    NODE_COMPILE_CACHE: compileCache,
+    CHROMIUM_PATH: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
+    ...extra,
+  };
 }
 
 /** A run that ended badly without a failed test still counts as one failure. */
@@ -201,7 +216,6 @@ try {
   rmSync(scratch, { recursive: true, force: true });
 }
 console.log(`\nall parts: ${Math.round((performance.now() - startedAt) / 1000)} s`);
-if (flaky.length > 0) console.log(`passed at the second try only, to be mended: ${flaky.join(', ')}`);
 const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
 console.log(`${total.passed} passed, ${total.failed} failed${skipped}`);
 process.exitCode = total.failed === 0 ? 0 : 1;
