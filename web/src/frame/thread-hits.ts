@@ -8,10 +8,11 @@ const current = 'find-current';
 export function findRanges(words: readonly string[]): Range[] {
   const ranges: Range[] = [];
   for (const message of document.querySelectorAll('[data-message]')) {
-    if (!hasAllWords(message.textContent ?? '', words)) continue;
-    const walker = document.createTreeWalker(message, NodeFilter.SHOW_TEXT);
-    for (let node = walker.nextNode(); node && ranges.length < maximumHits; node = walker.nextNode()) {
-      if (node.parentElement?.closest('.visually-hidden, button, [aria-hidden="true"]')) continue;
+    const nodes = textNodes(message);
+    // Joined as they are, the last word of a heading and the first of its paragraph would be one word.
+    if (!hasAllWords(nodes.map((node) => node.nodeValue ?? '').join(' '), words)) continue;
+    for (const node of nodes) {
+      if (ranges.length >= maximumHits) break;
       for (const { start, end } of findHits(node.nodeValue ?? '', words)) {
         const range = document.createRange();
         range.setStart(node, start);
@@ -21,6 +22,14 @@ export function findRanges(words: readonly string[]): Range[] {
     }
   }
   return ranges.slice(0, maximumHits);
+}
+
+function textNodes(message: Element): Node[] {
+  const walker = document.createTreeWalker(message, NodeFilter.SHOW_TEXT);
+  const nodes: Node[] = [];
+  for (let node = walker.nextNode(); node; node = walker.nextNode())
+    if (!node.parentElement?.closest('.visually-hidden, button, [aria-hidden="true"]')) nodes.push(node);
+  return nodes;
 }
 
 /** Colours the hits without touching the page's elements, where the browser can. */

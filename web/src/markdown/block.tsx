@@ -8,8 +8,11 @@ import classes from './markdown.module.css';
 
 /** Nesting beyond this is shown as its source: it is hostile, and each level costs a stack frame. */
 const maximumDepth = 24;
-/** Rows put on the page at first, and with every wish for more. */
+/** Rows and cells put on the page at first, and with every wish for more. */
 const rowsAtOnce = 100;
+const cellsAtOnce = 1_500;
+/** Items of one list, or blocks inside of one, that are put on the page. */
+const itemsAtOnce = 500;
 /** Characters of one block that are laid out as markdown, and of a longer one that are shown at first. */
 const maximumBlock = 60_000;
 const flowing = new Set(['paragraph', 'text', 'html', 'heading']);
@@ -59,8 +62,26 @@ function blocks(tokens: readonly Token[], depth: number): ReactNode {
 }
 
 function List({ list, depth }: { list: Tokens.List; depth: number }) {
-  const items = list.items.map((item, index) => <Item key={index} item={item} depth={depth} />);
-  return list.ordered ? <ol start={Number(list.start) || undefined}>{items}</ol> : <ul>{items}</ul>;
+  const [shown, setShown] = useState(itemsAtOnce);
+  const items = list.items.slice(0, shown).map((item, index) => <Item key={index} item={item} depth={depth} />);
+  return (
+    <>
+      {list.ordered ? <ol start={Number(list.start) || undefined}>{items}</ol> : <ul>{items}</ul>}
+      <MoreBlocks tokens={list.items.slice(shown)} onMore={() => setShown(shown * 2)} />
+    </>
+  );
+}
+
+/** Shows that there is more than was put on the page at once. */
+export function MoreBlocks({ tokens, onMore }: { tokens: readonly Token[]; onMore: () => void }) {
+  const t = useText();
+  if (tokens.length === 0) return null;
+  const count = tokens.reduce((sum, token) => sum + token.raw.length, 0);
+  return (
+    <button type="button" className={classes.more} onClick={onMore}>
+      {t('markdown.showRest', { count })}
+    </button>
+  );
 }
 
 function Item({ item, depth }: { item: Tokens.ListItem; depth: number }) {
@@ -80,9 +101,10 @@ function Item({ item, depth }: { item: Tokens.ListItem; depth: number }) {
 
 function Table({ table }: { table: Tokens.Table }) {
   const t = useText();
-  const [shown, setShown] = useState(rowsAtOnce);
+  const step = Math.max(5, Math.min(rowsAtOnce, Math.floor(cellsAtOnce / table.header.length)));
+  const [shown, setShown] = useState(step);
   const rows = table.rows.slice(0, shown);
-  const next = Math.min(rowsAtOnce, table.rows.length - rows.length);
+  const next = Math.min(step, table.rows.length - rows.length);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <div className={classes.tableBox} tabIndex={0}>
@@ -109,7 +131,7 @@ function Table({ table }: { table: Tokens.Table }) {
         </tbody>
       </table>
       {next > 0 ? (
-        <button type="button" className={classes.more} onClick={() => setShown(shown + rowsAtOnce)}>
+        <button type="button" className={classes.more} onClick={() => setShown(shown + step)}>
           {t('markdown.showRows', { next, count: table.rows.length })}
         </button>
       ) : null}

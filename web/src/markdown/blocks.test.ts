@@ -104,13 +104,3 @@ test('an endless paragraph is parsed in proportion to its length, and whole at i
   assert.ok(parses < 300, `${parses} parses`);
   assert.deepEqual(growing.update(text, true).tokens, parseBlocks(text).tokens);
 });
-
-test('marks without a partner cost no more than their number', () => {
-  for (const piece of ['*a_', '**a ', '~~a ', '[a](', '![a](', '$a', '<a ', '`a``']) {
-    const startedAt = process.cpuUsage();
-    parseBlocks(piece.repeat(30_000));
-    const { user } = process.cpuUsage(startedAt);
-    // Without a bound the first of them takes minutes.
-    assert.ok(user < 10_000_000, `${piece}: ${user} µs`);
-  }
-});

@@ -1,6 +1,5 @@
-import { Lexer, type Links, type Token } from 'marked';
-import { BoundedTokenizer } from './bounded-tokenizer.ts';
-import { mathExtensions } from './math-syntax.ts';
+import type { Links, Token } from 'marked';
+import { BoundedLexer } from './bounded-lexer.ts';
 
 /** Blocks of a markdown text as marked's tokens; `version` changes when a link definition may change older blocks. */
 export type Blocks = { tokens: readonly Token[]; links: Links };
@@ -13,12 +12,10 @@ const openTokens = 3;
 /** An open tail longer than this is parsed only when it has grown by a quarter: its cost stays in proportion to its length. */
 const longTail = 12_000;
 
-const options = { gfm: true, breaks: false, pedantic: false, extensions: mathExtensions } as const;
-
 /** Parses a whole text. Never throws: what the parser cannot take (absurd nesting) comes back as one text token. */
 export function parseBlocks(text: string, links: Links = {}): Blocks {
   try {
-    const lexer = new Lexer({ ...options, tokenizer: new BoundedTokenizer() });
+    const lexer = new BoundedLexer();
     Object.assign(lexer.tokens.links, links);
     const tokens = lexer.lex(text);
     return { tokens: [...tokens], links: { ...tokens.links } };

@@ -1,9 +1,22 @@
 import { Tokenizer } from 'marked';
 
 /** Marks of emphasis in one run of text above which they are only characters. */
-const maximumMarks = 400;
+const maximumMarks = 200;
+/** Characters in which an address, a link or a piece of plain text has to end. */
+const textWindow = 256;
+const addressWindow = 1_000;
+/** Lines and characters in which the underline of a heading has to come. */
+const headingWindow = 400;
+/** Characters of a list or quote that are read as one; a longer one goes on as another. */
+const containerWindow = 20_000;
+/** Cells of one table, and its columns; what is more stays text. */
+const maximumCells = 20_000;
+const maximumColumns = 100;
 
-/** marked looks for the partner of each mark through the whole run: the square of their number, seconds for a hostile line. */
+/**
+ * marked's rules look ahead as far as the text goes, at every place again: the square of its length, seconds for a hostile
+ * text. Here each of them sees only a window.
+ */
 export class BoundedTokenizer extends Tokenizer {
   #run = '';
   #isDense = false;
@@ -18,6 +31,40 @@ export class BoundedTokenizer extends Tokenizer {
     return this.#hasTooMany(masked) ? undefined : super.del(source, masked, previous);
   }
 
+  override url(source: string): ReturnType<Tokenizer['url']> {
+    const found = super.url(source.slice(0, addressWindow));
+    return found && found.raw.length < addressWindow ? found : undefined;
+  }
+
+  override inlineText(source: string): ReturnType<Tokenizer['inlineText']> {
+    if (source.length <= textWindow) return super.inlineText(source);
+    const found = super.inlineText(source.slice(0, textWindow));
+    if (!found || found.raw.length < textWindow) return found;
+    // The window may have cut a word, an address or the spaces before a break.
+    const end = source.slice(0, textWindow).search(/\s+\S*$/);
+    return end > 0 ? super.inlineText(source.slice(0, end)) : found;
+  }
+
+  override lheading(source: string): ReturnType<Tokenizer['lheading']> {
+    const found = super.lheading(source.slice(0, headingWindow));
+    return found && found.raw.length < headingWindow ? found : undefined;
+  }
+
+  override table(source: string): ReturnType<Tokenizer['table']> {
+    const columns = columnsOf(source);
+    // Its rows are looked at once it is known to be a table.
+    if (columns > maximumColumns || !super.table(firstLines(source, 2))) return undefined;
+    return super.table(firstLines(source, 2 + Math.floor(maximumCells / Math.max(1, columns))));
+  }
+
+  override list(source: string): ReturnType<Tokenizer['list']> {
+    return /^ {0,3}[-*+\d]/.test(source) ? super.list(container(source)) : undefined;
+  }
+
+  override blockquote(source: string): ReturnType<Tokenizer['blockquote']> {
+    return /^ {0,3}>/.test(source) ? super.blockquote(container(source)) : undefined;
+  }
+
   #hasTooMany(run: string): boolean {
     if (run !== this.#run) {
       this.#run = run;
@@ -25,4 +72,30 @@ export class BoundedTokenizer extends Tokenizer {
     }
     return this.#isDense;
   }
+}
+
+/** The beginning of a long text, up to a line that may begin an item or a quote. */
+function container(source: string): string {
+  if (source.length <= containerWindow) return source;
+  const near = source.slice(0, containerWindow);
+  for (let at = near.lastIndexOf('\n'); at > containerWindow / 2; at = near.lastIndexOf('\n', at - 1))
+    if (/[-*+>\d]/.test(source[at + 1] ?? '')) return source.slice(0, at + 1);
+  return near;
+}
+
+/** Bars of the first line; they are counted no further than it matters. */
+function columnsOf(source: string): number {
+  let columns = 1;
+  for (let at = 0; at < source.length && source[at] !== '\n' && columns <= maximumColumns; at += 1)
+    if (source[at] === '|') columns += 1;
+  return columns;
+}
+
+function firstLines(source: string, count: number): string {
+  let end = -1;
+  for (let line = 0; line < count; line += 1) {
+    end = source.indexOf('\n', end + 1);
+    if (end === -1) return source;
+  }
+  return source.slice(0, end + 1);
 }

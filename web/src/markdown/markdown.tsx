@@ -1,12 +1,14 @@
 import type { Token } from 'marked';
-import { memo, useMemo, useRef } from 'react';
-import { Block } from './block.tsx';
+import { memo, useMemo, useRef, useState } from 'react';
+import { Block, MoreBlocks } from './block.tsx';
 import { type Blocks, GrowingBlocks, parseBlocks } from './blocks.ts';
 import { GrowingContext } from './growing.ts';
 import { headingLevels } from './heading-levels.ts';
 import classes from './markdown.module.css';
 import { settleTail } from './tail.ts';
 
+/** Groups put on the page at first: no answer to be read has a thousand blocks. */
+const groupsAtOnce = 50;
 /** Blocks that React looks at as one: a long answer of a thousand blocks costs fifty comparisons a picture. */
 const groupSize = 20;
 
@@ -19,12 +21,17 @@ export function Markdown({ text, isGrowing }: { text: string; isGrowing: boolean
     () => toGroups(presentable(growing.update(text, !isGrowing), isGrowing)),
     [growing, text, isGrowing],
   );
+  const [shown, setShown] = useState(groupsAtOnce);
   return (
     <div className={classes.markdown} data-part="text" dir="auto">
       <GrowingContext value={isGrowing}>
-        {groups.map((group, index) => (
+        {groups.slice(0, shown).map((group, index) => (
           <BlockGroup key={index} blocks={group} />
         ))}
+        <MoreBlocks
+          tokens={groups.slice(shown).flatMap((group) => group.map(({ token }) => token))}
+          onMore={() => setShown(shown * 2)}
+        />
       </GrowingContext>
     </div>
   );

@@ -9,6 +9,9 @@ const display = [
   { open: /^ {0,3}\\\[/, close: '\\]' },
 ] as const;
 
+/** Where a formula block that does not end there is read on to its empty line, as text. */
+const searchedForClosing = 4_000;
+
 /**
  * A formula block goes from its mark to the closing one, to an empty line or to the end, whatever comes first. So what
  * arrives later never changes where it begins, and a text that streams in keeps its finished blocks.
@@ -17,13 +20,9 @@ function blockMath(src: string): MathToken | undefined {
   for (const { open, close } of display) {
     const start = open.exec(src)?.[0];
     if (start === undefined) continue;
-    const blank = /\n[ \t]*\n/.exec(src)?.index ?? src.length;
-    const at = src.indexOf(close, start.length);
-    if (at === -1 || at > blank) {
-      return start.trim() === '$$' && src.slice(start.length, blank).trim() === '' && blank === src.length
-        ? undefined
-        : openMath(src.slice(0, blank));
-    }
+    const near = src.slice(0, start.length + searchedForClosing);
+    const at = near.indexOf(close, start.length);
+    if (at === -1 || emptyLine.test(near.slice(0, at))) return unclosed(src, start);
     const end = at + close.length;
     const rest = /^[ \t]*(?:\n|$)/.exec(src.slice(end))?.[0];
     // More on the same line: a formula inside of a paragraph.
@@ -32,6 +31,14 @@ function blockMath(src: string): MathToken | undefined {
     return { type: 'math', raw, text: src.slice(start.length, at).trim(), isDisplay: true, isClosed: true };
   }
   return undefined;
+}
+
+const emptyLine = /\n[ \t]*\n/;
+
+function unclosed(src: string, start: string): MathToken | undefined {
+  const blank = emptyLine.exec(src)?.index ?? src.length;
+  const isMarkOnly = start.trim() === '$$' && blank === src.length && src.slice(start.length).trim() === '';
+  return isMarkOnly ? undefined : openMath(src.slice(0, blank));
 }
 
 function openMath(raw: string): MathToken {
@@ -55,10 +62,21 @@ function inlineMath(src: string): MathToken | undefined {
   return undefined;
 }
 
-/** Where a formula block may interrupt the paragraph; what comes after its empty line does not matter to it. */
-function nextBlock(src: string): number | undefined {
-  const found = /\n[ \t]*\n|\n {0,3}(?:\$\$|\\\[)/.exec(src);
-  return found === null || /\n$/.test(found[0]) ? undefined : found.index;
+/** A paragraph is read in pieces of about this length: what may interrupt it is looked for at each of its lines. */
+const paragraphPiece = 1_000;
+
+/**
+ * Where a formula block may interrupt the paragraph, or where its piece ends: the lexer joins the pieces. What comes after its
+ * empty line does not matter, and inside of a list each line is read by itself.
+ */
+function nextBlock(this: { lexer: { state: { top: boolean } } }, src: string): number | undefined {
+  if (!this.lexer.state.top) return undefined;
+  const found = /\n[ \t]*\n|\n {0,3}(?:\$\$|\\\[)/.exec(src.slice(0, paragraphPiece));
+  if (found !== null) return /\n$/.test(found[0]) ? undefined : found.index;
+  if (src.length <= paragraphPiece) return undefined;
+  const before = src.lastIndexOf('\n', paragraphPiece - 1);
+  const end = before === -1 ? src.indexOf('\n', paragraphPiece) : before;
+  return end === -1 ? undefined : end;
 }
 
 /** How far a text is searched at once. The lexer asks again where it was told to stop. */

@@ -5,7 +5,18 @@
 export function settleTail(source: string): string {
   const text = withoutLoneMarks(source);
   const paragraph = text.lastIndexOf('\n\n') + 1;
-  return text.slice(0, paragraph) + closeInline(text.slice(paragraph));
+  const end = text.slice(paragraph);
+  return hasManyMarks(end) ? text : text.slice(0, paragraph) + closeInline(end, 0);
+}
+
+/** Brackets, code marks and emphasis in one paragraph above which nothing is closed: no prose has that many, and each of them
+ *  may be looked for to the end. */
+const maximumMarks = 300;
+/** Links that are open inside of each other. */
+const maximumLinks = 8;
+
+function hasManyMarks(text: string): boolean {
+  return (text.match(/[*_~`[]+/g)?.length ?? 0) > maximumMarks || (text.match(/\[/g)?.length ?? 0) > maximumMarks;
 }
 
 /** A last line of marks only: it may become a heading, a list, a rule, a fence or an underline. */
@@ -27,7 +38,7 @@ function isTableHead(head: string): boolean {
 
 type Opener = { mark: string; at: number };
 
-function closeInline(text: string): string {
+function closeInline(text: string, depth: number): string {
   const openers: Opener[] = [];
   let result = text;
   let at = 0;
@@ -44,10 +55,10 @@ function closeInline(text: string): string {
       }
       at = end;
     } else if (character === '[') {
-      const link = halfLink(text, at);
+      const link = depth < maximumLinks ? halfLink(text, at) : undefined;
       if (link !== undefined) {
         const isImage = text[at - 1] === '!';
-        result = text.slice(0, isImage ? at - 1 : at) + (isImage ? '' : closeInline(link));
+        result = text.slice(0, isImage ? at - 1 : at) + (isImage ? '' : closeInline(link, depth + 1));
         return dropBareMark(result, openers);
       }
       at += 1;

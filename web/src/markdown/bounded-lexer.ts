@@ -1,0 +1,83 @@
+import { Lexer, type Token, type TokensList } from 'marked';
+import { BoundedTokenizer } from './bounded-tokenizer.ts';
+import { mathExtensions } from './math-syntax.ts';
+
+/** Levels of lists and quotes, and of emphasis and links, that are read as such. */
+const maximumDepth = 24;
+/** Characters of running text that are read at once; emphasis does not reach over such a seam. */
+const maximumRun = 2_000;
+/** A run of at least this length in which every third character is a mark is no prose: its marks are characters. */
+const denseRun = 1_000;
+
+/**
+ * marked's lexer with a budget. Each level of nesting reads its text again, so what is nested may cost three times the length
+ * of the whole; after that it is plain text.
+ */
+export class BoundedLexer extends Lexer {
+  #depth = 0;
+  #budget = 0;
+
+  constructor() {
+    const extensions = mathExtensions;
+    super({ gfm: true, breaks: false, pedantic: false, extensions, tokenizer: new BoundedTokenizer() });
+  }
+
+  override lex(source: string): ReturnType<Lexer['lex']> {
+    this.#budget = 20_000 + source.length * 3;
+    return super.lex(source);
+  }
+
+  override blockTokens(source: string, tokens?: Token[], isClipped?: boolean): Token[];
+  override blockTokens(source: string, tokens?: TokensList, isClipped?: boolean): TokensList;
+  override blockTokens(source: string, tokens: Token[] = [], isClipped = false): Token[] {
+    if (!this.#affords(source)) return addText(source, tokens);
+    this.#depth += 1;
+    try {
+      return super.blockTokens(source, tokens, isClipped);
+    } finally {
+      this.#depth -= 1;
+    }
+  }
+
+  override inlineTokens(source: string, tokens: Token[] = []): Token[] {
+    if (!this.#affords(source)) return addText(source, tokens);
+    this.#depth += 1;
+    try {
+      for (const run of runs(source))
+        if (isDense(run)) addText(run, tokens);
+        else super.inlineTokens(run, tokens);
+      return tokens;
+    } finally {
+      this.#depth -= 1;
+    }
+  }
+
+  #affords(source: string): boolean {
+    if (this.#depth === 0) return true;
+    this.#budget -= source.length;
+    return this.#depth <= maximumDepth && this.#budget >= 0;
+  }
+}
+
+function addText(source: string, tokens: Token[]): Token[] {
+  if (source !== '') tokens.push({ type: 'text', raw: source, text: source });
+  return tokens;
+}
+
+function isDense(run: string): boolean {
+  return run.length >= denseRun && (run.match(/[*_~[\]()!<>`\\$&@]/g)?.length ?? 0) * 3 > run.length;
+}
+
+/** A long text in pieces that end with a line, a word or at worst anywhere. */
+function runs(source: string): string[] {
+  const pieces: string[] = [];
+  let rest = source;
+  while (rest.length > maximumRun) {
+    const line = rest.lastIndexOf('\n', maximumRun);
+    const end = line > maximumRun / 2 ? line : rest.lastIndexOf(' ', maximumRun);
+    const cut = end > maximumRun / 2 ? end : maximumRun;
+    pieces.push(rest.slice(0, cut));
+    rest = rest.slice(cut);
+  }
+  return [...pieces, rest];
+}
