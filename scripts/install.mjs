@@ -3,50 +3,70 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { run } from './run.mjs';
+import { quiet, run } from './run.mjs';
 
 const stampName = '.homeport-install';
 
-/** Brings node_modules in line with package-lock.json when it is not, and returns the path of the pinned Node. */
-export async function ensureInstalled(root) {
-  if (!isInstalled(root)) {
+/**
+ * Brings node_modules in line with package-lock.json when it is not, and returns the path of the pinned Node. `packages` is `product`
+ * for what building and running takes, `all` for that and what checks, tests and measures.
+ */
+export async function ensureInstalled(root, packages) {
+  if (!isInstalled(root, packages)) {
     await underLock(join(root, '.cache'), async () => {
-      if (!isInstalled(root)) await install(root);
+      if (!isInstalled(root, packages)) await install(root, packages);
     });
   }
   return ensureNode(root);
 }
 
-function isInstalled(root) {
-  const modules = join(root, 'node_modules');
+function isInstalled(root, packages) {
   const lockfile = join(root, 'package-lock.json');
   // An image without sources carries what it needs.
   if (!existsSync(lockfile)) return true;
-  const stamp = join(modules, stampName);
-  const hash = sha256(lockfile);
-  if (existsSync(stamp)) return readFileSync(stamp, 'utf8') === hash;
-  // Installed by hand with npm ci, which writes this file last.
-  const byHand = join(modules, '.package-lock.json');
-  if (!existsSync(byHand) || statSync(byHand).mtimeMs < statSync(lockfile).mtimeMs) return false;
-  writeFileSync(stamp, hash);
-  return true;
+  const found = installed(root, lockfile);
+  return found === 'all' || (found === 'product' && packages === 'product');
 }
 
-async function install(root) {
+/** Which packages of this lockfile are there: `all`, `product` or undefined. */
+function installed(root, lockfile) {
+  const stamp = join(root, 'node_modules', stampName);
+  if (existsSync(stamp)) {
+    const [hash, packages = 'all'] = readFileSync(stamp, 'utf8').split(' ');
+    return hash === sha256(lockfile) ? packages : undefined;
+  }
+  // Installed by hand with npm ci, which writes this file last.
+  const byHand = join(root, 'node_modules', '.package-lock.json');
+  if (!existsSync(byHand) || statSync(byHand).mtimeMs < statSync(lockfile).mtimeMs) return undefined;
+  const packages = readFileSync(byHand, 'utf8').includes('"dev": true') ? 'all' : 'product';
+  writeFileSync(stamp, stampOf(lockfile, packages));
+  return packages;
+}
+
+function stampOf(lockfile, packages) {
+  return `${sha256(lockfile)} ${packages}`;
+}
+
+async function install(root, packages) {
   const startedAt = Date.now();
   const seconds = () => Math.round((Date.now() - startedAt) / 1000);
-  console.error('Homeport: installing its packages (npm ci; once, about half a minute) ...');
-  const ticker = setInterval(() => console.error(`Homeport: still installing, ${seconds()} s ...`), 5_000);
+  const lockfile = join(root, 'package-lock.json');
+  // Where the product is there and may be running, the rest is added to it instead of everything being made anew.
+  const [verb, what] = installed(root, lockfile) === 'product' ? ['install', 'what tests need'] : ['ci', 'packages'];
+  console.error(`Homeport: installing ${what} (once, about half a minute) ...`);
+  const ticker = setInterval(() => console.error(`Homeport: still installing, ${seconds()} s ...`), 10_000);
   try {
     const [command, ...args] = npmCommand();
-    // What builds and tests us is among the development packages, whatever NODE_ENV says.
-    const ended = await run(command, [...args, 'ci', '--include=dev', '--no-audit', '--no-fund'], { cwd: root });
+    // Said in words, whatever NODE_ENV says. Warnings are about packages, and for those who change them.
+    const which = packages === 'all' ? '--include=dev' : '--omit=dev';
+    const options = ['--no-save', '--no-audit', '--no-fund', '--no-progress', '--prefer-offline', '--loglevel=error'];
+    const ended = await run(command, [...args, verb, which, ...options], { cwd: root, stdio: quiet });
     if (ended.code !== 0)
-      throw new Error(`npm ci failed (${ended.signal ?? `exit code ${ended.code}`}); its message is above`);
+      throw new Error(`npm ${verb} failed (${ended.signal ?? `exit code ${ended.code}`}); its message is above`);
   } finally {
     clearInterval(ticker);
   }
-  writeFileSync(join(root, 'node_modules', stampName), sha256(join(root, 'package-lock.json')));
+  writeFileSync(join(root, 'node_modules', stampName), stampOf(lockfile, packages));
   console.error(`Homeport: installed in ${seconds()} s`);
 }
 
@@ -71,9 +91,11 @@ async function ensureNode(root) {
     );
   }
   console.error(`Homeport: fetching Node ${wanted} (the installation ran without install scripts) ...`);
-  const ended = await run(process.execPath, ['installArchSpecificPackage.js'], { cwd: folder }).catch(() => ({
-    code: 1,
-  }));
+  const ended = await run(process.execPath, ['installArchSpecificPackage.js'], { cwd: folder, stdio: quiet }).catch(
+    () => ({
+      code: 1,
+    }),
+  );
   if (ended.code === 0 && existsSync(program)) return program;
   if (own !== undefined) {
     console.error(`Homeport: that failed; going on with this Node ${process.version}`);

@@ -4,50 +4,44 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isBuilt } from './build-inputs.mjs';
 import { ensureInstalled, underLock } from './install.mjs';
-import { endLike, run } from './run.mjs';
+import { endLike, quiet, run } from './run.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-// What runs under the pinned Node, and whether it needs the built product.
+// What runs under the pinned Node, and whether it needs the built product. `prepare` runs nothing: it says which Node that is.
 const commands = {
-  start: { file: 'dist/server/main.mjs', built: true },
-  admin: { file: 'dist/server/admin.mjs', built: true },
-  bench: { file: 'acceptance/benchmarks/main.ts', built: true },
+  prepare: { built: true },
+  bench: { file: 'acceptance/benchmarks/main.ts', built: true, packages: 'all' },
   build: { file: 'scripts/build.mjs' },
-  check: { file: 'scripts/check.mjs' },
+  check: { file: 'scripts/check.mjs', packages: 'all' },
   dev: { file: 'scripts/dev.mjs' },
-  test: { file: 'scripts/test.mjs' },
+  test: { file: 'scripts/test.mjs', packages: 'all' },
 };
 
 async function main([name, ...args]) {
   const command = Object.hasOwn(commands, name ?? '') ? commands[name] : undefined;
   if (command === undefined) {
-    console.error(`Usage: npm run <${Object.keys(commands).join(' | ')}>`);
+    console.error('Usage: npm start, or npm run <admin | bench | build | check | dev | test>');
     process.exitCode = 2;
     return;
   }
-  const node = await ensureInstalled(root);
+  const node = await ensureInstalled(root, command.packages ?? 'product');
   if (command.built) {
     const ended = await ensureBuilt(node);
     if (ended.code !== 0) return endLike(ended);
   }
+  // The shell of `npm start` goes on with it in its own place, so that nothing of us stays while the server runs.
+  if (name === 'prepare') return void process.stdout.write(`${node}\n`);
   const file = join(root, command.file);
   if (!existsSync(file)) throw new Error(`${command.file} does not exist`);
-  const options = name === 'start' ? { onMessage: welcome } : name === 'admin' ? {} : { cwd: root };
-  endLike(await run(node, [file, ...args], options));
-}
-
-/** The server says `{ready: address}` once it answers requests. */
-function welcome(message) {
-  if (typeof message?.ready !== 'string') return;
-  console.error(`\nHomeport is ready: open ${message.ready} in a browser. Ctrl-C stops it.\n`);
+  endLike(await run(node, [file, ...args], { cwd: root }));
 }
 
 async function ensureBuilt(node) {
   if (isBuilt(root)) return { code: 0, signal: null };
   return underLock(join(root, '.cache'), () => {
     if (isBuilt(root)) return { code: 0, signal: null };
-    return run(node, [join(root, 'scripts/build.mjs')], { cwd: root });
+    return run(node, [join(root, 'scripts/build.mjs')], { cwd: root, stdio: quiet });
   });
 }
 

@@ -1,17 +1,17 @@
 // Plain JavaScript for the oldest Node that may start us: no packages, nothing newer than Node 18.
 import { spawn } from 'node:child_process';
 
+/** For `stdio`: what a child says on its standard output goes to our standard error, as ours is an answer to a shell. */
+export const quiet = ['inherit', 2, 'inherit'];
+
 const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'];
 
 /**
  * Runs a command in our place: its output is ours, it gets our signals, and `{code, signal}` is how it ended.
  * A Ctrl-C in a terminal reaches the whole process group by itself, so it is not sent a second time.
- * `onMessage` gets what a Node child says by process.send.
  */
-export function run(command, args, { onMessage, ...options } = {}) {
-  const stdio = onMessage === undefined ? 'inherit' : ['inherit', 'inherit', 'inherit', 'ipc'];
-  const child = spawn(command, args, { stdio, ...options });
-  if (onMessage !== undefined) child.on('message', onMessage);
+export function run(command, args, options = {}) {
+  const child = spawn(command, args, { stdio: 'inherit', ...options });
   const forward = (signal) => {
     if (signal === 'SIGINT' && process.stdin.isTTY) return;
     child.kill(signal);

@@ -68,7 +68,7 @@ async function serve(
       await listen(service.server, config);
       const address = publicAddress(service.server, config);
       log.info({ address, edition: config.edition }, 'Homeport is ready');
-      process.send?.({ ready: address });
+      if (process.argv.includes('--welcome')) welcome(address);
       await aborted(stopping);
       log.info('stopping: running responses may finish');
       drain = drainMs;
@@ -79,6 +79,11 @@ async function serve(
   } finally {
     await db.close();
   }
+}
+
+/** For the person who typed `npm start`. */
+function welcome(address: string): void {
+  process.stderr.write(`\nHomeport is ready: open ${address} in a browser. Ctrl-C stops it.\n\n`);
 }
 
 function prepareDataDir({ dataDir }: Config): void {
