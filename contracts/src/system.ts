@@ -28,9 +28,16 @@ export const systemEndpoints = {
     path: '/api/health',
     probe: true,
     access: 'public',
-    summary: 'Liveness and readiness; 503 {ok: false} when the database is unreachable',
+    summary: 'Readiness; 503 {ok: false} when the database is unreachable, and while the service stops',
     response: z.object({ ok: z.boolean() }),
     others: { 503: z.object({ ok: z.literal(false) }) },
+  }),
+  getLive: endpoint({
+    method: 'GET',
+    path: '/api/live',
+    access: 'public',
+    summary: 'Whether the process itself answers, whatever its database does; for liveness probes',
+    response: z.object({ ok: z.literal(true), version: z.string() }),
   }),
   getPublicConfig: endpoint({
     method: 'GET',

@@ -96,6 +96,14 @@ export const settingTable = {
   allowInsecureHttp: flag('ALLOW_INSECURE_HTTP', false, {
     about: 'Lets providers speak plain http. Keys and conversations then travel unencrypted.',
   }),
+  maxConnections: integer('MAX_CONNECTIONS', 5_000, 10, 1_000_000, {
+    about:
+      'Connections that are held at the same time; one more is closed at once. An open answer or terminal holds one for each person, and a proxy keeps some.',
+  }),
+  drainSeconds: integer('DRAIN_SECONDS', 0, 0, 300, {
+    about:
+      'How long the service still takes requests after SIGTERM while `/api/health` says 503, so that a balancer stops sending them. More than the time between two of its checks; 0 where there is none.',
+  }),
   artifactMaxUploadBytes: integer('ARTIFACT_MAX_UPLOAD_BYTES', limits.artifactMaxUploadBytes, 1, 2 ** 40, {
     about: 'The largest file that may be uploaded, in bytes.',
   }),

@@ -1,6 +1,7 @@
 import type { FindActor } from './accounts/actor.ts';
 import type { BlobStore } from './artifacts/blob-store.ts';
 import type { RunningResponses } from './chat/responses/running-responses.ts';
+import type { FrontDoor } from './http/front-door.ts';
 import type { McpConnections } from './mcp/connections.ts';
 import type { Platform } from './platform.ts';
 import type { Workspaces } from './workspaces/workspaces.ts';
@@ -11,6 +12,7 @@ export type Deps = Platform & {
   findActor: FindActor;
   responses: RunningResponses;
   mcp: McpConnections;
+  door: Pick<FrontDoor, 'isDraining'>;
   workspaces: Workspaces;
   /** Called when an account was disabled: ends what it has under way. Other replicas find out by themselves. */
   accountDisabled(userId: string): Promise<void>;

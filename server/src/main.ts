@@ -73,8 +73,8 @@ async function serve(
       log.info('stopping: running responses may finish');
       drain = drainMs;
     } finally {
-      setTimeout(() => process.exit(1), shutdownMs).unref();
-      await service.stop(drain);
+      setTimeout(() => process.exit(1), shutdownMs + config.drainSeconds * 1_000).unref();
+      await service.stop(drain, drain === 0 ? 0 : config.drainSeconds * 1_000);
     }
   } finally {
     await db.close();

@@ -107,13 +107,14 @@ let description: ReturnType<typeof openapiDocument> | undefined;
 
 /** EVERY endpoint, one line each: the contract's row is answered by this handler. */
 export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]> } = {
-  getHealth: async ({ db }) => {
-    const healthy = await pingDatabase(db, healthTimeoutMs).then(
+  getHealth: async ({ db, door }) => {
+    const isReachable = pingDatabase(db, healthTimeoutMs).then(
       () => true,
       () => false,
     );
-    return healthy ? { ok: true } : new Reply({ ok: false }, { status: 503 });
+    return !door.isDraining && (await isReachable) ? { ok: true } : new Reply({ ok: false }, { status: 503 });
   },
+  getLive: ({ config }) => ({ ok: true, version: config.version }),
   getPublicConfig,
   getOpenapi: ({ config }) => {
     description ??= openapiDocument(endpoints, {

@@ -8,13 +8,14 @@ import { type ChatTimings, RunningResponses } from './chat/responses/running-res
 import type { FindTools } from './chat/tools/find-tools.ts';
 import { createMcpToolFinder } from './chat/tools/mcp-tools.ts';
 import { createWorkspaceToolFinder, joinTools } from './chat/tools/workspace-tools.ts';
-import type { Clock } from './clock.ts';
+import { type Clock, systemClock, waitAtMost } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/pool.ts';
 import type { Deps } from './deps.ts';
 import { createEgress, type Egress } from './egress/egress.ts';
 import { answerBadHttp } from './http/bad-request.ts';
 import { openStreamCount } from './http/event-stream.ts';
+import { FrontDoor } from './http/front-door.ts';
 import { originRule } from './http/origin.ts';
 import { createUpgrades } from './http/upgrade.ts';
 import { createWebClient } from './http/web-client.ts';
@@ -53,8 +54,11 @@ export type ServiceOptions = {
 export type Service = {
   deps: Deps;
   server: Server;
-  /** Lets running responses finish for `drainMs`, then closes every connection. */
-  stop(drainMs: number): Promise<void>;
+  /**
+   * Says that it stops and goes on for `noticeMs`, so that a balancer sends nobody here any more; lets requests and running responses
+   * finish for `drainMs`; then closes every connection.
+   */
+  stop(drainMs: number, noticeMs?: number): Promise<void>;
 };
 
 const serverLimits = {
@@ -66,6 +70,9 @@ const serverLimits = {
   connectionsCheckingInterval: 5_000,
   requireHostHeader: false,
 };
+
+/** For what was said at the very end to reach who it was said to. */
+const lastBytesMs = 250;
 
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { config, db, log, clock } = options;
@@ -94,8 +101,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     options.findTools ??
     joinTools(createWorkspaceToolFinder({ ...base, workspaces }), createMcpToolFinder({ db, mcp, clock }));
   const responses = new RunningResponses({ ...base, findTools }, options.timings);
+  const door = new FrontDoor();
   const deps: Deps = {
     ...base,
+    door,
     findActor: createActorFinder(base),
     responses,
     mcp,
@@ -117,19 +126,25 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     handle: (input) => terminals.open(input),
   });
   const server = createServer({ ...serverLimits, shouldUpgradeCallback: upgrades.accepts }, listener);
+  server.maxConnections = config.maxConnections;
   server.on('upgrade', upgrades.answer);
   answerBadHttp(server);
+  door.watch(server, () =>
+    log.warn({ most: config.maxConnections }, 'connections are refused: MAX_CONNECTIONS are open'),
+  );
   const sweeper = startSweeper(deps);
   await responses.start(options.alone ?? false);
   return {
     deps,
     server,
-    async stop(drainMs) {
-      server.close();
+    async stop(drainMs, noticeMs = 0) {
+      door.drain();
+      if (noticeMs > 0) await clock.sleep(noticeMs);
+      const lastLeft = door.close();
       terminals.close();
       sweeper.stop();
-      server.closeIdleConnections();
-      await responses.drain(drainMs);
+      await Promise.all([responses.drain(drainMs), waitAtMost(systemClock, drainMs, lastLeft)]);
+      await waitAtMost(systemClock, lastBytesMs, lastLeft);
       await workspaces.close();
       server.closeAllConnections();
       mcp.close();

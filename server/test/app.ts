@@ -36,6 +36,8 @@ export const testConfig: Config = {
   allowInsecureHttp: true,
   trustedProxies: [],
   artifactMaxUploadBytes: 1024 * 1024,
+  maxConnections: 5_000,
+  drainSeconds: 0,
   artifactStore: undefined,
   workspaceMode: 'disabled',
   workspaceIdleMinutes: 30,

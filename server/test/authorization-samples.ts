@@ -35,6 +35,7 @@ const artifactSample: Sample = {
 /** A new row of the endpoint table does not compile until it says here how it is called. */
 export const samples: Record<EndpointName, Sample> = {
   getHealth: nothing,
+  getLive: nothing,
   getPublicConfig: nothing,
   getOpenapi: nothing,
   getDocs: nothing,

@@ -87,6 +87,14 @@ async function askEverything(chatId: string): Promise<[route: string, answer: An
   );
 }
 
+test('the process says that it lives, whatever its database does', async () => {
+  proxy.set('stall');
+  const { status, body } = await within(5_000, app.anonymous.call('GET /api/live'));
+  assert.deepEqual([status, body], [200, { ok: true, version: '0.0.0-test' }]);
+  proxy.set('pass');
+  await recovered();
+});
+
 test('health says ok: false, for a cut connection and for a silent one, and ok: true when it is back', async () => {
   assert.deepEqual((await health()).body, { ok: true });
   for (const mode of ['cut', 'stall'] as const) {

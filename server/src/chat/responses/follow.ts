@@ -51,7 +51,8 @@ async function followStored(
   let seen = after;
   const wake = new Wake(deps, responseId, left);
   try {
-    while (!left.aborted) {
+    // A replica that stops cuts the stream between two events: whoever comes back to another one misses none.
+    while (!left.aborted && !deps.responses.draining) {
       const woken = wake.next();
       // Read before the rows: rows are complete once the state says that the response has ended.
       const response = await readResponse(deps.db, responseId);
