@@ -1,4 +1,5 @@
 import type { FindActor } from './accounts/actor.ts';
+import type { SessionWatch } from './accounts/session-watch.ts';
 import type { BlobStore } from './artifacts/blob-store.ts';
 import type { RunningResponses } from './chat/responses/running-responses.ts';
 import type { FrontDoor } from './http/front-door.ts';
@@ -10,6 +11,7 @@ import type { Workspaces } from './workspaces/workspaces.ts';
 export type Deps = Platform & {
   artifactStore: BlobStore;
   findActor: FindActor;
+  sessions: SessionWatch;
   responses: RunningResponses;
   mcp: McpConnections;
   door: Pick<FrontDoor, 'isDraining'>;

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Logger } from 'pino';
 import { createActorFinder } from './accounts/actor.ts';
+import { SessionWatch } from './accounts/session-watch.ts';
 import { createApp } from './app.ts';
 import { openBlobStore } from './artifacts/open-store.ts';
 import { startSweeper } from './artifacts/sweeper.ts';
@@ -106,6 +107,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     ...base,
     door,
     findActor: createActorFinder(base),
+    sessions: new SessionWatch(base),
     responses,
     mcp,
     workspaces,

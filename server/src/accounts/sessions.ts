@@ -83,19 +83,16 @@ export async function listSessions(deps: Deps, caller: Caller): Promise<AccountS
 
 /** Which of these sessions still let their users in: neither ended nor expired, the account enabled and its password its own. */
 export async function findLiveSessions(
-  db: Pick<Database, 'kysely'>,
+  db: Pick<Database, 'pool'>,
   ids: readonly string[],
   now: number,
 ): Promise<Set<string>> {
-  const rows = await db.kysely
-    .selectFrom('sessions')
-    .innerJoin('users', 'users.id', 'sessions.user_id')
-    .select('sessions.id')
-    .where('sessions.id', 'in', ids)
-    .where('sessions.expires_at', '>', new Date(now))
-    .where('users.enabled', '=', true)
-    .where('users.must_change_password', '=', false)
-    .execute();
+  const { rows } = await db.pool.query<{ id: string }>({
+    name: 'live-sessions',
+    text: `select s.id from sessions s join users u on u.id = s.user_id
+      where s.id = any($1::text[]) and s.expires_at > $2 and u.enabled and not u.must_change_password`,
+    values: [ids, new Date(now)],
+  });
   return new Set(rows.map(({ id }) => id));
 }
 

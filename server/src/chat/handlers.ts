@@ -7,7 +7,7 @@ import { assertOwnedModel } from '../catalogue/models.ts';
 import { assertOwnedChat, deleteOwnedChat, updateChat } from '../conversations/chats.ts';
 import type { Deps } from '../deps.ts';
 import { EventStream } from '../http/event-stream.ts';
-import { type Handler, Reply, type RequestFacts, streamed } from '../http/handler.ts';
+import { type Actor, type Handler, Reply, type RequestFacts, streamed } from '../http/handler.ts';
 import { assertOwnedMcpServers } from '../mcp/servers.ts';
 import { answerApproval } from './responses/approvals.ts';
 import {
@@ -62,7 +62,7 @@ export const postChatResponse: Handler<Deps, Endpoints['postChatResponse']> = as
     if (failure !== undefined) throw failure;
   }
   const replay = outcome.kind === 'ended' ? await readReplay(deps, assistantId) : undefined;
-  const { stream, left } = openStream(request);
+  const { stream, left } = openStream(deps, actor, request);
   if (replay === undefined) follow(deps, assistantId, 0, stream, left);
   else stream.end(replay);
   return streamed;
@@ -78,7 +78,7 @@ export const getChatStream: Handler<Deps, Endpoints['getChatStream']> = async (
   await deps.responses.interruptExpired({ chatId: params.chatId });
   const running = await findRunning(deps.db.kysely, params.chatId);
   if (running === undefined) return new Reply(undefined, { status: 204 });
-  const { stream, left } = openStream(request);
+  const { stream, left } = openStream(deps, actor, request);
   follow(deps, running.id, after, stream, left);
   return streamed;
 };
@@ -144,14 +144,21 @@ function assistantOf(outcome: ClaimOutcome): string {
   return outcome.response.id;
 }
 
-/** Closing a follower removes a follower, nothing else: disconnecting is not Stop. */
-function openStream(request: RequestFacts): { stream: Follower; left: AbortSignal } {
+/**
+ * Closing a follower removes a follower, nothing else: disconnecting is not Stop. The end of the session closes it too; while the
+ * database is away nobody's session ends.
+ */
+function openStream(deps: Deps, { sessionId }: Actor, request: RequestFacts): { stream: Follower; left: AbortSignal } {
   const leaving = new AbortController();
   const stream = new EventStream(request.outgoing, request.id, () => leaving.abort());
-  if (request.method === 'HEAD') {
+  const end = () => {
     leaving.abort();
     stream.end('');
-  }
+  };
+  if (request.method === 'HEAD') end();
+  if (leaving.signal.aborted) return { stream, left: leaving.signal };
+  const unwatch = deps.sessions.watch(sessionId, end, { endsUnchecked: false });
+  leaving.signal.addEventListener('abort', unwatch, { once: true });
   return { stream, left: leaving.signal };
 }
 

@@ -1,6 +1,5 @@
 import { ApiError } from '@homeport/contracts/errors';
 import { z } from 'zod';
-import { findLiveSessions } from '../accounts/sessions.ts';
 import type { Deps } from '../deps.ts';
 import type { UpgradeInput } from '../http/upgrade.ts';
 import { validate } from '../http/validate.ts';
@@ -10,9 +9,6 @@ import { joinStreams } from './join-streams.ts';
 export const terminalPath = '/api/workspace/terminal';
 
 const terminalsPerUser = 8;
-/** With the wait for its answer: who may no longer be here is gone within five seconds. */
-const checkEveryMs = 2_500;
-const checkWithinMs = 2_000;
 
 const size = z
   .string()
@@ -21,24 +17,25 @@ const size = z
 const id = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'Must be 1 to 64 of A-Z a-z 0-9 _ -');
 const terminalQuery = z.object({ id, columns: size, rows: size });
 
-type OpenTerminal = { userId: string; sessionId: string; end: AbortController };
+type OpenTerminal = { userId: string; end: AbortController };
 
 /** The terminals that this replica passes on between browsers and daemons. */
 export class Terminals {
-  readonly #deps: Pick<Deps, 'workspaces' | 'db' | 'clock' | 'log'>;
+  readonly #deps: Pick<Deps, 'workspaces' | 'sessions'>;
   readonly #open = new Set<OpenTerminal>();
-  #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(deps: Pick<Deps, 'workspaces' | 'db' | 'clock' | 'log'>) {
+  constructor(deps: Pick<Deps, 'workspaces' | 'sessions'>) {
     this.#deps = deps;
   }
 
   /** Resolves when the terminal's connection is over. */
   async open({ actor, query, signal, accept }: UpgradeInput): Promise<void> {
     const { id, columns = '80', rows = '24' } = validate(terminalQuery, query);
-    const terminal: OpenTerminal = { userId: actor.id, sessionId: actor.sessionId, end: new AbortController() };
+    const terminal: OpenTerminal = { userId: actor.id, end: new AbortController() };
     this.#admit(terminal);
+    const end = (reason: ApiError) => terminal.end.abort(reason);
+    const unwatch = this.#deps.sessions.watch(actor.sessionId, end, { endsUnchecked: true });
     try {
       const asked = AbortSignal.any([signal, terminal.end.signal]);
       const hold = await this.#deps.workspaces.hold(actor.id, 'terminal', asked);
@@ -55,15 +52,16 @@ export class Terminals {
         await hold.release();
       }
     } finally {
+      unwatch();
       this.#open.delete(terminal);
-      if (this.#open.size === 0) clearInterval(this.#timer);
     }
   }
 
   /** Ends every connection; the terminals themselves go on in their workspaces. */
   close(): void {
     this.#isClosed = true;
-    this.#endAll('The service is being restarted');
+    const reason = new ApiError('workspace_request_failed', 'The service is being restarted');
+    for (const { end } of this.#open) end.abort(reason);
   }
 
   #admit(terminal: OpenTerminal): void {
@@ -75,34 +73,5 @@ export class Terminals {
       });
     }
     this.#open.add(terminal);
-    if (this.#open.size > 1) return;
-    this.#timer = setInterval(() => void this.#check(), checkEveryMs);
-    this.#timer.unref();
   }
-
-  /** Ends the terminals of sessions that are over. Where nobody can say whether they are, too. */
-  async #check(): Promise<void> {
-    const ids = new Set([...this.#open].map(({ sessionId }) => sessionId));
-    try {
-      const live = await within(checkWithinMs, findLiveSessions(this.#deps.db, [...ids], this.#deps.clock.now()));
-      for (const { sessionId, end } of this.#open) {
-        if (ids.has(sessionId) && !live.has(sessionId)) end.abort(new ApiError('unauthorized', 'Sign in first'));
-      }
-    } catch (error) {
-      this.#deps.log.warn({ cause: error }, 'terminals are ended: their sessions could not be checked');
-      this.#endAll('The session could not be checked');
-    }
-  }
-
-  #endAll(message: string): void {
-    for (const { end } of this.#open) end.abort(new ApiError('workspace_request_failed', message));
-  }
-}
-
-function within<T>(ms: number, promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), ms);
-  });
-  return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
 }

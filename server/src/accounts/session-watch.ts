@@ -1,0 +1,64 @@
+import { ApiError } from '@homeport/contracts/errors';
+import type { Logger } from 'pino';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../db/pool.ts';
+import { findLiveSessions } from './sessions.ts';
+
+/** With the wait for its answer: who may no longer be here is gone within five seconds. */
+const checkEveryMs = 2_500;
+const checkWithinMs = 2_000;
+
+type Watched = { sessionId: string; end: (reason: ApiError) => void; endsUnchecked: boolean };
+
+/**
+ * Ends what stays open for a session, such as a terminal or a stream, once that session is over: each replica asks for all of its
+ * own with one statement.
+ */
+export class SessionWatch {
+  readonly #deps: { db: Pick<Database, 'pool'>; clock: Clock; log: Pick<Logger, 'warn'> };
+  readonly #watched = new Set<Watched>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(deps: { db: Pick<Database, 'pool'>; clock: Clock; log: Pick<Logger, 'warn'> }) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Calls `end` when the session is over, and for `endsUnchecked` also when nobody can say whether it is. Returns how to stop
+   * watching. A workspace acts without a session: nothing is watched then.
+   */
+  watch(sessionId: string, end: (reason: ApiError) => void, { endsUnchecked }: { endsUnchecked: boolean }): () => void {
+    if (sessionId === '') return () => undefined;
+    const watched = { sessionId, end, endsUnchecked };
+    this.#watched.add(watched);
+    this.#timer ??= setInterval(() => void this.#check(), checkEveryMs).unref();
+    return () => {
+      this.#watched.delete(watched);
+      if (this.#watched.size > 0) return;
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    };
+  }
+
+  async #check(): Promise<void> {
+    const ids = new Set([...this.#watched].map(({ sessionId }) => sessionId));
+    try {
+      const live = await within(checkWithinMs, findLiveSessions(this.#deps.db, [...ids], this.#deps.clock.now()));
+      for (const { sessionId, end } of [...this.#watched]) {
+        if (ids.has(sessionId) && !live.has(sessionId)) end(new ApiError('unauthorized', 'Sign in first'));
+      }
+    } catch (error) {
+      this.#deps.log.warn({ cause: error }, 'open sessions could not be checked');
+      const reason = new ApiError('workspace_request_failed', 'The session could not be checked');
+      for (const { end, endsUnchecked } of [...this.#watched]) if (endsUnchecked) end(reason);
+    }
+  }
+}
+
+function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('no answer in time')), ms);
+  });
+  return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { insertPassword } from '../src/accounts/credentials.ts';
+import { hashPassword } from '../src/accounts/passwords.ts';
+import { cookieRule, sessionCookie } from '../src/accounts/session-cookie.ts';
+import { insertSession } from '../src/accounts/sessions.ts';
+import { createCaller, type SignedIn, startTestApp, type TestApp, testConfig } from './app.ts';
+import { addModels, chatDetail, createChat, idle, postChat, readStream, submit } from './chat-harness.ts';
+import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+
+/** A stream of an answer belongs to the session that asked for it, and ends with it; the answer goes on. */
+
+let first: TestApp;
+let second: TestApp;
+let provider: FakeProvider;
+before(async () => {
+  provider = await startFakeProvider();
+  first = await startTestApp();
+  second = await startTestApp({ database: first.database });
+});
+after(async () => {
+  provider.release();
+  await second.stop();
+  await first.stop();
+  await provider.close();
+});
+
+const password = 'correct horse 1';
+
+/** Another session of the same user, at any replica. */
+async function anotherSession(user: SignedIn, app: TestApp): Promise<SignedIn> {
+  const from = { address: '127.0.0.1', userAgent: 'other' };
+  const { token } = await insertSession(first.database.database.kysely, user.id, from, Date.now());
+  const [cookie] = sessionCookie(cookieRule(testConfig), token).split(';');
+  return { ...createCaller(app.url, cookie), id: user.id, email: user.email };
+}
+
+/** A response that its provider holds back, followed by two sessions at both replicas. */
+async function follow() {
+  const user = await first.signIn();
+  await insertPassword(first.database.database.kysely, user.id, await hashPassword(password));
+  await addModels(user, provider, ['words-200@50']);
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'go');
+  const path = `/api/chat/${chatId}/stream`;
+  const begun = await postChat(user, { chatId, messageId });
+  // In the middle of its words.
+  provider.hold();
+  const there = { ...createCaller(second.url, user.cookie), id: user.id, email: user.email };
+  const other = { here: await anotherSession(user, first), there: await anotherSession(user, second) };
+  const mine = [readStream(begun), readStream(await user.fetch(path)), readStream(await there.fetch(path))];
+  const others = [readStream(await other.here.fetch(path)), readStream(await other.there.fetch(path))];
+  return { user, other, chatId, path, mine, others };
+}
+
+async function assertOthersGoOn(chatId: string, others: Promise<{ done: boolean; text: string }>[], by: SignedIn) {
+  provider.release();
+  for (const { done, text } of await Promise.all(others))
+    assert.deepEqual([done, text.split(' ').length > 100], [true, true]);
+  await idle(first);
+  assert.equal((await chatDetail(by, chatId)).messages[1].status, 'complete');
+}
+
+test('streams end with the session that signed out, on every replica, and the answer goes on', async () => {
+  const { user, other, chatId, path, mine, others } = await follow();
+  await user.call('POST /api/auth/sign-out', {});
+  for (const { done, status } of await Promise.all(mine)) assert.deepEqual([done, status], [false, 200]);
+  assert.equal((await user.fetch(path)).status, 401);
+  await assertOthersGoOn(chatId, others, other.here);
+});
+
+test('streams of other sessions end when the password is changed, and when they are ended from elsewhere', async () => {
+  const { user, other, chatId, mine, others } = await follow();
+  assert.equal((await user.call('DELETE /api/me/sessions', undefined, { query: { others: '1' } })).status, 200);
+  for (const { done } of await Promise.all(others)) assert.equal(done, false);
+  const body = { currentPassword: password, newPassword: 'another horse 2' };
+  const changed = await user.call('POST /api/auth/change-password', body);
+  assert.equal(changed.status, 200);
+  for (const { done } of await Promise.all(mine)) assert.equal(done, false);
+  assert.equal((await other.here.call('GET /api/me')).status, 401);
+  provider.release();
+  await idle(first);
+  const { rows } = await first.database.database.pool.query(
+    `select status from messages where role = 'assistant' and chat_id = $1`,
+    [chatId],
+  );
+  assert.deepEqual(rows, [{ status: 'complete' }]);
+});
