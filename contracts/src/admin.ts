@@ -157,6 +157,7 @@ export const oidcPatch = z.object({
     .min(1)
     .max(limits.oidcScopesMax)
     .regex(/^[\x21\x23-\x5b\x5d-\x7e]+( +[\x21\x23-\x5b\x5d-\x7e]+)*$/, 'Scopes with spaces between them')
+    .refine((value) => value.split(/ +/).includes('openid'), { message: 'One of them must be openid' })
     .optional(),
   autoProvision: z.boolean().optional(),
   linkByEmail: z.boolean().optional(),

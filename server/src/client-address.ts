@@ -42,8 +42,29 @@ export function clientAddress(peer: string, forwardedFor: string | null, trusted
 
 /** The bucket in which an address is counted: an IPv6 /64 is one customer. */
 export function addressBucket(address: string): string {
+  return networkOf(address, { ipv4: 32, ipv6: 64 });
+}
+
+/** The wider network with which an address shares its turns: an IPv4 /24, an IPv6 /48. */
+export function addressRegion(address: string): string {
+  return networkOf(address, { ipv4: 24, ipv6: 48 });
+}
+
+/** In text, at whole groups: `203.0.113.0/24`, `2001:db8:1::/48`; a single IPv4 address as itself. */
+function networkOf(address: string, bits: { ipv4: number; ipv6: number }): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
-  if (parsed.kind() === 'ipv4') return parsed.toString();
-  return `${parsed.toNormalizedString().split(':').slice(0, 4).join(':')}::/64`;
+  if (parsed.kind() === 'ipv6') {
+    return `${parsed
+      .toNormalizedString()
+      .split(':')
+      .slice(0, bits.ipv6 / 16)
+      .join(':')}::/${bits.ipv6}`;
+  }
+  if (bits.ipv4 === 32) return parsed.toString();
+  return `${parsed
+    .toString()
+    .split('.')
+    .slice(0, bits.ipv4 / 8)
+    .join('.')}.0/${bits.ipv4}`;
 }

@@ -20,7 +20,13 @@ export type AccountsApp = {
 };
 
 /** `from` is the client's address, told by a trusted proxy. */
-type RequestOptions = { body?: unknown; cookie?: string; headers?: Record<string, string>; from?: string };
+type RequestOptions = {
+  body?: unknown;
+  cookie?: string;
+  headers?: Record<string, string>;
+  from?: string;
+  signal?: AbortSignal;
+};
 /** `session` is the session's part of a `Cookie` header. */
 export type Answer = { status: number; body: Json; headers: Headers; cookies: string[]; session: string | undefined };
 export type TestClock = Clock & { advance(milliseconds: number): void };
@@ -76,7 +82,11 @@ async function send(url: string, method: string, path: string, options: RequestO
   if (options.from !== undefined) headers.set('x-forwarded-for', options.from);
   if (options.body !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json');
   const body = options.body === undefined ? {} : { body: JSON.stringify(options.body) };
-  const response = await fetch(`${url}${path}`, { method, headers, ...body, redirect: 'manual' });
+  const response = await fetch(`${url}${path}`, {
+    ...{ method, headers, ...body },
+    redirect: 'manual',
+    signal: options.signal ?? null,
+  });
   const cookies = response.headers.getSetCookie();
   const session = cookies.find((cookie) => /^(__Secure-)?homeport\.session_token=[^;]/.test(cookie))?.split(';')[0];
   return { status: response.status, body: await response.json(), headers: response.headers, cookies, session };

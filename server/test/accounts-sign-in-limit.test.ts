@@ -146,3 +146,46 @@ test('an address in a file of guesses is not kept as text', async () => {
   assert.equal(rows.length, 1);
   assert.doesNotMatch(JSON.stringify(rows), /secret/);
 });
+
+test('wrong passwords of somebody behind the same address do not lock out who has signed in from there', async () => {
+  const [user, stranger] = [await app.addUser(), await app.addUser()];
+  const from = freshAddress();
+  assert.equal((await trySignIn(user.email, testPassword, from)).status, 200);
+  for (let index = 0; index < 32; index += 1) {
+    const { status } = await trySignIn(`neighbour${index}@example.org`, 'wrong', from);
+    assert.equal(status, index < 30 ? 401 : 429);
+  }
+  assert.equal((await trySignIn(stranger.email, testPassword, from)).status, 429);
+  assert.equal((await trySignIn(user.email, testPassword, from)).status, 200);
+  assert.deepEqual(await wrongTimes(11, user.email, from), [...Array(10).fill(401), 429]);
+  assert.equal((await trySignIn(user.email, testPassword, from)).status, 429, 'its own limit holds');
+  const text = JSON.stringify((await app.db.pool.query('select * from sign_in_addresses')).rows);
+  assert.doesNotMatch(text, /example\.org/);
+});
+
+test('guesses from a hundred networks hold up nobody who has signed in from their address before', async () => {
+  const user = await app.addUser();
+  const from = freshAddress();
+  assert.equal((await trySignIn(user.email, testPassword, from)).status, 200);
+  const leaving = new AbortController();
+  let answered = 0;
+  const guesses = Array.from({ length: 300 }, (_, index) =>
+    app
+      .request('POST', '/api/auth/sign-in/email', {
+        body: { email: `guess${index}@example.org`, password: 'wrong' },
+        from: `100.64.${index % 100}.${index}`.replace(/\d+$/, (last) => String(Number(last) % 250)),
+        signal: leaving.signal,
+      })
+      .then(() => {
+        answered += 1;
+      })
+      .catch(() => undefined),
+  );
+  while (answered === 0) await new Promise(setImmediate);
+  const before = answered;
+  assert.equal((await trySignIn(user.email, testPassword, from)).status, 200);
+  // Those that had their turn already, and one of the strangers' own turns.
+  assert.ok(answered - before <= 20, `${answered - before} guesses were answered first`);
+  leaving.abort();
+  await Promise.all(guesses);
+});

@@ -91,6 +91,8 @@ test('every field has its limit, and the answer names the field', async () => {
     ['oidc.discoveryUrl', { oidc: { discoveryUrl: 'id.example.org' } }],
     ['oidc.discoveryUrl', { oidc: { discoveryUrl: 'https://id.example.org/#x' } }],
     ['oidc.scopes', { oidc: { scopes: 'openid "mail"' } }],
+    ['oidc.scopes', { oidc: { scopes: 'profile email' } }],
+    ['oidc.scopes', { oidc: { scopes: 'OpenID openid-email email' } }],
     [
       'oidc.allowedDomains',
       { oidc: { allowedDomains: Array.from({ length: 51 }, (_, index) => `d${index}.example`) } },

@@ -88,23 +88,21 @@ function answerOf(sent: URLSearchParams): URLSearchParams {
   return query;
 }
 
-type Provider = Pick<Federation, 'settings' | 'client'>;
+type Provider = Pick<Federation, 'settings' | 'client'> & { revision: number };
 
 /** Throws `not_found` for another key than the configured one, and `credentials_unreadable`. */
 async function readProvider(deps: OidcSignInDeps, key: string): Promise<Provider> {
-  const { oidc: settings } = await readSettings(deps.db.kysely);
+  const { oidc: settings, oidcRevision: revision } = await readSettings(deps.db.kysely);
   if (!settings.enabled || settings.providerKey !== key) {
     throw new ApiError('not_found', 'There is no such identity provider');
   }
-  return {
-    settings,
-    client: { clientId: settings.clientId, clientSecret: openClientSecret(deps, settings.clientSecret) },
-  };
+  const client = { clientId: settings.clientId, clientSecret: openClientSecret(deps, settings.clientSecret) };
+  return { settings, client, revision };
 }
 
 /** Throws what `discover` throws. */
 async function federationOf(deps: OidcSignInDeps, provider: Provider, origin: string): Promise<Federation> {
-  return { ...provider, origin, metadata: await discover(deps, provider.settings) };
+  return { ...provider, origin, metadata: await discover(deps, provider.settings, provider.revision) };
 }
 
 /** Ties a sign-in to the provider that it began at. */

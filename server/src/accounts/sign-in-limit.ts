@@ -1,44 +1,73 @@
 import { hash } from 'node:crypto';
 import { ApiError } from '@homeport/contracts/errors';
 import { sql, type Transaction } from 'kysely';
-import { addressBucket } from '../client-address.ts';
+import { addressBucket, addressRegion } from '../client-address.ts';
 import type { Clock } from '../clock.ts';
-import { type Database, inTransaction } from '../db/pool.ts';
+import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 import type { Tables } from '../db/tables.ts';
+import { FairTurns } from './fair-turns.ts';
 
-/** Limits on wrong passwords and invitation tokens (contract section 3), counted in `sign_in_failures`, whose only writer this is. */
+/** Limits on wrong passwords and invitation tokens (contract section 3), counted in `sign_in_failures`. This is its only writer and that of `sign_in_addresses`. */
 
 export type SignInLimitDeps = { db: Pick<Database, 'kysely'>; clock: Clock };
-type Attempt = { id: number; address: string; account: string };
+type Key = { address: string; account: string };
+type Attempt = Key & { id: number };
+/** Who signed in from this address within the last month: this account, somebody else, or nobody. */
+type Known = 'account' | 'address' | 'nobody';
 
 const windowMs = 10 * 60_000;
 const mostFailures = { account: 10, address: 30 };
 // A try without an outcome after this long was interrupted, and counts as a wrong one.
 const longestAttemptMs = 30_000;
-// Tries beyond the limit wait for those under way, which may well be right: a household behind one address signs in together.
+// Tries beyond the limit wait for those under way on another replica, which may well be right.
 const retryEveryMs = 100;
-const retries = 100;
+const knownDays = 30;
 const prunedAtOnce = 100;
+
+/** Two hashes run at once (passwords.ts); the others of these read and write what they need before and after theirs. */
+const turns = new FairTurns({ atOnce: 4, waiting: 1_000, waitMs: 50_000 });
+const busyMax = 100;
 
 /**
  * Runs one check of a password within the limits: its try is reserved before the check, so that any number of tries at once, on
  * any replica, stay within them. A right password forgets the earlier wrong ones for this account from this address; a check
- * that throws is not counted. Throws `rate_limited`.
+ * that throws is not counted. Regions take turns, and addresses from which people have signed in go first. Throws `rate_limited`.
  */
 export async function withinSignInLimit<T extends { right: boolean }>(
   deps: SignInLimitDeps,
   who: { address: string; email: string; signal: AbortSignal },
   check: () => Promise<T>,
 ): Promise<T> {
-  const attempt = await reserve(deps, who);
+  const key = { address: addressBucket(who.address), account: accountKey(who.email) };
+  const known = await findKnown(deps, key);
+  const taker = { lane: addressRegion(who.address), isKnown: known !== 'nobody', signal: who.signal };
+  for (let tries = 0; tries < busyMax; tries += 1) {
+    const result = await turns.take(taker, () => tryOnce(deps, key, known, check));
+    if (result !== 'busy') return result;
+    await deps.clock.sleep(retryEveryMs, who.signal);
+  }
+  throw rateLimited(1);
+}
+
+async function tryOnce<T extends { right: boolean }>(
+  deps: SignInLimitDeps,
+  key: Key,
+  known: Known,
+  check: () => Promise<T>,
+): Promise<T | 'busy'> {
+  const now = deps.clock.now();
+  const answer = await inTransaction(deps.db, (transaction) => tryReserve(transaction, key, known, now));
+  if (answer === 'busy') return answer;
+  if (typeof answer === 'number') throw rateLimited(answer);
+  const attempt = { id: answer.id, ...key };
   let result: T;
   try {
     result = await check();
   } catch (error) {
-    await forget(deps, attempt, false).catch(() => undefined);
+    await forget(deps.db.kysely, attempt, false).catch(() => undefined);
     throw error;
   }
-  await (result.right ? forget(deps, attempt, true) : markFailed(deps, attempt));
+  await (result.right ? succeed(deps, attempt) : markFailed(deps, attempt));
   return result;
 }
 
@@ -68,31 +97,42 @@ export async function recordGuess(deps: SignInLimitDeps, address: string): Promi
   const at = new Date(deps.clock.now());
   const row = { address: addressBucket(address), email: accountKey(guesses), failed: true, at };
   await inTransaction(deps.db, async (transaction) => {
-    await prune(transaction, deps.clock.now());
+    await prune(transaction, 'sign_in_failures', deps.clock.now() - windowMs);
     await transaction.insertInto('sign_in_failures').values(row).execute();
   });
 }
 
-async function reserve(
-  deps: SignInLimitDeps,
-  who: { address: string; email: string; signal: AbortSignal },
-): Promise<Attempt> {
-  const key = { address: addressBucket(who.address), account: accountKey(who.email) };
-  for (let retry = 0; retry < retries; retry += 1) {
-    const answer = await inTransaction(deps.db, (transaction) => tryReserve(transaction, key, deps.clock.now()));
-    if (typeof answer === 'object') return { id: answer.id, ...key };
-    if (answer !== 'busy') throw rateLimited(answer);
-    await deps.clock.sleep(retryEveryMs, who.signal);
-  }
-  throw rateLimited(1);
+async function findKnown({ db, clock }: SignInLimitDeps, { address, account }: Key): Promise<Known> {
+  const row = await db.kysely
+    .selectFrom('sign_in_addresses')
+    .select(sql<boolean | null>`bool_or(email = ${account})`.as('own'))
+    .where('address', '=', address)
+    .where('at', '>', new Date(clock.now() - knownDays * 86_400_000))
+    .executeTakeFirstOrThrow();
+  if (row.own === null) return 'nobody';
+  return row.own ? 'account' : 'address';
+}
+
+async function succeed(deps: SignInLimitDeps, attempt: Attempt): Promise<void> {
+  const now = deps.clock.now();
+  const { address, account: email } = attempt;
+  await inTransaction(deps.db, async (transaction) => {
+    await forget(transaction, attempt, true);
+    await transaction
+      .insertInto('sign_in_addresses')
+      .values({ address, email, at: new Date(now) })
+      .onConflict((conflict) => conflict.columns(['address', 'email']).doUpdateSet({ at: new Date(now) }))
+      .execute();
+    await prune(transaction, 'sign_in_addresses', now - knownDays * 86_400_000);
+  });
 }
 
 async function markFailed(deps: SignInLimitDeps, attempt: Attempt): Promise<void> {
   await deps.db.kysely.updateTable('sign_in_failures').set({ failed: true }).where('id', '=', attempt.id).execute();
 }
 
-async function forget(deps: SignInLimitDeps, attempt: Attempt, withFailures: boolean): Promise<void> {
-  await deps.db.kysely
+async function forget(db: Queryable, attempt: Attempt, withFailures: boolean): Promise<void> {
+  await db
     .deleteFrom('sign_in_failures')
     .where('address', '=', attempt.address)
     .where('email', '=', attempt.account)
@@ -100,14 +140,18 @@ async function forget(deps: SignInLimitDeps, attempt: Attempt, withFailures: boo
     .execute();
 }
 
-/** A reservation, `busy` when tries under way fill the limit, or the seconds until another try is allowed. */
+/**
+ * A reservation, `busy` when tries under way fill the limit, or the seconds until another try is allowed. Wrong
+ * passwords of others do not lock out an account that has signed in from this address.
+ */
 async function tryReserve(
   transaction: Transaction<Tables>,
-  key: { address: string; account: string },
+  key: Key,
+  known: Known,
   now: number,
 ): Promise<{ id: number } | 'busy' | number> {
   await sql`select pg_advisory_xact_lock(hashtextextended('sign-in ' || ${key.address}, 0))`.execute(transaction);
-  await prune(transaction, now);
+  await prune(transaction, 'sign_in_failures', now - windowMs);
   const rows = await transaction
     .selectFrom('sign_in_failures')
     .select(['email', 'at', 'failed'])
@@ -121,12 +165,13 @@ async function tryReserve(
     failed: failed || at.getTime() < now - longestAttemptMs,
   }));
   const own = tries.filter((attempt) => attempt.own);
+  const all = known === 'account' ? [] : tries;
   const wait = Math.max(
     secondsToWait(failures(own), mostFailures.account, now),
-    secondsToWait(failures(tries), mostFailures.address, now),
+    secondsToWait(failures(all), mostFailures.address, now),
   );
   if (wait > 0) return wait;
-  if (own.length >= mostFailures.account || tries.length >= mostFailures.address) return 'busy';
+  if (own.length >= mostFailures.account || all.length >= mostFailures.address) return 'busy';
   return transaction
     .insertInto('sign_in_failures')
     .values({ address: key.address, email: key.account, at: new Date(now) })
@@ -145,15 +190,15 @@ function secondsToWait(times: readonly number[], most: number, now: number): num
 }
 
 /** Each new row removes many old ones, of any address. */
-async function prune(transaction: Transaction<Tables>, now: number): Promise<void> {
-  const old = transaction
-    .selectFrom('sign_in_failures')
-    .select('id')
-    .where('at', '<=', new Date(now - windowMs))
-    .limit(prunedAtOnce)
-    .forUpdate()
-    .skipLocked();
-  await transaction.deleteFrom('sign_in_failures').where('id', 'in', old).execute();
+async function prune(
+  transaction: Transaction<Tables>,
+  table: 'sign_in_failures' | 'sign_in_addresses',
+  before: number,
+): Promise<void> {
+  await sql`
+    delete from ${sql.table(table)} where ctid = any(array(
+      select ctid from ${sql.table(table)} where at <= ${new Date(before)} limit ${prunedAtOnce}
+      for update skip locked))`.execute(transaction);
 }
 
 /** Hashed: people type passwords into the wrong box. */

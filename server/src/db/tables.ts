@@ -64,6 +64,8 @@ export type VerificationsTable = {
 
 export type SignInFailuresTable = { id: Sequence; address: string; email: string; at: CreatedAt; failed: Flag };
 
+export type SignInAddressesTable = { address: string; email: string; at: UpdatedAt };
+
 export type InstallationTable = {
   singleton: Generated<boolean>;
   setup_completed_at: Date | null;
@@ -104,6 +106,7 @@ export type SettingsTable = {
   branding: Json<Record<string, unknown>>;
   oidc: Json<Record<string, unknown>>;
   oidc_client_secret: string | null;
+  oidc_revision: ColumnType<number, never, number>;
   updated_at: UpdatedAt;
 };
 
@@ -322,6 +325,7 @@ export type Tables = {
   sessions: SessionsTable;
   credentials: CredentialsTable;
   verifications: VerificationsTable;
+  sign_in_addresses: SignInAddressesTable;
   sign_in_failures: SignInFailuresTable;
   installation: InstallationTable;
   settings: SettingsTable;

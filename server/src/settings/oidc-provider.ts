@@ -32,6 +32,8 @@ export const oidcTimes = { totalTimeoutMs: 10_000, maxResponseBytes: 512 * 1024 
 const discoveryPath = '/.well-known/openid-configuration';
 /** A document that was just read serves the next sign-ins too, so that strangers cannot make us ask for it at will. */
 const documentMs = 60_000;
+/** The same for one that cannot be used: who mends it does not wait long. */
+const unusableMs = 5_000;
 
 /** Where the discovery document is: as configured, or below the issuer (OpenID Connect Discovery, section 4). */
 export function discoveryAddress(oidc: { issuer: string; discoveryUrl: string }): string {
@@ -77,35 +79,38 @@ export function readMetadata(
   return faults.length > 0 ? { faults } : { metadata };
 }
 
-type Kept = { url: string; until: number; document: Promise<Record<string, unknown>> };
+type Kept = { key: string; readAt: number; keptMs: number; document: Promise<Record<string, unknown>> };
 const kept = new WeakMap<OidcDeps['egress'], Kept>();
 
 /**
- * The provider's metadata, with the configured issuer or, where none is configured, the document's own. Throws
- * `blocked_destination`, `provider_unreachable`, `provider_error`; a failure is not remembered.
+ * The provider's metadata, with the configured issuer or, where none is configured, the document's own. `revision` is the
+ * configuration's. Throws `blocked_destination`, `provider_unreachable`, `provider_error`; that nobody answers is not remembered.
  */
 export async function discover(
   deps: OidcDeps,
   oidc: { issuer: string; discoveryUrl: string },
+  revision: number,
 ): Promise<ProviderMetadata> {
-  const found = readMetadata(deps, await currentDocument(deps, discoveryAddress(oidc)));
-  if ('faults' in found) throw providerError(200, 'The discovery document cannot be used');
-  if (oidc.issuer !== '' && found.metadata.issuer !== oidc.issuer) {
-    throw providerError(200, 'The discovery document names another issuer than the configured one');
-  }
-  return found.metadata;
+  const current = currentDocument(deps, discoveryAddress(oidc), revision);
+  const found = readMetadata(deps, await current.document);
+  const isIssuer = 'metadata' in found && (oidc.issuer === '' || found.metadata.issuer === oidc.issuer);
+  if (isIssuer) return found.metadata;
+  current.keptMs = unusableMs;
+  const names = 'metadata' in found ? 'names another issuer than the configured one' : 'cannot be used';
+  throw providerError(200, `The discovery document ${names}`);
 }
 
-function currentDocument(deps: OidcDeps, url: string): Promise<Record<string, unknown>> {
+function currentDocument(deps: OidcDeps, url: string, revision: number): Kept {
   const now = deps.clock.now();
+  const key = `${revision} ${url}`;
   const last = kept.get(deps.egress);
-  if (last !== undefined && last.url === url && last.until > now) return last.document;
-  const next: Kept = { url, until: now + documentMs, document: fetchDiscovery(deps, url) };
+  if (last !== undefined && last.key === key && last.readAt + last.keptMs > now) return last;
+  const next: Kept = { key, readAt: now, keptMs: documentMs, document: fetchDiscovery(deps, url) };
   kept.set(deps.egress, next);
   next.document.catch(() => {
     if (kept.get(deps.egress) === next) kept.delete(deps.egress);
   });
-  return next.document;
+  return next;
 }
 
 /** The provider's signing keys as a JSON Web Key Set. Throws as `fetchDiscovery` does. */

@@ -13,7 +13,7 @@ import {
   type ProviderMetadata,
   readMetadata,
 } from './oidc-provider.ts';
-import { patchOidc, readSettings, type SettingsPatch } from './settings.ts';
+import { forgetProvider, patchOidc, readSettings, type SettingsPatch } from './settings.ts';
 
 export type OidcTestDeps = OidcDeps & { db: Pick<Database, 'kysely'>; secrets: KeyRing };
 
@@ -56,7 +56,9 @@ export async function testOidc(
   for (const name of names.slice(checks.length)) {
     checks.push({ name, ok: false, message: 'Not tried, because the check before it failed.' });
   }
-  return { ok: checks.every(({ ok }) => ok), checks };
+  const ok = checks.every((check) => check.ok);
+  if (ok) await forgetProvider(deps.db.kysely);
+  return { ok, checks };
 }
 
 async function checkDiscovery(deps: OidcTestDeps, oidc: OidcSettings) {

@@ -1,7 +1,7 @@
 import { type AdminConfig, type brandingPatch, oidcConfiguration, type oidcPatch } from '@homeport/contracts/admin';
 import { defaultBranding } from '@homeport/contracts/default-branding';
 import { type Branding, branding as brandingSchema } from '@homeport/contracts/system';
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { z } from 'zod';
 import { type AuditSource, recordEvent } from '../audit.ts';
 import type { Clock } from '../clock.ts';
@@ -22,7 +22,8 @@ import {
 
 /** The only writer of `settings`. Nothing of it is kept in memory: a change holds from the next request on, on every replica. */
 
-export type Settings = { branding: Branding; oidc: OidcSettings };
+/** `oidcRevision` is another one after each saving and each successful test of the OIDC configuration. */
+export type Settings = { branding: Branding; oidc: OidcSettings; oidcRevision: number };
 /** What `POST /api/admin/config` and the manifest may give; an omitted member keeps its value. */
 export type SettingsPatch = {
   branding?: z.output<typeof brandingPatch> | undefined;
@@ -30,9 +31,8 @@ export type SettingsPatch = {
 };
 
 type SettingsDeps = { db: Pick<Database, 'kysely'>; secrets: KeyRing; clock: Clock };
-type SettingsRow = Pick<Selectable<SettingsTable>, 'branding' | 'oidc' | 'oidc_client_secret'>;
-
-const columns = ['branding', 'oidc', 'oidc_client_secret'] as const;
+const columns = ['branding', 'oidc', 'oidc_client_secret', 'oidc_revision'] as const;
+type SettingsRow = Pick<Selectable<SettingsTable>, (typeof columns)[number]>;
 const storedBranding = brandingSchema.partial();
 const storedOidc = oidcConfiguration.omit({ hasClientSecret: true, credentialsError: true }).partial();
 
@@ -46,6 +46,7 @@ export function toSettings(row: SettingsRow): Settings {
   return {
     branding: { ...defaultBranding, ...storedBranding.parse(row.branding) },
     oidc: { ...defaultOidc, ...storedOidc.parse(row.oidc), clientSecret: row.oidc_client_secret },
+    oidcRevision: row.oidc_revision,
   };
 }
 
@@ -81,6 +82,8 @@ export async function updateSettings(
   const before = toSettings(row);
   const after = merge(deps, before, patch);
   assertComplete(after.oidc);
+  // Also when nothing changes: who saves again wants the provider asked again.
+  if (patch.oidc !== undefined) await forgetProvider(transaction);
   const changed = [
     ...differences('branding', before.branding, after.branding),
     ...differences('oidc', before.oidc, after.oidc),
@@ -98,6 +101,11 @@ export async function updateSettings(
     .execute();
   await recordEvent(transaction, source, { action: 'settings.updated', details: { changed } });
   return { settings: after, changed };
+}
+
+/** Makes every replica ask the identity provider again for what it remembers of it. */
+export async function forgetProvider(db: Queryable): Promise<void> {
+  await db.updateTable('settings').set({ oidc_revision: sql`oidc_revision + 1` }).execute();
 }
 
 /** Seals the client secret with the current key; another one that is entered meanwhile stays. */
@@ -140,6 +148,7 @@ function nextSecret(
 
 function merge(deps: Pick<SettingsDeps, 'secrets'>, before: Settings, patch: SettingsPatch): Settings {
   return {
+    ...before,
     branding: { ...before.branding, ...withoutUndefined(patch.branding ?? {}) },
     oidc: patchOidc(deps, before.oidc, patch.oidc),
   };

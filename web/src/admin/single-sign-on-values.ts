@@ -29,8 +29,12 @@ export function singleSignOnFaults(values: SingleSignOnValues, t: Translate): Re
     discoveryUrl: urlFault(values.discoveryUrl, t),
     clientId: needed(values.clientId) ?? long(values.clientId, limits.oidcClientIdMax),
     clientSecret: long(values.clientSecret, limits.oidcClientSecretMax),
-    scopes: textFault(values.scopes, limits.oidcScopesMax, t),
+    scopes: textFault(values.scopes, limits.oidcScopesMax, t) ?? scopesFault(values.scopes, t),
   };
+}
+
+function scopesFault(scopes: string, t: Translate): string | null {
+  return scopes.trim().split(/ +/).includes('openid') ? null : t('sso.scopesHint');
 }
 
 type Patch = NonNullable<CallOptions<'POST /api/admin/config'>['body']['oidc']>;
