@@ -1,14 +1,25 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { safeName } from '../src/daemon/files/archive.ts';
 import { compileGlob } from '../src/daemon/files/glob.ts';
+import { type GrepLine, runGrep } from '../src/daemon/files/grep.ts';
 import { writeZip, type ZipEntry } from '../src/daemon/files/zip.ts';
-import { openBelow, startFiles, until } from './files-harness.ts';
+import { at, openBelow, startFiles, until } from './files-harness.ts';
 
 let files: Awaited<ReturnType<typeof startFiles>>;
 before(async () => {
@@ -20,6 +31,9 @@ before(async () => {
   writeFileSync(inHome('src/deep/b.ts'), `needle ${'x'.repeat(100_000)}\n`);
   writeFileSync(inHome('src/deep/c: odd\nname.md'), 'a needle: here\n');
   writeFileSync(inHome('src/binary'), Buffer.from('needle\0'));
+  mkdirSync(inHome('digits'));
+  writeFileSync(inHome('digits/text'), 'number\nnum42\n');
+  writeFileSync(inHome('digits/half-binary'), `num1\n${'x'.repeat(200_000)}\0`);
   symlinkSync(join(files.base, 'outside'), inHome('src/out'));
   symlinkSync('a.ts', inHome('src/link.ts'));
   execFileSync('mkfifo', [inHome('src/fifo')]);
@@ -112,10 +126,54 @@ test('search: lines with their numbers, below a folder or in a file; long lines 
     const wrong = await search({ pattern });
     assert.deepEqual([wrong.status, wrong.body.error.code], [400, 'invalid_request'], pattern);
   }
+  const digits = await search({ pattern: '\\bnum\\d+\\b' });
+  assert.deepEqual(
+    digits.body.matches.map(({ path, line }: { path: string; line: number }) => `${path}:${line}`),
+    ['~/digits/half-binary:1', '~/digits/text:2'],
+    'the patterns of ripgrep, also in a file that turns out to be binary',
+  );
   // An option, a file name or a command is but a pattern.
   for (const pattern of ['--version', '-f/etc/passwd', '$(id)', '; id']) {
     assert.deepEqual((await search({ pattern })).body.matches, [], pattern);
   }
+});
+
+test('search: without ripgrep the same patterns find the same, by grep', async () => {
+  const programs = join(files.base, 'programs');
+  mkdirSync(programs);
+  symlinkSync('/usr/bin/grep', join(programs, 'grep'));
+  const held = openSync(join(files.home, 'digits'), constants.O_RDONLY);
+  const search = async (pattern: string) => {
+    const lines: string[] = [];
+    const take = ({ file, line }: GrepLine) => lines.push(`${file}:${line}`) > 0;
+    await runGrep(
+      { held, isFile: false, pattern, timeMs: 20_000, take, signal: new AbortController().signal },
+      programs,
+    );
+    return lines.sort();
+  };
+  try {
+    assert.deepEqual(await search('\\bnum\\d+\\b'), ['./half-binary:1', './text:2']);
+    await assert.rejects(search('('), /not a regular expression: /);
+  } finally {
+    closeSync(held);
+  }
+});
+
+test('an archive of 60,000 empty files is made with little work', { timeout: 300_000 }, async () => {
+  const folder = join(files.home, 'many');
+  for (let group = 0; group < 60; group += 1) {
+    mkdirSync(join(folder, String(group)), { recursive: true });
+    for (let index = 0; index < 1_000; index += 1) writeFileSync(join(folder, String(group), String(index)), '');
+  }
+  const before = process.cpuUsage();
+  const { status, bytes } = await files.call(`/v1/files/archive${at('many')}`);
+  const { user, system } = process.cpuUsage(before);
+  assert.equal(status, 200);
+  // The record at its end counts in 16 bits, and then refers to the larger one before it.
+  assert.equal(bytes.readUInt16LE(bytes.length - 22 + 10), 60_060);
+  assert.ok(user + system < 30_000_000, `${(user + system) / 1e6} s of processor time`);
+  rmSync(folder, { recursive: true });
 });
 
 test('names in archives lead nowhere else', () => {
@@ -128,6 +186,8 @@ test('an archive of many entries, and of one that may be larger than 4 GiB, is r
     for (let index = 0; index < 70_000; index += 1) yield { ...facts, name: `d${index}/`, content: undefined };
     const bytes = () => Readable.from([Buffer.from('hello '), Buffer.from('world')]);
     yield { ...facts, name: 'small', content: { bytes: bytes(), sizeMax: 11 } };
+    yield { ...facts, name: 'whole', content: Buffer.from('hello whole') };
+    yield { ...facts, name: 'empty', content: Buffer.alloc(0) };
     yield { ...facts, name: 'large', content: { bytes: bytes(), sizeMax: 2 ** 40 } };
   }
   const chunks: Buffer[] = [];
@@ -139,14 +199,14 @@ test('an archive of many entries, and of one that may be larger than 4 GiB, is r
       ...[
         'import sys,zipfile',
         'z=zipfile.ZipFile(sys.argv[1])',
-        'assert len(z.namelist())==70002',
+        'assert len(z.namelist())==70004',
         'assert z.testzip() is None',
       ],
       ...['i=z.getinfo("small")', 'assert i.date_time==(2026,1,2,3,4,6) and i.external_attr>>16==0o100755'],
-      'open(sys.argv[2],"wb").write(z.read("large")+z.read("small"))',
+      'open(sys.argv[2],"wb").write(z.read("large")+z.read("whole")+z.read("empty"))',
     ].join(';');
     execFileSync('python3', ['-c', script, join(folder, 'x.zip'), join(folder, 'out')]);
-    assert.equal(readFileSync(join(folder, 'out'), 'utf8'), 'hello worldhello world');
+    assert.equal(readFileSync(join(folder, 'out'), 'utf8'), 'hello worldhello whole');
   } finally {
     rmSync(folder, { recursive: true });
   }

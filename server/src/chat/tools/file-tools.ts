@@ -69,7 +69,7 @@ export function fileTools(turn: WorkspaceTurn): Tool[] {
     defineTool({
       name: 'search_files',
       description:
-        'Searches files of the workspace for lines that match an extended regular expression. Answers with path:line: text.',
+        'Searches files of the workspace, also hidden and ignored ones, for lines that match a regular expression in the syntax of ripgrep: \\d, \\w, \\b, (?i); no look-around, no back-references. Answers with path:line: text.',
       input: z.object({
         pattern: z.string().min(1).max(1000),
         path: path.optional().describe('A file or folder; default: the home folder.'),

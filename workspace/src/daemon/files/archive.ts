@@ -1,18 +1,23 @@
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setImmediate } from 'node:timers/promises';
 import { DaemonError } from '../daemon-error.ts';
 import type { Exchange } from '../http.ts';
 import { close, reopen } from './descriptors.ts';
 import { errnoOf } from './fault.ts';
 import { type HomePath, nameOf } from './home-path.ts';
-import { findFolder } from './read.ts';
+import { findFolder, readHead } from './read.ts';
 import { type Bounds, type Visited, walkTree } from './tree.ts';
 import type { Home } from './walk.ts';
 import { writeZip, type ZipEntry } from './zip.ts';
 
 const entriesMax = 100_000;
 const countMs = 20_000;
+/** Up to here a file is read at once. */
+const smallBytes = 64 * 1024;
+/** After so many bytes of small files others get their turn. */
+const turnBytes = 512 * 1024;
 
 /**
  * A folder as .zip, made while it is sent. Links, devices and what may not be read are left out. Throws `payload_too_large` for
@@ -46,14 +51,29 @@ async function checkSize(home: Home, folder: number, signal: AbortSignal): Promi
 /** One file is open at a time. */
 async function* entriesOf(home: Home, folder: number, top: string, signal: AbortSignal): AsyncGenerator<ZipEntry> {
   const bounds: Bounds = { entriesLeft: entriesMax, until: Number.POSITIVE_INFINITY, isCut: false };
+  let sinceTurn = 0;
   for await (const visited of walkTree(home, folder, bounds, signal)) {
     const { stats, names } = visited;
     const facts = { modifiedAt: new Date(Number(stats.mtimeMs)), mode: Number(stats.mode) & 0o777 };
     const name = safeName([top, ...names]);
     if (stats.isDirectory()) yield { ...facts, name: `${name}/`, content: undefined };
-    else if (stats.isFile()) yield* fileEntry(visited, { ...facts, name }, signal);
+    else if (stats.isFile() && stats.size <= smallBytes) {
+      yield* smallEntry(visited, { ...facts, name });
+      sinceTurn += Number(stats.size);
+      if (sinceTurn > turnBytes) sinceTurn = await setImmediate(0);
+    } else if (stats.isFile()) yield* fileEntry(visited, { ...facts, name }, signal);
   }
   if (bounds.isCut) throw new Error('the folder grew while it was packed');
+}
+
+function* smallEntry({ descriptor, stats }: Visited, facts: Omit<ZipEntry, 'content'>): Generator<ZipEntry> {
+  const opened = reopenOrMiss(descriptor);
+  if (opened === undefined) return;
+  try {
+    yield { ...facts, content: readHead(opened, Number(stats.size)) };
+  } finally {
+    close(opened);
+  }
 }
 
 async function* fileEntry(

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { DaemonError } from '../daemon-error.ts';
 import { close, itself, reopen } from './descriptors.ts';
+import { errnoOf } from './fault.ts';
 
 /** `file` begins with `./` in a folder; `text` is cut to 500 characters. */
 export type GrepLine = { file: string; line: number; text: string };
@@ -20,21 +21,60 @@ const outputBytesMax = 16 * 1024 * 1024;
 const textMax = 500;
 const fieldBytesMax = 8 * 1024;
 
-/** Runs grep; true when it did not come to its end. Throws `invalid_request` for a pattern that it does not understand. */
-export async function runGrep({ held, isFile, pattern, timeMs, take, signal }: Grep): Promise<boolean> {
+type Program = { file: string; args: string[]; onFile: string[]; onFolder: string[]; fault: RegExp };
+
+/** ripgrep, and where there is none the mode of GNU grep that knows what ripgrep's patterns mean. */
+const programs: readonly Program[] = [
+  {
+    file: 'rg',
+    args: ['-nH', '--null', '--no-config', '--no-heading', '--color=never', '--no-mmap', '-e'],
+    onFile: ['--', '-'],
+    onFolder: ['-uu', '--one-file-system', '--sort=path', '--glob=!.git', '--', '.'],
+    // All but what it says of files that cannot be read.
+    fault: /^(?!.*\(os error \d+\)$)(.+)/m,
+  },
+  {
+    file: 'grep',
+    args: ['-nIHP', '--null', '--color=never', '-e'],
+    onFile: ['--', '-'],
+    onFolder: ['-r', '--devices=skip', '--exclude-dir=.git', '--', '.'],
+    fault: /^grep: ([^:]*)$/m,
+  },
+];
+
+/** Where the programs are; tests leave one out. */
+const searchPath = '/usr/local/bin:/usr/bin:/bin';
+
+/** Runs the first program that there is; true when it did not come to its end. Throws `invalid_request` for a pattern that it refuses. */
+export async function runGrep(grep: Grep, path = searchPath): Promise<boolean> {
+  for (const program of programs) {
+    const isCut = await run(program, grep, path);
+    if (isCut !== undefined) return isCut;
+  }
+  throw new DaemonError('invalid_request', 'Neither ripgrep nor grep is installed in the workspace');
+}
+
+/** Undefined when there is no such program. */
+async function run(
+  program: Program,
+  { held, isFile, pattern, timeMs, take, signal }: Grep,
+  path: string,
+): Promise<boolean | undefined> {
   const descriptor = reopen(held);
-  const where = isFile ? ['--', '-'] : ['-r', '--devices=skip', '--exclude-dir=.git', '--', '.'];
   let child: ChildProcess;
   try {
-    child = spawn('grep', ['-nIHE', '--null', '--color=never', '-e', pattern, ...where], {
+    child = spawn(program.file, [...program.args, pattern, ...(isFile ? program.onFile : program.onFolder)], {
       cwd: isFile ? '/' : itself(descriptor),
       stdio: [isFile ? descriptor : 'ignore', 'pipe', 'pipe'],
-      env: { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8' },
+      env: { PATH: path, LANG: 'C.UTF-8' },
     });
   } finally {
     close(descriptor);
   }
-  const ended = new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
+  const ended = new Promise<number | null | undefined>((resolve, reject) => {
+    child.on('error', (error) => (errnoOf(error) === 'ENOENT' ? resolve(undefined) : reject(error)));
+    child.on('close', resolve);
+  });
   const kill = () => child.kill('SIGKILL');
   const timer = setTimeout(kill, timeMs);
   signal.addEventListener('abort', kill);
@@ -49,16 +89,30 @@ export async function runGrep({ held, isFile, pattern, timeMs, take, signal }: G
   });
   try {
     const exitCode = await ended;
+    if (exitCode === undefined) return undefined;
     // It also ends with 2 when something could not be read; then it does not speak of itself.
-    if (exitCode === 2 && /^grep: [^:]*$/m.test(Buffer.concat(complaint).toString('utf8')) && !reader.hasRead) {
-      throw new DaemonError('invalid_request', 'The pattern is no extended regular expression');
-    }
+    const said = Buffer.concat(complaint).toString('utf8');
+    if (exitCode === 2 && !reader.hasRead && program.fault.test(said)) throw refusal(said);
     return isEnough || exitCode === null;
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', kill);
   }
 }
+
+/** The last line says what is wrong; those before it show where. */
+function refusal(said: string): DaemonError {
+  const reason = said
+    .trim()
+    .split('\n')
+    .at(-1)
+    ?.replace(/^(?:grep|rg|error): /, '')
+    .slice(0, 200);
+  return new DaemonError('invalid_request', `The pattern is not a regular expression: ${reason}`);
+}
+
+/** What ripgrep writes between two lines when a file that it has shown lines of turns out to be binary. */
+const binaryWarning = /^[^\n]*: WARNING: stopped searching binary file[^\n]*\n/;
 
 /** Reads `name NUL number : text newline` with little memory, whatever comes. */
 class LineReader {
@@ -101,8 +155,9 @@ class LineReader {
   }
 
   #finish(): boolean {
-    const [file = '', line = '', text = ''] = this.#fields.map((parts) => Buffer.concat(parts).toString('utf8'));
+    const [name = '', line = '', text = ''] = this.#fields.map((parts) => Buffer.concat(parts).toString('utf8'));
     for (const parts of this.#fields) parts.length = 0;
+    const file = name.replace(binaryWarning, '');
     return this.#take({ file, line: Number(line), text: [...text].slice(0, textMax).join('') });
   }
 }

@@ -38,8 +38,8 @@ export async function findEntries(
 }
 
 /**
- * Lines that fit an extended regular expression, in a file or below a folder; binary files and links are left out. Throws
- * `invalid_request` for a pattern that grep does not understand.
+ * Lines that fit a regular expression as ripgrep has them, in a file or below a folder; binary files and links are left out. Throws
+ * `invalid_request` for a pattern that is none.
  */
 export async function searchText(
   home: Home,

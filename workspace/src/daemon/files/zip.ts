@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises';
-import { crc32, createDeflateRaw } from 'node:zlib';
+import { crc32, createDeflateRaw, deflateRawSync } from 'node:zlib';
 
 /** One thing to pack. `name` is safe to unpack (safeName) and ends with a slash exactly if it is a folder. */
 export type ZipEntry = {
@@ -7,8 +7,8 @@ export type ZipEntry = {
   modifiedAt: Date;
   /** Bits of permission. */
   mode: number;
-  /** Undefined for folders. */
-  content: { bytes: AsyncIterable<Buffer>; sizeMax: number } | undefined;
+  /** Undefined for folders. What is small comes whole: a stream of its own for each would cost more than all the rest. */
+  content: { bytes: AsyncIterable<Buffer>; sizeMax: number } | Buffer | undefined;
 };
 
 /** What the directory at the end says of an entry. */
@@ -29,10 +29,11 @@ export async function* writeZip(entries: AsyncIterable<ZipEntry>): AsyncGenerato
   let offset = 0;
   for await (const entry of entries) {
     const facts: Written = { entry, name: Buffer.from(entry.name), offset, size: 0, packed: 0, crc: 0 };
+    const whole = isWhole(entry) ? packWhole(entry.content, facts) : undefined;
     const head = localHeader(facts);
-    yield head;
-    offset += head.length;
-    if (entry.content !== undefined) {
+    yield whole === undefined ? head : Buffer.concat([head, whole]);
+    offset += head.length + (whole?.length ?? 0);
+    if (entry.content !== undefined && !isWhole(entry)) {
       for await (const chunk of pack(entry.content.bytes, facts)) {
         facts.packed += chunk.length;
         yield chunk;
@@ -44,6 +45,17 @@ export async function* writeZip(entries: AsyncIterable<ZipEntry>): AsyncGenerato
     written.push(facts);
   }
   yield* directory(written, offset);
+}
+
+function isWhole(entry: ZipEntry): entry is ZipEntry & { content: Buffer } {
+  return Buffer.isBuffer(entry.content);
+}
+
+/** Nothing is stored as it is: packed it would be something. */
+function packWhole(content: Buffer, facts: Written): Buffer {
+  const packed = content.length === 0 ? content : deflateRawSync(content, { level: 1 });
+  Object.assign(facts, { size: content.length, packed: packed.length, crc: crc32(content) });
+  return packed;
 }
 
 async function* pack(bytes: AsyncIterable<Buffer>, facts: Written): AsyncGenerator<Buffer> {
@@ -68,16 +80,17 @@ async function* count(source: AsyncIterable<Buffer>, facts: Written): AsyncGener
 }
 
 function isLarge({ entry }: Written): boolean {
-  return (entry.content?.sizeMax ?? 0) >= large;
+  return entry.content !== undefined && !Buffer.isBuffer(entry.content) && entry.content.sizeMax >= large;
 }
 
 function localHeader(facts: Written): Buffer {
   const extra = isLarge(facts) ? extra64([0, 0]) : Buffer.alloc(0);
-  const size = isLarge(facts) ? full : 0;
+  // Zero where they follow the bytes.
+  const sizes = isLarge(facts) ? [full, full] : [facts.packed, facts.size];
   return Buffer.concat([
     words('4 2 2 2 4 4 4 4 2 2', [
       ...[signatures.local, isLarge(facts) ? version.zip64 : version.plain, flagsOf(facts), methodOf(facts)],
-      ...[dosTime(facts.entry.modifiedAt), 0, size, size, facts.name.length, extra.length],
+      ...[dosTime(facts.entry.modifiedAt), facts.crc, ...sizes, facts.name.length, extra.length],
     ]),
     facts.name,
     extra,
@@ -125,11 +138,11 @@ function centralHeader(facts: Written): Buffer {
 }
 
 function methodOf({ entry }: Written): number {
-  return entry.content === undefined ? 0 : 8;
+  return entry.content === undefined || (isWhole(entry) && entry.content.length === 0) ? 0 : 8;
 }
 
 function flagsOf({ entry }: Written): number {
-  return entry.content === undefined ? flags & ~0x0008 : flags;
+  return entry.content === undefined || isWhole(entry) ? flags & ~0x0008 : flags;
 }
 
 function extra64(values: number[]): Buffer {
