@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import {
-  Caller,
+  type Caller,
   freePort,
   type Json,
   pause,
@@ -14,6 +14,7 @@ import {
   startProduct,
   workspacePids,
 } from '../product.ts';
+import { addPerson } from './people.ts';
 
 /**
  * kill -9 of the service while real local workspaces run, start and stop: the next one goes on with what runs and ends what it does not know,
@@ -82,23 +83,6 @@ test(`${kills} times kill -9 with workspaces: adopted or ended within 90 seconds
     await pause(200);
   }
 });
-
-async function addPerson(administrator: Caller, index: number): Promise<Caller> {
-  const email = `person-${index}@example.org`;
-  const { token } = await administrator.must('POST', '/api/invitations', { email });
-  const path = '/api/invitations';
-  const response = await fetch(administrator.url + path, {
-    method: 'PUT',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ token, name: `Person ${index}`, password: 'correct-horse-42' }),
-  });
-  assert.equal(response.status, 201);
-  const cookie = response.headers
-    .getSetCookie()
-    .map((line) => line.split(';')[0])
-    .join('; ');
-  return new Caller(administrator.url, cookie);
-}
 
 async function ready(caller: Caller): Promise<void> {
   const status = await caller.must('POST', '/api/workspace/status');

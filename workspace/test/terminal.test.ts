@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { EventEmitter } from 'node:events';
+import { after, before, mock, test } from 'node:test';
+import { keepAlive } from '../src/daemon/terminal/terminal.ts';
 import { countProcesses, type RunningDaemon, startDaemon, until } from './running-daemon.ts';
 
 let daemon: RunningDaemon;
@@ -127,4 +129,26 @@ test('a wrong token, a wrong place and nonsense are refused', async () => {
   await terminal.shows('alive-2');
   terminal.type('exit\n');
   await terminal.closed;
+});
+
+test('a terminal in which nothing happens says something every 20 seconds, and ends when nothing comes back', () => {
+  mock.timers.enable({ apis: ['setInterval'] });
+  try {
+    const said: string[] = [];
+    const socket = Object.assign(new EventEmitter(), {
+      ping: () => void said.push('ping'),
+      terminate: () => void said.push('end'),
+    });
+    const stop = keepAlive(socket);
+    for (let minute = 0; minute < 1; minute += 1 / 3) {
+      mock.timers.tick(20_000);
+      socket.emit('pong');
+    }
+    assert.deepEqual(said, ['ping', 'ping', 'ping']);
+    mock.timers.tick(40_000);
+    assert.deepEqual(said.slice(3), ['ping', 'end']);
+    stop();
+  } finally {
+    mock.timers.reset();
+  }
 });

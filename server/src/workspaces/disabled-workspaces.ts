@@ -20,6 +20,7 @@ export function disabledWorkspaces(notice: string | undefined): Workspaces {
     hold: refuse,
     findUser: async () => undefined,
     accountDisabled: async () => undefined,
+    stopUnused: async () => undefined,
     close: async () => undefined,
   };
 }

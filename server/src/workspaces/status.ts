@@ -33,6 +33,7 @@ function whyStopped(state: WorkspaceState | undefined, idleMs: number): string |
   const reason: StopReason | null = state?.stop_reason ?? null;
   if (reason === 'failed') return `The last start failed: ${state?.last_error ?? 'for an unknown reason'}`;
   if (reason === 'lost') return `It ended unexpectedly: ${state?.last_error ?? 'for an unknown reason'}`;
+  if (reason === 'idle' && state?.last_error) return state.last_error;
   if (reason === 'idle') return `It was stopped because nothing used it for ${Math.round(idleMs / 60_000)} minutes`;
   if (reason === 'age') return 'It was stopped because it had run for a day';
   return undefined;

@@ -68,6 +68,27 @@ async function stopUnused(deps: SweepDeps): Promise<void> {
   }
 }
 
+/** A daemon that hears nothing from us for half an hour ends itself: those of ours hear something. */
+export async function greetRunning(deps: SweepDeps): Promise<void> {
+  const running = (await listAlive(deps)).filter((row) => row.phase === 'running' && isOurs(deps, row));
+  await each(running, healthAtOnce, async ({ user_id: userId, generation, key_id: keyId }) => {
+    const daemon = deps.operations.daemonOf(userId, generation, keyId ?? '');
+    await daemon.health().catch(() => undefined);
+  });
+}
+
+/** For the end of the service, where nobody else serves these workspaces: ends those that nobody uses, and resolves when they are gone. */
+export async function stopAllUnused(deps: SweepDeps): Promise<void> {
+  const running = (await listAlive(deps)).filter((row) => row.phase === 'running' && isOurs(deps, row));
+  await each(running, healthAtOnce, async (row) => {
+    if (row.in_use || (row.background && (await worksInBackground(deps, row)))) return;
+    const { user_id: userId, generation } = row;
+    const error = 'It was stopped with the service, because nothing used it';
+    await deps.operations.stop({ userId, generation, reason: 'idle', error }, { kind: 'unused', idleMs: 0 });
+    await deps.operations.settled(userId);
+  });
+}
+
 /** By the daemon's own word, which counts for as long as `backgroundMs` after the last use: it is not to be believed for ever. */
 async function worksInBackground({ operations }: SweepDeps, row: WorkspaceState): Promise<boolean> {
   const health = await operations

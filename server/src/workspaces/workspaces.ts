@@ -33,5 +33,7 @@ export type Workspaces = {
   findUser(token: string): Promise<User | undefined>;
   /** Ends the workspace of an account that was disabled. */
   accountDisabled(userId: string): Promise<void>;
+  /** Before the service ends: ends those that nobody uses, where nobody else serves them. Resolves within five seconds. */
+  stopUnused(): Promise<void>;
   close(): Promise<void>;
 };

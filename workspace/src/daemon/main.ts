@@ -2,9 +2,10 @@ import { closeSync, writeSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { trackActivity } from './activity.ts';
 import { type Address, bridgePort, readConfig } from './config.ts';
+import { watchSilence } from './control-silence.ts';
 import { DaemonError } from './daemon-error.ts';
 import { getHealth } from './health.ts';
-import { createDaemonServer, type Exchange, type Route, sendJson } from './http.ts';
+import { createDaemonServer, type Exchange, hasToken, type Route, sendJson } from './http.ts';
 import type { Daemon } from './state.ts';
 
 const daemon: Daemon = { config: readConfig(), activity: trackActivity(), log };
@@ -32,11 +33,18 @@ const routes: Route[] = [
   { method: 'POST', path: /^\/v1\/shutdown$/, handler: shutdown },
 ];
 
+const silence = watchSilence(() => {
+  log('the control plane has been silent for half an hour');
+  end();
+});
 const server = createDaemonServer({
   tokenHash: daemon.config.tokenHash,
   routes,
   open: (exchange) => isHealth(exchange),
-  onRequest: () => daemon.activity.touch(),
+  onRequest: () => {
+    silence.heard();
+    daemon.activity.touch();
+  },
   upgrade: async (request, socket, head, url) => {
     if (url.pathname !== '/v1/terminal') throw new DaemonError('not_found', 'There is no such endpoint');
     (await terminals()).upgrade(request, socket, head, url.query);
@@ -46,6 +54,7 @@ const server = createDaemonServer({
 
 function isHealth(exchange: Exchange): boolean {
   if (exchange.pathname !== '/v1/health' || exchange.method !== 'GET') return false;
+  if (hasToken(daemon.config.tokenHash, exchange.request)) silence.heard();
   getHealth(exchange, daemon).catch((error) => {
     log('health failed', error);
     exchange.response.destroy();

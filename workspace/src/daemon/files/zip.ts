@@ -33,7 +33,7 @@ export async function* writeZip(entries: AsyncIterable<ZipEntry>): AsyncGenerato
     const head = localHeader(facts);
     yield whole === undefined ? head : Buffer.concat([head, whole]);
     offset += head.length + (whole?.length ?? 0);
-    if (entry.content !== undefined && !isWhole(entry)) {
+    if (entry.content !== undefined && !Buffer.isBuffer(entry.content)) {
       for await (const chunk of pack(entry.content.bytes, facts)) {
         facts.packed += chunk.length;
         yield chunk;

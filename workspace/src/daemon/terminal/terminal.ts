@@ -7,7 +7,8 @@ const keptBytes = 256 * 1024;
 /** A socket with more than this unsent stops the shell's output until it has taken it. */
 const bufferedMaxBytes = 1024 * 1024;
 const stalledMs = 30_000;
-const pingMs = 30_000;
+/** Proxies let go of what says nothing for a minute; the answers are the other direction. */
+const pingMs = 20_000;
 const killMs = 2_000;
 const socketsMax = 4;
 const columnsMax = 1_000;
@@ -145,8 +146,10 @@ function sendMessage(socket: WebSocket, message: TerminalMessage): void {
   socket.send(JSON.stringify(message));
 }
 
-/** Ends a connection whose other side says nothing to two pings. */
-function keepAlive(socket: WebSocket): () => void {
+type KeptSocket = { on(event: 'pong', listener: () => void): unknown; ping(): void; terminate(): void };
+
+/** Ends a connection whose other side says nothing to a ping until the next. */
+export function keepAlive(socket: KeptSocket): () => void {
   let answered = true;
   socket.on('pong', () => {
     answered = true;

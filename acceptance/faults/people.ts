@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { Caller } from '../product.ts';
+
+/** Invites somebody who accepts, and returns them signed in. */
+export async function addPerson(administrator: Caller, index: number): Promise<Caller> {
+  const email = `person-${index}@example.org`;
+  const { token } = await administrator.must('POST', '/api/invitations', { email });
+  const path = '/api/invitations';
+  const response = await fetch(administrator.url + path, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ token, name: `Person ${index}`, password: 'correct-horse-42' }),
+  });
+  assert.equal(response.status, 201);
+  const cookie = response.headers
+    .getSetCookie()
+    .map((line) => line.split(';')[0])
+    .join('; ');
+  return new Caller(administrator.url, cookie);
+}
