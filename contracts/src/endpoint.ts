@@ -44,6 +44,8 @@ export type EndpointSpec = {
   bytes?: readonly string[];
   /** The body is one file of any type, which the handler receives as it arrives. */
   upload?: true;
+  /** An answer is made of it, which takes room: refused with `storage_full` while the disk is full, as uploads are earlier. */
+  takesMessage?: true;
   /** Bytes of the largest JSON body, where `maxBodyBytes` would say something else. */
   bodyBytes?: number;
   /** What a success carries; `stream` is the response stream of `frames.ts`, `file` bytes. */

@@ -29,6 +29,7 @@ export function createApp(deps: Deps, web: WebClient | undefined): RequestListen
       canEditMcp: (actor) => actor.role === 'admin' || actor.mcpSettingsEnabled,
     },
     origin: originRule(deps.config.baseUrl),
+    assertRoom: (use) => deps.disk.assertRoom(use),
     maxUploadBytes: deps.config.artifactMaxUploadBytes,
     bodies: new BodyRoom(),
     trusted: trustedProxies(deps.config.trustedProxies),

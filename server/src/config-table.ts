@@ -155,6 +155,10 @@ export const settingTable = {
   workspaceProcesses: integer('WORKSPACE_PROCESSES', 512, 32, 65_536, {
     about: 'The processes and threads of one workspace.',
   }),
+  workspaceDiskMb: integer('WORKSPACE_DISK_MB', 10_240, 0, 1_073_741_824, {
+    about:
+      'With `local`: the files of one workspace in MiB, looked at every minute. What is larger is stopped, and starts to be tidied up only. `0`: any size.',
+  }),
   workspaceImage: text('WORKSPACE_IMAGE', 'homeport-workspace:latest', {
     about:
       'With `docker` and `kubernetes`: the image of workspaces, made from `deploy/workspace/`. It is never pulled by Homeport itself.',

@@ -75,6 +75,7 @@ describe('values', () => {
       workspaceMemoryMb: 1024,
       workspaceCpus: 1,
       workspaceProcesses: 512,
+      workspaceDiskMb: 10_240,
       workspaceImage: 'homeport-workspace:latest',
       workspaceDockerHost: 'unix:///var/run/docker.sock',
       workspaceDockerRuntime: undefined,

@@ -11,6 +11,7 @@ import { migrate } from './db/migrate.ts';
 import { type DatabaseConnection, openDatabase } from './db/pool.ts';
 import type { Deps } from './deps.ts';
 import { watchDescriptors } from './descriptors.ts';
+import { explainFullDisk, makeRoomForDatabase } from './disk.ts';
 import { closeInherited } from './inherited-descriptors.ts';
 import { createLogger } from './logger.ts';
 import { makeFolder } from './make-folder.ts';
@@ -21,8 +22,7 @@ const drainMs = 25_000;
 const shutdownMs = 35_000;
 const poolSize = 20;
 
-async function main(): Promise<void> {
-  const config = loadConfig();
+async function main(config: Config): Promise<void> {
   prepareDataDir(config);
   const log = createLogger(config.logLevel);
   for (const found of mistypedSettings()) log.warn(found, 'an unknown setting that resembles one of ours');
@@ -36,6 +36,7 @@ async function main(): Promise<void> {
     process.on(signal, () => stopping.abort(new Error('stopped while starting')));
   }
 
+  if (config.databaseUrl === undefined) await makeRoomForDatabase(config.dataDir, log);
   const embedded =
     config.databaseUrl === undefined
       ? await startEmbedded({ dataDir: config.dataDir, log, signal: stopping.signal })
@@ -140,9 +141,17 @@ function webFolder(): string {
   return existsSync(join(beside, 'index.html')) ? beside : join(import.meta.dirname, '../../dist/web');
 }
 
-closeInherited();
+async function start(): Promise<void> {
+  closeInherited();
+  const config = loadConfig();
+  await main(config).catch((error: unknown) => {
+    const reason = explainFullDisk(error, config.dataDir);
+    throw reason === undefined ? error : new Error(reason, { cause: error });
+  });
+}
+
 try {
-  await main();
+  await start();
   process.exit(0);
 } catch (error) {
   const message = error instanceof Error ? error.message : 'unknown reason';

@@ -20,6 +20,8 @@ export type MetricSources = {
   openStreams(): number;
   /** Of the whole installation. */
   workspaces(): Promise<{ running: number; starting: number }>;
+  /** On the disk of DATA_DIR. */
+  freeBytes(): number;
   pool: Pick<Pool, 'totalCount' | 'idleCount' | 'waitingCount'>;
 };
 
@@ -75,6 +77,7 @@ export async function createMetrics(isWanted: boolean, sources: MetricSources): 
   });
   gauge('homeport_responses_running', 'Responses that this replica makes now', sources.runningResponses);
   gauge('homeport_streams_open', 'Response streams open to clients of this replica', sources.openStreams);
+  gauge('homeport_disk_free_bytes', 'Room on the disk of DATA_DIR', sources.freeBytes);
   const starts = new Histogram({
     ...{ name: 'homeport_workspace_start_duration_seconds', help: 'Starts of workspaces by this replica', registers },
     ...{ labelNames: ['outcome'] as const, buckets: startBuckets },

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/pool.ts';
+import type { Disk } from './disk.ts';
 import type { Egress } from './egress/egress.ts';
 import type { Metrics } from './metrics.ts';
 import type { KeyRing } from './secrets/key-ring.ts';
@@ -12,6 +13,7 @@ export type Platform = {
   db: Database;
   secrets: KeyRing;
   egress: Egress;
+  disk: Disk;
   clock: Clock;
   log: Logger;
   metrics: Metrics;

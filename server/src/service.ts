@@ -13,6 +13,7 @@ import { type Clock, systemClock, waitAtMost } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/pool.ts';
 import type { Deps } from './deps.ts';
+import { type DiskOptions, watchDisk } from './disk.ts';
 import { createEgress, type Egress } from './egress/egress.ts';
 import { answerBadHttp } from './http/bad-request.ts';
 import { openStreamCount } from './http/event-stream.ts';
@@ -49,6 +50,8 @@ export type ServiceOptions = {
   /** Where workspaces run; by default what WORKSPACE_MODE says. */
   workspaceRuntime?: WorkspaceRuntime;
   workspaceTimings?: WorkspaceTimings;
+  /** Tests bring a disk of their own. */
+  readSpace?: DiskOptions['readSpace'];
 };
 
 /** One replica on a migrated database: everything but the process around it. */
@@ -79,18 +82,27 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const { config, db, log, clock } = options;
   const egress = options.egress ?? createEgress(config);
   const secrets = createKeyRing({ current: config.encryptionKey, previous: [...config.previousEncryptionKeys] });
+  const { readSpace } = options;
+  const hasDatabase = options.alone ?? false;
+  const disk = await watchDisk({
+    dataDir: config.dataDir,
+    hasDatabase,
+    log,
+    ...(readSpace === undefined ? {} : { readSpace }),
+  });
   const metrics = await createMetrics(config.metricsToken !== undefined, {
     runningResponses: () => responses.size,
     openStreams: openStreamCount,
     workspaces: () => countWorkspaces({ db }),
     pool: db.pool,
+    freeBytes: () => disk.freeBytes,
   });
-  const artifactStore = openBlobStore(config);
-  const base = { config, db, secrets, egress, artifactStore, clock, log, metrics };
+  const artifactStore = openBlobStore(config, disk);
+  const base = { config, db, secrets, egress, disk, artifactStore, clock, log, metrics };
   await bindCredentials(base);
   const mcp = new McpConnections(base);
   const host: RuntimeHost = {
-    ...{ config, log, egress },
+    ...{ config, log, egress, disk },
     async findUserId(token) {
       const user = await findWorkspaceUser(base, token);
       return user?.enabled === true ? user.id : undefined;
@@ -143,6 +155,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       door.drain();
       if (noticeMs > 0) await clock.sleep(noticeMs);
       const lastLeft = door.close();
+      // First: whoever has a terminal open now uses it, and loses it in the next line.
+      await workspaces.stopUnused();
       terminals.close();
       sweeper.stop();
       await Promise.all([responses.drain(drainMs), waitAtMost(systemClock, drainMs, lastLeft)]);
@@ -151,6 +165,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       server.closeAllConnections();
       mcp.close();
       artifactStore.close();
+      disk.close();
       await egress.close();
     },
   };

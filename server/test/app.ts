@@ -14,7 +14,7 @@ import { type Clock, systemClock } from '../src/clock.ts';
 import type { Config } from '../src/config.ts';
 import { openDatabase } from '../src/db/pool.ts';
 import type { Egress } from '../src/egress/egress.ts';
-import { createService, type Service } from '../src/service.ts';
+import { createService, type Service, type ServiceOptions } from '../src/service.ts';
 import type { WorkspaceRuntime } from '../src/workspaces/runtime.ts';
 import { defaultWorkspaceTimings, type WorkspaceTimings } from '../src/workspaces/timings.ts';
 import { createTestDatabase, silentLog, type TestDatabase } from './database.ts';
@@ -45,6 +45,7 @@ export const testConfig: Config = {
   workspaceMemoryMb: 1024,
   workspaceCpus: 1,
   workspaceProcesses: 512,
+  workspaceDiskMb: 10_240,
   workspaceImage: 'homeport-workspace:latest',
   workspaceDockerHost: 'unix:///var/run/docker.sock',
   workspaceDockerRuntime: undefined,
@@ -80,6 +81,10 @@ export type TestAppOptions = {
   /** Switches workspaces on: they run there. */
   workspaceRuntime?: WorkspaceRuntime;
   workspaceTimings?: Partial<WorkspaceTimings>;
+  /** The room on the disk of its data folder. */
+  readSpace?: ServiceOptions['readSpace'];
+  /** No other replica, and a database on the disk of its data folder. */
+  alone?: boolean;
 };
 
 /** The whole application on real HTTP and a database of its own. Call `stop` in `after`. */
@@ -123,6 +128,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     ...(options.findTools === undefined ? {} : { findTools: options.findTools }),
     ...(options.webFolder === undefined ? {} : { webFolder: options.webFolder }),
     workspaceTimings: { ...defaultWorkspaceTimings, ...options.workspaceTimings },
+    ...(options.readSpace === undefined ? {} : { readSpace: options.readSpace }),
+    ...(options.alone === undefined ? {} : { alone: options.alone }),
     ...(options.workspaceRuntime === undefined ? {} : { workspaceRuntime: options.workspaceRuntime }),
   });
   await new Promise<void>((resolve) => service.server.listen(0, '127.0.0.1', resolve));

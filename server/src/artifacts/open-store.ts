@@ -1,15 +1,19 @@
 import { join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
 import { parseS3Location } from '../config-table.ts';
+import type { Disk } from '../disk.ts';
 import type { BlobStore } from './blob-store.ts';
 import { createDirectoryStore } from './stores/directory.ts';
 import { createS3Store } from './stores/s3.ts';
 
-/** The store that the settings name; nothing is opened yet. */
-export function openBlobStore(config: Config): BlobStore {
+const askEveryBytes = 1024 * 1024;
+
+/** The store that the settings name; nothing is opened yet. In a folder it takes nothing more when the disk is nearly full. */
+export function openBlobStore(config: Config, disk: Pick<Disk, 'assertRoom'>): BlobStore {
   const location = config.artifactStore === undefined ? undefined : parseS3Location(config.artifactStore);
   if (location === undefined) {
-    return createDirectoryStore(resolve(config.artifactStore ?? join(config.dataDir, 'artifacts')));
+    const store = createDirectoryStore(resolve(config.artifactStore ?? join(config.dataDir, 'artifacts')));
+    return { ...store, put: (bytes) => store.put(whileThereIsRoom(bytes, disk)) };
   }
   return createS3Store({
     ...location,
@@ -21,4 +25,17 @@ export function openBlobStore(config: Config): BlobStore {
       ...(config.awsSessionToken === undefined ? {} : { sessionToken: config.awsSessionToken }),
     },
   });
+}
+
+/** Many large files at once must not take what was kept back either. */
+async function* whileThereIsRoom(
+  bytes: AsyncIterable<Uint8Array>,
+  disk: Pick<Disk, 'assertRoom'>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let sinceAsked = askEveryBytes;
+  for await (const chunk of bytes) {
+    if (sinceAsked >= askEveryBytes) await disk.assertRoom('files');
+    sinceAsked = sinceAsked >= askEveryBytes ? chunk.length : sinceAsked + chunk.length;
+    yield chunk;
+  }
 }

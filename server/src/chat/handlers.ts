@@ -125,7 +125,7 @@ async function claimFresh(deps: Deps, ownerId: string, body: ChatBody): Promise<
   return interrupted.length === 0 ? outcome : claim(deps, ownerId, body);
 }
 
-function claim(deps: Deps, ownerId: string, body: ChatBody): Promise<ClaimOutcome> {
+async function claim(deps: Deps, ownerId: string, body: ChatBody): Promise<ClaimOutcome> {
   const { chatId, messageId } = body;
   const request = { chatId, ownerId, decision: decisionOf(body) };
   const { maker, draining } = deps.responses;
@@ -133,6 +133,7 @@ function claim(deps: Deps, ownerId: string, body: ChatBody): Promise<ClaimOutcom
     return draining ? findOutcome(deps, { ...request, messageId }) : claimInput(deps, { ...request, messageId }, maker);
   }
   if (draining) throw new ApiError('database_unavailable', 'The service is restarting. Try again.', { retryAfter: 2 });
+  if (messageId !== undefined) await deps.disk.assertRoom('messages');
   return messageId === undefined
     ? claimResumption(deps, request, maker)
     : claimRegeneration(deps, { ...request, messageId }, maker);

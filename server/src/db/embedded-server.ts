@@ -183,10 +183,11 @@ function spawnServer(plan: ServerPlan): { child: ChildProcess; tail: () => strin
   if (child.stderr !== null)
     createInterface({ input: child.stderr }).on('line', (text) => {
       const output = text.slice(0, 2_000);
+      // Our own attempts to connect while it starts are no news.
+      if (routine.test(output)) return;
       lines.push(output);
       if (lines.length > 20) lines.shift();
-      const serious =
-        /^(WARNING|ERROR|FATAL|PANIC):|^LOG: +out of file descriptors/.test(output) && !routine.test(output);
+      const serious = /^(WARNING|ERROR|FATAL|PANIC):|^LOG: +out of file descriptors/.test(output);
       if (serious) plan.log.warn({ output }, 'postgres');
       else plan.log.debug({ output }, 'postgres');
     });

@@ -40,6 +40,8 @@ export type RouterOptions = {
   maxUploadBytes: number;
   /** Memory for all other bodies. */
   bodies: BodyRoom;
+  /** Throws `storage_full` where there is no room for what a request would write. */
+  assertRoom(use: 'files' | 'messages'): Promise<void>;
   identify: Identify;
   identifyWorkspace: IdentifyWorkspace;
   permissions: Permissions;
@@ -99,6 +101,8 @@ async function answer(
     if (caller?.setCookie !== undefined) outgoing.setHeader('set-cookie', caller.setCookie);
     assertOrigin(options.origin, spec.method, incoming.headers.origin, incoming.headers.host);
     assertPermission(access, actor, options.permissions);
+    if (spec.upload === true || spec.form !== undefined) await options.assertRoom('files');
+    if (spec.takesMessage === true) await options.assertRoom('messages');
     const input = await parseInput(context, spec, request, actor, options);
     try {
       response = render(await handle(input), spec, headers);

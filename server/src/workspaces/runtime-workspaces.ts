@@ -1,5 +1,6 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { WorkspaceStatus } from '@homeport/contracts/workspace';
+import { waitAtMost } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Daemon } from './daemon.ts';
 import { Holds, type TakenHold } from './holds.ts';
@@ -8,7 +9,7 @@ import { type OperationDeps, Operations } from './operations.ts';
 import { findWorkspace, readWorkspace, touchAll, type WorkspaceState } from './rows.ts';
 import { RuntimeFailure } from './runtime.ts';
 import { statusOf } from './status.ts';
-import { endIfGone, type SweepDeps, stopDisabled, sweepWorkspaces } from './sweep.ts';
+import { endIfGone, greetRunning, type SweepDeps, stopAllUnused, stopDisabled, sweepWorkspaces } from './sweep.ts';
 import type { LeaseKind, WorkspaceHold, Workspaces } from './workspaces.ts';
 
 export type WorkspacesDeps = OperationDeps & { config: Pick<Config, 'workspaceIdleMinutes' | 'dataDir'> };
@@ -17,6 +18,9 @@ export type WorkspacesDeps = OperationDeps & { config: Pick<Config, 'workspaceId
 const seenMs = 5_000;
 const statusHealthMs = 2_000;
 const giveUpMs = 1_000;
+/** Daemons end themselves after half an hour without a word. */
+const greetMs = 10 * 60_000;
+const stopUnusedMs = 5_000;
 
 /** Workspaces of one runtime: the rows are the truth that replicas share, the runtime is what really runs. */
 export class RuntimeWorkspaces implements Workspaces {
@@ -28,6 +32,7 @@ export class RuntimeWorkspaces implements Workspaces {
   readonly #ensuring = new Map<string, Promise<void>>();
   /** When the daemon of a generation last answered. */
   readonly #seen = new Map<string, { generation: number; at: number }>();
+  #greetAt = 0;
   #sweepTimer: NodeJS.Timeout | undefined;
   readonly #disabledTimer: NodeJS.Timeout;
   #sweeping: Promise<void> | undefined;
@@ -53,6 +58,9 @@ export class RuntimeWorkspaces implements Workspaces {
       .catch(() => undefined);
     if (health === undefined && (await endIfGone(this.#deps, state))) return this.status(userId);
     const status = statusOf(this.mode, this.#deps.idleMs, state, health);
+    // Only there it costs nothing to ask.
+    const { detail } = this.#deps.runtime.kind === 'local' ? await this.#deps.runtime.status(userId) : {};
+    if (detail !== undefined) status.message ??= detail;
     if (status.usage !== undefined) status.usage.memoryLimitBytes ??= this.#deps.runtime.memoryLimitBytes ?? null;
     return status;
   }
@@ -94,10 +102,30 @@ export class RuntimeWorkspaces implements Workspaces {
 
   /** Looks after everything once; several calls at once are one. */
   sweep(): Promise<void> {
-    this.#sweeping ??= sweepWorkspaces(this.#deps).finally(() => {
+    this.#sweeping ??= this.#sweep().finally(() => {
       this.#sweeping = undefined;
     });
     return this.#sweeping;
+  }
+
+  async #sweep(): Promise<void> {
+    await sweepWorkspaces(this.#deps);
+    if (performance.now() < this.#greetAt) return;
+    this.#greetAt = performance.now() + greetMs;
+    await greetRunning(this.#deps);
+  }
+
+  async stopUnused(): Promise<void> {
+    const { host, clock } = this.#deps;
+    // Of several machines others serve them, and of several replicas.
+    if (host === undefined) return;
+    const stopped = stopAllUnused(this.#deps).catch((cause) =>
+      this.#deps.log.warn(
+        { cause },
+        'workspaces that nobody uses were not stopped; they end by themselves in half an hour',
+      ),
+    );
+    await waitAtMost(clock, stopUnusedMs, stopped);
   }
 
   /** Gives leases back. Workspaces run on; who comes next finds them. */

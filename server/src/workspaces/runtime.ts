@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
+import type { Disk } from '../disk.ts';
 import type { DaemonAddress } from '../egress/daemon-request.ts';
 import type { Egress } from '../egress/egress.ts';
 
@@ -31,6 +32,7 @@ export type RuntimeHost = {
   config: Config;
   log: Logger;
   egress: Egress;
+  disk: Pick<Disk, 'level' | 'onLook'>;
   /** The enabled user of a workspace's token: for the proxy. */
   findUserId(token: string): Promise<string | undefined>;
   /** Answers what comes through a workspace's own way to the control plane, as if it came to our port. */
@@ -54,7 +56,7 @@ export type StartedWorkspace = {
 export type RuntimeStatus = {
   phase: 'running' | 'starting' | 'stopped';
   generation: number | undefined;
-  /** For people: what it waits for, or why it ended. */
+  /** For people: what it waits for, what it cannot do, or why it ended. */
   detail: string | undefined;
 };
 

@@ -111,6 +111,7 @@ export function hostOf(config: Config): RuntimeHost {
     config,
     log: createLogger('silent'),
     egress: createEgress(config),
+    disk: { level: 'ample', onLook: () => undefined },
     findUserId: async () => undefined,
     serve: (_request, response) => void response.writeHead(418).end(),
   };

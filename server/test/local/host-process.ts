@@ -76,9 +76,10 @@ export async function startHost(options: {
   groupFiles?: string[];
   memoryMb?: number;
   processes?: number;
+  diskMb?: number;
 }): Promise<Host> {
-  const { identity, dataDir, groupFiles = [], memoryMb = 512, processes = 128 } = options;
-  const words = [dataDir, String(memoryMb), String(processes)];
+  const { identity, dataDir, groupFiles = [], memoryMb = 512, processes = 128, diskMb = 0 } = options;
+  const words = [dataDir, ...[memoryMb, processes, diskMb].map(String)];
   const isOrdinary = isRoot && identity === 'ordinary user';
   const given = [
     '--mount',

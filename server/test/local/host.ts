@@ -2,10 +2,12 @@
 import { createHash } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
+import type { DiskLevel } from '../../src/disk.ts';
 import { daemonRequest } from '../../src/egress/daemon-request.ts';
 import type { Egress } from '../../src/egress/egress.ts';
 import { RuntimeFailure, type WorkspaceRuntime } from '../../src/workspaces/runtime.ts';
 import { openLocalRuntime } from '../../src/workspaces/runtimes/local/local-runtime.ts';
+import { LocalWorkspaces } from '../../src/workspaces/runtimes/local/local-workspaces.ts';
 import { testConfig } from '../app.ts';
 
 export type HostRequest =
@@ -14,10 +16,14 @@ export type HostRequest =
   | { ask: 'status'; id: string }
   | { ask: 'list' }
   | { ask: 'close' }
+  | { ask: 'disk'; level: DiskLevel }
+  | { ask: 'measure' }
   | { ask: 'health'; id: string; token: string }
   | { ask: 'exec' | 'background'; id: string; generation: number; command: string };
 
 let commands = 0;
+const looks: ((level: DiskLevel) => Promise<void>)[] = [];
+const disk = { level: 'ample' as DiskLevel, onLook: (listener: (typeof looks)[number]) => looks.push(listener) };
 
 /** What this host gives a workspace; the tests look for it where it must not be. */
 export function tokensOf(id: string, generation: number): { daemon: string; workspace: string } {
@@ -42,6 +48,11 @@ async function answer(runtime: WorkspaceRuntime, request: HostRequest): Promise<
       return runtime.list();
     case 'close':
       return runtime.close();
+    case 'measure':
+      return runtime instanceof LocalWorkspaces ? runtime.measure() : undefined;
+    case 'disk':
+      disk.level = request.level;
+      return Promise.all(looks.map((look) => look(request.level)));
     case 'health':
       return call(runtime, request.id, request.token, '/v1/health', undefined);
     case 'exec':
@@ -70,16 +81,22 @@ async function call(runtime: WorkspaceRuntime, id: string, token: string, path: 
 }
 
 async function main(): Promise<void> {
-  const [dataDir = '', memoryMb = '512', processes = '128'] = process.argv.slice(2);
+  const [dataDir = '', memoryMb = '512', processes = '128', diskMb = '0'] = process.argv.slice(2);
   const tokens = new Map(
     ['alice', 'bob'].flatMap((id) => [1, 2, 3].map((generation) => [tokensOf(id, generation).workspace, id] as const)),
   );
-  const config = { dataDir, workspaceMemoryMb: Number(memoryMb), workspaceProcesses: Number(processes) };
+  const config = {
+    dataDir,
+    workspaceMemoryMb: Number(memoryMb),
+    workspaceProcesses: Number(processes),
+    workspaceDiskMb: Number(diskMb),
+  };
   const runtime = await openLocalRuntime({
     config: { ...testConfig, allowInsecureHttp: true, allowPrivateEgress: true, ...config },
     log: pino({ level: 'silent' }),
     // The runtime's proxy has a guard of its own.
     egress: {} as Egress,
+    disk,
     findUserId: async (token) => tokens.get(token),
     serve: (request, response) => void response.end(`control plane: ${request.url}`),
   });

@@ -6,6 +6,7 @@ import { createDoorMaker } from '../doors.ts';
 import { lockFolder } from '../folder-lock.ts';
 import { openControlGroups } from './control-groups.ts';
 import { foldersOf, prepareFolders, prepareRoot, uidOf, writeInside } from './folders.ts';
+import { HomeSpace } from './home-space.ts';
 import { type InsidePrograms, locatePrograms } from './inside.ts';
 import { launchSandbox } from './launch.ts';
 import { LocalWorkspaces } from './local-workspaces.ts';
@@ -31,10 +32,14 @@ export const openLocalRuntime: OpenRuntime = async (host) => {
     await tryOut({ root, programs, tools, filter });
     const groups = await openControlGroups(createHash('sha256').update(root).digest('hex').slice(0, 12));
     if (!groups.controllers.includes('memory')) {
-      log.warn('the memory of workspaces is not limited: no control group here can be written to');
+      log.warn(
+        'the memory of a whole workspace is not limited, only that of each of its processes: no control group here can be written to ' +
+          '(docs/operations.md, "Workspaces on this machine")',
+      );
     }
+    const space = new HomeSpace({ disk: host.disk, root, limitBytes: config.workspaceDiskMb * mebibyte });
     const workspaces = await LocalWorkspaces.open({
-      ...{ root, programs, tools, filter, groups },
+      ...{ root, programs, tools, filter, groups, space },
       limits: {
         memoryBytes: config.workspaceMemoryMb * mebibyte,
         cpus: config.workspaceCpus,
@@ -71,6 +76,8 @@ async function tryOut(parts: { root: string; programs: InsidePrograms; tools: To
     const sandbox = {
       ...{ root, id, programs, uid },
       processes: 64,
+      processMemoryBytes: undefined,
+      mayWrite: true,
       groupFiles: [],
       environment: {},
       command: ['/bin/sh', '-c', check],

@@ -6,6 +6,7 @@ import { RuntimeFailure, type RuntimeStatus, type StartedWorkspace, type Workspa
 import type { Doors } from '../doors.ts';
 import type { ControlGroups, GroupLimits } from './control-groups.ts';
 import { foldersOf, prepareFolders, uidOf, type WorkspaceFolders, writeInside, writeState } from './folders.ts';
+import type { HomeSpace } from './home-space.ts';
 import type { InsidePrograms } from './inside.ts';
 import { type Launch, launchSandbox } from './launch.ts';
 import {
@@ -29,6 +30,7 @@ export type LocalOptions = {
   filter: Buffer;
   groups: ControlGroups;
   limits: GroupLimits;
+  space: HomeSpace;
   /** The servers of one workspace, by the name of their socket: its ways out. */
   doors: () => Doors;
   onClose: () => void;
@@ -36,6 +38,7 @@ export type LocalOptions = {
 
 const socketName = 'daemon.sock';
 const killPatienceMs = 5_000;
+const tidyingUp = 'It can remove files and write none, for want of room';
 
 /**
  * Workspaces as sandboxes of this machine. What it knows is on disk and in /proc, so that another process can go on where this one ended;
@@ -51,6 +54,8 @@ export class LocalWorkspaces implements WorkspaceRuntime {
   readonly #turns = new Map<string, Promise<void>>();
   readonly #starting = new Map<string, number>();
   readonly #ends = new Map<string, string>();
+  /** How often the kernel had ended one of its processes for want of memory when it was last seen running. */
+  readonly #outOfMemory = new Map<string, number>();
   readonly #doors = new Map<string, Server[]>();
 
   private constructor(options: LocalOptions, sockets: SocketFolder, bootId: string) {
@@ -63,7 +68,11 @@ export class LocalWorkspaces implements WorkspaceRuntime {
   static async open(options: LocalOptions): Promise<LocalWorkspaces> {
     const workspaces = new LocalWorkspaces(options, await openSocketFolder(options.root), await readBootId());
     // What an earlier process began goes on, and finds its ways out again.
-    for (const { id } of await workspaces.list()) await workspaces.#openDoors(id);
+    for (const { id } of await workspaces.list()) {
+      await workspaces.#openDoors(id);
+      options.space.watch(id);
+    }
+    options.space.onChange(() => workspaces.#keepToSpace());
     return workspaces;
   }
 
@@ -77,6 +86,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
       await this.#end(workspace.id, 0);
       this.#starting.set(workspace.id, workspace.generation);
       this.#ends.delete(workspace.id);
+      this.#outOfMemory.delete(workspace.id);
       try {
         await this.#launch(workspace, signal);
       } catch (error) {
@@ -99,11 +109,35 @@ export class LocalWorkspaces implements WorkspaceRuntime {
     if (state !== undefined) {
       const { generation } = state;
       const running = await runningOf(state);
-      if (running.length === 2) return { phase: state.isReady ? 'running' : 'starting', generation, detail: undefined };
+      if (running.length === 2) {
+        this.#outOfMemory.set(id, await this.#options.groups.outOfMemoryCount(id));
+        const detail = state.mayWrite ? undefined : tidyingUp;
+        return { phase: state.isReady ? 'running' : 'starting', generation, detail };
+      }
       // Without its daemon it is of no use to anybody.
       for (const left of running) await signalProcess(left, 'SIGKILL');
     }
     return { phase: 'stopped', generation: undefined, detail: this.#ends.get(id) };
+  }
+
+  /** Measures all homes now, and ends what may no longer write. */
+  measure(): Promise<void> {
+    return this.#options.space.measureAll();
+  }
+
+  /** Ends what may write and should not, and what may not and could again: the next start is right. */
+  async #keepToSpace(): Promise<void> {
+    const { root, space } = this.#options;
+    const running = await this.list();
+    await Promise.all(
+      running.map(async ({ id }) => {
+        const state = await readState(foldersOf(root, id).host);
+        const why = state?.isReady === true ? space.whyEnd(id, state.mayWrite) : undefined;
+        if (why === undefined) return;
+        await this.stop(id, 0);
+        this.#ends.set(id, why);
+      }),
+    );
   }
 
   async dial(id: string): Promise<DaemonAddress> {
@@ -120,6 +154,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
   }
 
   async close(): Promise<void> {
+    this.#options.space.close();
     await Promise.allSettled(this.#turns.values());
     for (const id of this.#doors.keys()) this.#closeDoors(id);
     await this.#sockets.close();
@@ -155,15 +190,23 @@ export class LocalWorkspaces implements WorkspaceRuntime {
       'daemon-hash': workspace.daemonTokenHash,
     });
     const groupFiles = await groups.create(id, limits);
+    const mayWrite = await this.#options.space.mayWrite(id);
     const doors = await this.#openDoors(id);
     const socket = await bindForChild(this.#sockets.pathOf(join(id, 'host', socketName)));
     let isPublished = false;
     try {
       signal.throwIfAborted();
-      const sandbox = { ...this.#sandboxOf(workspace, doors['egress.sock'] !== undefined), id, root, uid, groupFiles };
+      const sandbox = {
+        ...this.#sandboxOf(workspace, doors['egress.sock'] !== undefined),
+        id,
+        root,
+        uid,
+        groupFiles,
+        mayWrite,
+      };
       const launch = launchSandbox({ sandbox, tools, filter, host: folders.host, listener: socket.listener });
       void launch.ended.then(({ why }) => this.#ended(id, launch.pid, folders, why));
-      await orAbort(this.#await(launch, folders, generation), signal);
+      await orAbort(this.#await(launch, folders, { generation, mayWrite }), signal);
       socket.publish();
       isPublished = true;
     } finally {
@@ -171,18 +214,23 @@ export class LocalWorkspaces implements WorkspaceRuntime {
     }
   }
 
-  async #await(launch: Launch, { host }: WorkspaceFolders, generation: number): Promise<void> {
+  async #await(
+    launch: Launch,
+    { host }: WorkspaceFolders,
+    started: Pick<LocalState, 'generation' | 'mayWrite'>,
+  ): Promise<void> {
     const outer = await identify(launch.pid);
     const inner = await identify(await launch.inner);
     if (outer === undefined || inner === undefined) throw new RuntimeFailure((await launch.ended).why);
-    const state: LocalState = { generation, bootId: this.#bootId, outer, inner, isReady: false };
+    const state: LocalState = { ...started, bootId: this.#bootId, outer, inner, isReady: false };
     await writeState(host, state);
     await launch.ready;
     await writeState(host, { ...state, isReady: true });
   }
 
   #sandboxOf({ generation }: StartedWorkspace, hasEgress: boolean) {
-    const { programs, limits } = this.#options;
+    const { programs, limits, groups } = this.#options;
+    const hasMemoryGroup = groups.controllers.includes('memory');
     const environment = {
       PATH: '/opt/homeport/bin:/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin',
       HOME: '/home/user',
@@ -199,7 +247,8 @@ export class LocalWorkspaces implements WorkspaceRuntime {
       ...(hasEgress ? { HOMEPORT_EGRESS: 'unix:/run/workspace/egress.sock' } : {}),
     };
     const command = ['/opt/homeport/bin/node', `/opt/homeport/${programs.daemon}`];
-    return { programs, processes: limits.processes, environment, command };
+    const processMemoryBytes = hasMemoryGroup ? undefined : limits.memoryBytes;
+    return { programs, processes: limits.processes, processMemoryBytes, environment, command };
   }
 
   /** Ends what runs of it, also what a process that is gone began and never wrote down. */
@@ -226,10 +275,12 @@ export class LocalWorkspaces implements WorkspaceRuntime {
     await rm(join(host, socketName), { force: true });
     await rm(inside, { recursive: true, force: true });
     await groups.remove(id);
+    this.#options.space.forget(id);
   }
 
   async #ended(id: string, pid: number, { host }: WorkspaceFolders, why: string): Promise<void> {
-    const isOutOfMemory = (await this.#options.groups.outOfMemoryCount(id)) > 0;
+    // What ended for want of memory before, and did not end all, is not why it ended now.
+    const isOutOfMemory = (await this.#options.groups.outOfMemoryCount(id)) > (this.#outOfMemory.get(id) ?? 0);
     const state = await readState(host).catch(() => undefined);
     // Another one has taken its place, or it was ended on purpose.
     if (state !== undefined && state.outer.pid !== pid) return;

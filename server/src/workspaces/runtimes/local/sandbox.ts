@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readlinkSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { InsidePrograms } from './inside.ts';
 
@@ -14,6 +14,10 @@ export type Sandbox = {
   /** Undefined: it runs as we do. */
   uid: number | undefined;
   processes: number;
+  /** Of each process, where no control group limits the memory of all together. */
+  processMemoryBytes: number | undefined;
+  /** False: what is written fails, what is removed goes. */
+  mayWrite: boolean;
   /** Files that take the number of whoever joins a control group. */
   groupFiles: string[];
   environment: Record<string, string>;
@@ -21,11 +25,14 @@ export type Sandbox = {
   command: string[];
 };
 
+/** With less Node does not even start. */
+const leastProcessMemoryBytes = 1024 ** 3;
+
 /** Descriptors of the first process, and of the daemon as far as they stay open. */
 export const descriptors = { listen: 3, ready: 4, options: 5, filter: 6, info: 7 } as const;
 
 const filesPerProcess = 4096;
-// No quota guards the disk; one file at least cannot fill it.
+// One file at least cannot fill the disk.
 const largestFileBytes = 64 * 1024 ** 3;
 // Folders that are there on every Linux; one that nothing of ours lies in becomes the view of a launch, in a mount namespace of its own.
 const viewpoints = ['/mnt', '/media', '/srv', '/opt', '/boot'];
@@ -48,7 +55,9 @@ const launchAsRoot =
 export function describeLaunch(sandbox: Sandbox, tools: Tools): { file: string; args: string[]; options: Buffer } {
   // Set inside: there the kernel counts the processes of this workspace only, whatever else its user outside runs.
   const limits = [
-    ...[`--nproc=${sandbox.processes}`, `--nofile=${filesPerProcess}`, '--core=0', `--fsize=${largestFileBytes}`],
+    ...[`--nproc=${sandbox.processes}`, `--nofile=${filesPerProcess}`, '--core=0'],
+    `--fsize=${sandbox.mayWrite ? largestFileBytes : 0}`,
+    ...(sandbox.processMemoryBytes === undefined ? [] : [`--data=${memoryOfProcess(sandbox.processMemoryBytes)}`]),
     '--',
   ];
   const command = [
@@ -71,6 +80,10 @@ export function describeLaunch(sandbox: Sandbox, tools: Tools): { file: string; 
   const words = [view, String(uid), root, programs.folder, programs.node, tools.setpriv];
   const args = ['--mount', '--', tools.sh, '-c', launchAsRoot, 'sh', ...groups, ...words, ...command];
   return { file: tools.unshare, args, options: encodeOptions(sandboxOptions(sandbox, seen)) };
+}
+
+function memoryOfProcess(bytes: number): number {
+  return Math.max(bytes, leastProcessMemoryBytes);
 }
 
 type Places = { root: string; programs: string; node: string };
@@ -98,6 +111,7 @@ function sandboxOptions({ id, programs, environment }: Sandbox, places: Places):
     ...['--ro-bind', places.node, '/opt/homeport/bin/node'],
     ...['--ro-bind-try', join(etc, 'homeport'), '/opt/homeport/bin/homeport'],
     ...['--perms', '0755', '--dir', '/home', '--bind', join(folder, 'home'), '/home/user'],
+    ...(mayFixScore() ? [] : ['--remount-ro', '/proc']),
     ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', '/home/user'],
     ...['--seccomp', String(descriptors.filter), '--info-fd', String(descriptors.info)],
   ];
@@ -123,6 +137,15 @@ const certificateFolders = [
   '/etc/protocols',
   '/etc/services',
 ];
+
+/**
+ * Whom the kernel ends when memory is short: what a process with CAP_SYS_RESOURCE wrote down at the launch, nobody inside makes less. Where we have
+ * not that capability, nothing of /proc may be written to.
+ */
+function mayFixScore(): boolean {
+  const effective = /^CapEff:\t([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0';
+  return (BigInt(`0x${effective}`) & (1n << 24n)) !== 0n;
+}
 
 function tmpfs(path: string, megabytes: number): string[] {
   return ['--perms', '1777', '--size', String(megabytes * 1024 * 1024), '--tmpfs', path];

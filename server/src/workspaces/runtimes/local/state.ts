@@ -12,6 +12,8 @@ const stateSchema = z.object({
   /** The first process inside: with it everything inside ends. */
   inner: identity,
   isReady: z.boolean(),
+  /** False: it was started to be tidied up. */
+  mayWrite: z.boolean().default(true),
 });
 
 /** What is on disk of a workspace that was started: enough for another process to take it over. */

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, existsSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import {
+  addModels,
+  type Caller,
+  embeddedPid,
+  pause,
+  type Running,
+  readEvents,
+  scratchFolder,
+  setUp,
+  signal,
+  startProduct,
+  startProvider,
+} from '../product.ts';
+import { chatDetail, createChat, postChat, submission, textOf } from './conversation.ts';
+
+/** The product on a disk of its own that becomes full. */
+
+const mebibyte = 1024 ** 2;
+// Before the folder that it is in is removed.
+process.on('exit', () => spawnSync('umount', ['-l', disk]));
+const disk = join(scratchFolder(), 'disk');
+const dataDir = join(disk, 'data');
+const filler = join(disk, 'filler');
+mkdirSync(disk);
+const mounted = spawnSync('mount', ['-n', '-t', 'tmpfs', '-o', 'size=448m', 'homeport-test', disk], {
+  encoding: 'utf8',
+});
+const skip = mounted.status === 0 ? false : `no file system can be mounted here (${mounted.stderr?.trim()})`;
+
+let provider: Running;
+let product: Running;
+let ada: Caller;
+let port: number;
+
+before(async () => {
+  if (skip !== false) return;
+  provider = await startProvider();
+  product = await startProduct(dataDir, { WORKSPACE_MODE: 'auto' });
+  port = Number(new URL(product.url).port);
+  ada = await setUp(product.url);
+  await addModels(ada, provider.url, ['words-20']);
+});
+after(() => rmSync(filler, { force: true }));
+
+const free = (): number => {
+  const { bavail, bsize } = statfsSync(disk);
+  return bavail * bsize;
+};
+
+/** Fills the disk until no more than this is left. */
+function fill(leftBytes: number): void {
+  const chunk = Buffer.alloc(mebibyte, 1);
+  if (!existsSync(filler)) writeFileSync(filler, '');
+  try {
+    while (free() > leftBytes) appendFileSync(filler, chunk.subarray(0, Math.min(chunk.length, free() - leftBytes)));
+  } catch (error) {
+    assert.equal((error as NodeJS.ErrnoException).code, 'ENOSPC');
+  }
+}
+
+async function upload(name: string, bytes: number): Promise<number> {
+  const form = new FormData();
+  form.set('chatId', await createChat(ada));
+  form.set('file', new File([Buffer.alloc(bytes, 1)], name));
+  const response = await ada.fetch('/api/artifacts', { method: 'POST', body: form, headers: { origin: ada.url } });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+async function eventually(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await pause(50);
+}
+
+const send = (chatId: string, id: string) => ada.call('POST', '/api/chat/start', submission(chatId, id));
+
+test('uploads that fill the disk are refused while people go on talking', { skip, timeout: 180_000 }, async () => {
+  let status = 201;
+  for (let index = 0; status === 201; index += 1) status = await upload(`part-${index}`, 16 * mebibyte + index);
+  assert.equal(status, 507);
+  assert.ok(free() > 48 * mebibyte, `${free()} bytes are left for the database`);
+  const chatId = await createChat(ada);
+  assert.equal((await send(chatId, 'as-ever')).status, 201);
+  const response = await postChat(ada, { chatId, messageId: 'as-ever' });
+  const { done } = await readEvents(response);
+  assert.ok(done);
+});
+
+test('an answer that runs when the disk becomes full comes to its end', { skip, timeout: 180_000 }, async () => {
+  const chatId = await createChat(ada);
+  await send(chatId, 'meanwhile');
+  let isFilled = false;
+  const { done } = await readEvents(await postChat(ada, { chatId, messageId: 'meanwhile' }), () => {
+    if (!isFilled) fill(0);
+    isFilled = true;
+    return false;
+  });
+  assert.ok(done, 'the stream ended by itself');
+  await eventually(async () => !existsSync(join(dataDir, 'ballast')));
+  const [, answer] = (await chatDetail(ada, chatId)).messages;
+  assert.notEqual(answer.status, 'streaming');
+  assert.notEqual(textOf(answer), '');
+  const refused = await send(await createChat(ada).catch(() => chatId), 'no-room');
+  assert.deepEqual([refused.status, refused.body.error.code], [507, 'storage_full']);
+});
+
+test('a start on a full disk serves what can be read, and one that cannot be says why', {
+  skip,
+  timeout: 180_000,
+}, async () => {
+  const database = embeddedPid(dataDir) ?? 0;
+  product.kill('SIGKILL');
+  await product.exited;
+  signal(database, 'SIGKILL');
+  await eventually(() => !signal(database, 0));
+  fill(24 * mebibyte);
+  product = await startProduct(dataDir, { WORKSPACE_MODE: 'auto' }, port);
+  const { chats } = await ada.must('GET', '/api/chats');
+  assert.ok(chats.length > 1);
+  assert.equal((await send(chats[0].id, 'no-room-either')).status, 507);
+  product.kill('SIGTERM');
+  assert.equal(await product.exited, 0);
+
+  fill(0);
+  await assert.rejects(startProduct(dataDir, {}, port), (error: Error) => {
+    const said = error.message.split('\n').filter((line) => /Homeport cannot start/.test(line));
+    assert.match(said[0] ?? error.message, /The disk of DATA_DIR \(.*\) is full\. Make room on it/);
+    assert.doesNotMatch(error.message, /starting up/);
+    return true;
+  });
+});
+
+test('with room again it starts, takes messages and files, and keeps room back', {
+  skip,
+  timeout: 180_000,
+}, async () => {
+  rmSync(filler);
+  rmSync(join(dataDir, 'artifacts'), { recursive: true });
+  product = await startProduct(dataDir, { WORKSPACE_MODE: 'auto' }, port);
+  const chatId = await createChat(ada);
+  assert.equal((await send(chatId, 'again')).status, 201);
+  const { done } = await readEvents(await postChat(ada, { chatId, messageId: 'again' }));
+  assert.ok(done);
+  assert.equal(await upload('again', 1_000), 201);
+  await eventually(() => existsSync(join(dataDir, 'ballast')));
+  product.kill('SIGTERM');
+  assert.equal(await product.exited, 0);
+});
