@@ -17,6 +17,7 @@ import {
   startProvider,
 } from '../product.ts';
 import { chatDetail, createChat, postChat, submission, textOf } from './conversation.ts';
+import { addPerson, openTerminal } from './people.ts';
 
 /** The product on a disk of its own that becomes full. */
 
@@ -32,6 +33,9 @@ const mounted = spawnSync('mount', ['-n', '-t', 'tmpfs', '-o', 'size=448m', 'hom
 });
 const skip = mounted.status === 0 ? false : `no file system can be mounted here (${mounted.stderr?.trim()})`;
 
+const sandbox = spawnSync('bwrap', ['--ro-bind', '/', '/', '--unshare-user', '--unshare-pid', 'true']);
+const skipSandbox = sandbox.status === 0 || process.env.REQUIRE_SANDBOX === '1' ? false : 'no sandbox can be made here';
+
 let provider: Running;
 let product: Running;
 let ada: Caller;
@@ -43,9 +47,13 @@ before(async () => {
   product = await startProduct(dataDir, { WORKSPACE_MODE: 'auto' });
   port = Number(new URL(product.url).port);
   ada = await setUp(product.url);
-  await addModels(ada, provider.url, ['words-20']);
+  await addModels(ada, provider.url, ['words-100@50']);
 });
 after(() => rmSync(filler, { force: true }));
+
+async function isRunning(caller: Caller): Promise<boolean> {
+  return (await caller.must('GET', '/api/workspace/status')).phase === 'running';
+}
 
 const free = (): number => {
   const { bavail, bsize } = statfsSync(disk);
@@ -77,6 +85,37 @@ async function eventually(holds: () => boolean | Promise<boolean>): Promise<void
 }
 
 const send = (chatId: string, id: string) => ada.call('POST', '/api/chat/start', submission(chatId, id));
+
+test('a workspace that fills the disk is ended, and keeps nobody from an answer', {
+  skip: skip || skipSandbox,
+  timeout: 180_000,
+}, async () => {
+  const bob = await addPerson(ada, 1);
+  await bob.must('POST', '/api/workspace/status');
+  const terminal = await openTerminal(bob);
+  const chatId = await createChat(ada);
+  await send(chatId, 'meanwhile-nobody-waits');
+  const answered = readEvents(await postChat(ada, { chatId, messageId: 'meanwhile-nobody-waits' }));
+  terminal.send(Buffer.from('cat /dev/zero > fill\n'));
+  await eventually(async () => !(await isRunning(bob)));
+  assert.match((await bob.must('GET', '/api/workspace/status')).message, /nearly full/);
+  terminal.close();
+  assert.ok((await answered).done, 'an answer that ran meanwhile came to its end');
+
+  // What filled it can be removed, and that is all it takes.
+  await bob.must('DELETE', `/api/workspace/files?path=${encodeURIComponent('~/fill')}`);
+  await eventually(async () => (await send(chatId, 'with-room')).status < 300);
+  const { done } = await readEvents(await postChat(ada, { chatId, messageId: 'with-room' }));
+  assert.ok(done);
+  await eventually(async () => {
+    const body = new FormData();
+    body.set('file', new File(['text'], 'new'));
+    const response = await bob.fetch('/api/workspace/files', { method: 'POST', body, headers: { origin: ada.url } });
+    await response.arrayBuffer();
+    return response.ok;
+  });
+  await bob.must('DELETE', '/api/workspace/status');
+});
 
 test('uploads that fill the disk are refused while people go on talking', { skip, timeout: 180_000 }, async () => {
   let status = 201;

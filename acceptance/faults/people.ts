@@ -18,3 +18,14 @@ export async function addPerson(administrator: Caller, index: number): Promise<C
     .join('; ');
   return new Caller(administrator.url, cookie);
 }
+
+/** Resolves when the shell is there. */
+export function openTerminal(caller: Caller): Promise<WebSocket> {
+  const address = `${caller.url.replace('http', 'ws')}/api/workspace/terminal?id=acceptance`;
+  // Node's own takes headers, which browsers do not.
+  const socket = new WebSocket(address, { headers: { cookie: caller.cookie, origin: caller.url } });
+  return new Promise((resolve, reject) => {
+    socket.addEventListener('error', () => reject(new Error('no terminal was opened')));
+    socket.addEventListener('message', () => resolve(socket), { once: true });
+  });
+}

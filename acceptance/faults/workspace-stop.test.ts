@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { type Caller, scratchFolder, setUp, startProduct, workspacePids } from '../product.ts';
-import { addPerson } from './people.ts';
+import { scratchFolder, setUp, startProduct, workspacePids } from '../product.ts';
+import { addPerson, openTerminal } from './people.ts';
 
 const probe = spawnSync('bwrap', ['--ro-bind', '/', '/', '--unshare-user', '--unshare-pid', 'true']);
 const skip = probe.status === 0 || process.env.REQUIRE_SANDBOX === '1' ? false : 'no sandbox can be made here';
@@ -31,13 +31,3 @@ test('a stop of the service ends the workspaces that nobody uses, and no other',
   assert.deepEqual([status.phase, /nothing used it/.test(status.message)], ['stopped', true]);
   assert.equal((await bob.must('GET', '/api/workspace/status')).phase, 'running');
 });
-
-function openTerminal(caller: Caller): Promise<WebSocket> {
-  const address = `${caller.url.replace('http', 'ws')}/api/workspace/terminal?id=stop-test`;
-  // Node's own takes headers, which browsers do not.
-  const socket = new WebSocket(address, { headers: { cookie: caller.cookie, origin: caller.url } });
-  return new Promise((resolve, reject) => {
-    socket.addEventListener('error', () => reject(new Error('no terminal was opened')));
-    socket.addEventListener('message', () => resolve(socket), { once: true });
-  });
-}

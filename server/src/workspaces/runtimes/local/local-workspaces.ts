@@ -54,6 +54,8 @@ export class LocalWorkspaces implements WorkspaceRuntime {
   readonly #turns = new Map<string, Promise<void>>();
   readonly #starting = new Map<string, number>();
   readonly #ends = new Map<string, string>();
+  /** Those that we end for a reason that is known already. */
+  readonly #endingFor = new Set<string>();
   /** How often the kernel had ended one of its processes for want of memory when it was last seen running. */
   readonly #outOfMemory = new Map<string, number>();
   readonly #doors = new Map<string, Server[]>();
@@ -134,8 +136,10 @@ export class LocalWorkspaces implements WorkspaceRuntime {
         const state = await readState(foldersOf(root, id).host);
         const why = state?.isReady === true ? space.whyEnd(id, state.mayWrite) : undefined;
         if (why === undefined) return;
-        await this.stop(id, 0);
+        // Before: who asks meanwhile, and what its end says of itself, must not be told another reason.
         this.#ends.set(id, why);
+        this.#endingFor.add(id);
+        await this.stop(id, 0).finally(() => this.#endingFor.delete(id));
       }),
     );
   }
@@ -284,7 +288,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
     const state = await readState(host).catch(() => undefined);
     // Another one has taken its place, or it was ended on purpose.
     if (state !== undefined && state.outer.pid !== pid) return;
-    if (state === undefined && !this.#starting.has(id)) return;
+    if ((state === undefined && !this.#starting.has(id)) || this.#endingFor.has(id)) return;
     this.#ends.set(id, isOutOfMemory ? `it had no memory left; ${why}` : why);
     if (state !== undefined) await signalProcess(state.inner, 'SIGKILL');
   }
