@@ -52,7 +52,11 @@ const submittedPart = z.union([
     type: z.literal('file'),
     mediaType: z.string().min(1).max(255),
     filename: z.string().max(255).optional(),
-    url: z.string().min(1).max(limits.jsonBodyBytes),
+    url: z
+      .string()
+      .min(1)
+      .max(limits.jsonBodyBytes)
+      .regex(/^(?:artifact:\/\/|data:)/i, 'An address that begins with artifact:// or data:'),
   }),
 ]);
 export const submittedMessage = z.object({

@@ -12,6 +12,7 @@ import type { TestDatabase } from './database.ts';
 export type AccountsApp = {
   db: Database;
   clock: TestClock;
+  url: string;
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
   addUser(user?: Partial<NewUser>): Promise<User>;
   /** Signs in and gives the cookie pair. */
@@ -46,6 +47,7 @@ export async function startAccountsApp(settings: Settings = {}): Promise<Account
   return {
     db,
     clock,
+    url: app.url,
     request,
     addUser: (user = {}) => addUser(db, user),
     async signIn(email, password = testPassword) {

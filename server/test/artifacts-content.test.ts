@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { readContent } from '../src/artifacts/contents.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { createChat, put, upload } from './artifact-makers.ts';
 
@@ -169,4 +170,22 @@ test('the type is the one that was told, or that of the name, and never a header
   assert.equal(await typeOf('a.csv', 'Text/Plain; charset=utf-8'), 'text/plain');
   assert.equal(await typeOf('a.unknown-kind', 'application/octet-stream'), 'application/octet-stream');
   assert.equal(await typeOf('a.json', 'not a type'), 'application/json');
+});
+
+test('an artifact that is deleted while its bytes are being fetched is not found', async () => {
+  const id = await store('fleeting.txt', 'gone in a moment');
+  const { deps } = app.service;
+  const scope = new URLSearchParams({ chatId, id });
+  const row = { sha256: createHash('sha256').update('gone in a moment').digest('hex') };
+  const { artifactStore } = deps;
+  const readStored = artifactStore.read;
+  artifactStore.read = async (...given) => {
+    artifactStore.read = readStored;
+    assert.equal((await user.fetch(`/api/artifacts?${scope}`, { method: 'DELETE' })).status, 200);
+    return readStored.apply(artifactStore, given);
+  };
+  const answer = await read('download', id);
+  assert.deepEqual([answer.status, (await json(answer)).error.code], [404, 'not_found']);
+  const later = await readContent(deps, row, { start: 0, end: 3 }, async () => undefined).catch((error) => error);
+  assert.equal(later.code, 'not_found');
 });

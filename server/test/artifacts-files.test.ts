@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { after, before, test } from 'node:test';
+import { setUserEnabled } from '../src/accounts/users.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
-import { createChat, makeProject, paths, put, sendForm, upload } from './artifact-makers.ts';
+import { createChat, formBody, makeProject, paths, put, sendForm, upload } from './artifact-makers.ts';
+import { until } from './chat-harness.ts';
 
 /** Files of a conversation: what a person does with them. */
 
@@ -252,4 +256,33 @@ test('what is no form is refused, and what is too large', async () => {
     assert.deepEqual([status, body.error.code], [413, 'payload_too_large'], String(over));
   }
   assert.equal((await upload(user, { chatId: 'missing' }, { bytes: Buffer.alloc(limit) })).status, 404);
+});
+
+test('an upload that began before its account was disabled leaves nothing', { timeout: 30_000 }, async () => {
+  const leaver = await app.signIn();
+  const chatId = await createChat(leaver);
+  const { body, contentType } = formBody([
+    { name: 'chatId', value: chatId },
+    { name: 'file', filename: 'last.txt', value: 'a last word' },
+  ]);
+  const begun = once(app.service.server, 'request');
+  const rest = Promise.withResolvers<void>();
+  const chunks = async function* () {
+    yield body.subarray(0, body.length - 10);
+    await rest.promise;
+    yield body.subarray(body.length - 10);
+  };
+  const init = { method: 'POST', headers: { 'content-type': contentType }, body: chunks(), duplex: 'half' };
+  const answered = leaver.fetch('/api/artifacts', init as RequestInit);
+  const [incoming]: IncomingMessage[] = await begun;
+  // Its caller has been found as soon as somebody reads the form.
+  await until(async () => incoming !== undefined && incoming.listenerCount('data') > 0);
+  await setUserEnabled({ db: app.database.database }, leaver.id, false);
+  rest.resolve();
+  const answer = await answered;
+  assert.deepEqual([answer.status, JSON.parse(await answer.text()).error.code], [403, 'account_disabled']);
+  const { rowCount } = await app.database.database.pool.query('select from artifacts where created_by = $1', [
+    leaver.id,
+  ]);
+  assert.equal(rowCount, 0);
 });

@@ -212,3 +212,20 @@ test('a model that is deleted between admission and start fails the answer, not 
   const next = await submit(user, chatId, 'again');
   assert.equal((await answer(user, chatId, next)).status, 200);
 });
+
+test('a file of a message is an artifact or brings its bytes; any other address is refused', async () => {
+  const user = await app.signIn();
+  const chatId = await createChat(user);
+  const withFile = (url: string) => {
+    const body = submission(chatId, 'Look at this');
+    return { ...body, message: { ...body.message, parts: [{ type: 'file', mediaType: 'image/png', url }] } };
+  };
+  for (const url of ['https://elsewhere.example/x.png', 'file:///etc/passwd', 'javascript:alert(1)', '/api/me', 'x']) {
+    for (const route of ['POST /api/chat/start', 'POST /api/chat/turn-inputs']) {
+      const { status, body } = await user.call(route, withFile(url));
+      assert.deepEqual([status, body.error.details[0].path], [400, 'message.parts.0.url'], url);
+    }
+  }
+  const inline = await user.call('POST /api/chat/start', withFile('data:image/png;base64,iVBORw0KGgo='));
+  assert.equal(inline.status, 201);
+});

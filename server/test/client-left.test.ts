@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from './app.ts';
 import { until } from './chat-harness.ts';
@@ -37,4 +42,36 @@ test('a client that leaves ends the call for it, and the log tells of no error',
   const { level, code, status } = JSON.parse(told);
   assert.deepEqual([level, code, status], [30, 'client_left', 499]);
   assert.ok(!lines.some((line) => line.includes('request failed')));
+});
+
+test('a client that leaves during a file of the browser client is no error', { timeout: 30_000 }, async () => {
+  const webFolder = await mkdtemp(join(tmpdir(), 'homeport-web-'));
+  await mkdir(join(webFolder, 'assets'));
+  await writeFile(join(webFolder, 'assets/large.js'), Buffer.alloc(64 * 1024 * 1024));
+  const told: string[] = [];
+  const own = await startTestApp({ webFolder, log: (line) => told.push(line) });
+  const complaints: unknown[] = [];
+  const complain = console.error;
+  console.error = (...given) => complaints.push(given);
+  try {
+    const { hostname, port } = new URL(own.url);
+    const socket = connect(Number(port), hostname);
+    const asked = once(own.service.server, 'request');
+    socket.write('GET /assets/large.js HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    const [, outgoing]: ServerResponse[] = await asked;
+    await once(socket, 'data');
+    socket.destroy();
+    if (outgoing?.closed === false) await once(outgoing, 'close');
+    // Whatever the failure of the answer sets off has run when another request has been answered.
+    await own.anonymous.call('GET /api/health');
+    assert.deepEqual(complaints, []);
+    assert.deepEqual(
+      told.filter((line) => JSON.parse(line).level >= 40),
+      [],
+    );
+  } finally {
+    console.error = complain;
+    await own.stop();
+    await rm(webFolder, { recursive: true });
+  }
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type AccountsApp, type Answer, startAccountsApp } from './accounts-app.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import { sendRaw } from './raw-request.ts';
 
 /** Invitations from creation to the account (contract section 3). */
 
@@ -229,4 +230,16 @@ test('without BASE_URL the link has the address that the administrator uses', as
     body: { email: newEmail() },
   });
   assert.match(body.url, /^http:\/\/127\.0\.0\.1:\d+\/invitation#token=/);
+});
+
+test('a made-up Host header does not become the address of an invitation', async () => {
+  const admin = await other.signIn((await other.addUser({ role: 'admin' })).email);
+  for (const host of ['elsewhere.example', 'localhost.elsewhere.example:80', '127.0.0.1.nip.example']) {
+    const made = JSON.stringify({ email: newEmail() });
+    const head = `POST ${path} HTTP/1.1\r\nhost: ${host}\r\ncookie: ${admin}\r\nconnection: close\r\n`;
+    const json = `content-type: application/json\r\ncontent-length: ${made.length}\r\n\r\n${made}`;
+    const answer = await sendRaw(other.url, head + json);
+    assert.equal(answer.status, 201, answer.body);
+    assert.match(answer.body, new RegExp(`"url":"${other.url}/invitation#token=`), host);
+  }
 });

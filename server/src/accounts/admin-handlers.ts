@@ -2,6 +2,7 @@ import type { adminEndpoints } from '@homeport/contracts/admin';
 import type { Config } from '../config.ts';
 import type { Deps } from '../deps.ts';
 import { type Handler, Reply, type RequestFacts, sourceOf } from '../http/handler.ts';
+import { ownOrigin } from '../http/origin.ts';
 import { listEvents } from './audit-list.ts';
 import {
   createInvitation,
@@ -15,7 +16,7 @@ import { administerAll, administerUser, createUser, listUsers } from './user-adm
 
 /** What the endpoints of user administration need of deps. */
 type AdminDeps = Pick<Deps, 'db' | 'clock' | 'accountDisabled'> & {
-  config: Pick<Config, 'edition' | 'baseUrl' | 'authSecret'>;
+  config: Pick<Config, 'edition' | 'baseUrl' | 'host' | 'authSecret'>;
 };
 type AdminHandler<Name extends keyof typeof adminEndpoints> = Handler<AdminDeps, (typeof adminEndpoints)[Name]>;
 
@@ -45,7 +46,7 @@ export const getInvitations: AdminHandler<'getInvitations'> = async (deps, { que
 /** POST /api/invitations */
 export const postInvitation: AdminHandler<'postInvitation'> = async (deps, input) => {
   const { invitation, token } = await createInvitation(deps, input.body, input.actor.id, sourceOf(input));
-  return { invitation, token, url: invitationUrl(deps.config.baseUrl ?? input.request.url.origin, token) };
+  return { invitation, token, url: invitationUrl(ownOrigin(deps.config, input.request), token) };
 };
 
 /** PUT /api/invitations */

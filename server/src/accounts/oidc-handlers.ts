@@ -1,11 +1,12 @@
 import type { accountEndpoints } from '@homeport/contracts/accounts';
 import type { Config } from '../config.ts';
 import { type Handler, Reply, type RequestFacts } from '../http/handler.ts';
+import { ownOrigin } from '../http/origin.ts';
 import type { Platform } from '../platform.ts';
 import { type BrowserRequest, beginOidcSignIn, finishOidcSignIn } from './oidc-sign-in.ts';
 
 type OidcHandlerDeps = Pick<Platform, 'db' | 'clock' | 'egress' | 'secrets' | 'log'> & {
-  config: Pick<Config, 'baseUrl' | 'authSecret' | 'allowInsecureHttp'>;
+  config: Pick<Config, 'baseUrl' | 'host' | 'authSecret' | 'allowInsecureHttp'>;
 };
 type OidcHandler<Name extends keyof typeof accountEndpoints> = Handler<
   OidcHandlerDeps,
@@ -30,7 +31,7 @@ export const getOidcCallback: OidcHandler<'getOidcCallback'> = async (deps, { pa
 
 function browserRequest(deps: OidcHandlerDeps, request: RequestFacts): BrowserRequest {
   return {
-    origin: deps.config.baseUrl ?? request.url.origin,
+    origin: ownOrigin(deps.config, request),
     cookie: request.headers.get('cookie'),
     from: { address: request.address, userAgent: request.headers.get('user-agent') },
     requestId: request.id,

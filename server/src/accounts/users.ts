@@ -187,6 +187,12 @@ export async function holdUser(transaction: Queryable, userId: string): Promise<
   return transaction.selectFrom('users').selectAll().where('id', '=', userId).forKeyShare().executeTakeFirst();
 }
 
+/** Throws `account_disabled` when the account was disabled since its request began; it stays as it is until the transaction ends. */
+export async function assertStillEnabled(transaction: Queryable, userId: string): Promise<void> {
+  const user = await holdUser(transaction, userId);
+  if (user?.enabled !== true) throw new ApiError('account_disabled', 'This account is disabled');
+}
+
 type RowChanges = Partial<{
   [Column in
     | 'name'

@@ -24,9 +24,9 @@ export async function adoptBlob(trx: Queryable, stored: StoredBlob): Promise<Sel
     .executeTakeFirstOrThrow();
 }
 
-/** Where the store has a content. Throws when there is none, which the foreign key of artifacts rules out. */
-export async function getBlobKey(db: Queryable, sha256: string): Promise<string> {
-  return (await db.selectFrom('blobs').select('key').where('sha256', '=', sha256).executeTakeFirstOrThrow()).key;
+/** Where the store has a content; undefined when its last artifact was deleted since it was found. */
+export async function findBlobKey(db: Queryable, sha256: string): Promise<string | undefined> {
+  return (await db.selectFrom('blobs').select('key').where('sha256', '=', sha256).executeTakeFirst())?.key;
 }
 
 /** Removes those of these contents that no artifact has any more. What fails is left to the sweep. */

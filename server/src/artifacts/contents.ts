@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts';
-import type { ArtifactRow } from './artifacts.ts';
+import { type ArtifactRow, artifactNotFound } from './artifacts.ts';
 import type { TakeBytes } from './blob-store.ts';
-import { getBlobKey } from './blobs.ts';
+import { findBlobKey } from './blobs.ts';
 import { decodeText, isPdf, sniffImage } from './media-type.ts';
 
 /** The bytes of artifacts, and what of them is shown. */
@@ -11,13 +11,22 @@ type Needs = Pick<Deps, 'db' | 'artifactStore'>;
 /** Bytes of a text that a preview shows (contract section 8). */
 export const previewBytes = 256 * 1024;
 
+/** Throws `not_found` when the artifact was deleted since it was found, even while its bytes were being opened. */
 export async function readContent(
   deps: Needs,
   row: Pick<ArtifactRow, 'sha256'>,
   range: { start: number; end: number },
   take: TakeBytes,
 ): Promise<void> {
-  await deps.artifactStore.read(await getBlobKey(deps.db.kysely, row.sha256), range, take);
+  const { kysely } = deps.db;
+  const key = await findBlobKey(kysely, row.sha256);
+  if (key === undefined) throw artifactNotFound();
+  try {
+    await deps.artifactStore.read(key, range, take);
+  } catch (error) {
+    const isDeleted = (await findBlobKey(kysely, row.sha256).catch(() => key)) === undefined;
+    throw isDeleted ? artifactNotFound() : error;
+  }
 }
 
 /** The first bytes of an artifact, at most `count`. */

@@ -1,5 +1,6 @@
 import type { Artifact } from '@homeport/contracts/artifacts';
 import { ApiError } from '@homeport/contracts/errors';
+import { assertStillEnabled } from '../accounts/users.ts';
 import { type AuditSource, recordEvent } from '../audit.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
 import {
@@ -43,6 +44,7 @@ export async function importArtifact(
     const path = parsePath(given.path, 'path');
     const target = { source: given.importSource, target: targetOf(given.scope), path };
     const { row, key } = await inTransaction(deps.db, async (trx) => {
+      if (source.actorId !== null) await assertStillEnabled(trx, source.actorId);
       const namespace = await lockNamespace(trx, 'anybody', given.scope);
       const known = await findImport(trx, given.artifactId, target);
       if (known !== undefined) return { row: known, key: undefined };

@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Artifact } from '@homeport/contracts/artifacts';
 import { ApiError } from '@homeport/contracts/errors';
+import { assertStillEnabled } from '../accounts/users.ts';
 import { inTransaction } from '../db/pool.ts';
 import type { Deps } from '../deps.ts';
 import {
@@ -49,6 +50,7 @@ export async function createArtifact(
     const path = uploadPath(upload);
     let replaced: string | undefined;
     const { row, key } = await inTransaction(deps.db, async (trx) => {
+      await assertStillEnabled(trx, userId);
       const namespace = await lockNamespace(trx, { userId }, upload.scope);
       assertNotArchived(namespace);
       const content = await adoptBlob(trx, stored);

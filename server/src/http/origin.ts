@@ -1,4 +1,5 @@
-import { isIP } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { isIP, isIPv6 } from 'node:net';
 import { ApiError } from '@homeport/contracts/errors';
 
 /** Which origins are this installation's. */
@@ -16,6 +17,24 @@ export function originRule(baseUrl: string | undefined): OriginRule {
     if (url.protocol !== 'http:' || url.host !== host.toLowerCase()) return false;
     return url.hostname === 'localhost' || isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0;
   };
+}
+
+/**
+ * The origin for addresses of this installation that are handed out. Without BASE_URL it is the address that was typed where the
+ * rule above takes it for ours, and otherwise the one that is listened on: whoever makes up a Host header gets no link to it.
+ */
+export function ownOrigin(
+  { baseUrl, host }: { baseUrl: string | undefined; host: string },
+  request: { headers: Headers; outgoing: Pick<ServerResponse, 'socket'> },
+): string {
+  if (baseUrl !== undefined) return baseUrl;
+  const typed = request.headers.get('host') ?? '';
+  const origin = `http://${typed.toLowerCase()}`;
+  if (URL.canParse(origin) && originRule(undefined)(new URL(origin).origin, new URL(origin).host)) {
+    return new URL(origin).origin;
+  }
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : isIPv6(host) ? `[${host}]` : host;
+  return new URL(`http://${name}:${request.outgoing.socket?.localPort ?? 80}`).origin;
 }
 
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);

@@ -105,9 +105,16 @@ async function sendFile(handle: FileHandle, outgoing: ServerResponse, headers: O
     const { size } = await handle.stat();
     outgoing.writeHead(200, { ...headers, 'content-length': size });
     await pipeline(handle.createReadStream({ autoClose: false }), outgoing);
+  } catch (error) {
+    // Somebody who leaves before the end is no fault of ours; a file that cannot be read breaks the connection.
+    if (!isPrematureClose(error)) throw error;
   } finally {
     await handle.close();
   }
+}
+
+function isPrematureClose(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
 }
 
 const pageHeaders = {

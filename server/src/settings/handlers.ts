@@ -1,6 +1,7 @@
 import type { adminEndpoints } from '@homeport/contracts/admin';
 import type { systemEndpoints } from '@homeport/contracts/system';
 import { type Handler, sourceOf } from '../http/handler.ts';
+import { ownOrigin } from '../http/origin.ts';
 import type { Platform } from '../platform.ts';
 import { redirectUri } from './oidc-provider.ts';
 import { testOidc } from './oidc-test.ts';
@@ -23,6 +24,6 @@ export const postAdminConfig: AdminHandler<'postAdminConfig'> = (deps, input) =>
 
 /** POST /api/admin/oidc-test */
 export const postOidcTest: AdminHandler<'postOidcTest'> = (deps, { body, request }) => {
-  const origin = deps.config.baseUrl ?? request.url.origin;
+  const origin = ownOrigin(deps.config, request);
   return testOidc(deps, body?.oidc, (providerKey) => redirectUri(origin, providerKey));
 };
