@@ -130,9 +130,11 @@ async function buildWeb() {
   const configFile = join(root, 'web/vite.config.ts');
   if ((await existing(['web/src/main.tsx'], (file) => join(root, file))).length === 0) return;
   const vite = await import('vite');
-  await vite.build({ configFile, logLevel: 'warn' });
+  // Sizes are the business of web/bundle-size.mjs.
+  const quiet = { logLevel: 'warn', build: { chunkSizeWarningLimit: Number.POSITIVE_INFINITY } };
+  await vite.build({ configFile, ...quiet });
   // After the client, whose build empties the folder.
-  await vite.build({ configFile: join(root, 'web/vite.diagram.config.ts'), logLevel: 'warn' });
+  await vite.build({ configFile: join(root, 'web/vite.diagram.config.ts'), ...quiet });
   await precompress(join(dist, 'web'));
 }
 
