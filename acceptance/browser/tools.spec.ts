@@ -49,6 +49,11 @@ test('a server is added, read, trusted, changes, and is trusted again only as it
     await expect(review).toContainText('Looks a number up.');
     const texts = (await review.textContent()) ?? '';
     expect(texts.indexOf('Input schema')).toBeLessThan(texts.indexOf('Trust this tool'));
+    await expect(review.getByRole('row', { name: /key/ })).toContainText('string');
+    await expect(review.getByText('Input schema', { exact: true })).toBeHidden();
+    await review.getByText('Schema, word for word').click();
+    await expect(review.getByText('Input schema', { exact: true })).toBeVisible();
+    await expect(review.getByRole('button', { name: 'Trust this tool' })).toBeInViewport();
     await expectAccessible(page);
     await review.getByRole('button', { name: 'Not now' }).click();
     await expect(main).toContainText('Needs trust');
@@ -94,9 +99,9 @@ test('a server is added, read, trusted, changes, and is trusted again only as it
   });
 
   await test.step('policies, off, delete', async () => {
-    await main.getByText('2 tools, and when they may run').click();
-    await main.getByLabel('When sly may run').selectOption('Never');
-    await main.getByLabel('When look_up may run').selectOption('Ask first');
+    await main.getByText('Tool permissions (2)').click();
+    await main.getByLabel('Permission for sly').selectOption('Never');
+    await main.getByLabel('Permission for look_up').selectOption('Ask first');
     await expect
       .poll(async () => (await serverOf(person.caller)).toolPolicies)
       .toEqual({ sly: 'deny', look_up: 'ask' });

@@ -101,7 +101,14 @@ export const chatDetail = z.object({
 });
 export type ChatDetail = z.infer<typeof chatDetail>;
 
-export const chatList = z.object({ chats: z.array(chat), nextCursor: z.string().nullable() });
+const snippet = z.object({
+  text: z.string(),
+  hits: z.array(z.object({ start: z.number().int(), end: z.number().int() })),
+});
+/** With `q`, `snippet` is a line of the newest message that matches; `hits` are places in it in UTF-16 units. */
+export const listedChat = chat.extend({ snippet: snippet.optional() });
+export type ListedChat = z.infer<typeof listedChat>;
+export const chatList = z.object({ chats: z.array(listedChat), nextCursor: z.string().nullable() });
 export type ChatList = z.infer<typeof chatList>;
 
 export const conversationEndpoints = {

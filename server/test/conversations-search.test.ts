@@ -71,6 +71,38 @@ test('words are found in titles and in what both sides said, as typed so far', a
   assert.ok(question);
 });
 
+test('signs and pictures are found', async () => {
+  const caller = await app.signIn();
+  const chatId = await makeChat(db, caller.id, 'Law 🚀');
+  await say(db, { chatId, parentId: null, text: 'Is C++ (or C#) meant in § 5? It costs 10 € 👍🏽' });
+  const find = async (q: string) =>
+    (await caller.call('GET /api/chats', undefined, { query: { q } })).body.chats.map((chat: Json) => chat.id);
+  for (const q of ['C++', 'c#', '§ 5', '§5', '10 €', '👍', '🚀', 'law 🚀'])
+    assert.deepEqual(await find(q), [chatId], q);
+  for (const q of ['c+++', '§ 6', '👎', 'qzx', 'q']) assert.deepEqual(await find(q), [], q);
+});
+
+test('a search tells for each conversation where its words stand', async () => {
+  const caller = await app.signIn();
+  const chatId = await makeChat(db, caller.id, 'Tides');
+  const first = await say(db, { chatId, parentId: null, text: 'When does the "harbour" close?' });
+  await answer(db, { chatId, parentId: first, text: `${'Long ago. '.repeat(30)}The harbour closes at eight.` });
+  const titled = await makeChat(db, caller.id, 'The harbour at night');
+  const big = await makeChat(db, caller.id, 'Big');
+  await say(db, { chatId: big, parentId: null, text: `harbour ${'\\"'.repeat(60_000)}` });
+  const { body } = await caller.call('GET /api/chats', undefined, { query: { q: 'harb' } });
+  const snippet = (id: string) => body.chats.find((chat: Json) => chat.id === id).snippet;
+  assert.equal(snippet(titled), undefined);
+  const { text, hits } = snippet(chatId);
+  assert.match(text, /^….*The harbour closes at eight\.$/);
+  assert.deepEqual(
+    hits.map(({ start, end }: Json) => text.slice(start, end)),
+    ['harb'],
+  );
+  assert.match(snippet(big).text, /^harbour/);
+  assert.ok(snippet(big).text.length < 200);
+});
+
 test('a new title replaces the old one in search, an archived conversation is found among the archived', async () => {
   const ownerId = await makeUser(db);
   const deps = { db, config: app.service.deps.config };

@@ -198,6 +198,13 @@ const auditRoute = createRoute({
   component: lazyRouteComponent(() => import('./admin/audit-page.tsx'), 'AuditPage'),
 });
 
+/** What leads nowhere, inside the frame. */
+const nowhereRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: '$',
+  component: NotFoundPage,
+});
+
 type ReturnSearch = { return?: string; error?: string };
 const returnSearch = (search: Record<string, unknown>): ReturnSearch => ({
   ...(typeof search.return === 'string' && isOwnPath(search.return) ? { return: search.return } : {}),
@@ -244,6 +251,7 @@ const routeTree = rootRoute.addChildren([
     conversationRoute,
     projectRoute,
     workspaceRoute,
+    nowhereRoute,
     settingsRoute.addChildren([
       settingsIndexRoute,
       accountRoute,

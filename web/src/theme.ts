@@ -12,6 +12,9 @@ import type { Translate } from './i18n.ts';
 const hexColor = /^#[0-9a-f]{6}$/i;
 const fallback = { primary: '#4f46e5', foreground: '#ffffff' };
 
+/** What dims the page behind every dialog. */
+const overlay = { backgroundOpacity: 0.45, blur: 2 };
+
 /** Surfaces on which accent text must be readable; the same values stand in styles.css. */
 const surface = { light: '#ffffff', dark: '#17181a' };
 
@@ -35,12 +38,15 @@ export function createAppTheme(branding: Branding, t: Translate): MantineThemeOv
         defaultProps: {
           centered: true,
           radius: 'lg',
+          padding: 'lg',
           closeButtonProps: { 'aria-label': t('app.close') },
-          overlayProps: { backgroundOpacity: 0.45, blur: 2 },
         },
       },
+      ModalRoot: { defaultProps: { centered: true, radius: 'lg', padding: 'lg' } },
+      ModalOverlay: { defaultProps: overlay },
+      InputWrapper: { defaultProps: { inputWrapperOrder: ['label', 'input', 'description', 'error'] } },
       Drawer: {
-        defaultProps: { closeButtonProps: { 'aria-label': t('app.close') }, overlayProps: { backgroundOpacity: 0.45 } },
+        defaultProps: { closeButtonProps: { 'aria-label': t('app.close') }, overlayProps: overlay },
       },
       // A menu stays inside its landmark; fixed, so that no scroll container cuts it. Its focus placeholder would be a
       // child that a menu may not have.

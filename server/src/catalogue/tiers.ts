@@ -1,17 +1,10 @@
 import type { ModelTier } from '@homeport/contracts/catalogue';
+import { defaultTiers } from '@homeport/contracts/default-tiers';
 import { ApiError } from '@homeport/contracts/errors';
 import { sql } from 'kysely';
 import type { Database, Queryable } from '../db/pool.ts';
 import { type CatalogueTransaction, inCatalogue } from './catalogue-owner.ts';
 import { type ChangedBy, recordChange } from './changes.ts';
-
-/** What a new catalogue starts with (specification "Model tier definition"). */
-export const defaultTiers: readonly ModelTier[] = [
-  { value: 1, label: 'Low' },
-  { value: 2, label: 'Medium' },
-  { value: 3, label: 'High' },
-  { value: 4, label: 'Maximum' },
-];
 
 type TierDeps = { db: Pick<Database, 'kysely'> };
 

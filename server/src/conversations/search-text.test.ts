@@ -6,7 +6,9 @@ const texts: [text: string, words: string][] = [
   ['Hello, World!', 'hello world'],
   ['foo-bar_baz/report.pdf', 'foo bar baz report pdf'],
   ['  \n\t ', ''],
-  ['👩‍🚀 & |!', ''],
+  ['👩🏽‍🚀 & |!', 'qzx1f469 qzx1f680'],
+  ['C++ costs 5 €', 'c qzx2b qzx2b costs 5 qzx20ac'],
+  ['§5', 'qzxa7 5'],
   ['ＦＵＬＬ width', 'full width'],
   ['ÜBER Straße', 'über straße'],
   ['日本語 text', '日 本 語 text'],
@@ -38,7 +40,9 @@ const queries: [typed: string, query: string | undefined][] = [
   ["'", undefined],
   ['&|!():*<->', undefined],
   ['""', undefined],
-  ['😀', undefined],
+  ['😀', "(('qzx1f600'))"],
+  ['c++', "(('c' <-> 'qzx2b' <-> 'qzx2b'))"],
+  ['§ 5', "(('qzxa7') & ('5'))"],
 ];
 for (const [typed, query] of queries) {
   test(`looks for ${JSON.stringify(typed)}`, () => assert.equal(searchQuery(typed), query));

@@ -1,3 +1,5 @@
+import { searchSigns } from '@homeport/contracts/search-words';
+
 /** Search texts hold words only; everything longer is cut here. */
 export const searchTextMax = 100_000;
 
@@ -5,6 +7,11 @@ const notWords = /[^\p{L}\p{M}\p{N}]+/gu;
 // Scripts written without spaces: each character is a word, and several of them are a phrase.
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/gu;
+// What only changes how a picture before it looks.
+const pictureMarks = /[\u200d\ufe0e\ufe0f\p{Emoji_Modifier}]/gu;
+const sign = new RegExp(`[${searchSigns}]`, 'gu');
+// Words for signs: of letters that no language writes next to each other, so that nobody's word begins like one.
+const signPrefix = 'qzx';
 const unit = /(-?)(?:"([^"]*)"?|(\S+))/g;
 const prefixMin = 2;
 
@@ -15,6 +22,8 @@ export function searchText(text: string): string {
     .toWellFormed()
     .normalize('NFKC')
     .toLowerCase()
+    .replace(pictureMarks, '')
+    .replace(sign, (found) => ` ${signPrefix}${found.codePointAt(0)?.toString(16)} `)
     .replace(notWords, ' ')
     .replace(unspaced, ' $& ')
     .replace(/ {2,}/g, ' ')
@@ -59,7 +68,8 @@ type Unit = { words: string[]; negated: boolean; whole: boolean };
 function expression({ words, negated, whole }: Unit, isLast: boolean): string {
   const lexemes = words.map((word) => `'${word}'`);
   const lastWord = words.at(-1) ?? '';
-  const isPrefix = isLast && !negated && !whole && [...lastWord].length >= prefixMin;
+  const isWhole = whole || lastWord.startsWith(signPrefix);
+  const isPrefix = isLast && !negated && !isWhole && [...lastWord].length >= prefixMin;
   const phrase = `(${lexemes.join(' <-> ')}${isPrefix ? ':*' : ''})`;
   return negated ? `!${phrase}` : phrase;
 }

@@ -5,6 +5,7 @@ import type { Platform } from '../platform.ts';
 import { projectArchivedColumn } from '../projects/projects.ts';
 import { type ListRequest, viewPage } from './chat-list.ts';
 import { type ChatRow, chatColumns } from './chat-view.ts';
+import { withSnippets } from './search-snippets.ts';
 import { ownerQuery, searchQuery } from './search-text.ts';
 
 /** More matches of one owner than this are not sorted; the list is walked instead. */
@@ -30,7 +31,8 @@ export async function searchChats(
   const words = searchQuery(typed);
   if (words === undefined) return { chats: [], nextCursor: null };
   const { archived = false, projectId = null, limit = limits.pageDefault } = request;
-  return walk(deps, { ownerId, archived, projectId, query: words, limit }, position);
+  const page = await walk(deps, { ownerId, archived, projectId, query: words, limit }, position);
+  return withSnippets(deps, page, typed, words);
 }
 
 /** In the statements $1 is the query and $2 the owner's lexeme; the index joins the two. */

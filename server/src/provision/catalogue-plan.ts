@@ -1,11 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { ModelTier } from '@homeport/contracts/catalogue';
+import { defaultTiers } from '@homeport/contracts/default-tiers';
 import { limits } from '@homeport/contracts/limits';
 import type { ManifestModel, ManifestProvider } from '@homeport/contracts/manifest';
 import { bindCredentials } from '../catalogue/credentials.ts';
 import type { ModelRecord } from '../catalogue/models.ts';
 import type { ProviderRecord } from '../catalogue/providers.ts';
-import { defaultTiers } from '../catalogue/tiers.ts';
 import type { ModelRow, ProviderRow } from '../catalogue/views.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { manifestError } from './manifest.ts';

@@ -1,5 +1,6 @@
 import '../forms/forms.css';
 import { limits } from '@homeport/contracts/limits';
+import { searchWords } from '@homeport/contracts/search-words';
 import { TextInput } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Search } from 'lucide-react';
@@ -7,7 +8,6 @@ import { useState } from 'react';
 import { Loading } from '../catalogue/catalogue-view.tsx';
 import { ChoiceChips } from '../forms/choice-chips.tsx';
 import { FormFailure } from '../forms/notice.tsx';
-import { searchWords } from '../frame/search-words.ts';
 import { EmptyState, Section } from '../frame/section.tsx';
 import { i18n, useText } from '../i18n.ts';
 import { auditQuery, directoryQuery } from './admin-queries.ts';

@@ -5,7 +5,7 @@ import { ArrowLeft } from 'lucide-react';
 import { CatalogueOwnerContext } from '../catalogue/catalogue-api.ts';
 import { Loading } from '../catalogue/catalogue-view.tsx';
 import { FormFailure } from '../forms/notice.tsx';
-import { EmptyState, Section } from '../frame/section.tsx';
+import { EmptyState, Section, SectionTabsContext } from '../frame/section.tsx';
 import { useText } from '../i18n.ts';
 import { useIsManaged } from './account-fields.tsx';
 import classes from './admin.module.css';
@@ -66,27 +66,31 @@ export function UserPage() {
     );
   }
   const shown = isManaged ? managedTabs : tabs;
+  const tabLinks = (
+    <nav aria-label={t('users.tabs', { name: user.name })}>
+      <ul className={classes.tabs}>
+        {shown.map(({ to, text, isExact }) => (
+          <li key={to}>
+            <Link
+              to={to}
+              params={{ userId }}
+              activeOptions={{ exact: isExact }}
+              activeProps={{ 'aria-current': 'page' }}
+              className={classes.tab}
+            >
+              {t(text)}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
   return (
     <CatalogueOwnerContext value={{ userId, name: user.name }}>
       {back}
-      <nav aria-label={t('users.tabs', { name: user.name })}>
-        <ul className={classes.tabs}>
-          {shown.map(({ to, text, isExact }) => (
-            <li key={to}>
-              <Link
-                to={to}
-                params={{ userId }}
-                activeOptions={{ exact: isExact }}
-                activeProps={{ 'aria-current': 'page' }}
-                className={classes.tab}
-              >
-                {t(text)}
-              </Link>
-            </li>
-          ))}
-        </ul>
-      </nav>
-      <Outlet />
+      <SectionTabsContext value={tabLinks}>
+        <Outlet />
+      </SectionTabsContext>
     </CatalogueOwnerContext>
   );
 }

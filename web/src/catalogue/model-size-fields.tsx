@@ -3,7 +3,9 @@ import type { ModelTier } from '@homeport/contracts/catalogue';
 import { NativeSelect, NumberInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import classes from '../forms/form.module.css';
-import { useText } from '../i18n.ts';
+import { numberSeparators } from '../forms/number-separators.ts';
+import { i18n, useText } from '../i18n.ts';
+import { tierLabel } from '../tier-label.ts';
 import type { ModelSizes } from './model-values.ts';
 
 type SizeForm = Pick<UseFormReturnType<ModelSizes>, 'getInputProps'>;
@@ -11,7 +13,12 @@ type SizeForm = Pick<UseFormReturnType<ModelSizes>, 'getInputProps'>;
 /** Context window, longest answer and tier: of one model, or of many at once. */
 export function ModelSizeFields({ form, tiers }: { form: SizeForm; tiers: readonly ModelTier[] }) {
   const t = useText();
-  const count = { hideControls: true, thousandSeparator: ',', allowDecimal: false, allowNegative: false } as const;
+  const count = {
+    hideControls: true,
+    ...numberSeparators(i18n.locale),
+    allowDecimal: false,
+    allowNegative: false,
+  } as const;
   return (
     <div className={classes.pair}>
       <NumberInput
@@ -30,7 +37,7 @@ export function ModelSizeFields({ form, tiers }: { form: SizeForm; tiers: readon
         {...form.getInputProps('tier')}
         label={t('model.tier')}
         description={t('model.tierHint')}
-        data={tiers.map((tier) => ({ value: String(tier.value), label: tier.label }))}
+        data={tiers.map((tier) => ({ value: String(tier.value), label: tierLabel(tier, t) }))}
       />
     </div>
   );

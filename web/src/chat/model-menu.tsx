@@ -1,5 +1,6 @@
 import '../page-texts.ts';
 import type { ModelTier, Provider } from '@homeport/contracts/catalogue';
+import { searchWords } from '@homeport/contracts/search-words';
 import { Popover } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { Check, Search, Settings2 } from 'lucide-react';
@@ -7,9 +8,9 @@ import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { enabledModels, matchModels } from '../conversation/model-choice.ts';
 import { Highlighted } from '../frame/highlighted.tsx';
 import { Anchor, intoView } from '../frame/menu-at.tsx';
-import { searchWords } from '../frame/search-words.ts';
 import type { MenuPlace } from '../frame/use-menu.ts';
 import { i18n, useText } from '../i18n.ts';
+import { tierLabel } from '../tier-label.ts';
 import classes from './model-menu.module.css';
 
 /** As GET /api/providers answers. */
@@ -177,7 +178,7 @@ function useChoices({ providers, modelTiers }: Catalogue, text: string) {
   const standard = enabledModels(providers).find((model) => model.isDefault);
   const first: Choice = { id: undefined, label: t('model.default'), detail: standard?.displayName ?? '' };
   const tiers = matchModels(providers, modelTiers, text).map((group) => ({
-    title: group.tier.label,
+    title: tierLabel(group.tier, t),
     isTitled: true,
     choices: group.models.map((model) => ({
       id: model.id,

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { locales } from '../choose-locale.ts';
-import { useBranding, useTitle } from '../frame/branding.ts';
+import { taglineOf, useBranding, useTitle } from '../frame/branding.ts';
 import { useText } from '../i18n.ts';
 import { useLocale } from '../locale.ts';
 import classes from './entry-page.module.css';
@@ -19,7 +19,10 @@ export function EntryPage({
   isWide?: boolean;
   children?: ReactNode;
 }) {
-  const { productName, tagline, logoDataUrl } = useBranding();
+  const t = useText();
+  const branding = useBranding();
+  const { productName, logoDataUrl } = branding;
+  const tagline = taglineOf(branding, t);
   useTitle(title);
   return (
     <div className={classes.page}>

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useText } from '../i18n.ts';
 import { previewAddress } from './file-address.ts';
-import { fileIcon, previewKind } from './file-look.ts';
+import { fileIcon, previewKind } from './file-kind.ts';
 import classes from './files.module.css';
 
 /** A file of a message: opens in the side panel. A picture shows itself. */

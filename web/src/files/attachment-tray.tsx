@@ -10,7 +10,8 @@ import type { IncomingFiles } from '../incoming-files.ts';
 import { publicConfigQuery } from '../queries.ts';
 import { attachmentDesk, detach, mostFiles } from './attachment-desk.ts';
 import { previewAddress } from './file-address.ts';
-import { fileIcon, formatSize, previewKind } from './file-look.ts';
+import { fileIcon, previewKind } from './file-kind.ts';
+import { formatSize } from './file-look.ts';
 import classes from './files.module.css';
 import { UploadRow } from './upload-rows.tsx';
 

@@ -10,7 +10,7 @@ import { Markdown } from '../markdown/markdown.tsx';
 import type { FileScope } from '../upload.ts';
 import { parseTable } from './csv.ts';
 import { previewAddress } from './file-address.ts';
-import { extensionOf, previewKind } from './file-look.ts';
+import { extensionOf, previewKind } from './file-kind.ts';
 import previewClasses from './file-preview.module.css';
 import classes from './files.module.css';
 import { fileTextQuery } from './files-api.ts';

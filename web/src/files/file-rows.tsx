@@ -5,7 +5,8 @@ import type { ReactNode } from 'react';
 import { i18n, useText } from '../i18n.ts';
 import type { FileScope } from '../upload.ts';
 import { downloadAddress } from './file-address.ts';
-import { fileIcon, formatSize } from './file-look.ts';
+import { fileIcon } from './file-kind.ts';
+import { formatSize } from './file-look.ts';
 import classes from './files.module.css';
 import { type Folder, folderOf } from './folders.ts';
 

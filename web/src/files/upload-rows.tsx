@@ -2,7 +2,8 @@ import { ActionIcon } from '@mantine/core';
 import { RotateCcw, TriangleAlert, X } from 'lucide-react';
 import { failureText } from '../failure-text.ts';
 import { useText } from '../i18n.ts';
-import { fileIcon, formatSize } from './file-look.ts';
+import { fileIcon } from './file-kind.ts';
+import { formatSize } from './file-look.ts';
 import classes from './files.module.css';
 import type { Upload, UploadQueue } from './upload-queue.ts';
 

@@ -1,5 +1,8 @@
+import { defaultBranding } from '@homeport/contracts/default-branding';
+import type { Branding } from '@homeport/contracts/system';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore } from 'react';
+import type { Translate } from '../i18n.ts';
 import { publicConfigQuery } from '../queries.ts';
 
 /** The installation's branding; index.html brings it, so it is there from the first render. */
@@ -7,6 +10,11 @@ export function useBranding() {
   const branding = useQuery(publicConfigQuery).data?.branding;
   if (!branding) throw new Error('The public configuration is read before the first render');
   return branding;
+}
+
+/** The tagline; the built-in one in the language on the screen. */
+export function taglineOf({ tagline }: Branding, t: Translate): string {
+  return tagline === defaultBranding.tagline ? t('brand.tagline') : tagline;
 }
 
 let shownTitle: string | undefined;

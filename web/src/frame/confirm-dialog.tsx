@@ -7,6 +7,8 @@ type Props = {
   title: string;
   text: string;
   confirmLabel: string;
+  /** A gentler way to the same end. */
+  instead?: { label: string; run: () => void } | undefined;
   /** Takes nothing away from anybody: its button is not red. */
   isGentle?: boolean;
   onConfirm: () => void;
@@ -14,16 +16,21 @@ type Props = {
 };
 
 /** Asks before something that cannot be undone. Load it lazily: dialogs are no part of the first page load. */
-export function ConfirmDialog({ title, text, confirmLabel, isGentle = false, onConfirm, onClose }: Props) {
+export function ConfirmDialog({ title, text, confirmLabel, instead, isGentle = false, onConfirm, onClose }: Props) {
   const t = useText();
   return (
-    <Modal.Root opened centered onClose={onClose} size="sm" radius="lg" padding="lg">
+    <Modal.Root opened onClose={onClose} size="sm">
       <Modal.Overlay />
       <Modal.Content>
         <Modal.Body>
           <Modal.Title className={classes.title}>{title}</Modal.Title>
           <p className={classes.text}>{text}</p>
           <div className={classes.buttons}>
+            {instead ? (
+              <Button variant="subtle" className={classes.instead} onClick={instead.run}>
+                {instead.label}
+              </Button>
+            ) : null}
             <Button variant="default" onClick={onClose} data-autofocus>
               {t('app.cancel')}
             </Button>

@@ -1,4 +1,5 @@
-import type { Chat } from '@homeport/contracts/conversations';
+import type { Chat, ListedChat } from '@homeport/contracts/conversations';
+import { searchWords } from '@homeport/contracts/search-words';
 import { Button, Loader } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
@@ -10,7 +11,6 @@ import { ConversationRow } from './conversation-row.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { lazyPart } from './lazy-part.tsx';
 import { extendTo, noSelection, type RowSelection, toggleRow } from './row-selection.ts';
-import { searchWords } from './search-words.ts';
 import { groupByTime, type TimeGroup } from './time-groups.ts';
 import { useChatChanges } from './use-chat-changes.ts';
 import { useIsSlow } from './use-is-slow.ts';
@@ -55,7 +55,7 @@ export function ConversationList({ q, isArchived }: { q: string; isArchived: boo
   );
 }
 
-type RowsProps = { chats: readonly Chat[]; q: string; isArchived: boolean; children: React.ReactNode };
+type RowsProps = { chats: readonly ListedChat[]; q: string; isArchived: boolean; children: React.ReactNode };
 
 function Rows({ chats, q, isArchived, children }: RowsProps) {
   const t = useText();
@@ -221,7 +221,7 @@ function anchorAt(selection: RowSelection, chatId: string | undefined): RowSelec
 }
 
 /** Pages shift while conversations move to the top: one may come twice, and its first place is the present one. */
-function unique(chats: readonly Chat[]): Chat[] {
+function unique(chats: readonly ListedChat[]): ListedChat[] {
   const seen = new Set<string>();
   return chats.filter((chat) => !seen.has(chat.id) && seen.add(chat.id));
 }

@@ -1,4 +1,4 @@
-import type { Chat } from '@homeport/contracts/conversations';
+import type { Chat, ListedChat } from '@homeport/contracts/conversations';
 import { limits } from '@homeport/contracts/limits';
 import { ActionIcon } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
@@ -8,9 +8,10 @@ import { useWorkbench } from '../conversation/workbench.ts';
 import { useText } from '../i18n.ts';
 import classes from './conversation-list.module.css';
 import { Highlighted } from './highlighted.tsx';
+import { SearchResult } from './search-result.tsx';
 
 type Props = {
-  chat: Chat;
+  chat: ListedChat;
   isCurrent: boolean;
   /** The one row that Tab reaches; the arrows lead to the others. */
   isTabStop: boolean;
@@ -47,6 +48,7 @@ export const ConversationRow = memo(function ConversationRow(props: Props) {
         <bdi>
           <Highlighted text={title} words={words} />
         </bdi>
+        {find === undefined ? null : <SearchResult chat={chat} />}
       </span>
       <Dot chat={chat} isCurrent={isCurrent} />
     </>

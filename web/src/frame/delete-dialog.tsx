@@ -11,7 +11,7 @@ export function DeleteDialog({ chats, onClose }: { chats: readonly Chat[]; onClo
   const t = useText();
   const { chatId } = useParams({ strict: false });
   const navigate = useNavigate();
-  const { remove } = useChatChanges();
+  const { remove, setArchived } = useChatChanges();
   const [first] = chats;
   if (!first) return null;
   const confirm = async () => {
@@ -19,12 +19,18 @@ export function DeleteDialog({ chats, onClose }: { chats: readonly Chat[]; onClo
     const done = await remove(chats);
     if (done.some((chat) => chat.id === chatId)) await navigate({ to: '/' });
   };
+  const active = chats.filter((chat) => !chat.archived);
+  const archive = () => {
+    onClose(true);
+    void setArchived(active, true);
+  };
   const isOne = chats.length === 1;
   return (
     <ConfirmDialog
       title={isOne ? t('nav.deleteTitle') : t('nav.deleteManyTitle', { count: chats.length })}
       text={isOne ? t('nav.deleteText', { title: first.title || t('nav.untitled') }) : t('nav.deleteManyText')}
       confirmLabel={isOne ? t('nav.deleteConfirm') : t('nav.deleteManyConfirm', { count: chats.length })}
+      instead={active.length === chats.length ? { label: t('nav.archiveInstead'), run: archive } : undefined}
       onConfirm={() => void confirm()}
       onClose={() => onClose(false)}
     />

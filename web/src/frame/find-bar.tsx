@@ -1,11 +1,11 @@
 import '../page-texts.ts';
+import { hasAllWords, searchWords } from '@homeport/contracts/search-words';
 import { ActionIcon } from '@mantine/core';
 import { ChevronDown, ChevronUp, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { useText } from '../i18n.ts';
 import classes from './find-bar.module.css';
-import { hasAllWords, searchWords } from './search-words.ts';
 import { clearHits, findRanges, revealRange, showHits } from './thread-hits.ts';
 
 type Props = { store: ConversationStore; title: string; query: string; onClose: () => void };

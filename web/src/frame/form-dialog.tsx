@@ -38,7 +38,7 @@ export function FormDialog({
         opened
         onClose={leave}
         title={title}
-        size="34rem"
+        size="38rem"
         closeOnClickOutside={!isDirty && !isFirm}
         closeOnEscape={!isAsking && !isFirm}
         trapFocus={!isAsking}

@@ -1,8 +1,16 @@
-import { findHits } from './search-words.ts';
+import { findHits, type Hit } from '@homeport/contracts/search-words';
 
-/** A text with the words of a search marked in it. */
-export function Highlighted({ text, words }: { text: string; words: readonly string[] }) {
-  const hits = words.length === 0 ? [] : findHits(text, words);
+/** A text with the words of a search marked in it, or the hits that are known already. */
+export function Highlighted({
+  text,
+  words,
+  known,
+}: {
+  text: string;
+  words: readonly string[];
+  known?: readonly Hit[];
+}) {
+  const hits = known ?? (words.length === 0 ? [] : findHits(text, words));
   if (hits.length === 0) return text;
   return (
     <>

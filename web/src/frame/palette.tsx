@@ -1,5 +1,6 @@
 import '../page-texts.ts';
 import './dialogs.css';
+import { searchWords } from '@homeport/contracts/search-words';
 import { Modal } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { Search } from 'lucide-react';
@@ -7,7 +8,7 @@ import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 
 import { useText } from '../i18n.ts';
 import { Highlighted } from './highlighted.tsx';
 import classes from './palette.module.css';
-import { searchWords } from './search-words.ts';
+import { SearchResult } from './search-result.tsx';
 import type { Commands } from './use-commands.ts';
 import { type Entry, usePaletteEntries } from './use-palette-entries.ts';
 
@@ -49,7 +50,7 @@ export function Palette({ commands, onClose }: { commands: Commands; onClose: ()
     }
   };
   return (
-    <Modal.Root opened onClose={onClose} size="36rem" radius="lg" padding={0} yOffset="12dvh">
+    <Modal.Root opened centered={false} onClose={onClose} size="36rem" padding={0} yOffset="12dvh">
       <Modal.Overlay />
       <Modal.Content aria-label={t('palette.title')}>
         <Modal.Body className={classes.body}>
@@ -106,6 +107,7 @@ export function Palette({ commands, onClose }: { commands: Commands; onClose: ()
                       <bdi>
                         <Highlighted text={entry.label} words={words} />
                       </bdi>
+                      {entry.found ? <SearchResult chat={entry.found} /> : null}
                     </span>
                     {entry.keys ? (
                       <span className={classes.keys} aria-hidden>

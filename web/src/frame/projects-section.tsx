@@ -1,5 +1,6 @@
 import './projects-texts.ts';
 import type { Project } from '@homeport/contracts/projects';
+import { hasAllWords, searchWords } from '@homeport/contracts/search-words';
 import { ActionIcon, Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
@@ -9,7 +10,6 @@ import { useText } from '../i18n.ts';
 import { lazyPart } from './lazy-part.tsx';
 import { canManage, projectsQuery } from './projects-api.ts';
 import classes from './projects-section.module.css';
-import { hasAllWords, searchWords } from './search-words.ts';
 import { useProjectChanges } from './use-project-changes.ts';
 
 // The section is on every page; the dialog with its form is not.

@@ -12,7 +12,7 @@ export function RenameDialog({ title, onDone, onClose }: Props) {
   const t = useText();
   const [text, setText] = useState(title);
   return (
-    <Modal.Root opened centered onClose={onClose} size="sm" radius="lg" padding="lg">
+    <Modal.Root opened onClose={onClose} size="sm">
       <Modal.Overlay />
       <Modal.Content>
         <Modal.Body>

@@ -1,8 +1,11 @@
-import type { ReactNode } from 'react';
+import { createContext, type ReactNode, use } from 'react';
 import { useTitle } from './branding.ts';
 import classes from './section.module.css';
 
 const titleId = 'section-title';
+
+/** Links to the parts of what the sections below it are about: they stand under each section's title. */
+export const SectionTabsContext = createContext<ReactNode>(null);
 
 /** One section of the settings: its heading, what it is for, and at most one main action. */
 export function Section({
@@ -17,6 +20,7 @@ export function Section({
   children: ReactNode;
 }) {
   useTitle(title);
+  const tabs = use(SectionTabsContext);
   return (
     <>
       <header className={classes.head}>
@@ -28,6 +32,7 @@ export function Section({
         </div>
         {action}
       </header>
+      {tabs}
       <div className={classes.body}>{children}</div>
     </>
   );

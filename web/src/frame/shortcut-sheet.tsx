@@ -46,7 +46,7 @@ export function ShortcutSheet({ onClose }: { onClose: () => void }) {
     },
   ] as const;
   return (
-    <Modal.Root opened centered onClose={onClose} size="38rem" radius="lg" padding="lg">
+    <Modal.Root opened onClose={onClose} size="38rem">
       <Modal.Overlay />
       <Modal.Content>
         <Modal.Body>

@@ -8,6 +8,7 @@ import { AccountMenu } from './account-menu.tsx';
 import { useBranding } from './branding.ts';
 import { ConversationList } from './conversation-list.tsx';
 import { lazyPart } from './lazy-part.tsx';
+import { shortcutKeys } from './shortcuts.ts';
 import classes from './sidebar.module.css';
 import { useHasWorkspace } from './use-has-workspace.ts';
 
@@ -64,7 +65,13 @@ export function Sidebar({ onClose }: { onClose?: () => void }) {
               maxLength={200}
               className={classes.searchInput}
             />
-            {text === '' ? null : (
+            {text === '' ? (
+              <span className={classes.keys} aria-hidden>
+                {shortcutKeys.palette.map((key) => (
+                  <kbd key={key}>{key}</kbd>
+                ))}
+              </span>
+            ) : (
               <button
                 type="button"
                 aria-label={t('nav.clearSearch')}

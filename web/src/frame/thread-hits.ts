@@ -1,4 +1,4 @@
-import { findHits, hasAllWords } from './search-words.ts';
+import { findHits, hasAllWords } from '@homeport/contracts/search-words';
 
 const maximumHits = 500;
 const all = 'find';

@@ -1,3 +1,5 @@
+import type { ListedChat } from '@homeport/contracts/conversations';
+import { hasAllWords, searchWords } from '@homeport/contracts/search-words';
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import {
@@ -31,14 +33,21 @@ import { failureText } from '../failure-text.ts';
 import { useText } from '../i18n.ts';
 import { useLocale } from '../locale.ts';
 import { catalogueQuery, chatsQuery } from '../queries.ts';
-import { hasAllWords, searchWords } from './search-words.ts';
 import { shortcutKeys } from './shortcuts.ts';
 import { useSignOut } from './sign-out.ts';
 import { showFailure, showToast } from './toasts.tsx';
 import { type Commands, useSchemes } from './use-commands.ts';
 import { useHasWorkspace } from './use-has-workspace.ts';
 
-export type Entry = { id: string; label: string; Icon: LucideIcon; keys?: readonly string[]; run: () => void };
+export type Entry = {
+  id: string;
+  label: string;
+  Icon: LucideIcon;
+  keys?: readonly string[];
+  /** A conversation that a search has found. */
+  found?: ListedChat;
+  run: () => void;
+};
 export type EntryGroup = { title: string; entries: Entry[] };
 
 const shownConversations = 12;
@@ -61,6 +70,7 @@ export function usePaletteEntries(
       id: chat.id,
       label: chat.title || t('nav.untitled'),
       Icon: MessageSquare,
+      ...(search === '' ? {} : { found: chat }),
       run: () =>
         void navigate({ to: '/c/$chatId', params: { chatId: chat.id }, search: search === '' ? {} : { find: search } }),
     }),

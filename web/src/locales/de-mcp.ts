@@ -85,6 +85,13 @@ export const texts: Record<keyof typeof english, string> = {
   'mcp.field.inputSchema': 'Eingabeschema',
   'mcp.field.outputSchema': 'Ausgabeschema',
   'mcp.field.annotations': 'Anmerkungen',
+  'mcp.parameters': 'Parameter',
+  'mcp.parameterType': 'Typ',
+  'mcp.required': 'erforderlich',
+  'mcp.schemas': 'Schema im Wortlaut',
+  'mcp.hint.readOnly': 'nur lesend',
+  'mcp.hint.destructive': 'zerstörend',
+  'mcp.hintText': 'So beschreibt es der Server',
   'mcp.hidden': 'Versteckte Zeichen',
   'mcp.hiddenHint': 'Zeichen, die nicht angezeigt, aber von Modellen gelesen werden',
   'mcp.hiddenWarning':

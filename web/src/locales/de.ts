@@ -80,6 +80,7 @@ export const texts: Record<keyof typeof english, string> = {
   'nav.changeFailed': 'Die Änderung konnte nicht gespeichert werden',
   'nav.deleteTitle': 'Diese Unterhaltung löschen?',
   'nav.deleteText': '„{title}“ und alle Nachrichten darin werden endgültig gelöscht.',
+  'nav.archiveInstead': 'Stattdessen archivieren',
   'nav.deleteConfirm': 'Unterhaltung löschen',
   'nav.language': 'Sprache',
   'nav.account': 'Konto:',
@@ -232,6 +233,13 @@ export const texts: Record<keyof typeof english, string> = {
   'queue.edit': '„{text}“ zurückholen und bearbeiten',
   'queue.cancel': '„{text}“ entfernen',
   'queue.cancelFailed': 'Sie konnte nicht entfernt werden',
+
+  'brand.tagline': 'Dein eigener Ort für Gespräche mit jedem Modell',
+
+  'tier.low': 'Niedrig',
+  'tier.medium': 'Mittel',
+  'tier.high': 'Hoch',
+  'tier.maximum': 'Maximal',
 
   'model.label': 'Modell: {name}',
   'model.choose': 'Modell wählen',

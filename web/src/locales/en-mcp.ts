@@ -81,6 +81,13 @@ export const texts = {
   'mcp.field.inputSchema': 'Input schema',
   'mcp.field.outputSchema': 'Output schema',
   'mcp.field.annotations': 'Annotations',
+  'mcp.parameters': 'Parameters',
+  'mcp.parameterType': 'Type',
+  'mcp.required': 'required',
+  'mcp.schemas': 'Schema, word for word',
+  'mcp.hint.readOnly': 'read-only',
+  'mcp.hint.destructive': 'destructive',
+  'mcp.hintText': 'As the server describes it',
   'mcp.hidden': 'Hidden characters',
   'mcp.hiddenHint': 'Characters that aren’t displayed but are read by models',
   'mcp.hiddenWarning':

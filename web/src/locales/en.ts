@@ -75,6 +75,7 @@ export const texts = {
   'nav.changeFailed': 'Couldn’t save the change',
   'nav.deleteTitle': 'Delete this conversation?',
   'nav.deleteText': '“{title}” and all its messages will be permanently deleted.',
+  'nav.archiveInstead': 'Archive instead',
   'nav.deleteConfirm': 'Delete conversation',
   'nav.language': 'Language',
   'nav.account': 'Account:',
@@ -235,6 +236,13 @@ export const texts = {
   'context.fresh': 'Start with a fresh context',
   'context.freshText': 'The messages stay here; the model no longer sees those so far.',
   'context.failed': 'The context could not be changed',
+
+  'brand.tagline': 'Your own place to talk to any model',
+
+  'tier.low': 'Low',
+  'tier.medium': 'Medium',
+  'tier.high': 'High',
+  'tier.maximum': 'Maximum',
 
   'model.label': 'Model: {name}',
   'model.choose': 'Choose a model',

@@ -5,6 +5,7 @@ import { type TextId, useText } from '../i18n.ts';
 import classes from './mcp.module.css';
 import { ShownText } from './shown-text.tsx';
 import { type DiffRun, diffTool, type FieldDiff, fieldText, type ToolField, toolFields } from './tool-diff.ts';
+import { type ToolHint, toolHint, toolParameters } from './tool-parameters.ts';
 import { countHidden } from './visible-text.ts';
 
 export const fieldNames: Record<ToolField, TextId> = {
@@ -16,21 +17,91 @@ export const fieldNames: Record<ToolField, TextId> = {
   annotations: 'mcp.field.annotations',
 };
 
-/** A whole definition, every field in full. */
+/** A whole definition: what it says, its parameters, and folded below them the schemas word for word. */
 export function ToolDefinition({ tool, mark }: { tool: McpTool; mark?: 'added' | 'removed' }) {
-  const t = useText();
   const fields = toolFields.flatMap((field) => {
     const text = fieldText(tool, field);
     return field === 'name' || text === undefined ? [] : [{ field, text }];
   });
   return (
-    <ToolBox name={tool.name} mark={mark} hidden={hiddenIn([tool.name, ...fields.map(({ text }) => text)])}>
-      {fields.map(({ field, text }) => (
-        <Field key={field} label={t(fieldNames[field])} isCode={isCode(field)}>
-          <ShownText text={text} />
-        </Field>
-      ))}
+    <ToolBox
+      name={tool.name}
+      mark={mark}
+      hint={toolHint(tool)}
+      hidden={hiddenIn([tool.name, ...fields.map(({ text }) => text)])}
+    >
+      {fields
+        .filter(({ field }) => !isCode(field))
+        .map((field) => (
+          <WholeField key={field.field} {...field} />
+        ))}
+      <Parameters tool={tool} />
+      <Schemas fields={fields.filter(({ field }) => isCode(field))} />
     </ToolBox>
+  );
+}
+
+type WholeFieldProps = { field: ToolField; text: string };
+
+function WholeField({ field, text }: WholeFieldProps) {
+  const t = useText();
+  return (
+    <Field label={t(fieldNames[field])} isCode={isCode(field)}>
+      <ShownText text={text} />
+    </Field>
+  );
+}
+
+function Parameters({ tool }: { tool: McpTool }) {
+  const t = useText();
+  const parameters = toolParameters(tool);
+  if (parameters.length === 0) return null;
+  return (
+    <Field label={t('mcp.parameters')} isCode={false}>
+      <table className={classes.parameters}>
+        <thead className="visually-hidden">
+          <tr>
+            <th scope="col">{t('mcp.field.name')}</th>
+            <th scope="col">{t('mcp.parameterType')}</th>
+            <th scope="col">{t('mcp.field.description')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {parameters.map(({ name, type, isRequired, description }) => (
+            <tr key={name}>
+              <th scope="row">
+                <code>
+                  <ShownText text={name} />
+                </code>
+                {isRequired ? <span className={classes.required}>{t('mcp.required')}</span> : null}
+              </th>
+              <td className={classes.type}>
+                <ShownText text={type} />
+              </td>
+              <td>
+                <ShownText text={description} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Field>
+  );
+}
+
+/** Open from the start where a character in them would otherwise stay unseen. */
+function Schemas({ fields }: { fields: readonly WholeFieldProps[] }) {
+  const t = useText();
+  if (fields.length === 0) return null;
+  return (
+    <details className={classes.schemas} open={hiddenIn(fields.map(({ text }) => text)) > 0}>
+      <summary>{t('mcp.schemas')}</summary>
+      <div className={classes.fields}>
+        {fields.map((field) => (
+          <WholeField key={field.field} {...field} />
+        ))}
+      </div>
+    </details>
   );
 }
 
@@ -40,7 +111,7 @@ export function ToolChange({ name, before, after }: { name: string; before: McpT
   const fields = diffTool(before, after);
   const added = fields.flatMap((field) => field.runs.filter((run) => run.kind === 'added').map((run) => run.text));
   return (
-    <ToolBox name={name} mark="modified" hidden={hiddenIn(added)}>
+    <ToolBox name={name} mark="modified" hint={toolHint(after)} hidden={hiddenIn(added)}>
       {fields.map((field) => (
         <Field key={field.field} label={fieldLabel(t(fieldNames[field.field]), field, t)} isCode={isCode(field.field)}>
           {field.runs.map((run, index) => (
@@ -71,11 +142,13 @@ function Run({ run }: { run: DiffRun }) {
 function ToolBox({
   name,
   mark,
+  hint,
   hidden,
   children,
 }: {
   name: string;
   mark?: 'added' | 'removed' | 'modified' | undefined;
+  hint: ToolHint | undefined;
   hidden: number;
   children: ReactNode;
 }) {
@@ -91,6 +164,11 @@ function ToolBox({
             {t(`mcp.mark.${mark}`)}
           </span>
         ) : null}
+        {hint ? (
+          <span className={classes.badge} data-hint={hint} title={t('mcp.hintText')}>
+            {t(`mcp.hint.${hint}`)}
+          </span>
+        ) : null}
       </h3>
       {hidden > 0 ? (
         <p className={classes.warning}>
@@ -98,17 +176,17 @@ function ToolBox({
           {t('mcp.hiddenWarning', { count: hidden })}
         </p>
       ) : null}
-      <dl className={classes.fields}>{children}</dl>
+      <div className={classes.fields}>{children}</div>
     </section>
   );
 }
 
 function Field({ label, isCode, children }: { label: string; isCode: boolean; children: ReactNode }) {
   return (
-    <div>
-      <dt className={classes.fieldName}>{label}</dt>
-      <dd className={isCode ? classes.code : classes.prose}>{children}</dd>
-    </div>
+    <section aria-label={label}>
+      <h4 className={classes.fieldName}>{label}</h4>
+      <div className={isCode ? classes.code : classes.prose}>{children}</div>
+    </section>
   );
 }
 

@@ -1,6 +1,7 @@
 import type { McpServer, McpTool, ToolPolicy } from '@homeport/contracts/mcp';
 import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
+import { SmallSelect } from '../forms/small-select.tsx';
 import { useText } from '../i18n.ts';
 import classes from './mcp.module.css';
 import { ShownText } from './shown-text.tsx';
@@ -99,20 +100,15 @@ function PolicySelect({
     if (policy) onChange(policy);
   };
   return (
-    <select
-      className={classes.select}
-      aria-label={label}
+    <SmallSelect
+      label={label}
       value={value ?? ''}
-      data-policy={value}
-      onChange={(event) => change(event.currentTarget.value)}
-    >
-      {value === undefined ? <option value="">{t('mcp.policyMixed')}</option> : null}
-      {policies.map((policy) => (
-        <option key={policy} value={policy}>
-          {t(`mcp.policy.${policy}`)}
-        </option>
-      ))}
-    </select>
+      options={[
+        ...(value === undefined ? [{ value: '', label: t('mcp.policyMixed') }] : []),
+        ...policies.map((policy) => ({ value: policy, label: t(`mcp.policy.${policy}`) })),
+      ]}
+      onChange={change}
+    />
   );
 }
 

@@ -7,6 +7,7 @@ import { call } from '../api.ts';
 import { useWorkbench } from '../conversation/workbench.ts';
 import { FormFailure } from '../forms/notice.tsx';
 import { emailFault } from '../forms/rules.ts';
+import { SmallSelect } from '../forms/small-select.tsx';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
 import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
@@ -84,15 +85,15 @@ function Member({
         <span className={classes.email}>{email}</span>
       </span>
       {canEdit && !isLastOwner ? (
-        <select
-          className={classes.role}
-          aria-label={t('projects.roleOf', { name })}
+        <SmallSelect
+          label={t('projects.roleOf', { name })}
           value={role}
-          onChange={(event) => onRole(event.currentTarget.value === 'owner' ? 'owner' : 'member')}
-        >
-          <option value="member">{t('projects.role.member')}</option>
-          <option value="owner">{t('projects.role.owner')}</option>
-        </select>
+          options={[
+            { value: 'member', label: t('projects.role.member') },
+            { value: 'owner', label: t('projects.role.owner') },
+          ]}
+          onChange={(given) => onRole(given === 'owner' ? 'owner' : 'member')}
+        />
       ) : (
         <span className={classes.roleWord}>{t(`projects.role.${role}`)}</span>
       )}

@@ -6,6 +6,7 @@ import { useState } from 'react';
 import classes from '../catalogue/catalogue-card.module.css';
 import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
 import { i18n, useText } from '../i18n.ts';
+import { tierLabel } from '../tier-label.ts';
 import { useCatalogueChanges } from './use-catalogue-changes.ts';
 
 /** One model: what it is, its switch, its menu. */
@@ -24,7 +25,8 @@ export function ModelRow({
   const { displayName: name } = model;
   const changes = useCatalogueChanges();
   const [isDeleting, setDeleting] = useState(false);
-  const tier = tiers.find(({ value }) => value === model.tier)?.label ?? t('model.unknownTier', { value: model.tier });
+  const known = tiers.find(({ value }) => value === model.tier);
+  const tier = known ? tierLabel(known, t) : t('model.unknownTier', { value: model.tier });
   const sizes = { context: compact(model.contextWindow), output: compact(model.maxOutputTokens) };
   return (
     <li className={classes.model} data-off={model.enabled ? undefined : true}>

@@ -79,12 +79,14 @@ export function ProviderCard({
             >
               {t('models.add')}
             </Button>
-            <IconButton label={t('providers.editNamed', { name })} onClick={onEdit}>
-              <PencilLine size={16} />
-            </IconButton>
-            <IconButton label={t('providers.deleteNamed', { name })} onClick={() => setDeleting(true)}>
-              <Trash2 size={16} />
-            </IconButton>
+            <span className={classes.icons}>
+              <IconButton label={t('providers.editNamed', { name })} onClick={onEdit}>
+                <PencilLine size={16} />
+              </IconButton>
+              <IconButton label={t('providers.deleteNamed', { name })} onClick={() => setDeleting(true)}>
+                <Trash2 size={16} />
+              </IconButton>
+            </span>
           </div>
         ) : null}
       </div>

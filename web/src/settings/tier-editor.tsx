@@ -13,8 +13,9 @@ import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
 import { showToast } from '../frame/toasts.tsx';
 import { UnsavedGuard } from '../frame/unsaved-guard.tsx';
-import { useText } from '../i18n.ts';
+import { type Translate, useText } from '../i18n.ts';
 import { catalogueQuery } from '../queries.ts';
+import { storedTierLabel, tierLabel } from '../tier-label.ts';
 import { TierItem } from './tier-item.tsx';
 import { freeValue, moveRow, type TierRow, tierFaults } from './tier-rows.ts';
 import classes from './tiers.module.css';
@@ -25,7 +26,7 @@ export function TierEditor({ catalogue }: { catalogue: Catalogue }) {
   const queries = useQueryClient();
   const api = useCatalogueApi();
   const stored = catalogue.modelTiers;
-  const [initialValues] = useState(() => ({ tiers: copy(stored) }));
+  const [initialValues] = useState(() => ({ tiers: shown(stored, t) }));
   const [announcement, setAnnouncement] = useState('');
   const [dragged, setDragged] = useState<number>();
   const list = useRef<HTMLOListElement>(null);
@@ -34,7 +35,9 @@ export function TierEditor({ catalogue }: { catalogue: Catalogue }) {
     initialValues,
     validate: ({ tiers }) => tierFaults(tiers, t),
     submit: async ({ tiers }) => {
-      const body = { tiers: tiers.map(({ value, label }) => ({ value, label: label.trim() })) };
+      const body = {
+        tiers: tiers.map(({ value, label }) => ({ value, label: storedTierLabel({ value, label: label.trim() }, t) })),
+      };
       const { modelTiers } = await api.replaceTiers(body);
       await queries.invalidateQueries({ queryKey: catalogueQuery.queryKey });
       reset(modelTiers);
@@ -42,13 +45,13 @@ export function TierEditor({ catalogue }: { catalogue: Catalogue }) {
     },
   });
   const rows = form.values.tiers;
-  const isDirty = JSON.stringify(rows) !== JSON.stringify(copy(stored));
+  const isDirty = JSON.stringify(rows) !== JSON.stringify(shown(stored, t));
   const change = (tiers: TierRow[]) => {
     form.clearErrors();
     form.setFieldValue('tiers', tiers);
   };
   const reset = (tiers: readonly TierRow[]) => {
-    form.setValues({ tiers: copy(tiers) });
+    form.setValues({ tiers: shown(tiers, t) });
     form.clearErrors();
   };
 
@@ -113,7 +116,7 @@ export function TierEditor({ catalogue }: { catalogue: Catalogue }) {
           const missing = stored.filter(
             (tier) => values.includes(tier.value) && !rows.some((row) => row.value === tier.value),
           );
-          change([...rows, ...copy(missing)]);
+          change([...rows, ...shown(missing, t)]);
         }}
       />
       <div className={formClasses.actions}>
@@ -166,7 +169,7 @@ function TierFailure({
       <ul className={classes.used}>
         {used.map((tier) => (
           <li key={tier.value}>
-            {t('tiers.inUseTier', { tier: tier.label, models: modelsOf(catalogue, tier.value).join(', ') })}
+            {t('tiers.inUseTier', { tier: tierLabel(tier, t), models: modelsOf(catalogue, tier.value).join(', ') })}
           </li>
         ))}
       </ul>
@@ -185,6 +188,6 @@ function readTiers(details: unknown): number[] {
   return Array.isArray(tiers) ? tiers.filter((value) => typeof value === 'number') : [];
 }
 
-function copy(tiers: readonly TierRow[]): TierRow[] {
-  return tiers.map(({ value, label }) => ({ value, label }));
+function shown(tiers: readonly TierRow[], t: Translate): TierRow[] {
+  return tiers.map((tier) => ({ value: tier.value, label: tierLabel(tier, t) }));
 }

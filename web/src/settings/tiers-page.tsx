@@ -2,6 +2,7 @@ import { useCatalogueOwner } from '../catalogue/catalogue-api.ts';
 import { CatalogueView } from '../catalogue/catalogue-view.tsx';
 import { Section } from '../frame/section.tsx';
 import { useText } from '../i18n.ts';
+import { tierLabel } from '../tier-label.ts';
 import { TierEditor } from './tier-editor.tsx';
 import classes from './tiers.module.css';
 
@@ -21,7 +22,7 @@ export function TiersPage() {
           ) : (
             <ol className={classes.plain} aria-label={t('tiers.list')}>
               {catalogue.modelTiers.map((tier) => (
-                <li key={tier.value}>{tier.label}</li>
+                <li key={tier.value}>{tierLabel(tier, t)}</li>
               ))}
             </ol>
           )

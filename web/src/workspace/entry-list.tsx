@@ -13,13 +13,13 @@ import {
 } from 'lucide-react';
 import { type KeyboardEvent, useCallback, useRef, useState } from 'react';
 import { copyText } from '../clipboard.ts';
-import { extensionOf, fileIcon, formatSize } from '../files/file-look.ts';
+import { fileIcon } from '../files/file-kind.ts';
+import { formatSize } from '../files/file-look.ts';
 import fileClasses from '../files/files.module.css';
 import { PathDialog } from '../files/path-dialog.tsx';
 import { MenuAt } from '../frame/menu-at.tsx';
 import { showToast } from '../frame/toasts.tsx';
 import { i18n, useText } from '../i18n.ts';
-import { grammarName } from '../markdown/language-names.ts';
 import { NameForm } from './name-form.tsx';
 import { home, joinPath, parentOf } from './paths.ts';
 import { downloadAddress } from './workspace-files.ts';
@@ -190,11 +190,7 @@ function EntryRow({
 function iconOf({ type, name }: WorkspaceEntry) {
   if (type === 'directory') return FolderIcon;
   if (type === 'symlink') return CornerUpRight;
-  // A list tells no media types; the ending is enough for an icon.
-  const ending = extensionOf(name);
-  const isPicture = /^(?:png|jpe?g|gif|webp|avif|bmp|svg)$/.test(ending);
-  const mediaType = isPicture ? 'image/png' : grammarName(ending) === undefined ? '' : 'text/x-source';
-  return fileIcon({ filename: name, mediaType });
+  return fileIcon({ filename: name, mediaType: '' });
 }
 
 function EntryMenu({

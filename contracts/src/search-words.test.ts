@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findHits, hasAllWords, searchWords } from './search-words.ts';
+import { findHits, hasAllWords, searchWords, snippetOf } from './search-words.ts';
 
 test('reads a search as the server does', () => {
   const cases: [string, string[]][] = [
     ['  Harbour   plan ', ['harbour', 'plan']],
     ['"harbour plan" -draft', ['harbour', 'plan']],
     ['tide or wind', ['tide', 'wind']],
-    ['a+b (c)', ['a', 'b', 'c']],
+    ['a+b (c)', ['a+b', 'c']],
+    ['C++ and C#', ['c++', 'and', 'c#']],
+    ['§ 5', ['§', '5']],
+    ['🚀 tea', ['🚀', 'tea']],
     ['tide TIDE', ['tide']],
     ['.*', []],
   ];
@@ -37,4 +40,25 @@ test('all words, in any order', () => {
   assert.equal(hasAllWords('plan of the harbour', ['harbour', 'plan']), true);
   assert.equal(hasAllWords('plan of the bay', ['harbour', 'plan']), false);
   assert.equal(hasAllWords('anything', []), false);
+});
+
+test('signs and pictures are hits as well', () => {
+  const shown = (text: string, query: string) =>
+    findHits(text, searchWords(query)).map(({ start, end }) => text.slice(start, end));
+  assert.deepEqual(shown('Written in C++, not in C.', 'c++'), ['C++']);
+  assert.deepEqual(shown('It costs $5 (see § 12).', '§ $5'), ['$5', '§']);
+  assert.deepEqual(shown('To the moon 🚀!', '🚀'), ['🚀']);
+});
+
+test('a snippet is a short line around the first hit', () => {
+  const text = `${'before '.repeat(40)}the **harbour**\n\nplan ${'after '.repeat(80)}`;
+  const snippet = snippetOf(text, ['harbour', 'plan']);
+  assert.ok(snippet);
+  assert.match(snippet.text, /^…before before .*the harbour plan after .*…$/);
+  assert.ok(snippet.text.length <= 162);
+  assert.deepEqual(
+    snippet.hits.map(({ start, end }) => snippet.text.slice(start, end)),
+    ['harbour', 'plan'],
+  );
+  assert.equal(snippetOf('nothing here', ['harbour']), undefined);
 });

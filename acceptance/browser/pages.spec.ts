@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { BrowserContext, Page } from '@playwright/test';
+import { addModels, administrator, type Caller } from '../product.ts';
+import { expect, giveCookie, type Installation, signInElsewhere, test } from './fixtures.ts';
+
+/** Rules that hold on every page, looked at on all of them. */
+
+const sizes = [
+  { width: 1280, height: 640 },
+  { width: 390, height: 640 },
+];
+
+test('no page ever scrolls the window', async ({ page, context, installation, provider }) => {
+  const pages = await signedInPages(context, installation, provider);
+  for (const path of pages) {
+    await open(page, installation, path);
+    for (const size of sizes) {
+      await page.setViewportSize(size);
+      expect(await windowScroll(page), `${path} at ${size.width} px`).toEqual([]);
+    }
+  }
+  await context.clearCookies();
+  for (const path of ['/sign-in', '/invitation#none']) {
+    await open(page, installation, path);
+    for (const size of sizes) {
+      await page.setViewportSize(size);
+      expect(await windowScroll(page), `${path} at ${size.width} px`).toEqual([]);
+    }
+  }
+});
+
+for (const locale of ['en-GB', 'de-DE']) {
+  test(`what a control shows is part of its name: ${locale}`, async ({ browser, installation, provider }) => {
+    const context = await browser.newContext({ locale });
+    const page = await context.newPage();
+    const faults: string[] = [];
+    for (const path of await signedInPages(context, installation, provider)) {
+      await open(page, installation, path);
+      const { violations } = await new AxeBuilder({ page }).withRules(['label-content-name-mismatch']).analyze();
+      for (const node of violations.flatMap(({ nodes }) => nodes)) faults.push(`${path}: ${node.html.slice(0, 200)}`);
+    }
+    await context.close();
+    expect(faults).toEqual([]);
+  });
+}
+
+test('a finger finds everything on a touch screen', async ({ browser, installation, provider }) => {
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  const page = await context.newPage();
+  const faults: string[] = [];
+  for (const path of await signedInPages(context, installation, provider)) {
+    await open(page, installation, path);
+    for (const target of await smallTargets(page)) faults.push(`${path}: ${target}`);
+  }
+  await context.close();
+  expect(faults).toEqual([]);
+});
+
+/** Every page of an administrator whose conversation, project, user and catalogue have something in them. */
+async function signedInPages(context: BrowserContext, installation: Installation, provider: string): Promise<string[]> {
+  const caller = await signInElsewhere(installation.url, administrator.email);
+  await giveCookie(context, installation.url, caller);
+  await fillCatalogue(caller, provider);
+  const chat = randomUUID();
+  await caller.must('POST', '/api/chats', { id: chat, title: 'A walk' });
+  const { project } = (await caller.must('POST', '/api/projects', { name: 'Garden' })) as { project: { id: string } };
+  const { user } = (await caller.must('GET', '/api/me')) as { user: { id: string } };
+  const own = ['account', 'providers', 'models', 'tiers', 'tools'].map((each) => `/settings/${each}`);
+  const admin = ['users', 'invitations', 'single-sign-on', 'branding', 'manifest', 'audit'];
+  const ofUser = ['', '/providers', '/models', '/tiers', '/tools'];
+  return [
+    '/',
+    `/c/${chat}`,
+    ...['', '?tab=files', '?tab=members'].map((each) => `/p/${project.id}${each}`),
+    '/workspace',
+    ...own,
+    ...admin.map((each) => `/settings/admin/${each}`),
+    ...ofUser.map((each) => `/settings/admin/users/${user.id}${each}`),
+    '/nowhere',
+  ];
+}
+
+async function fillCatalogue(caller: Caller, provider: string): Promise<void> {
+  const { providers } = (await caller.must('GET', '/api/providers')) as { providers: unknown[] };
+  if (providers.length === 0) await addModels(caller, provider, ['echo']);
+}
+
+async function open(page: Page, installation: Installation, path: string): Promise<void> {
+  await page.goto(`${installation.url}${path}`);
+  await expect(page.getByRole('heading', { level: 1 }).first()).toBeVisible();
+  await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
+}
+
+/** What can be scrolled though it is the window, or the frame that fills it. */
+function windowScroll(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`
+    [document.documentElement, document.body, document.querySelector('#root'), document.querySelector('#root > div')]
+      .filter((each) => each !== null)
+      .flatMap((each) => {
+        each.scrollTop = 10_000;
+        each.scrollLeft = 10_000;
+        const moved = each.scrollTop > 0 || each.scrollLeft > 0;
+        each.scrollTop = 0;
+        each.scrollLeft = 0;
+        return moved && !/auto|scroll/.test(getComputedStyle(each).overflowY) ? [each.tagName + '.' + each.className] : [];
+      })`);
+}
+
+/** Controls lower than 40 px; links within a text and what only a label shows are not meant. */
+function smallTargets(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`
+    [...document.querySelectorAll('button, select, summary, a[href], input:not([type="hidden"])')].flatMap((each) => {
+      if (each.closest('p, .skip-link, td, [inert]') || each.className === 'skip-link') return [];
+      if (each.type === 'file' || each.type === 'color') return [];
+      const label = each.closest('label') ?? each.labels?.[0];
+      const shown = each.type === 'checkbox' || each.type === 'radio' ? (label ?? each) : each;
+      shown.scrollIntoView({ block: 'center' });
+      const box = shown.getBoundingClientRect();
+      if (box.width < 2 || box.height < 2 || !each.checkVisibility({ visibilityProperty: true })) return [];
+      const middle = box.top + box.height / 2;
+      const isHit = [-19, 19].every((off) => {
+        const found = document.elementFromPoint(box.left + box.width / 2, middle + off);
+        return found !== null && (shown.contains(found) || found.contains(each));
+      });
+      return box.height < 39.5 && !isHit ? [each.outerHTML.slice(0, 120) + ' ' + Math.round(box.height)] : [];
+    })`);
+}

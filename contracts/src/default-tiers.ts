@@ -1,0 +1,9 @@
+import type { ModelTier } from './catalogue.ts';
+
+/** What a new catalogue starts with (specification "Model tier definition"). */
+export const defaultTiers: readonly ModelTier[] = [
+  { value: 1, label: 'Low' },
+  { value: 2, label: 'Medium' },
+  { value: 3, label: 'High' },
+  { value: 4, label: 'Maximum' },
+];

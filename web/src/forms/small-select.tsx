@@ -1,0 +1,27 @@
+import './forms.css';
+import { NativeSelect } from '@mantine/core';
+import classes from './form.module.css';
+
+/** A choice that stands in a row beside what it is about, and acts at once. */
+export function SmallSelect({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  options: readonly { value: string; label: string }[];
+  onChange: (value: string) => void;
+}) {
+  return (
+    <NativeSelect
+      size="xs"
+      className={classes.smallSelect}
+      aria-label={label}
+      value={value}
+      data={[...options]}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  );
+}
