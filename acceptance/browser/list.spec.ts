@@ -106,7 +106,7 @@ test('several are chosen with Ctrl, Shift and the keyboard, then archived and de
   await expectAccessibleHere(page);
   await page.getByRole('toolbar').getByRole('button', { name: 'Archive' }).click();
   await expect(rows(page)).toHaveCount(2);
-  await expect(page.getByText('3 conversations are archived.')).toBeVisible();
+  await expect(page.getByText('3 conversations archived.')).toBeVisible();
   await page.getByRole('button', { name: 'Undo' }).click();
   await expect(rows(page)).toHaveCount(5);
   await row(page, 'Five').locator('[data-row]').focus();

@@ -102,7 +102,7 @@ test('a conversation moves into a project with its files, and out', async ({ pag
     await dialog.getByRole('button', { name: 'Move' }).click();
   };
   await move('Sun');
-  await expect(page.getByText('1 file moved with it, into the folder “Alone”')).toBeVisible();
+  await expect(page.getByText('1 file moved to the folder “Alone”')).toBeVisible();
   await main.getByRole('link', { name: /Sun/ }).click();
   await main.getByRole('link', { name: 'Files' }).click();
   await main.getByRole('button', { name: /^Alone/ }).click();

@@ -86,7 +86,7 @@ test('providers: empty, added with a test, models chosen, edited without the key
   await page.getByRole('switch', { name: 'Use Big box' }).press('Space');
   await expect(page.getByText('switched off')).toBeVisible();
   await page.getByRole('button', { name: 'Delete Big box' }).click();
-  await expect(dialog).toContainText('Its 2 models go with it: echo, reason.');
+  await expect(dialog).toContainText('Its 2 models will be deleted too: echo, reason.');
   await dialog.getByRole('button', { name: 'Delete provider' }).click();
   await expect(page.getByRole('heading', { name: 'No providers yet' })).toBeVisible();
   expect((await catalogue(person.caller)).providers).toEqual([]);

@@ -49,7 +49,7 @@ test('a server is added, read, trusted, changes, and is trusted again only as it
     await expect(review).toContainText('Looks a number up.');
     const texts = (await review.textContent()) ?? '';
     expect(texts.indexOf('Input schema')).toBeLessThan(texts.indexOf('Trust this tool'));
-    await expect(review.getByRole('row', { name: /key/ })).toContainText('string');
+    await expect(review.getByRole('row', { name: /^number/ })).toContainText('number');
     await expect(review.getByText('Input schema', { exact: true })).toBeHidden();
     await review.getByText('Schema, word for word').click();
     await expect(review.getByText('Input schema', { exact: true })).toBeVisible();

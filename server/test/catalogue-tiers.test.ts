@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { defaultTiers } from '@homeport/contracts/default-tiers';
 import { ApiError } from '@homeport/contracts/errors';
 import { createModel, deleteModel, updateModel } from '../src/catalogue/models.ts';
-import { defaultTiers, listTiers, replaceTiers } from '../src/catalogue/tiers.ts';
+import { listTiers, replaceTiers } from '../src/catalogue/tiers.ts';
 import {
   type CatalogueTestDeps,
   catalogueDeps,
