@@ -81,7 +81,7 @@ export const modelFlags = {
 /** The rule between two fields of a model, with what is told when it is broken. */
 export const outputFits = (model: { maxOutputTokens: number; contextWindow: number }) =>
   model.maxOutputTokens <= model.contextWindow;
-export const outputTooLarge = { message: 'Not more than the context window', path: ['maxOutputTokens'] };
+export const outputTooLarge = { message: 'Must not exceed the context window', path: ['maxOutputTokens'] };
 export const modelBody = z.object({ ...modelFields, ...modelFlags }).refine(outputFits, outputTooLarge);
 export const modelPatchBody = z
   .object({ id: fields.id, ...z.object(modelFields).omit({ providerId: true }).partial().shape, ...modelFlags })

@@ -75,7 +75,7 @@ function schemaOf(type: string): z.ZodObject | undefined {
 export const manifestPart = z.looseObject({ type: z.string().max(256) }).superRefine((part, context) => {
   const schema = schemaOf(part.type);
   if (schema === undefined) {
-    context.addIssue({ code: 'custom', path: ['type'], message: 'No kind of message part' });
+    context.addIssue({ code: 'custom', path: ['type'], message: 'Unknown kind of message part' });
     return;
   }
   const result = schema.safeParse(part);

@@ -91,7 +91,7 @@ export type ManifestConversation = z.output<typeof manifestConversation>;
 
 /** Everything but the lists that are read piece by piece. */
 export const manifestHead = z.strictObject({
-  version: z.literal(1, { error: 'The version of this manifest has to be 1' }),
+  version: z.literal(1, { error: 'The manifest version must be 1' }),
   branding: z.strictObject(brandingPatch.shape).optional(),
   oidc: z
     .strictObject({

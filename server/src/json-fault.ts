@@ -23,7 +23,7 @@ function findFault(value: unknown, depth: number, budget: Budget): JsonFault | u
   budget.left -= 1;
   if (typeof value === 'string') {
     budget.left -= value.length;
-    if (!isStorable(value)) return { path: '', message: 'Holds a NUL character or half a surrogate pair' };
+    if (!isStorable(value)) return { path: '', message: 'Contains a NUL character or half a surrogate pair' };
   }
   if (budget.left < 0) return { path: '', message: 'Too large: its aliases make it longer than it is' };
   if (typeof value !== 'object' || value === null) return undefined;
@@ -40,7 +40,8 @@ function findFault(value: unknown, depth: number, budget: Budget): JsonFault | u
 
 function findFaultInMembers(value: object, depth: number, budget: Budget): JsonFault | undefined {
   for (const key of Object.keys(value)) {
-    if (!isStorable(key)) return { path: '', message: 'A member name holds a NUL character or half a surrogate pair' };
+    if (!isStorable(key))
+      return { path: '', message: 'A member name contains a NUL character or half a surrogate pair' };
     const fault = findFault(Reflect.get(value, key), depth + 1, budget);
     if (fault !== undefined) return below(key, fault);
   }

@@ -77,8 +77,8 @@ export class JsonScan {
   #excess(): JsonExcess | undefined {
     const { depth, values, names } = this.#bounds;
     if (this.#depth > depth) return { message: `Nested deeper than ${depth} levels` };
-    if (this.#values > values) return { message: `Holds more than ${values} values` };
-    if (this.#names > names) return { message: `Holds more than ${names} named members` };
+    if (this.#values > values) return { message: `Contains more than ${values} values` };
+    if (this.#names > names) return { message: `Contains more than ${names} named members` };
     return undefined;
   }
 }

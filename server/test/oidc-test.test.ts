@@ -20,7 +20,7 @@ beforeEach(async () => {
   await world.configure({ issuer: world.idp.issuer, discoveryUrl: '', ...world.idp.client });
 });
 
-const notTried = 'Not tried, because the check before it failed.';
+const notTried = 'Skipped because the previous check failed.';
 
 /** The checks as `name: message`, those that failed with a dash before. */
 async function tell(oidc?: object): Promise<string[]> {

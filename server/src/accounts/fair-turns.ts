@@ -114,5 +114,5 @@ function remove(lanes: Lanes, lane: string, waiter: Waiter): void {
 }
 
 function tooMany(): ApiError {
-  return new ApiError('rate_limited', 'Too many people are signing in at this moment', { retryAfter: 5 });
+  return new ApiError('rate_limited', 'Too many sign-ins right now. Try again in a moment.', { retryAfter: 5 });
 }

@@ -196,7 +196,7 @@ function invitationNotFound(): ApiError {
 }
 
 function invitationUsed(): ApiError {
-  return new ApiError('invitation_used', 'This invitation has been used. Sign in instead.');
+  return new ApiError('invitation_used', 'This invitation has already been used. Sign in instead.');
 }
 
 /** 256 random bits need no salt. */

@@ -94,7 +94,7 @@ type Provider = Pick<Federation, 'settings' | 'client'> & { revision: number };
 async function readProvider(deps: OidcSignInDeps, key: string): Promise<Provider> {
   const { oidc: settings, oidcRevision: revision } = await readSettings(deps.db.kysely);
   if (!settings.enabled || settings.providerKey !== key) {
-    throw new ApiError('not_found', 'There is no such identity provider');
+    throw new ApiError('not_found', 'Identity provider not found');
   }
   const client = { clientId: settings.clientId, clientSecret: openClientSecret(deps, settings.clientSecret) };
   return { settings, client, revision };

@@ -43,7 +43,7 @@ async function takeTurn(): Promise<void> {
     return;
   }
   if (waiting.length >= most.waiting) {
-    throw new ApiError('rate_limited', 'Too many people are signing in at this moment', { retryAfter: 5 });
+    throw new ApiError('rate_limited', 'Too many sign-ins right now. Try again in a moment.', { retryAfter: 5 });
   }
   await new Promise<void>((resolve) => waiting.push(resolve));
 }

@@ -80,5 +80,5 @@ function assertClaim(expected: string | undefined, answers: readonly (string | u
 }
 
 function setupClosed(): ApiError {
-  return new ApiError('setup_closed', 'The setup is complete; sign in instead');
+  return new ApiError('setup_closed', 'Setup is already complete. Sign in instead.');
 }

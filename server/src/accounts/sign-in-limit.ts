@@ -207,5 +207,5 @@ function accountKey(email: string): string {
 }
 
 function rateLimited(seconds: number): ApiError {
-  return new ApiError('rate_limited', 'Too many wrong attempts; try again later', { retryAfter: seconds });
+  return new ApiError('rate_limited', 'Too many failed attempts. Try again later.', { retryAfter: seconds });
 }

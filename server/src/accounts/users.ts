@@ -153,7 +153,7 @@ export async function isEmailTaken(db: Queryable, email: string): Promise<boolea
 }
 
 export function emailTaken(): ApiError {
-  return new ApiError('email_taken', 'Another account has this e-mail address');
+  return new ApiError('email_taken', 'Another account already uses this e-mail address');
 }
 
 /** Taken first of all locks by whoever may take an administrator away: they wait for each other here. */
@@ -171,7 +171,7 @@ export async function assertAnAdministrator(transaction: Queryable): Promise<voi
     .limit(1)
     .executeTakeFirst();
   if (row !== undefined) return;
-  throw new ApiError('last_admin', 'This is the last enabled administrator. Make somebody else one first.');
+  throw new ApiError('last_admin', 'This is the last enabled administrator. Make someone else an administrator first.');
 }
 
 /** Holds back new sessions of this user until the transaction ends. Throws `not_found`. */

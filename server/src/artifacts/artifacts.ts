@@ -48,7 +48,7 @@ export function artifactNotFound(): ApiError {
 }
 
 export function pathTaken(): ApiError {
-  return new ApiError('path_taken', 'There is already a file or folder at this path');
+  return new ApiError('path_taken', 'A file or folder already exists at this path');
 }
 
 /** By id or by path (a parsed one), in this namespace only. */

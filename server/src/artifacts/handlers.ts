@@ -42,7 +42,7 @@ export async function answerList(deps: Deps, { userId, scope }: Asked, { prefix 
 
 export async function answerPreview(deps: Deps, row: ArtifactRow, request: RequestFacts) {
   const preview = await previewOf(deps, row);
-  if (preview === undefined) throw new ApiError('unsupported_media_type', 'There is no preview of this kind of file');
+  if (preview === undefined) throw new ApiError('unsupported_media_type', 'No preview for this file type');
   const disposition = inline(filenameOf(row.path));
   if (preview.kind === 'file') return sendFile(request, { ...servedFile(deps, row), type: preview.type, disposition });
   return new Response(preview.text, {

@@ -2,7 +2,7 @@ import { ApiError } from '@homeport/contracts/errors';
 
 /** The typed 507 for a store without room. */
 export function storageFull(cause: unknown): ApiError {
-  return new ApiError('storage_full', 'There is no room left to store this', { cause });
+  return new ApiError('storage_full', 'Not saved: the server is out of storage space', { cause });
 }
 
 /** What file systems and S3-compatible servers say when there is no room or no quota. */

@@ -64,7 +64,7 @@ export async function resolveModel(
   }
   const row = await findRow(deps, { ...byDefault, values: [owner] });
   if (row?.is_usable === true) return resolved(row);
-  throw new ApiError('model_unavailable', 'There is no model to answer. Add a provider and a model in Settings.');
+  throw new ApiError('model_unavailable', 'No model is available. Add a provider and a model in Settings.');
 }
 
 /** The first enabled model of the lowest tier in display order, for small work such as titles. */

@@ -39,7 +39,7 @@ export async function assertTier(transaction: CatalogueTransaction, owner: strin
     tiers = [...defaultTiers];
   }
   if (tiers.some((tier) => tier.value === value)) return;
-  throw new ApiError('invalid_request', 'This tier is not defined', {
+  throw new ApiError('invalid_request', 'This tier does not exist', {
     details: [{ path: 'tier', message: `One of ${tiers.map((tier) => tier.value).join(', ')}` }],
   });
 }

@@ -305,7 +305,7 @@ async function assertIdle(trx: Queryable, chatId: string): Promise<void> {
   const { rows } = await sql<{ running: boolean }>`
     select ${sql.raw(runningColumn)} as running from chats c where c.id = ${chatId}`.execute(trx);
   if (rows[0]?.running === true) {
-    throw new ApiError('response_running', 'Wait for the running response, or stop it');
+    throw new ApiError('response_running', 'An answer is still running. Wait for it, or stop it.');
   }
 }
 

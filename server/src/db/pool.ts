@@ -112,7 +112,10 @@ export async function pingDatabase(db: Database, timeoutMs: number): Promise<voi
 
 /** The typed 503 for a database that is away. */
 export function databaseUnavailable(cause?: unknown): ApiError {
-  return new ApiError('database_unavailable', 'The database is not available at the moment', { retryAfter: 1, cause });
+  return new ApiError('database_unavailable', 'The database is unavailable. Try again in a moment.', {
+    retryAfter: 1,
+    cause,
+  });
 }
 
 const unavailableStates = new Set(['57P01', '57P02', '57P03', '57P05', '53200', '53300', '25006', '25P03']);

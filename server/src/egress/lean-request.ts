@@ -190,7 +190,7 @@ function startRequest(agents: Agents, hop: Hop): http.ClientRequest {
     request.end(bytes);
     return request;
   } catch {
-    throw new ApiError('invalid_request', 'A header or the method of the request is not valid in HTTP.');
+    throw new ApiError('invalid_request', 'The request has an invalid header or method.');
   }
 }
 

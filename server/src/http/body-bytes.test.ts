@@ -31,7 +31,7 @@ test('a body that does not come is given up after its time, however long it was 
   const { incoming, client } = await begin(1_000_000);
   const given = await readBytes(incoming, { maxBytes: 1_000_000, pace: quick }).catch((error: unknown) => error);
   assert.ok(given instanceof ApiError);
-  assert.deepEqual([given.code, given.message], ['invalid_request', 'The body of the request came too slowly']);
+  assert.deepEqual([given.code, given.message], ['invalid_request', 'The request body arrived too slowly']);
   client.destroy();
 });
 

@@ -49,7 +49,7 @@ export function readBytes(incoming: IncomingMessage, { maxBytes, pace, look }: B
   const onTime = (): void => {
     const left = allowedMs() - (performance.now() - beganAt);
     if (left > 0) timer = setTimeout(onTime, left);
-    else reject(new ApiError('invalid_request', 'The body of the request came too slowly'));
+    else reject(new ApiError('invalid_request', 'The request body arrived too slowly'));
   };
   let timer = setTimeout(onTime, allowedMs());
   incoming.on('data', onData).on('end', onEnd).on('error', onCut).on('close', onCut);

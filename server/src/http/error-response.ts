@@ -6,7 +6,7 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (isDatabaseUnavailable(error)) return databaseUnavailable(error);
   if (isStorageFull(error)) {
-    return new ApiError('storage_full', 'There is no room left to store this', { cause: error });
+    return new ApiError('storage_full', 'Not saved: the server is out of storage space', { cause: error });
   }
   return new ApiError('internal_error', 'Something went wrong on the server', { cause: error });
 }

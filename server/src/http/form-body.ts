@@ -170,7 +170,7 @@ class FormReader<S extends z.ZodType, Taken> {
     this.#fieldsRead.push(new Promise((resolve) => void stream.once('end', resolve).once('close', resolve)));
     stream.on('end', () => {
       const text = strictText(Buffer.concat(chunks));
-      if (text === undefined) this.#refuse(fieldError(name, 'Holds a character that cannot be stored'));
+      if (text === undefined) this.#refuse(fieldError(name, 'Contains a character that cannot be stored'));
       else this.#fields[name] = text;
     });
   }

@@ -43,11 +43,11 @@ export async function identifyCaller(
 export function assertPermission(access: Access, actor: Actor | undefined, permissions: Permissions): void {
   if (actor === undefined) return;
   if ((access === 'admin' || access === 'admin-for-user') && actor.role !== 'admin') {
-    throw new ApiError('forbidden', 'Only administrators may do this');
+    throw new ApiError('forbidden', 'Only administrators can do this');
   }
   if (access === 'provider-editor' && !permissions.canEditProviders(actor)) {
     if (permissions.providersAreShared)
-      throw new ApiError('forbidden', 'Only administrators may edit the shared catalogue');
+      throw new ApiError('forbidden', 'Only administrators can edit the shared catalogue');
     throw new ApiError('provider_settings_disabled', 'Provider settings are managed by an administrator');
   }
   if (access === 'mcp-editor' && !permissions.canEditMcp(actor)) {

@@ -17,7 +17,7 @@ export async function metricsResponse(
   if (token === undefined) return nothing();
   const given = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
   if (given === undefined || !equalSecret(token, given)) {
-    const error = new ApiError('unauthorized', 'Give the metrics token as a bearer token');
+    const error = new ApiError('unauthorized', 'Send the metrics token as a bearer token');
     return errorResponse(error, id, { ...headers, 'www-authenticate': 'Bearer' });
   }
   const rendered = await metrics.render();

@@ -56,10 +56,10 @@ test('a body of too many values is refused before it is parsed', async () => {
 });
 
 test('what cannot be stored is named by its dotted path, at any depth that is allowed', async () => {
-  const torn = 'Holds a NUL character or half a surrogate pair';
+  const torn = 'Contains a NUL character or half a surrogate pair';
   assert.deepEqual(await faultOf('"\\u0000"'), [{ path: '', message: torn }]);
   assert.deepEqual(await faultOf('{"a":[{"b":"x"},{"c":"\\ud800"}]}'), [{ path: 'a.1.c', message: torn }]);
-  const name = 'A member name holds a NUL character or half a surrogate pair';
+  const name = 'A member name contains a NUL character or half a surrogate pair';
   assert.deepEqual(await faultOf('{"a":{"\\u0000":1}}'), [{ path: 'a', message: name }]);
   assert.deepEqual(await faultOf('{"__proto__":"\\u0000"}'), [{ path: '__proto__', message: torn }]);
   assert.equal((await read('['.repeat(64) + ']'.repeat(64))) instanceof ApiError, false);

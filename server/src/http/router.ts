@@ -69,7 +69,7 @@ export function mountEndpoints(
   for (const [path, methods] of methodsByPath) {
     const allow = (methods.includes('GET') ? ['HEAD', ...methods] : methods).sort().join(', ');
     app.all(path, (context) => {
-      const error = new ApiError('method_not_allowed', `This path takes ${allow}`);
+      const error = new ApiError('method_not_allowed', `This path accepts ${allow}`);
       return fail(context, options, error, { allow });
     });
   }

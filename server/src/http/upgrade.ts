@@ -55,7 +55,7 @@ async function answer(request: IncomingMessage, socket: Duplex, head: Buffer, op
   const { path, log } = options;
   const left = new AbortController();
   const leave = () => {
-    left.abort(new ApiError('invalid_request', 'The client has gone'));
+    left.abort(new ApiError('invalid_request', 'The client closed the connection'));
     socket.destroy();
   };
   let actor: Actor | undefined;

@@ -93,6 +93,6 @@ export function pathObject(parameters: Record<string, string>): Record<string, s
 function assertStorable(name: string, value: string): void {
   if (isStorable(value)) return;
   throw new ApiError('invalid_request', 'The request is not valid', {
-    details: [{ path: name.slice(0, 100), message: 'Holds a character that cannot be stored' }],
+    details: [{ path: name.slice(0, 100), message: 'Contains a character that cannot be stored' }],
   });
 }

@@ -171,7 +171,7 @@ export class McpConnections {
     const idle = entries.filter((entry) => entry.connection !== undefined && !entry.connection.isBusy);
     const oldest = idle.sort((one, other) => one.usedAt - other.usedAt)[0];
     if (oldest === undefined) {
-      throw new ApiError('mcp_unreachable', 'Too many MCP servers are in use at the moment. Try again.');
+      throw new ApiError('mcp_unreachable', 'Too many MCP servers are in use right now. Try again.');
     }
     this.#drop(oldest);
   }

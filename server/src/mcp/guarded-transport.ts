@@ -32,7 +32,7 @@ export function createMcpFetch(base: typeof fetch, origin: string, events: Trans
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : String(input));
     if (url.origin !== origin) {
-      const refusal = new ApiError('mcp_unreachable', 'The MCP server named an address at another origin.');
+      const refusal = new ApiError('mcp_unreachable', 'The MCP server pointed to an address at another origin.');
       events.onFailure(refusal);
       throw refusal;
     }

@@ -117,7 +117,7 @@ async function ask(deps: TrustDeps, row: McpServerRow, source: AuditSource): Pro
 }
 
 function toolsChanged(): ApiError {
-  return new ApiError('mcp_tools_changed', 'The tools have changed since you saw them. Look at them again.');
+  return new ApiError('mcp_tools_changed', 'The tools have changed since you reviewed them. Review them again.');
 }
 
 function messageOf(error: unknown): string {

@@ -101,7 +101,7 @@ async function checkServer(
     await recordFailure(deps.db.kysely, row, listing.message);
     notify({
       code: 'mcp_unreachable',
-      message: `The MCP server “${row.name}” could not be used, so its tools are left out. ${listing.message}`,
+      message: `The MCP server “${row.name}” could not be used, so its tools are unavailable. ${listing.message}`,
     });
     return undefined;
   }
@@ -122,7 +122,7 @@ async function patiently(deps: TurnToolDeps, row: TurnRow): Promise<Listing> {
   const waited = new AbortController();
   const tooLate = deps.clock.sleep(mcpBounds.turnPatienceMs, waited.signal).then(
     () => {
-      throw new ApiError('mcp_unreachable', 'It has not answered yet.');
+      throw new ApiError('mcp_unreachable', 'It has not responded yet.');
     },
     () => listing,
   );
@@ -227,6 +227,6 @@ async function reportDrift(
 function driftNotice(row: TurnRow): McpNotice {
   return {
     code: 'mcp_drifted',
-    message: `The tools of the MCP server “${row.name}” have changed since you trusted them. They are left out until you look at the changes and trust them.`,
+    message: `The tools of the MCP server “${row.name}” have changed since you trusted them. They stay unavailable until you review and trust the changes.`,
   };
 }

@@ -13,7 +13,7 @@ type ProjectHandler<Name extends keyof typeof projectEndpoints> = Handler<
 export const getProjects: ProjectHandler<'getProjects'> = async (deps, { actor, query }) => {
   const { all = false, archived = false, limit, cursor } = query;
   if (!all) return { projects: await listProjects(deps, actor.id, archived), nextCursor: null };
-  if (actor.role !== 'admin') throw new ApiError('forbidden', 'Only administrators may see all projects');
+  if (actor.role !== 'admin') throw new ApiError('forbidden', 'Only administrators can see all projects');
   return listAllProjects(deps, actor.id, { archived, limit, cursor });
 };
 

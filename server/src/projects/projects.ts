@@ -149,7 +149,7 @@ export async function removeMember(
     .where('project_id', '=', projectId)
     .where('user_id', '=', userId)
     .executeTakeFirst();
-  if (numDeletedRows === 0n) throw new ApiError('not_found', 'This user is no member of the project');
+  if (numDeletedRows === 0n) throw new ApiError('not_found', 'This user is not a member of the project');
   await assertAnOwner(trx, projectId, 'userId');
   await recordEvent(trx, by, { action: 'project.member_removed', ...targetOf(projectId), details: { userId } });
 }
@@ -238,7 +238,7 @@ function invalid(path: string, message: string): ApiError {
 }
 
 function onlyOwners(): ApiError {
-  return new ApiError('forbidden', 'Only an owner of the project may do this');
+  return new ApiError('forbidden', 'Only a project owner can do this');
 }
 
 function targetOf(id: string) {

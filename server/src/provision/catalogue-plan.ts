@@ -163,7 +163,7 @@ function planModel(
   report: Report,
 ): void {
   if (!tiers.some((tier) => tier.value === model.tier)) {
-    const message = `This tier is not defined; one of ${tiers.map((tier) => tier.value).join(', ')}`;
+    const message = `This tier does not exist; one of ${tiers.map((tier) => tier.value).join(', ')}`;
     throw manifestError([{ path: `${path}.tier`, message }]);
   }
   const row = rows.find((candidate) => candidate.provider_model_id === model.providerModelId);
@@ -207,5 +207,5 @@ function planDefault(plan: CataloguePlan, stored: StoredCatalogue): void {
 }
 
 function assertRoom(count: number, most: number, path: string): void {
-  if (count > most) throw manifestError([{ path, message: `With those that exist already, more than ${most}` }]);
+  if (count > most) throw manifestError([{ path, message: `Together with existing ones, more than ${most}` }]);
 }

@@ -133,11 +133,11 @@ function workerFile(): URL {
 
 function readerError(error: Error): Error {
   if (!('code' in error) || error.code !== 'ERR_WORKER_OUT_OF_MEMORY') return error;
-  return new ApiError('payload_too_large', 'Reading this manifest takes too much memory: divide it');
+  return new ApiError('payload_too_large', 'This manifest needs too much memory. Split it into several.');
 }
 
 function abandoned(reason: unknown): ApiError {
-  return new ApiError('invalid_request', 'The manifest was given up: it took too long, or the request ended', {
+  return new ApiError('invalid_request', 'Reading the manifest was stopped: it took too long, or the request ended', {
     cause: reason,
   });
 }

@@ -50,8 +50,8 @@ export async function applyUsers(
       );
   }
   if ((await insertUsers(transaction, work.inserted)) < work.inserted.length) {
-    throw new ApiError('email_taken', 'An account was created at the same time; apply the manifest again', {
-      details: [{ path: 'users', message: 'One of these addresses was taken meanwhile' }],
+    throw new ApiError('email_taken', 'An account was created at the same time. Apply the manifest again.', {
+      details: [{ path: 'users', message: 'One of these addresses has been taken in the meantime' }],
     });
   }
   await updateUsers(transaction, work.updated);

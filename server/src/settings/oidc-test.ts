@@ -54,7 +54,7 @@ export async function testOidc(
     if (!(error instanceof ApiError)) throw error;
   }
   for (const name of names.slice(checks.length)) {
-    checks.push({ name, ok: false, message: 'Not tried, because the check before it failed.' });
+    checks.push({ name, ok: false, message: 'Skipped because the previous check failed.' });
   }
   const ok = checks.every((check) => check.ok);
   if (ok) await forgetProvider(deps.db.kysely);

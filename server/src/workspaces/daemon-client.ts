@@ -48,7 +48,7 @@ export function createDaemon(options: { address: () => Promise<DaemonAddress>; t
     try {
       return schema.parse(value);
     } catch (error) {
-      throw failed('The workspace answered what cannot be', error);
+      throw failed('The workspace sent an invalid response', error);
     }
   };
   return {
@@ -106,7 +106,7 @@ export async function readDownloadRefusal(answer: DaemonDownload, signal: AbortS
     return refusal(answer.status, JSON.parse(Buffer.concat(chunks).toString('utf8')));
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    return failed('The workspace answered what cannot be', error);
+    return failed('The workspace sent an invalid response', error);
   }
 }
 
@@ -122,7 +122,7 @@ async function readJson(answer: DaemonResponse, signal: AbortSignal | undefined)
     return JSON.parse(Buffer.concat(chunks).toString('utf8'));
   } catch (error) {
     if (signal?.aborted === true) throw signal.reason;
-    throw failed('The workspace answered what cannot be', error);
+    throw failed('The workspace sent an invalid response', error);
   } finally {
     answer.body.destroy();
   }
@@ -132,7 +132,7 @@ function refusal(status: number, value: unknown): ApiError {
   const parsed = daemonError.safeParse(value);
   const code = parsed.success ? parsed.data.error.code : undefined;
   if (!parsed.success || !isDaemonErrorCode(code) || daemonErrorStatus[code] !== status) {
-    return failed('The workspace answered what cannot be', value);
+    return failed('The workspace sent an invalid response', value);
   }
   const known = passedOn[code];
   if (known === undefined) return failed('The workspace failed', parsed.data.error);

@@ -139,5 +139,5 @@ function unsatisfiable(request: RequestFacts, { headers }: DaemonDownload): Repl
 }
 
 function nonsense(): ApiError {
-  return new ApiError('workspace_request_failed', 'The workspace answered what cannot be');
+  return new ApiError('workspace_request_failed', 'The workspace sent an invalid response');
 }

@@ -91,7 +91,7 @@ export async function upload(hold: FileHold, path: string, bytes: AsyncIterable<
       yield chunk;
     }
     timer = setTimeout(
-      () => late.abort(new ApiError('workspace_request_failed', 'The workspace is too slow')),
+      () => late.abort(new ApiError('workspace_request_failed', 'The workspace took too long to respond')),
       commitMs,
     );
   }

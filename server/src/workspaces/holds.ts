@@ -122,7 +122,7 @@ export class Holds {
   #job(name: string, work: () => Promise<void>): void {
     if (this.#jobs.has(name)) return;
     const job = work()
-      .catch((error) => this.#deps.log.debug({ job: name, cause: error }, 'leases on workspaces were not looked after'))
+      .catch((error) => this.#deps.log.debug({ job: name, cause: error }, 'workspace leases could not be renewed'))
       .finally(() => this.#jobs.delete(name));
     this.#jobs.set(name, job);
   }

@@ -46,7 +46,7 @@ export function createWorkspaceCaller(deps: {
     if (user === undefined) return undefined;
     const waitSeconds = budget.take(user.id);
     if (waitSeconds > 0) {
-      throw new ApiError('rate_limited', 'Too many requests of this workspace. Wait a moment.', {
+      throw new ApiError('rate_limited', 'Too many requests from this workspace. Wait a moment.', {
         retryAfter: waitSeconds,
       });
     }

@@ -167,7 +167,7 @@ export class Operations {
       if (isBeating) return;
       isBeating = true;
       void beat()
-        .catch((error) => log.debug({ cause: error }, 'a workspace operation could not show itself'))
+        .catch((error) => log.debug({ cause: error }, 'a workspace operation could not report its state'))
         .finally(() => {
           isBeating = false;
         });

@@ -60,12 +60,12 @@ export class Terminals {
   /** Ends every connection; the terminals themselves go on in their workspaces. */
   close(): void {
     this.#isClosed = true;
-    const reason = new ApiError('workspace_request_failed', 'The service is being restarted');
+    const reason = new ApiError('workspace_request_failed', 'The service is restarting. Try again.');
     for (const { end } of this.#open) end.abort(reason);
   }
 
   #admit(terminal: OpenTerminal): void {
-    if (this.#isClosed) throw new ApiError('workspace_request_failed', 'The service is being restarted');
+    if (this.#isClosed) throw new ApiError('workspace_request_failed', 'The service is restarting. Try again.');
     const own = [...this.#open].filter(({ userId }) => userId === terminal.userId).length;
     if (own >= terminalsPerUser) {
       throw new ApiError('rate_limited', `At most ${terminalsPerUser} terminals can be open at once`, {

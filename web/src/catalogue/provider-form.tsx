@@ -100,7 +100,7 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
           options={providerPresets.map(({ key, name }) => ({ value: key, label: name || t('provider.presetOther') }))}
           value={preset.key}
           onChange={choosePreset}
-          hint={t(`provider.hint${preset.key}`)}
+          hint={<PresetHint preset={preset} />}
         />
       )}
       <TextInput
@@ -157,6 +157,20 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
         />
       </div>
     </form>
+  );
+}
+
+function PresetHint({ preset: { key, keys } }: { preset: ProviderPreset }) {
+  const t = useText();
+  return (
+    <>
+      {t(`provider.hint${key}`)}{' '}
+      {keys === undefined ? null : (
+        <a href={`https://${keys}`} target="_blank" rel="noreferrer">
+          {t('provider.createKey', { host: keys.split('/')[0] ?? keys })}
+        </a>
+      )}
+    </>
   );
 }
 

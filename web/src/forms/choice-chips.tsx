@@ -1,4 +1,4 @@
-import { useId } from 'react';
+import { type ReactNode, useId } from 'react';
 import classes from './choice-chips.module.css';
 
 /** One of a few, as radio buttons that look like chips. */
@@ -14,7 +14,7 @@ export function ChoiceChips<Value extends string>({
   options: readonly { value: Value; label: string }[];
   value: Value;
   onChange: (value: Value) => void;
-  hint?: string;
+  hint?: ReactNode;
   isLegendHidden?: boolean;
 }) {
   const name = useId();

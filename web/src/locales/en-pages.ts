@@ -161,8 +161,9 @@ export const texts = {
 
   'provider.preset': 'Choose your provider',
   'provider.presetOther': 'Other',
-  'provider.hintOpenai': 'Keys are made at platform.openai.com, under “API keys”.',
-  'provider.hintOpenrouter': 'One key for models of many makers. Keys are made at openrouter.ai, under “Keys”.',
+  'provider.hintOpenai': 'Needs an OpenAI API key.',
+  'provider.createKey': 'Create a key at {host}',
+  'provider.hintOpenrouter': 'One key for models from many providers.',
   'provider.hintOllama':
     'Runs on your own computer and needs no key. From a container, use the host’s address instead of localhost.',
   'provider.hintLmstudio': 'Start the local server in LM Studio first. It needs no key.',

@@ -101,7 +101,7 @@ export function createCompletionParser(
 
   function addContent(content: string): void {
     length += content.length;
-    if (length > bounds.maxTextLength) throw new ApiError('provider_error', 'The answer of the model is too long.');
+    if (length > bounds.maxTextLength) throw new ApiError('provider_error', 'The model’s answer is too long.');
     think.push(content);
   }
 
@@ -223,7 +223,7 @@ export function createCompletionParser(
 
   function addReasoning(text: string): void {
     length += text.length;
-    if (length > bounds.maxTextLength) throw new ApiError('provider_error', 'The answer of the model is too long.');
+    if (length > bounds.maxTextLength) throw new ApiError('provider_error', 'The model’s answer is too long.');
     // A server that sets reasoning apart sends no tags: what is held back in search of one goes first.
     think.end();
     gather('reasoning', cleanContent(text));

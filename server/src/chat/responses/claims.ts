@@ -353,7 +353,8 @@ async function applyPin(trx: Queryable, chat: LockedChat, decision: Decision): P
 }
 
 function assertIdle(chat: LockedChat, running: ResponseRow | undefined): void {
-  if (running !== undefined) throw new ApiError('response_running', 'Wait for the running response, or stop it');
+  if (running !== undefined)
+    throw new ApiError('response_running', 'An answer is still running. Wait for it, or stop it.');
   assertNotArchived(chat);
 }
 

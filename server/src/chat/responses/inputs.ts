@@ -106,9 +106,13 @@ function assertOpen(place: Place): void {
   if (place.isProjectArchived) throw projectArchived();
   if (place.isTaken) throw inputConflict();
   if (place.queued >= limits.queuedInputsPerChat) {
-    throw new ApiError('rate_limited', `At most ${limits.queuedInputsPerChat} inputs may wait in a conversation`, {
-      retryAfter: 10,
-    });
+    throw new ApiError(
+      'rate_limited',
+      `At most ${limits.queuedInputsPerChat} messages can be queued in a conversation`,
+      {
+        retryAfter: 10,
+      },
+    );
   }
 }
 

@@ -213,12 +213,12 @@ export async function requestStop(
 /** Why a response that waits for a person's word has ended for now. */
 export const parkedError = {
   code: 'interrupted',
-  message: 'This answer waits for your word on a tool, and goes on when you give it.',
+  message: 'This answer is waiting for you to allow or deny a tool.',
 };
 
 export const interruptedError = {
   code: 'interrupted',
-  message: 'The answer was cut off because the service stopped. Continue it, or ask again.',
+  message: 'The answer was interrupted because the service stopped. Continue it, or ask again.',
 };
 
 /**

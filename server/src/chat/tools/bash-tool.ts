@@ -88,7 +88,7 @@ async function execute(
     reports.stop();
     answer.body.destroy();
   }
-  throw new ApiError('workspace_request_failed', 'The workspace broke the connection while the command ran');
+  throw new ApiError('workspace_request_failed', 'The connection to the workspace was lost while the command ran');
 }
 
 async function onProcess(daemon: Daemon, id: string, action: 'output' | 'kill', signal: AbortSignal): Promise<string> {
@@ -143,7 +143,7 @@ async function readRefusal(answer: DaemonResponse): Promise<string> {
     }
     return z.object({ error: z.object({ message: z.string().max(1000) }) }).parse(JSON.parse(text)).error.message;
   } catch (error) {
-    throw new ApiError('workspace_request_failed', 'The workspace answered what cannot be', { cause: error });
+    throw new ApiError('workspace_request_failed', 'The workspace sent an invalid response', { cause: error });
   } finally {
     answer.body.destroy();
   }

@@ -129,7 +129,7 @@ const listFiles: Work<{ path?: string | undefined; glob?: string | undefined; li
   signal,
 ) => {
   const { entries, isCut } = await (glob === undefined ? listFolder() : findByGlob(glob));
-  if (entries.length === 0) return glob === undefined ? '[the folder is empty]' : '[nothing fits]';
+  if (entries.length === 0) return glob === undefined ? '[the folder is empty]' : '[no matches]';
   const lines = entries.map((entry) => {
     const shown = glob === undefined ? entry.name : entry.path;
     if (entry.type === 'directory') return `${shown}/`;

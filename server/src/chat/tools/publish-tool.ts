@@ -85,5 +85,5 @@ async function* bounded(
 }
 
 function tooLarge(limit: number): ApiError {
-  return new ApiError('payload_too_large', `The file is larger than an artifact may be (${limit} bytes)`);
+  return new ApiError('payload_too_large', `The file is larger than the artifact limit (${limit} bytes)`);
 }

@@ -1,0 +1,90 @@
+import { addModels } from '../product.ts';
+import { expect, test } from './fixtures.ts';
+
+test('a page that does not exist is shown inside the frame', async ({ page, installation, person }) => {
+  await page.goto(`${installation.url}/nowhere`);
+  await expect(page.getByRole('heading', { name: 'Page not found' })).toBeVisible();
+  await expect(page.getByRole('complementary', { name: 'Sidebar' })).toBeVisible();
+  expect(person.email).toBeTruthy();
+});
+
+test('the workspace is marked in the sidebar while it is open', async ({ page, installation, person }) => {
+  await page.goto(`${installation.url}/workspace`);
+  const link = page.getByRole('complementary', { name: 'Sidebar' }).getByRole('link', { name: 'Workspace' });
+  if ((await link.count()) === 0) return expect(person.email).toBeTruthy();
+  await expect(link).toHaveAttribute('aria-current', 'page');
+});
+
+test('a notice never lies over the main button of a page', async ({ page, installation, person, provider }) => {
+  await addModels(person.caller, provider, ['echo']);
+  await page.goto(`${installation.url}/settings/providers`);
+  await page.getByRole('button', { name: /^Delete / }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete provider' }).click();
+  await expect(page.getByRole('region', { name: 'Notices' })).toContainText('deleted.');
+  await expect(page.getByRole('dialog')).toBeHidden();
+  const main = page.getByRole('main').getByRole('button', { name: 'Add provider' }).first();
+  const box = await main.boundingBox();
+  const toast = await page.getByRole('region', { name: 'Notices' }).boundingBox();
+  expect(box && toast && toast.y > box.y + box.height).toBe(true);
+});
+
+test('a conversation can be archived instead of deleted', async ({ page, installation, person }) => {
+  await person.caller.must('POST', '/api/chats', { title: 'Old plans' });
+  await page.goto(installation.url);
+  const side = page.getByRole('complementary', { name: 'Sidebar' });
+  await side.getByRole('link', { name: 'Old plans' }).hover();
+  await side.getByRole('button', { name: 'Options for “Old plans”' }).click();
+  await page.getByRole('menuitem', { name: 'Delete…' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Archive instead' }).click();
+  await expect(page.getByText('“Old plans” archived.')).toBeVisible();
+  const { chats } = (await person.caller.must('GET', '/api/chats?archived=1')) as { chats: { title: string }[] };
+  expect(chats.map(({ title }) => title)).toEqual(['Old plans']);
+});
+
+test('a search shows when and where its words stand, in the sidebar and in the palette', async ({
+  page,
+  installation,
+  person,
+  provider,
+}) => {
+  await addModels(person.caller, provider, ['echo']);
+  await page.goto(installation.url);
+  await page.getByRole('textbox', { name: 'Message' }).fill('Where is the C++ lighthouse?');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('log')).toContainText('lighthouse');
+  await expect(page.getByRole('button', { name: 'Regenerate' }).or(page.getByText('tokens in')).first()).toBeVisible();
+  const side = page.getByRole('complementary', { name: 'Sidebar' });
+  await side.getByRole('searchbox').fill('c++ light');
+  await expect(side.locator('time')).toBeVisible();
+  await expect(side.locator('mark').filter({ hasText: 'C++' }).first()).toBeVisible();
+  await page.keyboard.press('Control+k');
+  const palette = page.getByRole('dialog');
+  await palette.getByRole('combobox').fill('lighthouse');
+  await expect(palette.locator('time').first()).toBeVisible();
+  await expect(palette.locator('mark').first()).toContainText('lighthouse');
+});
+
+test('German names what nobody has renamed, and writes numbers as German does', async ({
+  browser,
+  installation,
+  person,
+  provider,
+}) => {
+  await addModels(person.caller, provider, ['echo']);
+  const context = await browser.newContext({ locale: 'de-DE' });
+  const page = await context.newPage();
+  await page.goto(`${installation.url}/sign-in`);
+  await expect(page.getByText('Dein eigener Ort für Gespräche mit jedem Modell')).toBeVisible();
+  const cookies = person.caller.cookie.split('; ').map((pair) => pair.split('='));
+  await context.addCookies(
+    cookies.map(([name = '', ...value]) => ({ name, value: value.join('='), url: installation.url })),
+  );
+  await page.goto(`${installation.url}/settings/models`);
+  await page
+    .getByRole('button', { name: /^Modelle hinzufügen/ })
+    .first()
+    .click();
+  await expect(page.getByLabel('Kontextfenster')).toHaveValue('128.000');
+  await expect(page.getByLabel('Stufe')).toContainText('Mittel');
+  await context.close();
+});
