@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { addModels, administrator, scratchFolder, setUp, startProduct } from '../product.ts';
 import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
-import { test as base, end, expect, queryOnce, signInElsewhere } from './fixtures.ts';
+import { test as base, end, expect, giveCookie, queryOnce, signInElsewhere } from './fixtures.ts';
 
 /** An installation with workspaces, in the sandbox of this machine. */
 const test = base.extend<object, { whyNot: string | undefined }>({
@@ -124,6 +124,37 @@ test('a model makes a file, runs it and publishes the result; the person sees al
     await page.getByRole('button', { name: 'Start workspace' }).click();
     await expect(fileList(page)).toContainText('count.sh');
   });
+});
+
+test('a phone has the keys that a shell needs beside its own keyboard', async ({ browser, installation, person }) => {
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  try {
+    await giveCookie(context, installation.url, person.caller);
+    const page = await context.newPage();
+    await page.goto(`${installation.url}/workspace?tab=terminal`);
+    await expect(page.getByText('Connected')).toBeVisible({ timeout: 30_000 });
+    const keys = page.getByRole('toolbar', { name: 'Extra keys' });
+    await typeInTerminal(page, 'echo first-$((1 + 1))\n');
+    await expect(screen(page)).toContainText('first-2');
+    await keys.getByRole('button', { name: 'Up arrow' }).tap();
+    await typeInTerminal(page, '-again\n');
+    await expect(screen(page)).toContainText('first-2-again');
+    await typeInTerminal(page, 'echo done-1; sleep 600; echo not-reached-$((1 + 1))\n');
+    await keys.getByRole('button', { name: 'Ctrl' }).tap();
+    await expect(keys.getByRole('button', { name: 'Ctrl' })).toHaveAttribute('aria-pressed', 'true');
+    await typeInTerminal(page, 'c');
+    await expect(keys.getByRole('button', { name: 'Ctrl' })).toHaveAttribute('aria-pressed', 'false');
+    await typeInTerminal(page, 'echo free-$((1 + 1))\n');
+    await expect(screen(page)).toContainText('free-2');
+    await expect(screen(page)).not.toContainText('not-reached-2');
+    await typeInTerminal(page, 'echo ta');
+    await keys.getByRole('button', { name: 'Tab', exact: true }).tap();
+    await keys.getByRole('button', { name: 'Esc' }).tap();
+    await expectNoSidewaysScroll(page);
+    await expectAccessible(page);
+  } finally {
+    await context.close();
+  }
 });
 
 test('files are uploaded, looked at, renamed, downloaded and deleted, by keyboard as well', async ({

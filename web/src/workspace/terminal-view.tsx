@@ -11,6 +11,8 @@ import { showFailure, showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
 import classes from './terminal.module.css';
 import { TerminalConnection, type TerminalState, waitOnline } from './terminal-connection.ts';
+import { keySequence, type TerminalKey, withCtrl } from './terminal-key-codes.ts';
+import { TerminalKeys } from './terminal-keys.tsx';
 import { createScreen, openScreen, themeOf } from './terminal-screen.ts';
 
 type Props = { refresh: () => Promise<WorkspaceStatus | undefined> };
@@ -25,6 +27,9 @@ export function TerminalView({ refresh }: Props) {
   const [state, setState] = useState<TerminalState>({ kind: 'connecting' });
   const latest = useRef({ refresh, isDark, t });
   latest.current = { refresh, isDark, t };
+  const [isCtrl, setIsCtrl] = useState(false);
+  const ctrl = useRef(isCtrl);
+  ctrl.current = isCtrl;
   const shown = useRef<{ screen: Terminal; connection: TerminalConnection }>(undefined);
 
   useEffect(() => {
@@ -46,7 +51,10 @@ export function TerminalView({ refresh }: Props) {
       wait: waitOnline,
     });
     shown.current = { screen, connection };
-    screen.onData((text) => connection.input(encoder.encode(text)));
+    screen.onData((text) => {
+      connection.input(encoder.encode(ctrl.current ? withCtrl(text) : text));
+      setIsCtrl(false);
+    });
     screen.onBinary((text) => connection.input(Uint8Array.from(text, (char) => char.charCodeAt(0))));
     screen.onResize(({ cols, rows }) => connection.resize({ columns: cols, rows }));
     screen.attachCustomKeyEventHandler(keyHandler(screen));
@@ -75,6 +83,10 @@ export function TerminalView({ refresh }: Props) {
     const text = shown.current?.screen.getSelection() ?? '';
     if (text !== '' && (await copyText(text))) showToast(t('app.copied'));
     shown.current?.screen.focus();
+  };
+  const press = (key: TerminalKey) => {
+    const { screen } = shown.current ?? {};
+    screen?.input(keySequence(key, screen.modes.applicationCursorKeysMode));
   };
   const paste = async () => {
     try {
@@ -126,6 +138,7 @@ export function TerminalView({ refresh }: Props) {
       <div className={classes.screen} data-off={state.kind === 'open' ? undefined : true}>
         <div ref={box} className={classes.box} dir="ltr" />
       </div>
+      <TerminalKeys press={press} isCtrl={isCtrl} toggleCtrl={() => setIsCtrl(!isCtrl)} />
       <p className={classes.hint}>{t('workspace.terminalHint')}</p>
     </section>
   );

@@ -1,0 +1,15 @@
+export type TerminalKey = 'escape' | 'tab' | 'up' | 'down' | 'left' | 'right';
+
+/** What a key sends; arrows say it in another way to programs that asked for it. */
+export function keySequence(key: TerminalKey, isApplicationMode: boolean): string {
+  if (key === 'escape') return '\x1b';
+  if (key === 'tab') return '\t';
+  const letter = { up: 'A', down: 'B', right: 'C', left: 'D' }[key];
+  return `\x1b${isApplicationMode ? 'O' : '['}${letter}`;
+}
+
+/** A typed character as Ctrl makes it; what has no such meaning is left as it is. */
+export function withCtrl(text: string): string {
+  if (text === ' ') return '\0';
+  return /^[@-_a-z]$/.test(text) ? String.fromCharCode(text.toUpperCase().charCodeAt(0) & 0x1f) : text;
+}
