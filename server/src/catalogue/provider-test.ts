@@ -3,6 +3,7 @@ import { limits } from '@homeport/contracts/limits';
 import type { Database } from '../db/pool.ts';
 import type { Egress } from '../egress/egress.ts';
 import { assertCustomHeaders } from '../egress/headers.ts';
+import { parseForeignJson } from '../json-scan.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { type Credentials, resolveCredentials } from './credentials.ts';
 import { providerHeaders, providerUrl } from './provider-call.ts';
@@ -21,7 +22,7 @@ export type ProviderTestInput =
   | { baseUrl: string; apiKey?: string | null | undefined; headers?: Record<string, string> | undefined };
 
 /** Bounds of one test and of those of one owner; sizes in bytes, times in milliseconds. */
-export const providerTestBounds = { bodyBytes: 8 * 1024 * 1024, totalMs: 15_000, models: 10_000, atOnce: 4 } as const;
+export const providerTestBounds = { bodyBytes: 1024 * 1024, totalMs: 15_000, models: 10_000, atOnce: 4 } as const;
 
 const lanes = new TestLanes(providerTestBounds.atOnce);
 
@@ -94,7 +95,7 @@ function providerError(status: number, message: string): ApiError {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseForeignJson(text);
   } catch {
     return undefined;
   }

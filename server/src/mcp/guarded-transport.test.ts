@@ -1,29 +1,46 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMcpFetch } from './guarded-transport.ts';
+import { BrokenBound, createMcpFetch } from './guarded-transport.ts';
 
-const origin = 'https://mcp.example';
-const nothing = (): void => undefined;
+const url = 'https://mcp.example.org/mcp';
+const ignore = () => undefined;
 
-async function throughTheGuard(pieces: readonly string[]): Promise<string> {
-  const body = ReadableStream.from(pieces.map((piece) => new TextEncoder().encode(piece)));
-  const headers = { 'content-type': 'text/event-stream' };
-  const base = () => Promise.resolve(new Response(body, { headers }));
-  const guarded = createMcpFetch(base, origin, { onFailure: nothing, onBroken: nothing, onStream: nothing });
-  return (await guarded(`${origin}/mcp`)).text();
+/** What a connection reads of such an answer, in pieces of this size; a broken bound is given back, and was told of. */
+async function read(type: string, text: string, pieceBytes: number): Promise<string | BrokenBound> {
+  const bytes = Buffer.from(text);
+  async function* pieces() {
+    for (let from = 0; from < bytes.length; from += pieceBytes) yield bytes.subarray(from, from + pieceBytes);
+  }
+  const base = async () => new Response(ReadableStream.from(pieces()), { headers: { 'content-type': type } });
+  const broken: BrokenBound[] = [];
+  const events = { onFailure: ignore, onStream: ignore, onBroken: (error: BrokenBound) => void broken.push(error) };
+  const response = await createMcpFetch(base, new URL(url).origin, events)(url, { method: 'POST' });
+  return response.text().catch((error: unknown) => {
+    assert.ok(error instanceof BrokenBound && broken[0] === error, String(error));
+    return error;
+  });
 }
 
-test('events of a server reach their reader with line feeds alone, however they are cut', {
-  timeout: 10_000,
-}, async () => {
-  const wire = ': x\r\n\ndata: é\rdata: b\r\n\r\n\r\rdata: c\n\n\r';
-  const expected = wire.replace(/\r\n?/g, '\n');
-  for (let first = 0; first <= wire.length; first++) {
-    for (let second = first; second <= wire.length; second++) {
-      const pieces = [wire.slice(0, first), wire.slice(first, second), wire.slice(second)].filter(
-        (text) => text !== '',
-      );
-      assert.equal(await throughTheGuard(pieces), expected, JSON.stringify(pieces));
+const members = `{${Array.from({ length: 40_000 }, (_, index) => `"k${index}":1`)}}`;
+const list = `[${'1,'.repeat(150_000)}1]`;
+const deep = '['.repeat(100_000);
+
+for (const [what, json] of Object.entries({ members, list, deep })) {
+  test(`a message that would take long to parse is not read to its end: ${what}`, async () => {
+    for (const pieceBytes of [1_000, 65_536]) {
+      assert.ok((await read('application/json', json, pieceBytes)) instanceof BrokenBound);
+      const stream = 'text/event-stream';
+      assert.ok((await read(stream, `event: message\ndata: ${json}\n\n`, pieceBytes)) instanceof BrokenBound);
+      // A quote elsewhere in the event opens no text that would hide what follows.
+      assert.ok((await read(stream, `: "\r\nid: "\ndata: ${json}\r\n\r\n`, pieceBytes)) instanceof BrokenBound);
     }
-  }
+  });
+}
+
+test('many messages and large texts are read as they were sent', async () => {
+  const event = `data: {"text":"a \\"quoted\\" [text],","list":[${'1,'.repeat(1_000)}1]}\n\n`;
+  const many = event.repeat(500);
+  assert.equal(await read('text/event-stream', many, 4_001), many);
+  const large = JSON.stringify({ result: { content: [{ type: 'text', text: '[{,:"'.repeat(1_000_000) }] } });
+  assert.equal(await read('application/json', large, 65_536), large);
 });

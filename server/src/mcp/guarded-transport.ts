@@ -1,4 +1,5 @@
 import { ApiError } from '@homeport/contracts/errors';
+import { foreignJsonBounds, JsonScan } from '../json-scan.ts';
 import { mcpBounds } from './bounds.ts';
 
 /** What a connection hears of its own requests. */
@@ -79,7 +80,7 @@ class LineFeeds {
   }
 }
 
-/** Counts bytes, bytes of one message, and messages; too much of any ends the body with an error. */
+/** Counts bytes, bytes and values of one message, and messages; too much of any ends the body with an error. */
 function boundedBody(
   body: ReadableStream<Uint8Array>,
   isEvents: boolean,
@@ -99,23 +100,33 @@ function boundedBody(
     isOpen = false;
   };
   const lines = new LineFeeds();
+  let scan = new JsonScan(foreignJsonBounds);
+  const look = (bytes: Uint8Array): void => {
+    const excess = scan.push(bytes);
+    if (excess !== undefined) throw new BrokenBound(`one of its messages was ${excess.reason}`);
+  };
   const check = (chunk: Uint8Array): void => {
     total += chunk.length;
     if (total > mcpBounds.streamBytes) throw new BrokenBound('it sent too much');
     if (!isEvents) {
       if (total > mcpBounds.messageBytes) throw new BrokenBound('its answer was too large');
+      look(chunk);
       return;
     }
-    for (const byte of chunk) {
-      message += 1;
-      if (byte !== lineFeed) lineLength += 1;
-      else {
-        if (lineLength === 0) {
-          message = 0;
-          count += 1;
-        }
-        lineLength = 0;
-      }
+    for (let from = 0; from < chunk.length; ) {
+      const feed = chunk.indexOf(lineFeed, from);
+      const end = feed < 0 ? chunk.length : feed;
+      message += end - from + 1;
+      lineLength += end - from;
+      look(chunk.subarray(from, end));
+      from = end + 1;
+      if (feed < 0) break;
+      if (lineLength === 0) {
+        message = 0;
+        count += 1;
+        scan = new JsonScan(foreignJsonBounds);
+      } else scan.endLine();
+      lineLength = 0;
     }
     if (message > mcpBounds.messageBytes) throw new BrokenBound('one of its messages was too large');
     const now = performance.now();

@@ -1,3 +1,4 @@
+import { parseForeignJson } from '../json-scan.ts';
 import { mcpBounds } from './bounds.ts';
 
 /** A file that a tool gave, as a part of the answer: its bytes are in the `data:` URL, nothing is fetched for it. */
@@ -86,7 +87,7 @@ function kilobytes(data: string): number {
 
 function isSameJson(text: string, structured: unknown): boolean {
   try {
-    return JSON.stringify(JSON.parse(text)) === JSON.stringify(structured);
+    return JSON.stringify(parseForeignJson(text)) === JSON.stringify(structured);
   } catch {
     return false;
   }

@@ -1,5 +1,6 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { ClientAuth, Configuration, ServerMetadata } from 'openid-client';
+import { foreignJsonBounds, JsonScan } from '../json-scan.ts';
 import { type OidcClient, type OidcDeps, oidcTimes, type ProviderMetadata } from './oidc-provider.ts';
 
 /** OpenID Connect as openid-client speaks it, on our guarded fetch and with the metadata that we have checked. */
@@ -39,11 +40,31 @@ export async function openIdClient(
     times,
     authenticationOf(protocol, metadata, client),
   );
-  configuration[protocol.customFetch] = deps.egress.fetchWithin(oidcTimes);
+  configuration[protocol.customFetch] = readableOnly(deps.egress.fetchWithin(oidcTimes));
   // The endpoints were compared with ALLOW_INSECURE_HTTP when the document was read.
   if (deps.config.allowInsecureHttp) protocol.allowInsecureRequests(configuration);
   protocol.enableNonRepudiationChecks(configuration);
   return { protocol, configuration };
+}
+
+/** The same, but an answer of more JSON than may be parsed here fails with `provider_error` while it is read. */
+function readableOnly(base: typeof fetch): typeof fetch {
+  return async (input, init) => {
+    const response = await base(input, init);
+    if (response.body === null) return response;
+    const scan = new JsonScan(foreignJsonBounds);
+    const { status, statusText, headers } = response;
+    const checked = new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        if (scan.push(chunk) !== undefined) {
+          const message = 'The provider answered with more than can be read';
+          throw new ApiError('provider_error', message, { details: { status } });
+        }
+        controller.enqueue(chunk);
+      },
+    });
+    return new Response(response.body.pipeThrough(checked), { status, statusText, headers });
+  };
 }
 
 /** The guard's or the network's own error below one of the library, if that is what happened. */

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { parseDestination } from '../egress/destination.ts';
 import type { Egress } from '../egress/egress.ts';
+import { parseForeignJson } from '../json-scan.ts';
 
 /** The identity provider's side of OpenID Connect: its document and its keys. Every call passes the guard. */
 
@@ -138,7 +139,7 @@ async function fetchJson(deps: Pick<OidcDeps, 'egress'>, url: string, maxRedirec
 
 function parseObject(text: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseForeignJson(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value)
       ? Object.fromEntries(Object.entries(value))
       : undefined;

@@ -4,6 +4,7 @@ import { type DaemonErrorCode, daemonErrorStatus } from '@homeport/contracts/dae
 import { ApiError, type ErrorCode } from '@homeport/contracts/errors';
 import { type DaemonDownload, daemonDownload } from '../egress/daemon-download.ts';
 import { type DaemonAddress, type DaemonResponse, daemonRequest, daemonUpgrade } from '../egress/daemon-request.ts';
+import { parseForeignJson } from '../json-scan.ts';
 import type { Daemon } from './daemon.ts';
 
 const answerBytesMax = 4 * 1024 * 1024;
@@ -103,7 +104,7 @@ export async function readDownloadRefusal(answer: DaemonDownload, signal: AbortS
   const chunks: Buffer[] = [];
   try {
     await answer.read(async (bytes) => void chunks.push(Buffer.from(bytes)));
-    return refusal(answer.status, JSON.parse(Buffer.concat(chunks).toString('utf8')));
+    return refusal(answer.status, parseForeignJson(Buffer.concat(chunks).toString('utf8')));
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     return failed('The workspace sent an invalid response', error);
@@ -119,7 +120,7 @@ async function readJson(answer: DaemonResponse, signal: AbortSignal | undefined)
       if (bytes > answerBytesMax) throw new Error('the answer is too large');
       chunks.push(chunk);
     }
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    return parseForeignJson(Buffer.concat(chunks).toString('utf8'));
   } catch (error) {
     if (signal?.aborted === true) throw signal.reason;
     throw failed('The workspace sent an invalid response', error);

@@ -1,6 +1,7 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { FinishReason, Usage } from '@homeport/contracts/frames';
 import { createParser } from 'eventsource-parser';
+import { parseForeignJson } from '../../json-scan.ts';
 import { streamedError, unreadableAnswer } from './provider-errors.ts';
 import { isRecord, storableText } from './storable-text.ts';
 import { type AnswerSink, createThinkSplitter } from './think-tags.ts';
@@ -286,7 +287,7 @@ function settleFinish(finish: FinishReason | undefined, hasCalls: boolean): Fini
 /** Undefined for what is no JSON; the reason is not kept, as it quotes the text. */
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseForeignJson(text);
   } catch {
     return undefined;
   }

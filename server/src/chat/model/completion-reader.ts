@@ -1,4 +1,5 @@
 import { TextDecoder } from 'node:util';
+import { parseForeignJson } from '../../json-scan.ts';
 import {
   type CompletionBounds,
   type CompletionResult,
@@ -95,7 +96,7 @@ function sniff(text: string): 'unknown' | 'events' | 'whole' {
 
 function parseWhole(text: string): unknown {
   try {
-    return JSON.parse(text.trim());
+    return parseForeignJson(text.trim());
   } catch {
     throw unreadableAnswer('answer');
   }

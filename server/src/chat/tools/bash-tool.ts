@@ -3,6 +3,7 @@ import { type ExecEvent, execEvent, processState } from '@homeport/contracts/dae
 import { ApiError } from '@homeport/contracts/errors';
 import { z } from 'zod';
 import type { DaemonResponse } from '../../egress/daemon-request.ts';
+import { parseForeignJson } from '../../json-scan.ts';
 import type { Daemon } from '../../workspaces/daemon.ts';
 import { CommandOutput, reportChanges } from './command-output.ts';
 import { TextLines } from './text-lines.ts';
@@ -141,7 +142,7 @@ async function readRefusal(answer: DaemonResponse): Promise<string> {
       text += String(chunk);
       if (text.length > 64 * 1024) break;
     }
-    return z.object({ error: z.object({ message: z.string().max(1000) }) }).parse(JSON.parse(text)).error.message;
+    return z.object({ error: z.object({ message: z.string().max(1000) }) }).parse(parseForeignJson(text)).error.message;
   } catch (error) {
     throw new ApiError('workspace_request_failed', 'The workspace sent an invalid response', { cause: error });
   } finally {
@@ -155,7 +156,8 @@ async function* readEvents(answer: DaemonResponse, signal: AbortSignal): AsyncGe
   const lines = new TextLines(lineBytesMax);
   try {
     for await (const chunk of answer.body) {
-      for (const line of lines.push(decoder.decode(chunk, { stream: true }))) yield execEvent.parse(JSON.parse(line));
+      for (const line of lines.push(decoder.decode(chunk, { stream: true })))
+        yield execEvent.parse(parseForeignJson(line));
       if (lines.openLength > lineBytesMax) throw new Error('a line is too long');
     }
   } catch (error) {

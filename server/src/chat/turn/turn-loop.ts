@@ -1,5 +1,6 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { FinishReason, Frame, Usage } from '@homeport/contracts/frames';
+import { parseForeignJson } from '../../json-scan.ts';
 import type { CompletionResult, CompletionSink } from '../model/completion-parser.ts';
 import { type ChatMessage, type StepCall, stepMessages } from '../model/provider-messages.ts';
 import type { ToolDefinition } from '../model/provider-stream.ts';
@@ -193,7 +194,7 @@ function refusal(errorText: string): ReadCall {
 
 function parseArguments(text: string): Record<string, unknown> | undefined {
   try {
-    const value = storableJson(JSON.parse(text) ?? {});
+    const value = storableJson(parseForeignJson(text) ?? {});
     return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
