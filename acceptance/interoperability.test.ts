@@ -5,6 +5,7 @@ import { LLMock } from '@copilotkit/aimock';
 import { chromium } from '@playwright/test';
 import { DefaultChatTransport, type UIMessage } from 'ai';
 import { build } from 'esbuild';
+import { until } from '../contracts/test/until.ts';
 import {
   allMessages,
   chatDetail,
@@ -16,7 +17,6 @@ import {
   startDetached,
   submission,
   textOf,
-  until,
 } from './faults/conversation.ts';
 import {
   addModels,
@@ -153,7 +153,7 @@ async function assertFollowed(chatId: string, messages: readonly Json[], questio
   );
   assert.equal(stored[1].status, 'complete');
   assert.deepEqual(JSON.parse(JSON.stringify(messages[1].parts)), stored[1].parts);
-  const sent = await until('the provider has answered', 5_000, () => sentText(provider, answers));
+  const sent = await until('the provider has answered', () => sentText(provider, answers));
   answers += 1;
   assert.ok(sent.length > 500);
   assert.equal(textOf(messages[1]), sent);

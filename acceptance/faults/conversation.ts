@@ -1,3 +1,4 @@
+import { until } from '../../contracts/test/until.ts';
 import { type Caller, type Json, pause, type Running } from '../product.ts';
 
 /** What fault tests look at: conversations as the API shows them, and requests as the scripted provider saw them. */
@@ -61,23 +62,13 @@ export async function startDetached(
   return (await caller.must('POST', '/api/chat', { chatId, messageId, detach: true })).assistantId;
 }
 
-/** Reads until there is something; the time-out names what was waited for. */
-export async function until<T>(what: string, withinMs: number, read: () => Promise<T | undefined | false>): Promise<T> {
-  const giveUpAt = performance.now() + withinMs;
-  for (;;) {
-    const value = await read();
-    if (value !== undefined && value !== false) return value;
-    if (performance.now() > giveUpAt) throw new Error(`${what}: not within ${withinMs} ms`);
-    await pause(50);
-  }
-}
-
 /** Until nothing runs or waits in the conversation. */
 export function settled(caller: Caller, chatId: string, withinMs = 60_000): Promise<Json> {
-  return until(`conversation ${chatId} settled`, withinMs, async () => {
+  const settledDetail = async () => {
     const detail = await chatDetail(caller, chatId);
     return detail.response === null && detail.inputs.length === 0 ? detail : undefined;
-  });
+  };
+  return until(`conversation ${chatId} settled`, settledDetail, withinMs);
 }
 
 /** Runs the work on all items, so many at a time. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import {
   addModels,
   type Caller,
@@ -10,7 +11,7 @@ import {
   startProduct,
   startProvider,
 } from '../product.ts';
-import { allMessages, createChat, postChat, submission, textOf, until } from './conversation.ts';
+import { allMessages, createChat, postChat, submission, textOf } from './conversation.ts';
 
 /**
  * SIGTERM (contract section 10): no new connections, running responses may finish up to 25 s, the rest is handed over as
@@ -74,7 +75,6 @@ test('a response that ends within the limit is finished before the service exits
   // What was admitted and had not begun is answered by the service that comes after.
   await until(
     'the waiting input is answered',
-    30_000,
     async () => (await allMessages(caller, waiting)).at(-1)?.status === 'complete',
   );
   await end();

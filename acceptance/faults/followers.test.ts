@@ -9,6 +9,7 @@ import {
   type UIMessageChunk,
   uiMessageChunkSchema,
 } from 'ai';
+import { until } from '../../contracts/test/until.ts';
 import {
   addModels,
   type Caller,
@@ -36,7 +37,6 @@ import {
   startDetached,
   submission,
   textOf,
-  until,
 } from './conversation.ts';
 
 /** Disconnecting is not Stop, and whoever comes back has the whole text once (specification, rule 6; contract section 6). */
@@ -197,7 +197,7 @@ for (const [modelId, status] of kinds) {
     await caller.must('POST', '/api/chat/start', { ...submission(chatId, messageId), modelId: models.get(modelId) });
     const live = readBoth(await postChat(caller, { chatId, messageId }));
     if (status === 'stopped') {
-      await until('the answer has text', 10_000, async () => (await chatDetail(caller, chatId)).response !== null);
+      await until('the answer has text', async () => (await chatDetail(caller, chatId)).response !== null);
       await pause(300);
       await caller.must('POST', `/api/chat/${chatId}/stop`, {});
     }

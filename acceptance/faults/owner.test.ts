@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import {
   addModels,
   type Caller,
@@ -14,16 +15,7 @@ import {
   startProduct,
   startProvider,
 } from '../product.ts';
-import {
-  allMessages,
-  createChat,
-  postChat,
-  settled,
-  startDetached,
-  submission,
-  textOf,
-  until,
-} from './conversation.ts';
+import { allMessages, createChat, postChat, settled, startDetached, submission, textOf } from './conversation.ts';
 
 /** One process owns the embedded database, takes it over after kill -9, and brings it back when it dies. */
 
@@ -89,7 +81,7 @@ test(`kill -9 of PostgreSQL ${databaseKills} times: typed answers meanwhile, not
     await pause(500);
     signal(database, 'SIGKILL');
     await untilAnswered(seen);
-    await until('PostgreSQL is back', 60_000, async () => ![0, database].includes(databasePid()));
+    await until('PostgreSQL is back', async () => ![0, database].includes(databasePid()));
     const queued = submission(chatId, `after-kill-${kill}`);
     assert.equal((await caller.call('POST', '/api/chat/turn-inputs', queued)).status, 201);
     const followed = await following;

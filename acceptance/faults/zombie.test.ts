@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { Client } from 'pg';
+import { until } from '../../contracts/test/until.ts';
 import {
   addModels,
   Caller,
@@ -25,7 +26,6 @@ import {
   startDetached,
   submission,
   textOf,
-  until,
 } from './conversation.ts';
 
 /**
@@ -84,7 +84,7 @@ test('responses are followed at the other replica to the same text, and stopped 
     const stopped = await there.must('POST', `/api/chat/${chatId}/stop`, { assistantId });
     assert.deepEqual(stopped, { stopped: true, assistantId });
     // Within 1 s, says the contract; a heartbeat alone would take up to 5 s.
-    await until('the provider is left', 3_000, async () => (await providerRequests(provider)).at(-1)?.aborted);
+    await until('the provider is left', async () => (await providerRequests(provider)).at(-1)?.aborted, 3_000);
     const [a, b] = await Promise.all([local, remote]);
     assert.ok(a.done && b.done && a.text.length > 0);
     assert.equal(b.text, a.text);
@@ -124,7 +124,7 @@ test(`SIGSTOP for ${standstillMs / 1_000} s while it makes responses: ended else
   try {
     for (const chatId of chats) {
       const patience = interruptedWithinMs - (performance.now() - frozenAt);
-      await until('interrupted', patience, async () => (await allMessages(there, chatId))[1].status === 'interrupted');
+      await until('interrupted', async () => (await allMessages(there, chatId))[1].status === 'interrupted', patience);
     }
     console.log(`zombie: all interrupted ${Math.round((performance.now() - frozenAt) / 1_000)} s after SIGSTOP`);
     for (const [index, end] of (await Promise.all(farEnds)).entries()) {
@@ -134,7 +134,7 @@ test(`SIGSTOP for ${standstillMs / 1_000} s while it makes responses: ended else
       const promised = farSeen[index]?.findLast(({ at }) => at < frozenAt - 1_000)?.length ?? 0;
       assert.ok(promised > 0 && stored.length >= promised);
     }
-    await until('the queued input is answered', 20_000, async () =>
+    await until('the queued input is answered', async () =>
       (await allMessages(there, queuedChat)).some(
         ({ parentId, status }) => parentId === 'queued-behind' && status === 'complete',
       ),
@@ -150,7 +150,7 @@ test(`SIGSTOP for ${standstillMs / 1_000} s while it makes responses: ended else
 
   for (const end of await Promise.all(ownEnds))
     assert.equal(end.done, false, 'its followers are cut, not told of an end');
-  await until('the zombie leaves the provider', 30_000, async () => {
+  await until('the zombie leaves the provider', async () => {
     const own = (await providerRequests(provider)).slice(asked, asked + frozenChats);
     return own.every((request) => request.closed);
   });

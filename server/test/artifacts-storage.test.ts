@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { sweepBlobs } from '../src/artifacts/blobs.ts';
 import { createDirectoryStore } from '../src/artifacts/stores/directory.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { createChat, formBody, paths, put, upload } from './artifact-makers.ts';
-import { until } from './chat-harness.ts';
 
 /** What is on the disk: nothing of an upload that was cut, everything of one that was acknowledged. */
 

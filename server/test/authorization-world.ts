@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { until } from '../../contracts/test/until.ts';
 import { insertPassword } from '../src/accounts/credentials.ts';
 import { createInvitation } from '../src/accounts/invitations.ts';
 import { hashPassword } from '../src/accounts/passwords.ts';
@@ -19,7 +20,6 @@ import { answer, makeChat, queueInput, say } from './conversation-makers.ts';
 import { echoTool, expectedFingerprint, type FakeMcp, startFakeMcp } from './fakes/mcp-server.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { ScriptedRuntime } from './fakes/scripted-runtime.ts';
-import { until } from './workspace-makers.ts';
 
 /** Who calls, what is theirs, and what is somebody else's: the people and records of the authorization matrix. */
 

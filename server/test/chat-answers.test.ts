@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { startTestApp, type TestApp } from './app.ts';
 import {
   addModels,
@@ -11,7 +12,6 @@ import {
   postChat,
   readStream,
   submit,
-  until,
 } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 

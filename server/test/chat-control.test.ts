@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { createCaller, type SignedIn, startTestApp, type TestApp } from './app.ts';
-import { addModels, chatDetail, createChat, postChat, readStream, submission, submit, until } from './chat-harness.ts';
+import { addModels, chatDetail, createChat, postChat, readStream, submission, submit } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { say } from './fakes/provider-scripts.ts';
 

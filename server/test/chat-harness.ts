@@ -1,5 +1,6 @@
 import type { Frame } from '@homeport/contracts/frames';
 import { createMessageAssembler } from '@homeport/contracts/message-assembly';
+import { until } from '../../contracts/test/until.ts';
 import type { Json, SignedIn, TestApp } from './app.ts';
 import type { FakeProvider } from './fakes/provider.ts';
 
@@ -124,15 +125,6 @@ export function partsOf(frames: readonly StreamedFrame[]) {
 
 export async function chatDetail(user: SignedIn, chatId: string): Promise<Json> {
   return (await user.call('GET /api/chats', undefined, { query: { id: chatId } })).body;
-}
-
-/** Waits for a state of the conversation; bounded by the test's own time-out. */
-export async function until<T>(read: () => Promise<T | undefined | false>): Promise<T> {
-  for (;;) {
-    const value = await read();
-    if (value !== undefined && value !== false) return value;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 export async function idle(app: TestApp): Promise<void> {

@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
 import { after, afterEach, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { storeFrames } from '../src/chat/responses/response-end.ts';
 import type { Tool } from '../src/chat/tools/tool-run.ts';
 import { type Clock, systemClock } from '../src/clock.ts';
 import { createCaller, type SignedIn, startTestApp, type TestApp } from './app.ts';
-import {
-  addModels,
-  chatDetail,
-  createChat,
-  postChat,
-  readStream,
-  type StreamedFrame,
-  submit,
-  until,
-} from './chat-harness.ts';
+import { addModels, chatDetail, createChat, postChat, readStream, type StreamedFrame, submit } from './chat-harness.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { type DatabaseProxy, startDatabaseProxy } from './fakes/database-proxy.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { claimInput, claimResumption } from '../src/chat/responses/claims.ts';
 import { endResponse, interruptExpired, storeFrames } from '../src/chat/responses/response-end.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
-import { addModels, chatDetail, createChat, idle, postChat, readStream, submit, until } from './chat-harness.ts';
+import { addModels, chatDetail, createChat, idle, postChat, readStream, submit } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { finish, say, stream } from './fakes/provider-scripts.ts';
 

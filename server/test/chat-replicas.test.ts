@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Frame } from '@homeport/contracts/frames';
+import { until } from '../../contracts/test/until.ts';
 import { claimInput } from '../src/chat/responses/claims.ts';
 import { endResponse, storeFrames } from '../src/chat/responses/response-end.ts';
 import { createCaller, type SignedIn, startTestApp, type TestApp } from './app.ts';
-import { addModels, chatDetail, createChat, partsOf, postChat, readStream, submit, until } from './chat-harness.ts';
+import { addModels, chatDetail, createChat, partsOf, postChat, readStream, submit } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 
 let first: TestApp;

@@ -1,18 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import type { Tool } from '../src/chat/tools/tool-run.ts';
 import { startTestApp, type TestApp } from './app.ts';
-import {
-  addModels,
-  answer,
-  chatDetail,
-  createChat,
-  partsOf,
-  postChat,
-  readStream,
-  submit,
-  until,
-} from './chat-harness.ts';
+import { addModels, answer, chatDetail, createChat, partsOf, postChat, readStream, submit } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 
 let app: TestApp;

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import type { WorkspaceRuntime } from '../src/workspaces/runtime.ts';
 import { startTestApp, type TestApp } from './app.ts';
-import { addModels, answer, createChat, idle, postChat, readStream, submit, until } from './chat-harness.ts';
+import { addModels, answer, createChat, idle, postChat, readStream, submit } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { chunk } from './fakes/provider-scripts.ts';
 

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { DynamicToolPart, Frame } from '@homeport/contracts/frames';
+import { until } from '../../contracts/test/until.ts';
 import { interruptExpired } from '../src/chat/responses/response-end.ts';
 import type { SignedIn, TestApp } from './app.ts';
 import { startTestApp } from './app.ts';
@@ -17,7 +18,6 @@ import {
   postChat,
   readStream,
   submit,
-  until,
 } from './chat-harness.ts';
 import { ProcessRuntime } from './fakes/process-runtime.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';

@@ -6,8 +6,8 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { startTestApp, type TestApp } from './app.ts';
-import { until } from './chat-harness.ts';
 
 /** Somebody who closes the page is no fault of the server. */
 

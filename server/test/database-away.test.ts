@@ -1,17 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { type Answer, type SignedIn, startTestApp, type TestApp } from './app.ts';
-import {
-  addModels,
-  answer,
-  chatDetail,
-  createChat,
-  postChat,
-  readStream,
-  submission,
-  submit,
-  until,
-} from './chat-harness.ts';
+import { addModels, answer, chatDetail, createChat, postChat, readStream, submission, submit } from './chat-harness.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { type DatabaseProxy, startDatabaseProxy } from './fakes/database-proxy.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';

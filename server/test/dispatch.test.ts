@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
-import { addModels, answer, createChat, nextId, submission, submit, until } from './chat-harness.ts';
+import { addModels, answer, createChat, nextId, submission, submit } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 
 /** Waiting inputs of conversations that cannot go on, and requests that only join. */

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import pino from 'pino';
+import { until } from '../../contracts/test/until.ts';
 import type { Config } from '../src/config.ts';
 import { createEgress } from '../src/egress/egress.ts';
 import {
@@ -61,10 +62,6 @@ async function open(config: Partial<Config> = {}): Promise<WorkspaceRuntime> {
 const life = (generation: number): StartedWorkspace => ({
   ...{ id, generation, slot: 1, daemonTokenHash: 'ab'.repeat(32), workspaceToken: `wst_${generation}` },
 });
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
-}
 
 const failsWith = (pattern: RegExp) => (error: unknown) => {
   assert.ok(error instanceof RuntimeFailure, String(error));

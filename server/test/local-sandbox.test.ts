@@ -5,9 +5,10 @@ import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { tokensOf } from './local/host.ts';
 import { type Executed, type Host, type Identity, prepareHosts, startHost, whyNotAs } from './local/host-process.ts';
-import { memoryLimit, processesNamed, until } from './local/processes.ts';
+import { memoryLimit, processesNamed } from './local/processes.ts';
 
 const node = '/opt/homeport/bin/node';
 
@@ -352,10 +353,10 @@ function escapes(identity: Identity): void {
     // Three hundred, no more, which all end by themselves.
     const command = 'for i in $(seq 300); do sleep 60 & done 2>/dev/null; wait';
     await host.ask({ ask: 'background', id: 'alice', generation: 1, command });
-    const sleepers = await until(
-      () => processesNamed(hosts.dataDir, /^sleep 60$/),
-      (found) => found.length >= limit - 40,
-    );
+    const sleepers = await until(async () => {
+      const found = await processesNamed(hosts.dataDir, /^sleep 60$/);
+      return found.length >= limit - 40 && found;
+    });
     assert.ok(sleepers.length <= limit, `${sleepers.length} processes`);
     const neighbour = await host.exec('bob', 'for i in 1 2 3; do sleep 0.01 & done; wait; echo well');
     assert.equal(neighbour.stdout, 'well\n');
@@ -397,10 +398,10 @@ function escapes(identity: Identity): void {
       'kill -9 $(for p in /proc/[0-9]*; do case "$(tr "\\0" " " < $p/cmdline 2>/dev/null)" in *node*daemon*) basename $p ;; esac; done)',
     ).catch(() => undefined);
     assert.ok(ended === undefined || ended.exitCode !== 0);
-    const status = await until(
-      async () => (await host.ask({ ask: 'status', id: 'alice' })) as { phase: string; detail?: string },
-      ({ phase, detail }) => phase === 'stopped' && detail !== undefined,
-    );
+    const status = await until(async () => {
+      const now = (await host.ask({ ask: 'status', id: 'alice' })) as { phase: string; detail?: string };
+      return now.phase === 'stopped' && now.detail !== undefined && now;
+    });
     assert.match(status.detail ?? '', /ended/);
     await host.ask({ ask: 'start', id: 'alice', generation: 2, slot: 1 });
     assert.equal((await host.exec('alice', 'cat ~/file', 2)).stdout, 'data\n');
@@ -411,10 +412,10 @@ function escapes(identity: Identity): void {
     const command = 'env -i setsid -f sleep 7001; exec sleep 7000';
     const begun = await host.ask({ ask: 'background', id: 'bob', generation: 1, command });
     assert.match(JSON.stringify(begun), /start/);
-    const sleepers = await until(
-      () => processesNamed(hosts.dataDir, /^sleep 700[01]$/),
-      (found) => found.length === 2,
-    );
+    const sleepers = await until(async () => {
+      const found = await processesNamed(hosts.dataDir, /^sleep 700[01]$/);
+      return found.length === 2 && found;
+    });
     await host.kill();
     host = await startHost({ identity, ...hosts });
     assert.deepEqual((await host.ask({ ask: 'list' })) as unknown[], [
@@ -440,10 +441,7 @@ function escapes(identity: Identity): void {
 
   test('a host that was killed while it started one leaves nothing behind that goes on', async () => {
     const starting = host.ask({ ask: 'start', id: 'bob', generation: 2, slot: 2 }).catch(() => undefined);
-    await until(
-      () => processesNamed(hosts.dataDir, /daemon/),
-      (found) => found.length > 2,
-    );
+    await until(async () => (await processesNamed(hosts.dataDir, /daemon/)).length > 2);
     await host.kill();
     await starting;
     host = await startHost({ identity, ...hosts });

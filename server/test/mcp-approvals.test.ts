@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { interruptExpired } from '../src/chat/responses/response-end.ts';
 import { createCaller, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import {
@@ -11,7 +12,6 @@ import {
   readStream,
   type StreamedFrame,
   submit,
-  until,
 } from './chat-harness.ts';
 import { echoTool, type FakeMcp, startFakeMcp } from './fakes/mcp-server.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { startTestApp, type TestApp } from './app.ts';
-import { until } from './chat-harness.ts';
 
 /** The protocol's own reference server, over both transports, as a process of its own. */
 

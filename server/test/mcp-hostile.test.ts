@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
-import { until } from './chat-harness.ts';
 import { echoTool, type FakeMcp, type Hook, type RpcMessage, sse, startFakeMcp } from './fakes/mcp-server.ts';
 
 /** MCP servers that hang, lie, flood or point elsewhere: bounded, typed, and nothing is asked of anybody else. */

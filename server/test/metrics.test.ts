@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { startTestApp, type TestApp } from './app.ts';
-import { addModels, answer, createChat, idle, postChat, readStream, submit, until } from './chat-harness.ts';
+import { addModels, answer, createChat, idle, postChat, readStream, submit } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 
 /** GET /metrics (contract section 10). */

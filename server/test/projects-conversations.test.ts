@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { put } from './artifact-makers.ts';
-import { addModels, answer, createChat, nextId, postChat, submission, submit, until } from './chat-harness.ts';
+import { addModels, answer, createChat, nextId, postChat, submission, submit } from './chat-harness.ts';
 import { startResponse } from './conversation-makers.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 

@@ -4,9 +4,9 @@ import { readdirSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { createChat, makeProject, paths, put } from './artifact-makers.ts';
-import { until } from './chat-harness.ts';
 import { ProcessRuntime } from './fakes/process-runtime.ts';
 import { enterWorkspace, type Inside } from './workspace-caller.ts';
 

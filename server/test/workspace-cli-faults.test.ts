@@ -7,9 +7,9 @@ import { writeFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { createChat, paths, put } from './artifact-makers.ts';
-import { until } from './chat-harness.ts';
 import { type CommandLine, finish, makeCommandLine } from './command-line.ts';
 import { ProcessRuntime } from './fakes/process-runtime.ts';
 

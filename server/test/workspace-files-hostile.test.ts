@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { upload } from './artifact-makers.ts';
 import { ScriptedDaemons } from './fakes/scripted-daemon.ts';
-import { quiet, until } from './workspace-makers.ts';
+import { quiet } from './workspace-makers.ts';
 
 /** A daemon that lies, hangs or floods: bounded answers with the code of the contract, and nothing of it reaches the client. */
 

@@ -14,10 +14,11 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { formBody, sendForm, upload } from './artifact-makers.ts';
 import { ProcessRuntime } from './fakes/process-runtime.ts';
-import { quiet, until } from './workspace-makers.ts';
+import { quiet } from './workspace-makers.ts';
 
 /** Files of a workspace through the service, on a real daemon. */
 

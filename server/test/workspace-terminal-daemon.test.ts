@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { ProcessRuntime } from './fakes/process-runtime.ts';
 
@@ -33,10 +34,6 @@ async function open(user: SignedIn, id: string): Promise<Terminal> {
   const terminal = { socket, messages, output: () => output, closed };
   await until(() => messages.length > 0 || socket.readyState === WebSocket.CLOSED);
   return terminal;
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 const type = ({ socket }: Terminal, text: string) => socket.send(new TextEncoder().encode(text));

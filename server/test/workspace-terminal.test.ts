@@ -5,6 +5,7 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { after, afterEach, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { startTestApp, type TestApp } from './app.ts';
 import { ScriptedDaemons, takeHandshake } from './fakes/scripted-daemon.ts';
 import { sendRaw } from './raw-request.ts';
@@ -77,10 +78,6 @@ function assertRefused(answer: Answer, status: number, code: string): void {
 async function closed(socket: Duplex): Promise<void> {
   socket.resume();
   if (!socket.closed) await once(socket, 'close');
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 test('bytes go both ways untouched, and nothing of the daemon but its bytes', async () => {

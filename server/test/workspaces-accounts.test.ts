@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { ConfigError } from '../src/config.ts';
 import { claimHost } from '../src/workspaces/hosts.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { ScriptedRuntime } from './fakes/scripted-runtime.ts';
-import { aborted, quiet, until, workspacesOf } from './workspace-makers.ts';
+import { aborted, quiet, workspacesOf } from './workspace-makers.ts';
 
 /** Whose a workspace is, and how it outlives the process that started it. */
 

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { after, afterEach, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { RuntimeFailure } from '../src/workspaces/runtime.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { ManualClock } from './fakes/manual-clock.ts';
 import { ScriptedRuntime } from './fakes/scripted-runtime.ts';
-import { aborted, quiet, until, workspacesOf } from './workspace-makers.ts';
+import { aborted, quiet, workspacesOf } from './workspace-makers.ts';
 
 /** Starts and stops, on two replicas with one runtime and one database. */
 

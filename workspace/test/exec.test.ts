@@ -3,7 +3,8 @@ import { readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { ProcessState } from '@homeport/contracts/daemon';
-import { countProcesses, exitOf, linesOf, type RunningDaemon, startDaemon, textOf, until } from './running-daemon.ts';
+import { until } from '../../contracts/test/until.ts';
+import { countProcesses, exitOf, linesOf, type RunningDaemon, startDaemon, textOf } from './running-daemon.ts';
 
 let daemon: RunningDaemon;
 before(async () => {

@@ -98,10 +98,6 @@ export function openBelow(folder: string): string[] {
   return links.filter((link) => link.startsWith(folder));
 }
 
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
-}
-
 export function at(path: string): string {
   return `?path=${encodeURIComponent(path)}`;
 }

@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { crc32 } from 'node:zlib';
+import { until } from '../../contracts/test/until.ts';
 import { DaemonError } from '../src/daemon/daemon-error.ts';
 import { sendArchive } from '../src/daemon/files/archive.ts';
 import { sendContent } from '../src/daemon/files/content.ts';
@@ -32,7 +33,7 @@ import { findEntries, searchText } from '../src/daemon/files/search.ts';
 import { type Home, openHome } from '../src/daemon/files/walk.ts';
 import { makeFolder, writeFile } from '../src/daemon/files/write.ts';
 import type { Exchange } from '../src/daemon/http.ts';
-import { openBelow, until } from './files-harness.ts';
+import { openBelow } from './files-harness.ts';
 
 /**
  * Another process exchanges a folder of the home with a link that leads outside, as fast as it can, while each operation works in

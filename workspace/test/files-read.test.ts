@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { at, openBelow, startFiles, until } from './files-harness.ts';
+import { until } from '../../contracts/test/until.ts';
+import { at, openBelow, startFiles } from './files-harness.ts';
 
 let files: Awaited<ReturnType<typeof startFiles>>;
 before(async () => {

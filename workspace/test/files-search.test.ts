@@ -15,11 +15,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { safeName } from '../src/daemon/files/archive.ts';
 import { compileGlob } from '../src/daemon/files/glob.ts';
 import { type GrepLine, runGrep } from '../src/daemon/files/grep.ts';
 import { writeZip, type ZipEntry } from '../src/daemon/files/zip.ts';
-import { at, openBelow, startFiles, until } from './files-harness.ts';
+import { at, openBelow, startFiles } from './files-harness.ts';
 
 let files: Awaited<ReturnType<typeof startFiles>>;
 before(async () => {

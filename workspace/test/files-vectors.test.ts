@@ -12,7 +12,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { type Answer, openBelow, startFiles, until } from './files-harness.ts';
+import { until } from '../../contracts/test/until.ts';
+import { type Answer, openBelow, startFiles } from './files-harness.ts';
 
 /** Every case of server/test/vectors/path-vectors.json whose target is the workspace; races are in files-races.test.ts. */
 

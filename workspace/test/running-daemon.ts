@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { type ExecEvent, execEvent } from '@homeport/contracts/daemon';
 import { WebSocket } from 'ws';
+import { until } from '../../contracts/test/until.ts';
 
 export type Answer = { status: number; headers: Record<string, string | string[] | undefined>; text: string };
 type Init = { method?: string; token?: string; json?: unknown; body?: string; headers?: Record<string, string> };
@@ -159,11 +160,6 @@ function commandLine(pid: string): string {
   } catch {
     return '';
   }
-}
-
-/** Waits until it holds; the test's own time-out ends a wait in vain. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 /** A terminal's socket; `seen` is all its output so far, `messages` the texts beside it. */

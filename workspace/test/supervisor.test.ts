@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { startSupervised } from '../src/daemon/exec/supervisor.ts';
-import { countProcesses, until } from './running-daemon.ts';
+import { countProcesses } from './running-daemon.ts';
 
 const environment = { PATH: process.env.PATH ?? '' };
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { after, before, mock, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { keepAlive } from '../src/daemon/terminal/terminal.ts';
-import { countProcesses, type RunningDaemon, startDaemon, until } from './running-daemon.ts';
+import { countProcesses, type RunningDaemon, startDaemon } from './running-daemon.ts';
 
 let daemon: RunningDaemon;
 before(async () => {

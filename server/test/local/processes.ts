@@ -1,7 +1,5 @@
-import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 
 /** Command lines of processes that have a home in our folder for theirs. */
 export async function processesNamed(dataDir: string, pattern: RegExp): Promise<string[]> {
@@ -13,16 +11,6 @@ export async function processesNamed(dataDir: string, pattern: RegExp): Promise<
     if (isOurs && pattern.test(line)) found.push(line);
   }
   return found;
-}
-
-/** Reads until it is so. */
-export async function until<T>(read: () => Promise<T>, isReached: (value: T) => boolean): Promise<T> {
-  for (let attempt = 0; attempt < 600; attempt += 1) {
-    const value = await read();
-    if (isReached(value)) return value;
-    await delay(20);
-  }
-  return assert.fail('it never came to this');
 }
 
 /** The memory limit of the group that a workspace's processes are in. */
