@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import type { RuntimeStatus } from '../src/workspaces/runtime.ts';
 import { type Executed, type Host, type Identity, prepareHosts, startHost, whyNotAs } from './local/host-process.ts';
-import { until } from './local/processes.ts';
 
 for (const identity of ['root', 'ordinary user'] as Identity[]) {
   describe(`limits as ${identity}`, { skip: whyNotAs(identity) ?? false, timeout: 240_000 }, () => limits(identity));
@@ -21,7 +21,11 @@ function limits(identity: Identity): void {
     generation = generation === 3 ? 1 : generation + 1;
     await start();
   };
-  const whyStopped = async () => (await until(status, ({ phase }) => phase === 'stopped')).detail;
+  const stopped = async () => {
+    const now = await status();
+    return now.phase === 'stopped' && now;
+  };
+  const whyStopped = async () => (await until(stopped)).detail;
 
   before(async () => {
     hosts = await prepareHosts(identity);
@@ -58,8 +62,8 @@ function limits(identity: Identity): void {
     assert.equal((await status()).phase, 'running');
     const state = await readFile(join(hosts.dataDir, 'workspaces/alice/host/state.json'), 'utf8');
     process.kill(Number(/"inner":\{"pid":(\d+)/.exec(state)?.[1]), 'SIGKILL');
-    const why = await until(whyStopped, (detail) => detail !== undefined);
-    assert.doesNotMatch(why ?? '', /memory/);
+    const why = await until(whyStopped);
+    assert.doesNotMatch(why, /memory/);
     await startAnew();
   });
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { countProcesses, type RunningDaemon, startDaemon, until } from './running-daemon.ts';
+import { until } from '../../contracts/test/until.ts';
+import { countProcesses, type RunningDaemon, startDaemon } from './running-daemon.ts';
 
 /** In the daemon: a minute is 10 milliseconds, and the clock goes on by as many minutes as a file says. */
 const moved = `
