@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { setUserEnabled } from '../src/accounts/users.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { createChat, formBody, makeProject, paths, put, sendForm, upload } from './artifact-makers.ts';
-import { until } from './chat-harness.ts';
 
 /** Files of a conversation: what a person does with them. */
 
