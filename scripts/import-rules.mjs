@@ -89,7 +89,7 @@ function workspaceOf(file) {
 
 /** Tests, fakes and tools are free of the bans, not of the layers between workspaces. */
 function isTest(file) {
-  return test.test(file) || file.startsWith('server/test/') || file.startsWith('acceptance/');
+  return test.test(file) || /^(?:contracts|server|workspace)\/test\//.test(file) || file.startsWith('acceptance/');
 }
 
 function resolve(file, specifier, known) {
