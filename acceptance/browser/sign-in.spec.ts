@@ -28,6 +28,7 @@ test('a wrong password, a disabled account, and back to where one was with the d
   await expect(page.getByLabel('E-mail address')).toBeFocused();
   await signIn(page, email, 'not-my-password-1');
   await expect(page.getByRole('alert')).toHaveText('Wrong e-mail address or password.');
+  await expect(page.getByLabel('Password', { exact: true })).toBeFocused();
   await expectAccessible(page);
 
   await installation.query(`update users set enabled = false where email = '${email}'`);
@@ -45,6 +46,35 @@ test('a wrong password, a disabled account, and back to where one was with the d
   await expect(page).toHaveURL(/\/sign-in$/);
   await signIn(page, email);
   await expect(page.getByLabel('Message', { exact: true })).toHaveValue('half a thought');
+});
+
+test('a session that ended says so, also on the way from the start page, and signing out does not', async ({
+  page,
+  context,
+  installation,
+  person,
+}) => {
+  const ended = page.getByText('Your session ended. Sign in again.');
+  await page.goto(`${installation.url}/settings/account`);
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Account');
+  await installation.query(
+    `delete from sessions where user_id in (select id from users where email = '${person.email}')`,
+  );
+  await page.goto(installation.url);
+  await expect(page).toHaveURL(/\/sign-in$/);
+  await expect(ended).toBeVisible();
+  await expectAccessible(page);
+  await page.reload();
+  await expect(ended).toBeVisible();
+
+  await signIn(page, person.email);
+  await expect(page).not.toHaveURL(/\/sign-in/);
+  await page.goto(`${installation.url}/settings/account`);
+  await page.getByRole('main').getByRole('button', { name: 'Sign out', exact: true }).click();
+  await expect(page).toHaveURL(/\/sign-in$/);
+  await expect(page.getByLabel('E-mail address')).toBeVisible();
+  await expect(ended).toBeHidden();
+  await context.clearCookies();
 });
 
 test('too many wrong passwords: how long to wait', async ({ page, installation }) => {

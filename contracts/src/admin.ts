@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
+import { line } from './line.ts';
 import { branding } from './system.ts';
 
 /** Users, invitations, branding, OIDC and the audit log (contract sections 3 and 10). */
@@ -84,8 +85,8 @@ const imageDataUrl = z
   });
 
 export const brandingPatch = z.object({
-  productName: z.string().trim().min(1).max(limits.productNameMax).optional(),
-  tagline: z.string().trim().max(limits.taglineMax).optional(),
+  productName: line(1, limits.productNameMax).optional(),
+  tagline: line(0, limits.taglineMax).optional(),
   logoDataUrl: imageDataUrl.nullable().optional(),
   faviconDataUrl: imageDataUrl.nullable().optional(),
   primaryColor: hexColor.optional(),
@@ -132,7 +133,7 @@ export const oidcPatch = z.object({
     .string()
     .regex(/^[a-z0-9][a-z0-9-]{1,38}$/, '2 to 39 lower-case letters, digits and "-", not starting with "-"')
     .optional(),
-  label: z.string().trim().min(1).max(limits.oidcLabelMax).optional(),
+  label: line(1, limits.oidcLabelMax).optional(),
   issuer: httpUrl
     .refine((value) => !value.includes('?'), { message: 'An issuer has no query (OpenID Connect Core, section 2)' })
     .optional(),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
+import { line } from './line.ts';
 
 /** Providers, models and tiers (contract section 4). */
 
@@ -51,7 +52,7 @@ const apiKey = z
   .max(limits.apiKeyMax)
   .regex(/^[\x21-\x7e]+$/, 'Printable ASCII characters without spaces');
 export const providerFields = {
-  name: z.string().trim().min(1).max(limits.providerNameMax),
+  name: line(1, limits.providerNameMax),
   baseUrl: fields.serverAddress,
   apiKey: apiKey.nullable(),
   headers: givenHeaders,
@@ -69,7 +70,7 @@ export const providerPatchBody = z.object({ id: fields.id, ...z.object(providerF
 export const modelFields = {
   providerId: fields.id,
   providerModelId: z.string().trim().min(1).max(limits.providerModelIdMax),
-  displayName: z.string().trim().min(1).max(limits.displayNameMax),
+  displayName: line(1, limits.displayNameMax),
   contextWindow: z.number().int().min(1).max(limits.contextWindowMax),
   maxOutputTokens: z.number().int().min(1).max(limits.contextWindowMax),
   tier: z.number().int().min(1).max(limits.tierValueMax),
@@ -92,7 +93,7 @@ export const modelPatchBody = z
 
 export const tierFields = {
   value: z.number().int().min(1).max(limits.tierValueMax),
-  label: z.string().trim().min(1).max(limits.tierLabelMax),
+  label: line(1, limits.tierLabelMax),
 };
 /** Tier definitions in display order (specification "Model tier definition"). */
 export const tierList = (tier: z.ZodObject<typeof tierFields>) =>

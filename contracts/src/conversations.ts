@@ -3,6 +3,7 @@ import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import type { MessagePart } from './frames.ts';
 import { limits } from './limits.ts';
+import { line } from './line.ts';
 
 /** Conversations and their messages (contract section 5). */
 
@@ -89,7 +90,7 @@ export const runningResponse = z.object({
 export type RunningResponse = z.infer<typeof runningResponse>;
 
 const mcpServerIds = z.array(fields.id).max(limits.mcpServersPerChat).nullable();
-export const title = z.string().trim().min(1).max(limits.titleMax);
+export const title = line(1, limits.titleMax);
 
 export const chatDetail = z.object({
   chat,

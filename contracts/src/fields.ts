@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { clientIdPattern, limits } from './limits.ts';
+import { line } from './line.ts';
 
 /** Field schemas that several endpoints share. */
 export const id = z.string().min(1).max(limits.clientIdMax);
@@ -14,7 +15,7 @@ export const anyTime = z.iso
   });
 /** A time that somebody gives, 1970 to 9999. */
 export const givenTime = anyTime.refine((text) => Date.parse(text) >= 0, { message: 'A time after 1970' });
-export const personName = z.string().trim().min(limits.nameMin).max(limits.nameMax);
+export const personName = line(limits.nameMin, limits.nameMax);
 export const email = z.string().trim().toLowerCase().max(limits.emailMax).pipe(z.email());
 export const newPassword = z
   .string()

@@ -3,6 +3,7 @@ import { providerFields } from './catalogue.ts';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
+import { line } from './line.ts';
 
 /** MCP servers and the trust in their tools (contract section 7). */
 
@@ -54,7 +55,7 @@ export const mcpDrift = z.object({
 export type McpDrift = z.infer<typeof mcpDrift>;
 
 const serverFields = {
-  name: z.string().trim().min(1).max(limits.mcpServerNameMax),
+  name: line(1, limits.mcpServerNameMax),
   url: fields.serverAddress,
   transport: z.enum(['http', 'sse']),
   headers: providerFields.headers,

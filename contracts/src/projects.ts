@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
+import { line } from './line.ts';
 
 /** Projects and their members (contract section 5). */
 
@@ -27,7 +28,7 @@ export const project = z.object({
 });
 export type Project = z.infer<typeof project>;
 
-const name = z.string().trim().min(1).max(limits.projectNameMax);
+const name = line(1, limits.projectNameMax);
 
 export const projectEndpoints = {
   getProjects: endpoint({

@@ -14,6 +14,7 @@ import { metricsResponse } from './http/metrics.ts';
 import { originRule } from './http/origin.ts';
 import { type AppEnvironment, type MountedEndpoint, mountEndpoints } from './http/router.ts';
 import type { WebClient } from './http/web-client.ts';
+import { canEditMcp } from './mcp/handlers.ts';
 import { routes } from './routes.ts';
 import { createWorkspaceCaller } from './workspaces/identity.ts';
 
@@ -26,7 +27,7 @@ export function createApp(deps: Deps, web: WebClient | undefined): RequestListen
     permissions: {
       canEditProviders: (actor) => canEditProviders(deps.config, actor),
       providersAreShared: deps.config.edition === 'managed',
-      canEditMcp: (actor) => actor.role === 'admin' || actor.mcpSettingsEnabled,
+      canEditMcp,
     },
     origin: originRule(deps.config.baseUrl),
     assertRoom: (use) => deps.disk.assertRoom(use),

@@ -15,6 +15,7 @@ import { NewConversationPage } from './chat/new-conversation-page.tsx';
 import { CrashPage, NotFoundPage } from './frame/message-page.tsx';
 import { SignedInFrame } from './frame/signed-in-frame.tsx';
 import { meQuery, publicConfigQuery } from './queries.ts';
+import { markSignedIn } from './signed-in-mark.ts';
 import { home, readPath } from './workspace/paths.ts';
 
 type Context = { queries: QueryClient };
@@ -39,7 +40,9 @@ const signedInRoute = createRoute({
 
 async function findUser(queries: QueryClient, returnTo: string) {
   try {
-    return (await queries.ensureQueryData(meQuery)).user;
+    const { user } = await queries.ensureQueryData(meQuery);
+    markSignedIn(true);
+    return user;
   } catch (error) {
     const mustSignIn =
       error instanceof ApiFailure && (error.code === 'unauthorized' || error.code === 'account_disabled');

@@ -1,6 +1,7 @@
 import type { OidcRefusal } from '@homeport/contracts/accounts';
 import * as fields from '@homeport/contracts/fields';
 import { limits } from '@homeport/contracts/limits';
+import { oneLine } from '@homeport/contracts/line';
 import type { OidcSettings } from '../settings/oidc.ts';
 import type { Claims } from './oidc-protocol.ts';
 
@@ -61,12 +62,11 @@ function isAllowed(email: string, domains: readonly string[]): boolean {
 }
 
 function personName(claimed: string | undefined, email: string): string {
-  const clean = (text: string) =>
-    text
-      .toWellFormed()
-      .replace(/\p{Cc}+/gu, ' ')
-      .trim();
-  const candidates = [clean(claimed ?? '').slice(0, limits.nameMax), email.slice(0, email.lastIndexOf('@')), email];
+  const candidates = [
+    oneLine((claimed ?? '').toWellFormed()).slice(0, limits.nameMax),
+    email.slice(0, email.lastIndexOf('@')),
+    email,
+  ];
   const name = candidates.map((text) => fields.personName.safeParse(text.toWellFormed()).data).find(Boolean);
   return name ?? email.slice(0, limits.nameMax);
 }

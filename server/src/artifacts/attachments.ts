@@ -1,9 +1,10 @@
+import { sniffImage } from '@homeport/contracts/image-bytes';
 import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 import type { Deps } from '../deps.ts';
 import type { ArtifactRow } from './artifacts.ts';
 import { readHead } from './contents.ts';
-import { decodeText, sniffImage } from './media-type.ts';
+import { decodeText } from './media-type.ts';
 import { getNamespace } from './namespaces.ts';
 import { filenameOf } from './path.ts';
 

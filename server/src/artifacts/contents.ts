@@ -1,8 +1,9 @@
+import { sniffImage } from '@homeport/contracts/image-bytes';
 import type { Deps } from '../deps.ts';
 import { type ArtifactRow, artifactNotFound } from './artifacts.ts';
 import type { TakeBytes } from './blob-store.ts';
 import { findBlobKey } from './blobs.ts';
-import { decodeText, isPdf, sniffImage } from './media-type.ts';
+import { decodeText, isPdf } from './media-type.ts';
 
 /** The bytes of artifacts, and what of them is shown. */
 

@@ -12,17 +12,6 @@ export function mediaTypeOf(given: string | undefined, filename: string): string
   return mime.getType(filename) ?? unknownType;
 }
 
-export type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
-
-/** The kind of image that these first bytes begin, if they do. */
-export function sniffImage(head: Uint8Array): ImageType | undefined {
-  const text = Buffer.from(head.subarray(0, 12)).toString('latin1');
-  if (text.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
-  if (text.startsWith('\xff\xd8\xff')) return 'image/jpeg';
-  if (text.startsWith('GIF87a') || text.startsWith('GIF89a')) return 'image/gif';
-  return text.startsWith('RIFF') && text.slice(8, 12) === 'WEBP' ? 'image/webp' : undefined;
-}
-
 export function isPdf(head: Uint8Array): boolean {
   return Buffer.from(head.subarray(0, 5)).toString('latin1') === '%PDF-';
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sniffBrandImage } from '@homeport/contracts/image-bytes';
 import { limits } from '@homeport/contracts/limits';
-import { brandImageBytes, sniffImage } from './brand-image.ts';
+import { brandImageBytes } from './brand-image.ts';
 
 const text = (value: string) => new TextEncoder().encode(value);
 
@@ -18,7 +19,7 @@ test('the bytes say what an image is', () => {
     [text('RIFF\u0001\u0001\u0001\u0001WAVE'), undefined],
     [new Uint8Array(), undefined],
   ];
-  for (const [bytes, type] of cases) assert.equal(sniffImage(bytes), type);
+  for (const [bytes, type] of cases) assert.equal(sniffBrandImage(bytes), type);
 });
 
 test('the largest image still fits into a data URL within the limit', () => {

@@ -3,7 +3,7 @@ import '../page-texts.ts';
 import { TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRouter, useSearch } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { call } from '../api.ts';
 import { ApiFailure } from '../api-failure.ts';
 import classes from '../forms/form.module.css';
@@ -14,6 +14,7 @@ import { useApiForm } from '../forms/use-api-form.ts';
 import { useBranding } from '../frame/branding.ts';
 import { useText } from '../i18n.ts';
 import { meQuery, publicConfigQuery } from '../queries.ts';
+import { wasSignedIn } from '../signed-in-mark.ts';
 import entryClasses from './entry-page.module.css';
 import { EntryPage } from './entry-page.tsx';
 import { RefusalNotice, SingleSignOn } from './single-sign-on.tsx';
@@ -25,6 +26,7 @@ export function SignInPage() {
   const { data: config } = useQuery(publicConfigQuery);
   const search = useSearch({ from: '/sign-in' });
   const goOn = useGoOn(search.return);
+  const [hasEnded] = useState(wasSignedIn);
   const { form, formProps, isBusy, failure } = useApiForm({
     initialValues: { email: '', password: '' },
     validate: (values) => ({
@@ -35,13 +37,14 @@ export function SignInPage() {
       await call('POST /api/auth/sign-in/email', { body: { email: email.trim(), password } });
       await goOn();
     },
+    focusAfterFailure: 'password',
   });
   const sso = config?.sso ?? undefined;
   const waitText = useWaitText(failure);
   return (
     <EntryPage
       title={t('signIn.titleNamed', { product: productName })}
-      text={search.return === undefined ? undefined : t('signIn.return')}
+      text={search.return === undefined ? (hasEnded ? t('signIn.ended') : undefined) : t('signIn.return')}
     >
       <div className={classes.form}>
         {search.error === undefined ? null : <RefusalNotice code={search.error} label={sso?.label} />}

@@ -15,6 +15,8 @@ type Options<V> = {
   fieldOf?: (path: string, values: V) => string | undefined;
   /** A failure that belongs to one field: its path and text. */
   placeFailure?: (failure: ApiFailure) => { field: string; text: string } | undefined;
+  /** The name of the input to try again with when the form is refused as a whole; by itself the focus stays. */
+  focusAfterFailure?: string;
 };
 
 export type ApiForm<V> = {
@@ -41,6 +43,12 @@ export function useApiForm<V extends Record<string, unknown>>(options: Options<V
   useEffect(() => {
     if (refusals > 0) element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [refusals]);
+
+  const { focusAfterFailure } = options;
+  useEffect(() => {
+    if (failure === undefined || focusAfterFailure === undefined) return;
+    element.current?.querySelector<HTMLInputElement>(`input[name="${focusAfterFailure}"]`)?.select();
+  }, [failure, focusAfterFailure]);
 
   const refuse = (errors: Record<string, string>) => {
     form.setErrors(errors);

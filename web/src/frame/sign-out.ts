@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { call } from '../api.ts';
 import { failureText } from '../failure-text.ts';
 import { useText } from '../i18n.ts';
+import { markSignedIn } from '../signed-in-mark.ts';
 import { showFailure } from './toasts.tsx';
 
 /** Ends the session and leads to the sign-in page. Drafts and receipts stay where they are. */
@@ -17,6 +18,7 @@ export function useSignOut(): () => Promise<void> {
       showFailure(t('nav.changeFailed'), failureText(error, t));
       return;
     }
+    markSignedIn(false);
     await navigate({ to: '/sign-in', search: {} });
     queries.removeQueries({ predicate: (query) => query.queryKey[0] !== 'public-config' });
   };

@@ -3,29 +3,19 @@ import { hasAllWords, searchWords } from '@homeport/contracts/search-words';
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import {
-  Boxes,
   CircleHelp,
   Copy,
-  FileCode2,
-  KeyRound,
   Languages,
-  Layers,
   LogOut,
   type LucideIcon,
-  MailPlus,
   MessageSquare,
   Monitor,
   Palette,
   PanelLeft,
   PenLine,
-  Plug,
-  ScrollText,
   Sparkles,
   SquarePen,
   SquareTerminal,
-  UserRound,
-  UsersRound,
-  Wrench,
 } from 'lucide-react';
 import { call } from '../api.ts';
 import { useWorkbench } from '../conversation/workbench.ts';
@@ -33,6 +23,7 @@ import { failureText } from '../failure-text.ts';
 import { useText } from '../i18n.ts';
 import { useLocale } from '../locale.ts';
 import { catalogueQuery, chatsQuery } from '../queries.ts';
+import { administrationSections, ownSections } from './settings-sections.ts';
 import { shortcutKeys } from './shortcuts.ts';
 import { useSignOut } from './sign-out.ts';
 import { showFailure, showToast } from './toasts.tsx';
@@ -149,22 +140,8 @@ function useSettings(): Entry[] {
   const t = useText();
   const navigate = useNavigate();
   const { user } = useWorkbench();
-  const pages = [
-    ['/settings/account', 'settings.account', UserRound],
-    ['/settings/providers', 'settings.providers', Plug],
-    ['/settings/models', 'settings.models', Boxes],
-    ['/settings/tiers', 'settings.tiers', Layers],
-    ['/settings/tools', 'settings.tools', Wrench],
-  ] as const;
-  const administration = [
-    ['/settings/admin/users', 'settings.users', UsersRound],
-    ['/settings/admin/invitations', 'settings.invitations', MailPlus],
-    ['/settings/admin/single-sign-on', 'settings.singleSignOn', KeyRound],
-    ['/settings/admin/branding', 'settings.branding', Palette],
-    ['/settings/admin/manifest', 'settings.manifest', FileCode2],
-    ['/settings/admin/audit', 'settings.audit', ScrollText],
-  ] as const;
-  return [...pages, ...(user.role === 'admin' ? administration : [])].map(([to, text, Icon]) => ({
+  const sections = user.role === 'admin' ? [...ownSections, ...administrationSections] : ownSections;
+  return sections.map(({ to, text, Icon }) => ({
     id: to,
     label: t('palette.setting', { name: t(text) }),
     Icon,

@@ -122,6 +122,7 @@ export const texts: Record<keyof typeof english, string> = {
     'Mit deiner E-Mail-Adresse gibt es schon ein Konto, das nicht mit {label} verknüpft ist. Melde dich mit dessen Passwort an oder wende dich an deinen Administrator.',
   'sso.signup_disabled': 'Du hast hier noch kein Konto. Bitte deinen Administrator um eine Einladung.',
   'sso.sign_in_failed': 'Die Anmeldung mit {label} ist fehlgeschlagen. Versuche es erneut.',
+  'signIn.ended': 'Deine Sitzung ist abgelaufen. Melde dich erneut an.',
   'signIn.return': 'Melde dich an, um weiterzumachen. Nicht gesendete Nachrichten bleiben in diesem Browser erhalten.',
 
   'password.title': 'Wähle ein neues Passwort',

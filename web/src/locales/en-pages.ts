@@ -117,6 +117,7 @@ export const texts = {
     'An account with your e-mail address already exists but isn’t linked to {label}. Sign in with its password, or ask your administrator.',
   'sso.signup_disabled': 'You don’t have an account here yet. Ask your administrator for an invitation.',
   'sso.sign_in_failed': 'Couldn’t sign you in with {label}. Try again.',
+  'signIn.ended': 'Your session ended. Sign in again.',
   'signIn.return': 'Sign in to continue where you left off. Unsent messages are kept in this browser.',
 
   'password.title': 'Choose a new password',

@@ -1,43 +1,12 @@
 import '../page-texts.ts';
 import { UnstyledButton } from '@mantine/core';
-import { Link, type LinkProps, Outlet, useLocation } from '@tanstack/react-router';
-import {
-  Boxes,
-  ChevronDown,
-  FileCode2,
-  KeyRound,
-  Layers,
-  type LucideIcon,
-  MailPlus,
-  Palette,
-  Plug,
-  ScrollText,
-  UserRound,
-  UsersRound,
-  Wrench,
-} from 'lucide-react';
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
+import { ChevronDown } from 'lucide-react';
 import { useId, useState } from 'react';
 import { useWorkbench } from '../conversation/workbench.ts';
-import { type TextId, useText } from '../i18n.ts';
+import { administrationSections, ownSections, type SettingsSection } from '../frame/settings-sections.ts';
+import { useText } from '../i18n.ts';
 import classes from './settings-page.module.css';
-
-type Entry = { to: LinkProps['to']; text: TextId; Icon: LucideIcon };
-
-const own: readonly Entry[] = [
-  { to: '/settings/account', text: 'settings.account', Icon: UserRound },
-  { to: '/settings/providers', text: 'settings.providers', Icon: Plug },
-  { to: '/settings/models', text: 'settings.models', Icon: Boxes },
-  { to: '/settings/tiers', text: 'settings.tiers', Icon: Layers },
-  { to: '/settings/tools', text: 'settings.tools', Icon: Wrench },
-];
-const administration: readonly Entry[] = [
-  { to: '/settings/admin/users', text: 'settings.users', Icon: UsersRound },
-  { to: '/settings/admin/invitations', text: 'settings.invitations', Icon: MailPlus },
-  { to: '/settings/admin/single-sign-on', text: 'settings.singleSignOn', Icon: KeyRound },
-  { to: '/settings/admin/branding', text: 'settings.branding', Icon: Palette },
-  { to: '/settings/admin/manifest', text: 'settings.manifest', Icon: FileCode2 },
-  { to: '/settings/admin/audit', text: 'settings.audit', Icon: ScrollText },
-];
 
 /** `/settings/*`: the list of sections, and the chosen one. */
 export function SettingsPage() {
@@ -48,8 +17,8 @@ export function SettingsPage() {
   const [openAt, setOpenAt] = useState<string>();
   // Going to another section closes the list.
   const isOpen = openAt === pathname;
-  const groups = user.role === 'admin' ? [...own, ...administration] : own;
-  const current = groups.find(({ to }) => to !== undefined && pathname.startsWith(to));
+  const groups = user.role === 'admin' ? [...ownSections, ...administrationSections] : ownSections;
+  const current = groups.find(({ to }) => pathname.startsWith(to));
   return (
     <div className={classes.page}>
       <nav aria-label={t('settings.label')} className={classes.nav}>
@@ -65,8 +34,8 @@ export function SettingsPage() {
           <ChevronDown size={16} aria-hidden />
         </UnstyledButton>
         <div id={listId} className={classes.groups} data-open={isOpen || undefined}>
-          <Entries label={t('settings.label')} entries={own} />
-          {user.role === 'admin' ? <Entries label={t('settings.admin')} entries={administration} /> : null}
+          <Entries label={t('settings.label')} entries={ownSections} />
+          {user.role === 'admin' ? <Entries label={t('settings.admin')} entries={administrationSections} /> : null}
         </div>
       </nav>
       <main id="content" tabIndex={-1} className={classes.content}>
@@ -76,7 +45,7 @@ export function SettingsPage() {
   );
 }
 
-function Entries({ label, entries }: { label: string; entries: readonly Entry[] }) {
+function Entries({ label, entries }: { label: string; entries: readonly SettingsSection[] }) {
   const t = useText();
   const labelId = useId();
   return (

@@ -1,0 +1,35 @@
+import type { LinkProps } from '@tanstack/react-router';
+import {
+  Boxes,
+  FileCode2,
+  KeyRound,
+  Layers,
+  type LucideIcon,
+  MailPlus,
+  Palette,
+  Plug,
+  ScrollText,
+  UserRound,
+  UsersRound,
+  Wrench,
+} from 'lucide-react';
+import type { TextId } from '../i18n.ts';
+
+export type SettingsSection = { to: NonNullable<LinkProps['to']>; text: TextId; Icon: LucideIcon };
+
+/** The sections of the settings, for their own list and for the command palette. */
+export const ownSections: readonly SettingsSection[] = [
+  { to: '/settings/account', text: 'settings.account', Icon: UserRound },
+  { to: '/settings/providers', text: 'settings.providers', Icon: Plug },
+  { to: '/settings/models', text: 'settings.models', Icon: Boxes },
+  { to: '/settings/tiers', text: 'settings.tiers', Icon: Layers },
+  { to: '/settings/tools', text: 'settings.tools', Icon: Wrench },
+];
+export const administrationSections: readonly SettingsSection[] = [
+  { to: '/settings/admin/users', text: 'settings.users', Icon: UsersRound },
+  { to: '/settings/admin/invitations', text: 'settings.invitations', Icon: MailPlus },
+  { to: '/settings/admin/single-sign-on', text: 'settings.singleSignOn', Icon: KeyRound },
+  { to: '/settings/admin/branding', text: 'settings.branding', Icon: Palette },
+  { to: '/settings/admin/manifest', text: 'settings.manifest', Icon: FileCode2 },
+  { to: '/settings/admin/audit', text: 'settings.audit', Icon: ScrollText },
+];
