@@ -105,11 +105,11 @@ test('an answer of the server that makes no sense never leaves a blank page, and
   const message = { id: 'm1', chatId, parentId: null, siblingIds: ['m1'], role: 'assistant', status: 'complete' };
   const shown = { ...message, parts: [{ type: 'text', text: 'Still here' }] };
   const answers: [string, string | RegExp][] = [
-    ['<html>a proxy speaks</html>', 'could not be loaded'],
-    ['null', 'could not be loaded'],
-    [JSON.stringify({ ...detail, messages: 'none' }), 'could not be loaded'],
-    [JSON.stringify({ ...detail, chat: null }), 'could not be loaded'],
-    [JSON.stringify({ ...detail, response: 7 }), 'could not be loaded'],
+    ['<html>a proxy speaks</html>', 'Couldn’t load the conversation'],
+    ['null', 'Couldn’t load the conversation'],
+    [JSON.stringify({ ...detail, messages: 'none' }), 'Couldn’t load the conversation'],
+    [JSON.stringify({ ...detail, chat: null }), 'Couldn’t load the conversation'],
+    [JSON.stringify({ ...detail, response: 7 }), 'Couldn’t load the conversation'],
     [JSON.stringify({ ...detail, messages: [null, 7, { id: 'x' }, shown] }), 'Still here'],
     [
       JSON.stringify({ ...detail, messages: [{ ...shown, parts: [null, 7, { type: 'text' }, ...shown.parts] }] }),

@@ -45,7 +45,7 @@ export function toolWords(part: DynamicToolPart, isLive: boolean, t: Translate):
   if (!isOwnTool(toolName)) {
     const { server, tool } = toolTitle(toolName);
     const title = server === undefined ? tool : t('tool.ofServer', { tool, server });
-    return { ...common, title, state: t(isRunning ? stateText['input-available'] : stateText[state]) };
+    return { ...common, title, state: t(part.preliminary === true && isRunning ? 'tool.running' : stateText[state]) };
   }
   const path = textOf(input, 'path') ?? '';
   const file = path.slice(path.lastIndexOf('/') + 1) || t('tool.aFile');
