@@ -70,7 +70,7 @@ test('an answer: colours, formulas, quoting, another model, context', async ({
   });
 
   await test.step('a fresh context is a line after what is no longer read', async () => {
-    await page.getByRole('button', { name: /of the context is used/ }).click();
+    await page.getByRole('button', { name: /of the context window used/ }).click();
     await page.getByRole('menuitem', { name: /Start fresh context/ }).click();
     await expect(page.getByText('The model can’t see messages above this line.')).toBeVisible();
     await page.getByRole('button', { name: '0% of the context window used' }).click();
