@@ -58,7 +58,7 @@ test('files are attached, kept over a reload, sent by reference, and opened besi
   await expectAccessible(page);
 
   await test.step('an edited message keeps its files', async () => {
-    await page.locator('[data-role="user"]').getByRole('button', { name: 'Edit and send again' }).click();
+    await page.locator('[data-role="user"]').getByRole('button', { name: 'Edit message' }).click();
     await page.getByLabel('Edit your message').fill('Look again');
     const resent = page.waitForRequest((each) => each.url().endsWith('/api/chat/start'));
     await page.getByRole('main').getByRole('article').getByRole('button', { name: 'Send', exact: true }).click();
@@ -117,7 +117,7 @@ test('uploads: progress, cancel, retry, too large, folders; sending says why it 
   await expect(tray.getByRole('progressbar', { name: 'Uploading slow.txt' })).toBeVisible();
   await expect(send).toHaveAttribute('aria-disabled', 'true');
   await send.hover();
-  await expect(page.getByText('The files are still being uploaded.')).toBeVisible();
+  await expect(page.getByText('Wait for your files to finish uploading.')).toBeVisible();
   await tray.getByRole('button', { name: 'Cancel uploading slow.txt' }).click();
   await expect(send).toHaveAttribute('aria-disabled', 'false');
   release();

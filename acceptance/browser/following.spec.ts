@@ -9,7 +9,7 @@ import { expect, giveCookie, test } from './fixtures.ts';
 const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
 const answers = (page: Page) => page.locator('[data-role="assistant"]');
 const done = (page: Page) => page.locator('[data-role="assistant"][aria-busy="false"]');
-const chips = (page: Page) => page.getByRole('list', { name: 'Messages that wait for their turn' });
+const chips = (page: Page) => page.getByRole('list', { name: 'Queued messages' });
 const words = (count: number) => Array.from({ length: count }, (_, index) => `word${index}`).join(' ');
 
 async function newChat(caller: Caller, title = 'Harbour notes'): Promise<string> {
@@ -74,7 +74,7 @@ test('connections that break in the midst of an answer, and a page that slept, c
   await expect(answers(page)).toContainText('word10 ');
   isDown = true;
   proxy.cutAll();
-  await expect(page.getByText('The connection was lost. The answer keeps running; reconnecting…')).toBeVisible();
+  await expect(page.getByText('Connection lost. The answer keeps running while we reconnect…')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Stop' })).toBeVisible();
   await expectAccessibleHere(page);
   isDown = false;
@@ -104,7 +104,7 @@ test('leaving is not stopping; the list shows what runs and what is new', async 
   await ask(page, 'Go');
   await expect(answers(page)).toContainText('98');
   await page.getByRole('link', { name: /^Another/ }).click();
-  await expect(page.getByText('The answer keeps running. You find it here when you come back.')).toBeVisible();
+  await expect(page.getByText('The answer keeps running. It will be here when you come back.')).toBeVisible();
   const row = page.locator('[data-chat]').filter({ hasText: 'Harbour notes' });
   await expect(row.getByRole('img', { name: 'Answer in progress' })).toBeVisible();
   await fetch(new URL('/release', provider), { method: 'POST' });
@@ -172,7 +172,7 @@ test('messages wait in order, are taken back, edited and promoted without a relo
   await chips(page).getByRole('button', { name: 'Remove “Third”' }).click();
   await expect(chips(page).getByRole('listitem')).toHaveText(['Next 1Second', 'Next 2Fourth']);
   await field(page).fill('half a draft');
-  await chips(page).getByRole('button', { name: 'Take “Fourth” back and edit it' }).click();
+  await chips(page).getByRole('button', { name: 'Edit “Fourth”' }).click();
   await expect(field(page)).toHaveValue('Fourth\n\nhalf a draft');
   await expect(field(page)).toBeFocused();
   await field(page).fill('Fourth, better');
@@ -207,8 +207,8 @@ test('a queued message that began meanwhile cannot be taken back, and the draft 
     await expect.poll(async () => (await person.caller.must('GET', `/api/chats?id=${chatId}`)).inputs).toEqual([]);
     await route.continue();
   });
-  await chips(page).getByRole('button', { name: 'Take “Second” back and edit it' }).click();
-  await expect(page.getByText('It could not be removed')).toBeVisible();
+  await chips(page).getByRole('button', { name: 'Edit “Second”' }).click();
+  await expect(page.getByText('Couldn’t remove the message')).toBeVisible();
   await expect(field(page)).toHaveValue('half a draft');
   await expect(page.locator('[data-role="user"]')).toHaveText([/First/, /Second/]);
 });

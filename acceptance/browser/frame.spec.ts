@@ -16,7 +16,7 @@ async function ask(page: Page, text: string): Promise<void> {
   await field(page).press('Enter');
 }
 
-test('an answer that fails says so at its place, with its code and a way on', async ({
+test('an answer that fails says so at its place, with a way on and the page that helps', async ({
   page,
   person,
   installation,
@@ -27,11 +27,14 @@ test('an answer that fails says so at its place, with its code and a way on', as
   await ask(page, 'Go');
   const answer = page.locator('[data-role="assistant"]');
   await expect(answer).toContainText('word19');
-  await expect(answer).toContainText('This answer could not be finished.');
-  await expect(answer.locator('code').last()).toHaveText(/^provider_/);
+  await expect(answer).toContainText('Couldn’t finish this answer');
+  await expect(answer.locator('[data-code^="provider_"]')).toBeVisible();
+  await expect(answer.getByText(/provider_/), 'codes are for programs').toHaveCount(0);
+  await expect(answer.getByRole('link', { name: 'Open provider settings' })).toBeVisible();
+  await expect(answer.getByRole('button', { name: /Try again|Regenerate$/ }), 'one way to try again').toHaveCount(1);
   await expect(answer.getByRole('button', { name: 'Continue' })).toBeVisible();
   await expectAccessible(page);
-  await answer.getByRole('button', { name: 'Answer again with another model' }).click();
+  await answer.getByRole('button', { name: 'Regenerate with…' }).click();
   await page.getByRole('menuitem', { name: 'echo' }).click();
   await expect(page.locator('[data-role="assistant"][aria-busy="false"]')).toHaveText(/^AnswerGo/);
 
@@ -40,7 +43,7 @@ test('an answer that fails says so at its place, with its code and a way on', as
     await ask(page, 'Again');
     const last = page.getByRole('log');
     await expect(last.getByRole('button', { name: 'Try again' })).toBeVisible();
-    await expect(last.locator('code').last()).toHaveText('provider_error');
+    await expect(last.locator('[data-code="provider_error"]')).toBeVisible();
     await expect(field(page)).toBeEnabled();
   });
 });
@@ -80,7 +83,7 @@ test('the shape of what is awaited shows only where the wait is long', async ({ 
   await page.goto(`${installation.url}/c/${chatId}`);
   await expect(page.locator('main [aria-busy="true"]')).toBeAttached();
   await page.clock.fastForward(1_000);
-  await expect(page.getByText('Loading the conversation…')).toBeAttached();
+  await expect(page.getByText('Loading conversation…')).toBeAttached();
   const list = page.getByRole('navigation', { name: 'Conversations' });
   await expect(list.getByText('Loading…', { exact: true })).toBeAttached();
   release();
@@ -102,11 +105,11 @@ test('an answer of the server that makes no sense never leaves a blank page, and
   const message = { id: 'm1', chatId, parentId: null, siblingIds: ['m1'], role: 'assistant', status: 'complete' };
   const shown = { ...message, parts: [{ type: 'text', text: 'Still here' }] };
   const answers: [string, string | RegExp][] = [
-    ['<html>a proxy speaks</html>', 'could not be loaded'],
-    ['null', 'could not be loaded'],
-    [JSON.stringify({ ...detail, messages: 'none' }), 'could not be loaded'],
-    [JSON.stringify({ ...detail, chat: null }), 'could not be loaded'],
-    [JSON.stringify({ ...detail, response: 7 }), 'could not be loaded'],
+    ['<html>a proxy speaks</html>', 'Couldn’t load the conversation'],
+    ['null', 'Couldn’t load the conversation'],
+    [JSON.stringify({ ...detail, messages: 'none' }), 'Couldn’t load the conversation'],
+    [JSON.stringify({ ...detail, chat: null }), 'Couldn’t load the conversation'],
+    [JSON.stringify({ ...detail, response: 7 }), 'Couldn’t load the conversation'],
     [JSON.stringify({ ...detail, messages: [null, 7, { id: 'x' }, shown] }), 'Still here'],
     [
       JSON.stringify({ ...detail, messages: [{ ...shown, parts: [null, 7, { type: 'text' }, ...shown.parts] }] }),
@@ -172,7 +175,7 @@ test('a conversation needs the first scripts only, has one heading, a way past t
     await page.goto(installation.url + path);
     await expect(page.getByRole('heading', { level: 1 })).toHaveCount(1);
   }
-  await expect(page.getByRole('heading', { name: 'This conversation does not exist' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Conversation not found' })).toBeVisible();
   await page.goto(`${installation.url}/nowhere`);
   await expect(page.getByRole('heading', { name: 'Page not found' })).toBeVisible();
   await expectAccessible(page);

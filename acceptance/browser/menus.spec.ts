@@ -36,7 +36,7 @@ test('every menu is open to the keyboard and to axe', async ({ page, person, ins
   await field(page).fill('Hello there');
   await field(page).press('Enter');
   await expect(page.locator('[data-role="assistant"][aria-busy="false"]')).toBeVisible();
-  await openAndClose(page, page.getByRole('button', { name: 'Answer again with another model' }), async () => {
+  await openAndClose(page, page.getByRole('button', { name: 'Regenerate with…' }), async () => {
     await expect(page.getByRole('menuitem', { name: 'echo' })).toBeFocused();
     await page.keyboard.press('ArrowDown');
     await expect(page.getByRole('menuitem', { name: 'reason' })).toBeFocused();

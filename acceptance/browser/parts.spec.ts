@@ -108,7 +108,7 @@ test('thoughts and tools while they arrive: folded, timed, grouped, said once', 
       { type: 'tool-input-available', ...tool('c3', 'ferries'), input: {} },
     );
     const steps = answer(page).locator('[data-part="steps"]');
-    await expect(steps.locator('> summary')).toHaveText(/3 steps\s*ferries\s*running\s*1 failed/);
+    await expect(steps.locator('> summary')).toHaveText(/3 steps\s*ferries\s*1 failed/);
     await steps.locator('> summary').click();
     await steps.getByText('weather').click();
     await expect(steps.getByText('No wind data')).toBeVisible();
@@ -130,7 +130,7 @@ test('thoughts and tools while they arrive: folded, timed, grouped, said once', 
   stream.close();
   await page.clock.runFor(20_000);
   await expect(page.getByText('You stopped this answer.')).toBeVisible();
-  await expect.poll(() => announcements).toEqual(['An answer is being written.', 'Answer stopped.']);
+  await expect.poll(() => announcements).toEqual(['Answer in progress.', 'Answer stopped.']);
 });
 
 test('an answer is copied as markdown and as it looks; code by itself', async ({

@@ -184,7 +184,7 @@ test('signing out keeps the receipt for its owner, and nobody else sees it', asy
   await expect(field(page)).toBeEnabled();
   await expect(page.getByText('Only mine')).toHaveCount(0);
   await page.goto(`${installation.url}/c/${chatId}`);
-  await expect(page.getByRole('heading', { name: 'This conversation does not exist' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Conversation not found' })).toBeVisible();
   await expect(retry(page)).toHaveCount(0);
   await signOut(page);
 
@@ -229,7 +229,7 @@ test('a conflict is explained; the text comes back and is sent as a new message'
   await expect(retry(page)).toHaveCount(0);
   await expectAccessible(page);
   await page.unroute('**/api/chat/start');
-  await alert.getByRole('button', { name: 'Discard and copy the text' }).click();
+  await alert.getByRole('button', { name: 'Discard and copy text' }).click();
   await expect(field(page)).toHaveValue('What I wrote');
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe('What I wrote');
   await field(page).press('Enter');

@@ -60,7 +60,7 @@ test('an answer: colours, formulas, quoting, another model, context', async ({
   });
 
   await test.step('another model answers once, and thinks first', async () => {
-    await page.getByRole('button', { name: 'Answer again with another model' }).click();
+    await page.getByRole('button', { name: 'Regenerate with…' }).click();
     await page.getByRole('menuitem', { name: 'reason' }).click();
     await expect(reply).toContainText('Then I answer.');
     await expect(reply.getByText('Thoughts')).toBeVisible();
@@ -70,11 +70,11 @@ test('an answer: colours, formulas, quoting, another model, context', async ({
   });
 
   await test.step('a fresh context is a line after what is no longer read', async () => {
-    await page.getByRole('button', { name: /of the context is used/ }).click();
-    await page.getByRole('menuitem', { name: /Start with a fresh context/ }).click();
-    await expect(page.getByText('The model does not see what came before this line.')).toBeVisible();
-    await page.getByRole('button', { name: '0 % of the context is used' }).click();
-    await expect(page.getByRole('menuitem', { name: /Start with a fresh context/ })).toBeDisabled();
+    await page.getByRole('button', { name: /of the context window used/ }).click();
+    await page.getByRole('menuitem', { name: /Start fresh context/ }).click();
+    await expect(page.getByText('The model can’t see messages above this line.')).toBeVisible();
+    await page.getByRole('button', { name: '0% of the context window used' }).click();
+    await expect(page.getByRole('menuitem', { name: /Start fresh context/ })).toBeDisabled();
   });
 });
 
@@ -99,7 +99,7 @@ test('a long paste waits beside the message, over a reload', async ({ page, inst
   await expectNoSidewaysScroll(page);
   await page.reload();
   await expect(chips).toContainText('5,013');
-  await chips.getByRole('button', { name: 'Put into the message' }).click();
+  await chips.getByRole('button', { name: 'Insert into message' }).click();
   await expect(field).toHaveValue(`Look at this\n\n${long}`);
   await field.fill('Look at that');
   await pasteText();

@@ -150,19 +150,19 @@ test('a tool asks first: allowed after a reload, denied with a reason; its pictu
   ];
   await page.goto(installation.url);
   const field = page.getByLabel('Message', { exact: true });
-  const waiting = page.getByRole('region', { name: 'look_up of Numbers wants to run' });
+  const waiting = page.getByRole('region', { name: 'Allow Numbers to run look_up?' });
   const done = page.locator('[data-role="assistant"][aria-busy="false"]');
   await field.fill('Look it up');
   await field.press('Enter');
   await expect(waiting).toContainText('number');
   // Nobody has left: what loads meanwhile must not look like it.
   await expect(page.getByText('The answer keeps running')).toBeHidden();
-  await expect(page.getByRole('status').filter({ hasText: 'The answer waits' })).toHaveCount(1);
+  await expect(page.getByRole('status').filter({ hasText: 'waiting for your approval' })).toHaveCount(1);
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
   expect(mcp.calls).toEqual([]);
   await page.reload();
-  await waiting.getByRole('button', { name: 'Allow' }).press('Enter');
+  await waiting.getByRole('button', { name: 'Allow', exact: true }).press('Enter');
   await expect(done).toContainText('Done after 1 tool results.');
   expect(mcp.calls).toEqual([{ name: 'look_up', arguments: { number: 0 } }]);
   await expect(done.locator('img')).toBeVisible();
@@ -173,7 +173,7 @@ test('a tool asks first: allowed after a reload, denied with a reason; its pictu
   await test.step('denied', async () => {
     await field.fill('Again');
     await field.press('Enter');
-    await waiting.getByRole('button', { name: 'Deny' }).click();
+    await waiting.getByRole('button', { name: 'Deny with a reason…' }).click();
     await expect(waiting.getByLabel('Reason for the model (optional)')).toBeFocused();
     await page.keyboard.type('not now');
     await page.keyboard.press('Enter');
@@ -189,7 +189,7 @@ test('a tool asks first: allowed after a reload, denied with a reason; its pictu
       await route.fetch();
       await route.continue();
     });
-    await waiting.getByRole('button', { name: 'Allow' }).click();
+    await waiting.getByRole('button', { name: 'Allow', exact: true }).click();
     await expect(done).toHaveCount(3);
     expect(mcp.calls).toHaveLength(2);
   });
@@ -200,7 +200,7 @@ test('a tool asks first: allowed after a reload, denied with a reason; its pictu
     await field.press('Enter');
     await expect(done).toHaveCount(4);
     await expect(done.last()).toContainText('have changed since you trusted them');
-    await done.last().getByRole('link', { name: 'Look at the tools' }).click();
+    await done.last().getByRole('link', { name: 'Review tools' }).click();
     await expect(page.getByRole('main')).toContainText('Changed');
     expect(mcp.calls).toHaveLength(2);
     expect((await serverOf(person.caller)).trustState).toBe('drifted');

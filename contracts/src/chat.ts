@@ -152,6 +152,8 @@ export const chatEndpoints = {
       approvalId: fields.id,
       approved: z.boolean(),
       reason: z.string().trim().max(limits.approvalReasonMax).optional(),
+      /** Allows this tool in the rest of the conversation as well; it counts only with `approved`. */
+      remember: z.literal('conversation').optional(),
     }),
     response: fields.ok,
     errors: ['not_found', 'input_applied'],

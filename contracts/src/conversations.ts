@@ -17,6 +17,10 @@ export const chat = z.object({
   mcpServerIds: z.array(fields.id).nullable(),
   contextStartMessageId: fields.id.nullable(),
   running: z.boolean(),
+  /** A tool waits for a person's word. */
+  waiting: z.boolean(),
+  /** How the newest message of the shown branch stands; null without one. */
+  lastStatus: z.enum(['complete', 'streaming', 'stopped', 'failed', 'interrupted']).nullable(),
   createdAt: fields.timestamp,
   updatedAt: fields.timestamp,
 });

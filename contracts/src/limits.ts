@@ -64,6 +64,7 @@ export const limits = {
   manifestUsersMax: 10_000,
   manifestPartsMax: 10_000,
   approvalReasonMax: 1000,
+  toolRulesMax: 200,
   pageDefault: 100,
   pageMax: 500,
   sessionDays: 7,

@@ -66,6 +66,14 @@ test('texts come with their names, pictures as data, others by name only', async
   assert.equal(onlyText.content, `artifact://${text}`, 'what somebody types is not an attachment');
 });
 
+test('the source of a PDF is never sent as text, however plain it is', async () => {
+  const chatId = await createChat(user);
+  const pdf = await store(chatId, 'plain.pdf', '%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\n');
+  const [sent] = await ask(chatId, [{ type: 'text', text: 'Read it' }, fileOf(pdf)]);
+  assert.doesNotMatch(JSON.stringify(sent.content), /Catalog/);
+  assert.match(JSON.stringify(sent.content), /File plain.pdf \(application\/pdf\) is not included/);
+});
+
 test('later turns see the file as it is then: moved, replaced, deleted', async () => {
   const chatId = await createChat(user);
   const { id } = await put(user, { chatId }, 'a.txt', 'one');

@@ -98,6 +98,8 @@ test('approved: the tool runs once, whatever number of clients says so at once',
   waiting(async ({ user, chatId, approvalId, streaming, count }) => {
     assert.equal(count('wipe'), 0);
     const reloaded = await chatDetail(user, chatId);
+    const [listed] = (await user.call('GET /api/chats')).body.chats;
+    assert.deepEqual([listed.running, listed.waiting, listed.lastStatus], [true, true, 'streaming']);
     const part = reloaded.messages[1].parts.find((item: { state?: string }) => item.state === 'approval-requested');
     assert.equal(part.approval.id, approvalId, 'a page that is loaded now can answer');
     const clients = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? user : elsewhere(user)));
@@ -113,6 +115,42 @@ test('approved: the tool runs once, whatever number of clients says so at once',
     const stored = detail.messages[1].parts.find((item: { toolCallId?: string }) => item.toolCallId === 'call-wipe');
     assert.deepEqual(stored.approval, { id: approvalId, approved: true });
     assert.equal(stored.state, 'output-available');
+    const [after] = (await user.call('GET /api/chats')).body.chats;
+    assert.deepEqual([after.running, after.waiting, after.lastStatus], [false, false, 'complete']);
+  }));
+
+test('allowed for the conversation: the tool runs there without asking again, and asks in every other', () =>
+  waiting(async ({ user, chatId, approvalId, streaming, count }) => {
+    assert.equal((await word(user, chatId, { approvalId, approved: true, remember: 'conversation' })).status, 200);
+    assert.equal((await streaming).done, true);
+    const messageId = await submit(user, chatId, 'again');
+    assert.equal((await readStream(await postChat(user, { chatId, messageId }))).done, true);
+    assert.equal(count('wipe'), 2);
+    const other = await createChat(user);
+    const first = await submit(user, other, 'go');
+    const asked = (each: StreamedFrame): boolean => each.frame.type === 'tool-approval-request';
+    await readStream(await postChat(user, { chatId: other, messageId: first }), asked);
+    assert.equal(count('wipe'), 2, 'another conversation asks');
+  }));
+
+test('a refusal remembers nothing, and a tool that may never run stays so', () =>
+  waiting(async ({ user, chatId, approvalId, streaming, count }) => {
+    await word(user, chatId, { approvalId, approved: false, remember: 'conversation' });
+    await streaming;
+    const messageId = await submit(user, chatId, 'again');
+    const asked = (each: StreamedFrame): boolean => each.frame.type === 'tool-approval-request';
+    const frames: StreamedFrame[] = (await readStream(await postChat(user, { chatId, messageId }), asked)).frames;
+    const request = frames.find(({ frame }) => frame.type === 'tool-approval-request');
+    assert.ok(request?.frame.type === 'tool-approval-request');
+    const again = { approvalId: request.frame.approvalId, approved: true, remember: 'conversation' };
+    assert.equal((await word(user, chatId, again)).status, 200);
+    await until(async () => count('wipe') === 1);
+    await ended(user, chatId);
+    const { id } = (await user.call('GET /api/mcp')).body.servers[0];
+    await user.call('PATCH /api/mcp', { id, toolPolicies: { wipe: 'deny' } });
+    const last = await submit(user, chatId, 'once more');
+    assert.equal((await readStream(await postChat(user, { chatId, messageId: last }))).done, true);
+    assert.equal(count('wipe'), 1, 'never is never');
   }));
 
 test('denied: the tool does not run and the model is told why', () =>

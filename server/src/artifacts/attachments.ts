@@ -4,7 +4,7 @@ import type { Queryable } from '../db/pool.ts';
 import type { Deps } from '../deps.ts';
 import type { ArtifactRow } from './artifacts.ts';
 import { readHead } from './contents.ts';
-import { decodeText } from './media-type.ts';
+import { decodeText, isPdf } from './media-type.ts';
 import { getNamespace } from './namespaces.ts';
 import { filenameOf } from './path.ts';
 
@@ -72,6 +72,7 @@ export async function readAttachment(
       const image = row.size > head.length ? await readHead(deps, row, row.size, limit) : head;
       return { kind: 'image', url: `data:${type};base64,${image.toString('base64')}`, bytes: image.length };
     }
+    if (isPdf(head)) return named('the contents of a PDF cannot be read here');
     const isCut = row.size > head.length;
     const text = decodeText(head, isCut);
     if (text === undefined) return named('it is neither text nor an image');

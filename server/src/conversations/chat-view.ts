@@ -13,6 +13,8 @@ export type ChatRow = {
   created_micros: number;
   updated_micros: number;
   running: boolean;
+  waiting: boolean;
+  last_status: Chat['lastStatus'];
 };
 
 /** True while a response runs or inputs wait. Scalar subqueries: two index probes a row, never a hash of all that runs. */
@@ -20,10 +22,17 @@ export const runningColumn = `
   coalesce((select true from responses r where r.chat_id = c.id and r.state = 'running'),
     (select true from inputs i where i.chat_id = c.id and i.state = 'queued' limit 1), false)`;
 
+/** True while the response at the end of the shown branch waits for a person's word, running or interrupted. */
+const waitingColumn = `
+  coalesce((select true from tool_approvals a where a.response_id = c.active_message_id
+    and a.answered_at is null and a.settled_at is null limit 1), false)`;
+const lastStatusColumn = '(select m.status from messages m where m.id = c.active_message_id)';
+
 /** What `ChatRow` holds, of `chats c`. */
 export const chatColumns = `c.id, c.title, c.archived, c.project_id, c.model_pinned, c.model_id, c.mcp_server_ids,
   c.context_start_message_id, (extract(epoch from c.created_at) * 1000000)::int8 as created_micros,
-  (extract(epoch from c.updated_at) * 1000000)::int8 as updated_micros, ${runningColumn} as running`;
+  (extract(epoch from c.updated_at) * 1000000)::int8 as updated_micros, ${runningColumn} as running,
+  ${waitingColumn} as waiting, ${lastStatusColumn} as last_status`;
 
 /** The wire form (contract section 5). A pin whose model is gone is none. */
 export function viewChat(row: ChatRow): Chat {
@@ -38,6 +47,8 @@ export function viewChat(row: ChatRow): Chat {
     mcpServerIds: row.mcp_server_ids,
     contextStartMessageId: row.context_start_message_id,
     running: row.running,
+    waiting: row.waiting,
+    lastStatus: row.last_status,
     createdAt: isoTime(row.created_micros),
     updatedAt: isoTime(row.updated_micros),
   };

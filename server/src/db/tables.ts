@@ -150,6 +150,7 @@ export type ChatsTable = {
   model_pinned: Flag;
   model_id: string | null;
   mcp_server_ids: NullableJson<string[]>;
+  tool_rules: NullableJson<unknown>;
   context_start_message_id: string | null;
   active_message_id: string | null;
   title_search: ColumnType<string, never, never>;

@@ -1,9 +1,10 @@
 import type { Message } from '@homeport/contracts/conversations';
 import { Button } from '@mantine/core';
+import { Link as RouterLink } from '@tanstack/react-router';
 import { CirclePause, CircleSlash, RotateCcw, StepForward, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useThreadActions } from '../conversation/thread-actions.ts';
-import { useText } from '../i18n.ts';
+import { type TextId, useText } from '../i18n.ts';
 import classes from './message-view.module.css';
 
 type Props = { message: Message; isLast: boolean; isRunning: boolean; isEmpty: boolean };
@@ -13,9 +14,31 @@ export function AnswerStatus({ message, isLast, isRunning, isEmpty }: Props) {
   const t = useText();
   const actions = useThreadActions();
   const { status, error, parentId } = message;
+  const again = (
+    <ActionButton
+      icon={<RotateCcw size={15} aria-hidden />}
+      label={t('message.retry')}
+      onClick={() => parentId !== null && actions.regenerate(parentId)}
+    />
+  );
   if (status === 'streaming') return null;
-  if (status === 'complete') return isEmpty ? <p className={classes.quiet}>{t('message.empty')}</p> : null;
   const canAct = isLast && !isRunning;
+  if (status === 'complete') {
+    if (!isEmpty) return null;
+    return (
+      <div className={classes.ended}>
+        <CircleSlash size={15} aria-hidden />
+        <span>{t('message.empty')}</span>
+        {canAct && parentId !== null ? (
+          <ActionButton
+            icon={<RotateCcw size={15} aria-hidden />}
+            label={t('message.regenerate')}
+            onClick={() => actions.regenerate(parentId)}
+          />
+        ) : null}
+      </div>
+    );
+  }
   const buttons = canAct ? (
     <>
       {isEmpty ? null : (
@@ -25,13 +48,7 @@ export function AnswerStatus({ message, isLast, isRunning, isEmpty }: Props) {
           onClick={() => actions.resume(message.id)}
         />
       )}
-      {status === 'failed' && parentId !== null ? (
-        <ActionButton
-          icon={<RotateCcw size={15} aria-hidden />}
-          label={t('message.retry')}
-          onClick={() => actions.regenerate(parentId)}
-        />
-      ) : null}
+      {status === 'failed' && parentId !== null ? again : null}
     </>
   ) : null;
   if (status === 'failed') {
@@ -51,7 +68,17 @@ export function AnswerStatus({ message, isLast, isRunning, isEmpty }: Props) {
   );
 }
 
-/** A failure at the place where it happened. */
+/** The page on which somebody can mend a failure of this kind. */
+function helpFor(
+  code: string,
+): { to: '/settings/providers' | '/settings/models' | '/settings/tools'; text: TextId } | undefined {
+  if (code.startsWith('mcp')) return { to: '/settings/tools', text: 'message.helpTools' };
+  if (code.startsWith('model') || code === 'no_model') return { to: '/settings/models', text: 'message.helpModels' };
+  const isProvider = code.startsWith('provider') || code.startsWith('credentials') || code.startsWith('egress');
+  return isProvider ? { to: '/settings/providers', text: 'message.helpProviders' } : undefined;
+}
+
+/** A failure at the place where it happened, with the way to what helps. */
 export function Problem({
   title,
   text,
@@ -63,14 +90,24 @@ export function Problem({
   code?: string | undefined;
   children?: ReactNode;
 }) {
+  const t = useText();
+  const help = code === undefined ? undefined : helpFor(code);
   return (
-    <div className={classes.problem}>
+    <div className={classes.problem} data-code={code}>
       <TriangleAlert size={17} aria-hidden className={classes.problemIcon} />
       <div className={classes.problemText}>
         <strong>{title}</strong>
         {text ? <p>{text}</p> : null}
-        {code ? <code className={classes.code}>{code}</code> : null}
-        {children ? <div className={classes.buttons}>{children}</div> : null}
+        {children || help ? (
+          <div className={classes.buttons}>
+            {children}
+            {help ? (
+              <RouterLink to={help.to} className={classes.help}>
+                {t(help.text)}
+              </RouterLink>
+            ) : null}
+          </div>
+        ) : null}
       </div>
     </div>
   );

@@ -36,6 +36,7 @@ export function AttachButton({ chat, serverIds, onServers, onFiles, isDisabled }
         onChange={(event) => {
           onFiles([...(event.currentTarget.files ?? [])]);
           event.currentTarget.value = '';
+          if (!matchMedia('(pointer: coarse)').matches) document.querySelector<HTMLElement>('[data-composer]')?.focus();
         }}
       />
       <Tip label={label}>

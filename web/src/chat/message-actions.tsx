@@ -38,7 +38,7 @@ export function MessageActions({ message, text, isRunning, isLast, onEdit }: Pro
           <Pencil size={15} />
         </IconAction>
       ) : null}
-      {role === 'assistant' && parentId !== null ? (
+      {role === 'assistant' && parentId !== null && !(isLast && message.status === 'failed') ? (
         <IconAction label={t('message.regenerate')} onClick={() => actions.regenerate(parentId)} isDisabled={isRunning}>
           <RotateCcw size={15} />
         </IconAction>

@@ -1,6 +1,7 @@
 import type { Message } from '@homeport/contracts/conversations';
 import type { MessagePart } from '@homeport/contracts/frames';
-import { memo, useState } from 'react';
+import { memo, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { useText } from '../i18n.ts';
 import { AnswerStatus } from './answer-status.tsx';
 import { MessageActions } from './message-actions.tsx';
@@ -25,8 +26,13 @@ function UserMessage({ message, isRunning }: { message: Message; isRunning: bool
   const [isEditing, setEditing] = useState(false);
   const text = plainText(message.parts);
   const files = message.parts.filter((part) => part.type === 'file');
+  const article = useRef<HTMLElement>(null);
+  const close = () => {
+    flushSync(() => setEditing(false));
+    article.current?.querySelector<HTMLElement>('[data-action="edit"]')?.focus();
+  };
   return (
-    <article className={classes.user} data-message={message.id} data-role="user">
+    <article ref={article} className={classes.user} data-message={message.id} data-role="user">
       <h2 className="visually-hidden">{t('thread.yourMessage')}</h2>
       {files.length > 0 ? (
         <div className={classes.files}>
@@ -36,7 +42,7 @@ function UserMessage({ message, isRunning }: { message: Message; isRunning: bool
         </div>
       ) : null}
       {isEditing ? (
-        <MessageEditor message={message} text={text} isRunning={isRunning} onClose={() => setEditing(false)} />
+        <MessageEditor message={message} text={text} isRunning={isRunning} onClose={close} />
       ) : (
         <>
           {text === '' ? null : (
@@ -60,11 +66,13 @@ function Answer({ message, isLast, isRunning }: Props) {
       <h2 className="visually-hidden">{t('thread.answer')}</h2>
       <div className={classes.parts}>
         {groupParts(message.parts).map((group, index) => (
-          <Group key={index} message={message} group={group} />
+          <Group key={index} message={message} group={group} isLast={isLast} />
         ))}
         {isStreaming && isEmpty ? <Waiting /> : null}
       </div>
-      <AnswerStatus message={message} isLast={isLast} isRunning={isRunning} isEmpty={isEmpty} />
+      {isLast && isWaiting(message) ? null : (
+        <AnswerStatus message={message} isLast={isLast} isRunning={isRunning} isEmpty={isEmpty} />
+      )}
       {isStreaming ? (
         <div className={classes.reserved} />
       ) : (
@@ -74,8 +82,16 @@ function Answer({ message, isLast, isRunning }: Props) {
   );
 }
 
-function Group({ message, group }: { message: Message; group: PartGroup }) {
-  const isLive = message.status === 'streaming';
+/** An answer that was interrupted while it waited for a person's word still takes it, and goes on then. */
+function isWaiting({ status, parts }: Message): boolean {
+  return (
+    status === 'interrupted' &&
+    parts.some((part) => part.type === 'dynamic-tool' && part.state === 'approval-requested')
+  );
+}
+
+function Group({ message, group, isLast }: { message: Message; group: PartGroup; isLast: boolean }) {
+  const isLive = message.status === 'streaming' || (isLast && isWaiting(message));
   if (group.kind === 'part') {
     const part = message.parts[group.index];
     return part ? <PartView part={part} isLive={isLive} name={`${message.id}.${group.index}`} /> : null;
@@ -96,7 +112,8 @@ export function Waiting() {
 
 function isVisible(part: MessagePart): boolean {
   if (part.type === 'text' || part.type === 'reasoning') return part.text.trim() !== '';
-  return part.type !== 'step-start' && part.type !== 'data-next';
+  // A notice of the service is no answer.
+  return part.type !== 'step-start' && part.type !== 'data-next' && part.type !== 'data-notice';
 }
 
 /** The text parts of a message as the markdown they are. */

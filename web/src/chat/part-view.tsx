@@ -1,23 +1,18 @@
-import type { DynamicToolPart, FilePart, MessagePart } from '@homeport/contracts/frames';
+import type { FilePart, MessagePart } from '@homeport/contracts/frames';
 import { Link as RouterLink } from '@tanstack/react-router';
-import { Brain, ChevronRight, FileText, Info, Link, ListChecks, Terminal, Wrench } from 'lucide-react';
-import { memo, type ReactNode, useEffect, useState } from 'react';
+import { Brain, ChevronRight, FileText, Info, Link, ListChecks } from 'lucide-react';
+import { memo } from 'react';
 import { useThreadActions } from '../conversation/thread-actions.ts';
 import { lazyPart } from '../frame/lazy-part.tsx';
-import { type TextId, type Translate, useText } from '../i18n.ts';
+import { type Translate, useText } from '../i18n.ts';
 import { safeLink } from '../markdown/links.ts';
 import { Markdown } from '../markdown/markdown.tsx';
-import { toolTitle } from '../mcp/tool-title.ts';
 import classes from './part-view.module.css';
+import { ToolCall } from './tool-call.tsx';
+import { isOpenEnded, toolWords } from './tool-words.ts';
 import { useDuration } from './use-duration.ts';
 
 const ArtifactChip = lazyPart(async () => (await import('../files/artifact-chip.tsx')).ArtifactChip);
-const ToolDetails = lazyPart(async () => (await import('../workspace/tool-details.tsx')).ToolDetails);
-const PublishedFile = lazyPart(async () => (await import('../workspace/published-file.tsx')).PublishedFile);
-const ToolApproval = lazyPart(async () => (await import('../mcp/tool-approval.tsx')).ToolApproval);
-
-/** Characters of a tool's input or output that are put on the page. */
-const shownCharacters = 20_000;
 
 type PartProps = {
   part: MessagePart;
@@ -83,19 +78,14 @@ export function StepsView({ parts, isLive, name }: { parts: readonly MessagePart
   const t = useText();
   const tools = parts.filter((part) => part.type === 'dynamic-tool');
   const current = isLive ? tools.findLast(isOpenEnded) : undefined;
-  const failed = tools.filter((tool) => tool.state === 'output-error').length;
+  const failed = tools.filter((tool) => toolWords(tool, isLive, t).isFailed).length;
   return (
     <details className={classes.fold} data-part="steps">
       <summary>
         <ChevronRight size={15} aria-hidden className={classes.chevron} />
         <ListChecks size={15} aria-hidden />
         <span>{t('tool.steps', { count: tools.length })}</span>
-        {current ? (
-          <>
-            <ToolName name={current.toolName} />
-            <span className={classes.shimmer}>{t(textOfState(current, true))}</span>
-          </>
-        ) : null}
+        {current ? <span className={classes.shimmer}>{toolWords(current, true, t).title}</span> : null}
         {failed > 0 ? <span className={classes.failed}>{t('tool.failedSteps', { count: failed })}</span> : null}
       </summary>
       <div className={classes.steps}>
@@ -105,134 +95,6 @@ export function StepsView({ parts, isLive, name }: { parts: readonly MessagePart
       </div>
     </details>
   );
-}
-
-/** The tool's own name, and behind it the server that it is of. */
-function ToolName({ name }: { name: string }) {
-  const { server, tool } = toolTitle(name);
-  return (
-    <>
-      <code className={classes.tool} title={name}>
-        {tool}
-      </code>
-      {server === undefined ? null : <span className={classes.state}>{server}</span>}
-    </>
-  );
-}
-
-function isOpenEnded(tool: DynamicToolPart): boolean {
-  return tool.preliminary === true || ['input-streaming', 'input-available', 'approval-responded'].includes(tool.state);
-}
-
-const stateText: Record<DynamicToolPart['state'], TextId> = {
-  'input-streaming': 'tool.preparing',
-  'input-available': 'tool.running',
-  'approval-requested': 'tool.waiting',
-  'approval-responded': 'tool.running',
-  'output-available': 'tool.done',
-  'output-error': 'tool.failed',
-  'output-denied': 'tool.denied',
-};
-
-function textOfState({ state, preliminary }: DynamicToolPart, isRunning: boolean): TextId {
-  return preliminary === true && isRunning ? 'tool.running' : stateText[state];
-}
-
-/** The workspace's own tools, and the argument that says what a call is about. */
-const ownTools: Readonly<Record<string, string>> = {
-  bash: 'command',
-  read_file: 'path',
-  write_file: 'path',
-  edit_file: 'path',
-  list_files: 'path',
-  search_files: 'pattern',
-  publish_artifact: 'path',
-};
-
-function ToolCall({ part, isLive, name }: { part: DynamicToolPart; isLive: boolean; name: string }) {
-  const t = useText();
-  const isRunning = isLive && isOpenEnded(part);
-  const seconds = useDuration(name, isRunning);
-  const [isOpen, setOpen] = useOpenWhile(isRunning && part.preliminary === true);
-  const isOwn = Object.hasOwn(ownTools, part.toolName);
-  if (part.state === 'approval-requested') return <ToolApproval part={part} isLive={isLive} />;
-  return (
-    <>
-      <details
-        className={classes.fold}
-        data-state={part.state}
-        open={isOpen}
-        onToggle={(event) => setOpen(event.currentTarget.open)}
-      >
-        <summary>
-          <ChevronRight size={15} aria-hidden className={classes.chevron} />
-          {isOwn ? <Terminal size={15} aria-hidden /> : <Wrench size={15} aria-hidden />}
-          <ToolName name={part.toolName} />
-          {isOwn ? <Subject part={part} /> : null}
-          <span className={isRunning ? classes.shimmer : classes.state}>{t(textOfState(part, isRunning))}</span>
-          {seconds === undefined ? null : <span className={classes.state}>{t('tool.seconds', { seconds })}</span>}
-        </summary>
-        {isOwn && isOpen ? <ToolDetails part={part} isRunning={isRunning} /> : null}
-        {isOwn ? null : (
-          <div className={classes.details}>
-            <Value label={t('tool.input')} value={part.input} />
-            {part.state === 'output-available' ? <Value label={t('tool.output')} value={part.output} /> : null}
-            {part.errorText === undefined ? null : <Value label={t('tool.error')} value={part.errorText} />}
-          </div>
-        )}
-      </details>
-      {part.toolName === 'publish_artifact' && part.state === 'output-available' ? <PublishedFile part={part} /> : null}
-    </>
-  );
-}
-
-/** Open as long as there is something to watch, unless somebody says otherwise. */
-function useOpenWhile(isWatched: boolean): [boolean, (isOpen: boolean) => void] {
-  const [isOpen, setOpen] = useState(isWatched);
-  useEffect(() => setOpen(isWatched), [isWatched]);
-  return [isOpen, setOpen];
-}
-
-/** What a call is about, on its one line. */
-function Subject({ part: { toolName, input } }: { part: DynamicToolPart }) {
-  const value = typeof input === 'object' && input !== null ? Reflect.get(input, ownTools[toolName] ?? '') : undefined;
-  if (typeof value !== 'string' || value === '') return null;
-  return (
-    <span className={classes.subject} title={value.slice(0, 1000)} dir="ltr">
-      {value.slice(0, 200)}
-    </span>
-  );
-}
-
-function Value({ label, value }: { label: string; value: unknown }) {
-  const t = useText();
-  if (value === undefined) return null;
-  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
-  return (
-    <div>
-      <div className={classes.label}>{label}</div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-      <pre className={classes.value} tabIndex={0} dir="auto">
-        {withLinks(text.slice(0, shownCharacters))}
-      </pre>
-      {text.length > shownCharacters ? (
-        <div className={classes.label}>{t('tool.cut', { count: shownCharacters })}</div>
-      ) : null}
-    </div>
-  );
-}
-
-/** Addresses in plain text as links. */
-function withLinks(text: string): ReactNode {
-  return text.split(/(https?:\/\/[^\s<>"'`\])}]+)/g).map((piece, index) => {
-    const link = index % 2 === 1 ? safeLink(piece) : undefined;
-    if (link?.kind !== 'external') return piece;
-    return (
-      <a key={index} href={link.href} target="_blank" rel="noopener noreferrer nofollow">
-        {piece}
-      </a>
-    );
-  });
 }
 
 /** Pictures that came with the message itself. Any other address is somebody's server, and is never asked by itself. */

@@ -18,6 +18,8 @@ const chat: ChatDetail['chat'] = {
   mcpServerIds: null,
   contextStartMessageId: null,
   running: false,
+  waiting: false,
+  lastStatus: null,
   createdAt: at,
   updatedAt: at,
 };

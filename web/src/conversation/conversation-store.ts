@@ -177,7 +177,8 @@ export class ConversationStore {
       }
       const { response } = this.#view;
       if (!response && !this.#hasWaiting) return this.#change({ connection: 'idle' });
-      const end = response ? await this.#followOnce(signal) : 'none';
+      let end = response ? await this.#followOnce(signal) : 'none';
+      if (end === 'broken' && this.#hasToldItsEnd()) end = 'done';
       attempt = end === 'done' ? 0 : attempt + 1;
       if (end === 'done') this.#deps.onActivity(this.chatId);
       else await this.#pause(end === 'none' ? Math.min(attempt, 3) : attempt, signal);
@@ -193,6 +194,15 @@ export class ConversationStore {
       if (isFinal(error, signal)) throw error;
       return 'broken';
     }
+  }
+
+  /** A stream that breaks off after the end of its answer, as a server that stops leaves it: nothing runs any more. */
+  #hasToldItsEnd(): boolean {
+    if (!this.#live || this.#live.view().status === 'streaming') return false;
+    this.#flushLive();
+    this.#after = undefined;
+    this.#change({ response: null, isStopping: false });
+    return true;
   }
 
   /** Takes over the server's state; false when it could not be asked. */

@@ -42,7 +42,11 @@ export function createWorkbench(user: User, queries: QueryClient): Workbench {
   });
   const stores = new Map<string, ConversationStore>();
   const refreshLists = () => void queries.invalidateQueries({ queryKey: ['chats'] });
+  // Other windows of this browser ask their lists at once, and a conversation that is open there catches up by its list.
+  const windows = new BroadcastChannel(`homeport:${user.id}`);
+  windows.onmessage = refreshLists;
   const onActivity = () => {
+    windows.postMessage('activity');
     refreshLists();
     setTimeout(refreshLists, titleDelay);
   };

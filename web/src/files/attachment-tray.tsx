@@ -5,7 +5,7 @@ import { X } from 'lucide-react';
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import type { AttachedFile } from '../conversation/attached-files.ts';
 import { useWorkbench } from '../conversation/workbench.ts';
-import { useText } from '../i18n.ts';
+import { type Translate, useText } from '../i18n.ts';
 import type { IncomingFiles } from '../incoming-files.ts';
 import { publicConfigQuery } from '../queries.ts';
 import { attachmentDesk, detach, mostFiles } from './attachment-desk.ts';
@@ -13,6 +13,7 @@ import { previewAddress } from './file-address.ts';
 import { fileIcon, previewKind } from './file-kind.ts';
 import { formatSize } from './file-look.ts';
 import classes from './files.module.css';
+import { modelReach } from './model-reach.ts';
 import { UploadRow } from './upload-rows.tsx';
 
 /** Why the message cannot go yet. */
@@ -109,6 +110,12 @@ export function AttachmentTray({ chatId, newChat, files, incoming, onTaken, onBl
   );
 }
 
+/** What of a file the model will not get; undefined where it gets all of it. */
+function reachText(file: AttachedFile, t: Translate): string | undefined {
+  const reach = modelReach(file);
+  return reach === 'all' ? undefined : t(reach === 'beginning' ? 'files.reachBeginning' : 'files.reachName');
+}
+
 function Attached({
   file,
   chatId,
@@ -137,7 +144,11 @@ function Attached({
       )}
       <span className={classes.uploadText}>
         <bdi className={classes.name}>{file.filename}</bdi>
-        {file.size === undefined ? null : <span className={classes.fact}>{formatSize(file.size)}</span>}
+        <span className={classes.fact}>
+          {[file.size === undefined ? undefined : formatSize(file.size), reachText(file, t)]
+            .filter(Boolean)
+            .join(' · ')}
+        </span>
       </span>
       <ActionIcon
         variant="subtle"

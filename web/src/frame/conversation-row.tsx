@@ -2,7 +2,7 @@ import type { Chat, ListedChat } from '@homeport/contracts/conversations';
 import { limits } from '@homeport/contracts/limits';
 import { ActionIcon } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { Ellipsis } from 'lucide-react';
+import { CircleHelp, CirclePause, Ellipsis, type LucideIcon, TriangleAlert } from 'lucide-react';
 import { memo, useSyncExternalStore } from 'react';
 import { useWorkbench } from '../conversation/workbench.ts';
 import { useText } from '../i18n.ts';
@@ -110,11 +110,24 @@ function Dot({ chat, isCurrent }: { chat: Chat; isCurrent: boolean }) {
   const t = useText();
   const { receipts, seen } = useWorkbench();
   const isUnsaved = useSyncExternalStore(receipts.subscribe, () => receipts.state(chat.id) !== undefined);
+  const isUnread = !isCurrent && seen.isUnread(chat.id, chat.updatedAt);
   if (isUnsaved) return <span className={classes.dot} data-kind="unsaved" role="img" aria-label={t('nav.unsaved')} />;
+  if (chat.waiting) return <Sign kind="waiting" label={t('nav.waiting')} Icon={CircleHelp} />;
   if (chat.running)
     return <span className={classes.dot} data-kind="running" role="img" aria-label={t('nav.running')} />;
-  if (isCurrent || !seen.isUnread(chat.id, chat.updatedAt)) return null;
+  if (!isUnread) return null;
+  if (chat.lastStatus === 'failed') return <Sign kind="failed" label={t('nav.answerFailed')} Icon={TriangleAlert} />;
+  if (chat.lastStatus === 'interrupted')
+    return <Sign kind="failed" label={t('nav.answerInterrupted')} Icon={CirclePause} />;
   return <span className={classes.dot} data-kind="unread" role="img" aria-label={t('nav.unread')} />;
+}
+
+function Sign({ kind, label, Icon }: { kind: string; label: string; Icon: LucideIcon }) {
+  return (
+    <span className={classes.sign} data-kind={kind} role="img" aria-label={label} title={label}>
+      <Icon size={15} aria-hidden />
+    </span>
+  );
 }
 
 function RenameField({

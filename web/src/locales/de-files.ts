@@ -10,6 +10,8 @@ export const texts: Record<keyof typeof english, string> = {
   'files.add': 'Dateien hinzufügen …',
   'files.ofConversation': 'Dateien dieser Unterhaltung',
   'files.attached': 'Dateien der Nachricht',
+  'files.reachName': 'Das Modell sieht nur den Namen',
+  'files.reachBeginning': 'Das Modell liest nur die ersten 256 KB',
   'files.attach': 'Zur Nachricht hinzufügen',
   'files.attachedToast': '{name} wird mit der nächsten Nachricht gesendet.',
   'files.detach': '{name} aus der Nachricht entfernen',

@@ -8,6 +8,8 @@ export const texts = {
   'files.add': 'Add files…',
   'files.ofConversation': 'Files of this conversation',
   'files.attached': 'Files in this message',
+  'files.reachName': 'The model only sees its name',
+  'files.reachBeginning': 'The model reads only the first 256 KB',
   'files.attach': 'Add to message',
   'files.attachedToast': '{name} will be sent with your next message.',
   'files.detach': 'Remove {name} from the message',

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
+import { inTurns } from './in-turns.ts';
 import classes from './markdown.module.css';
 
 type Props = { formula: string; source: string; isDisplay: boolean };
@@ -9,14 +10,19 @@ export function MathView({ formula, source, isDisplay }: Props) {
   const [isSet, setSet] = useState(false);
   useEffect(() => {
     let isWanted = true;
+    let callOff: () => void = () => {};
     import('./katex.ts').then(
       ({ typeset }) => {
-        if (isWanted && host.current) setSet(typeset(formula, host.current, isDisplay));
+        const set = () => {
+          if (host.current) setSet(typeset(formula, host.current, isDisplay));
+        };
+        if (isWanted) callOff = inTurns(set);
       },
       () => {},
     );
     return () => {
       isWanted = false;
+      callOff();
     };
   }, [formula, isDisplay]);
   return (

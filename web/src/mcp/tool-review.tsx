@@ -1,5 +1,5 @@
 import '../frame/dialogs.css';
-import type { McpServer } from '@homeport/contracts/mcp';
+import type { McpServer, McpTool } from '@homeport/contracts/mcp';
 import { Button, Modal } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { ShieldCheck } from 'lucide-react';
@@ -13,6 +13,7 @@ import { useText } from '../i18n.ts';
 import classes from './mcp.module.css';
 import { type McpApi, type McpTest, mcpServersQuery, serverState } from './mcp-api.ts';
 import { ConnectionFailure } from './server-problem.tsx';
+import { ShownText } from './shown-text.tsx';
 import { ToolChange, ToolDefinition } from './tool-definition.tsx';
 
 type Props = { server: McpServer; api: McpApi; userId: string | undefined; onClose: () => void };
@@ -49,10 +50,15 @@ export function ToolReview({ server, api, userId, onClose }: Props) {
     return () => abort.abort();
   }, [look]);
 
-  const trust = async (fingerprint: string) => {
+  const trust = async (fingerprint: string, askFirst: readonly string[]) => {
     setBusy(true);
     setFailure(undefined);
     try {
+      // The policies come first: no tool is ever trusted without them.
+      if (askFirst.length > 0) {
+        const asked = Object.fromEntries(askFirst.map((tool) => [tool, 'ask' as const]));
+        await api.change({ id, toolPolicies: { ...tested?.server.toolPolicies, ...asked } });
+      }
       await api.trust(id, fingerprint);
       await queries.invalidateQueries({ queryKey: mcpServersQuery(userId).queryKey });
       showToast(t('mcp.trustedToast', { name }));
@@ -103,11 +109,14 @@ function TrustRow({
 }: {
   tested: McpTest;
   isBusy: boolean;
-  onTrust: (fingerprint: string) => void;
+  onTrust: (fingerprint: string, askFirst: readonly string[]) => void;
   onClose: () => void;
 }) {
   const t = useText();
   const { fingerprint, tools } = server;
+  const [asks, setAsks] = useState(true);
+  const changing = tools.filter((tool) => isDestructive(tool) && !Object.hasOwn(server.toolPolicies, tool.name));
+  const names = changing.map((tool) => tool.name);
   const isTrusted = serverState(server) === 'trusted';
   return (
     <div className={classes.end}>
@@ -115,6 +124,19 @@ function TrustRow({
         <p className={classes.fingerprint}>
           {t('mcp.fingerprint')} <code>{fingerprint}</code>
         </p>
+      )}
+      {isTrusted || fingerprint === null || names.length === 0 ? null : (
+        <label className={classes.askFirst}>
+          <input type="checkbox" checked={asks} onChange={(event) => setAsks(event.currentTarget.checked)} />
+          <span>
+            {t('mcp.askFirst', { count: names.length })}{' '}
+            {names.map((name) => (
+              <code key={name}>
+                <ShownText text={name} />
+              </code>
+            ))}
+          </span>
+        </label>
       )}
       <div className={formClasses.actions}>
         <Button variant="default" onClick={onClose}>
@@ -124,13 +146,20 @@ function TrustRow({
           <Button
             leftSection={<ShieldCheck size={16} aria-hidden />}
             aria-disabled={isBusy}
-            onClick={() => !isBusy && onTrust(fingerprint)}
+            onClick={() => !isBusy && onTrust(fingerprint, asks ? names : [])}
           >
             {t(isBusy ? 'mcp.trusting' : 'mcp.trust', { count: tools.length })}
           </Button>
         )}
       </div>
     </div>
+  );
+}
+
+/** A tool that says of itself that it may delete or overwrite something. */
+function isDestructive({ annotations }: McpTool): boolean {
+  return (
+    typeof annotations === 'object' && annotations !== null && Reflect.get(annotations, 'destructiveHint') === true
   );
 }
 

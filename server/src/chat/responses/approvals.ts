@@ -4,6 +4,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { inTransaction, mayPass, type Queryable } from '../../db/pool.ts';
 import type { Platform } from '../../platform.ts';
 import type { Word } from '../tools/call-run.ts';
+import { allowTool } from '../tools/tool-rules.ts';
 import type { ResponseRow } from './claims.ts';
 import { notify, type SignalListener } from './signals.ts';
 
@@ -86,7 +87,12 @@ export function voidingApprovals(responseId: string): RawBuilder<unknown> {
   return sql`update tool_approvals set settled_at = now() where response_id = ${responseId} and settled_at is null`;
 }
 
-export type Answer = { approvalId: string; approved: boolean; reason?: string | undefined };
+export type Answer = {
+  approvalId: string;
+  approved: boolean;
+  reason?: string | undefined;
+  remember?: 'conversation' | undefined;
+};
 
 /**
  * Keeps a person's answer, once. Resolves with whether the response is running; one that was interrupted goes on with it
@@ -97,7 +103,7 @@ export async function answerApproval(
   deps: Pick<Platform, 'db'>,
   owner: string,
   chatId: string,
-  { approvalId, approved, reason }: Answer,
+  { approvalId, approved, reason, remember }: Answer,
 ): Promise<{ isRunning: boolean }> {
   return inTransaction(deps.db, async (trx) => {
     // The end of a response locks the same row: it comes before this or after it.
@@ -112,7 +118,7 @@ export async function answerApproval(
     const asked = await trx
       .selectFrom('tool_approvals as a')
       .innerJoin('responses as r', 'r.id', 'a.response_id')
-      .select(['a.answered_at', 'a.settled_at', 'r.id as response_id', 'r.state'])
+      .select(['a.answered_at', 'a.settled_at', 'a.tool_name', 'r.id as response_id', 'r.state'])
       .where('a.id', '=', approvalId)
       .where('a.chat_id', '=', chatId)
       .executeTakeFirst();
@@ -126,6 +132,7 @@ export async function answerApproval(
     const answered_at = sql<Date>`now()`;
     const values = { approved, reason: reason === '' ? null : (reason ?? null), answered_at };
     await trx.updateTable('tool_approvals').set(values).where('id', '=', approvalId).execute();
+    if (approved && remember === 'conversation') await allowTool(trx, chatId, asked.tool_name);
     if (isRunning) await notify(trx, 'approval', [asked.response_id]);
     else await notify(trx, 'input', [chatId]);
     return { isRunning };

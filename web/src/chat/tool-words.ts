@@ -1,0 +1,88 @@
+import type { DynamicToolPart } from '@homeport/contracts/frames';
+import type { TextId, Translate } from '../i18n.ts';
+import { toolTitle } from '../mcp/tool-title.ts';
+import { type CommandEnd, readCommandOutput, textOf } from '../workspace/tool-output.ts';
+
+/** What the line of a tool call says. */
+export type ToolWords = {
+  title: string;
+  /** What the call is about, where the title does not say it: a command, a search. */
+  subject: string | undefined;
+  /** How it went, where the title does not say it. */
+  state: string | undefined;
+  /** How long it took, as the tool itself tells. */
+  seconds: number | undefined;
+  isRunning: boolean;
+  isFailed: boolean;
+};
+
+/** The workspace's own tools. */
+const ownTools = {
+  bash: 'tool.own.bash',
+  read_file: 'tool.own.read',
+  write_file: 'tool.own.write',
+  edit_file: 'tool.own.edit',
+  list_files: 'tool.own.list',
+  search_files: 'tool.own.search',
+  publish_artifact: 'tool.own.publish',
+} as const satisfies Record<string, TextId>;
+
+/** The argument that stands beside the title. */
+const subjects: Readonly<Record<string, string>> = { bash: 'command', search_files: 'pattern', list_files: 'path' };
+
+export function isOwnTool(name: string): name is keyof typeof ownTools {
+  return Object.hasOwn(ownTools, name);
+}
+
+export function isOpenEnded(tool: DynamicToolPart): boolean {
+  return tool.preliminary === true || ['input-streaming', 'input-available', 'approval-responded'].includes(tool.state);
+}
+
+export function toolWords(part: DynamicToolPart, isLive: boolean, t: Translate): ToolWords {
+  const isRunning = isLive && isOpenEnded(part);
+  const { toolName, input, state } = part;
+  const common = { subject: undefined, seconds: undefined, isRunning, isFailed: state === 'output-error' };
+  if (!isOwnTool(toolName)) {
+    const { server, tool } = toolTitle(toolName);
+    const title = server === undefined ? tool : t('tool.ofServer', { tool, server });
+    return { ...common, title, state: t(part.preliminary === true && isRunning ? 'tool.running' : stateText[state]) };
+  }
+  const path = textOf(input, 'path') ?? '';
+  const file = path.slice(path.lastIndexOf('/') + 1) || t('tool.aFile');
+  const command = toolName === 'bash' && !isRunning && state === 'output-available' ? ended(part.output, t) : undefined;
+  const isFailed = common.isFailed || command?.isFailed === true;
+  const phase = isRunning ? 'running' : state === 'output-error' ? 'failed' : 'done';
+  const subject = textOf(input, subjects[toolName] ?? '');
+  return {
+    title: t(ownTools[toolName], { phase, file }),
+    subject: subject === '' ? undefined : subject,
+    state: state === 'output-denied' ? t('tool.denied') : command?.text,
+    seconds: command?.seconds,
+    isRunning,
+    isFailed,
+  };
+}
+
+/** How a command ended, where that is worth a word. */
+function ended(output: unknown, t: Translate): { text: string | undefined; isFailed: boolean; seconds?: number } {
+  const { end, seconds } = readCommandOutput(typeof output === 'string' ? output : '');
+  const took = seconds === undefined ? 0 : Math.round(Number(seconds));
+  const text = end === undefined ? undefined : endText(end, t);
+  return { text, isFailed: text !== undefined, ...(took > 0 ? { seconds: took } : {}) };
+}
+
+function endText(end: CommandEnd, t: Translate): string | undefined {
+  if (end.kind === 'exit') return end.code === 0 ? undefined : t('tool.exitCode', { code: end.code });
+  if (end.kind === 'timeout') return t('tool.timedOut');
+  return end.kind === 'signal' ? t('tool.killed', { signal: end.signal }) : t('tool.failed');
+}
+
+const stateText: Record<DynamicToolPart['state'], TextId> = {
+  'input-streaming': 'tool.preparing',
+  'input-available': 'tool.running',
+  'approval-requested': 'tool.waiting',
+  'approval-responded': 'tool.running',
+  'output-available': 'tool.done',
+  'output-error': 'tool.failed',
+  'output-denied': 'tool.denied',
+};
