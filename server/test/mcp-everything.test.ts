@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from './app.ts';
-import { until } from './chat-harness.ts';
+import { createChat, until } from './chat-harness.ts';
 
 /** The protocol's own reference server, over both transports, as a process of its own. */
 
@@ -69,9 +69,8 @@ for (const [mode, transport] of [
 
     const { findMcpTools } = await import('../src/mcp/turn-tools.ts');
     const notices: unknown[] = [];
-    const tools = await findMcpTools(app.service.deps, { ownerId: user.id, serverIds: null }, (notice) =>
-      notices.push(notice),
-    );
+    const request = { ownerId: user.id, chatId: await createChat(user), serverIds: null };
+    const tools = await findMcpTools(app.service.deps, request, (notice) => notices.push(notice));
     assert.deepEqual(notices, []);
     assert.equal(tools.length, server.tools.length);
     const { signal } = new AbortController();
