@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { measureAnswers, measureAnswersWithWorkspaces } from './answers.ts';
 import { measureArtifacts } from './artifacts.ts';
 import { Bench } from './bench.ts';
 import { measureCapacity } from './capacity.ts';
@@ -27,6 +28,8 @@ import { measureWorkspace } from './workspace-start.ts';
 
 const parts: Record<string, (bench: Bench) => Promise<void>> = {
   tokens: measureTokens,
+  answers: measureAnswers,
+  'answers-workspaces': measureAnswersWithWorkspaces,
   'first-token': measureFirstToken,
   stop: measureStop,
   unpaced: measureUnpaced,

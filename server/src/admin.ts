@@ -3,6 +3,7 @@ import { operator, recordEvent } from './audit.ts';
 import { type Rotation, resealProviders } from './catalogue/providers.ts';
 import { type Config, loadConfig } from './config.ts';
 import { joinEmbedded } from './db/embedded.ts';
+import { assertOwnSchema } from './db/migrate.ts';
 import { type Database, type DatabaseLog, openDatabase } from './db/pool.ts';
 import { resealMcpServers } from './mcp/rotation.ts';
 import { type ExportOptions, exportInstallation } from './provision/export-text.ts';
@@ -59,6 +60,7 @@ async function withDatabase<T>(config: Config, signal: AbortSignal, work: (db: D
     config.databaseUrl === undefined ? await joinEmbedded({ dataDir: config.dataDir, log, signal }) : undefined;
   const db = openDatabase({ connection: embedded?.connection ?? config.databaseUrl ?? '', max: 2, log });
   try {
+    await assertOwnSchema(db);
     return await work(db);
   } finally {
     await db.close();

@@ -43,6 +43,10 @@ export const settingTable = {
     secret: true,
     valid: isPostgresUrl,
   }),
+  databasePoolMax: integer('DATABASE_POOL_MAX', 20, 2, 1_000, {
+    about:
+      'Connections to the database that one process opens at most, one more for signals aside. All replicas together stay below `max_connections` of the server; the embedded database takes 50.',
+  }),
   host: text('HOST', '127.0.0.1', {
     about: 'The address to listen on. `0.0.0.0` or `::` for all of this machine.',
     takes: 'an address or a host name',

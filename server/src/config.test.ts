@@ -50,6 +50,7 @@ describe('values', () => {
     assert.deepEqual(config, {
       edition: 'community',
       databaseUrl: undefined,
+      databasePoolMax: 20,
       dataDir: join(process.cwd(), 'data'),
       host: '127.0.0.1',
       port: 3000,

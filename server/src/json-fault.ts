@@ -42,6 +42,8 @@ function findFaultInMembers(value: object, depth: number, budget: Budget): JsonF
   for (const key of Object.keys(value)) {
     if (!isStorable(key))
       return { path: '', message: 'A member name contains a NUL character or half a surrogate pair' };
+    // Whoever copies such a member into an object loses it, or sets the prototype.
+    if (key === '__proto__') return { path: key, message: 'A member cannot have this name' };
     const fault = findFault(Reflect.get(value, key), depth + 1, budget);
     if (fault !== undefined) return below(key, fault);
   }

@@ -20,7 +20,8 @@ import { createService } from './service.ts';
 /** How long running responses may finish after SIGTERM (contract section 10). */
 const drainMs = 25_000;
 const shutdownMs = 35_000;
-const poolSize = 20;
+/** The embedded database takes 60 connections, those of the operator's commands among them. */
+const embeddedPoolMax = 50;
 
 async function main(config: Config): Promise<void> {
   prepareDataDir(config);
@@ -56,7 +57,8 @@ async function serve(
   stopping: AbortSignal,
   embedded: DatabaseConnection | undefined,
 ): Promise<void> {
-  const db = openDatabase({ connection: embedded ?? config.databaseUrl ?? '', max: poolSize, log });
+  const max = embedded === undefined ? config.databasePoolMax : Math.min(config.databasePoolMax, embeddedPoolMax);
+  const db = openDatabase({ connection: embedded ?? config.databaseUrl ?? '', max, log });
   try {
     const applied = await migrate(db);
     if (applied.length > 0) log.info({ applied }, 'database migrated');

@@ -23,6 +23,7 @@ import { ProcessRuntime } from './fakes/process-runtime.ts';
 export const testConfig: Config = {
   edition: 'community',
   databaseUrl: undefined,
+  databasePoolMax: 20,
   dataDir: '/nonexistent',
   host: '127.0.0.1',
   port: 0,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { createChat, setActiveMessage, touchingChat } from '../src/conversations/chats.ts';
 import { finishingMessage, insertAssistantMessage, insertUserMessage } from '../src/conversations/messages.ts';
 import { type Database, inTransaction } from '../src/db/pool.ts';
@@ -40,11 +41,14 @@ export async function answer(
   await inTransaction(db, async (trx) => {
     await insertAssistantMessage(trx, { id, chatId, parentId, modelId: 'model-1' });
     await setActiveMessage(trx, chatId, id);
-    await touchingChat(chatId).execute(trx);
-    await finishingMessage({
-      ...{ id, chatId, parts, status: 'complete', prompt, promptTokens: 3 },
-      usage: { inputTokens: 10, outputTokens: 2 },
-    }).execute(trx);
+    await touchingChat(chatId, sql`true`).execute(trx);
+    await finishingMessage(
+      {
+        ...{ id, chatId, parts, status: 'complete', prompt, promptTokens: 3 },
+        usage: { inputTokens: 10, outputTokens: 2 },
+      },
+      sql`true`,
+    ).execute(trx);
   });
   return id;
 }

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
 import { startTestApp, type TestApp } from './app.ts';
+import { createChat } from './chat-harness.ts';
 
 /** The protocol's own reference server, over both transports, as a process of its own. */
 
@@ -69,9 +70,8 @@ for (const [mode, transport] of [
 
     const { findMcpTools } = await import('../src/mcp/turn-tools.ts');
     const notices: unknown[] = [];
-    const tools = await findMcpTools(app.service.deps, { ownerId: user.id, serverIds: null }, (notice) =>
-      notices.push(notice),
-    );
+    const request = { ownerId: user.id, chatId: await createChat(user), serverIds: null };
+    const tools = await findMcpTools(app.service.deps, request, (notice) => notices.push(notice));
     assert.deepEqual(notices, []);
     assert.equal(tools.length, server.tools.length);
     const { signal } = new AbortController();

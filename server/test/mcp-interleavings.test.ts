@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findMcpTools } from '../src/mcp/turn-tools.ts';
 import { startTestApp, type TestApp } from './app.ts';
+import { createChat } from './chat-harness.ts';
 import { echoTool, expectedFingerprint, type FakeMcp, type FakeTool, startFakeMcp } from './fakes/mcp-server.ts';
 
 /**
@@ -64,6 +65,7 @@ test(`${runs} interleavings of drift and calls: no call with definitions that we
   };
   const made = await user.call('POST /api/mcp', { name: 'Fake', url: fake.url });
   const { id } = made.body.server;
+  const chatId = await createChat(user);
   const { signal } = new AbortController();
 
   for (let run = 0; run < runs; run += 1) {
@@ -95,7 +97,7 @@ test(`${runs} interleavings of drift and calls: no call with definitions that we
     else assert.equal(answer.body.error.code, 'mcp_tools_changed');
     if (trusted !== '') assert.equal(trusted, goodPrint);
     for (let turn = 0; turn < 2; turn += 1) {
-      const tools = await findMcpTools(deps, { ownerId: user.id, serverIds: null }, () => undefined);
+      const tools = await findMcpTools(deps, { ownerId: user.id, chatId, serverIds: null }, () => undefined);
       if (left >= 0 && random(4) === 0) change();
       if (tools.length === 0) withheld += 1;
       // One after the other: a word that is on its way to us while a call is on its way there is nobody's fault.

@@ -141,6 +141,53 @@ for (const announces of [true, false]) {
     }));
 }
 
+test('a changed server is told of once in each conversation, not after somebody looked, and again when it changes again', () =>
+  scene(async ({ user, fake, id, ask }) => {
+    const told = async (asking: typeof ask) => notices(await asking('hello')).map(({ code }) => code);
+    const inAnother = async () => {
+      const chatId = await createChat(user);
+      return async (text: string) => answer(user, chatId, await submit(user, chatId, text));
+    };
+    fake.change([{ ...echoTool, description: 'One' }]);
+    assert.deepEqual(await told(ask), ['mcp_drifted']);
+    assert.deepEqual(await told(ask), []);
+    assert.deepEqual(await told(await inAnother()), ['mcp_drifted']);
+    assert.equal((await user.call('POST /api/mcp/test', { id })).status, 200);
+    assert.deepEqual(await told(ask), []);
+    assert.deepEqual(await told(await inAnother()), []);
+    await user.call('POST /api/mcp/trust', { id });
+    fake.change([{ ...echoTool, description: 'Two' }]);
+    assert.deepEqual(await told(ask), ['mcp_drifted']);
+    assert.deepEqual(await told(ask), []);
+  }));
+
+test('tools named like members of every object are asked about and denied like others', () => {
+  const names = ['constructor', 'toString', 'hasOwnProperty'];
+  const tools = names.map((name) => ({ ...echoTool, name }));
+  return scene(async ({ user, fake, id, ask }) => {
+    const all = names.map((name) => `mcp__Fake__${name}`).join(' ');
+    assert.deepEqual(notices(await ask(all)), []);
+    assert.deepEqual(fake.calls.map((call) => call.name).sort(), [...names].sort());
+    fake.calls.length = 0;
+    const toolPolicies = Object.fromEntries(names.map((name) => [name, 'deny']));
+    await user.call('PATCH /api/mcp', { id, toolPolicies });
+    await ask(all);
+    assert.deepEqual(fake.calls, []);
+  }, tools);
+});
+
+test('a tool named __proto__, which could not be denied, is refused where tools are listed, and so is a policy for it', () =>
+  scene(async ({ user, fake, id, ask }) => {
+    fake.change([{ ...echoTool, name: '__proto__' }]);
+    const tested = await user.call('POST /api/mcp/test', { id });
+    assert.equal(tested.status, 502);
+    assert.match(tested.body.error.message, /a tool is named “__proto__”/);
+    await ask('mcp__Fake____proto__');
+    assert.deepEqual(offered(), []);
+    const policy = await user.call('PATCH /api/mcp', JSON.parse(`{"id":"${id}","toolPolicies":{"__proto__":"deny"}}`));
+    assert.deepEqual([policy.status, policy.body.error.details[0].path], [400, 'toolPolicies.__proto__']);
+  }));
+
 test('a server that changes between the offer and the call is not called, and nobody is told its new words', () =>
   scene(async ({ user, fake, id, ask }) => {
     await ask('hello');

@@ -58,11 +58,6 @@ const cases: [name: string, path: string, change: Change][] = [
   ['a root catalogue in the community edition', 'providers', (m) => (m.providers = [])],
   ['root tiers in the community edition', 'modelTiers', (m) => (m.modelTiers = [{ value: 1, label: 'L' }])],
   [
-    'a provider name twice',
-    'users.0.providers.1.name',
-    (m) => m.users[0].providers.push({ ...m.users[0].providers[0], models: [] }),
-  ],
-  [
     'a base URL with a password',
     'users.0.providers.0.baseUrl',
     (m) => (m.users[0].providers[0].baseUrl = 'https://a:b@c.example/v1'),
@@ -71,11 +66,6 @@ const cases: [name: string, path: string, change: Change][] = [
     'a header that may not be set',
     'users.0.providers.0.headers.host',
     (m) => (m.users[0].providers[0].headers = { host: 'x' }),
-  ],
-  [
-    'a model twice',
-    'users.0.providers.0.models.1.providerModelId',
-    (m) => (m.users[0].providers[0].models[1].providerModelId = 'small'),
   ],
   ['no tier', 'users.0.providers.0.models.0.tier', (m) => delete m.users[0].providers[0].models[0].tier],
   [

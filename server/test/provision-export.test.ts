@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { secretPlaceholder } from '@homeport/contracts/manifest';
+import { openDatabase } from '../src/db/pool.ts';
 import { exportInstallation } from '../src/provision/export-text.ts';
 import type { ManifestForm } from '../src/provision/manifest-text.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { answer, makeChat, say } from './conversation-makers.ts';
+import { createTestDatabase, silentLog, type TestDatabase } from './database.ts';
 import { model, password, provision, provisionText, sampleManifest } from './provision-makers.ts';
 
 /** An export is a manifest of the installation: applied to an empty one it makes the same, secrets aside. */
@@ -36,12 +38,16 @@ async function write(from: TestApp, form: ManifestForm = 'yaml', conversations =
 async function furnish(): Promise<void> {
   const owner = await app.signIn({ name: 'Otto: "no", 1e3', email: 'otto@example.org' });
   for (const baseUrl of ['https://a.example/v1', 'https://b.example/v1']) {
-    await owner.call('POST /api/providers', {
+    const { body } = await owner.call('POST /api/providers', {
       name: 'Same',
       baseUrl,
       apiKey: 'sk-of-otto',
       headers: { 'x-key': 'header-secret' },
     });
+    for (const displayName of ['First', 'Second']) {
+      const twin = { ...model('twin'), displayName, providerId: body.provider.id, tier: 1 };
+      assert.equal((await owner.call('POST /api/models', twin)).status, 201);
+    }
   }
   const { database } = app.database;
   const chatId = await makeChat(database, owner.id, '- # not:\u2028 yaml');
@@ -73,7 +79,6 @@ test('export, apply to an empty installation, export: the same text', async () =
   const { text, losses } = await write(app);
   assert.doesNotMatch(text, /secret-1|sk-|blue|header-secret|battery/);
   assert.deepEqual(losses, [
-    'otto@example.org has two providers named "Same": the second is "Same (2)" here',
     '1 conversations have other branches: only the one that is shown is here',
     '1 conversations are in projects, which a manifest does not know',
   ]);
@@ -92,12 +97,64 @@ test('JSON says the same, and can be applied where it came from without a change
   const given: Json = JSON.parse(text);
   assert.deepEqual([given.version, given.users.length, given.conversations.length], [1, 4, 3]);
   const otto = given.users.find((user: Json) => user.email === 'otto@example.org');
-  // Of two providers with one name the first is what the name means.
-  otto.providers.pop();
+  // Providers of one name and models of one id are told apart by their order.
+  const named = (provider: Json) => [provider.baseUrl, ...provider.models.map((twin: Json) => twin.displayName)];
+  assert.deepEqual(otto.providers.map(named), [
+    ['https://a.example/v1', 'First', 'Second'],
+    ['https://b.example/v1', 'First', 'Second'],
+  ]);
   const answer = await provisionText(admin, JSON.stringify(given), 'application/json');
   assert.equal(answer.status, 200, JSON.stringify(answer.body));
   assert.deepEqual([answer.body.changes, answer.body.warnings], [[], []]);
+  const { providers, models } = answer.body.applied;
+  assert.deepEqual([providers.created, providers.updated, models.created, models.updated], [0, 0, 0, 0]);
+  otto.providers[1].models[1].displayName = 'Second of the second';
+  const changed = await provisionText(admin, JSON.stringify(given), 'application/json');
+  assert.equal(changed.body.changes.length, 1);
+  assert.match(changed.body.changes[0].path, /providers\.1\.models\.1$/);
 });
+
+test('however many conversations there are, an export reads each of them a fixed number of times', async () => {
+  const crowded = await createTestDatabase();
+  try {
+    const count = 5_000;
+    const { pool } = crowded.database;
+    await pool.query(`insert into users (id, name, email, role) values ('u', 'U', 'u@example.org', 'user')`);
+    await pool.query(
+      `insert into chats (id, owner_id, title, created_at, updated_at)
+        select 'c' || n, 'u', 'Title', now() - n * interval '1 second', now() from generate_series(1, $1::int) n`,
+      [count],
+    );
+    await pool.query('analyze');
+    const readBefore = await rowsRead(crowded, 0);
+    const own = openDatabase({ connection: crowded.url, max: 1, log: silentLog });
+    let pieces = 0;
+    const take = async (): Promise<void> => {
+      pieces += 1;
+    };
+    const deps = { ...app.service.deps, db: own };
+    await exportInstallation(deps, { form: 'json', conversations: true }, take, () => assert.fail());
+    await own.close();
+    assert.ok(pieces > count);
+    const read = (await rowsRead(crowded, readBefore + count)) - readBefore;
+    assert.ok(read <= 4 * count, `${read} rows of ${count} conversations were read`);
+  } finally {
+    await crowded.drop();
+  }
+});
+
+/** Rows of the table chats that statements have read, once there are as many as expected: counts come when a connection ends. */
+async function rowsRead({ database }: TestDatabase, expected: number): Promise<number> {
+  const deadline = AbortSignal.timeout(20_000);
+  for (;;) {
+    const { rows } = await database.pool.query<{ read: number }>(
+      `select seq_tup_read + coalesce(idx_tup_fetch, 0) as read from pg_stat_user_tables where relname = 'chats'`,
+    );
+    const read = rows[0]?.read ?? 0;
+    if (read >= expected) return read;
+    deadline.throwIfAborted();
+  }
+}
 
 test('without conversations', async () => {
   const { text } = await write(app, 'json', false);

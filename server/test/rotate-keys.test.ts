@@ -256,6 +256,27 @@ describe('the command', () => {
     for (const secret of ['canary', oldKey, newKey, lostKey]) assert.ok(!output.includes(secret));
   });
 
+  test('refuses a database of a newer or an earlier release, and changes nothing there', async () => {
+    const db = await emptied();
+    await makeProvider(catalogueDeps(db, oldKey), makeOwner(), { apiKey: 'sk-1' });
+    const rows = await stored(db);
+    const environment = { ...keys, DATABASE_URL: testDatabase.url };
+    const newer = `insert into kysely_migration (name, timestamp) values ('9999-future', 'now')`;
+    await db.pool.query(newer);
+    for (const command of ['rotate-keys', 'export']) {
+      const { code, output } = await admin([command], environment);
+      assert.equal(code, 1);
+      assert.match(output, /newer release of Homeport \(it has 9999-future\)/);
+    }
+    await db.pool.query(`delete from kysely_migration where name = '9999-future'`);
+    const last = await db.pool.query(`delete from kysely_migration where name = (select max(name) from kysely_migration)
+      returning name, timestamp`);
+    assert.match((await admin(['rotate-keys'], environment)).output, /an earlier release of Homeport/);
+    const { name, timestamp } = last.rows[0];
+    await db.pool.query('insert into kysely_migration (name, timestamp) values ($1, $2)', [name, timestamp]);
+    assert.deepEqual(await stored(db), rows);
+  });
+
   test('says what is wrong with its settings', async () => {
     const { code, output } = await admin(['rotate-keys'], { SETTINGS_ENCRYPTION_KEY: 'short', PORT: 'x' });
     assert.equal(code, 1);

@@ -190,9 +190,9 @@ export type TurnContext = {
   mcpServerIds: string[] | null;
 };
 
-/** The statement that notes activity in a conversation. */
-export function touchingChat(chatId: string): RawBuilder<unknown> {
-  return sql`update chats set updated_at = now() where id = ${chatId}`;
+/** The statement that notes activity in a conversation, when `condition` holds. */
+export function touchingChat(chatId: string, condition: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`update chats set updated_at = now() where id = ${chatId} and ${condition}`;
 }
 
 /** Makes a message the newest of the branch that is shown, and the conversation active now. */
@@ -202,15 +202,20 @@ export async function setActiveMessage(
   messageId: string,
   instantTitle?: string,
 ): Promise<void> {
-  await showingMessage(chatId, messageId, instantTitle).execute(trx);
+  await showingMessage(chatId, messageId, instantTitle, sql`true`).execute(trx);
 }
 
-/** The statement of `setActiveMessage`. `instantTitle` names the conversation; give one only to a locked one without a name. */
-export function showingMessage(chatId: string, messageId: string, instantTitle = ''): RawBuilder<unknown> {
-  const title = storedTitle(instantTitle);
+/** The statement of `setActiveMessage`, when `condition` holds. `instantTitle` names the conversation; give one only to a locked one without a name. */
+export function showingMessage(
+  chatId: string,
+  messageId: string,
+  instantTitle: string | undefined,
+  condition: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const title = storedTitle(instantTitle ?? '');
   const sets = [sql`active_message_id = ${messageId}`, sql`updated_at = now()`];
   if (title !== '') sets.push(...titleSets(title, 'instant'));
-  return sql`update chats c set ${sql.join(sets)} where id = ${chatId}`;
+  return sql`update chats c set ${sql.join(sets)} where id = ${chatId} and ${condition}`;
 }
 
 /**

@@ -35,11 +35,18 @@ export async function insertAssistantMessage(
   });
 }
 
-/**
- * The statement that inserts a submitted message and the still empty answer to it. It returns no row when the parent is no
- * message of the conversation.
- */
-export function insertingExchange(user: NewUserMessage, assistantId: string): RawBuilder<unknown> {
+/** True when the parent of a message that is to be inserted is a message of its conversation, or null. */
+export function fitting({ chatId, parentId }: Pick<NewUserMessage, 'chatId' | 'parentId'>): RawBuilder<unknown> {
+  return sql`exists (select from chats c left join messages p on p.id = ${parentId} and p.chat_id = c.id
+    where c.id = ${chatId} and (${parentId}::text is null or p.id is not null))`;
+}
+
+/** The statement that inserts a submitted message and the still empty answer to it, when it fits and `condition` holds. */
+export function insertingExchange(
+  user: NewUserMessage,
+  assistantId: string,
+  condition: RawBuilder<unknown>,
+): RawBuilder<unknown> {
   return sql`
     insert into messages (id, chat_id, parent_id, role, parts, prompt, prompt_tokens, status, search)
     select m.id, c.id, m.parent_id, m.role, m.parts, m.prompt, m.prompt_tokens, m.status, m.search
@@ -48,7 +55,7 @@ export function insertingExchange(user: NewUserMessage, assistantId: string): Ra
       (${user.id}, p.id, 'user', ${user.parts}, ${user.prompt}, ${user.promptTokens}::int, 'complete', ${searchVector(user.parts)}),
       (${assistantId}, ${user.id}, 'assistant', '[]', null, null, 'streaming', null)
     ) m (id, parent_id, role, parts, prompt, prompt_tokens, status, search)
-    where c.id = ${user.chatId} and (${user.parentId}::text is null or p.id is not null)
+    where c.id = ${user.chatId} and (${user.parentId}::text is null or p.id is not null) and ${condition}
     returning id`;
 }
 
@@ -77,14 +84,14 @@ export type FinishedMessage = {
   promptTokens: number | null;
 };
 
-/** The statement that writes all that a message is at the end of its response. */
-export function finishingMessage(message: FinishedMessage): RawBuilder<unknown> {
+/** The statement that writes all that a message is at the end of its response, when `condition` holds. */
+export function finishingMessage(message: FinishedMessage, condition: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     update messages m set parts = ${message.parts}, prompt = ${message.prompt}, prompt_tokens = ${message.promptTokens},
       status = ${message.status}, error_code = ${message.error?.code ?? null}, error_message = ${message.error?.message ?? null},
       usage = coalesce(${message.usage === undefined ? null : JSON.stringify(message.usage)}::jsonb, m.usage),
       model_id = coalesce(${message.modelId ?? null}, m.model_id), search = ${searchVector(message.parts)}
-    from chats c where m.id = ${message.id} and c.id = ${message.chatId} and m.chat_id = c.id returning m.id`;
+    from chats c where m.id = ${message.id} and c.id = ${message.chatId} and m.chat_id = c.id and ${condition} returning m.id`;
 }
 
 /**

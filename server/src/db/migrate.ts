@@ -42,6 +42,17 @@ export async function migrate(db: Database): Promise<string[]> {
   }
 }
 
+/** Throws unless the database has exactly this release's schema: for commands that must not change it. */
+export async function assertOwnSchema(db: Database): Promise<void> {
+  const known = await listMigrations();
+  const executed = await executedMigrations(db);
+  refuseNewer(known, executed);
+  if (executed.length === 0) throw new Error('This database holds no Homeport. Start the service on it once.');
+  if (executed.length < known.length) {
+    throw new Error('The database belongs to an earlier release of Homeport. Start this release on it once.');
+  }
+}
+
 async function executedMigrations(db: Database): Promise<string[]> {
   const table = await db.pool.query<{ found: boolean }>(`select to_regclass('kysely_migration') is not null as found`);
   if (table.rows[0]?.found !== true) return [];

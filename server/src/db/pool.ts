@@ -1,8 +1,10 @@
 import { Socket } from 'node:net';
 import { ApiError } from '@homeport/contracts/errors';
-import { Kysely, PostgresDialect, type Transaction } from 'kysely';
+import { type Compilable, Kysely, type RawBuilder, type Transaction } from 'kysely';
 import { Client, type ClientConfig, Pool, types } from 'pg';
+import { isStalePlan } from './statement-names.ts';
 import type { Tables } from './tables.ts';
+import { settled, wireDialect, wireOf } from './wire.ts';
 
 /** Where the database is: a postgres URL or node-postgres client options. */
 export type DatabaseConnection = string | ClientConfig;
@@ -49,6 +51,7 @@ export function openDatabase(options: { connection: DatabaseConnection; max?: nu
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     types: typeParsers,
+    pipeline: true,
   };
   const limited: ClientConfig = {
     ...base,
@@ -69,7 +72,7 @@ export function openDatabase(options: { connection: DatabaseConnection; max?: nu
     idleTimeoutMillis: 30_000,
   });
   watchConnections(pool, log);
-  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const kysely = new Kysely<Tables>({ dialect: wireDialect(pool) });
   return {
     kysely,
     pool,
@@ -93,6 +96,45 @@ export function inTransaction<T>(
   work: (transaction: Transaction<Tables>) => Promise<T>,
 ): Promise<T> {
   return db.kysely.transaction().execute(work);
+}
+
+/** A statement of the `sql` template, to be sent as those of the query builder are. */
+export function bound<Row>(db: Queryable, statement: RawBuilder<Row>): Compilable<Row> {
+  return { compile: () => statement.compile(db) };
+}
+
+/** Sends two statements of a transaction together; the second sees what the first did, locks that it waited for included. */
+export function together<A, B>(
+  trx: Queryable,
+  [first, second]: readonly [Compilable<A>, Compilable<B>],
+): Promise<[A[], B[]]> {
+  return trx.getExecutor().provideConnection(async (connection) => {
+    const [a, b] = await settled([
+      connection.executeQuery<A>(first.compile()),
+      connection.executeQuery<B>(second.compile()),
+    ]);
+    return [a.rows, b.rows];
+  });
+}
+
+/** As `together`, and the transaction is committed with them: nothing may be asked in it any more. */
+export function togetherLastly<A, B>(
+  trx: Queryable,
+  [first, second]: readonly [Compilable<A>, Compilable<B>],
+): Promise<[A[], B[]]> {
+  return trx.getExecutor().provideConnection(async (connection) => {
+    const wire = wireOf(connection);
+    const [a, b] = await settled([wire.executeQuery<A>(first.compile()), wire.executeLast<B>(second.compile())]);
+    return [a.rows, b.rows];
+  });
+}
+
+/** Sends the last statement of a transaction with its commit. Nothing may be asked in the transaction any more. */
+export function lastly<Row>(trx: Queryable, statement: Compilable<Row>): Promise<Row[]> {
+  return trx.getExecutor().provideConnection(async (connection) => {
+    const { rows } = await wireOf(connection).executeLast<Row>(statement.compile());
+    return rows;
+  });
 }
 
 /** Resolves when the database answers, else throws `database_unavailable` within `timeoutMs`. */
@@ -159,6 +201,7 @@ export function mayPass(error: unknown): boolean {
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof ApiError) return false;
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(isDatabaseUnavailable);
+  if (isStalePlan(error)) return true;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   if (code === undefined) return driverMessages.some((message) => error.message.includes(message));
   if (connectCodes.has(code)) return 'syscall' in error && error.syscall === 'connect';

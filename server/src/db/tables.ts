@@ -273,11 +273,16 @@ export type McpServersTable = {
   trusted_tools: string | null;
   trusted_fingerprint: string | null;
   tool_policies: Json<Record<string, 'allow' | 'ask' | 'deny'>>;
+  /** Of the definitions that somebody looked at last. */
+  reviewed_fingerprint: string | null;
   last_tested_at: Date | null;
   last_error: string | null;
   created_at: CreatedAt;
   updated_at: UpdatedAt;
 };
+
+/** What a conversation was told of last. */
+export type McpDriftNoticesTable = { server_id: string; chat_id: string; fingerprint: string };
 
 export type ToolApprovalsTable = {
   id: string;
@@ -346,6 +351,7 @@ export type Tables = {
   artifacts: ArtifactsTable;
   artifact_imports: ArtifactImportsTable;
   mcp_servers: McpServersTable;
+  mcp_drift_notices: McpDriftNoticesTable;
   tool_approvals: ToolApprovalsTable;
   workspaces: WorkspacesTable;
   workspace_leases: WorkspaceLeasesTable;

@@ -40,6 +40,8 @@ function readDefinition(raw: unknown): McpTool {
   if (typeof name !== 'string' || name === '' || name.length > mcpBounds.toolName || !name.isWellFormed()) {
     throw new BadDefinitions(`a tool has no name of 1 to ${mcpBounds.toolName} characters`);
   }
+  // No record of policies keeps this name, so it could be neither denied nor asked about.
+  if (name === '__proto__') throw new BadDefinitions('a tool is named “__proto__”, which cannot be denied');
   if (!isRecord(inputSchema)) throw new BadDefinitions('a tool has no input schema');
   const tool: McpTool = { name, inputSchema };
   // Some servers write null for what is absent.

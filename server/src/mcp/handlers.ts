@@ -1,9 +1,16 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { mcpEndpoints } from '@homeport/contracts/mcp';
 import { assertUser } from '../accounts/users.ts';
+import type { AuditSource } from '../audit.ts';
 import type { Deps } from '../deps.ts';
 import { type Actor, type Handler, sourceOf } from '../http/handler.ts';
-import { getMcpServerDetail, listMcpServers, deleteMcpServer as removeMcpServer } from './servers.ts';
+import {
+  getMcpServerDetail,
+  listMcpServers,
+  type McpServerPatch,
+  type NewMcpServer,
+  deleteMcpServer as removeMcpServer,
+} from './servers.ts';
 import { changeMcpServer, createMcpServer, testMcpServer, trustMcpServer } from './trust.ts';
 
 type HandlerDeps = Pick<Deps, 'db' | 'secrets' | 'mcp'>;
@@ -14,63 +21,70 @@ export function canEditMcp(actor: Pick<Actor, 'role' | 'mcpSettingsEnabled'>): b
   return actor.role === 'admin' || actor.mcpSettingsEnabled;
 }
 
+/** Whose servers a request is about: the caller's, or those of a user that an administrator names. */
+type Owner = string;
+
+const list = async (deps: HandlerDeps, owner: Owner, id: string | undefined, canEdit: boolean) =>
+  id === undefined
+    ? { servers: await listMcpServers(deps, owner), canEdit }
+    : { server: await getMcpServerDetail(deps, owner, id), canEdit };
+
+const create = async (deps: HandlerDeps, owner: Owner, body: NewMcpServer, source: AuditSource) => ({
+  server: await createMcpServer(deps, owner, body, source),
+});
+
+const change = async (deps: HandlerDeps, owner: Owner, body: McpServerPatch, source: AuditSource) => ({
+  server: await changeMcpServer(deps, owner, body, source),
+});
+
+const remove = async (deps: HandlerDeps, owner: Owner, id: string, source: AuditSource) => {
+  await removeMcpServer(deps, owner, id, source);
+  deps.mcp.drop(id);
+  return { ok: true as const };
+};
+
+const trust = async (
+  deps: HandlerDeps,
+  owner: Owner,
+  body: Parameters<typeof trustMcpServer>[2],
+  source: AuditSource,
+) => ({
+  server: await trustMcpServer(deps, owner, body, source),
+});
+
 export const getMcpServers: McpHandler<'getMcpServers'> = async (deps, { actor, query }) => {
   const canEdit = canEditMcp(actor);
-  if (query.id === undefined) return { servers: await listMcpServers(deps, actor.id), canEdit };
-  if (!canEdit) throw new ApiError('mcp_settings_disabled', 'MCP settings are managed by an administrator');
-  return { server: await getMcpServerDetail(deps, actor.id, query.id), canEdit };
+  if (query.id !== undefined && !canEdit) {
+    throw new ApiError('mcp_settings_disabled', 'MCP settings are managed by an administrator');
+  }
+  return list(deps, actor.id, query.id, canEdit);
 };
-
-export const postMcpServer: McpHandler<'postMcpServer'> = async (deps, input) => ({
-  server: await createMcpServer(deps, input.actor.id, input.body, sourceOf(input)),
-});
-
-export const patchMcpServer: McpHandler<'patchMcpServer'> = async (deps, input) => ({
-  server: await changeMcpServer(deps, input.actor.id, input.body, sourceOf(input)),
-});
-
-export const deleteMcpServer: McpHandler<'deleteMcpServer'> = async (deps, input) => {
-  await removeMcpServer(deps, input.actor.id, input.query.id, sourceOf(input));
-  deps.mcp.drop(input.query.id);
-  return { ok: true };
-};
-
+export const postMcpServer: McpHandler<'postMcpServer'> = (deps, input) =>
+  create(deps, input.actor.id, input.body, sourceOf(input));
+export const patchMcpServer: McpHandler<'patchMcpServer'> = (deps, input) =>
+  change(deps, input.actor.id, input.body, sourceOf(input));
+export const deleteMcpServer: McpHandler<'deleteMcpServer'> = (deps, input) =>
+  remove(deps, input.actor.id, input.query.id, sourceOf(input));
 export const postMcpTest: McpHandler<'postMcpTest'> = (deps, input) =>
   testMcpServer(deps, input.actor.id, input.body.id, sourceOf(input));
+export const postMcpTrust: McpHandler<'postMcpTrust'> = (deps, input) =>
+  trust(deps, input.actor.id, input.body, sourceOf(input));
 
-export const postMcpTrust: McpHandler<'postMcpTrust'> = async (deps, input) => ({
-  server: await trustMcpServer(deps, input.actor.id, input.body, sourceOf(input)),
-});
-
-/** Whose servers an administrator's request is about. Throws `not_found` for an unknown user. */
-async function targetUser(deps: HandlerDeps, query: { userId: string }): Promise<string> {
+/** The user whose servers an administrator's request is about. Throws `not_found` for an unknown one. */
+async function targetUser(deps: HandlerDeps, query: { userId: string }): Promise<Owner> {
   await assertUser(deps, query.userId);
   return query.userId;
 }
 
-export const getUserMcpServers: McpHandler<'getUserMcpServers'> = async (deps, { query }) => {
-  const owner = await targetUser(deps, query);
-  if (query.id === undefined) return { servers: await listMcpServers(deps, owner), canEdit: true };
-  return { server: await getMcpServerDetail(deps, owner, query.id), canEdit: true };
-};
-
-export const postUserMcpServer: McpHandler<'postUserMcpServer'> = async (deps, input) => ({
-  server: await createMcpServer(deps, await targetUser(deps, input.query), input.body, sourceOf(input)),
-});
-
-export const patchUserMcpServer: McpHandler<'patchUserMcpServer'> = async (deps, input) => ({
-  server: await changeMcpServer(deps, await targetUser(deps, input.query), input.body, sourceOf(input)),
-});
-
-export const deleteUserMcpServer: McpHandler<'deleteUserMcpServer'> = async (deps, input) => {
-  await removeMcpServer(deps, await targetUser(deps, input.query), input.query.id, sourceOf(input));
-  deps.mcp.drop(input.query.id);
-  return { ok: true };
-};
-
+export const getUserMcpServers: McpHandler<'getUserMcpServers'> = async (deps, { query }) =>
+  list(deps, await targetUser(deps, query), query.id, true);
+export const postUserMcpServer: McpHandler<'postUserMcpServer'> = async (deps, input) =>
+  create(deps, await targetUser(deps, input.query), input.body, sourceOf(input));
+export const patchUserMcpServer: McpHandler<'patchUserMcpServer'> = async (deps, input) =>
+  change(deps, await targetUser(deps, input.query), input.body, sourceOf(input));
+export const deleteUserMcpServer: McpHandler<'deleteUserMcpServer'> = async (deps, input) =>
+  remove(deps, await targetUser(deps, input.query), input.query.id, sourceOf(input));
 export const postUserMcpTest: McpHandler<'postUserMcpTest'> = async (deps, input) =>
   testMcpServer(deps, await targetUser(deps, input.query), input.body.id, sourceOf(input));
-
-export const postUserMcpTrust: McpHandler<'postUserMcpTrust'> = async (deps, input) => ({
-  server: await trustMcpServer(deps, await targetUser(deps, input.query), input.body, sourceOf(input)),
-});
+export const postUserMcpTrust: McpHandler<'postUserMcpTrust'> = async (deps, input) =>
+  trust(deps, await targetUser(deps, input.query), input.body, sourceOf(input));

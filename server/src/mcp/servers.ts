@@ -146,6 +146,7 @@ const untrusted = {
   trusted_fingerprint: null,
   tools: '[]',
   fingerprint: null,
+  reviewed_fingerprint: null,
   last_tested_at: null,
   last_error: null,
 } as const;
@@ -210,6 +211,36 @@ export async function recordDrift(
     .where('revision', '=', seen.revision)
     .where('trust_state', '=', 'trusted')
     .where('trusted_fingerprint', '=', seen.trusted_fingerprint)
+    .execute();
+}
+
+/** Notes that a conversation is told of these definitions; false when it has been told already. */
+export async function recordDriftNotice(
+  db: Queryable,
+  serverId: string,
+  chatId: string,
+  fingerprint: string,
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('mcp_drift_notices')
+    .values({ server_id: serverId, chat_id: chatId, fingerprint })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['server_id', 'chat_id'])
+        .doUpdateSet({ fingerprint })
+        .where('mcp_drift_notices.fingerprint', '!=', fingerprint),
+    )
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+/** Notes that somebody has looked at these definitions: conversations need not be told of them any more. */
+export async function recordReview(db: Queryable, asked: Asked, { fingerprint }: Definitions): Promise<void> {
+  await db
+    .updateTable('mcp_servers')
+    .set({ reviewed_fingerprint: fingerprint })
+    .where('id', '=', asked.id)
+    .where('revision', '=', asked.revision)
     .execute();
 }
 

@@ -13,6 +13,7 @@ import {
   type McpServerPatch,
   type NewMcpServer,
   recordOutcome,
+  recordReview,
   recordTrust,
   targetOf,
   updateMcpServer,
@@ -68,6 +69,7 @@ export async function testMcpServer(
   const tested = await inTransaction(deps.db, async (trx) => {
     const details = { ok: true, changed: drift.changed, owner };
     await recordEvent(trx, source, { action: 'mcp_server.tested', ...targetOf(id), details });
+    await recordReview(trx, row, listing);
     return recordOutcome(trx, row, listing);
   });
   return { server: mcpServerView(deps, tested ?? (await getOwnedMcpServer(deps.db.kysely, owner, id))), drift };

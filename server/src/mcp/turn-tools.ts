@@ -6,7 +6,7 @@ import { mcpBounds } from './bounds.ts';
 import type { Listing } from './connection.ts';
 import type { McpConnections } from './connections.ts';
 import { mcpFailure, serverWords } from './failures.ts';
-import { recordDrift, recordFailure } from './servers.ts';
+import { recordDrift, recordDriftNotice, recordFailure } from './servers.ts';
 import { nameTools } from './tool-names.ts';
 import { type McpResult, readResult } from './tool-result.ts';
 import { type McpServerRow, parseDefinitions } from './views.ts';
@@ -40,10 +40,14 @@ const turnColumns = [
   'trust_state',
   'trusted_tools',
   'trusted_fingerprint',
+  'fingerprint',
+  'reviewed_fingerprint',
   'last_error',
 ] as const;
 type TurnRow = Pick<McpServerRow, (typeof turnColumns)[number]>;
 type TurnServer = TurnRow & { trusted: McpTool[] };
+/** Who is told of servers that are left out. */
+type Ear = { chatId: string; notify(notice: McpNotice): void };
 
 /**
  * The tools of the owner's enabled, trusted servers: those of `serverIds`, or all when null. What a server offers now is compared
@@ -52,11 +56,12 @@ type TurnServer = TurnRow & { trusted: McpTool[] };
  */
 export async function findMcpTools(
   deps: TurnToolDeps,
-  request: { ownerId: string; serverIds: readonly string[] | null },
+  request: { ownerId: string; chatId: string; serverIds: readonly string[] | null },
   notify: (notice: McpNotice) => void,
 ): Promise<McpTurnTool[]> {
   const rows = await usableServers(deps, request);
-  const checked = await Promise.all(rows.map((row) => checkServer(deps, row, notify)));
+  const ear: Ear = { chatId: request.chatId, notify };
+  const checked = await Promise.all(rows.map((row) => checkServer(deps, row, ear)));
   const tools = checked.flatMap((server) =>
     server === undefined
       ? []
@@ -68,7 +73,7 @@ export async function findMcpTools(
           tool,
         })),
   );
-  return [...nameTools(tools)].map(([name, { server, tool }]) => turnTool(deps, name, server, tool, notify));
+  return [...nameTools(tools)].map(([name, { server, tool }]) => turnTool(deps, name, server, tool, ear));
 }
 
 async function usableServers(
@@ -87,26 +92,22 @@ async function usableServers(
   return query.execute();
 }
 
-async function checkServer(
-  deps: TurnToolDeps,
-  row: TurnRow,
-  notify: (notice: McpNotice) => void,
-): Promise<TurnServer | undefined> {
+async function checkServer(deps: TurnToolDeps, row: TurnRow, ear: Ear): Promise<TurnServer | undefined> {
   if (row.trust_state !== 'trusted') {
-    notify(driftNotice(row));
+    await tellOfDrift(deps, row, row.fingerprint, ear);
     return undefined;
   }
   const listing = await patiently(deps, row).catch((error) => mcpFailure(error));
   if (listing instanceof ApiError) {
     await recordFailure(deps.db.kysely, row, listing.message);
-    notify({
+    ear.notify({
       code: 'mcp_unreachable',
       message: `The MCP server “${row.name}” could not be used, so its tools are unavailable. ${listing.message}`,
     });
     return undefined;
   }
   if (listing.fingerprint !== row.trusted_fingerprint) {
-    await reportDrift(deps, row, listing, notify);
+    await reportDrift(deps, row, listing, ear);
     return undefined;
   }
   if (row.last_error !== null) await recordFailure(deps.db.kysely, row, null);
@@ -129,28 +130,22 @@ async function patiently(deps: TurnToolDeps, row: TurnRow): Promise<Listing> {
   return Promise.race([listing, tooLate]).finally(() => waited.abort());
 }
 
-function turnTool(
-  deps: TurnToolDeps,
-  name: string,
-  server: TurnServer,
-  tool: McpTool,
-  notify: (notice: McpNotice) => void,
-): McpTurnTool {
+function turnTool(deps: TurnToolDeps, name: string, server: TurnServer, tool: McpTool, ear: Ear): McpTurnTool {
   const schema = tool.inputSchema as Record<string, unknown>;
   return {
     name,
     description: tool.description ?? tool.title ?? '',
     inputSchema: schema.type === undefined ? { type: 'object', ...schema } : schema,
     async readPolicy() {
-      const state = await readState(deps, server);
-      return state?.[tool.name] ?? 'allow';
+      const policies = await readPolicies(deps, server);
+      return policies === undefined ? 'allow' : policyOf(policies, tool.name);
     },
-    call: (input, signal) => callTool(deps, server, tool, input, signal, notify),
+    call: (input, signal) => callTool(deps, server, tool, input, signal, ear),
   };
 }
 
 /** The policies of a server that is still what this turn took it for; undefined when it may not be used any more. */
-async function readState(deps: TurnToolDeps, server: TurnServer): Promise<Record<string, ToolPolicy> | undefined> {
+async function readPolicies(deps: TurnToolDeps, server: TurnServer): Promise<Record<string, ToolPolicy> | undefined> {
   const row = await deps.db.kysely
     .selectFrom('mcp_servers')
     .select('tool_policies')
@@ -163,12 +158,17 @@ async function readState(deps: TurnToolDeps, server: TurnServer): Promise<Record
   return row?.tool_policies;
 }
 
+/** A server may name a tool like a member that every object inherits. */
+function policyOf(policies: Record<string, ToolPolicy>, name: string): ToolPolicy {
+  return Object.hasOwn(policies, name) ? (policies[name] ?? 'allow') : 'allow';
+}
+
 const attempts = 3;
 const withdrawn = { errorText: 'Not called: the owner of this MCP server has withdrawn it or this tool.' };
 
 async function mayCall(deps: TurnToolDeps, server: TurnServer, tool: McpTool): Promise<boolean> {
-  const policies = await readState(deps, server);
-  return policies !== undefined && policies[tool.name] !== 'deny';
+  const policies = await readPolicies(deps, server);
+  return policies !== undefined && policyOf(policies, tool.name) !== 'deny';
 }
 
 /**
@@ -181,13 +181,13 @@ async function callTool(
   tool: McpTool,
   input: Record<string, unknown>,
   signal: AbortSignal,
-  notify: (notice: McpNotice) => void,
+  ear: Ear,
 ): Promise<McpResult> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     if (!(await mayCall(deps, server, tool))) return withdrawn;
     const listing = await deps.mcp.list(server);
     if (listing.fingerprint !== server.trusted_fingerprint) {
-      await reportDrift(deps, server, listing, notify);
+      await reportDrift(deps, server, listing, ear);
       return {
         errorText: `Not called: the tools of the MCP server “${server.name}” have changed since they were trusted.`,
       };
@@ -214,19 +214,19 @@ async function callOnce(call: () => Promise<unknown>, signal: AbortSignal): Prom
   }
 }
 
-async function reportDrift(
-  deps: TurnToolDeps,
-  row: TurnRow,
-  listing: Listing,
-  notify: (notice: McpNotice) => void,
-): Promise<void> {
+async function reportDrift(deps: TurnToolDeps, row: TurnRow, listing: Listing, ear: Ear): Promise<void> {
   await recordDrift(deps.db.kysely, row, listing);
-  notify(driftNotice(row));
+  await tellOfDrift(deps, row, listing.fingerprint, ear);
 }
 
-function driftNotice(row: TurnRow): McpNotice {
-  return {
+/** Once in each conversation, until somebody has looked at these definitions; other definitions are told of again. */
+async function tellOfDrift(deps: TurnToolDeps, row: TurnRow, fingerprint: string | null, ear: Ear): Promise<void> {
+  if (fingerprint !== null) {
+    if (fingerprint === row.reviewed_fingerprint) return;
+    if (!(await recordDriftNotice(deps.db.kysely, row.id, ear.chatId, fingerprint))) return;
+  }
+  ear.notify({
     code: 'mcp_drifted',
     message: `The tools of the MCP server “${row.name}” have changed since you trusted them. They stay unavailable until you review and trust the changes.`,
-  };
+  });
 }

@@ -56,17 +56,20 @@ export function planCatalogue(
   const providers = entry.providers ?? [];
   const tiers = planTiers(plan, entry, stored, report);
   const models = Map.groupBy(stored.models, (row) => row.provider_id);
+  const nextRow = inOrder(stored.providers, ({ name }) => name);
   for (const [index, provider] of providers.entries()) {
     const path = `${entry.path}providers.${index}`;
-    const row = stored.providers.find((candidate) => candidate.name === provider.name);
+    const row = nextRow(provider.name);
     const id = planProvider(deps, plan, { provider, path, row }, entry, report);
     const isEnabled = provider.enabled ?? row?.enabled ?? true;
-    const place = { providerId: id, name: provider.name, isEnabled, rows: models.get(id) ?? [], tiers };
+    const rows = models.get(id) ?? [];
+    const nextModel = inOrder(rows, (model) => model.provider_model_id);
+    const place = { providerId: id, name: provider.name, isEnabled, nextModel, tiers };
     for (const [at, model] of provider.models.entries()) {
       planModel(plan, { model, path: `${path}.models.${at}` }, place, report);
     }
     assertRoom(
-      place.rows.length + plan.newModels.filter((model) => model.providerId === id).length,
+      rows.length + plan.newModels.filter((model) => model.providerId === id).length,
       limits.modelsPerProvider,
       `${path}.models`,
     );
@@ -74,6 +77,12 @@ export function planCatalogue(
   assertRoom(stored.providers.length + plan.newProviders.length, limits.providersPerOwner, `${entry.path}providers`);
   planDefault(plan, stored);
   return plan;
+}
+
+/** Several records may have one key: the first of a manifest is the oldest that is stored, the second the next, and so on. */
+function inOrder<T>(rows: readonly T[], keyOf: (row: T) => string): (key: string) => T | undefined {
+  const left = Map.groupBy(rows, keyOf);
+  return (key) => left.get(key)?.shift();
 }
 
 function planTiers(
@@ -152,21 +161,21 @@ type ModelPlace = {
   providerId: string;
   name: string;
   isEnabled: boolean;
-  rows: readonly ModelRow[];
+  nextModel: (providerModelId: string) => ModelRow | undefined;
   tiers: readonly ModelTier[];
 };
 
 function planModel(
   plan: CataloguePlan,
   { model, path }: { model: ManifestModel; path: string },
-  { providerId, name, isEnabled, rows, tiers }: ModelPlace,
+  { providerId, name, isEnabled, nextModel, tiers }: ModelPlace,
   report: Report,
 ): void {
   if (!tiers.some((tier) => tier.value === model.tier)) {
     const message = `This tier does not exist; one of ${tiers.map((tier) => tier.value).join(', ')}`;
     throw manifestError([{ path: `${path}.tier`, message }]);
   }
-  const row = rows.find((candidate) => candidate.provider_model_id === model.providerModelId);
+  const row = nextModel(model.providerModelId);
   const { isDefault, enabled = row?.enabled ?? true, ...rest } = model;
   const record: ModelRecord = { id: row?.id ?? randomUUIDv7(), owner: plan.owner, providerId, ...rest, enabled };
   const label = `model "${model.providerModelId}" of "${name}"`;

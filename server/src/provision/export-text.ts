@@ -2,7 +2,8 @@ import { CORE_SCHEMA, dump } from 'js-yaml';
 import { sql } from 'kysely';
 import type { Database } from '../db/pool.ts';
 import type { Platform } from '../platform.ts';
-import { exportConversations, exportHead, exportUsers, type OnLoss } from './export.ts';
+import { exportHead, exportUsers, type OnLoss } from './export.ts';
+import { exportConversations } from './export-conversations.ts';
 import type { ManifestForm } from './manifest-text.ts';
 
 /** The manifest as text, piece by piece: neither the installation nor the text is ever whole in memory. */
@@ -21,6 +22,8 @@ export async function exportInstallation(
   await snapshot.execute(async (trx) => {
     // Whoever reads the text may be slow.
     await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx);
+    // Sorting millions of conversations takes longer than a request may; db/pool.ts gives a silent connection up in the end.
+    await sql`set local statement_timeout = 0`.execute(trx);
     const text = form === 'json' ? jsonText : yamlText;
     await write(text.head(await exportHead(deps, trx, onLoss)));
     await writeList(text, 'users', exportUsers(deps, trx, onLoss), write);

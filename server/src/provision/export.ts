@@ -1,5 +1,9 @@
-import type { ManifestConversation, ManifestHead, ManifestProvider, ManifestUser } from '@homeport/contracts/manifest';
-import { secretPlaceholder } from '@homeport/contracts/manifest';
+import {
+  type ManifestHead,
+  type ManifestProvider,
+  type ManifestUser,
+  secretPlaceholder,
+} from '@homeport/contracts/manifest';
 import { sql } from 'kysely';
 import { installationOwner } from '../catalogue/catalogue-owner.ts';
 import { findHeaders } from '../catalogue/credentials.ts';
@@ -11,14 +15,13 @@ import type { Queryable } from '../db/pool.ts';
 import type { Platform } from '../platform.ts';
 import { readSettings } from '../settings/settings.ts';
 
-/** The installation as the parts of a manifest, in one snapshot, page by page (contract section 10). */
+/** Settings, users and catalogues as the parts of a manifest, page by page (contract section 10). */
 
 type Needs = Pick<Platform, 'config' | 'secrets'>;
 /** Is told what a manifest cannot say of this installation. */
 export type OnLoss = (message: string) => void;
 
 const usersPage = 200;
-const chatsPage = 50;
 
 /** Everything but users and conversations. Secrets are placeholders. */
 export async function exportHead(deps: Needs, db: Queryable, onLoss: OnLoss): Promise<ManifestHead> {
@@ -82,12 +85,9 @@ async function readCatalogues(
   const models = Map.groupBy(await readModels(db, ids), (row) => row.provider_id);
   return new Map(
     owners.map(({ id, label }) => {
-      const names = new Set<string>();
-      const own = (providers.get(id) ?? []).map((row) => {
-        const name = freeName(row.name, names);
-        if (name !== row.name) onLoss(`${label} has two providers named "${row.name}": the second is "${name}" here`);
-        return exportProvider(deps, { ...row, name }, models.get(row.id) ?? [], (loss) => onLoss(`${label}: ${loss}`));
-      });
+      const own = (providers.get(id) ?? []).map((row) =>
+        exportProvider(deps, row, models.get(row.id) ?? [], (loss) => onLoss(`${label}: ${loss}`)),
+      );
       const modelTiers = tiers.get(id);
       return [
         id,
@@ -97,22 +97,7 @@ async function readCatalogues(
   );
 }
 
-/** Names are the keys of a manifest; here nothing keeps two providers from having the same. */
-function freeName(name: string, names: Set<string>): string {
-  let free = name;
-  for (let number = 2; names.has(free); number += 1) free = `${name.slice(0, 90)} (${number})`;
-  names.add(free);
-  return free;
-}
-
-function exportProvider(deps: Needs, row: ProviderRow, rows: readonly ModelRow[], onLoss: OnLoss): ManifestProvider {
-  const seen = new Set<string>();
-  const models = rows.filter((model) => {
-    const isFirst = !seen.has(model.provider_model_id);
-    if (!isFirst) onLoss(`"${model.provider_model_id}" of "${row.name}" is there twice: the second is left out`);
-    seen.add(model.provider_model_id);
-    return isFirst;
-  });
+function exportProvider(deps: Needs, row: ProviderRow, models: readonly ModelRow[], onLoss: OnLoss): ManifestProvider {
   const headers = exportHeaders(deps, row, onLoss);
   return {
     name: row.name,
@@ -139,57 +124,4 @@ function exportHeaders(deps: Needs, row: ProviderRow, onLoss: OnLoss): Record<st
   if (found !== undefined) return Object.fromEntries(Object.keys(found.value).map((name) => [name, secretPlaceholder]));
   onLoss(`the headers of "${row.name}" cannot be read with the present key and are left out`);
   return undefined;
-}
-
-type ConversationRow = {
-  id: string;
-  ownerEmail: string;
-  title: string;
-  archived: boolean;
-  created_at: Date;
-  projectId: string | null;
-  total: number;
-};
-type MessageRow = { chat_id: string; id: string; role: 'user' | 'assistant'; parts: string; created_at: Date };
-
-/** All conversations, each with the branch that is shown, oldest first. */
-export async function* exportConversations(db: Queryable, onLoss: OnLoss): AsyncGenerator<ManifestConversation, void> {
-  let after = { at: new Date(0), id: '' };
-  const lost = { branches: 0, projects: 0 };
-  for (;;) {
-    // A manifest's times are milliseconds: in their order, so that an export of what was imported has the same one.
-    const { rows } = await sql<ConversationRow>`
-      select c.id, u.email as "ownerEmail", c.title, c.archived, date_trunc('milliseconds', c.created_at) as created_at,
-        c.project_id as "projectId", (select count(*)::int from messages m where m.chat_id = c.id) as total
-      from chats c join users u on u.id = c.owner_id
-      where (date_trunc('milliseconds', c.created_at), c.id) > (${after.at}, ${after.id})
-      order by date_trunc('milliseconds', c.created_at), c.id limit ${chatsPage}`.execute(db);
-    if (rows.length === 0) break;
-    for (const { created_at, projectId, total, ...chat } of rows) {
-      const messages = await readBranch(db, chat.id);
-      if (messages.length < total) lost.branches += 1;
-      if (projectId !== null) lost.projects += 1;
-      yield { ...chat, createdAt: created_at.toISOString(), messages };
-      after = { at: created_at, id: chat.id };
-    }
-  }
-  if (lost.branches > 0)
-    onLoss(`${lost.branches} conversations have other branches: only the one that is shown is here`);
-  if (lost.projects > 0) onLoss(`${lost.projects} conversations are in projects, which a manifest does not know`);
-}
-
-async function readBranch(db: Queryable, chatId: string): Promise<ManifestConversation['messages']> {
-  const { rows } = await sql<MessageRow>`
-    with recursive branch as (
-      select m.id, m.parent_id, 1 as depth from chats c join messages m on m.id = c.active_message_id and m.chat_id = c.id
-      where c.id = ${chatId}
-      union all
-      select m.id, m.parent_id, b.depth + 1 from branch b join messages m on m.id = b.parent_id
-    )
-    select m.id, m.role, m.parts, m.created_at from branch b join messages m on m.id = b.id
-    order by b.depth desc`.execute(db);
-  return rows.map(({ id, role, parts, created_at }) => ({
-    ...{ id, role, parts: JSON.parse(parts) },
-    createdAt: created_at.toISOString(),
-  }));
 }

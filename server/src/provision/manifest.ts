@@ -127,18 +127,12 @@ function checkUsers(faults: Faults, users: readonly ManifestUser[], edition: Con
 }
 
 function checkProviders(faults: Faults, providers: readonly ManifestProvider[], prefix: string): void {
-  const names = new Set<string>();
   let hasDefault = false;
   for (const [index, provider] of providers.entries()) {
     const path = `${prefix}providers.${index}`;
-    if (names.has(provider.name)) faults.add(`${path}.name`, 'This name is in the list twice');
-    names.add(provider.name);
     checkHeaders(faults, provider, path);
-    const ids = new Set<string>();
     for (const [place, model] of provider.models.entries()) {
       const at = `${path}.models.${place}`;
-      if (ids.has(model.providerModelId)) faults.add(`${at}.providerModelId`, 'This model is in the list twice');
-      ids.add(model.providerModelId);
       if (model.isDefault !== true) continue;
       if (hasDefault) faults.add(`${at}.isDefault`, 'Another model is the default already');
       hasDefault = true;

@@ -82,9 +82,10 @@ async function settle(db: Queryable, response: Asking, approvalId: string): Prom
   return open === undefined ? 'lost' : undefined;
 }
 
-/** The statement that ends all waiting of a response that ended for good. */
-export function voidingApprovals(responseId: string): RawBuilder<unknown> {
-  return sql`update tool_approvals set settled_at = now() where response_id = ${responseId} and settled_at is null`;
+/** The statement that ends all waiting of a response that ended for good, when `condition` holds. */
+export function voidingApprovals(responseId: string, condition: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`update tool_approvals set settled_at = now()
+    where response_id = ${responseId} and settled_at is null and ${condition}`;
 }
 
 export type Answer = {

@@ -10,18 +10,19 @@ import {
   type TurnContext,
 } from '../../conversations/chats.ts';
 import {
+  fitting,
   insertAssistantMessage,
   insertingExchange,
   parseStoredParts,
   restartMessage,
 } from '../../conversations/messages.ts';
-import { inTransaction, type Queryable } from '../../db/pool.ts';
+import { bound, inTransaction, lastly, type Queryable, together } from '../../db/pool.ts';
 import type { Decision, ResponsesTable } from '../../db/tables.ts';
 import type { Platform } from '../../platform.ts';
 import { projectArchived, projectArchivedColumn } from '../../projects/projects.ts';
 import { promptOf } from '../turn/prompt.ts';
 import { instantTitle } from '../turn/title.ts';
-import { applying, type InputRow, nextInput, overriddenBy, overrideDecision, readQueue } from './inputs.ts';
+import { applying, type InputRow, nextInput, overriddenBy, overrideDecision, readingQueue } from './inputs.ts';
 
 /**
  * How a response begins: by an input that is next in its conversation, by regenerating, or by resuming. Each is one
@@ -64,13 +65,13 @@ export async function claimInput(
   maker: Maker,
 ): Promise<ClaimOutcome> {
   return inTransaction(deps.db, async (trx) => {
-    const chat = await lockChat(trx, request.chatId, request.ownerId);
-    const queue = await readQueue(trx, chat.id, request.messageId);
-    const { input } = queue;
+    const locking = lockingChat(trx, request.chatId).where('owner_id', '=', request.ownerId);
+    const [[chat], [input]] = await together(trx, [locking, readingQueue(trx, request.chatId, request.messageId)]);
+    if (chat === undefined) throw conversationNotFound();
     if (input === undefined) throw new ApiError('not_found', 'Message not found');
     if (input.state === 'cancelled') throw cancelled();
     if (input.state === 'applied') return outcomeOfApplied(trx, input);
-    if (queue.isRunning || queue.nextId !== input.id) {
+    if (input.is_running || input.next_id !== input.id) {
       await overrideDecision(trx, input, request.decision);
       return { kind: 'waiting', assistantId: input.assistant_id };
     }
@@ -286,8 +287,8 @@ async function outcomeOfApplied(trx: Queryable, input: InputRow): Promise<ClaimO
 }
 
 /**
- * Input and response become messages in one statement, made of what each table's own file writes: this stands between a
- * person and the first token.
+ * Input and response become messages in one statement, made of what each table's own file writes, and where nothing is left to be
+ * done it is committed with it: this stands between a person and the first token. The transaction's last work.
  */
 async function applyInput(
   trx: Queryable,
@@ -301,19 +302,20 @@ async function applyInput(
   const user = { id: input.id, chatId: chat.id, parentId, parts: input.parts, ...promptOf('user', parts) };
   const decision = overriddenBy(override, input.decision);
   const title = chat.title_source === 'none' ? instantTitle(parts) : undefined;
-  const { rows } = await sql<ResponseRow>`
-    with applied as (${applying(input.id)}),
-    exchange as (${insertingExchange(user, input.assistant_id)}),
-    shown as (${showingMessage(chat.id, input.assistant_id, title)})
+  const statement = sql<ResponseRow>`
+    with applied as (${applying(input.id, fitting(user))}),
+    exchange as (${insertingExchange(user, input.assistant_id, sql`exists (select from applied)`)}),
+    shown as (${showingMessage(chat.id, input.assistant_id, title, sql`exists (select from exchange)`)})
     insert into responses (id, chat_id, message_id, owner_id, state, replica, lease_until, decision)
     select ${input.assistant_id}, ${chat.id}, ${input.id}, ${chat.owner_id}, 'running', ${maker.replica},
       ${leaseUntil(maker)}, ${JSON.stringify(decision)}::jsonb
     from applied where exists (select from exchange)
-    returning *`.execute(trx);
-  const response = rows[0];
-  // Nothing came: cancelled in the same moment. The transaction takes back the rest.
+    returning *`;
+  const pin = newPin(chat, decision);
+  const [response] = pin === undefined ? await lastly(trx, bound(trx, statement)) : (await statement.execute(trx)).rows;
+  // Nothing came, and nothing was written: cancelled in the same moment.
   if (response === undefined) throw cancelled();
-  await applyPin(trx, chat, decision);
+  if (pin !== undefined) await pinModel(trx, chat.id, pin.modelId);
   return response;
 }
 
@@ -346,10 +348,15 @@ async function insertResponse(
 }
 
 async function applyPin(trx: Queryable, chat: LockedChat, decision: Decision): Promise<void> {
-  if (decision.modelPinned === undefined) return;
+  const pin = newPin(chat, decision);
+  if (pin !== undefined) await pinModel(trx, chat.id, pin.modelId);
+}
+
+/** What the decision changes about the pinned model; undefined: nothing. */
+function newPin(chat: LockedChat, decision: Decision): { modelId: string | null } | undefined {
+  if (decision.modelPinned === undefined) return undefined;
   const modelId = decision.modelPinned ? (decision.modelId ?? null) : null;
-  if (chat.model_pinned === decision.modelPinned && chat.model_id === modelId) return;
-  await pinModel(trx, chat.id, modelId);
+  return chat.model_pinned === decision.modelPinned && chat.model_id === modelId ? undefined : { modelId };
 }
 
 function assertIdle(chat: LockedChat, running: ResponseRow | undefined): void {

@@ -9,7 +9,7 @@ import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
 import { assertOwnedModel } from '../../catalogue/models.ts';
 import { conversationNotFound } from '../../conversations/chats.ts';
 import { parseStoredParts } from '../../conversations/messages.ts';
-import { inTransaction, type Queryable } from '../../db/pool.ts';
+import { bound, inTransaction, lastly, type Queryable } from '../../db/pool.ts';
 import type { Decision, InputsTable } from '../../db/tables.ts';
 import { assertOwnedMcpServers } from '../../mcp/servers.ts';
 import type { Platform } from '../../platform.ts';
@@ -34,21 +34,21 @@ export async function admitInput(
   options: AdmissionOptions,
 ): Promise<{ input: InputRow; repeated: boolean }> {
   const requestHash = hashSubmission(submission, options.ownerId);
-  return inTransaction(deps.db, async (trx) => {
+  const admitted = await inTransaction(deps.db, async (trx) => {
     const place = await lockPlace(trx, submission, options.ownerId);
-    if (place.isRepeated)
-      return { input: assertSame(await findInput(trx, submission.message.id), requestHash), repeated: true };
+    if (place.isRepeated) return undefined;
     await assertReferences(deps, trx, submission, options.ownerId, place);
     assertOpen(place);
-    const { rows } = await sql<InputRow>`
+    const statement = sql<InputRow>`
       with admitted as (${admitting(submission, options, requestHash)}), told as (
         select pg_notify(${signalChannel}, ${`input:${submission.chatId}`}) from admitted where ${options.graceMs === 0}
       )
-      select a.* from admitted a left join told on true`.execute(trx);
-    const input = rows[0];
-    if (input !== undefined) return { input, repeated: false };
-    return { input: assertSame(await findInput(trx, submission.message.id), requestHash), repeated: true };
+      select a.* from admitted a left join told on true`;
+    const [input] = await lastly(trx, bound(trx, statement));
+    return input;
   });
+  if (admitted !== undefined) return { input: admitted, repeated: false };
+  return { input: assertSame(await findInput(deps.db.kysely, submission.message.id), requestHash), repeated: true };
 }
 
 /** What an input meets where it wants to go. */
@@ -229,11 +229,9 @@ export async function nextInput(trx: Queryable, chatId: string): Promise<(InputR
     .executeTakeFirst();
 }
 
-/** An input with what stands before it, in one read. */
-export type QueueState = { input: InputRow | undefined; nextId: string | null; isRunning: boolean };
-
-export async function readQueue(trx: Queryable, chatId: string, id: string): Promise<QueueState> {
-  const row = await trx
+/** The statement that reads an input with what stands before it. */
+export function readingQueue(trx: Queryable, chatId: string, id: string) {
+  return trx
     .selectFrom('inputs as i')
     .selectAll('i')
     .select([
@@ -244,19 +242,25 @@ export async function readQueue(trx: Queryable, chatId: string, id: string): Pro
       ),
     ])
     .where('i.id', '=', id)
-    .where('i.chat_id', '=', chatId)
-    .executeTakeFirst();
-  return { input: row, nextId: row?.next_id ?? null, isRunning: row?.is_running ?? false };
+    .where('i.chat_id', '=', chatId);
 }
 
-/** The statement that marks an input applied; it returns no row when the input was cancelled in the same moment. */
-export function applying(id: string): RawBuilder<unknown> {
-  return sql`update inputs set state = 'applied' where id = ${id} and state = 'queued' returning id`;
+/**
+ * The statement that marks an input applied, when `condition` holds; it returns no row when the input was cancelled in the same
+ * moment.
+ */
+export function applying(id: string, condition: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`update inputs set state = 'applied' where id = ${id} and state = 'queued' and ${condition} returning id`;
 }
 
-/** Makes the input start without waiting for a browser: a response has ended before it. */
-export async function startAtOnce(trx: Queryable, id: string): Promise<void> {
-  await trx.updateTable('inputs').set({ start_after: sql<Date>`now()` }).where('id', '=', id).execute();
+/** The input that is applied next, for a statement that ends the response before it. */
+export function findingNext(chatId: string): RawBuilder<unknown> {
+  return sql`select id, assistant_id from inputs where chat_id = ${chatId} and state = 'queued' order by position limit 1 for update`;
+}
+
+/** The statement that makes the input of `next` start without waiting for a browser, when `condition` holds. */
+export function startingAtOnce(condition: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`update inputs set start_after = now() from next where inputs.id = next.id and ${condition}`;
 }
 
 /** Conversations whose next input is due, whose owner is enabled and whose project is not archived, oldest first. */

@@ -3,14 +3,14 @@ import { createMessageAssembler, finishParts, type MessageAssembler } from '@hom
 import { type RawBuilder, sql } from 'kysely';
 import { touchingChat } from '../../conversations/chats.ts';
 import { finishingMessage, readParts, saveParts } from '../../conversations/messages.ts';
-import { inTransaction, type Queryable } from '../../db/pool.ts';
+import { bound, inTransaction, lastly, type Queryable, togetherLastly } from '../../db/pool.ts';
 import type { ResponseState } from '../../db/tables.ts';
 import type { Platform } from '../../platform.ts';
 import { promptOf } from '../turn/prompt.ts';
 import { voidingApprovals } from './approvals.ts';
 import type { Maker, ResponseRow } from './claims.ts';
 import { parseLines, sequence, toLines } from './frame-sequence.ts';
-import { nextInput, startAtOnce } from './inputs.ts';
+import { findingNext, startingAtOnce } from './inputs.ts';
 import type { PendingRow } from './response-log.ts';
 import { idsPerSignal, notify, signalChannel } from './signals.ts';
 
@@ -43,31 +43,45 @@ export async function endResponse(
   response: Pick<ResponseRow, 'id' | 'chat_id' | 'generation'>,
   end: ResponseEnd,
 ): Promise<EndedResponse | undefined> {
-  try {
-    return await inTransaction(deps.db, async (trx) => {
-      const chat = trx.selectFrom('chats').select('id').where('id', '=', response.chat_id).forNoKeyUpdate();
-      // Deleted meanwhile, and the response with it.
-      if ((await chat.executeTakeFirst()) === undefined) throw new LeaseLost();
-      return endLocked(trx, response, end);
-    });
-  } catch (error) {
-    if (error instanceof LeaseLost) return undefined;
-    throw error;
-  }
+  return inTransaction(deps.db, async (trx) => {
+    // Without it the conversation was deleted meanwhile, and the response with it.
+    const locking = trx.selectFrom('chats').select('id').where('id', '=', response.chat_id).forNoKeyUpdate();
+    if (end.parts !== undefined) {
+      const statement = bound(trx, ending(response, { ...end, parts: end.parts }));
+      const [, rows] = await togetherLastly(trx, [locking, statement]);
+      return endedBy(rows, end);
+    }
+    await locking.execute();
+    return endLocked(trx, response, end);
+  });
 }
 
-async function endLocked(
-  trx: Queryable,
-  response: Pick<ResponseRow, 'id' | 'chat_id' | 'generation'>,
-  end: ResponseEnd,
-): Promise<EndedResponse> {
-  const follower = await nextInput(trx, response.chat_id);
-  const next = follower === undefined ? undefined : { messageId: follower.id, assistantId: follower.assistant_id };
-  const endFrames: Frame[] =
-    next === undefined ? end.frames : [...end.frames, { type: 'data-next', transient: true, data: next }];
-  const sequenced = sequence(endFrames, end.seq);
+/** With the chat row locked. The transaction's last work. */
+async function endLocked(trx: Queryable, response: Ending, end: ResponseEnd): Promise<EndedResponse | undefined> {
+  const parts =
+    end.parts ?? finishParts(await readParts(trx, response.id), { keepsApprovals: end.state === 'interrupted' });
+  return endedBy(await lastly(trx, bound(trx, ending(response, { ...end, parts }))), end);
+}
+
+type Ending = Pick<ResponseRow, 'id' | 'chat_id' | 'generation'>;
+type EndedRow = { id: string | null; assistant_id: string | null };
+
+/** Undefined when it was not ours to end any more. */
+function endedBy([row]: readonly EndedRow[], end: ResponseEnd): EndedResponse | undefined {
+  if (row === undefined) return undefined;
+  if (row.id === null || row.assistant_id === null) return { endFrames: end.frames, next: undefined };
+  const next = { messageId: row.id, assistantId: row.assistant_id };
+  return { endFrames: [...end.frames, { type: 'data-next', transient: true, data: next }], next };
+}
+
+/**
+ * The statement that ends a response, with all that goes with it; it does nothing when the response is not ours any more. Looks for
+ * the input that is next, which a lock of the chat row before it makes sure of.
+ */
+function ending(response: Ending, end: ResponseEnd & { parts: MessagePart[] }): RawBuilder<EndedRow> {
+  const { parts } = end;
+  const sequenced = sequence(end.frames, end.seq);
   const keepsApprovals = end.state === 'interrupted';
-  const parts = end.parts ?? finishParts(await readParts(trx, response.id), { keepsApprovals });
   const message = {
     id: response.id,
     chatId: response.chat_id,
@@ -78,23 +92,22 @@ async function endLocked(
     modelId: end.modelId,
     ...promptOf('assistant', parts),
   };
-  const { rows } = await sql`
-    with ended as (
-      update responses set state = ${end.state}, ended_at = now(), last_seq = ${sequenced.at(-1)?.to ?? end.seq},
-        end_frames = ${toLines(sequenced)}
+  const isEnded = sql`exists (select from ended)`;
+  // `data-next` comes last and advances the sequence by one, as every frame that is no delta.
+  return sql<EndedRow>`
+    with next as (${findingNext(response.chat_id)}), ended as (
+      update responses set state = ${end.state}, ended_at = now(),
+        last_seq = ${sequenced.at(-1)?.to ?? end.seq}::bigint + (select count(*) from next),
+        end_frames = ${toLines(sequenced)}::text || coalesce((select E'\n' || json_build_object('type', 'data-next', 'transient', true,
+          'data', json_build_object('messageId', next.id, 'assistantId', next.assistant_id)) from next), '')
       where id = ${response.id} and generation = ${response.generation} and state = 'running' returning id
-    ), logged as (${insertingFrames(response, end.pending)}),
-    finished as (${finishingMessage(message)}),
-    voided as (${keepsApprovals ? sql`select 1` : voidingApprovals(response.id)}),
-    touched as (${touchingChat(response.chat_id)})
-    select pg_notify(${signalChannel}, ${`ended:${response.id}`}) from ended`.execute(trx);
-  if (rows.length === 0) throw new LeaseLost();
-  if (follower !== undefined) await startAtOnce(trx, follower.id);
-  return { endFrames, next };
+    ), logged as (${insertingFrames(response, end.pending, isEnded)}),
+    finished as (${finishingMessage(message, isEnded)}),
+    voided as (${keepsApprovals ? sql`select 1` : voidingApprovals(response.id, isEnded)}),
+    touched as (${touchingChat(response.chat_id, isEnded)}),
+    begun as (${startingAtOnce(isEnded)})
+    select pg_notify(${signalChannel}, ${`ended:${response.id}`}), next.id, next.assistant_id from ended left join next on true`;
 }
-
-/** Rolls back the end of a response that is another replica's by now. */
-class LeaseLost extends Error {}
 
 /** A write whose acknowledgement was lost is repeated with what came since: the longer row is the whole one. */
 const keepLonger = `on conflict (response_id, generation, seq_from)
@@ -103,11 +116,13 @@ const keepLonger = `on conflict (response_id, generation, seq_from)
 function insertingFrames(
   response: Pick<ResponseRow, 'id' | 'generation'>,
   row: PendingRow | undefined,
+  condition: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
   if (row === undefined) return sql`select 1`;
   return sql`
     insert into response_frames as stored (response_id, generation, seq_from, seq_to, frames)
-    values (${response.id}, ${response.generation}, ${row.seqFrom}, ${row.seqTo}, ${row.frames}) ${sql.raw(keepLonger)}`;
+    select ${response.id}, ${response.generation}::int, ${row.seqFrom}::bigint, ${row.seqTo}::bigint, ${row.frames}
+    where ${condition} ${sql.raw(keepLonger)}`;
 }
 
 export type LogBatch = { id: string; generation: number; row: PendingRow };

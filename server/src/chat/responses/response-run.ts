@@ -75,6 +75,7 @@ export class ResponseRun {
   readonly #ended = new AbortController();
   #begin: (failure: ApiError | undefined) => void = () => undefined;
   #cut: Cut | undefined;
+  #isMade = false;
   #ending = false;
   /** False while a response that is continued has not yet what it had before. */
   #hasParts: boolean;
@@ -123,7 +124,8 @@ export class ResponseRun {
 
   /** The lease ran out, and the database is away: nothing more is said, as another replica may have ended this response. */
   expire(): void {
-    if (this.#ending || this.#cut !== undefined) return;
+    // What has come to its end is kept until the database is back; the fence decides then.
+    if (this.#isMade || this.#cut !== undefined) return;
     this.interrupt();
     const { clock, log } = this.#deps;
     log.warn({ responseId: this.response.id }, 'a lease ran out: the database has been away for too long');
@@ -164,6 +166,7 @@ export class ResponseRun {
 
   async #run(): Promise<boolean> {
     const ending = await this.#make().catch((error): Ending => this.#failed(error));
+    this.#isMade = true;
     this.#made.abort();
     return this.#finish(ending)
       .catch((error) => {

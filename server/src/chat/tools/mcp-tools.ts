@@ -8,7 +8,8 @@ export function createMcpToolFinder(deps: TurnToolDeps): FindTools {
   return async ({ response, context }, _signal, notify) => {
     const { mcpServerIds } = response.decision;
     const serverIds = mcpServerIds === undefined ? context.mcpServerIds : mcpServerIds;
-    const found = await findMcpTools(deps, { ownerId: response.owner_id, serverIds }, notify);
+    const { owner_id: ownerId, chat_id: chatId } = response;
+    const found = await findMcpTools(deps, { ownerId, chatId, serverIds }, notify);
     return found.map(
       ({ call, ...tool }): Tool => ({
         ...tool,
