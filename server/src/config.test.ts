@@ -77,6 +77,8 @@ describe('values', () => {
       workspaceCpus: 1,
       workspaceProcesses: 512,
       workspaceDiskMb: 10_240,
+      drainSeconds: 0,
+      maxConnections: 5_000,
       workspaceImage: 'homeport-workspace:latest',
       workspaceDockerHost: 'unix:///var/run/docker.sock',
       workspaceDockerRuntime: undefined,
