@@ -17,9 +17,9 @@ after(() => {
 });
 
 const server = `
-console.log(JSON.stringify({ pid: process.pid, args: process.argv.slice(2) }));
 process.on('SIGTERM', () => process.exit(7));
 process.on('SIGINT', () => process.exit(8));
+console.log(JSON.stringify({ pid: process.pid, args: process.argv.slice(2) }));
 setInterval(() => undefined, 1_000);
 `;
 
