@@ -172,7 +172,7 @@ test('the files of a conversation: folders, search, rename, move with undo, dele
   await expect(rows.getByRole('button', { name: /^first.txt/ })).toBeVisible();
   await panel.getByRole('navigation', { name: 'Folder' }).getByRole('button', { name: 'Files' }).click();
   await page
-    .getByText('“first.txt” is papers/old/first.txt now.')
+    .getByText('“first.txt” moved to papers/old/first.txt.')
     .locator('..')
     .locator('..')
     .getByRole('button', { name: 'Undo' })

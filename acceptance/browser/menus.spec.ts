@@ -42,7 +42,7 @@ test('every menu is open to the keyboard and to axe', async ({ page, person, ins
     await expect(page.getByRole('menuitem', { name: 'reason' })).toBeFocused();
     await expectAccessible(page);
   });
-  await openAndClose(page, page.getByRole('button', { name: /of the context is used/ }), async () => {
+  await openAndClose(page, page.getByRole('button', { name: /of the context window used/ }), async () => {
     await expect(page.getByRole('menu')).toContainText('tokens');
     await expectAccessible(page);
   });

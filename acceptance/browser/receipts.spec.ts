@@ -6,7 +6,7 @@ import { addPerson, expect, giveCookie, type Installation, type Person, signIn, 
 /** Specification, "Saved-message acknowledgement and retry rules", as a person meets them. */
 
 const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
-const banner = (page: Page) => page.getByRole('alert').filter({ hasText: 'may not have been saved' });
+const banner = (page: Page) => page.getByRole('alert').filter({ hasText: 'isn’t confirmed' });
 const retry = (page: Page) => page.getByRole('button', { name: 'Retry saved submission' });
 const own = (page: Page) => page.locator('[data-role="user"]');
 
@@ -54,7 +54,7 @@ test('a lost acknowledgement: the draft is closed, nothing goes out by itself, R
   await page.goto(`${installation.url}/c/${chatId}`);
   await field(page).fill('Grüße — “quoted” \\n  and spaces  ');
   await field(page).press('Enter');
-  await expect(banner(page)).toContainText('can never be saved twice');
+  await expect(banner(page)).toContainText('sending it again won’t duplicate it');
   await expect(retry(page)).toBeFocused();
   await expect(field(page)).toBeDisabled();
   await expect(field(page)).toHaveValue('Grüße — “quoted” \\n  and spaces  ');
@@ -224,7 +224,7 @@ test('a conflict is explained; the text comes back and is sent as a new message'
   await page.goto(`${installation.url}/c/${chatId}`);
   await field(page).fill('What I wrote');
   await field(page).press('Enter');
-  const alert = page.getByRole('alert').filter({ hasText: 'saved with other contents' });
+  const alert = page.getByRole('alert').filter({ hasText: 'saved with different content' });
   await expect(alert).toContainText('Copy your text, then send it as a new message');
   await expect(retry(page)).toHaveCount(0);
   await expectAccessible(page);
@@ -302,7 +302,7 @@ test('a browser that stores nothing sends nothing', async ({ page, context, pers
   await field(page).fill('Too precious');
   await page.evaluate(`Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError') }`);
   await field(page).press('Enter');
-  await expect(page.getByRole('alert')).toContainText('the message was not sent');
+  await expect(page.getByRole('alert')).toContainText('the message wasn’t sent');
   await expect(field(page)).toHaveValue('Too precious');
   expect(sent).toEqual([]);
 });
