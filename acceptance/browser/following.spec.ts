@@ -212,3 +212,27 @@ test('a queued message that began meanwhile cannot be taken back, and the draft 
   await expect(field(page)).toHaveValue('half a draft');
   await expect(page.locator('[data-role="user"]')).toHaveText([/First/, /Second/]);
 });
+
+for (const [locale, model, reason, retry] of [
+  ['en', 'limited-5', 'The provider is limiting requests.', 'Trying again in'],
+  ['de', 'limited-6', 'Der Anbieter begrenzt die Anfragen.', 'Neuer Versuch in'],
+] as const) {
+  test(`a provider that limits requests is told of while the answer waits, until it goes on (${locale})`, async ({
+    page,
+    person,
+    installation,
+    provider,
+  }) => {
+    await addModels(person.caller, provider, [model]);
+    const chatId = await newChat(person.caller);
+    const message = { id: `limited-${locale}`, parts: [{ type: 'text', text: 'Go' }] };
+    await page.addInitScript(`localStorage.setItem('language', '${locale}')`);
+    await person.caller.must('POST', '/api/chat/start', { chatId, message });
+    await person.caller.must('POST', '/api/chat', { chatId, messageId: message.id, detach: true });
+    await page.goto(`${installation.url}/c/${chatId}`);
+    await expect(page.getByText(reason)).toBeVisible();
+    await expect(page.getByText(retry)).toBeVisible();
+    await expect(done(page)).toContainText('Recovered.', { timeout: 20_000 });
+    await expect(page.getByText(reason)).toHaveCount(0);
+  });
+}

@@ -24,12 +24,17 @@ export type Frame =
   /** A file that a tool gave. */
   | { type: 'file'; mediaType: string; url: string }
   | { type: 'data-notice'; data: { code: string; message: string } }
+  /** The provider is asked again at that time, after a pause that it wants or needs; whatever is said after it ends the wait. */
+  | { type: 'data-retry'; transient: true; data: ProviderWait }
   /** Which queued input goes on; `transient` keeps it out of the assembled message. */
   | { type: 'data-next'; transient: true; data: { messageId: string; assistantId: string } }
   | { type: 'error'; errorText: string }
   | { type: 'abort'; reason?: string }
   | { type: 'finish-step' }
   | { type: 'finish'; finishReason?: FinishReason; messageMetadata?: MessageMetadata };
+
+/** `retryAt` is an ISO time. */
+export type ProviderWait = { reason: 'rate_limited' | 'unavailable'; retryAt: string };
 
 export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
 

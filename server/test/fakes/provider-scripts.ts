@@ -172,6 +172,14 @@ const makers: [RegExp, string, Maker][] = [
     },
   ],
   [/^workspace$/, 'workspace', useWorkspace],
+  [
+    /^limited-(\d+)$/,
+    'limited-3',
+    (call, seconds) =>
+      call.count === 1
+        ? failure(429, 'slow down', { 'retry-after': String(seconds ?? 3) })
+        : stream([...say('Recovered.'), ...finish(call, 1)]),
+  ],
   [/^error-(\d{3})$/, 'error-429', (_call, status) => failure(status ?? 500)],
   [
     /^flaky-(\d{3})-(\d+)$/,

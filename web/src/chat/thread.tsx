@@ -8,6 +8,7 @@ import { failureText } from '../failure-text.ts';
 import { useText } from '../i18n.ts';
 import { ActionButton, Problem } from './answer-status.tsx';
 import { MessageView, Waiting } from './message-view.tsx';
+import { ProviderWaitNote } from './provider-wait.tsx';
 import { QuoteButton } from './quote-button.tsx';
 import classes from './thread.module.css';
 import { useFollowScroll } from './use-follow-scroll.ts';
@@ -64,6 +65,7 @@ export function Thread({ store, view }: { store: ConversationStore; view: Conver
               </Problem>
             ) : null}
           </div>
+          {view.providerWait && isRunning ? <ProviderWaitNote wait={view.providerWait} /> : null}
           {view.connection === 'reconnecting' && isRunning ? (
             <p role="status" className={classes.note}>
               {t('thread.reconnecting')}

@@ -402,3 +402,20 @@ async function oracle(frames: Frame[]): Promise<UIMessage> {
 function asChunk(frame: Frame): UIMessageChunk {
   return frame as UIMessageChunk;
 }
+
+test('a pause of the provider is shown until the answer goes on', { timeout: 10_000 }, async () => {
+  const { store, connected, until, text } = world([detail({ response: running('a1', 'u1') })]);
+  const first = connected();
+  store.follow();
+  const connection = await first;
+  const wait = { reason: 'rate_limited', retryAt: '2026-01-01T00:00:40.000Z' } as const;
+  const [start, ...rest] = answer('a1', 'Here it is');
+  assert.ok(start);
+  connection.send([start, { type: 'data-retry', transient: true, data: wait }]);
+  await until(() => store.getView().providerWait !== undefined);
+  assert.deepEqual(store.getView().providerWait, wait);
+  connection.send(rest, 2);
+  await until(() => text() === 'Here it is');
+  assert.equal(store.getView().providerWait, undefined);
+  store.unfollow();
+});

@@ -1,5 +1,5 @@
 import type { Chat, ChatDetail, Message, QueuedInput, SubmittedMessage } from '@homeport/contracts/conversations';
-import type { Frame } from '@homeport/contracts/frames';
+import type { Frame, ProviderWait } from '@homeport/contracts/frames';
 import { ApiFailure } from '../api-failure.ts';
 import { backoff, wait } from './backoff.ts';
 import { LiveMessage } from './live-message.ts';
@@ -18,6 +18,8 @@ export type ConversationView = {
   connection: 'idle' | 'following' | 'reconnecting';
   nextBefore: string | null;
   isStopping: boolean;
+  /** The server waits before it asks the provider of the running answer again. */
+  providerWait: ProviderWait | undefined;
   /** An admitted input whose response could not be begun. */
   startFailure: { messageId: string; failure: ApiFailure } | undefined;
 };
@@ -134,7 +136,7 @@ export class ConversationStore {
     this.#live = null;
     this.#after = undefined;
     this.#next = response;
-    this.#change({ messages, response, isStopping: false, startFailure: undefined });
+    this.#change({ messages, response, isStopping: false, providerWait: undefined, startFailure: undefined });
     this.restart();
   }
 
@@ -233,6 +235,7 @@ export class ConversationStore {
     const startFailure = detail.response ? undefined : this.#view.startFailure;
     this.#change({
       ...merged,
+      providerWait: running === before ? this.#view.providerWait : undefined,
       phase: 'ready',
       failure: undefined,
       chat: detail.chat,
@@ -248,6 +251,11 @@ export class ConversationStore {
       this.#next = frame.data;
       return;
     }
+    if (frame.type === 'data-retry') {
+      this.#change({ providerWait: frame.data, connection: 'following' });
+      return;
+    }
+    if (this.#view.providerWait) this.#change({ providerWait: undefined });
     if (frame.type === 'start' || !this.#live) this.#begin(frame);
     this.#live?.apply(frame);
     this.#arrived += 1;
@@ -275,7 +283,7 @@ export class ConversationStore {
     this.#flushLive();
     const { messages, inputs } = promoteInput(this.#view, next.messageId, this.chatId);
     this.#after = undefined;
-    this.#change({ messages, inputs, response: next, isStopping: false });
+    this.#change({ messages, inputs, response: next, isStopping: false, providerWait: undefined });
     return messages.some((message) => message.id === next.messageId);
   }
 
@@ -330,6 +338,7 @@ const emptyView: ConversationView = {
   connection: 'idle',
   nextBefore: null,
   isStopping: false,
+  providerWait: undefined,
   startFailure: undefined,
 };
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ApiError } from '@homeport/contracts/errors';
+import type { ProviderWait } from '@homeport/contracts/frames';
 import { type FakeProvider, type FakeRequest, startFakeProvider } from '../../../test/fakes/provider.ts';
 import { requestLoopback } from '../../../test/fakes/provider-request.ts';
 import { callTool, chunk, failure, finish, say, stream, think } from '../../../test/fakes/provider-scripts.ts';
@@ -217,9 +218,12 @@ test('retry-after is honoured in seconds and as a date, at most 60 s', async () 
   ];
   for (const [value, expected] of asked) {
     provider.enqueue(failure(429, 'slow down', { 'retry-after': value }));
-    const { heard, done } = ask('echo');
+    const waits: ProviderWait[] = [];
+    const { heard, done } = ask('echo', { onWait: (wait) => waits.push(wait) });
     await done;
     assert.deepEqual(heard.slept, [expected], value);
+    const retryAt = new Date(Date.parse('2026-01-01T00:00:00Z') + expected).toISOString();
+    assert.deepEqual(waits, expected < 2_000 ? [] : [{ reason: 'rate_limited', retryAt }], 'a pause is told of');
   }
 });
 

@@ -1,10 +1,12 @@
 import { ApiError } from '@homeport/contracts/errors';
+import type { ProviderWait } from '@homeport/contracts/frames';
 import { providerHeaders, providerUrl } from '../../catalogue/provider-call.ts';
 import type { CompletionBounds, CompletionResult, CompletionSink } from './completion-parser.ts';
 import { readCompletion } from './completion-reader.ts';
 import { type ProviderBody, readBody } from './provider-body.ts';
 import { isRetriable, providerStatusError } from './provider-errors.ts';
 import type { ChatMessage } from './provider-messages.ts';
+import { isRecord } from './storable-text.ts';
 
 /** One HTTP request through the outbound guard; `headers` of the answer are in lower case. */
 export type ProviderRequest = (
@@ -43,6 +45,8 @@ export type CompletionOptions = {
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   random: () => number;
   now: () => number;
+  /** Hears of a pause before another try that a person would notice. */
+  onWait?: ((wait: ProviderWait) => void) | undefined;
   headersTimeoutMs: number;
   idleTimeoutMs: number;
   bounds?: Partial<CompletionBounds> | undefined;
@@ -59,6 +63,8 @@ export const completionBounds: CompletionBounds = {
 const maxRetries = 2;
 const firstBackoffMs = 500;
 const maxRetryAfterMs = 60_000;
+/** Shorter pauses are no worse than a model that thinks. */
+const noticeableMs = 2_000;
 const maxErrorBytes = 64 * 1024;
 const errorBodyMs = 5_000;
 // An event of 4 characters of text is some 250 bytes on the wire.
@@ -90,7 +96,9 @@ export async function streamChatCompletion(
       signal.throwIfAborted();
       const failure = asProviderFailure(error);
       if (watched.hasBegun() || retries >= maxRetries || !isRetriable(failure)) throw failure;
-      await options.sleep(retryDelayMs(failure, retries, options.random), signal);
+      const delay = retryDelayMs(failure, retries, options.random);
+      if (delay >= noticeableMs) options.onWait?.(waitOf(failure, options.now() + delay));
+      await options.sleep(delay, signal);
     }
   }
 }
@@ -190,6 +198,11 @@ function readRetryAfter(value: string | undefined, now: number): number | undefi
 function retryDelayMs(failure: ApiError, retries: number, random: () => number): number {
   const backoff = firstBackoffMs * 2 ** retries * (0.5 + random() / 2);
   return failure.retryAfter === undefined ? backoff : Math.max(failure.retryAfter * 1000, backoff);
+}
+
+function waitOf({ details }: ApiError, retryAt: number): ProviderWait {
+  const isLimited = isRecord(details) && details.status === 429;
+  return { reason: isLimited ? 'rate_limited' : 'unavailable', retryAt: new Date(retryAt).toISOString() };
 }
 
 function asProviderFailure(error: unknown): ApiError {

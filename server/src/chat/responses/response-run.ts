@@ -186,6 +186,7 @@ export class ResponseRun {
       basis,
       AbortSignal.any([this.#abort.signal, this.#made.signal]),
       (notice) => this.#notify(notice),
+      (wait) => this.#emit({ type: 'data-retry', transient: true, data: wait }),
     );
     this.#modelId = turn.modelId;
     const result = await this.#turn(turn);

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { Frame, MessagePart } from '@homeport/contracts/frames';
+import type { Frame, MessagePart, ProviderWait } from '@homeport/contracts/frames';
 import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
 import { resolveCredentials, type StoredProvider } from '../../catalogue/credentials.ts';
 import { type ResolvedModel, resolveModel } from '../../catalogue/model-choice.ts';
@@ -48,6 +48,7 @@ export async function prepareTurn(
   basis: readonly MessagePart[],
   signal: AbortSignal,
   notify: (notice: Notice) => void,
+  onWait: (wait: ProviderWait) => void,
 ): Promise<PreparedTurn> {
   const modelId = chosenModel(response, chat);
   const [resolved, tools] = await Promise.all([
@@ -69,7 +70,7 @@ export async function prepareTurn(
   });
   return {
     modelId: resolved.model.id,
-    askModel: askModelOf(deps, resolved, context),
+    askModel: askModelOf(deps, resolved, context, onWait),
     messages,
     tools,
     fitMessages: context.fitTurn,
@@ -91,7 +92,12 @@ function continuation(basis: readonly MessagePart[]): ChatMessage[] {
 }
 
 /** How a model is asked; its key is unsealed at each call and held no longer. */
-function askModelOf(deps: TurnDeps, { model, provider }: ResolvedModel, context: FittedContext): AskModel {
+function askModelOf(
+  deps: TurnDeps,
+  { model, provider }: ResolvedModel,
+  context: FittedContext,
+  onWait: (wait: ProviderWait) => void,
+): AskModel {
   const call = providerCall(deps, provider);
   return ({ messages, tools }, sink, signal) =>
     streamChatCompletion(
@@ -102,6 +108,7 @@ function askModelOf(deps: TurnDeps, { model, provider }: ResolvedModel, context:
         messages,
         tools,
         maxOutputTokens: context.maxOutputTokens,
+        onWait,
       },
       sink,
       signal,
