@@ -30,7 +30,7 @@ async function bodyOfNextSubmission(page: Page): Promise<{ modelId?: string; mod
 }
 
 test('every menu is open to the keyboard and to axe', async ({ page, person, installation, provider }) => {
-  test.setTimeout(120_000);
+  test.setTimeout(360_000);
   await addModels(person.caller, provider, names);
   await page.goto(installation.url);
   await field(page).fill('Hello there');

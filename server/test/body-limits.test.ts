@@ -67,7 +67,8 @@ async function assertBrief(name: EndpointName, actor: Actor, why: string, body: 
   const { longest, result } = await longestTurnDuring(() => send(name, actor, bytes));
   assert.ok(longest < longestTurn, `${why}: ${longest} ms of work without a pause (${result.status})`);
   const { status, text } = result;
-  const isRefused = [400, 403, 404, 409, 413, 429].includes(status) || /invalid_credentials|workspace_start_timeout/.test(text);
+  const isRefused =
+    [400, 403, 404, 409, 413, 429].includes(status) || /invalid_credentials|workspace_start_timeout/.test(text);
   assert.ok(isRefused || status < 300, `${why}: ${status} ${text.slice(0, 300)}`);
   return status;
 }

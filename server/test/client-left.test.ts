@@ -66,7 +66,8 @@ test('a client that leaves during a file of the browser client is no error', { t
     await own.anonymous.call('GET /api/health');
     assert.deepEqual(complaints, []);
     assert.deepEqual(
-      told.filter((line) => JSON.parse(line).level >= 40),
+      // The data folder of a test is not there, which is told as well.
+      told.filter((line) => JSON.parse(line).level >= 40 && !line.includes('DATA_DIR')),
       [],
     );
   } finally {

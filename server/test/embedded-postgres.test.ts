@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { until } from '../../contracts/test/until.ts';
 import { type EmbeddedDatabase, startEmbedded } from '../src/db/embedded.ts';
 import { isAlive } from '../src/db/embedded-cluster.ts';
 import { readPidFile } from '../src/db/embedded-server.ts';
@@ -26,7 +27,7 @@ after(async () => {
   for (const folder of folders) {
     const left = await readPidFile(join(folder, 'postgres'));
     if (left !== undefined) await ended(left.pid, () => process.kill(left.pid, 'SIGQUIT'));
-    await rm(folder, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 });
 
@@ -184,8 +185,14 @@ test('a server that dies is started again; meanwhile requests get an unavailable
   const database = openDatabase({ connection: embedded.connection, log: silentLog });
   await database.pool.query('create table survives as select 1 as one');
   const before = (await readPidFile(join(dataDir, 'postgres')))?.pid ?? 0;
-  await ended(before, () => process.kill(before, 'SIGKILL'));
   const failures: unknown[] = [];
+  // One request is under way for certain; the new server may be there before the next one comes.
+  const cut = database.pool.query('select pg_sleep(600)').catch((error: unknown) => failures.push(error));
+  const sleeping = "select 1 from pg_stat_activity where query = 'select pg_sleep(600)' and wait_event = 'PgSleep'";
+  await until(async () => (await database.pool.query(sleeping)).rowCount === 1);
+  await ended(before, () => process.kill(before, 'SIGKILL'));
+  await cut;
+  await until(async () => ![undefined, before].includes((await readPidFile(join(dataDir, 'postgres')))?.pid));
   let rows: unknown[] | undefined;
   while (rows === undefined) {
     rows = await database.pool.query('select one from survives').then(
