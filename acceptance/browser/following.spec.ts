@@ -166,7 +166,11 @@ test('messages wait in order, are taken back, edited and promoted without a relo
     await ask(page, text);
     await expect(chips(page).getByRole('listitem').filter({ hasText: text })).toBeVisible();
   }
-  await expect(chips(page).getByRole('listitem')).toHaveText(['Queued, number 1Second', 'Queued, number 2Third', 'Queued, number 3Fourth']);
+  await expect(chips(page).getByRole('listitem')).toHaveText([
+    'Queued, number 1Second',
+    'Queued, number 2Third',
+    'Queued, number 3Fourth',
+  ]);
   await expectAccessible(page);
 
   await chips(page).getByRole('button', { name: 'Remove “Third”' }).click();
@@ -177,7 +181,10 @@ test('messages wait in order, are taken back, edited and promoted without a relo
   await expect(field(page)).toBeFocused();
   await field(page).fill('Fourth, better');
   await field(page).press('Enter');
-  await expect(chips(page).getByRole('listitem')).toHaveText(['Queued, number 1Second', 'Queued, number 2Fourth, better']);
+  await expect(chips(page).getByRole('listitem')).toHaveText([
+    'Queued, number 1Second',
+    'Queued, number 2Fourth, better',
+  ]);
   await page.reload();
   await expect(chips(page).getByRole('listitem')).toHaveCount(2);
 
