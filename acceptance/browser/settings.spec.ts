@@ -47,8 +47,9 @@ test('providers: empty, added with a test, models chosen, edited without the key
   await test.step('the stored key stays unless it is replaced or removed', async () => {
     await page.getByRole('button', { name: 'Edit Box' }).click();
     await expect(dialog.getByText('A key is stored. Leave empty to keep it.')).toBeVisible();
-    await dialog.getByLabel('Base URL').fill(`${provider}/x`);
-    await expect(dialog.getByText('The stored key is only sent to the saved address.')).toBeVisible();
+    await dialog.getByLabel('Base URL').fill('https://elsewhere.example/v1');
+    const { origin } = new URL(provider);
+    await expect(dialog.getByText(`The stored key stays with ${origin}. Enter it again`)).toBeVisible();
     await dialog.getByLabel('Base URL').fill(provider);
     await dialog.getByLabel('Name', { exact: true }).fill('Big box');
     const request = page.waitForRequest((each) => each.method() === 'PATCH');
