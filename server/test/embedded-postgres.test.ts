@@ -179,7 +179,9 @@ test('a deep folder gets a short private socket folder, which goes with the serv
   await assert.rejects(stat(socketDir), { code: 'ENOENT' });
 });
 
-test('a server that dies is started again; meanwhile requests get an unavailable database', async () => {
+test('a server that dies is started again; meanwhile requests get an unavailable database', {
+  timeout: 120_000,
+}, async () => {
   const dataDir = await dataFolder();
   const embedded = await startEmbedded({ dataDir, log: silentLog });
   const database = openDatabase({ connection: embedded.connection, log: silentLog });
