@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import { dirname, join } from 'node:path';
+import { checkCitations } from './citation-rules.mjs';
 import { checkCoverage } from './coverage-rules.mjs';
 import { checkImportRules } from './import-rules.mjs';
+import { listFiles } from './source-text.mjs';
 import { checkDocumentPaths, checkFileLengths, checkLockfile } from './text-rules.mjs';
 
 const root = dirname(import.meta.dirname);
@@ -9,7 +11,7 @@ const root = dirname(import.meta.dirname);
 const programs = { 'server, workspace, contracts and acceptance': '.', web: 'web' };
 const typesCache = join(root, 'node_modules/.cache/types');
 
-/** Types, style, import rules, lengths, document paths, coverage table, settings page and lockfile. Returns true when all hold. */
+/** Types, style, import rules, lengths, document paths, citations, coverage table, settings page and lockfile. Returns true when all hold. */
 export async function check() {
   const types = Object.entries(programs).map(([name, place]) => ({
     name: `types of ${name}`,
@@ -21,6 +23,7 @@ export async function check() {
     { name: 'import rules', work: () => report(checkImportRules(root)) },
     { name: 'file lengths', work: lengths },
     { name: 'document paths', work: () => report(checkDocumentPaths(root)) },
+    { name: 'citations', work: () => report(checkCitations(root, listFiles(root))) },
     { name: 'settings page and release', work: settings },
     { name: 'coverage', work: coverage },
     { name: 'lockfile', work: () => report(checkLockfile(root)) },

@@ -3,7 +3,7 @@ import { addModels, type Caller } from '../product.ts';
 import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
 import { addPerson, expect, giveCookie, type Installation, type Person, signIn, test } from './fixtures.ts';
 
-/** Specification, "Saved-message acknowledgement and retry rules", as a person meets them. */
+/** control-plane-api.md "Saved-message acknowledgement", as a person meets them. */
 
 const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
 const banner = (page: Page) => page.getByRole('alert').filter({ hasText: 'isn’t confirmed' });
@@ -113,7 +113,8 @@ test('a queued message that is uncertain stays a queued one; an unreadable answe
   await field(page).press('Enter');
   await expect(banner(page)).toContainText('unexpected response');
   await page.unroute('**/api/chat/turn-inputs');
-  // Meanwhile the first answer ends: another client would send to /api/chat/start now (rule 4).
+  // Meanwhile the first answer ends: another client would send to /api/chat/start now (control-plane-api.md
+  // "Saved-message acknowledgement" 4).
   await page.getByRole('button', { name: 'Stop' }).click();
   await expect(page.getByText('You stopped this answer.').first()).toBeVisible();
   await retry(page).click();

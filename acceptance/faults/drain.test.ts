@@ -14,7 +14,7 @@ import {
 import { allMessages, createChat, postChat, submission, textOf } from './conversation.ts';
 
 /**
- * SIGTERM (contract section 10): no new connections, running responses may finish up to 25 s, the rest is handed over as
+ * SIGTERM (contract.md section 10): no new connections, running responses may finish up to 25 s, the rest is handed over as
  * `interrupted`, exit code 0.
  */
 

@@ -39,7 +39,10 @@ import {
   textOf,
 } from './conversation.ts';
 
-/** Disconnecting is not Stop, and whoever comes back has the whole text once (specification, rule 6; contract section 6). */
+/**
+ * Disconnecting is not Stop, and whoever comes back has the whole text once (control-plane-api.md "Saved-message
+ * acknowledgement" 6; contract.md section 6).
+ */
 
 const leavings = Number(process.env.FOLLOWER_LEAVINGS ?? 500);
 const responsesInAll = 5;

@@ -27,7 +27,10 @@ import {
 } from './conversation.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 
-/** A retry is never a second message, whatever happens to acknowledgements (specification, saved-message rules 1 to 4). */
+/**
+ * A retry is never a second message, whatever happens to acknowledgements (control-plane-api.md "Saved-message
+ * acknowledgement" 1 to 4).
+ */
 
 const ids = Number(process.env.RETRY_IDS ?? 200);
 const sendsPerId = 20;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 
-/** Setup, sign-in and the signed-in user (contract section 3). No other route exists under /api/auth. */
+/** Setup, sign-in and the signed-in user (contract.md section 3). No other route exists under /api/auth. */
 
 export const setupBody = z.object({
   name: fields.personName,

@@ -5,7 +5,7 @@ import { limits } from './limits.ts';
 import { line } from './line.ts';
 import { branding } from './system.ts';
 
-/** Users, invitations, branding, OIDC and the audit log (contract sections 3 and 10). */
+/** Users, invitations, branding, OIDC and the audit log (contract.md sections 3 and 10). */
 
 /** A user as administrators see one. */
 export const managedUser = fields.user.extend({

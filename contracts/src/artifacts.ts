@@ -3,7 +3,7 @@ import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
 
-/** Artifacts: files of a project or of a standalone conversation (contract section 8). */
+/** Artifacts: files of a project or of a standalone conversation (contract.md section 8). */
 
 export const artifact = z.object({
   id: fields.id,

@@ -1,6 +1,6 @@
 /**
- * Every act that the audit log tells of (contract section 10): `<what>.<happened>`, the specification's words. A new act is one
- * line here.
+ * Every act that the audit log tells of (contract.md section 10): `<what>.<happened>`, the specification's words. A new
+ * act is one line here.
  */
 export const auditActions = [
   'setup.completed',

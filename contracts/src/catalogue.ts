@@ -4,7 +4,7 @@ import * as fields from './fields.ts';
 import { limits } from './limits.ts';
 import { line } from './line.ts';
 
-/** Providers, models and tiers (contract section 4). */
+/** Providers, models and tiers (contract.md section 4). */
 
 export const model = z.object({
   id: fields.id,
@@ -95,7 +95,7 @@ export const tierFields = {
   value: z.number().int().min(1).max(limits.tierValueMax),
   label: line(1, limits.tierLabelMax),
 };
-/** Tier definitions in display order (specification "Model tier definition"). */
+/** Tier definitions in display order (control-plane-api.md "Model tier definition"). */
 export const tierList = (tier: z.ZodObject<typeof tierFields>) =>
   z
     .array(tier)

@@ -4,10 +4,10 @@ import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
 
-/** Submitting inputs, the response stream, Stop (contract section 6). */
+/** Submitting inputs, the response stream, Stop (contract.md section 6). */
 
 /**
- * Which model answers (specification, POST /api/chat): `modelPinned: true` with `modelId` pins it to the conversation,
+ * Which model answers (control-plane-api.md "POST /api/chat"): `modelPinned: true` with `modelId` pins it to the conversation,
  * `modelPinned: false` follows the current default, `modelId` alone counts for this turn.
  */
 const modelDecision = {

@@ -5,7 +5,7 @@ import type { MessagePart } from './frames.ts';
 import { limits } from './limits.ts';
 import { line } from './line.ts';
 
-/** Conversations and their messages (contract section 5). */
+/** Conversations and their messages (contract.md section 5). */
 
 export const chat = z.object({
   id: fields.id,

@@ -3,9 +3,9 @@ import type { ErrorCode } from './errors.ts';
 import { limits } from './limits.ts';
 
 /**
- * Who may call (specification "Authentication" 3 and 4). `provider-editor` and `mcp-editor` are a session with the extra
- * permission; `admin-for-user` is an administrator acting on the user named by `?userId=`; `session-any-password` is a
- * session that also works while the password must be changed (contract section 3).
+ * Who may call (control-plane-api.md "Authentication" 3 and 4). `provider-editor` and `mcp-editor` are a session with
+ * the extra permission; `admin-for-user` is an administrator acting on the user named by `?userId=`;
+ * `session-any-password` is a session that also works while the password must be changed (contract.md section 3).
  */
 export type Access =
   | 'public'

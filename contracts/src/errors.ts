@@ -1,4 +1,7 @@
-/** Every machine-readable error code and the HTTP status it is answered with (specification "Errors", contract section 1). */
+/**
+ * Every machine-readable error code and the HTTP status it is answered with (control-plane-api.md "Errors", contract.md
+ * section 1).
+ */
 export const errorStatus = {
   invalid_request: 400,
   blocked_destination: 400,
@@ -50,7 +53,7 @@ export type ErrorCode = keyof typeof errorStatus;
 /** One failed field of a request: `path` is dotted (`users.0.email`). */
 export type FieldError = { path: string; message: string };
 
-/** The body of every error answer (contract section 1). */
+/** The body of every error answer (contract.md section 1). */
 export type ErrorBody = {
   error: { message: string; code: ErrorCode; requestId: string; details?: unknown };
 };

@@ -36,7 +36,7 @@ export const ok = z.object({ ok: z.literal(true) });
 export const role = z.enum(['admin', 'user']);
 export type Role = z.infer<typeof role>;
 
-/** A user as `/api/me` shows one (specification "Session endpoints"). */
+/** A user as `/api/me` shows one (control-plane-api.md "Session endpoints"). */
 export const user = z.object({
   id,
   name: z.string(),

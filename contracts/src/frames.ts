@@ -1,6 +1,6 @@
 /**
  * Frames of the response stream: the AI SDK UI message stream, version 1, as far as Homeport sends it
- * (contract section 6). On the wire each is `id: <seq>\ndata: <json>\n\n`; the stream ends with `data: [DONE]`.
+ * (contract.md section 6). On the wire each is `id: <seq>\ndata: <json>\n\n`; the stream ends with `data: [DONE]`.
  */
 export type Frame =
   | { type: 'start'; messageId: string; messageMetadata?: MessageMetadata }
@@ -51,7 +51,7 @@ export type Usage = { inputTokens: number; outputTokens: number; reasoningTokens
 
 export type MessageStatus = 'complete' | 'streaming' | 'stopped' | 'failed' | 'interrupted';
 
-/** Message parts, as AI SDK UI message parts (contract section 5). */
+/** Message parts, as AI SDK UI message parts (contract.md section 5). */
 export type TextPart = { type: 'text'; text: string; state?: 'streaming' | 'done' };
 export type ReasoningPart = { type: 'reasoning'; id?: string; text: string; state?: 'streaming' | 'done' };
 export type FilePart = { type: 'file'; mediaType: string; filename?: string; url: string };

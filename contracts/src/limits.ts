@@ -1,4 +1,7 @@
-/** Limits shared by server and browser client (specification "Limits", contract). Sizes in bytes, times in milliseconds. */
+/**
+ * Limits shared by server and browser client (control-plane-api.md "Limits", contract.md). Sizes in bytes, times in
+ * milliseconds.
+ */
 export const limits = {
   /** The largest JSON body that any endpoint takes. What one takes is its row's word: see `maxBodyBytes` in endpoint.ts. */
   jsonBodyBytes: 10 * 1024 * 1024,
@@ -70,5 +73,5 @@ export const limits = {
   sessionDays: 7,
 } as const;
 
-/** Client-made ids (contract section 1). */
+/** Client-made ids (contract.md section 1). */
 export const clientIdPattern = /^[A-Za-z0-9_-]{1,128}$/;

@@ -14,7 +14,9 @@ import * as fields from './fields.ts';
 import { limits } from './limits.ts';
 import { manifestPart } from './manifest-parts.ts';
 
-/** The installation manifest, version 1 (specification "Apply an installation manifest", contract section 9). */
+/**
+ * The installation manifest, version 1 (control-plane-api.md "Apply an installation manifest", contract.md section 9).
+ */
 
 /**
  * What an export writes in the place of a secret. Applied, it keeps what is stored; where nothing is stored, nothing is set and a

@@ -5,7 +5,7 @@ import * as fields from './fields.ts';
 import { limits } from './limits.ts';
 import { line } from './line.ts';
 
-/** MCP servers and the trust in their tools (contract section 7). */
+/** MCP servers and the trust in their tools (contract.md section 7). */
 
 export const mcpTool = z.object({
   name: z.string(),

@@ -4,7 +4,7 @@ import * as fields from './fields.ts';
 import { limits } from './limits.ts';
 import { line } from './line.ts';
 
-/** Projects and their members (contract section 5). */
+/** Projects and their members (contract.md section 5). */
 
 export const projectRole = z.enum(['owner', 'member']);
 export type ProjectRole = z.infer<typeof projectRole>;

@@ -4,7 +4,7 @@ import * as fields from './fields.ts';
 import { limits } from './limits.ts';
 import { manifest } from './manifest.ts';
 
-/** The installation manifest, version 1 (contract section 9). */
+/** The installation manifest, version 1 (contract.md section 9). */
 
 const counts = z.object({
   created: z.number().int(),

@@ -5,7 +5,7 @@ import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
 
-/** Workspaces for their owners, and what the command-line tool inside them asks (contract section 8). */
+/** Workspaces for their owners, and what the command-line tool inside them asks (contract.md section 8). */
 
 export const workspacePhase = z.enum(['running', 'starting', 'stopped', 'disabled']);
 export type WorkspacePhase = z.infer<typeof workspacePhase>;

@@ -3,7 +3,9 @@ import type { AuditAction } from '@homeport/contracts/audit';
 import { sql } from 'kysely';
 import type { Queryable } from './db/pool.ts';
 
-/** The audit log (contract section 10): who did what to what, when, from where. The only writer of `audit_events`. */
+/**
+ * The audit log (contract.md section 10): who did what to what, when, from where. The only writer of `audit_events`.
+ */
 
 /** Who acts, and from where; handlers make it with `sourceOf`, operator commands are `operator`. */
 export type AuditSource = { actorId: string | null; address: string | null; requestId: string | null };

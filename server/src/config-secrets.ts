@@ -10,8 +10,8 @@ export type StoredSecrets = { authSecret: string | undefined; encryptionKey: str
 const fileName = 'secrets.json';
 
 /**
- * Secrets of `DATA_DIR/secrets.json` (contract section 2): a flat object of the two settings' names, mode 0600. With `make` an
- * absent file is made; one that is there is never written. `problem` is a line for people.
+ * Secrets of `DATA_DIR/secrets.json` (contract.md section 2): a flat object of the two settings' names, mode 0600. With
+ * `make` an absent file is made; one that is there is never written. `problem` is a line for people.
  */
 export function storedSecrets(dataDir: string, make: boolean): StoredSecrets | { problem: string } {
   const file = join(dataDir, fileName);

@@ -26,7 +26,7 @@ const leastKeyBytes = 32;
 const keyTakes = `a text of ${leastKeyBytes} bytes or more`;
 const madeOnce = 'made once and kept in `DATA_DIR/secrets.json`; with `DATABASE_URL` it must be given';
 
-/** Every setting there is (contract section 2), in the order of the page. */
+/** Every setting there is (contract.md section 2), in the order of the page. */
 export const settingTable = {
   edition: choice('EDITION', ['community', 'managed'], 'community', {
     about:

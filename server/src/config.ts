@@ -8,8 +8,9 @@ type Values<T> = { [K in keyof T]: T[K] extends Setting<infer Value> ? Value : n
 type Given = Values<typeof settingTable>;
 
 /**
- * Settings of one process, parsed once (contract section 2). `dataDir` is absolute; `databaseUrl` undefined means the embedded
- * PostgreSQL in it; `baseUrl` is an origin without a trailing slash, undefined when any loopback name or address is accepted.
+ * Settings of one process, parsed once (contract.md section 2). `dataDir` is absolute; `databaseUrl` undefined means
+ * the embedded PostgreSQL in it; `baseUrl` is an origin without a trailing slash, undefined when any loopback name or
+ * address is accepted.
  */
 export type Config = Readonly<Given & { authSecret: string; encryptionKey: string; version: string }>;
 

@@ -17,7 +17,7 @@ import { createLogger } from './logger.ts';
 import { makeFolder } from './make-folder.ts';
 import { createService } from './service.ts';
 
-/** How long running responses may finish after SIGTERM (contract section 10). */
+/** How long running responses may finish after SIGTERM (contract.md section 10). */
 const drainMs = 25_000;
 const shutdownMs = 35_000;
 /** The embedded database takes 60 connections, those of the operator's commands among them. */

@@ -1,7 +1,10 @@
 import type { Usage } from '@homeport/contracts/frames';
 import type { Pool } from 'pg';
 
-/** What the service counts (contract section 10, GET /metrics). Labels are rows of the endpoint table and fixed words: few series. */
+/**
+ * What the service counts (contract.md section 10, GET /metrics). Labels are rows of the endpoint table and fixed
+ * words: few series.
+ */
 export type Metrics = {
   /** `route` is a path of the endpoint table; undefined: none was met. */
   request(method: string, route: string | undefined, status: number, seconds: number): void;

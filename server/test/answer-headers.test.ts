@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from './app.ts';
 import { sendRaw } from './raw-request.ts';
 
-/** What every answer under /api carries (contract section 1). */
+/** What every answer under /api carries (contract.md section 1). */
 
 let app: TestApp;
 before(async () => {

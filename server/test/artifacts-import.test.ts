@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { type Answer, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { createChat, makeProject, paths, put, upload } from './artifact-makers.ts';
 
-/** Import of one artifact by an administrator (specification "Import one artifact"). */
+/** Import of one artifact by an administrator (control-plane-api.md "Import one artifact"). */
 
 let app: TestApp;
 let admin: SignedIn;

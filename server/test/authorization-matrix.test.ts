@@ -168,7 +168,7 @@ async function checkIds(world: World, { name, spec, actor, foreign, place, rule 
   for (const other of others) assert.deepEqual(other, first, `${actor.kind}, ${place}`);
 }
 
-/** Administrators may rename and archive any project (contract section 5). */
+/** Administrators may rename and archive any project (contract.md section 5). */
 function mayUseForeign(rule: IdRule, actor: Actor, foreign: Records, id: string): boolean {
   if (!('openTo' in rule) || rule.openTo !== actor.kind) return false;
   return id === foreign[rule.names];

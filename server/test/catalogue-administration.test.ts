@@ -4,7 +4,10 @@ import { type Answer, type Json, type SignedIn, startTestApp, type TestApp } fro
 import { addModels } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 
-/** An administrator looks after somebody's providers, models and tiers (specification, Admin: a user's providers …). */
+/**
+ * An administrator looks after somebody's providers, models and tiers (control-plane-api.md "Admin: a user's
+ * providers").
+ */
 
 let app: TestApp;
 let provider: FakeProvider;

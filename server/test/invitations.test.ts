@@ -4,7 +4,7 @@ import { type AccountsApp, type Answer, startAccountsApp } from './accounts-app.
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { sendRaw } from './raw-request.ts';
 
-/** Invitations from creation to the account (contract section 3). */
+/** Invitations from creation to the account (contract.md section 3). */
 
 const path = '/api/invitations';
 const password = 'invited horse 1';

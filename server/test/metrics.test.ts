@@ -5,7 +5,7 @@ import { startTestApp, type TestApp } from './app.ts';
 import { addModels, answer, createChat, idle, postChat, readStream, submit } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 
-/** GET /metrics (contract section 10). */
+/** GET /metrics (contract.md section 10). */
 
 const metricsToken = 'a-token-for-metrics';
 let app: TestApp;

@@ -6,7 +6,7 @@ import { type Json, startTestApp } from './app.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { begin, comeBack, type OidcWorld, openBrowser, signInBy, startOidcWorld } from './oidc-browser.ts';
 
-/** Whom single sign-on lets in, and whom it refuses (contract section 3). */
+/** Whom single sign-on lets in, and whom it refuses (contract.md section 3). */
 
 let database: TestDatabase;
 let world: OidcWorld;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 
-/** Projects, their members and their states (specification "States and transitions", contract section 5). */
+/** Projects, their members and their states (control-plane-api.md "States and transitions", contract.md section 5). */
 
 let app: TestApp;
 let owner: SignedIn;

@@ -8,7 +8,9 @@ import { beingBuilt } from './authorization-samples-workspace.ts';
 import { type Actor, makeWorld, type Records, type World } from './authorization-world.ts';
 import { startResponse } from './conversation-makers.ts';
 
-/** The checks of a request come in the contract's order (section 1), at every endpoint: the first that fails answers. */
+/**
+ * The checks of a request come in the order of contract.md section 1, at every endpoint: the first that fails answers.
+ */
 
 const names = Object.keys(endpoints)
   .filter((name): name is EndpointName => Object.hasOwn(endpoints, name))

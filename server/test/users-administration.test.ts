@@ -3,7 +3,10 @@ import { after, before, describe, test } from 'node:test';
 import { type AccountsApp, type Answer, startAccountsApp, testPassword } from './accounts-app.ts';
 import type { Json } from './app.ts';
 
-/** Accounts as administrators make and change them (specification PATCH /api/admin/users, contract section 3). */
+/**
+ * Accounts as administrators make and change them (control-plane-api.md "PATCH /api/admin/users", contract.md section
+ * 3).
+ */
 
 const path = '/api/admin/users';
 const outcome = ({ status, body }: Answer) => [status, body?.error?.code];

@@ -83,7 +83,10 @@ export async function startResponse(
   return readJson(await send('POST /api/chat', { body: JSON.stringify({ ...body, detach: true }), signal }));
 }
 
-/** Sends a submission whose body is already text, so that a retry is the same byte for byte (specification, retry rule 1). */
+/**
+ * Sends a submission whose body is already text, so that a retry is the same byte for byte (control-plane-api.md
+ * "Saved-message acknowledgement" 1).
+ */
 export async function sendSubmission(
   route: 'POST /api/chats' | 'POST /api/chat/start' | 'POST /api/chat/turn-inputs',
   body: string,
@@ -115,7 +118,7 @@ export async function readText(
 /** Milliseconds for an answer to a manifest: a large one takes the server a while. */
 const manifestTimeout = 300_000;
 
-/** Tries or applies an installation manifest, sent as it is (contract section 9). */
+/** Tries or applies an installation manifest, sent as it is (contract.md section 9). */
 export async function sendManifest(
   manifest: string | Blob,
   type: 'application/json' | 'application/yaml',

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { decodeCursor, encodeCursor } from '../db/cursor.ts';
 import type { Database } from '../db/pool.ts';
 
-/** One page of the audit log, newest first (contract section 10). */
+/** One page of the audit log, newest first (contract.md section 10). */
 export async function listEvents(
   deps: { db: Pick<Database, 'kysely'> },
   { limit = limits.pageDefault, cursor }: { limit?: number | undefined; cursor?: string | undefined },

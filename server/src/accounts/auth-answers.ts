@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { SessionsTable, UsersTable } from '../db/tables.ts';
 
-/** The bodies of /api/auth (contract section 3). */
+/** The bodies of /api/auth (contract.md section 3). */
 
 /** A user as the routes of /api/auth show one. */
 export function authUser(row: Selectable<UsersTable>) {

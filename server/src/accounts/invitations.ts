@@ -19,7 +19,7 @@ import { assertFewGuesses, recordGuess } from './sign-in-limit.ts';
 import { assertSwitches } from './user-administration.ts';
 import { emailTaken, insertUser, isEmailTaken } from './users.ts';
 
-/** Invitations (contract section 3). The only writer of `invitations`. */
+/** Invitations (contract.md section 3). The only writer of `invitations`. */
 
 export type InvitationDeps = { db: Pick<Database, 'kysely'>; clock: Clock; config: Pick<Config, 'edition'> };
 type InvitationRow = Selectable<InvitationsTable>;

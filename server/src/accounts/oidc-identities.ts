@@ -6,7 +6,10 @@ import type { Facts, KnownUser } from './oidc-policy.ts';
 /** The identity provider in `credentials`, whatever its key in our addresses is: that may be renamed, identities stay. */
 const oidcProviderId = 'oidc';
 
-/** An identity is (issuer, sub) (contract section 3). An issuer has no fragment, so the two cannot be cut differently. */
+/**
+ * An identity is (issuer, sub) (contract.md section 3). An issuer has no fragment, so the two cannot be cut
+ * differently.
+ */
 export function identityOf(issuer: string, subject: string): string {
   return `${issuer}#${subject}`;
 }

@@ -5,7 +5,7 @@ import { oneLine } from '@homeport/contracts/line';
 import type { OidcSettings } from '../settings/oidc.ts';
 import type { Claims } from './oidc-protocol.ts';
 
-/** Whom an identity provider may sign in (contract section 3): a pure rule. */
+/** Whom an identity provider may sign in (contract.md section 3): a pure rule. */
 
 export type KnownUser = { id: string; email: string; enabled: boolean };
 /** What the database knows: the owner of this identity, the account with its address, and whether the setup is done. */

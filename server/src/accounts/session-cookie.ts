@@ -5,13 +5,13 @@ import type { Config } from '../config.ts';
 /** What signs the session cookie, and whether BASE_URL is https. */
 export type CookieRule = { authSecret: string; secureCookie: boolean };
 
-/** The rule that the settings give (contract section 3). */
+/** The rule that the settings give (contract.md section 3). */
 export function cookieRule(config: Pick<Config, 'baseUrl' | 'authSecret'>): CookieRule {
   return { authSecret: config.authSecret, secureCookie: config.baseUrl?.startsWith('https://') === true };
 }
 
 const cookiePrefix = 'homeport';
-/** Life of a session and of its cookie (contract section 3). */
+/** Life of a session and of its cookie (contract.md section 3). */
 export const sessionSeconds = limits.sessionDays * 86_400;
 /** A session is renewed when this much of its life is gone. */
 export const renewAfterSeconds = 86_400;

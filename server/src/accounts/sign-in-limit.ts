@@ -7,7 +7,10 @@ import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 import type { Tables } from '../db/tables.ts';
 import { FairTurns } from './fair-turns.ts';
 
-/** Limits on wrong passwords and invitation tokens (contract section 3), counted in `sign_in_failures`. This is its only writer and that of `sign_in_addresses`. */
+/**
+ * Limits on wrong passwords and invitation tokens (contract.md section 3), counted in `sign_in_failures`. This is its
+ * only writer and that of `sign_in_addresses`.
+ */
 
 export type SignInLimitDeps = { db: Pick<Database, 'kysely'>; clock: Clock };
 type Key = { address: string; account: string };

@@ -13,7 +13,7 @@ import { hashPassword } from './passwords.ts';
 import { deleteSessionsOf, endOtherSessions } from './sessions.ts';
 import { changeUser, emailTaken, insertUser, isEmailTaken, setSwitches, toUser } from './users.ts';
 
-/** What administrators do with accounts (specification PATCH /api/admin/users, contract section 3). */
+/** What administrators do with accounts (control-plane-api.md "PATCH /api/admin/users", contract.md section 3). */
 
 type Deps = { db: Pick<Database, 'kysely'>; config: Pick<Config, 'edition'> };
 type UserInput = z.output<typeof userBody>;
@@ -116,7 +116,7 @@ export async function administerAll(deps: Deps, input: BulkInput, by: AuditSourc
   });
 }
 
-/** Throws `invalid_request` for providerSettingsEnabled in the managed edition (contract section 4). */
+/** Throws `invalid_request` for providerSettingsEnabled in the managed edition (contract.md section 4). */
 export function assertSwitches(
   deps: Pick<Deps, 'config'>,
   input: { providerSettingsEnabled?: boolean | undefined },

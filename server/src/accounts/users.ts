@@ -95,9 +95,9 @@ export type UserChanges = {
 };
 
 /**
- * Changes a user. While an account is disabled its sessions stay, so that their cookies answer `account_disabled`; enabling it
- * removes them, so that they answer 401 (contract section 3). Throws `not_found`, and `last_admin` when no enabled administrator
- * would be left; nothing but a rollback can follow that.
+ * Changes a user. While an account is disabled its sessions stay, so that their cookies answer `account_disabled`;
+ * enabling it removes them, so that they answer 401 (contract.md section 3). Throws `not_found`, and `last_admin` when
+ * no enabled administrator would be left; nothing but a rollback can follow that.
  */
 export async function changeUser(transaction: Queryable, userId: string, changes: UserChanges): Promise<User> {
   // First of all locks: two administrators who demote each other wait for each other here.

@@ -18,7 +18,10 @@ import { lockNamespace, namespaceKey, type Scope } from './namespaces.ts';
 import { filenameOf, parsePath } from './path.ts';
 import { keeping, type UploadDeps } from './uploads.ts';
 
-/** Import of one artifact under its own id (specification "Import one artifact"). This file alone writes `artifact_imports`. */
+/**
+ * Import of one artifact under its own id (control-plane-api.md "Import one artifact"). This file alone writes
+ * `artifact_imports`.
+ */
 
 export type Import = {
   scope: Scope;

@@ -83,9 +83,10 @@ export async function removeArtifacts(
 }
 
 /**
- * Moves the files of a standalone conversation into a project (specification, PATCH /api/chats), inside the caller's
- * transaction, which has locked both rows, the conversation's first, and has found that they may. Paths are kept; if one of
- * them is taken, all go into one folder named after the conversation, with a number where that is taken too.
+ * Moves the files of a standalone conversation into a project (control-plane-api.md "PATCH /api/chats"), inside the
+ * caller's transaction, which has locked both rows, the conversation's first, and has found that they may. Paths are
+ * kept; if one of them is taken, all go into one folder named after the conversation, with a number where that is taken
+ * too.
  */
 export async function moveChatArtifacts(
   trx: Queryable,

@@ -15,7 +15,7 @@ export function catalogueOwner(config: Pick<Config, 'edition'>, userId: string):
   return config.edition === 'managed' ? installationOwner : userId;
 }
 
-/** Provider edit access (specification "Authentication" 4, contract section 4). */
+/** Provider edit access (control-plane-api.md "Authentication" 4, contract.md section 4). */
 export function canEditProviders(
   config: Pick<Config, 'edition'>,
   actor: Pick<User, 'role' | 'providerSettingsEnabled'>,

@@ -3,8 +3,9 @@ import { sql } from 'kysely';
 import type { CatalogueTransaction } from './catalogue-owner.ts';
 
 /**
- * The default-model rule (specification "States and transitions"): an owner has exactly one default model whenever an
- * enabled model of an enabled provider exists, and none otherwise. These functions alone write `models.is_default`.
+ * The default-model rule (control-plane-api.md "States and transitions"): an owner has exactly one default model
+ * whenever an enabled model of an enabled provider exists, and none otherwise. These functions alone write
+ * `models.is_default`.
  */
 
 /**

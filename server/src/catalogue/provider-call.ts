@@ -1,6 +1,6 @@
 import type { Credentials } from './credentials.ts';
 
-/** The address beneath a base URL (specification "Provider"); a query of the base URL is kept. */
+/** The address beneath a base URL (control-plane-api.md "Provider"); a query of the base URL is kept. */
 export function providerUrl(baseUrl: string, path: '/models' | '/chat/completions'): string {
   const url = new URL(baseUrl);
   url.pathname = `${url.pathname.replace(/\/{1,2048}$/, '')}${path}`;

@@ -7,7 +7,7 @@ import { describeCredentials } from './credentials.ts';
 export type ProviderRow = Selectable<ProvidersTable>;
 export type ModelRow = Selectable<ModelsTable>;
 
-/** A model as the wire shows it (contract section 4). */
+/** A model as the wire shows it (contract.md section 4). */
 export function modelView(row: ModelRow): Model {
   return {
     id: row.id,

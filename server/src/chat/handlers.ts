@@ -46,7 +46,7 @@ export const deleteTurnInput: Handler<Deps, Endpoints['deleteTurnInput']> = asyn
   return { ok: true, input: viewInput(await cancelInput(deps, query.chatId, query.id)) };
 };
 
-/** Starts, joins, regenerates or resumes (contract section 6). */
+/** Starts, joins, regenerates or resumes (contract.md section 6). */
 export const postChatResponse: Handler<Deps, Endpoints['postChatResponse']> = async (
   deps,
   { actor, body, request },

@@ -7,8 +7,8 @@ import { conversationNotFound } from './chats.ts';
 import { readMessagePage } from './message-page.ts';
 
 /**
- * JSON text of one conversation with a page of its newest messages, its queued inputs and its running response (contract
- * section 5). One snapshot: no message is `streaming` without its response beside it.
+ * JSON text of one conversation with a page of its newest messages, its queued inputs and its running response
+ * (contract.md section 5). One snapshot: no message is `streaming` without its response beside it.
  */
 export async function readChatDetail(
   deps: Pick<Platform, 'db'>,

@@ -18,7 +18,8 @@ const page = (where: string) =>
   `select ${chatColumns} from chats c where c.owner_id = $1 and c.archived = $2 ${where}
    order by c.updated_at desc, c.id desc limit $3`;
 
-// An archived project is hidden with what is in it (specification "States and transitions"); asked for by its id it is shown.
+// An archived project is hidden with what is in it (control-plane-api.md "States and transitions"); asked for by its id
+// it is shown.
 const inSidebar = `and not ${projectArchivedColumn('c.project_id')}`;
 
 /** Named, so that each connection plans them once: this is the list that every page of the client asks for. */

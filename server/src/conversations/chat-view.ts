@@ -34,7 +34,7 @@ export const chatColumns = `c.id, c.title, c.archived, c.project_id, c.model_pin
   (extract(epoch from c.updated_at) * 1000000)::int8 as updated_micros, ${runningColumn} as running,
   ${waitingColumn} as waiting, ${lastStatusColumn} as last_status`;
 
-/** The wire form (contract section 5). A pin whose model is gone is none. */
+/** The wire form (contract.md section 5). A pin whose model is gone is none. */
 export function viewChat(row: ChatRow): Chat {
   const modelPinned = row.model_pinned && row.model_id !== null;
   return {

@@ -64,7 +64,7 @@ async function parentOf(db: Queryable, chatId: string, id: string): Promise<stri
   return row.parent_id;
 }
 
-/** The wire form (contract section 5), with `parts` put in as stored. */
+/** The wire form (contract.md section 5), with `parts` put in as stored. */
 export function messageJson(chatId: string, row: MessageRow & { sibling_ids?: string[] }): string {
   const before = JSON.stringify({
     id: row.id,

@@ -18,8 +18,8 @@ const walkMax = 5_000;
 type Search = { ownerId: string; archived: boolean; projectId: string | null; query: string; limit: number };
 
 /**
- * Conversations whose title or one of whose messages matches, newest activity first (contract section 5, `q`). Words are
- * looked for in one message or title; see `searchQuery`. A page may hold less than `limit` and still have a cursor.
+ * Conversations whose title or one of whose messages matches, newest activity first (contract.md section 5, `q`). Words
+ * are looked for in one message or title; see `searchQuery`. A page may hold less than `limit` and still have a cursor.
  */
 export async function searchChats(
   deps: Pick<Platform, 'db'>,

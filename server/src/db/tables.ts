@@ -180,7 +180,7 @@ export type MessagesTable = {
   created_at: CreatedAt;
 };
 
-/** The model decision that a submission carries (specification, POST /api/chat). */
+/** The model decision that a submission carries (control-plane-api.md "POST /api/chat"). */
 export type Decision = { modelPinned?: boolean; modelId?: string | null; mcpServerIds?: string[] | null };
 
 export type InputsTable = {

@@ -3,7 +3,7 @@ import { domainToUnicode } from 'node:url';
 import { type AddressClass, classifyAddress } from './addresses.ts';
 import { blockedDestination } from './failures.ts';
 
-/** What the operator permits (contract section 2). */
+/** What the operator permits (contract.md section 2). */
 export type EgressPolicy = { allowPrivateEgress: boolean; allowInsecureHttp: boolean };
 
 const maxUrlLength = 8192;

@@ -3,7 +3,7 @@ import { createGuard, type GuardOptions } from './guard.ts';
 import { createGuardedFetch, type FetchLimits } from './guarded-fetch.ts';
 import { createLeanRequest, type EgressInit, type EgressResponse } from './lean-request.ts';
 
-/** The only door to the outside (specification "Outbound request guard"). */
+/** The only door to the outside (control-plane-api.md "Outbound request guard"). */
 export type Egress = {
   /** The lean path, for provider streams. */
   request(url: string, init: EgressInit): Promise<EgressResponse>;

@@ -11,7 +11,7 @@ export function toApiError(error: unknown): ApiError {
   return new ApiError('internal_error', 'Something went wrong on the server', { cause: error });
 }
 
-/** Renders the one error shape (contract section 1). */
+/** Renders the one error shape (contract.md section 1). */
 export function errorResponse(error: ApiError, requestId: string, headers: Record<string, string>): Response {
   const body: ErrorBody = { error: { message: error.message, code: error.code, requestId } };
   if (error.details !== undefined) body.error.details = error.details;

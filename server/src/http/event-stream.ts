@@ -14,7 +14,7 @@ const streamHeaders = {
 
 /**
  * One server-sent event stream to one client, written straight to Node's response: no web streams on the token path.
- * Comment lines keep it alive every 15 s while nothing is sent (contract section 6).
+ * Comment lines keep it alive every 15 s while nothing is sent (contract.md section 6).
  */
 export class EventStream {
   readonly #outgoing: ServerResponse;

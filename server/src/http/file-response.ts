@@ -17,7 +17,7 @@ export type ServedFile = {
 /** A client that takes nothing for this long has gone. */
 const silenceMs = 300_000;
 
-/** No page of ours, whatever it holds: no scripts, no frames, no origin (contract section 8). */
+/** No page of ours, whatever it holds: no scripts, no frames, no origin (contract.md section 8). */
 const untrusted = {
   'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'self'",
   'cross-origin-resource-policy': 'same-origin',

@@ -32,7 +32,10 @@ const maxNameLength = 100;
 /** Everything in a form but its file: fields, headers, boundaries. */
 const overhead = maxParts * (maxFieldBytes + 32 * 1024);
 
-/** Checks type and declared size (contract section 1, order of checks). Throws `unsupported_media_type`, `payload_too_large`. */
+/**
+ * Checks type and declared size (contract.md section 1, order of checks). Throws `unsupported_media_type`,
+ * `payload_too_large`.
+ */
 export function openForm<S extends z.ZodType>(
   incoming: IncomingMessage,
   schema: S,

@@ -18,14 +18,14 @@ export type Permissions = {
   canEditMcp(actor: Actor): boolean;
 };
 
-/** Identity and account state (contract section 1, order of checks); undefined only for public endpoints. */
+/** Identity and account state (contract.md section 1, order of checks); undefined only for public endpoints. */
 export async function identifyCaller(
   access: Access,
   { identify, identifyWorkspace }: { identify: Identify; identifyWorkspace: IdentifyWorkspace },
   headers: { cookie?: string | undefined; authorization?: string | undefined },
 ): Promise<{ actor: Actor; setCookie?: string | undefined } | undefined> {
   if (access === 'public') return undefined;
-  // Each kind of identity opens its own endpoints only (specification "Authentication" 6).
+  // Each kind of identity opens its own endpoints only (control-plane-api.md "Authentication" 6).
   const found: Awaited<ReturnType<Identify>> =
     access === 'workspace' ? await identifyWorkspace(headers.authorization) : await identify(headers.cookie);
   if (found === undefined) {

@@ -5,7 +5,10 @@ import { equalSecret } from '../secrets/equal-secret.ts';
 import { errorResponse } from './error-response.ts';
 import { standardHeaders } from './router.ts';
 
-/** Answers GET /metrics: for the bearer of METRICS_TOKEN; while that is unset there is nothing at this address (contract section 10). */
+/**
+ * Answers GET /metrics: for the bearer of METRICS_TOKEN; while that is unset there is nothing at this address
+ * (contract.md section 10).
+ */
 export async function metricsResponse(
   metrics: Metrics,
   token: string | undefined,

@@ -5,7 +5,7 @@ import { bodyRoomBounds } from './body-room.ts';
 
 type Json = Record<string, unknown>;
 
-/** The OpenAPI 3.1 document of the endpoint table, from the very schemas that validate (contract section 10). */
+/** The OpenAPI 3.1 document of the endpoint table, from the very schemas that validate (contract.md section 10). */
 export function openapiDocument(
   endpoints: Readonly<Record<string, EndpointSpec>>,
   { version, isSecure }: { version: string; isSecure: boolean },

@@ -39,7 +39,7 @@ export function ownOrigin(
 
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Refuses an unsafe method from a foreign page; an absent Origin is accepted (contract section 1). */
+/** Refuses an unsafe method from a foreign page; an absent Origin is accepted (contract.md section 1). */
 export function assertOrigin(
   rule: OriginRule,
   method: string,

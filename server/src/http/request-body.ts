@@ -23,7 +23,7 @@ const nothing = <T>(value: T): ReadBody<T> => ({ value, release: () => undefined
 const largeBytes = 128 * 1024;
 
 /**
- * Reads and parses a JSON body (contract section 1). Undefined when the request has none. Throws `unsupported_media_type`,
+ * Reads and parses a JSON body (contract.md section 1). Undefined when the request has none. Throws `unsupported_media_type`,
  * `payload_too_large`, `rate_limited` or `invalid_request`.
  */
 export async function readJsonBody(incoming: IncomingMessage, reading: BodyReading): Promise<ReadBody<unknown>> {

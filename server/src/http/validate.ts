@@ -11,8 +11,8 @@ const maxFieldErrors = 50;
 const payloadCharacters = limits.messageTextMax;
 
 /**
- * Parses with the schema of the endpoint table, or throws `invalid_request` that names each field (contract section 1). A text of a
- * message that is too long throws `payload_too_large`.
+ * Parses with the schema of the endpoint table, or throws `invalid_request` that names each field (contract.md section
+ * 1). A text of a message that is too long throws `payload_too_large`.
  */
 export function validate<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const tooMany = findTooManyMembers(schema, value);

@@ -3,7 +3,7 @@ import type { McpTool } from '@homeport/contracts/mcp';
 import canonicalize from 'canonicalize';
 import { mcpBounds } from './bounds.ts';
 
-/** Tool definitions sorted by name, and their fingerprint (contract section 7). */
+/** Tool definitions sorted by name, and their fingerprint (contract.md section 7). */
 export type Definitions = { tools: McpTool[]; fingerprint: string };
 
 /** A listing that is not one: what is wrong with it, without the server's words. */

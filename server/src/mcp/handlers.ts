@@ -16,7 +16,7 @@ import { changeMcpServer, createMcpServer, testMcpServer, trustMcpServer } from 
 type HandlerDeps = Pick<Deps, 'db' | 'secrets' | 'mcp'>;
 type McpHandler<Name extends keyof typeof mcpEndpoints> = Handler<HandlerDeps, (typeof mcpEndpoints)[Name]>;
 
-/** MCP edit access (specification "Authentication" 4). */
+/** MCP edit access (control-plane-api.md "Authentication" 4). */
 export function canEditMcp(actor: Pick<Actor, 'role' | 'mcpSettingsEnabled'>): boolean {
   return actor.role === 'admin' || actor.mcpSettingsEnabled;
 }

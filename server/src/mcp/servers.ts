@@ -13,8 +13,9 @@ import type { Definitions } from './fingerprint.ts';
 import { type McpServerRow, mcpServerView, parseDefinitions } from './views.ts';
 
 /**
- * MCP server records and their states (specification "States and transitions", contract section 7). This file and rotation.ts alone
- * write the table `mcp_servers`. What a listing found is written only if the server is still the one that was asked: `revision`.
+ * MCP server records and their states (control-plane-api.md "States and transitions", contract.md section 7). This file
+ * and rotation.ts alone write the table `mcp_servers`. What a listing found is written only if the server is still the
+ * one that was asked: `revision`.
  */
 
 export type McpDeps = { db: Pick<Database, 'kysely'>; secrets: KeyRing };

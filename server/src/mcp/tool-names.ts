@@ -8,8 +8,9 @@ const hashLength = 8;
 export type NamedTool = { serverId: string; serverName: string; toolName: string };
 
 /**
- * The names that a turn's tools have for the model: `mcp__<server>__<tool>` (contract section 6), each once, whatever servers and
- * tools are called. What does not fit, or is taken by an earlier one, ends in a hash of server and tool.
+ * The names that a turn's tools have for the model: `mcp__<server>__<tool>` (contract.md section 6), each once,
+ * whatever servers and tools are called. What does not fit, or is taken by an earlier one, ends in a hash of server and
+ * tool.
  */
 export function nameTools<T extends NamedTool>(tools: readonly T[]): Map<string, T> {
   const named = new Map<string, T>();

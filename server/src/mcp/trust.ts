@@ -20,7 +20,7 @@ import {
 } from './servers.ts';
 import { type McpServerRow, mcpServerView } from './views.ts';
 
-/** Asking servers for their tools: at creation, at a test, and to trust them (contract section 7). */
+/** Asking servers for their tools: at creation, at a test, and to trust them (contract.md section 7). */
 
 export type TrustDeps = McpDeps & { mcp: McpConnections };
 

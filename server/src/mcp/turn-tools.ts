@@ -11,7 +11,10 @@ import { nameTools } from './tool-names.ts';
 import { type McpResult, readResult } from './tool-result.ts';
 import { type McpServerRow, parseDefinitions } from './views.ts';
 
-/** The tools of MCP servers in a turn (contract section 6): trusted definitions only, looked at again before every call. */
+/**
+ * The tools of MCP servers in a turn (contract.md section 6): trusted definitions only, looked at again before every
+ * call.
+ */
 
 export type TurnToolDeps = { db: Pick<Database, 'kysely'>; mcp: McpConnections; clock: Clock };
 

@@ -9,8 +9,8 @@ import { decodeCursor, encodeCursor } from '../db/cursor.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 
 /**
- * Projects and their members (contract section 5). This file alone writes `projects` and `project_members`. Whoever changes
- * members locks the project's row first: so a project keeps an owner.
+ * Projects and their members (contract.md section 5). This file alone writes `projects` and `project_members`. Whoever
+ * changes members locks the project's row first: so a project keeps an owner.
  */
 
 type Deps = { db: Pick<Database, 'kysely'> };

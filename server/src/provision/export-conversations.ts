@@ -3,7 +3,10 @@ import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 import type { OnLoss } from './export.ts';
 
-/** Conversations as the parts of a manifest, each with the branch that is shown, in one snapshot (contract section 10). */
+/**
+ * Conversations as the parts of a manifest, each with the branch that is shown, in one snapshot (contract.md section
+ * 10).
+ */
 
 const pageSize = 500;
 /** What one statement reads of messages; a conversation that is larger is read alone. */

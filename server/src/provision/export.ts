@@ -15,7 +15,7 @@ import type { Queryable } from '../db/pool.ts';
 import type { Platform } from '../platform.ts';
 import { readSettings } from '../settings/settings.ts';
 
-/** Settings, users and catalogues as the parts of a manifest, page by page (contract section 10). */
+/** Settings, users and catalogues as the parts of a manifest, page by page (contract.md section 10). */
 
 type Needs = Pick<Platform, 'config' | 'secrets'>;
 /** Is told what a manifest cannot say of this installation. */

@@ -102,7 +102,7 @@ function parseEach<S extends z.ZodType>(faults: Faults, list: unknown[], schema:
   return parsed;
 }
 
-/** Whose the catalogue is decides where it may stand (contract section 9). */
+/** Whose the catalogue is decides where it may stand (contract.md section 9). */
 function checkEdition(faults: Faults, head: ManifestHead, edition: Config['edition']): void {
   if (edition === 'managed') return;
   const message = 'Each user has a catalogue in the community edition: give this below users';

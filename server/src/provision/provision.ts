@@ -17,7 +17,7 @@ import { Report } from './report.ts';
 import { applySettings } from './settings.ts';
 import { applyUsers } from './users.ts';
 
-/** The installation manifest (specification "Apply an installation manifest", contract section 9). */
+/** The installation manifest (control-plane-api.md "Apply an installation manifest", contract.md section 9). */
 
 export type ProvisionDeps = Pick<Platform, 'config' | 'db' | 'secrets' | 'clock'>;
 

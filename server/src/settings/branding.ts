@@ -3,7 +3,10 @@ import { imageTypeOf } from './image-data-url.ts';
 
 const images = ['logoDataUrl', 'faviconDataUrl'] as const;
 
-/** Throws `invalid_request` when a picture is not what its data URL says (specification "Branding configuration"). */
+/**
+ * Throws `invalid_request` when a picture is not what its data URL says (control-plane-api.md "Branding
+ * configuration").
+ */
 export function assertImages(branding: Partial<Record<(typeof images)[number], string | null | undefined>>): void {
   const message = 'The content is not a PNG, JPEG, WebP, SVG or icon, or not what the data URL says it is';
   const details = images

@@ -10,7 +10,7 @@ export type OidcSettings = Omit<OidcConfiguration, 'hasClientSecret' | 'credenti
 
 type Secrets = { secrets: KeyRing };
 
-/** What is used until administrators say otherwise (specification "OIDC configuration"). */
+/** What is used until administrators say otherwise (control-plane-api.md "OIDC configuration"). */
 export const defaultOidc: Readonly<Omit<OidcSettings, 'clientSecret'>> = {
   enabled: false,
   providerKey: 'sso',

@@ -9,7 +9,10 @@ export type PublicConfigDeps = {
   db: Pick<Database, 'kysely'>;
 };
 
-/** What a browser needs before sign-in: no credentials, no user data (specification "Public"). One statement, nothing cached. */
+/**
+ * What a browser needs before sign-in: no credentials, no user data (control-plane-api.md "Public"). One statement,
+ * nothing cached.
+ */
 export async function readPublicConfig(deps: PublicConfigDeps): Promise<PublicConfig> {
   const { config, db } = deps;
   const row = await db.kysely

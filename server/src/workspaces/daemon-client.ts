@@ -138,7 +138,7 @@ function refusal(status: number, value: unknown): ApiError {
   const known = passedOn[code];
   if (known === undefined) return failed('The workspace failed', parsed.data.error);
   const { message } = parsed.data.error;
-  // Contract section 1: a request that is not valid says what of it is not; a daemon does not name the field.
+  // contract.md section 1: a request that is not valid says what of it is not; a daemon does not name the field.
   return new ApiError(known, message, known === 'invalid_request' ? { details: [{ path: '', message }] } : {});
 }
 

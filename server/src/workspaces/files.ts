@@ -14,7 +14,10 @@ import type { Deps } from '../deps.ts';
 import type { Daemon } from './daemon.ts';
 import type { WorkspaceHold } from './workspaces.ts';
 
-/** Files of a workspace, for the person whose it is (contract section 8). Each of these starts the workspace where needed. */
+/**
+ * Files of a workspace, for the person whose it is (contract.md section 8). Each of these starts the workspace where
+ * needed.
+ */
 
 type Needs = Pick<Deps, 'workspaces'>;
 /** A workspace in use. `signal` ends with the caller and with the workspace. */

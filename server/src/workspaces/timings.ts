@@ -1,6 +1,6 @@
 /** Intervals of a replica, in milliseconds; tests shorten them. */
 export type WorkspaceTimings = {
-  /** How long a start may take, and how long somebody waits for one (specification "Workspace start wait"). */
+  /** How long a start may take, and how long somebody waits for one (control-plane-api.md "Workspace start wait"). */
   startMs: number;
   /** How often those who wait for another replica look. */
   pollMs: number;

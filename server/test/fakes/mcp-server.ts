@@ -49,7 +49,7 @@ export const echoTool: FakeTool = {
   inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
 };
 
-/** The fingerprint as contract section 7 has it, written independently of the product. */
+/** The fingerprint as contract.md section 7 has it, written independently of the product. */
 export function expectedFingerprint(tools: readonly FakeTool[]): string {
   const sorted = [...tools].sort((one, other) => (one.name < other.name ? -1 : 1));
   const picked = sorted.map(({ name, title, description, inputSchema, outputSchema, annotations }) => ({

@@ -1,7 +1,9 @@
 import { sniffBrandImage } from '@homeport/contracts/image-bytes';
 import { limits } from '@homeport/contracts/limits';
 
-/** Images of the branding travel as data URLs of at most `limits.brandingImageMax` characters (contract section 3). */
+/**
+ * Images of the branding travel as data URLs of at most `limits.brandingImageMax` characters (contract.md section 3).
+ */
 
 const longestPrefix = 'data:image/svg+xml;base64,'.length;
 /** Bytes of an image whose data URL is within the limit. */

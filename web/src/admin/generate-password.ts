@@ -4,7 +4,7 @@ const digits = '23456789';
 const groups = 4;
 const groupLength = 5;
 
-/** A password to hand over: four groups of five, about 115 bits, with letters and digits (contract section 3). */
+/** A password to hand over: four groups of five, about 115 bits, with letters and digits (contract.md section 3). */
 export function generatePassword(): string {
   for (;;) {
     const text = Array.from({ length: groups }, () => pick(groupLength)).join('-');

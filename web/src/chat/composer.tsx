@@ -48,7 +48,10 @@ type Props = {
 
 const AttachmentTray = lazyPart(async () => (await import('../files/attachment-tray.tsx')).AttachmentTray);
 
-/** Where a message is written. While one is being saved, or its fate is unknown, the field is closed (retry rule 5). */
+/**
+ * Where a message is written. While one is being saved, or its fate is unknown, the field is closed
+ * (control-plane-api.md "Saved-message acknowledgement" 5).
+ */
 export const Composer = memo(function Composer(props: Props) {
   const { store, chat, inputs, usedContext, isRunning, isStopping, submission, draftName, isNewChat, projectId } =
     props;

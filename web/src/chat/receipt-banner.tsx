@@ -9,7 +9,10 @@ import classes from './composer.module.css';
 
 type Props = { pending: ReceiptState; onRetry: () => void; onDiscard: () => void };
 
-/** A submission whose fate is unknown, or that conflicts: what happened, and the only ways on (retry rule 5). */
+/**
+ * A submission whose fate is unknown, or that conflicts: what happened, and the only ways on (control-plane-api.md
+ * "Saved-message acknowledgement" 5).
+ */
 export function ReceiptBanner({ pending, onRetry, onDiscard }: Props) {
   const t = useText();
   const { receipt, sending, conflict, failure } = pending;

@@ -97,7 +97,7 @@ export class ConversationStore {
       });
   }
 
-  /** Lets go of the stream; the response itself goes on (retry rule 6). */
+  /** Lets go of the stream; the response itself goes on (control-plane-api.md "Saved-message acknowledgement" 6). */
   unfollow(): void {
     this.#run?.abort();
     this.#run = null;

@@ -1,9 +1,9 @@
 import { ApiFailure } from '../api-failure.ts';
 
 /**
- * Submission receipts (specification, "Saved-message acknowledgement and retry rules"). A receipt is written before its
- * request leaves and goes away only when the server has acknowledged the message, has refused the very first attempt, or
- * the person discards it. Nothing is ever sent again without being asked for, and never with another body or endpoint.
+ * Submission receipts (control-plane-api.md "Saved-message acknowledgement"). A receipt is written before its request
+ * leaves and goes away only when the server has acknowledged the message, has refused the very first attempt, or the
+ * person discards it. Nothing is ever sent again without being asked for, and never with another body or endpoint.
  */
 export type Receipt = {
   version: 1;
@@ -109,7 +109,10 @@ export class ReceiptBook {
     });
   }
 
-  /** Sends the stored request again, byte for byte (rule 1). Only ever called by the person's own act. */
+  /**
+   * Sends the stored request again, byte for byte (control-plane-api.md "Saved-message acknowledgement" 1). Only ever
+   * called by the person's own act.
+   */
   retry(chatId: string): Promise<Outcome> {
     return this.#locked(chatId, async () => {
       const receipt = this.state(chatId)?.receipt;

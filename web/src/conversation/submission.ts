@@ -57,7 +57,7 @@ export function createReceipt(submission: NewSubmission): Receipt {
   };
 }
 
-/** The model decision as the chat endpoints take it (specification, POST /api/chat). */
+/** The model decision as the chat endpoints take it (control-plane-api.md "POST /api/chat"). */
 export function decisionFields(decision: ModelDecision): { modelPinned?: boolean; modelId?: string } {
   if (decision.kind === 'default') return { modelPinned: false };
   if (decision.kind === 'pin') return { modelPinned: true, modelId: decision.modelId };
@@ -83,7 +83,7 @@ export async function showAcknowledged(
 
 /**
  * Has the response to an input begun and follows it. That this fails costs nothing when nobody answered: an admitted
- * input starts by itself (contract section 6).
+ * input starts by itself (contract.md section 6).
  */
 export async function beginResponse(
   store: ConversationStore,

@@ -16,7 +16,7 @@ export function emailFault(value: string, t: Translate): string | null {
   return /^[^\s@]+@[^\s@]+\.[^\s@.]+$/.test(email) && email.length <= limits.emailMax ? null : t('form.email');
 }
 
-/** The three rules of a new password (contract section 3), each with whether it is met. */
+/** The three rules of a new password (contract.md section 3), each with whether it is met. */
 export function passwordRules(value: string): { name: 'Length' | 'Letter' | 'Digit'; isMet: boolean }[] {
   return [
     { name: 'Length', isMet: value.length >= limits.passwordMin && value.length <= limits.passwordMax },

@@ -1,6 +1,6 @@
 import type { McpTool } from '@homeport/contracts/mcp';
 
-/** The fields of a tool that the fingerprint covers (contract section 7), in the order they are read. */
+/** The fields of a tool that the fingerprint covers (contract.md section 7), in the order they are read. */
 export const toolFields = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'] as const;
 export type ToolField = (typeof toolFields)[number];
 

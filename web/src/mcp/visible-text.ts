@@ -1,4 +1,6 @@
-/** Text of a stranger, cut so that nothing in it stays unseen (contract section 7: trust is given to what was read). */
+/**
+ * Text of a stranger, cut so that nothing in it stays unseen (contract.md section 7: trust is given to what was read).
+ */
 export type TextPiece =
   | { kind: 'text'; text: string }
   /** Characters that show nothing or change what is around them: `spells` is what tag characters say, `codes` are the others. */

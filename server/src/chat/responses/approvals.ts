@@ -9,8 +9,9 @@ import type { ResponseRow } from './claims.ts';
 import { notify, type SignalListener } from './signals.ts';
 
 /**
- * Questions to a person before a tool runs, and their answers (contract section 6). This file alone writes `tool_approvals`. An
- * answer is kept before anybody acts on it, and acting on it settles it first: whatever crashes when, no tool runs twice.
+ * Questions to a person before a tool runs, and their answers (contract.md section 6). This file alone writes
+ * `tool_approvals`. An answer is kept before anybody acts on it, and acting on it settles it first: whatever crashes
+ * when, no tool runs twice.
  */
 
 type Asking = Pick<ResponseRow, 'id' | 'chat_id' | 'generation'>;

@@ -26,7 +26,7 @@ import { applying, type InputRow, nextInput, overriddenBy, overrideDecision, rea
 
 /**
  * How a response begins: by an input that is next in its conversation, by regenerating, or by resuming. Each is one
- * transaction that locks the chat row, so that a conversation has at most one running response (contract section 6).
+ * transaction that locks the chat row, so that a conversation has at most one running response (contract.md section 6).
  * This file and response-end.ts alone write the table `responses`.
  */
 

@@ -16,7 +16,7 @@ import type { Platform } from '../../platform.ts';
 import { projectArchived, projectArchivedColumn } from '../../projects/projects.ts';
 import { signalChannel } from './signals.ts';
 
-/** Submitted inputs (contract section 6, first half). This file alone writes the table `inputs`. */
+/** Submitted inputs (contract.md section 6, first half). This file alone writes the table `inputs`. */
 
 export type InputRow = Selectable<InputsTable>;
 type Admitting = Pick<Platform, 'db' | 'config'>;
@@ -279,7 +279,7 @@ export async function dueChats(db: Queryable, limit: number, but: readonly strin
   return rows.map((row) => row.chat_id);
 }
 
-/** The wire form (contract section 6). */
+/** The wire form (contract.md section 6). */
 export function viewInput(row: InputRow): QueuedInput {
   return {
     id: row.id,

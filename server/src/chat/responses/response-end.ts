@@ -16,7 +16,7 @@ import { idsPerSignal, notify, signalChannel } from './signals.ts';
 
 /**
  * How responses live and end in the database. Every write is fenced by generation and state: a replica that lost its lease
- * changes nothing any more (architecture section 6). This file alone writes `response_frames`.
+ * changes nothing any more. This file alone writes `response_frames`.
  */
 
 export type EndState = Exclude<ResponseState, 'running'>;

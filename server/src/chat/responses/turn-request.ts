@@ -77,7 +77,9 @@ export async function prepareTurn(
   };
 }
 
-/** The model of this turn (specification, POST /api/chat): the given one, else the pinned one, else the default. */
+/**
+ * The model of this turn (control-plane-api.md "POST /api/chat"): the given one, else the pinned one, else the default.
+ */
 function chosenModel(response: ResponseRow, chat: { modelPinned: boolean; modelId: string | null }): string | null {
   const { modelPinned, modelId } = response.decision;
   if (modelPinned === false) return null;

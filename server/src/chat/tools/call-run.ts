@@ -9,7 +9,10 @@ import {
   type ToolResult,
 } from './tool-run.ts';
 
-/** How one accepted call comes to its result: by its tool's policy (contract section 7), a person's word, and the tool itself. */
+/**
+ * How one accepted call comes to its result: by its tool's policy (contract.md section 7), a person's word, and the
+ * tool itself.
+ */
 
 /**
  * A person's word on one call. `lost`: it was acted upon once already, or nobody knows of the question. `parked`: the response is

@@ -6,8 +6,8 @@ import { type PublishDeps, publishTool } from './publish-tool.ts';
 import { WorkspaceTurn } from './workspace-turn.ts';
 
 /**
- * The tools of the owner's workspace (contract section 6), none when workspaces are off. The workspace starts when they are asked
- * for; only a call waits for it. It is held until the signal aborts.
+ * The tools of the owner's workspace (contract.md section 6), none when workspaces are off. The workspace starts when
+ * they are asked for; only a call waits for it. It is held until the signal aborts.
  */
 export function createWorkspaceToolFinder(deps: PublishDeps & { workspaces: Workspaces }): FindTools {
   return async ({ response }, signal) => {

@@ -10,7 +10,9 @@ const typesOfExtension: Record<string, string> = {
   ...{ mp3: 'audio/mpeg', wav: 'audio/wav', mp4: 'video/mp4', webm: 'video/webm' },
 };
 
-/** Bytes that are shown as they are, as text, or not at all (contract section 8). `isCut`: there are more than these. */
+/**
+ * Bytes that are shown as they are, as text, or not at all (contract.md section 8). `isCut`: there are more than these.
+ */
 export function describe(
   head: Buffer,
   name: string,
