@@ -38,7 +38,6 @@ async function tell(caller: Caller, texts: readonly string[]): Promise<string> {
 }
 
 test('hostile answers leave the page awake', async ({ page, installation, person, provider }) => {
-  test.setTimeout(480_000);
   await addModels(person.caller, provider, ['echo']);
   const hostile = [
     '$$\na\n'.repeat(24_000),
@@ -81,7 +80,7 @@ test('a word after a heading or in a list item is found', async ({ page, install
   await expect(page.getByRole('search').filter({ hasText: 'of 4' })).toBeVisible();
 });
 
-test('what is sent in one window shows in another within three seconds', async ({
+test('what is sent in one window shows in another without its poll', async ({
   page,
   context,
   installation,
@@ -96,7 +95,8 @@ test('what is sent in one window shows in another within three seconds', async (
     await expect(answers(each)).toHaveCount(1);
   }
   await ask(page, 'Two');
-  await expect(answers(other)).toHaveCount(2, { timeout: 3_000 });
+  // The list asks every 30 seconds.
+  await expect(answers(other)).toHaveCount(2, { timeout: 15_000 });
   await expect(other.locator('[data-role="user"]').last()).toContainText('Two');
 });
 

@@ -81,7 +81,7 @@ strictTest(
       ]) {
         await ask(page, fenced(code));
         await show(page).click();
-        await expect(picture(page), code).toBeVisible({ timeout: 15_000 });
+        await expect(picture(page), code).toBeVisible();
         await expect.poll(() => drawnWidth(page), code).toBeGreaterThan(50);
       }
     });
@@ -184,7 +184,7 @@ test('a hostile diagram runs nothing, asks for nothing and leaves nothing in the
     await ask(page, fenced(code));
     await show(page).click();
     const outcome = picture(page).or(answer(page).getByText('This code can’t be drawn as a diagram.'));
-    await expect(outcome, code).toBeVisible({ timeout: 15_000 });
+    await expect(outcome, code).toBeVisible();
     if ((await picture(page).count()) > 0) {
       drawn += 1;
       await expect.poll(() => drawnWidth(page), code).toBeGreaterThan(0);

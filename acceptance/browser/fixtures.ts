@@ -41,7 +41,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
       await use({ url: running.url, dataDir, query: (sql) => queryOnce(dataDir, sql) });
       await end(running);
     },
-    { scope: 'worker', timeout: 60_000 },
+    { scope: 'worker', timeout: 300_000 },
   ],
   person: async ({ installation, context }, use) => {
     const person = await addPerson(installation);

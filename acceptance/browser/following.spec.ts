@@ -53,7 +53,7 @@ test('a hidden tab lets go of the stream, a visible one catches up without a wor
   const again = page.waitForRequest((request) => request.url().includes('/stream'));
   await setVisibility(page, 'visible');
   expect(Number((await again).headers()['last-event-id'])).toBeGreaterThan(5);
-  await expect(done(page)).toHaveCount(1, { timeout: 20_000 });
+  await expect(done(page)).toHaveCount(1);
   expect((await done(page).locator('[data-part="text"]').textContent())?.trim()).toBe(words(200));
 });
 
@@ -85,7 +85,7 @@ test('connections that break in the midst of an answer, and a page that slept, c
   await session.send('Page.setWebLifecycleState', { state: 'frozen' });
   proxy.cutAll();
   await session.send('Page.setWebLifecycleState', { state: 'active' });
-  await expect(done(page)).toHaveCount(1, { timeout: 30_000 });
+  await expect(done(page)).toHaveCount(1);
   expect((await done(page).locator('[data-part="text"]').textContent())?.trim()).toBe(words(300));
   expect(proxy.cuts()).toBeGreaterThan(0);
   proxy.close();
@@ -108,7 +108,7 @@ test('leaving is not stopping; the list shows what runs and what is new', async 
   const row = page.locator('[data-chat]').filter({ hasText: 'Harbour notes' });
   await expect(row.getByRole('img', { name: 'Answer in progress' })).toBeVisible();
   await fetch(new URL('/release', provider), { method: 'POST' });
-  await expect(row.getByRole('img', { name: 'New answer' })).toBeVisible({ timeout: 20_000 });
+  await expect(row.getByRole('img', { name: 'New answer' })).toBeVisible();
   await row.locator('[data-row]').click();
   await expect(done(page)).toContainText('98');
   await expect(row.getByRole('img')).toHaveCount(0);
@@ -239,7 +239,7 @@ for (const [locale, model, reason, retry] of [
     await page.goto(`${installation.url}/c/${chatId}`);
     await expect(page.getByText(reason)).toBeVisible();
     await expect(page.getByText(retry)).toBeVisible();
-    await expect(done(page)).toContainText('Recovered.', { timeout: 20_000 });
+    await expect(done(page)).toContainText('Recovered.');
     await expect(page.getByText(reason)).toHaveCount(0);
   });
 }

@@ -49,7 +49,6 @@ test('scripts and carriers in answers: none runs, nothing is asked for, streamed
   person,
   provider,
 }) => {
-  test.setTimeout(240_000);
   const canary = await startCanary();
   await addModels(person.caller, provider, ['echo']);
   const events = await watch(page, installation.url);
@@ -83,7 +82,6 @@ test('scripts and carriers in answers: none runs, nothing is asked for, streamed
 });
 
 test('a line of a megabyte and a table of ten thousand rows stay bounded', async ({ page, installation, person }) => {
-  test.setTimeout(120_000);
   const rows = Array.from({ length: 10_000 }, (_, index) => `| ${index} | name ${index} |`).join('\n');
   const answers = [
     `word ${'x'.repeat(1_000_000)}`,

@@ -22,7 +22,7 @@ async function openByEnter(page: Page, button: Locator, focused: Locator): Promi
     await button.focus();
     await page.keyboard.press('Enter');
     await expect(focused).toBeVisible({ timeout: 2_000 });
-  }).toPass({ timeout: 20_000 });
+  }).toPass({ timeout: 60_000 });
 }
 
 async function bodyOfNextSubmission(page: Page): Promise<{ modelId?: string; modelPinned?: boolean }> {
@@ -30,7 +30,6 @@ async function bodyOfNextSubmission(page: Page): Promise<{ modelId?: string; mod
 }
 
 test('every menu is open to the keyboard and to axe', async ({ page, person, installation, provider }) => {
-  test.setTimeout(360_000);
   await addModels(person.caller, provider, names);
   await page.goto(installation.url);
   await field(page).fill('Hello there');

@@ -19,7 +19,7 @@ const test = base.extend<object, { configure: Configure }>({
       await configure({ enabled: false });
       await end(provider);
     },
-    { scope: 'worker', timeout: 60_000 },
+    { scope: 'worker', timeout: 300_000 },
   ],
 });
 

@@ -34,7 +34,7 @@ async function ask(page: Page, text: string): Promise<void> {
 /** The answer has come as far as its pause: it has a word of its last piece, no more comes, and it is still being written. */
 async function expectPaused(page: Page): Promise<void> {
   const answer = page.locator('[data-role="assistant"][aria-busy="true"]');
-  await expect(answer).toContainText('294', { timeout: 30_000 });
+  await expect(answer).toContainText('294');
   let before: string | null = null;
   await expect
     .poll(

@@ -1,3 +1,4 @@
+import './cheap-passwords.ts';
 import { randomUUIDv7 } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
