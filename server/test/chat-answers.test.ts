@@ -14,6 +14,7 @@ import {
   submit,
 } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+import { finish, say, stream } from './fakes/provider-scripts.ts';
 
 let app: TestApp;
 let provider: FakeProvider;
@@ -59,17 +60,23 @@ test('a submitted message becomes an answer that is streamed, stored and can be 
 
 test('a follower that comes late sees the whole answer, and one that comes back only the rest', async () => {
   const user = await app.signIn();
-  await addModels(user, provider, ['words-60@200']);
+  await addModels(user, provider, ['echo']);
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'go');
+  provider.enqueue((call) =>
+    stream([...say('The one half of it'), { pause: true }, ...say(' and the other.'), ...finish(call, 9)]),
+  );
   const first = readStream(await postChat(user, { chatId, messageId }));
   const part = await readStream(
     await user.fetch(`/api/chat/${chatId}/stream`),
     ({ frame }) => frame.type === 'text-delta',
   );
   const seen = part.frames.at(-1)?.id ?? 0;
-  const rest = await readStream(await user.fetch(`/api/chat/${chatId}/stream?after=${seen}`));
+  const comingBack = await user.fetch(`/api/chat/${chatId}/stream?after=${seen}`);
+  provider.release();
+  const rest = await readStream(comingBack);
   const whole = await first;
+  assert.equal(whole.text, 'The one half of it and the other.');
   assert.equal(part.text + rest.text, whole.text);
   assert.equal((await user.fetch(`/api/chat/${chatId}/stream`)).status, 204);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { sql } from 'kysely';
 import { createChat, updateChat } from '../src/conversations/chats.ts';
 import { hitsStatement, searchChats, walkStatement } from '../src/conversations/search.ts';
 import { ownerQuery } from '../src/conversations/search-text.ts';
@@ -17,19 +18,20 @@ after(() => app.stop());
 
 /** `count` conversations with one message each: `common` in all, `every7` in each seventh, `number<i>` in one. */
 async function seedConversations(ownerId: string, count: number): Promise<void> {
-  await db.pool.query(
-    `insert into chats (id, owner_id, title, updated_at)
-     select $1 || '-' || i, $1, 'Chat ' || i, now() - (i / 2) * interval '1 microsecond' from generate_series(1, $2::int) i`,
-    [ownerId, count],
-  );
-  await db.pool.query(
-    `insert into messages (id, chat_id, role, parts, status, search)
-     select $1 || '-' || i || '-m', $1 || '-' || i, 'user', '[]', 'complete',
-       to_tsvector('simple', 'common number' || i || case when i % 7 = 0 then ' every7' else '' end || repeat(' filler' || i, 40))
-         || array_to_tsvector(array[':' || $1])
-     from generate_series(1, $2::int) i`,
-    [ownerId, count],
-  );
+  await db.kysely.transaction().execute(async (trx) => {
+    // The time limit of statements is for requests.
+    await sql`set local statement_timeout = 0`.execute(trx);
+    await sql`
+      insert into chats (id, owner_id, title, updated_at)
+      select ${ownerId} || '-' || i, ${ownerId}, 'Chat ' || i, now() - (i / 2) * interval '1 microsecond'
+      from generate_series(1, ${count}::int) i`.execute(trx);
+    await sql`
+      insert into messages (id, chat_id, role, parts, status, search)
+      select ${ownerId} || '-' || i || '-m', ${ownerId} || '-' || i, 'user', '[]', 'complete',
+        to_tsvector('simple', 'common number' || i || case when i % 7 = 0 then ' every7' else '' end || repeat(' filler' || i, 40))
+          || array_to_tsvector(array[':' || ${ownerId}])
+      from generate_series(1, ${count}::int) i`.execute(trx);
+  });
 }
 
 test('words are found in titles and in what both sides said, as typed so far', async () => {
