@@ -12,7 +12,7 @@ import { createTestDatabase, type TestDatabase } from './database.ts';
 /** Random operations of many writers at once on few catalogues, against the default-model rule. */
 
 const workers = 16;
-const operationsPerEdition = 5_000;
+const operationsPerEdition = 2_000;
 
 let database: TestDatabase;
 let deps: CatalogueTestDeps;
