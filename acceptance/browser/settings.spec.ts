@@ -230,7 +230,7 @@ test('account: name, appearance, sessions, password', async ({ page, installatio
   await page.reload();
   await expect(page.getByRole('radio', { name: 'Dark' })).toBeChecked();
 
-  const ends = page.getByRole('button', { name: /^Sign out (?!all)\S/ });
+  const ends = page.getByRole('button', { name: /^Sign out (?!everywhere)\S/ });
   await expect(ends).toHaveCount(2);
   await ends.first().click();
   await expect(ends).toHaveCount(1);
