@@ -1,4 +1,5 @@
 // Everything: check, unit and server tests, what leans on SQL on the distribution's PostgreSQL as well, the built product.
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,6 +20,8 @@ const flaky = [];
 const secondTriesMax = 3;
 // No file should take a tenth of it; one that hangs is named instead of holding up everything.
 const fileTimeoutMs = 900_000;
+/** A run that takes longer than this says what it was at, and has failed. */
+const patienceMs = 4_500_000;
 // Hundreds of processes read the same sources: each is compiled once.
 const compileCache = join(root, 'node_modules/.cache/compile');
 let stopped = false;
@@ -225,7 +228,18 @@ function logLine(details, message) {
   console.log(`  ${message} ${JSON.stringify(details)}`);
 }
 
+/** Which test files still run: what hangs is found among them. */
+function giveUp() {
+  const processes = execFileSync('ps', ['-eo', 'etimes,args'], { encoding: 'utf8' }).split('\n');
+  const running = processes.filter((line) => line.includes(root) && /\.(test|spec)\.(ts|mjs)/.test(line));
+  console.log(`\nnot done after ${patienceMs / 60_000} minutes; still running, with their seconds:`);
+  for (const line of running)
+    console.log(`  ${line.trim().replace(/^(\d+).* (\S+\.(?:test|spec)\.(?:ts|mjs)).*$/, '$1 $2')}`);
+  process.exit(1);
+}
+
 const startedAt = performance.now();
+setTimeout(giveUp, patienceMs).unref();
 try {
   await main();
 } finally {
