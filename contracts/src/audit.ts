@@ -46,6 +46,8 @@ export const auditActions = [
   'mcp_server.trusted',
 
   'keys.rotated',
+  'keys.adopted',
+  'store.adopted',
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];

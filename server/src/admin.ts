@@ -1,12 +1,15 @@
 import { once } from 'node:events';
+import { openBlobStore } from './artifacts/open-store.ts';
+import { adoptStore } from './artifacts/store-mark.ts';
 import { operator, recordEvent } from './audit.ts';
 import { type Rotation, resealProviders } from './catalogue/providers.ts';
 import { type Config, loadConfig } from './config.ts';
 import { joinEmbedded } from './db/embedded.ts';
 import { assertOwnSchema } from './db/migrate.ts';
-import { type Database, type DatabaseLog, openDatabase } from './db/pool.ts';
+import { type Database, type DatabaseLog, inTransaction, openDatabase } from './db/pool.ts';
 import { resealMcpServers } from './mcp/rotation.ts';
 import { type ExportOptions, exportInstallation } from './provision/export-text.ts';
+import { replaceCanary, resealCanary } from './secrets/canary.ts';
 import { createKeyRing } from './secrets/key-ring.ts';
 import { resealSettings } from './settings/settings.ts';
 
@@ -15,6 +18,8 @@ const usage = `Usage: npm run admin -- <command>
 Commands:
   rotate-keys   Seal every stored credential with the current SETTINGS_ENCRYPTION_KEY. Needs the settings of the
                 service; the service may run meanwhile. See docs/operations.md, "Keys".
+  adopt-key     Make the present SETTINGS_ENCRYPTION_KEY the key of this installation, when the former one is lost.
+  adopt-store   Make the present ARTIFACT_STORE the store of this installation, when the former one is lost.
   export [--json] [--without-conversations]
                 Write the installation as a manifest to standard output, YAML unless --json is given. Secrets are
                 placeholders. The service may run meanwhile. See docs/manifest.md.
@@ -26,6 +31,8 @@ type Command = {
 };
 const commands = new Map<string, Command>([
   ['rotate-keys', { options: [], run: rotateKeys }],
+  ['adopt-key', { options: [], run: adoptKey }],
+  ['adopt-store', { options: [], run: adoptFileStore }],
   ['export', { options: ['--json', '--without-conversations'], run: exportManifest }],
 ]);
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -93,6 +100,11 @@ async function rotateKeys(config: Config, db: Database, signal: AbortSignal): Pr
   say(
     `Credentials: ${rotation.resealed} sealed again, ${rotation.current} already current, ${rotation.unreadable} unreadable.`,
   );
+  // Last: whoever starts without the previous key is refused until everything has been sealed again.
+  if (!rotation.interrupted && !(await resealCanary({ db, secrets }))) {
+    rotation.unreadable += 1;
+    say('unreadable: the mark of the installation (see adopt-key)');
+  }
   await recordEvent(db.kysely, operator, { action: 'keys.rotated', details: { ...rotation } });
   const advice = adviceOn(rotation);
   if (advice === undefined) return 0;
@@ -107,6 +119,28 @@ function adviceOn({ interrupted, unreadable }: Rotation): string | undefined {
     'Unreadable credentials were left as they are. Put the key that they were sealed with into ' +
     'SETTINGS_ENCRYPTION_KEY_PREVIOUS and run the command again, or have them entered anew.'
   );
+}
+
+async function adoptKey(config: Config, db: Database): Promise<number> {
+  const secrets = createKeyRing({ current: config.encryptionKey, previous: [...config.previousEncryptionKeys] });
+  await inTransaction(db, async (transaction) => {
+    await replaceCanary(transaction, secrets);
+    await recordEvent(transaction, operator, { action: 'keys.adopted' });
+  });
+  say('SETTINGS_ENCRYPTION_KEY is the key of this installation now. What it cannot read has to be entered again.');
+  return 0;
+}
+
+async function adoptFileStore(config: Config, db: Database): Promise<number> {
+  const artifactStore = openBlobStore(config, { assertRoom: async () => undefined });
+  try {
+    await adoptStore({ db, artifactStore });
+  } finally {
+    artifactStore.close();
+  }
+  await recordEvent(db.kysely, operator, { action: 'store.adopted' });
+  say('ARTIFACT_STORE is the store of this installation now. Files of nobody in it will be removed within two hours.');
+  return 0;
 }
 
 async function exportManifest(

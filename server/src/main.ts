@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { assertOwnStore } from './artifacts/own-store.ts';
 import { systemClock } from './clock.ts';
 import { type Config, ConfigError, loadConfig, mistypedSettings } from './config.ts';
 import { unusableDataDir } from './config-secrets.ts';
@@ -15,6 +16,7 @@ import { explainFullDisk, makeRoomForDatabase } from './disk.ts';
 import { closeInherited } from './inherited-descriptors.ts';
 import { createLogger } from './logger.ts';
 import { makeFolder } from './make-folder.ts';
+import { assertOwnKey } from './own-key.ts';
 import { createService } from './service.ts';
 
 /** How long running responses may finish after SIGTERM (contract.md section 10). */
@@ -62,12 +64,13 @@ async function serve(
   try {
     const applied = await migrate(db);
     if (applied.length > 0) log.info({ applied }, 'database migrated');
+    await assertOwnKey(config, db, log);
     const alone = embedded !== undefined;
     const service = await createService({ config, db, log, clock: systemClock, webFolder: webFolder(), alone });
     let drain = 0;
     try {
       service.deps.egress.installGlobally();
-      await prepareStore(service.deps);
+      if (await prepareStore(service.deps)) await assertOwnStore(service.deps);
       await listen(service.server, config);
       const address = publicAddress(service.server, config);
       log.info({ address, edition: config.edition }, 'Homeport is ready');
@@ -97,10 +100,11 @@ function prepareDataDir({ dataDir }: Config): void {
   }
 }
 
-/** A folder that cannot be written to stops the start; a bucket that cannot be reached may come later. */
-async function prepareStore({ config, artifactStore, log }: Deps): Promise<void> {
+/** False when a bucket cannot be reached, which may come later. A folder that cannot be written to stops the start. */
+async function prepareStore({ config, artifactStore, log }: Deps): Promise<boolean> {
   try {
     await artifactStore.prepare();
+    return true;
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'unknown reason';
     if (!/^s3:/.test(config.artifactStore ?? '')) {
@@ -110,6 +114,7 @@ async function prepareStore({ config, artifactStore, log }: Deps): Promise<void>
       { cause: error },
       'the bucket of ARTIFACT_STORE does not answer; files cannot be stored or read until it does',
     );
+    return false;
   }
 }
 

@@ -9,6 +9,7 @@ import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
+import { markName } from '../src/artifacts/blob-store.ts';
 import { sweepBlobs } from '../src/artifacts/blobs.ts';
 import { createDirectoryStore } from '../src/artifacts/stores/directory.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
@@ -29,7 +30,7 @@ after(() => app.stop());
 function filesIn(folder: string): string[] {
   // The entries as the folder was read: one of them may be gone a moment later.
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() && entry.name !== markName)
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
     .sort();
 }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,6 +20,7 @@ import { openMcpHeaders, sealMcpHeaders } from '../src/mcp/credentials.ts';
 import { resealMcpServers } from '../src/mcp/rotation.ts';
 import { seal } from '../src/secrets/key-ring.ts';
 import { type CatalogueTestDeps, catalogueDeps, makeOwner, makeProvider } from './catalogue-makers.ts';
+import { admin } from './command-admin.ts';
 import { createTestDatabase, silentLog, type TestDatabase } from './database.ts';
 
 const oldKey = 'the old encryption key of more than 32 bytes';
@@ -194,21 +194,6 @@ describe('a rotation', () => {
 async function someoneWaits(db: Database): Promise<void> {
   const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   while ((await db.pool.query(waiting)).rowCount === 0);
-}
-
-type Ended = { code: number; output: string };
-
-function admin(args: string[], environment: Record<string, string>): Promise<Ended> {
-  const file = join(import.meta.dirname, '../src/admin.ts');
-  const env = { PATH: process.env.PATH, AUTH_SECRET: authSecret, ...environment };
-  return new Promise((resolve) => {
-    execFile(process.execPath, [file, ...args], { env, timeout: 60_000 }, (error, stdout, stderr) => {
-      resolve({
-        code: typeof error?.code === 'number' ? error.code : error === null ? 0 : -1,
-        output: stdout + stderr,
-      });
-    });
-  });
 }
 
 describe('the command', () => {

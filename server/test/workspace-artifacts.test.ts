@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
+import { markName } from '../src/artifacts/blob-store.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { createChat, makeProject, paths, put } from './artifact-makers.ts';
 import { ProcessRuntime } from './fakes/process-runtime.ts';
@@ -34,8 +35,8 @@ const download = (scope: string, query: Record<string, string>, from = inside) =
   from.fetch(`${base}/download?${new URLSearchParams(query)}`, { headers: { 'x-artifact-scope': scope } });
 
 function filesIn(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    statSync(join(folder, name)).isFile(),
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name !== markName && statSync(join(folder, name)).isFile(),
   );
 }
 

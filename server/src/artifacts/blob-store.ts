@@ -4,6 +4,10 @@ export type StoredBlob = { key: string; sha256: string; size: number };
 /** Gets bytes that are the taker's until its promise resolves, and are overwritten then. */
 export type TakeBytes = (bytes: Uint8Array) => Promise<void>;
 
+/** The name that a store keeps its mark under, and the most that is read of one. */
+export const markName = 'installation';
+export const markMaxBytes = 200;
+
 /** Where the bytes of artifacts are (setting ARTIFACT_STORE). What is in it never changes; it comes and goes whole. */
 export type BlobStore = {
   /** Makes the store ready to be written to, or throws what is wrong with it. */
@@ -21,5 +25,8 @@ export type BlobStore = {
   listOlder(ageMs: number): AsyncIterable<string[]>;
   /** Removes what interrupted uploads have left, if nothing was written to it for `ageMs`. */
   removeUnfinished(ageMs: number): Promise<void>;
+  /** The name of the installation that the store belongs to, as `writeMark` left it beside the blobs; no list has it. */
+  readMark(): Promise<string | undefined>;
+  writeMark(name: string): Promise<void>;
   close(): void;
 };

@@ -1,18 +1,21 @@
 import type { Deps } from '../deps.ts';
 import { sweepBlobs } from './blobs.ts';
+import { checkStore } from './store-mark.ts';
+
+type Needs = Pick<Deps, 'db' | 'artifactStore' | 'log'>;
 
 const everyMs = 3_600_000;
 /** Nothing is written to an upload for this long and yet goes on. */
 const ageMs = 3_600_000;
 
 /** Sweeps at the start and every hour. Several replicas may do so at once. `stop` waits for nothing. */
-export function startSweeper(deps: Pick<Deps, 'db' | 'artifactStore' | 'log'>): { stop(): void } {
+export function startSweeper(deps: Needs): { stop(): void } {
   let isSweeping = false;
   const sweep = async (): Promise<void> => {
     if (isSweeping) return;
     isSweeping = true;
     try {
-      const removed = await sweepBlobs(deps, ageMs);
+      const removed = await sweepStore(deps);
       if (removed > 0) deps.log.info({ removed }, 'contents without artifacts swept');
     } catch (error) {
       deps.log.warn({ cause: error }, 'the sweep of artifact contents failed; the next one tries again');
@@ -23,4 +26,12 @@ export function startSweeper(deps: Pick<Deps, 'db' | 'artifactStore' | 'log'>): 
   const timer = setInterval(() => void sweep(), everyMs).unref();
   void sweep();
   return { stop: () => clearInterval(timer) };
+}
+
+/** Sweeps the store if it is this installation's. Resolves with the number of blobs removed. */
+export async function sweepStore(deps: Needs): Promise<number> {
+  const state = await checkStore(deps);
+  if (state === 'own') return sweepBlobs(deps, ageMs);
+  deps.log.error({ state }, 'ARTIFACT_STORE is not the file store of this installation; nothing is swept in it');
+  return 0;
 }

@@ -70,6 +70,9 @@ export type InstallationTable = {
   singleton: Generated<boolean>;
   setup_completed_at: Date | null;
   setup_user_id: string | null;
+  id: Generated<string>;
+  key_canary: string | null;
+  store_marked: Flag;
 };
 
 export type InvitationsTable = {

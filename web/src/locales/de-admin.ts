@@ -317,6 +317,8 @@ export const texts: Record<keyof typeof english, string> = {
   'audit.is.mcp_server.tested': '{actor} hat den MCP-Server {target} getestet',
   'audit.is.mcp_server.trusted': '{actor} hat den Werkzeugen des MCP-Servers {target} vertraut',
   'audit.is.keys.rotated': 'Der Verschlüsselungsschlüssel wurde gewechselt',
+  'audit.is.keys.adopted': 'Ein neuer Verschlüsselungsschlüssel ersetzt den verlorenen',
+  'audit.is.store.adopted': 'Ein neuer Dateispeicher ersetzt den verlorenen',
 
   'manifest.text':
     'Beschreibe Benutzer, Kataloge, Einstellungen und Unterhaltungen in einer Datei und wende sie beliebig oft an.',

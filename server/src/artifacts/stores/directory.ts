@@ -1,8 +1,21 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { access, constants, type FileHandle, mkdir, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
+import {
+  access,
+  constants,
+  type FileHandle,
+  mkdir,
+  open,
+  opendir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { makeFolder } from '../../make-folder.ts';
-import type { BlobStore, StoredBlob, TakeBytes } from '../blob-store.ts';
+import { type BlobStore, markMaxBytes, markName, type StoredBlob, type TakeBytes } from '../blob-store.ts';
 import { isStorageFull, storageFull } from '../storage-full.ts';
 
 /** Bytes that may wait for the disk while the next ones are hashed. */
@@ -69,6 +82,19 @@ export function createDirectoryStore(root: string): BlobStore {
         const file = join(incoming, name);
         if (await isOlder(file, ageMs)) await rm(file, { force: true });
       }
+    },
+    async readMark() {
+      const text = await readFile(join(root, markName), 'utf8').catch((error: unknown) => {
+        if (codeOf(error) === 'ENOENT') return undefined;
+        throw error;
+      });
+      return text?.slice(0, markMaxBytes).trim();
+    },
+    async writeMark(name) {
+      const draft = join(incoming, randomBytes(16).toString('hex'));
+      await writeFile(draft, Readable.from([Buffer.from(`${name}\n`)]));
+      await rename(draft, join(root, markName));
+      await syncFolder(root);
     },
     close: () => undefined,
   };

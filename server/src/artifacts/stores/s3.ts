@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { openOperatorConnections } from '../../egress/operator-connections.ts';
-import type { BlobStore, StoredBlob } from '../blob-store.ts';
+import { type BlobStore, markMaxBytes, markName, type StoredBlob } from '../blob-store.ts';
 import { isStorageFull, storageFull } from '../storage-full.ts';
 
 export type S3Settings = {
@@ -36,6 +36,7 @@ export function createS3Store(settings: S3Settings): BlobStore {
     if (!keyShape.test(key)) throw new Error('not a key of this store');
     return { Bucket: bucket, Key: before + key };
   };
+  const mark = { Bucket: bucket, Key: before + markName };
   let loaded: Promise<Loaded> | undefined;
   const load = (): Promise<Loaded> => (loaded ??= loadSdk(settings, connections));
   return {
@@ -82,6 +83,21 @@ export function createS3Store(settings: S3Settings): BlobStore {
       for (const { Key, UploadId } of await listUnfinished(loaded, bucket, before, ageMs)) {
         await loaded.client.send(new loaded.sdk.AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }));
       }
+    },
+    async readMark() {
+      const { client, sdk } = await load();
+      const Range = `bytes=0-${markMaxBytes - 1}`;
+      try {
+        const answer = await client.send(new sdk.GetObjectCommand({ ...mark, Range }));
+        return (await answer.Body?.transformToString())?.trim();
+      } catch (error) {
+        if (error instanceof Error && error.name === 'NoSuchKey') return undefined;
+        throw error;
+      }
+    },
+    async writeMark(name) {
+      const { client, sdk } = await load();
+      await client.send(new sdk.PutObjectCommand({ ...mark, Body: name, ContentLength: Buffer.byteLength(name) }));
     },
     close: () => connections.close(),
   };

@@ -1,0 +1,25 @@
+import { ConfigError } from '../config.ts';
+import type { Deps } from '../deps.ts';
+import { checkStore } from './store-mark.ts';
+
+const foreignStore =
+  'ARTIFACT_STORE belongs to another installation of Homeport, according to its file "installation". Set the folder or bucket of this ' +
+  'installation. To take over this store, run "npm run admin -- adopt-store".';
+const missingStore =
+  'ARTIFACT_STORE is not the store of this installation: the file "installation" is missing in it. Set the right folder or bucket, or ' +
+  'mount the folder. If the files are lost, run "npm run admin -- adopt-store".';
+
+/**
+ * Throws ConfigError when the store is another installation's or, with DATABASE_URL, when this installation's files are elsewhere.
+ * A store that cannot be reached is checked again before each sweep.
+ */
+export async function assertOwnStore(deps: Pick<Deps, 'config' | 'db' | 'artifactStore' | 'log'>): Promise<void> {
+  const state = await checkStore(deps).catch((cause: unknown) => {
+    deps.log.error({ cause }, 'the file store cannot be reached; whether it is the right one is checked later');
+    return undefined;
+  });
+  if (state === 'foreign') throw new ConfigError([foreignStore]);
+  if (state !== 'missing') return;
+  if (deps.config.databaseUrl !== undefined) throw new ConfigError([missingStore]);
+  deps.log.error(missingStore);
+}

@@ -1,0 +1,40 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/pool.ts';
+import type { BlobStore } from './blob-store.ts';
+
+/**
+ * Whose file store this is. The installation's name is in the database and in the store: files of one installation are neither
+ * looked for in the store of another, nor swept there. This file alone writes `store_marked`.
+ */
+
+type Needs = { db: Database; artifactStore: BlobStore };
+
+/** `missing`: the store has no name, though this installation's files are in one that had. */
+export type StoreState = 'own' | 'foreign' | 'missing';
+
+/** Compares the names; a store without one gets this installation's, unless its files must be elsewhere. Throws when it is away. */
+export async function checkStore({ db, artifactStore }: Needs): Promise<StoreState> {
+  const { rows } = await sql<{ id: string; expected: boolean }>`
+    select id, store_marked and exists (select from blobs) as expected from installation`.execute(db.kysely);
+  const [installation] = rows;
+  if (installation === undefined) throw new Error('the row of the installation is missing');
+  const { id, expected } = installation;
+  let found = await artifactStore.readMark();
+  if (found === undefined && expected) return 'missing';
+  if (found === undefined) {
+    await artifactStore.prepare();
+    await artifactStore.writeMark(id);
+    found = await artifactStore.readMark();
+  }
+  if (found !== id) return 'foreign';
+  await db.kysely.updateTable('installation').set({ store_marked: true }).where('store_marked', '=', false).execute();
+  return 'own';
+}
+
+/** Makes the store this installation's, whatever it was. */
+export async function adoptStore({ db, artifactStore }: Needs): Promise<void> {
+  const { id } = await db.kysely.selectFrom('installation').select('id').executeTakeFirstOrThrow();
+  await artifactStore.prepare();
+  await artifactStore.writeMark(id);
+  await db.kysely.updateTable('installation').set({ store_marked: true }).execute();
+}

@@ -1,0 +1,21 @@
+import type { Logger } from 'pino';
+import { type Config, ConfigError } from './config.ts';
+import type { Database } from './db/pool.ts';
+import { opensCanary } from './secrets/canary.ts';
+import { createKeyRing } from './secrets/key-ring.ts';
+
+const wrongKey =
+  "SETTINGS_ENCRYPTION_KEY is not the key of this installation: its database was encrypted with another one. Set the installation's key; " +
+  'while you change keys, also give the old one as SETTINGS_ENCRYPTION_KEY_PREVIOUS. If it is lost, run "npm run admin -- adopt-key" ' +
+  'with the new key and enter the credentials again.';
+
+/**
+ * Throws ConfigError when the key is not the installation's. With the embedded database it only warns: people can enter their
+ * credentials again.
+ */
+export async function assertOwnKey(config: Config, db: Database, log: Logger): Promise<void> {
+  const secrets = createKeyRing({ current: config.encryptionKey, previous: [...config.previousEncryptionKeys] });
+  if (await opensCanary({ db, secrets })) return;
+  if (config.databaseUrl !== undefined) throw new ConfigError([wrongKey]);
+  log.warn(wrongKey);
+}

@@ -1,0 +1,21 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+
+const authSecret = 'a session secret of more than 32 bytes for tests';
+
+/** What a command of the operator ended with. */
+export type Ended = { code: number; output: string };
+
+/** `npm run admin` from its sources, with these settings. */
+export function admin(args: string[], environment: Record<string, string>): Promise<Ended> {
+  const file = join(import.meta.dirname, '../src/admin.ts');
+  const env = { PATH: process.env.PATH, AUTH_SECRET: authSecret, ...environment };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [file, ...args], { env, timeout: 60_000 }, (error, stdout, stderr) => {
+      resolve({
+        code: typeof error?.code === 'number' ? error.code : error === null ? 0 : -1,
+        output: stdout + stderr,
+      });
+    });
+  });
+}
