@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Compilable, sql } from 'kysely';
-import { bound, type Database, inTransaction, isDatabaseUnavailable, lastly, togetherLastly } from '../src/db/pool.ts';
-import { createTestDatabase, type TestDatabase } from './database.ts';
+import {
+  bound,
+  type Database,
+  inTransaction,
+  isDatabaseUnavailable,
+  lastly,
+  mayPass,
+  openDatabase,
+  together,
+  togetherLastly,
+} from '../src/db/pool.ts';
+import { createTestDatabase, silentLog, type TestDatabase } from './database.ts';
 
 /** How statements go to the server: prepared when they are run often, begun and committed with others, and never half. */
 
@@ -90,4 +100,66 @@ test('a transaction that fails leaves its connection in order', limit, async () 
     Array.from({ length: 30 }, (_, index) => inTransaction(db, (trx) => lastly(trx, insert(100 + index)))),
   );
   assert.equal(await count(), 32);
+});
+
+test('a connection that is lost within a transaction takes all of it back, and the next one works', limit, async () => {
+  const before = await count();
+  const losing = inTransaction(db, async (trx) => {
+    await trx.executeQuery(insert(200).compile());
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx);
+    await db.pool.query('select pg_terminate_backend($1, 10000)', [rows[0]?.pid]);
+    await lastly(trx, insert(201));
+  });
+  await assert.rejects(losing, (error) => isDatabaseUnavailable(error));
+  const losingAtCommit = inTransaction(db, (trx) => {
+    const leaving = bound(trx, sql`select pg_terminate_backend(pg_backend_pid())`);
+    return togetherLastly(trx, [insert(202), leaving]);
+  });
+  await assert.rejects(losingAtCommit, (error) => isDatabaseUnavailable(error));
+  assert.equal(await count(), before);
+  await inTransaction(db, (trx) => lastly(trx, insert(203)));
+  assert.equal(await count(), before + 1);
+});
+
+test('a statement that is cut short takes those sent behind it along, and its connection goes on', limit, async () => {
+  const before = await count();
+  const single = openDatabase({ connection: place.url, max: 1, log: silentLog });
+  try {
+    const cut = inTransaction(single, async (trx) => {
+      await sql`set local statement_timeout = 50`.execute(trx);
+      await togetherLastly(trx, [bound(trx, sql`select pg_sleep(60)`), insert(204)]);
+    });
+    await assert.rejects(cut, (error) => mayPass(error));
+    await inTransaction(single, (trx) => lastly(trx, insert(205)));
+  } finally {
+    await single.close();
+  }
+  assert.equal(await count(), before + 1);
+});
+
+test('a large result and what is sent behind it reach each its own', limit, async () => {
+  const [large, small] = await inTransaction(db, (trx) =>
+    together(trx, [
+      bound(trx, sql<{ text: string }>`select repeat('x', 1000) as text from generate_series(1, 20000)`),
+      bound(trx, sql<{ one: number }>`select 1 as one`),
+    ]),
+  );
+  assert.equal(large.length, 20_000);
+  assert.ok(large.every(({ text }) => text.length === 1_000));
+  assert.deepEqual(small, [{ one: 1 }]);
+});
+
+test('whoever forgets what was prepared, as some poolers do, is asked without names from then on', limit, async () => {
+  const single = openDatabase({ connection: place.url, max: 1, log: silentLog });
+  const read = async () => (await sql`select id from notes where id = ${1}`.execute(single.kysely)).rows;
+  const names = async () => (await single.pool.query('select name from pg_prepared_statements')).rowCount;
+  try {
+    for (let time = 0; time < 30; time++) await read();
+    assert.equal(await names(), 1);
+    await single.pool.query('deallocate all');
+    for (let time = 0; time < 30; time++) assert.deepEqual(await read(), [{ id: 1 }]);
+    assert.equal(await names(), 0);
+  } finally {
+    await single.close();
+  }
 });
