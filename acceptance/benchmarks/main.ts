@@ -23,6 +23,7 @@ import { measureStop } from './stop.ts';
 import { measureTokens } from './tokens.ts';
 import { measureTurns } from './turns.ts';
 import { measureUnpaced } from './unpaced.ts';
+import { measureUploads } from './uploads.ts';
 import { measureWorkspaceFiles } from './workspace-files.ts';
 import { measureWorkspace } from './workspace-start.ts';
 
@@ -41,6 +42,7 @@ const parts: Record<string, (bench: Bench) => Promise<void>> = {
   provision: measureProvision,
   memory: measureMemory,
   artifacts: measureArtifacts,
+  uploads: measureUploads,
   'workspace-files': measureWorkspaceFiles,
   workspace: measureWorkspace,
   start: measureStart,

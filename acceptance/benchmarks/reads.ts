@@ -40,7 +40,7 @@ export async function measureReads(bench: Bench): Promise<void> {
     bench.report.add({
       ...{ part: 'reads', what: request.name, measured: median(own), unit: 'a second' },
       compared: { name: 'M', value: median(plain) },
-      ...{ judge: 'ratio', limit: { at: 'least', value: 0.6 } },
+      ...{ judge: 'ratio', limit: { at: 'least', value: 0.8 } },
     });
   }
   await compareLists(bench, product, seconds);

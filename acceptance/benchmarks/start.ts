@@ -29,7 +29,7 @@ export async function measureStart(bench: Bench): Promise<void> {
       ...{ part: 'start', what, measured: median(values), unit: 'ms', judge: 'value' },
       ...{ limit: { at: 'most', value: most }, note: `(${values.map(Math.round).join(', ')})` },
     });
-  row('healthy on an existing database', existing, 600);
+  row('healthy on an existing database', existing, 350);
   row('healthy with initdb and migrations', fresh, 3_000);
 }
 

@@ -1,10 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { copy, seconds, sendForm, watchPeak, writeBlocks } from './artifacts.ts';
 import { type Bench, interleave } from './bench.ts';
+import { type Nginx, startNginx } from './nginx.ts';
 import { cores, residentBytes } from './processes.ts';
 import { type Product, scratchFolder } from './product.ts';
 import { median } from './statistics.ts';
@@ -108,51 +107,4 @@ function readText(path: string): string {
   } catch {
     return '';
   }
-}
-
-type Nginx = { port: number; stop(): void };
-
-/** One that serves the folder and one in front of it, on the core of what is measured; undefined where there is none. */
-async function startNginx(folder: string): Promise<Nginx | undefined> {
-  const program = [process.env.NGINX ?? '', '/usr/sbin/nginx'].find((path) => path !== '' && existsSync(path));
-  if (program === undefined) return undefined;
-  const [inner, port] = [await freePort(), await freePort()];
-  const scratch = join(folder, 'nginx');
-  mkdirSync(scratch);
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (name) => `${name}_temp_path ${scratch}/${name};`,
-  );
-  writeFileSync(
-    join(scratch, 'nginx.conf'),
-    `daemon off; worker_processes 2; pid ${scratch}/pid; error_log ${scratch}/error; user root;
-    events {}
-    http {
-      access_log off; sendfile on; ${temporary.join(' ')}
-      server { listen 127.0.0.1:${inner}; root ${folder}; }
-      server { listen 127.0.0.1:${port}; location / { proxy_pass http://127.0.0.1:${inner}; proxy_max_temp_file_size 0; } }
-    }`,
-  );
-  const child = spawn(
-    'taskset',
-    ['-c', String(cores.subject), program, '-p', scratch, '-c', join(scratch, 'nginx.conf')],
-    {
-      stdio: 'ignore',
-    },
-  );
-  const stop = () => void child.kill('SIGTERM');
-  process.on('exit', stop);
-  for (let tries = 0; tries < 200; tries += 1) {
-    if (existsSync(join(scratch, 'pid'))) break;
-    await delay(20);
-  }
-  return { port, stop };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }
