@@ -145,15 +145,17 @@ function assistantOf(outcome: ClaimOutcome): string {
   return outcome.response.id;
 }
 
+const gone = new DOMException('The reader has left', 'AbortError');
+
 /**
  * Closing a follower removes a follower, nothing else: disconnecting is not Stop. The end of the session closes it too; while the
  * database is away nobody's session ends.
  */
 function openStream(deps: Deps, { sessionId }: Actor, request: RequestFacts): { stream: Follower; left: AbortSignal } {
   const leaving = new AbortController();
-  const stream = new EventStream(request.outgoing, request.id, () => leaving.abort());
+  const stream = new EventStream(request.outgoing, request.id, () => leaving.abort(gone));
   const end = () => {
-    leaving.abort();
+    leaving.abort(gone);
     stream.end('');
   };
   if (request.method === 'HEAD') end();

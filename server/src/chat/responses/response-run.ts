@@ -44,6 +44,8 @@ type Ending = {
   result?: TurnResult | undefined;
 };
 
+/** One for all: an error made anew at each end costs its stack. */
+const over = new DOMException('The answer has ended', 'AbortError');
 const endRetryMs = 1_000;
 /** How long followers of a response whose lease ran out wait for the database's word on it. */
 const wordOnLeaseMs = 1_000;
@@ -167,14 +169,14 @@ export class ResponseRun {
   async #run(): Promise<boolean> {
     const ending = await this.#make().catch((error): Ending => this.#failed(error));
     this.#isMade = true;
-    this.#made.abort();
+    this.#made.abort(over);
     return this.#finish(ending)
       .catch((error) => {
         this.#deps.log.error({ cause: error, responseId: this.response.id }, 'ending a response failed');
         this.log.cut();
         return false;
       })
-      .finally(() => this.#ended.abort());
+      .finally(() => this.#ended.abort(over));
   }
 
   async #make(): Promise<Ending> {

@@ -99,15 +99,18 @@ async function askOnce(
   writer: StepWriter,
   signal: AbortSignal,
 ): Promise<CompletionResult | ApiError> {
-  const aborted = new ApiError('internal_error', 'Stopped.');
-  if (signal.aborted) return aborted;
+  if (signal.aborted) return stopped();
   try {
     const tools = options.tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
     return await options.askModel({ messages, tools }, writer.sink, signal);
   } catch (error) {
-    if (signal.aborted) return aborted;
+    if (signal.aborted) return stopped();
     return error instanceof ApiError ? error : new ApiError('internal_error', 'The answer failed.', { cause: error });
   }
+}
+
+function stopped(): ApiError {
+  return new ApiError('internal_error', 'Stopped.');
 }
 
 type CallToRun = StepCall & { tool?: Tool; accepted?: Record<string, unknown>; isParked?: boolean };
