@@ -40,3 +40,32 @@ test('frames are dropped some time after the end, at a cost that does not grow w
   const { rows } = await database.pool.query('select distinct response_id as id from response_frames order by 1');
   assert.deepEqual(rows, [{ id: 'new' }, { id: 'running' }]);
 });
+
+test('a heartbeat writes one row and no index, and what runs is found at a cost that does not grow with all that ran', async () => {
+  const { database } = shared;
+  const client = await database.openClient();
+  try {
+    await client.query(`
+      begin;
+      insert into users (id, name, email) values ('beat', 'User', 'beat@example.org');
+      insert into chats (id, owner_id, title) values ('beat', 'beat', 'Title');
+      insert into responses (id, chat_id, message_id, owner_id, state, replica, lease_until, decision)
+        select 'beat-' || n, 'beat', 'm', 'beat', case n when 1 then 'running' else 'complete' end, 'r', now(), '{}'
+        from generate_series(1, 20000) n;
+      commit;
+      analyze responses`);
+    await client.query('begin');
+    await client.query(`update responses set lease_until = now() + interval '15 s' where id = 'beat-1'`);
+    const { rows: counted } = await client.query<{ hot: number }>(
+      `select pg_stat_get_xact_tuples_hot_updated('responses'::regclass)::int as hot`,
+    );
+    assert.deepEqual(counted, [{ hot: 1 }]);
+    await client.query('commit');
+    const { rows: plan } = await client.query(
+      `explain select id from responses where state = 'running' and lease_until < now()`,
+    );
+    assert.doesNotMatch(JSON.stringify(plan), /Seq Scan/);
+  } finally {
+    await client.end();
+  }
+});
