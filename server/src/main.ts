@@ -60,13 +60,13 @@ async function serve(
   embedded: DatabaseConnection | undefined,
 ): Promise<void> {
   const max = embedded === undefined ? config.databasePoolMax : Math.min(config.databasePoolMax, embeddedPoolMax);
-  const db = openDatabase({ connection: embedded ?? config.databaseUrl ?? '', max, log });
+  const alone = embedded !== undefined;
+  const db = openDatabase({ connection: embedded ?? config.databaseUrl ?? '', max, alone, log });
   try {
     const applied = await migrate(db);
     if (applied.length > 0) log.info({ applied }, 'database migrated');
     await assertOwnKey(config, db, log);
-    const alone = embedded !== undefined;
-    const service = await createService({ config, db, log, clock: systemClock, webFolder: webFolder(), alone });
+    const service = await createService({ config, db, log, clock: systemClock, webFolder: webFolder() });
     let drain = 0;
     try {
       service.deps.egress.installGlobally();

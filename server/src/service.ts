@@ -38,8 +38,6 @@ export type ServiceOptions = {
   db: Database;
   log: Logger;
   clock: Clock;
-  /** True when no other replica can be on this database. */
-  alone?: boolean;
   /** The folder of the built browser client; absent: API only. */
   webFolder?: string;
   timings?: ChatTimings;
@@ -83,10 +81,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const egress = options.egress ?? createEgress(config);
   const secrets = createKeyRing({ current: config.encryptionKey, previous: [...config.previousEncryptionKeys] });
   const { readSpace } = options;
-  const hasDatabase = options.alone ?? false;
   const disk = await watchDisk({
     dataDir: config.dataDir,
-    hasDatabase,
+    hasDatabase: db.alone,
     log,
     ...(readSpace === undefined ? {} : { readSpace }),
   });
@@ -147,7 +144,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     log.warn({ most: config.maxConnections }, 'connections are refused: MAX_CONNECTIONS are open'),
   );
   const sweeper = startSweeper(deps);
-  await responses.start(options.alone ?? false);
+  await responses.start();
   return {
     deps,
     server,

@@ -119,7 +119,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const files = await mkdtemp(join(tmpdir(), 'homeport-test-files-'));
   const config: Config = { ...testConfig, artifactStore: files, ...options.config };
   const log = options.log === undefined ? pino({ level: 'silent' }) : pino({ level: 'debug' }, { write: options.log });
-  const db = openDatabase({ connection: database.url, max: 10, log: silentLog });
+  const db = openDatabase({ connection: database.url, max: 10, alone: options.alone ?? false, log: silentLog });
   const service = await createService({
     config,
     db,
@@ -131,7 +131,6 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     ...(options.webFolder === undefined ? {} : { webFolder: options.webFolder }),
     workspaceTimings: { ...defaultWorkspaceTimings, ...options.workspaceTimings },
     ...(options.readSpace === undefined ? {} : { readSpace: options.readSpace }),
-    ...(options.alone === undefined ? {} : { alone: options.alone }),
     ...(options.workspaceRuntime === undefined ? {} : { workspaceRuntime: options.workspaceRuntime }),
   });
   await new Promise<void>((resolve) => service.server.listen(0, '127.0.0.1', resolve));

@@ -24,6 +24,8 @@ export type Queryable = Kysely<Tables>;
 export type Database = {
   kysely: Kysely<Tables>;
   pool: Pool;
+  /** True when no other replica can be on this database: nobody elsewhere is to be told anything. */
+  alone: boolean;
   /** A connection of one's own, outside the pool and without statement timeout (LISTEN, locks). The caller handles `error` and ends it. */
   openClient(): Promise<Client>;
   close(): Promise<void>;
@@ -43,7 +45,12 @@ const typeParsers: ClientConfig['types'] = {
 };
 
 /** Opens the pool lazily: no connection is made before the first query, so a database that is away does not throw here. */
-export function openDatabase(options: { connection: DatabaseConnection; max?: number; log: DatabaseLog }): Database {
+export function openDatabase(options: {
+  connection: DatabaseConnection;
+  max?: number;
+  alone?: boolean;
+  log: DatabaseLog;
+}): Database {
   const { log } = options;
   const base: ClientConfig = {
     ...(typeof options.connection === 'string' ? { connectionString: options.connection } : options.connection),
@@ -76,6 +83,7 @@ export function openDatabase(options: { connection: DatabaseConnection; max?: nu
   return {
     kysely,
     pool,
+    alone: options.alone ?? false,
     async openClient() {
       const client = new Client(base);
       client.on('error', (error) => log.warn({ error: error.message }, 'database connection lost'));

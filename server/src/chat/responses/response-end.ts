@@ -12,7 +12,7 @@ import type { Maker, ResponseRow } from './claims.ts';
 import { parseLines, sequence, toLines } from './frame-sequence.ts';
 import { findingNext, startingAtOnce } from './inputs.ts';
 import type { PendingRow } from './response-log.ts';
-import { idsPerSignal, notify, signalChannel } from './signals.ts';
+import { idsPerSignal, notify, signalChannel, telling } from './signals.ts';
 
 /**
  * How responses live and end in the database. Every write is fenced by generation and state: a replica that lost its lease
@@ -47,20 +47,25 @@ export async function endResponse(
     // Without it the conversation was deleted meanwhile, and the response with it.
     const locking = trx.selectFrom('chats').select('id').where('id', '=', response.chat_id).forNoKeyUpdate();
     if (end.parts !== undefined) {
-      const statement = bound(trx, ending(response, { ...end, parts: end.parts }));
+      const statement = bound(trx, ending(deps, response, { ...end, parts: end.parts }));
       const [, rows] = await togetherLastly(trx, [locking, statement]);
       return endedBy(rows, end);
     }
     await locking.execute();
-    return endLocked(trx, response, end);
+    return endLocked(deps, trx, response, end);
   });
 }
 
 /** With the chat row locked. The transaction's last work. */
-async function endLocked(trx: Queryable, response: Ending, end: ResponseEnd): Promise<EndedResponse | undefined> {
+async function endLocked(
+  deps: Pick<Platform, 'db'>,
+  trx: Queryable,
+  response: Ending,
+  end: ResponseEnd,
+): Promise<EndedResponse | undefined> {
   const parts =
     end.parts ?? finishParts(await readParts(trx, response.id), { keepsApprovals: end.state === 'interrupted' });
-  return endedBy(await lastly(trx, bound(trx, ending(response, { ...end, parts }))), end);
+  return endedBy(await lastly(trx, bound(trx, ending(deps, response, { ...end, parts }))), end);
 }
 
 type Ending = Pick<ResponseRow, 'id' | 'chat_id' | 'generation'>;
@@ -78,7 +83,11 @@ function endedBy([row]: readonly EndedRow[], end: ResponseEnd): EndedResponse | 
  * The statement that ends a response, with all that goes with it; it does nothing when the response is not ours any more. Looks for
  * the input that is next, which a lock of the chat row before it makes sure of.
  */
-function ending(response: Ending, end: ResponseEnd & { parts: MessagePart[] }): RawBuilder<EndedRow> {
+function ending(
+  deps: Pick<Platform, 'db'>,
+  response: Ending,
+  end: ResponseEnd & { parts: MessagePart[] },
+): RawBuilder<EndedRow> {
   const { parts } = end;
   const sequenced = sequence(end.frames, end.seq);
   const keepsApprovals = end.state === 'interrupted';
@@ -106,7 +115,7 @@ function ending(response: Ending, end: ResponseEnd & { parts: MessagePart[] }): 
     voided as (${keepsApprovals ? sql`select 1` : voidingApprovals(response.id, isEnded)}),
     touched as (${touchingChat(response.chat_id, isEnded)}),
     begun as (${startingAtOnce(isEnded)})
-    select pg_notify(${signalChannel}, ${`ended:${response.id}`}), next.id, next.assistant_id from ended left join next on true`;
+    select ${telling(deps.db, 'ended', response.id)}, next.id, next.assistant_id from ended left join next on true`;
 }
 
 /** A write whose acknowledgement was lost is repeated with what came since: the longer row is the whole one. */
@@ -125,6 +134,27 @@ function insertingFrames(
     where ${condition} ${sql.raw(keepLonger)}`;
 }
 
+const mine = `with batch as (
+    select * from unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::text[])
+      as b (response_id, generation, seq_from, seq_to, frames)
+  ), settings as (select set_config('synchronous_commit', 'off', true)),
+  mine as (
+    select b.* from batch b, settings
+    join responses r on true
+    where r.id = b.response_id and r.generation = b.generation and r.state = 'running'
+  ), stored as (
+    insert into response_frames as stored select * from mine ${keepLonger}
+  )`;
+const storing = { name: 'store-frames', text: `${mine} select response_id from mine` };
+const storingAndTelling = {
+  name: 'store-and-tell-frames',
+  text: `${mine}, told as (
+      select pg_notify('${signalChannel}', 'frames:' || string_agg(response_id, ','))
+      from (select response_id, (row_number() over () - 1) / ${idsPerSignal} as part from mine) as numbered group by part
+    )
+    select response_id, (select count(*) from told) from mine`,
+};
+
 export type LogBatch = { id: string; generation: number; row: PendingRow };
 
 /**
@@ -134,22 +164,7 @@ export type LogBatch = { id: string; generation: number; row: PendingRow };
  */
 export async function storeFrames(deps: Pick<Platform, 'db'>, batch: readonly LogBatch[]): Promise<Set<string>> {
   const { rows } = await deps.db.pool.query<{ response_id: string }>({
-    name: 'store-frames',
-    text: `with batch as (
-        select * from unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::text[])
-          as b (response_id, generation, seq_from, seq_to, frames)
-      ), settings as (select set_config('synchronous_commit', 'off', true)),
-      mine as (
-        select b.* from batch b, settings
-        join responses r on true
-        where r.id = b.response_id and r.generation = b.generation and r.state = 'running'
-      ), stored as (
-        insert into response_frames as stored select * from mine ${keepLonger}
-      ), told as (
-        select pg_notify('homeport', 'frames:' || string_agg(response_id, ','))
-        from (select response_id, (row_number() over () - 1) / ${idsPerSignal} as part from mine) as numbered group by part
-      )
-      select response_id, (select count(*) from told) from mine`,
+    ...(deps.db.alone ? storing : storingAndTelling),
     values: [
       batch.map((entry) => entry.id),
       batch.map((entry) => entry.generation),
@@ -286,7 +301,7 @@ async function interruptFromLog(deps: Pick<Platform, 'db'>, response: Interrupti
       .orderBy('seq_from')
       .execute();
     const logged = rows.length === 0 ? undefined : assemble(rows);
-    await endLocked(trx, response, {
+    await endLocked(deps, trx, response, {
       state: 'interrupted',
       parts: logged === undefined ? undefined : finishParts(logged.parts, { keepsApprovals: true }),
       error: interruptedError,

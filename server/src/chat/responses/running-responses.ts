@@ -19,6 +19,8 @@ export type ChatTimings = {
   /** How long an input of chat/start waits for somebody to ask for its stream. */
   graceMs: number;
   tickMs: number;
+  /** The same where nobody elsewhere waits for frames. */
+  aloneTickMs: number;
   leaseMs: number;
   heartbeatMs: number;
   sweepMs: number;
@@ -34,6 +36,8 @@ export type ChatTimings = {
 export const defaultTimings: ChatTimings = {
   graceMs: 5_000,
   tickMs: 100,
+  // With the 600 ms that PostgreSQL may take to write what does not wait for the disk, less than a second is lost in a crash.
+  aloneTickMs: 250,
   leaseMs: 15_000,
   heartbeatMs: 5_000,
   sweepMs: 5_000,
@@ -92,14 +96,15 @@ export class RunningResponses {
   }
 
   /**
-   * Begins the periodic work. `alone`: no other replica can be at work on this database, so what it says is running is left over
-   * from a crash and is ended before anything else.
+   * Begins the periodic work. Where no other replica can be at work on this database, what it says is running is left over from a
+   * crash and is ended before anything else.
    */
-  async start(alone: boolean): Promise<void> {
+  async start(): Promise<void> {
+    const { alone } = this.#deps.db;
     // One that cannot be ended must not keep the service from starting; the sweep tries again.
     if (alone) await interruptExpired(this.#deps, { orphans: true }).catch((error) => this.#failed('sweep', error));
     this.signals.start();
-    this.#every(this.timings.tickMs, 'store', () => this.#storeFrames());
+    this.#every(alone ? this.timings.aloneTickMs : this.timings.tickMs, 'store', () => this.#storeFrames());
     this.#every(this.timings.heartbeatMs, 'heartbeat', () => this.#heartbeat());
     this.#every(this.timings.sweepMs, 'sweep', () => this.#sweep());
     this.#every(this.timings.dispatchMs, 'dispatch', () => this.#dispatch());
@@ -204,6 +209,7 @@ export class RunningResponses {
   #finished(run: ResponseRun, chatHasNext: boolean): void {
     if (this.#runs.get(run.response.id) === run) this.#runs.delete(run.response.id);
     if (this.#runs.size === 0) for (const resolve of this.#idle) resolve();
+    this.#tellHere({ kind: 'ended', ids: [run.response.id] });
     if (!chatHasNext) return;
     this.startNext(run.response.chat_id).catch((error) => this.#failed('dispatch', error));
   }
@@ -221,6 +227,7 @@ export class RunningResponses {
     if (batch.length === 0) return;
     try {
       const mine = await storeFrames(this.#deps, batch);
+      this.#tellHere({ kind: 'frames', ids: [...mine] });
       for (const { run } of taken) if (!mine.has(run.response.id) && !run.ending) run.lose();
     } catch (error) {
       for (const { run, entry } of taken) run.log.restore(entry.row);
@@ -301,6 +308,11 @@ export class RunningResponses {
   #onSignal(signal: Signal): void {
     if (signal.kind === 'input') this.#job('dispatch', () => this.#dispatch());
     if (signal.kind === 'stop' && signal.ids.some((id) => this.#runs.has(id))) this.#job('watch', () => this.#watch());
+  }
+
+  /** Alone, the database tells nobody; elsewhere it tells this replica, too. */
+  #tellHere(signal: Signal): void {
+    if (this.#deps.db.alone) this.signals.tell(signal);
   }
 
   #every(milliseconds: number, name: string, work: () => Promise<void>): void {

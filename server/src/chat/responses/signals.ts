@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Client } from 'pg';
 import type { Clock } from '../../clock.ts';
 import type { Database, DatabaseLog, Queryable } from '../../db/pool.ts';
@@ -25,6 +25,11 @@ export function notifyPayloads(kind: SignalKind, ids: readonly string[]): string
     payloads.push(`${kind}:${ids.slice(start, start + idsPerSignal).join(',')}`);
   }
   return payloads;
+}
+
+/** An expression that tells other replicas about a response, where there can be any. */
+export function telling(db: Pick<Database, 'alone'>, kind: SignalKind, id: string): RawBuilder<unknown> {
+  return db.alone ? sql`null` : sql`pg_notify(${signalChannel}, ${`${kind}:${id}`})`;
 }
 
 export async function notify(db: Queryable, kind: SignalKind, ids: readonly string[]): Promise<void> {
@@ -54,6 +59,11 @@ export class SignalListener {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Tells those who listen in this process. */
+  tell(signal: Signal): void {
+    for (const listener of this.#listeners) listener(signal);
+  }
+
   start(): void {
     this.#loop ??= this.#run();
   }
@@ -81,7 +91,7 @@ export class SignalListener {
     const closed = new Promise<void>((resolve) => client.once('end', resolve));
     client.on('notification', (message) => {
       const signal = parseSignal(message.payload ?? '');
-      if (signal !== undefined) for (const listener of this.#listeners) listener(signal);
+      if (signal !== undefined) this.tell(signal);
     });
     await client.query(`listen ${signalChannel}`);
     if (this.#stopping.signal.aborted) await client.end();
