@@ -163,6 +163,19 @@ test('wrong passwords of somebody behind the same address do not lock out who ha
   assert.doesNotMatch(text, /example\.org/);
 });
 
+test('accounts that have signed in from an address share thirty wrong passwords there', async () => {
+  const users = await Promise.all(Array.from({ length: 5 }, () => app.addUser()));
+  const [from, elsewhere] = [freshAddress(), freshAddress()];
+  for (const { email } of users) assert.equal((await trySignIn(email, testPassword, from)).status, 200);
+  const last = users.pop() ?? assert.fail();
+  const statuses: number[] = [];
+  for (const { email } of users) statuses.push(...(await wrongTimes(8, email, from)));
+  assert.deepEqual(statuses, [...Array(30).fill(401), 429, 429]);
+  assert.equal((await trySignIn(last.email, testPassword, from)).status, 429, 'the share is used up');
+  assert.equal((await trySignIn(last.email, testPassword, elsewhere)).status, 200, 'another address');
+  assert.deepEqual(await wrongTimes(1, 'stranger@example.org', from), [429], 'all of them count for strangers');
+});
+
 test('guesses from a hundred networks hold up nobody who has signed in from their address before', async () => {
   const user = await app.addUser();
   const from = freshAddress();

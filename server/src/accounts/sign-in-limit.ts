@@ -19,7 +19,8 @@ type Attempt = Key & { id: number };
 type Known = 'account' | 'address' | 'nobody';
 
 const windowMs = 10 * 60_000;
-const mostFailures = { account: 10, address: 30 };
+/** `known`: of all accounts together that have signed in from the address, whose limit others cannot use up. */
+const mostFailures = { account: 10, address: 30, known: 30 };
 // A try without an outcome after this long was interrupted, and counts as a wrong one.
 const longestAttemptMs = 30_000;
 // Tries beyond the limit wait for those under way on another replica, which may well be right.
@@ -144,8 +145,8 @@ async function forget(db: Queryable, attempt: Attempt, withFailures: boolean): P
 }
 
 /**
- * A reservation, `busy` when tries under way fill the limit, or the seconds until another try is allowed. Wrong
- * passwords of others do not lock out an account that has signed in from this address.
+ * A reservation, `busy` when tries under way fill the limit, or the seconds until another try is allowed. Accounts that have signed
+ * in from this address share a limit that only wrong passwords for such accounts count in.
  */
 async function tryReserve(
   transaction: Transaction<Tables>,
@@ -157,24 +158,33 @@ async function tryReserve(
   await prune(transaction, 'sign_in_failures', now - windowMs);
   const rows = await transaction
     .selectFrom('sign_in_failures')
-    .select(['email', 'at', 'failed'])
-    .where('address', '=', key.address)
-    .where('at', '>', new Date(now - windowMs))
-    .orderBy('at')
+    .leftJoin('sign_in_addresses as known', (join) =>
+      join
+        .onRef('known.address', '=', 'sign_in_failures.address')
+        .onRef('known.email', '=', 'sign_in_failures.email')
+        .on('known.at', '>', new Date(now - knownDays * 86_400_000)),
+    )
+    .select(['sign_in_failures.email', 'sign_in_failures.at', 'failed', 'known.email as known'])
+    .where('sign_in_failures.address', '=', key.address)
+    .where('sign_in_failures.at', '>', new Date(now - windowMs))
+    .orderBy('sign_in_failures.at')
     .execute();
-  const tries = rows.map(({ email, at, failed }) => ({
+  const tries = rows.map(({ email, at, failed, known }) => ({
     at: at.getTime(),
     own: email === key.account,
+    known: known !== null,
     failed: failed || at.getTime() < now - longestAttemptMs,
   }));
   const own = tries.filter((attempt) => attempt.own);
-  const all = known === 'account' ? [] : tries;
+  const isKnown = known === 'account';
+  const all = isKnown ? tries.filter((attempt) => attempt.known) : tries;
+  const most = isKnown ? mostFailures.known : mostFailures.address;
   const wait = Math.max(
     secondsToWait(failures(own), mostFailures.account, now),
-    secondsToWait(failures(all), mostFailures.address, now),
+    secondsToWait(failures(all), most, now),
   );
   if (wait > 0) return wait;
-  if (own.length >= mostFailures.account || all.length >= mostFailures.address) return 'busy';
+  if (own.length >= mostFailures.account || all.length >= most) return 'busy';
   return transaction
     .insertInto('sign_in_failures')
     .values({ address: key.address, email: key.account, at: new Date(now) })
