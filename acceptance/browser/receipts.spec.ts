@@ -35,7 +35,7 @@ async function newChat(caller: Caller): Promise<string> {
 
 async function savedTexts(installation: Installation, person: Person): Promise<string[]> {
   const rows = await installation.query(
-    `select i.parts from inputs i join users u on u.id = i.owner_id where u.email = '${person.email}' order by i.position`,
+    `select coalesce(m.parts, i.parts) as parts from inputs i left join messages m on m.id = i.id join users u on u.id = i.owner_id where u.email = '${person.email}' order by i.position`,
   );
   return rows.map(([parts]) => JSON.parse(parts ?? '[]')[0]?.text);
 }

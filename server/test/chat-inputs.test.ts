@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
+import { pruneEnded } from '../src/chat/responses/response-end.ts';
 import { startTestApp, type TestApp } from './app.ts';
 import {
   addModels,
@@ -49,6 +50,30 @@ test('one message id, sent 20 times at once, is one message and one provider cal
     return details.every((detail) => detail.messages.length === 2 && detail.response === null);
   });
   assert.equal(provider.requests.length - calls, chats.length);
+});
+
+test('a retry is answered as at first when the response and the copy of the message have been removed', async () => {
+  const user = await app.signIn();
+  await addModels(user, provider, ['words-3']);
+  const chatId = await createChat(user);
+  const body = submission(chatId, 'Hello');
+  const first = await user.call('POST /api/chat/turn-inputs', body);
+  const said = await answer(user, chatId, body.message.id);
+  const { pool } = app.database.database;
+  const stored = await pool.query('select parts from inputs where id = $1', [body.message.id]);
+  assert.deepEqual(stored.rows, [{ parts: '[]' }], 'the message has the parts, and the input no copy of them');
+  await pool.query(`update responses set ended_at = now() - interval '8 days', end_frames = null where chat_id = $1`, [
+    chatId,
+  ]);
+  await pruneEnded({ db: app.database.database });
+  assert.deepEqual((await pool.query('select id from responses where chat_id = $1', [chatId])).rows, []);
+
+  const again = await user.call('POST /api/chat/turn-inputs', body);
+  assert.deepEqual([again.status, again.body.input], [200, { ...first.body.input, state: 'applied' }]);
+  assert.equal((await answer(user, chatId, body.message.id)).text, said.text);
+  assert.equal((await chatDetail(user, chatId)).messages.length, 2);
+  const changed = await user.call('POST /api/chat/turn-inputs', submission(chatId, 'Other', {}, body.message.id));
+  assert.deepEqual([changed.status, changed.body.error.code], [409, 'input_conflict']);
 });
 
 test('an id of somebody else is a conflict that tells nothing', async () => {

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { dropOldFrames, dropStatement } from '../src/chat/responses/response-end.ts';
+import { sql } from 'kysely';
+import { dropCopiesStatement } from '../src/chat/responses/inputs.ts';
+import { dropOldFrames, dropStatement, pruneEnded, pruneStatement } from '../src/chat/responses/response-end.ts';
+import { inTransaction } from '../src/db/pool.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
 let shared: TestDatabase;
@@ -68,4 +71,42 @@ test('a heartbeat writes one row and no index, and what runs is found at a cost 
   } finally {
     await client.end();
   }
+});
+
+test('a complete response goes after a week and the copy of an applied input at once, both found by an index', async () => {
+  const { database } = shared;
+  await database.pool.query(`
+    insert into users (id, name, email) values ('p', 'User', 'p@example.org');
+    insert into chats (id, owner_id, title) values ('p', 'p', 'Title');
+    insert into responses (id, chat_id, message_id, owner_id, state, replica, lease_until, decision, ended_at)
+      select state || days, 'p', 'm', 'p', state, 'r', now(), '{}', now() - days * interval '1 day'
+      from unnest(array['complete', 'stopped', 'failed', 'interrupted']) state, unnest(array[6, 8]) days;
+    insert into inputs (id, chat_id, owner_id, assistant_id, state, parts, parent_given, decision, request_hash, start_after)
+      select state || n, 'p', 'p', state || n, state, '[{"type":"text","text":"Hello"}]', false, '{}', 'hash', now()
+      from unnest(array['applied', 'cancelled']) state, generate_series(1, 300) n;
+    insert into inputs (id, chat_id, owner_id, assistant_id, state, parts, parent_given, decision, request_hash, start_after)
+      select 'done' || n, 'p', 'p', 'done' || n, 'applied', '[]', false, '{}', 'hash', now() from generate_series(1, 1000) n;
+    analyze`);
+  await inTransaction(database, async (transaction) => {
+    // So small a table would be read whole.
+    await sql`set local enable_seqscan = off`.execute(transaction);
+    const plans = [pruneStatement, dropCopiesStatement].map((text) =>
+      sql`explain ${sql.raw(text)}`.execute(transaction),
+    );
+    const [responses, inputs] = (await Promise.all(plans)).map(({ rows }) => JSON.stringify(rows));
+    assert.match(responses ?? '', /Index Scan using responses_complete.*Tid Scan on responses/);
+    assert.match(inputs ?? '', /Index Scan using inputs_copied.*Tid Scan on inputs/);
+  });
+  const left = `select (select count(*)::int from inputs where state = 'applied' and parts <> '[]') as copies,
+    (select count(*)::int from inputs where state = 'cancelled' and parts <> '[]') as cancelled`;
+  await pruneEnded({ db: database });
+  assert.deepEqual((await database.pool.query(left)).rows, [{ copies: 100, cancelled: 300 }], 'a batch at a time');
+  await pruneEnded({ db: database });
+  assert.deepEqual((await database.pool.query(left)).rows, [{ copies: 0, cancelled: 300 }]);
+  const { rows } = await database.pool.query(`select id from responses where chat_id = 'p' order by id`);
+  const kept = ['complete6', 'failed6', 'failed8', 'interrupted6', 'interrupted8', 'stopped6', 'stopped8'];
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    kept,
+  );
 });

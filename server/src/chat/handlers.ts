@@ -140,7 +140,7 @@ async function claim(deps: Deps, ownerId: string, body: ChatBody): Promise<Claim
 }
 
 function assistantOf(outcome: ClaimOutcome): string {
-  if (outcome.kind === 'waiting') return outcome.assistantId;
+  if (outcome.kind === 'waiting' || outcome.kind === 'ended') return outcome.assistantId;
   if (outcome.kind === 'nothing') throw new ApiError('not_found', 'Message not found');
   return outcome.response.id;
 }

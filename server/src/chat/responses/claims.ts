@@ -41,7 +41,7 @@ export type Claimed = { kind: 'claimed'; response: ResponseRow; context: TurnCon
 export type ClaimOutcome =
   | Claimed
   | { kind: 'running'; response: ResponseRow }
-  | { kind: 'ended'; response: ResponseRow }
+  | { kind: 'ended'; assistantId: string }
   | { kind: 'waiting'; assistantId: string }
   | { kind: 'nothing' };
 
@@ -282,8 +282,9 @@ async function outcomeOfApplied(trx: Queryable, input: InputRow): Promise<ClaimO
     .selectAll()
     .where('id', '=', input.assistant_id)
     .executeTakeFirst();
-  if (response === undefined) throw new ApiError('not_found', 'Message not found');
-  return { kind: response.state === 'running' ? 'running' : 'ended', response };
+  // A complete response is removed after some days; its message stays.
+  if (response?.state === 'running') return { kind: 'running', response };
+  return { kind: 'ended', assistantId: input.assistant_id };
 }
 
 /**

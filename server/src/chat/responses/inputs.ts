@@ -48,7 +48,9 @@ export async function admitInput(
     return input;
   });
   if (admitted !== undefined) return { input: admitted, repeated: false };
-  return { input: assertSame(await findInput(deps.db.kysely, submission.message.id), requestHash), repeated: true };
+  const found = assertSame(await findInput(deps.db.kysely, submission.message.id), requestHash);
+  // The hash says that these are the parts; the row of an applied input no longer holds them.
+  return { input: { ...found, parts: JSON.stringify(submission.message.parts) }, repeated: true };
 }
 
 /** What an input meets where it wants to go. */
@@ -247,11 +249,18 @@ export function readingQueue(trx: Queryable, chatId: string, id: string) {
 
 /**
  * The statement that marks an input applied, when `condition` holds; it returns no row when the input was cancelled in the same
- * moment.
+ * moment. The message has the parts now; the row stays for retries, which may come at any time.
  */
 export function applying(id: string, condition: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`update inputs set state = 'applied' where id = ${id} and state = 'queued' and ${condition} returning id`;
+  return sql`update inputs set state = 'applied', parts = '[]' where id = ${id} and state = 'queued' and ${condition} returning id`;
 }
+
+const copiesAtOnce = 200;
+
+/** Drops the parts of inputs that an earlier release applied: their messages have them. */
+export const dropCopiesStatement = `
+  update inputs set parts = '[]' where ctid = any(array(select ctid from inputs
+    where state = 'applied' and parts <> '[]' order by position limit ${copiesAtOnce} for update skip locked))`;
 
 /** The input that is applied next, for a statement that ends the response before it. */
 export function findingNext(chatId: string): RawBuilder<unknown> {

@@ -10,7 +10,7 @@ import { promptOf } from '../turn/prompt.ts';
 import { voidingApprovals } from './approvals.ts';
 import type { Maker, ResponseRow } from './claims.ts';
 import { parseLines, sequence, toLines } from './frame-sequence.ts';
-import { findingNext, startingAtOnce } from './inputs.ts';
+import { dropCopiesStatement, findingNext, startingAtOnce } from './inputs.ts';
 import type { PendingRow } from './response-log.ts';
 import { idsPerSignal, notify, signalChannel, telling } from './signals.ts';
 
@@ -341,4 +341,19 @@ export const dropStatement = `
 /** Forgets the frames of responses that ended a while ago; their messages hold all that was said. */
 export async function dropOldFrames(deps: Pick<Platform, 'db'>, keepMs: number): Promise<void> {
   await deps.db.pool.query(dropStatement, [keepMs]);
+}
+
+/** How long a complete response is kept; nobody can continue it, and its message is what is replayed. */
+const keptCompleteDays = 7;
+
+/** Removes complete responses. Any others can be continued, and stay with their conversation. */
+export const pruneStatement = `
+  delete from responses where ctid = any(array(select ctid from responses
+    where state = 'complete' and end_frames is null and ended_at < now() - ${keptCompleteDays} * interval '1 day'
+    order by ended_at limit ${dropBatch} for update skip locked))`;
+
+/** Removes what nobody can ask for any more, a batch at a time; replicas that do so at once take different rows. */
+export async function pruneEnded(deps: Pick<Platform, 'db'>): Promise<void> {
+  await deps.db.pool.query(pruneStatement);
+  await deps.db.pool.query(dropCopiesStatement);
 }

@@ -8,6 +8,7 @@ import {
   findToStop,
   interruptExpired,
   type LogBatch,
+  pruneEnded,
   renewLeases,
   storeFrames,
 } from './response-end.ts';
@@ -276,6 +277,7 @@ export class RunningResponses {
     // Renewed first: a replica that was away must not interrupt what it still makes itself.
     await this.#heartbeat();
     await dropOldFrames(this.#deps, this.timings.keepFramesMs);
+    await pruneEnded(this.#deps);
     const chats = await this.interruptExpired();
     await this.#startEach(new Set(chats));
   }
