@@ -13,8 +13,9 @@ const test = base.extend<object, { configure: Configure }>({
       await expect.poll(() => provider.output()).toContain('clientSecret');
       const client = JSON.parse(provider.output().split('\n')[1] ?? '');
       const admin = await signInElsewhere(installation.url, 'ada@example.org');
-      const configure: Configure = (oidc) => admin.must('POST', '/api/admin/config', { oidc });
-      await configure({ enabled: true, providerKey: 'acme', label: 'Acme & Söhne', issuer: provider.url, ...client });
+      // With the secret each time: it is for the address that the configuration has then.
+      const configure: Configure = (oidc) => admin.must('POST', '/api/admin/config', { oidc: { ...client, ...oidc } });
+      await configure({ enabled: true, providerKey: 'acme', label: 'Acme & Söhne', issuer: provider.url });
       await use(configure);
       await configure({ enabled: false });
       await end(provider);

@@ -104,6 +104,8 @@ export const oidcConfiguration = z.object({
   hasClientSecret: z.boolean(),
   /** Set when the stored client secret cannot be decrypted with the present key. */
   credentialsError: z.literal('credentials_unreadable').optional(),
+  /** Where the client secret belongs, when that is another origin than the provider's: it is not sent. */
+  credentialsOrigin: z.string().optional(),
   scopes: z.string(),
   autoProvision: z.boolean(),
   linkByEmail: z.boolean(),

@@ -179,7 +179,7 @@ test('a provider that says it names itself has to', async () => {
     assert.deepEqual(await comeBack(other.app, browser, back.href), welcome);
   } finally {
     await other.stop();
-    await world.configure({ issuer: world.idp.issuer, linkByEmail: false });
+    await world.configure({ issuer: world.idp.issuer, ...world.idp.client, linkByEmail: false });
   }
 });
 

@@ -74,7 +74,7 @@ test('a discovery document cannot lead us to private addresses, nor the browser 
       await other.stop();
     }
   }
-  await world.configure({ issuer: world.idp.issuer, discoveryUrl: '' });
+  await world.configure({ issuer: world.idp.issuer, discoveryUrl: '', ...world.idp.client });
 });
 
 test('a document that names another issuer is not used', async () => {
@@ -88,7 +88,7 @@ test('a document that names another issuer is not used', async () => {
     }
   } finally {
     await other.stop();
-    await world.configure({ issuer: world.idp.issuer, discoveryUrl: '' });
+    await world.configure({ issuer: world.idp.issuer, discoveryUrl: '', ...world.idp.client });
   }
 });
 
@@ -150,6 +150,6 @@ test('an address that is only in the userinfo counts, if it is about the same su
     assert.equal((await signInBy(other)).email, 'grace@corp.example');
   } finally {
     await other.stop();
-    await world.configure({ issuer: world.idp.issuer });
+    await world.configure({ issuer: world.idp.issuer, ...world.idp.client });
   }
 });

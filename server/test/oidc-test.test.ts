@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import type { OidcCheck } from '@homeport/contracts/admin';
 import { createEgress } from '../src/egress/egress.ts';
+import { bindCredentials } from '../src/provision/bind-credentials.ts';
+import { seal } from '../src/secrets/key-ring.ts';
 import type { SignedIn } from './app.ts';
 import { type OidcWorld, startOidcWorld } from './oidc-browser.ts';
 
@@ -66,6 +68,46 @@ test('the client is really tried: a wrong secret, a wrong id, none', async () =>
     world.idp.answers.set('/token', () => ({ status, body: { error } }));
     assert.equal((await tell()).at(-1), `- client: ${message}`);
   }
+});
+
+test('the client secret belongs to its address: elsewhere it stays and is not sent, back there it works again', async () => {
+  const { issuer } = world.idp;
+  const moved = issuer.replace('127.0.0.1', 'localhost');
+  const config = async (oidc: object) => (await admin.call('POST /api/admin/config', { oidc })).body.oidc;
+  const begin = () => world.app.anonymous.call('POST /api/auth/sign-in/social', { provider: 'corp' });
+  const discoveryUrl = `${moved}/.well-known/openid-configuration`;
+  world.idp.seen.length = 0;
+  for (const oidc of [{ issuer: moved }, { discoveryUrl }]) {
+    const { status, body } = await admin.call('POST /api/admin/oidc-test', { oidc });
+    assert.deepEqual([status, body.error.code], [409, 'credentials_unreadable']);
+    assert.deepEqual(body.error.details, { reason: 'address_changed', origin: issuer });
+  }
+  const { credentialsOrigin, credentialsError, hasClientSecret } = await config({ issuer: moved });
+  assert.deepEqual([credentialsOrigin, credentialsError, hasClientSecret], [issuer, undefined, true]);
+  const refused = await begin();
+  assert.deepEqual([refused.status, refused.body.error.code], [409, 'credentials_unreadable']);
+  assert.match(refused.body.error.message, /enter it again/);
+  assert.ok(!refused.text.includes(issuer), 'strangers are not told where it belongs');
+  assert.deepEqual(world.idp.seen, [], 'nobody was asked anything');
+  assert.match((await tell({ clientSecret: 'new' }))[1] ?? '', /^- issuer:/, 'a new one is for the new address');
+  assert.equal((await config({ issuer })).credentialsOrigin, undefined);
+  assert.match((await tell()).at(-1) ?? '', /^client: The provider takes/);
+  assert.equal((await begin()).status, 200);
+});
+
+test('a client secret of an earlier release belongs to the address that it is found with', async () => {
+  const { db, secrets, log } = world.app.service.deps;
+  const place = { table: 'settings', row: 'installation', column: 'oidc_client_secret' };
+  const { clientSecret } = world.idp.client;
+  const stored = async (envelope: string) => db.pool.query('update settings set oidc_client_secret = $1', [envelope]);
+  const moved = { issuer: world.idp.issuer.replace('127.0.0.1', 'localhost') };
+  await stored(seal(secrets, place, clientSecret));
+  assert.equal((await admin.call('POST /api/admin/oidc-test', { oidc: moved })).status, 409, 'before it was bound');
+  await bindCredentials({ db, secrets, log });
+  const { rows } = await db.pool.query('select oidc_client_secret as envelope from settings');
+  assert.match(rows[0].envelope, /^v2\./);
+  assert.match((await tell()).at(-1) ?? '', /^client: The provider takes/);
+  assert.equal((await admin.call('POST /api/admin/oidc-test', { oidc: moved })).status, 409);
 });
 
 test('what is wrong with the provider is told at its check, and nothing after it is tried', async () => {

@@ -163,7 +163,7 @@ test('the secret is sealed in its place, rotates, and a lost key is told without
   const { kysely } = database.database;
   await admin.call(route, { oidc: { clientSecret: 'one secret' } });
   const { oidc } = await readSettings(kysely);
-  assert.match(oidc.clientSecret ?? '', /^v1\./);
+  assert.match(oidc.clientSecret ?? '', /^v2\./);
   const current = 'a new encryption key of more than 32 bytes';
   const db = { kysely };
   const secrets = createKeyRing({ current, previous: [testConfig.encryptionKey] });
@@ -171,7 +171,7 @@ test('the secret is sealed in its place, rotates, and a lost key is told without
   assert.deepEqual(states, ['resealed', 'current']);
   const rotated = await readSettings(kysely);
   const alone = { secrets: createKeyRing({ current, previous: [] }) };
-  assert.equal(openClientSecret(alone, rotated.oidc.clientSecret), 'one secret');
+  assert.equal(openClientSecret(alone, rotated.oidc), 'one secret');
   assert.equal(
     await resealSettings({ db, secrets: createKeyRing({ current: 'x'.repeat(40), previous: [] }) }),
     'unreadable',

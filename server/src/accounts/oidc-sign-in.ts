@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/pool.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
+import { readable } from '../secrets/reseal.ts';
 import { openClientSecret } from '../settings/oidc.ts';
 import { discover, type OidcDeps } from '../settings/oidc-provider.ts';
 import { readSettings } from '../settings/settings.ts';
@@ -96,8 +97,17 @@ async function readProvider(deps: OidcSignInDeps, key: string): Promise<Provider
   if (!settings.enabled || settings.providerKey !== key) {
     throw new ApiError('not_found', 'Identity provider not found');
   }
-  const client = { clientId: settings.clientId, clientSecret: openClientSecret(deps, settings.clientSecret) };
+  const clientSecret = readable(() => ({ secret: openClientSecret(deps, settings) }));
+  if (clientSecret === undefined) throw secretUnusable();
+  const client = { clientId: settings.clientId, clientSecret: clientSecret.secret };
   return { settings, client, revision };
+}
+
+/** Strangers read this: it does not say which address the secret belongs to. */
+function secretUnusable(): ApiError {
+  const message =
+    "The client secret of this sign-in method can't be used: its address or the encryption key has changed. Ask an administrator to enter it again.";
+  return new ApiError('credentials_unreadable', message);
 }
 
 /** Throws what `discover` throws. */

@@ -76,6 +76,11 @@ export function isStale(ring: KeyRing, envelope: string): boolean {
   return parseEnvelope(envelope)?.keyId !== ring.current.id;
 }
 
+/** True for an envelope that `sealBound` made. */
+export function isBound(envelope: string): boolean {
+  return parseEnvelope(envelope)?.origin !== undefined;
+}
+
 /** A token of 43 characters for `text` that every holder of the key makes again; undefined when this key is not in the ring. */
 export function deriveToken(ring: KeyRing, keyId: string, text: string): string | undefined {
   const key = ring.byId.get(keyId);

@@ -32,7 +32,8 @@ export async function testOidc(
 ): Promise<{ ok: boolean; checks: OidcCheck[] }> {
   const { oidc: stored } = await readSettings(deps.db.kysely);
   const oidc = patchOidc(deps, stored, patch);
-  const client = { clientId: oidc.clientId, clientSecret: openClientSecret(deps, oidc.clientSecret) };
+  const hasAddress = oidc.issuer !== '' || oidc.discoveryUrl !== '';
+  const client = { clientId: oidc.clientId, clientSecret: hasAddress ? openClientSecret(deps, oidc) : undefined };
   const checks: OidcCheck[] = [];
   const check = async <T>(name: CheckName, work: () => Promise<{ message: string; found: T }>): Promise<T> => {
     try {

@@ -1,10 +1,11 @@
 import type { OidcConfiguration } from '@homeport/contracts/admin';
 import { ApiError, type FieldError } from '@homeport/contracts/errors';
-import { type KeyRing, open, type SecretPlace, seal } from '../secrets/key-ring.ts';
+import { type BoundPlace, openFor, openForOwner, originOf, resealBound, sealFor } from '../secrets/bound.ts';
+import { isBound, type KeyRing, type SecretPlace, seal } from '../secrets/key-ring.ts';
 import { type Resealed, readable, reseal } from '../secrets/reseal.ts';
 
 /** The OIDC configuration as it is stored; `clientSecret` is an envelope. */
-export type OidcSettings = Omit<OidcConfiguration, 'hasClientSecret' | 'credentialsError'> & {
+export type OidcSettings = Omit<OidcConfiguration, 'hasClientSecret' | 'credentialsError' | 'credentialsOrigin'> & {
   clientSecret: string | null;
 };
 
@@ -26,26 +27,57 @@ export const defaultOidc: Readonly<Omit<OidcSettings, 'clientSecret'>> = {
 
 const secretPlace: SecretPlace = { table: 'settings', row: 'installation', column: 'oidc_client_secret' };
 
-export function sealClientSecret(deps: Secrets, secret: string | null): string | null {
-  return secret === null ? null : seal(deps.secrets, secretPlace, secret);
+/** The members that say where the client secret goes. */
+type Addresses = Pick<OidcSettings, 'issuer' | 'discoveryUrl'>;
+
+/** Encrypts the client secret for the provider's present address; without one it is bound when there is one. */
+export function sealClientSecret(deps: Secrets, addresses: Addresses, secret: string | null): string | null {
+  if (secret === null) return null;
+  return addressOf(addresses) !== ''
+    ? sealFor(deps.secrets, placeOf(addresses), secret)
+    : seal(deps.secrets, secretPlace, secret);
 }
 
-/** Decrypts the client secret just before use. Throws `credentials_unreadable`. */
-export function openClientSecret(deps: Secrets, envelope: string | null): string | undefined {
-  return envelope === null ? undefined : open(deps.secrets, secretPlace, envelope);
+/** Decrypts the client secret just before it is sent to the configured provider. Throws `credentials_unreadable`. */
+export function openClientSecret(deps: Secrets, oidc: Addresses & { clientSecret: string | null }): string | undefined {
+  return oidc.clientSecret === null ? undefined : openFor(deps.secrets, placeOf(oidc), oidc.clientSecret);
 }
 
-/** The envelope under the current key, and what it took to get there. */
-export function resealClientSecret(deps: Secrets, envelope: string | null): Resealed {
-  return reseal(deps.secrets, secretPlace, envelope);
+/** The envelope under the current key and bound to its provider, and what it took to get there. */
+export function resealClientSecret(deps: Secrets, oidc: Addresses & { clientSecret: string | null }): Resealed {
+  const isBindable = addressOf(oidc) !== '' || (oidc.clientSecret !== null && isBound(oidc.clientSecret));
+  return isBindable
+    ? resealBound(deps.secrets, placeOf(oidc), oidc.clientSecret)
+    : reseal(deps.secrets, secretPlace, oidc.clientSecret);
+}
+
+/**
+ * The envelope for a configuration whose address has changed and whose secret was not entered again: it belongs to the former
+ * address, or to the first that there is.
+ */
+export function keepClientSecret(deps: Secrets, before: OidcSettings, after: Addresses): string | null {
+  const addresses = addressOf(before) === '' ? after : before;
+  return resealClientSecret(deps, { ...addresses, clientSecret: before.clientSecret }).envelope;
+}
+
+/** Where the discovery document is, which names the endpoint that gets the secret; empty when there is none yet. */
+function addressOf({ issuer, discoveryUrl }: Addresses): string {
+  return discoveryUrl === '' ? issuer : discoveryUrl;
+}
+
+function placeOf(addresses: Addresses): BoundPlace {
+  return { ...secretPlace, owner: 'installation', address: addressOf(addresses) };
 }
 
 /** OIDC as administrators see it: never the secret. */
 export function oidcView(deps: Secrets, oidc: OidcSettings): OidcConfiguration {
   const { clientSecret, ...rest } = oidc;
-  const hasClientSecret = clientSecret !== null;
-  const isReadable = !hasClientSecret || readable(() => openClientSecret(deps, clientSecret)) !== undefined;
-  return { ...rest, hasClientSecret, ...(isReadable ? {} : { credentialsError: 'credentials_unreadable' }) };
+  if (clientSecret === null) return { ...rest, hasClientSecret: false };
+  const place = placeOf(oidc);
+  const found = readable(() => openForOwner(deps.secrets, place, clientSecret));
+  if (found === undefined) return { ...rest, hasClientSecret: true, credentialsError: 'credentials_unreadable' };
+  const isMoved = found.origin !== originOf(place.address);
+  return { ...rest, hasClientSecret: true, ...(isMoved ? { credentialsOrigin: found.origin } : {}) };
 }
 
 /** Throws `invalid_request` when sign-in is switched on without what it needs. */

@@ -7,12 +7,13 @@ import { type AuditSource, recordEvent } from '../audit.ts';
 import type { Clock } from '../clock.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 import type { SettingsTable } from '../db/tables.ts';
-import type { KeyRing } from '../secrets/key-ring.ts';
+import { isBound, type KeyRing } from '../secrets/key-ring.ts';
 import { type Resealed, readable } from '../secrets/reseal.ts';
 import { assertImages } from './branding.ts';
 import {
   assertComplete,
   defaultOidc,
+  keepClientSecret,
   type OidcSettings,
   oidcView,
   openClientSecret,
@@ -34,7 +35,9 @@ type SettingsDeps = { db: Pick<Database, 'kysely'>; secrets: KeyRing; clock: Clo
 const columns = ['branding', 'oidc', 'oidc_client_secret', 'oidc_revision'] as const;
 type SettingsRow = Pick<Selectable<SettingsTable>, (typeof columns)[number]>;
 const storedBranding = brandingSchema.partial();
-const storedOidc = oidcConfiguration.omit({ hasClientSecret: true, credentialsError: true }).partial();
+const storedOidc = oidcConfiguration
+  .omit({ hasClientSecret: true, credentialsError: true, credentialsOrigin: true })
+  .partial();
 
 /** The settings as they are this moment, defaults filled in. */
 export async function readSettings(db: Queryable): Promise<Settings> {
@@ -108,11 +111,15 @@ export async function forgetProvider(db: Queryable): Promise<void> {
   await db.updateTable('settings').set({ oidc_revision: sql`oidc_revision + 1` }).execute();
 }
 
-/** Seals the client secret with the current key; another one that is entered meanwhile stays. */
-export async function resealSettings(deps: Pick<SettingsDeps, 'db' | 'secrets'>): Promise<Resealed['state']> {
+/** Seals the client secret with the current key and for its provider; another one that is entered meanwhile stays. */
+export async function resealSettings(
+  deps: Pick<SettingsDeps, 'db' | 'secrets'>,
+  { unboundOnly = false } = {},
+): Promise<Resealed['state']> {
   return inTransaction(deps.db, async (transaction) => {
     const row = await transaction.selectFrom('settings').select(columns).forUpdate().executeTakeFirstOrThrow();
-    const { state, envelope } = resealClientSecret(deps, row.oidc_client_secret);
+    if (unboundOnly && (row.oidc_client_secret === null || isBound(row.oidc_client_secret))) return 'current';
+    const { state, envelope } = resealClientSecret(deps, toSettings(row).oidc);
     if (state === 'resealed') {
       await transaction.updateTable('settings').set({ oidc_client_secret: envelope }).execute();
     }
@@ -127,23 +134,26 @@ export function patchOidc(
   patch: SettingsPatch['oidc'],
 ): OidcSettings {
   const { clientSecret, allowedDomains, ...given } = patch ?? {};
-  return {
+  const next = {
     ...oidc,
     ...withoutUndefined(given),
     ...(allowedDomains === undefined ? {} : { allowedDomains: [...new Set(allowedDomains)] }),
-    clientSecret: nextSecret(deps, oidc.clientSecret, clientSecret),
   };
+  return { ...next, clientSecret: nextSecret(deps, oidc, next, clientSecret) };
 }
 
-/** A secret that is entered again keeps its envelope, so that nothing has changed. */
+/** A secret that is entered again keeps its envelope, so that nothing has changed; one that stays belongs to its former address. */
 function nextSecret(
   deps: Pick<SettingsDeps, 'secrets'>,
-  stored: string | null,
+  before: OidcSettings,
+  after: OidcSettings,
   given: string | null | undefined,
 ): string | null {
-  if (given === undefined) return stored;
-  if (given !== null && readable(() => openClientSecret(deps, stored)) === given) return stored;
-  return sealClientSecret(deps, given);
+  const isMoved = before.issuer !== after.issuer || before.discoveryUrl !== after.discoveryUrl;
+  if (given === undefined) return isMoved ? keepClientSecret(deps, before, after) : before.clientSecret;
+  const stored = { ...after, clientSecret: before.clientSecret };
+  if (given !== null && readable(() => openClientSecret(deps, stored)) === given) return before.clientSecret;
+  return sealClientSecret(deps, after, given);
 }
 
 function merge(deps: Pick<SettingsDeps, 'secrets'>, before: Settings, patch: SettingsPatch): Settings {

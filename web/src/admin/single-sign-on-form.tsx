@@ -99,6 +99,9 @@ export function SingleSignOnForm({ stored }: { stored: OidcConfiguration }) {
             <ClientSecretField form={form} isStored={stored.hasClientSecret} />
           </div>
           {stored.credentialsError ? <Notice kind="warning">{t('sso.secretUnreadable')}</Notice> : null}
+          {stored.credentialsOrigin ? (
+            <Notice kind="warning">{t('sso.secretMoved', { origin: stored.credentialsOrigin })}</Notice>
+          ) : null}
           <details className={adminClasses.more}>
             <summary>{t('sso.advanced')}</summary>
             <div className={classes.form}>

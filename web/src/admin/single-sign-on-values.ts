@@ -5,7 +5,10 @@ import { textFault } from '../forms/rules.ts';
 import type { Translate } from '../i18n.ts';
 
 /** What the single sign-on form holds. `clientSecret` is only ever a new one: the stored one never reaches the browser. */
-export type SingleSignOnValues = Omit<OidcConfiguration, 'hasClientSecret' | 'credentialsError'> & {
+export type SingleSignOnValues = Omit<
+  OidcConfiguration,
+  'hasClientSecret' | 'credentialsError' | 'credentialsOrigin'
+> & {
   clientSecret: string;
   clearsSecret: boolean;
 };
@@ -13,6 +16,7 @@ export type SingleSignOnValues = Omit<OidcConfiguration, 'hasClientSecret' | 'cr
 export function singleSignOnValues({
   hasClientSecret: _,
   credentialsError: __,
+  credentialsOrigin: ___,
   ...stored
 }: OidcConfiguration): SingleSignOnValues {
   return { ...stored, allowedDomains: [...stored.allowedDomains], clientSecret: '', clearsSecret: false };

@@ -208,6 +208,8 @@ export const texts: Record<keyof typeof english, string> = {
   'sso.secretCleared': 'Das gespeicherte Secret wird beim Speichern entfernt.',
   'sso.secretClear': 'Gespeichertes Secret entfernen',
   'sso.secretKeep': 'Gespeichertes Secret behalten',
+  'sso.secretMoved':
+    'Das gespeicherte Secret wird nur an {origin} gesendet. Gib es für den neuen Aussteller erneut ein.',
   'sso.secretUnreadable':
     'Das gespeicherte Secret ist nicht lesbar, weil sich der Verschlüsselungsschlüssel geändert hat. Gib es erneut ein.',
   'sso.advanced': 'Weitere Einstellungen',

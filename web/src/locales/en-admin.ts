@@ -202,6 +202,7 @@ export const texts = {
   'sso.secretCleared': 'The stored secret will be removed when you save.',
   'sso.secretClear': 'Remove the stored secret',
   'sso.secretKeep': 'Keep the stored secret',
+  'sso.secretMoved': 'The stored secret is only sent to {origin}. Enter it again for the new issuer.',
   'sso.secretUnreadable': 'The stored secret can’t be read because the encryption key has changed. Enter it again.',
   'sso.advanced': 'More settings',
   'sso.discoveryUrl': 'Discovery URL (optional)',
