@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { checkCitations } from './citation-rules.mjs';
 import { checkCoverage } from './coverage-rules.mjs';
@@ -11,7 +12,7 @@ const root = dirname(import.meta.dirname);
 const programs = { 'server, workspace, contracts and acceptance': '.', web: 'web' };
 const typesCache = join(root, 'node_modules/.cache/types');
 
-/** Types, style, import rules, lengths, document paths, citations, coverage table, settings page and lockfile. Returns true when all hold. */
+/** Types, style, unused code, import rules, lengths, document paths, citations, coverage, settings and lockfile. Returns true when all hold. */
 export async function check() {
   const types = Object.entries(programs).map(([name, place]) => ({
     name: `types of ${name}`,
@@ -20,6 +21,7 @@ export async function check() {
   const parts = [
     ...types,
     { name: 'Biome', work: () => program('@biomejs/biome/bin/biome', ['check', '--error-on-warnings', '.']) },
+    { name: 'unused code', work: unused },
     { name: 'import rules', work: () => report(checkImportRules(root)) },
     { name: 'file lengths', work: lengths },
     { name: 'document paths', work: () => report(checkDocumentPaths(root)) },
@@ -57,6 +59,20 @@ function program(path, args) {
 /** What a compile before this one found out need not be found out again. */
 function incremental(place) {
   return ['--incremental', '--tsBuildInfoFile', join(typesCache, `${place === '.' ? 'node' : place}.tsbuildinfo`)];
+}
+
+/** Files, dependencies and exports that nobody uses (`knip.json`). `npm run check` installs what this needs; a bare script may lack it. */
+function unused() {
+  if (existsSync(join(root, 'node_modules/knip'))) {
+    return program('knip/bin/knip.js', [
+      '--no-progress',
+      '--cache',
+      '--cache-location',
+      join(root, 'node_modules/.cache/knip'),
+    ]);
+  }
+  console.log('  note  unused code: nobody looked, as knip is not installed: npm run check installs it');
+  return '';
 }
 
 function report(problems) {

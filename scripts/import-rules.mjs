@@ -238,7 +238,7 @@ function wrongRoom(file, target) {
 }
 
 /** Each cycle once, as the list of its files. */
-export function findCycles(graph) {
+function findCycles(graph) {
   const cycles = [];
   const state = new Map();
   const path = [];

@@ -20,7 +20,7 @@ export function readSource(root, path) {
 const tokens = /(['"])(?:\\.|(?!\1)[^\n\\])*\1|`(?:\\.|[^`\\])*`|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
 
 /** The text with comments blanked out, newlines kept. */
-export function withoutComments(text) {
+function withoutComments(text) {
   return text.replace(tokens, (token) => (token.startsWith('/') ? token.replace(/[^\n]/g, ' ') : token));
 }
 

@@ -21,7 +21,7 @@ export type OpenStream = {
   close(): void;
 };
 
-export type OpenOptions = { chatId?: string; modelId?: string };
+type OpenOptions = { chatId?: string; modelId?: string };
 
 /** Something that streams the provider's answers: the product, or P. */
 export type Subject = {
@@ -130,10 +130,10 @@ function follow(options: {
   };
 }
 
-export function scriptText(id: string, script: Script): string {
+function scriptText(id: string, script: Script): string {
   return `Hello bench(${id},${script.tokens},${script.perSecond},${script.hold === true ? 1 : 0})`;
 }
 
-export function newId(): string {
+function newId(): string {
   return `b${randomBytes(9).toString('base64url')}`;
 }

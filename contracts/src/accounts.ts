@@ -11,7 +11,7 @@ export const setupBody = z.object({
   claimToken: z.string().max(1024).optional(),
 });
 
-export const accountSession = z.object({
+const accountSession = z.object({
   id: fields.id,
   current: z.boolean(),
   createdAt: fields.timestamp,

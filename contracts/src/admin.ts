@@ -8,7 +8,7 @@ import { branding } from './system.ts';
 /** Users, invitations, branding, OIDC and the audit log (contract.md sections 3 and 10). */
 
 /** A user as administrators see one. */
-export const managedUser = fields.user.extend({
+const managedUser = fields.user.extend({
   createdAt: fields.timestamp,
   /** Newest use of a session; null: never signed in, or signed out everywhere. */
   lastSeenAt: fields.timestamp.nullable(),
@@ -49,7 +49,7 @@ export const userPatchBody = z.union([
   }),
 ]);
 
-export const invitation = z.object({
+const invitation = z.object({
   id: fields.id,
   email: z.string(),
   name: z.string().nullable(),
@@ -170,14 +170,14 @@ export const oidcPatch = z.object({
 const adminConfig = z.object({ branding, oidc: oidcConfiguration });
 export type AdminConfig = z.infer<typeof adminConfig>;
 
-export const oidcCheck = z.object({
+const oidcCheck = z.object({
   name: z.enum(['discovery', 'issuer', 'endpoints', 'client']),
   ok: z.boolean(),
   message: z.string(),
 });
 export type OidcCheck = z.infer<typeof oidcCheck>;
 
-export const auditEvent = z.object({
+const auditEvent = z.object({
   id: fields.id,
   at: fields.timestamp,
   actorId: fields.id.nullable(),

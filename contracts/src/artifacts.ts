@@ -38,7 +38,7 @@ const target = z
 const mediaTypeShape = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+ *(;.*)?$/;
 export const mediaTypeField = z.string().max(limits.mediaTypeMax).regex(mediaTypeShape, 'Not a media type');
 
-export const onConflict = z.enum(['rename', 'replace', 'fail']);
+const onConflict = z.enum(['rename', 'replace', 'fail']);
 
 const one = z.object({ artifact });
 const reading = ['not_found', 'invalid_path'] as const;

@@ -42,7 +42,7 @@ export const provider = z.object({
 });
 export type Provider = z.infer<typeof provider>;
 
-export const modelTier = z.object({ value: z.number().int(), label: z.string() });
+const modelTier = z.object({ value: z.number().int(), label: z.string() });
 export type ModelTier = z.infer<typeof modelTier>;
 
 const apiKey = z
@@ -116,7 +116,7 @@ export const tierList = (tier: z.ZodObject<typeof tierFields>) =>
         labels.add(label);
       });
     });
-export const modelTiersBody = z.object({ tiers: tierList(z.object(tierFields)) });
+const modelTiersBody = z.object({ tiers: tierList(z.object(tierFields)) });
 
 const modelTiers = z.object({ modelTiers: z.array(modelTier) });
 const byId = z.object({ id: fields.id });

@@ -19,7 +19,7 @@ const needsModelId = (body: { modelPinned?: boolean | undefined; modelId?: strin
   body.modelPinned !== true || typeof body.modelId === 'string';
 const modelIdMissing = { message: 'Needed when modelPinned is true', path: ['modelId'] };
 
-export const submission = z
+const submission = z
   .object({
     chatId: fields.id,
     message: submittedMessage,
@@ -30,7 +30,7 @@ export const submission = z
   .refine(needsModelId, modelIdMissing);
 export type Submission = z.infer<typeof submission>;
 
-export const chatBody = z
+const chatBody = z
   .object({
     chatId: fields.id,
     messageId: fields.id.optional(),

@@ -29,7 +29,7 @@ export type Chat = z.infer<typeof chat>;
 /** A message part as stored and sent; validated loosely here, typed by `MessagePart`. */
 const storedPart = z.custom<MessagePart>((value) => typeof value === 'object' && value !== null && 'type' in value);
 
-export const message = z.object({
+const message = z.object({
   id: fields.id,
   chatId: fields.id,
   parentId: fields.id.nullable(),
@@ -86,17 +86,16 @@ export const input = z.object({
 });
 export type QueuedInput = z.infer<typeof input>;
 
-export const runningResponse = z.object({
+const runningResponse = z.object({
   assistantId: fields.id,
   messageId: fields.id,
   startedAt: fields.timestamp,
 });
-export type RunningResponse = z.infer<typeof runningResponse>;
 
 const mcpServerIds = z.array(fields.id).max(limits.mcpServersPerChat).nullable();
 export const title = line(1, limits.titleMax);
 
-export const chatDetail = z.object({
+const chatDetail = z.object({
   chat,
   messages: z.array(message),
   /** Id to give as `before` for the page of older messages; null at the beginning of the conversation. */
@@ -111,9 +110,9 @@ const snippet = z.object({
   hits: z.array(z.object({ start: z.number().int(), end: z.number().int() })),
 });
 /** With `q`, `snippet` is a line of the newest message that matches; `hits` are places in it in UTF-16 units. */
-export const listedChat = chat.extend({ snippet: snippet.optional() });
+const listedChat = chat.extend({ snippet: snippet.optional() });
 export type ListedChat = z.infer<typeof listedChat>;
-export const chatList = z.object({ chats: z.array(listedChat), nextCursor: z.string().nullable() });
+const chatList = z.object({ chats: z.array(listedChat), nextCursor: z.string().nullable() });
 export type ChatList = z.infer<typeof chatList>;
 
 export const conversationEndpoints = {

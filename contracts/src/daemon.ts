@@ -28,7 +28,7 @@ import { z } from 'zod';
  *
  * Errors: `{error: {code, message}}` with a code of daemon-errors.ts.
  */
-export const daemonProtocol = 1;
+const daemonProtocol = 1;
 
 export const daemonError = z.object({
   error: z.object({ code: z.string().max(64), message: z.string().max(1000) }),
@@ -84,7 +84,7 @@ export const daemonHealth = z.object({
 export type DaemonHealth = z.infer<typeof daemonHealth>;
 
 /** Output kept of one command for whoever asks again: its beginning and its end; the whole is in `logPath`. */
-export const execRequest = z.object({
+const execRequest = z.object({
   /** Made by the caller; the same id with the same request joins what runs already. */
   id: z.string().regex(/^[A-Za-z0-9_-]{1,128}$/),
   command: z

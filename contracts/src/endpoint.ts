@@ -17,7 +17,7 @@ export type Access =
   | 'admin-for-user'
   | 'workspace';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** One row of the endpoint table. Path parameters are written `:name`. */
 export type EndpointSpec = {
@@ -84,7 +84,6 @@ export type BodyOf<E extends EndpointSpec> = E['bytes'] extends readonly string[
 /** The text fields of a form. */
 export type FormOf<E extends EndpointSpec> = Infer<E['form']>;
 /** What a caller sends. */
-export type FormInputOf<E extends EndpointSpec> = InferInput<E['form']>;
 export type QueryInputOf<E extends EndpointSpec> = InferInput<E['query']>;
 export type BodyInputOf<E extends EndpointSpec> = InferInput<E['body']>;
 /** What a success answers, as JSON. */

@@ -55,7 +55,7 @@ export type MessageStatus = 'complete' | 'streaming' | 'stopped' | 'failed' | 'i
 export type TextPart = { type: 'text'; text: string; state?: 'streaming' | 'done' };
 export type ReasoningPart = { type: 'reasoning'; id?: string; text: string; state?: 'streaming' | 'done' };
 export type FilePart = { type: 'file'; mediaType: string; filename?: string; url: string };
-export type StepStartPart = { type: 'step-start' };
+type StepStartPart = { type: 'step-start' };
 export type DynamicToolPart = {
   type: 'dynamic-tool';
   toolName: string;
@@ -77,5 +77,5 @@ export type DynamicToolPart = {
   errorText?: string;
   approval?: { id: string; approved?: boolean; reason?: string };
 };
-export type DataPart = { type: `data-${string}`; id?: string; data: unknown };
+type DataPart = { type: `data-${string}`; id?: string; data: unknown };
 export type MessagePart = TextPart | ReasoningPart | FilePart | StepStartPart | DynamicToolPart | DataPart;

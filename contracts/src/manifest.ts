@@ -36,7 +36,7 @@ const secret = (schema: z.ZodType<string, string>) =>
 
 const modelTiers = tierList(z.strictObject(tierFields));
 
-export const manifestModel = z
+const manifestModel = z
   .strictObject({
     providerModelId: modelFields.providerModelId,
     displayName: modelFields.displayName,
@@ -48,7 +48,7 @@ export const manifestModel = z
   .refine(outputFits, outputTooLarge);
 export type ManifestModel = z.output<typeof manifestModel>;
 
-export const manifestProvider = z.strictObject({
+const manifestProvider = z.strictObject({
   name: providerFields.name,
   baseUrl: providerFields.baseUrl,
   apiKey: secret(providerFields.apiKey.unwrap()).nullable().optional(),
@@ -73,7 +73,7 @@ export const manifestUser = z.strictObject({
 });
 export type ManifestUser = z.output<typeof manifestUser>;
 
-export const manifestMessage = z.strictObject({
+const manifestMessage = z.strictObject({
   id: fields.clientId,
   role: z.enum(['user', 'assistant']),
   parts: z.array(manifestPart).max(limits.manifestPartsMax),

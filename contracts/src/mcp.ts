@@ -7,7 +7,7 @@ import { line } from './line.ts';
 
 /** MCP servers and the trust in their tools (contract.md section 7). */
 
-export const mcpTool = z.object({
+const mcpTool = z.object({
   name: z.string(),
   title: z.string().optional(),
   description: z.string().optional(),
@@ -17,7 +17,7 @@ export const mcpTool = z.object({
 });
 export type McpTool = z.infer<typeof mcpTool>;
 
-export const toolPolicy = z.enum(['allow', 'ask', 'deny']);
+const toolPolicy = z.enum(['allow', 'ask', 'deny']);
 export type ToolPolicy = z.infer<typeof toolPolicy>;
 
 export const mcpServer = z.object({
@@ -42,11 +42,11 @@ export const mcpServer = z.object({
 });
 export type McpServer = z.infer<typeof mcpServer>;
 
-export const mcpServerDetail = mcpServer.extend({ headers: z.record(z.string(), z.string()) });
+const mcpServerDetail = mcpServer.extend({ headers: z.record(z.string(), z.string()) });
 export type McpServerDetail = z.infer<typeof mcpServerDetail>;
 
 /** Difference between the trusted definitions and those just listed. */
-export const mcpDrift = z.object({
+const mcpDrift = z.object({
   changed: z.boolean(),
   added: z.array(mcpTool),
   removed: z.array(mcpTool),

@@ -6,10 +6,10 @@ import { line } from './line.ts';
 
 /** Projects and their members (contract.md section 5). */
 
-export const projectRole = z.enum(['owner', 'member']);
+const projectRole = z.enum(['owner', 'member']);
 export type ProjectRole = z.infer<typeof projectRole>;
 
-export const projectMember = z.object({
+const projectMember = z.object({
   userId: fields.id,
   name: z.string(),
   email: z.string(),
@@ -17,7 +17,7 @@ export const projectMember = z.object({
 });
 export type ProjectMember = z.infer<typeof projectMember>;
 
-export const project = z.object({
+const project = z.object({
   id: fields.id,
   name: z.string(),
   archived: z.boolean(),

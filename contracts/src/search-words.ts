@@ -27,7 +27,7 @@ export function searchWords(query: string): string[] {
 }
 
 /** A pattern that finds any of the words; undefined when there is none to look for. */
-export function wordPattern(words: readonly string[]): RegExp | undefined {
+function wordPattern(words: readonly string[]): RegExp | undefined {
   if (words.length === 0) return undefined;
   const longestFirst = [...words].sort((a, b) => b.length - a.length);
   const alternatives = longestFirst.map((word) => {

@@ -13,7 +13,7 @@ export const branding = z.object({
 });
 export type Branding = z.infer<typeof branding>;
 
-export const publicConfig = z.object({
+const publicConfig = z.object({
   branding,
   setup: z.object({ required: z.boolean(), claimRequired: z.boolean() }),
   sso: z.object({ providerKey: z.string(), label: z.string() }).nullable(),

@@ -7,12 +7,11 @@ import { limits } from './limits.ts';
 
 /** Workspaces for their owners, and what the command-line tool inside them asks (contract.md section 8). */
 
-export const workspacePhase = z.enum(['running', 'starting', 'stopped', 'disabled']);
-export type WorkspacePhase = z.infer<typeof workspacePhase>;
-export const workspaceMode = z.enum(['local', 'docker', 'kubernetes', 'disabled']);
+const workspacePhase = z.enum(['running', 'starting', 'stopped', 'disabled']);
+const workspaceMode = z.enum(['local', 'docker', 'kubernetes', 'disabled']);
 export type WorkspaceMode = z.infer<typeof workspaceMode>;
 
-export const workspaceStatus = z.object({
+const workspaceStatus = z.object({
   phase: workspacePhase,
   /** True while files, shell and tools answer at once. */
   ready: z.boolean(),

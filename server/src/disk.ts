@@ -39,11 +39,11 @@ const ballastBytes = 48 * mebibyte;
 /** Before something counts as ample again there must be so much more of it, or it would go back and forth. */
 const slack = 1.25;
 
-export const diskFullHelp =
+const diskFullHelp =
   'Make room on it (old backups, logs, images of containers), or make it larger, and start Homeport again. Nothing that was acknowledged is lost.';
 
 /** The room that is kept: 2 % of the disk, from 96 MiB to 1 GiB. */
-export function reserveOf(totalBytes: number): number {
+function reserveOf(totalBytes: number): number {
   return Math.min(Math.max(totalBytes / 50, 96 * mebibyte), 1024 * mebibyte);
 }
 

@@ -3,7 +3,7 @@ import type { Answer, Json, SignedIn } from './app.ts';
 
 /** What artifact tests share. */
 
-export type FormValue = string | Uint8Array;
+type FormValue = string | Uint8Array;
 export type FormPart = { name: string; value: FormValue; filename?: string; type?: string };
 
 /** A multipart body, byte by byte as it is given: FormData would repair what tests mean to break. */

@@ -69,7 +69,7 @@ export type Records = {
 };
 export type RecordKind = keyof Records;
 /** What an actor has; the token is no id. */
-export type OwnRecords = Records & { invitationToken: string };
+type OwnRecords = Records & { invitationToken: string };
 
 export type Actor = {
   kind: ActorKind;

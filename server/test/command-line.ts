@@ -13,7 +13,7 @@ import { enterWorkspace } from './workspace-caller.ts';
 const source = join(import.meta.dirname, '../../workspace/src/cli/main.ts');
 
 export type Run = { code: number | null; out: string; bytes: Buffer; error: string };
-export type RunOptions = { env?: Record<string, string | undefined>; input?: string | Buffer; cwd?: string };
+type RunOptions = { env?: Record<string, string | undefined>; input?: string | Buffer; cwd?: string };
 
 /** The `homeport` command as a process of its own. */
 export type CommandLine = {

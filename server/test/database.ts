@@ -52,7 +52,7 @@ async function createDatabase(server: string, source: string): Promise<TestDatab
 }
 
 /** Makes the migrated template, if this is the first run with these migrations. Returns the server's address and its name. */
-export async function prepare(): Promise<{ server: string; template: string }> {
+async function prepare(): Promise<{ server: string; template: string }> {
   const server = await serverUrl();
   const template = `homeport_template_${await migrationsHash()}`;
   await withAdmin(server, async (admin) => {

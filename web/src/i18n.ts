@@ -21,7 +21,7 @@ type AllTexts = typeof texts &
   typeof diagramTexts &
   typeof workspaceTexts;
 export type TextId = keyof AllTexts;
-export type TextValues = Record<string, string | number | Date>;
+type TextValues = Record<string, string | number | Date>;
 export type Translate = (id: TextId, values?: TextValues) => string;
 
 export const i18n = setupI18n({ locale: 'en', messages: { en: english } });

@@ -7,9 +7,9 @@ import { renewSession } from './sessions.ts';
 import { toUser, type UserRow } from './users.ts';
 
 /** The signed-in user of a request. `enabled` may be false: the guard answers that with 403. */
-export type SignedInUser = User & { sessionId: string };
+type SignedInUser = User & { sessionId: string };
 /** `setCookie` is the renewed cookie, once a day. */
-export type FoundActor = { actor: SignedInUser; setCookie: string | undefined };
+type FoundActor = { actor: SignedInUser; setCookie: string | undefined };
 export type FindActor = (cookieHeader: string | null | undefined) => Promise<FoundActor | undefined>;
 
 // Every request runs this statement: named, so that each connection parses and plans it once.

@@ -12,7 +12,7 @@ import { changePassword, signIn, signOut } from './sign-in.ts';
 import { renameUser } from './users.ts';
 
 /** What the account endpoints need of deps. */
-export type AccountsDeps = Pick<Deps, 'db' | 'clock' | 'findActor'> & {
+type AccountsDeps = Pick<Deps, 'db' | 'clock' | 'findActor'> & {
   config: Pick<Config, 'baseUrl' | 'authSecret' | 'setupClaimToken'>;
 };
 type AccountHandler<N extends keyof typeof accountEndpoints> = Handler<AccountsDeps, (typeof accountEndpoints)[N]>;

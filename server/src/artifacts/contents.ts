@@ -10,7 +10,7 @@ import { decodeText, isPdf } from './media-type.ts';
 type Needs = Pick<Deps, 'db' | 'artifactStore'>;
 
 /** Bytes of a text that a preview shows (contract.md section 8). */
-export const previewBytes = 256 * 1024;
+const previewBytes = 256 * 1024;
 
 /** Throws `not_found` when the artifact was deleted since it was found, even while its bytes were being opened. */
 export async function readContent(

@@ -19,7 +19,7 @@ type ModelInput = z.output<typeof modelBody>;
 type ModelPatch = z.output<typeof modelPatchBody>;
 
 /** Throws the same `not_found` for a missing and a foreign model. */
-export async function getOwnedModel(deps: { db: { kysely: Queryable } }, owner: string, id: string): Promise<ModelRow> {
+async function getOwnedModel(deps: { db: { kysely: Queryable } }, owner: string, id: string): Promise<ModelRow> {
   const row = await deps.db.kysely
     .selectFrom('models')
     .selectAll()

@@ -34,7 +34,7 @@ export async function withSnippets(
 }
 
 // The inner limit keeps the planner from asking the search index once per conversation.
-export const snippetStatement = `
+const snippetStatement = `
   select c.id, left(m.parts, $4) as parts from unnest($1::text[]) as c (id)
   cross join lateral (
     select parts from (select parts, search from messages where chat_id = c.id order by seq desc limit $3) newest

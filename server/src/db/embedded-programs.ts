@@ -14,7 +14,7 @@ export type PostgresPrograms = { packageRoot: string; initdb: string; postgres: 
 export type RunAs = { prefix: string[]; uid?: number; gid?: number };
 
 /** The whole environment of PostgreSQL: ours holds secrets that are none of its business. */
-export const postgresEnvironment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' };
+const postgresEnvironment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 /** Finds the package for this platform, and makes the library links that an installation without scripts leaves out. */
 export async function locatePrograms(packageRoot = findPackage()): Promise<PostgresPrograms> {

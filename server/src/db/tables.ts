@@ -36,7 +36,7 @@ export type SessionsTable = {
   updated_at: UpdatedAt;
 };
 
-export type CredentialsTable = {
+type CredentialsTable = {
   id: string;
   user_id: string;
   account_id: string;
@@ -53,7 +53,7 @@ export type CredentialsTable = {
   updated_at: UpdatedAt;
 };
 
-export type VerificationsTable = {
+type VerificationsTable = {
   id: string;
   identifier: string;
   value: string;
@@ -62,11 +62,11 @@ export type VerificationsTable = {
   updated_at: UpdatedAt;
 };
 
-export type SignInFailuresTable = { id: Sequence; address: string; email: string; at: CreatedAt; failed: Flag };
+type SignInFailuresTable = { id: Sequence; address: string; email: string; at: CreatedAt; failed: Flag };
 
-export type SignInAddressesTable = { address: string; email: string; at: UpdatedAt };
+type SignInAddressesTable = { address: string; email: string; at: UpdatedAt };
 
-export type InstallationTable = {
+type InstallationTable = {
   singleton: Generated<boolean>;
   setup_completed_at: Date | null;
   setup_user_id: string | null;
@@ -91,7 +91,7 @@ export type InvitationsTable = {
   revoked_at: Date | null;
 };
 
-export type AuditEventsTable = {
+type AuditEventsTable = {
   id: string;
   at: Date;
   actor_id: string | null;
@@ -113,7 +113,7 @@ export type SettingsTable = {
   updated_at: UpdatedAt;
 };
 
-export type ModelTiersTable = { owner_id: string; value: number; label: string; position: number };
+type ModelTiersTable = { owner_id: string; value: number; label: string; position: number };
 
 export type ProvidersTable = {
   id: string;
@@ -143,7 +143,7 @@ export type ModelsTable = {
   created_at: CreatedAt;
 };
 
-export type ChatsTable = {
+type ChatsTable = {
   id: string;
   owner_id: string;
   title: string;
@@ -222,7 +222,7 @@ export type ResponsesTable = {
   ended_at: Date | null;
 };
 
-export type ResponseFramesTable = {
+type ResponseFramesTable = {
   response_id: string;
   generation: number;
   seq_from: number;
@@ -230,9 +230,9 @@ export type ResponseFramesTable = {
   frames: string;
 };
 
-export type ProjectsTable = { id: string; name: string; archived: Flag; created_at: CreatedAt };
+type ProjectsTable = { id: string; name: string; archived: Flag; created_at: CreatedAt };
 
-export type ProjectMembersTable = {
+type ProjectMembersTable = {
   project_id: string;
   user_id: string;
   role: 'owner' | 'member';
@@ -257,7 +257,7 @@ export type ArtifactsTable = {
   created_at: CreatedAt;
 };
 
-export type ArtifactImportsTable = { source: string; artifact_id: string; target: string; path: string };
+type ArtifactImportsTable = { source: string; artifact_id: string; target: string; path: string };
 
 export type McpServersTable = {
   id: string;
@@ -285,9 +285,9 @@ export type McpServersTable = {
 };
 
 /** What a conversation was told of last. */
-export type McpDriftNoticesTable = { server_id: string; chat_id: string; fingerprint: string };
+type McpDriftNoticesTable = { server_id: string; chat_id: string; fingerprint: string };
 
-export type ToolApprovalsTable = {
+type ToolApprovalsTable = {
   id: string;
   response_id: string;
   chat_id: string;
@@ -319,7 +319,7 @@ export type WorkspacesTable = {
   created_at: CreatedAt;
 };
 
-export type WorkspaceLeasesTable = {
+type WorkspaceLeasesTable = {
   id: string;
   user_id: string;
   generation: number;
@@ -327,7 +327,7 @@ export type WorkspaceLeasesTable = {
   expires_at: Date;
 };
 
-export type WorkspaceHostsTable = { runtime: 'local'; host: string; name: string; seen_at: Generated<Date> };
+type WorkspaceHostsTable = { runtime: 'local'; host: string; name: string; seen_at: Generated<Date> };
 
 export type Tables = {
   users: UsersTable;

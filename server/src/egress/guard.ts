@@ -27,7 +27,7 @@ export type SocketTarget = {
   /** A secure connection that its user makes in it: here it is plain. */
   tunnel?: boolean;
 };
-export type SocketCallback = (error: Error | null, socket: net.Socket | null) => void;
+type SocketCallback = (error: Error | null, socket: net.Socket | null) => void;
 
 /** The checks before and the connections behind every outbound call. */
 export type Guard = {

@@ -8,7 +8,7 @@ import { discardRest, fileTooLarge, malformed, watchBody } from './incoming-body
 import { validate } from './validate.ts';
 
 /** A file of a form as it arrives. `filename` and `mediaType` are what the sender says. */
-export type FormFile = { filename: string | undefined; mediaType: string | undefined; bytes: AsyncIterable<Buffer> };
+type FormFile = { filename: string | undefined; mediaType: string | undefined; bytes: AsyncIterable<Buffer> };
 
 /** What a handler does with the file: `take` consumes its bytes, `drop` undoes that when the rest of the form is refused. */
 export type FormSink<Fields, Taken> = {

@@ -67,7 +67,7 @@ export class Reply {
  * has written to `request.outgoing` itself.
  */
 export const streamed = Symbol('streamed');
-export type HandlerOutput<E extends EndpointSpec> = ResponseOf<E> | Reply | Response | typeof streamed;
+type HandlerOutput<E extends EndpointSpec> = ResponseOf<E> | Reply | Response | typeof streamed;
 export type Handler<D, E extends EndpointSpec> = (
   deps: D,
   input: HandlerInput<E>,

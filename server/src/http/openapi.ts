@@ -133,7 +133,7 @@ function success(spec: EndpointSpec): Json {
 }
 
 /** The codes that the table names, and those that access word, body and query imply. */
-export function documentedErrors(spec: EndpointSpec): ErrorCode[] {
+function documentedErrors(spec: EndpointSpec): ErrorCode[] {
   const implied: ErrorCode[] = ['internal_error', 'database_unavailable', 'invalid_request'];
   if (spec.access !== 'public') implied.push('unauthorized', 'account_disabled');
   if (spec.access !== 'public' && spec.access !== 'session-any-password') implied.push('password_change_required');

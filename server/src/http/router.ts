@@ -24,7 +24,7 @@ export type AppEnvironment = { Bindings: HttpBindings };
 
 /** One endpoint with the handler that answers it, its types erased. */
 export type MountedEndpoint = { spec: EndpointSpec; handle: (input: ErasedInput) => unknown };
-export type ErasedInput = {
+type ErasedInput = {
   actor: Actor | undefined;
   params: unknown;
   query: unknown;

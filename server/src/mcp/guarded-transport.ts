@@ -16,7 +16,7 @@ export type TransportEvents = {
 export class BrokenBound extends Error {}
 
 /** The server wants other credentials. The library would say it in several ways, one for each place where it can happen. */
-export class RefusedAccess extends Error {
+class RefusedAccess extends Error {
   readonly status: number;
 
   constructor(status: number) {

@@ -2,7 +2,7 @@ import { parseForeignJson } from '../json-scan.ts';
 import { mcpBounds } from './bounds.ts';
 
 /** A file that a tool gave, as a part of the answer: its bytes are in the `data:` URL, nothing is fetched for it. */
-export type ResultFile = { type: 'file'; mediaType: string; url: string; filename?: string };
+type ResultFile = { type: 'file'; mediaType: string; url: string; filename?: string };
 
 /** What a call gave: `output` for the model, files for the person; or the server's word that it failed. */
 export type McpResult = { output: unknown; files: ResultFile[] } | { errorText: string };

@@ -17,7 +17,7 @@ type Deps = { db: Pick<Database, 'kysely'> };
 type Actor = Pick<User, 'id' | 'role'>;
 
 /** The one answer for a project that is missing or none of the caller's. */
-export function projectNotFound(): ApiError {
+function projectNotFound(): ApiError {
   return new ApiError('not_found', 'Project not found');
 }
 

@@ -8,7 +8,7 @@ import type { AccountEntry, ManifestReader } from './manifest-reader.ts';
  * What the manifest says of a password, worked out before the transaction, which must not wait for it: `stored` is the hash that it
  * was compared with, `hash` the one to store, undefined when the stored one is of the same password.
  */
-export type PreparedPassword = { stored: string | null; hash: string | undefined };
+type PreparedPassword = { stored: string | null; hash: string | undefined };
 export type PreparedPasswords = ReadonlyMap<string, PreparedPassword>;
 
 // As many as passwords.ts lets run at once: people who sign in meanwhile wait for one of these, not for all.

@@ -3,7 +3,7 @@ import type { DaemonHealth } from '@homeport/contracts/daemon';
 import type { DaemonDownload } from '../egress/daemon-download.ts';
 import type { DaemonRequestInit, DaemonResponse } from '../egress/daemon-request.ts';
 
-export type DownloadWish = { method: 'GET' | 'HEAD'; headers: Record<string, string>; signal: AbortSignal };
+type DownloadWish = { method: 'GET' | 'HEAD'; headers: Record<string, string>; signal: AbortSignal };
 
 /** The daemon of one running workspace, spoken to as to a stranger: every answer is bounded and checked. */
 export type Daemon = {

@@ -17,9 +17,9 @@ import { testConfig } from '../app.ts';
 
 /** Tests against a real engine: scripts/test-docker.mjs starts one and says where it is. */
 export const engineHost = process.env.HOMEPORT_TEST_DOCKER_HOST ?? '';
-export const image = process.env.HOMEPORT_TEST_DOCKER_IMAGE ?? '';
+const image = process.env.HOMEPORT_TEST_DOCKER_IMAGE ?? '';
 
-export type Ended = { exitCode: number | null; timedOut: boolean; stdout: string; stderr: string };
+type Ended = { exitCode: number | null; timedOut: boolean; stdout: string; stderr: string };
 export type Started = {
   id: string;
   generation: number;
@@ -106,7 +106,7 @@ export function newId(): string {
   return `test-${process.pid}-${Date.now().toString(36)}-${ids}`;
 }
 
-export function hostOf(config: Config): RuntimeHost {
+function hostOf(config: Config): RuntimeHost {
   return {
     config,
     log: createLogger('silent'),

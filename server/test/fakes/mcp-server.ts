@@ -13,7 +13,7 @@ export type FakeTool = {
   annotations?: Record<string, unknown>;
 };
 export type RpcMessage = { jsonrpc: '2.0'; id?: number | string; method?: string; params?: Record<string, unknown> };
-export type FakeCall = { name: string; input: unknown; headers: Record<string, string>; definitions: FakeTool[] };
+type FakeCall = { name: string; input: unknown; headers: Record<string, string>; definitions: FakeTool[] };
 
 /** What a hook may do instead of the usual answer: send a result, or take the response over and return `handled`. */
 export type Hook = (

@@ -226,7 +226,7 @@ function words(call: FakeCall, count: number, rate: number, stamp: boolean): Fak
 }
 
 /** A complete `chat.completion`, as sent for `stream: false`. */
-export function wholeAnswer(call: FakeCall, content: string): Record<string, unknown> {
+function wholeAnswer(call: FakeCall, content: string): Record<string, unknown> {
   return {
     ...envelope,
     object: 'chat.completion',

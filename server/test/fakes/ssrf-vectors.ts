@@ -27,7 +27,7 @@ export const settingNames: Setting[] = ['none', 'private', 'http', 'both'];
  * Vectors whose verdict follows a lenient URL parser (they are marked ambiguous): a line break inside the text is refused here
  * whatever the setting, so that the text saved and the address dialled are the same.
  */
-export const stricterThanVectors = new Set(['S241', 'S242']);
+const stricterThanVectors = new Set(['S241', 'S242']);
 
 /** Reads the shared vectors beside the tests. */
 export function readSsrfVectors(): SsrfVector[] {

@@ -9,7 +9,7 @@ const repository = resolve(import.meta.dirname, '../../..');
 const hostFile = 'server/test/local/host.ts';
 const isRoot = process.getuid?.() === 0;
 /** Nobody's on any machine. */
-export const ordinaryUid = 64_321;
+const ordinaryUid = 64_321;
 
 export type Identity = 'root' | 'ordinary user';
 

@@ -47,7 +47,7 @@ function actionInFull({ action, targetId, details }: AuditEvent): string {
 }
 
 /** The names of the fields that an event says were changed. */
-export function changedFields(details: AuditEvent['details']): string[] {
+function changedFields(details: AuditEvent['details']): string[] {
   const { changed } = details;
   return Array.isArray(changed) ? changed.filter((name) => typeof name === 'string') : [];
 }
@@ -56,7 +56,7 @@ function sentenceId(action: string): TextId {
   return `audit.is.${action}` as TextId;
 }
 
-export function actorOf({ actorId }: AuditEvent, names: Names, t: Translate): string {
+function actorOf({ actorId }: AuditEvent, names: Names, t: Translate): string {
   if (actorId === null) return t('audit.nobody');
   return names.get(actorId)?.name ?? shortId(actorId);
 }

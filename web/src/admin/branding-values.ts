@@ -17,7 +17,7 @@ export function brandingValues(branding: Branding): BrandingValues {
 }
 
 /** White where it can be read on the colour, else black. */
-export function proposedForeground(primary: string): string {
+function proposedForeground(primary: string): string {
   return readableOn(primary, '#ffffff');
 }
 

@@ -44,7 +44,7 @@ export async function followResponse(
 }
 
 /** Frames that are malformed are passed over: one bad frame must not cost the rest of an answer. */
-export function parseFrame(data: string): Frame | undefined {
+function parseFrame(data: string): Frame | undefined {
   try {
     const value: unknown = JSON.parse(data);
     const isFrame = typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';

@@ -35,6 +35,6 @@ export function useDoneSign(): void {
 }
 
 /** Conversations that were running and are still listed, but not running now. */
-export function endedAnswers(running: ReadonlySet<string>, chats: readonly Chat[]): Chat[] {
+function endedAnswers(running: ReadonlySet<string>, chats: readonly Chat[]): Chat[] {
   return chats.filter((chat) => running.has(chat.id) && !chat.running);
 }

@@ -16,7 +16,6 @@ export const tokenKinds = [
   'deleted',
   'changed',
 ] as const;
-export type TokenKind = (typeof tokenKinds)[number];
 
 /** One line: texts, each with the index of its kind. */
 export type HighlightedLine = readonly (readonly [text: string, kind: number])[];

@@ -1,5 +1,5 @@
 /** The languages that code is coloured in. */
-export const grammarNames = [
+const grammarNames = [
   'bash',
   'c',
   'cpp',

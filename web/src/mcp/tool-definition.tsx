@@ -8,7 +8,7 @@ import { type DiffRun, diffTool, type FieldDiff, fieldText, type ToolField, tool
 import { type ToolHint, toolHint, toolParameters } from './tool-parameters.ts';
 import { countHidden } from './visible-text.ts';
 
-export const fieldNames: Record<ToolField, TextId> = {
+const fieldNames: Record<ToolField, TextId> = {
   name: 'mcp.field.name',
   title: 'mcp.field.title',
   description: 'mcp.field.description',

@@ -14,7 +14,7 @@ import classes from './workspace.module.css';
 
 const TerminalView = lazyPart(async () => (await import('./terminal-view.tsx')).TerminalView);
 
-export type WorkspaceTab = 'files' | 'terminal';
+type WorkspaceTab = 'files' | 'terminal';
 const tabs = [
   { id: 'files', text: 'workspace.files', Icon: FolderOpen },
   { id: 'terminal', text: 'workspace.terminal', Icon: SquareTerminal },

@@ -5,7 +5,7 @@ import { daemonErrorStatus } from '@homeport/contracts/daemon-errors';
 import { DaemonError } from './daemon-error.ts';
 
 /** What a request asks for; `pathname` always begins with `/` and is still percent-encoded. */
-export type Target = { pathname: string; query: URLSearchParams };
+type Target = { pathname: string; query: URLSearchParams };
 /** One request and where its answer goes. */
 export type Exchange = Target & {
   request: IncomingMessage;
@@ -14,7 +14,7 @@ export type Exchange = Target & {
   /** Aborted when the other side is gone before the answer was sent in full. */
   signal: AbortSignal;
 };
-export type Handler = (exchange: Exchange, ...params: string[]) => Promise<void> | void;
+type Handler = (exchange: Exchange, ...params: string[]) => Promise<void> | void;
 /** `path` is matched whole; each of its groups becomes a parameter, decoded. */
 export type Route = { method: string; path: RegExp; handler: Handler };
 

@@ -10,7 +10,7 @@ export type ChatMessage =
 
 export type ContentPart = { type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string } };
 
-export type ProviderToolCall = { id: string; type: 'function'; function: { name: string; arguments: string } };
+type ProviderToolCall = { id: string; type: 'function'; function: { name: string; arguments: string } };
 
 /** A stored message, as far as a model is told of it. */
 export type StoredMessage = { role: 'user' | 'assistant'; parts: MessagePart[] };

@@ -245,7 +245,7 @@ export async function hasBegun(
 }
 
 /** When a lease taken now runs out, by the database's clock. */
-export function leaseUntil(maker: Maker) {
+function leaseUntil(maker: Maker) {
   return sql<Date>`now() + ${maker.leaseMs} * interval '1 millisecond'`;
 }
 

@@ -186,7 +186,7 @@ async function findInput(db: Queryable, id: string): Promise<InputRow | undefine
 }
 
 /** The input of one's own conversation, whatever its state. */
-export async function findChatInput(db: Queryable, chatId: string, id: string): Promise<InputRow | undefined> {
+async function findChatInput(db: Queryable, chatId: string, id: string): Promise<InputRow | undefined> {
   return db.selectFrom('inputs').selectAll().where('id', '=', id).where('chat_id', '=', chatId).executeTakeFirst();
 }
 

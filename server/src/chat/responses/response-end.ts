@@ -318,7 +318,7 @@ function assemble(rows: readonly { frames: string }[]): MessageAssembler {
 }
 
 /** The frames that end an interrupted response. */
-export function interruptedFrames(): Frame[] {
+function interruptedFrames(): Frame[] {
   return [
     { type: 'error', errorText: interruptedError.message },
     { type: 'finish', finishReason: 'error', messageMetadata: { status: 'interrupted', error: interruptedError } },

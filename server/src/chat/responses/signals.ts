@@ -19,7 +19,7 @@ export const idsPerSignal = 50;
 const reconnectMs = 1_000;
 
 /** SQL text and value that send a signal; within a transaction it goes out at commit. */
-export function notifyPayloads(kind: SignalKind, ids: readonly string[]): string[] {
+function notifyPayloads(kind: SignalKind, ids: readonly string[]): string[] {
   const payloads: string[] = [];
   for (let start = 0; start < ids.length; start += idsPerSignal) {
     payloads.push(`${kind}:${ids.slice(start, start + idsPerSignal).join(',')}`);

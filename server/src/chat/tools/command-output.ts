@@ -43,7 +43,7 @@ export class CommandOutput {
 }
 
 /** Without escape sequences, and no line longer than 2,000 characters. */
-export function legible(text: string): string {
+function legible(text: string): string {
   return text.replace(escapes, '').split('\n').map(cutLine).join('\n');
 }
 

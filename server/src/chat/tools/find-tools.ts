@@ -5,7 +5,7 @@ import type { Tool } from './tool-run.ts';
 export type Notice = { code: string; message: string };
 
 /** The response that tools are looked for. */
-export type ToolUser = {
+type ToolUser = {
   response: { id: string; chat_id: string; owner_id: string; decision: { mcpServerIds?: string[] | null | undefined } };
   context: TurnContext;
 };

@@ -116,7 +116,7 @@ async function execute(
 }
 
 /** A tool's output as storable JSON of bounded size; what is longer becomes text with a note at its end. */
-export function boundOutput(output: unknown, maxBytes: number): unknown {
+function boundOutput(output: unknown, maxBytes: number): unknown {
   const value = storableJson(output ?? null);
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   if (text.length * 3 <= maxBytes) return value;

@@ -69,7 +69,7 @@ export function shrinkToolResults(
 }
 
 /** A text of at most so many tokens, its middle replaced by a note. */
-export function cutToTokens(text: string, tokens: number): string {
+function cutToTokens(text: string, tokens: number): string {
   const whole = estimateTokens(text);
   if (whole <= tokens) return text;
   for (let share = (tokens / whole) * 0.95; share > 0.001; share *= 0.8) {

@@ -7,7 +7,7 @@ export type AskForText = (
   signal: AbortSignal,
 ) => Promise<string>;
 
-export const titleBounds = {
+const titleBounds = {
   instantLength: 60,
   generatedLength: 80,
   /** Enough for models that think before six words. */

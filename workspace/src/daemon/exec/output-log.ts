@@ -10,10 +10,7 @@ const tailMaxBytes = 64 * 1024;
 const keptLogs = 200;
 const keptLogsMs = 7 * 24 * 60 * 60 * 1000;
 
-/** All output of one command: the first 10 MiB in a file, of what follows the last 64 KiB in memory. */
-export type OutputLog = ReturnType<typeof openLog>;
-
-export function logFolder(home: string): string {
+function logFolder(home: string): string {
   return join(home, '.workspace/exec');
 }
 

@@ -4,7 +4,7 @@ import { at, close } from './descriptors.ts';
 import { findPlace, type Home, makeFolders } from './walk.ts';
 
 /** The daemon's own folder in the home: what is not finished, or not removed yet. Emptied when the daemon starts. */
-export const stagingFolder = ['.workspace', 'tmp'];
+const stagingFolder = ['.workspace', 'tmp'];
 
 /** Holds the folder; whoever gets it closes it. */
 export function openStaging(home: Home): number {

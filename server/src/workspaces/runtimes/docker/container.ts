@@ -23,7 +23,7 @@ export const secretNames = { daemonHash: 'daemon-hash', token: 'token' } as cons
 
 /** User ids are unique, so names of two installations at one engine never meet. */
 export const containerName = (id: string): string => `homeport-workspace-${id}`;
-export const volumeName = (id: string): string => `homeport-home-${id}`;
+const volumeName = (id: string): string => `homeport-home-${id}`;
 
 /** Folders of one generation, as the engine sees them. */
 export type GenerationFolders = { workspace: string; daemon: string };

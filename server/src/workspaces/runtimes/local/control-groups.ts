@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 export type GroupLimits = { memoryBytes: number; cpus: number; processes: number };
-export type Controller = 'memory' | 'pids' | 'cpu';
+type Controller = 'memory' | 'pids' | 'cpu';
 
 /** Control groups below our own: one for each workspace. Both versions of the kernel's interface; what cannot be limited is left out. */
 export type ControlGroups = {

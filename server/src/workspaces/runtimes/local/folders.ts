@@ -16,10 +16,10 @@ import { RuntimeFailure } from '../../runtime.ts';
 export type WorkspaceFolders = { home: string; inside: string; host: string };
 
 /** Users of workspaces, where we are root: a range that no distribution gives away (systemd's UIDs-GIDS, "unused"). */
-export const firstWorkspaceUid = 1_900_000_000;
+const firstWorkspaceUid = 1_900_000_000;
 const workspaceUids = 100_000_000;
 
-export const isRoot = process.getuid?.() === 0;
+const isRoot = process.getuid?.() === 0;
 
 /** The number of the user and group that the workspace's processes have outside; undefined: ours. */
 export function uidOf(slot: number): number | undefined {
