@@ -2,13 +2,28 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 /** The one clock; tests move their own. Times in milliseconds. */
 export type Clock = {
+  /** Since 1970; jumps when somebody sets the machine's date. */
   now(): number;
+  /** Only ever grows: for durations and deadlines of this process. */
+  elapsed(): number;
   /** Rejects with the signal's reason when aborted. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
+  /** Calls `work` once, unless it is stopped before. */
+  after(milliseconds: number, work: () => void): Timer;
+  /** Calls `work` again and again; what still runs is not begun a second time. */
+  every(milliseconds: number, work: () => void | Promise<void>): Timer;
+};
+
+/** Holds no process open. */
+export type Timer = {
+  stop(): void;
+  /** Counts from the beginning again; without effect once stopped. */
+  restart(): void;
 };
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   sleep: async (milliseconds, signal) => {
     try {
       await wait(milliseconds, undefined, { signal });
@@ -16,15 +31,26 @@ export const systemClock: Clock = {
       throw signal?.aborted === true ? signal.reason : error;
     }
   },
+  after: (milliseconds, work) => {
+    const timer = setTimeout(work, milliseconds).unref();
+    return { stop: () => clearTimeout(timer), restart: () => void timer.refresh() };
+  },
+  every: (milliseconds, work) => {
+    const timer = setInterval(oneAtATime(work), milliseconds).unref();
+    return { stop: () => clearInterval(timer), restart: () => void timer.refresh() };
+  },
 };
 
-/** Resolves when `work` has resolved, or after that many milliseconds; rejects like `work`. No timer is left behind. */
-export async function waitAtMost(clock: Clock, milliseconds: number, work: Promise<unknown>): Promise<void> {
-  const waited = new AbortController();
-  const patience = clock.sleep(milliseconds, waited.signal).catch(() => undefined);
-  try {
-    await Promise.race([work, patience]);
-  } finally {
-    waited.abort();
-  }
+/** Leaves out a call that comes while the one before still runs. `work` deals with its own failures. */
+export function oneAtATime(work: () => void | Promise<void>): () => void {
+  let isRunning = false;
+  return () => {
+    if (isRunning) return;
+    const running = work();
+    if (running === undefined) return;
+    isRunning = true;
+    void running.finally(() => {
+      isRunning = false;
+    });
+  };
 }

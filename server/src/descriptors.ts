@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { systemClock } from './clock.ts';
 
 type Log = { error(details: object, message: string): void };
 
@@ -17,7 +18,7 @@ export async function watchDescriptors(log: Log): Promise<void> {
   let saidAt = Number.NEGATIVE_INFINITY;
   const check = async (): Promise<void> => {
     const open = await countOpen();
-    const now = performance.now();
+    const now = systemClock.elapsed();
     if ((open !== undefined && open < limit * remarkableShare) || now - saidAt < sayEveryMs) return;
     saidAt = now;
     log.error(
@@ -25,7 +26,7 @@ export async function watchDescriptors(log: Log): Promise<void> {
       'file descriptors are running out: connections will be refused (raise the limit of open files, LimitNOFILE)',
     );
   };
-  setInterval(check, checkEveryMs).unref();
+  systemClock.every(checkEveryMs, check);
 }
 
 /** Undefined when there is not even one left for asking. */

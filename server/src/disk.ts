@@ -3,7 +3,8 @@ import { open, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Logger } from 'pino';
-import { systemClock, waitAtMost } from './clock.ts';
+import { systemClock, type Timer } from './clock.ts';
+import { waitAtMost } from './waits.ts';
 
 /** `low`: nothing is taken that takes much room. `full`: the rest is for what is under way and for the database. */
 export type DiskLevel = 'ample' | 'low' | 'full';
@@ -59,18 +60,18 @@ class WatchedDisk implements Disk {
   freeBytes = 0;
   readonly #options: DiskOptions;
   readonly #listeners: ((level: DiskLevel) => Promise<void>)[] = [];
-  readonly #timer: NodeJS.Timeout;
+  readonly #timer: Timer;
   #looking: Promise<DiskLevel> | undefined;
   #isBlind = false;
   #lookedAt = 0;
 
   constructor(options: DiskOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => void this.look(), lookMs).unref();
+    this.#timer = systemClock.every(lookMs, () => void this.look());
   }
 
   async assertRoom(use: 'files' | 'messages'): Promise<void> {
-    if (use === 'files' && performance.now() - this.#lookedAt > freshMs) await this.look();
+    if (use === 'files' && systemClock.elapsed() - this.#lookedAt > freshMs) await this.look();
     if (this.level === 'ample' || (use === 'messages' && (this.level === 'low' || !this.#options.hasDatabase))) return;
     const what = use === 'files' ? 'Nothing can be stored' : 'No message can be taken';
     throw new ApiError('storage_full', `${what}: the disk of this installation is nearly full`, { retryAfter: 60 });
@@ -88,7 +89,7 @@ class WatchedDisk implements Disk {
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#timer.stop();
   }
 
   async #look(): Promise<DiskLevel> {
@@ -98,7 +99,7 @@ class WatchedDisk implements Disk {
       const reserve = reserveOf(totalBytes);
       const before = this.level;
       this.freeBytes = freeBytes;
-      this.#lookedAt = performance.now();
+      this.#lookedAt = systemClock.elapsed();
       this.level = levelOf(freeBytes, reserve, before);
       if (before !== this.level) this.#tell(before, reserve);
       if (before !== 'ample' || this.level !== 'ample') await this.#hear();

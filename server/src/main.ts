@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { assertOwnStore } from './artifacts/own-store.ts';
 import { systemClock } from './clock.ts';
+import { whenAborted } from './waits.ts';
 import { type Config, ConfigError, loadConfig, mistypedSettings } from './config.ts';
 import { unusableDataDir } from './config-secrets.ts';
 import { startEmbedded } from './db/embedded.ts';
@@ -75,11 +76,11 @@ async function serve(
       const address = publicAddress(service.server, config);
       log.info({ address, edition: config.edition }, 'Homeport is ready');
       if (process.argv.includes('--welcome')) welcome(address);
-      await aborted(stopping);
+      await whenAborted(stopping);
       log.info('stopping: running responses may finish');
       drain = drainMs;
     } finally {
-      setTimeout(() => process.exit(1), shutdownMs + config.drainSeconds * 1_000).unref();
+      systemClock.after(shutdownMs + config.drainSeconds * 1_000, () => process.exit(1));
       await service.stop(drain, drain === 0 ? 0 : config.drainSeconds * 1_000);
     }
   } finally {
@@ -116,11 +117,6 @@ async function prepareStore({ config, artifactStore, log }: Deps): Promise<boole
     );
     return false;
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
 function listen(server: Server, config: Config): Promise<void> {

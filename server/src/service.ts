@@ -9,7 +9,7 @@ import { type ChatTimings, RunningResponses } from './chat/responses/running-res
 import type { FindTools } from './chat/tools/find-tools.ts';
 import { createMcpToolFinder } from './chat/tools/mcp-tools.ts';
 import { createWorkspaceToolFinder, joinTools } from './chat/tools/workspace-tools.ts';
-import { type Clock, systemClock, waitAtMost } from './clock.ts';
+import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/pool.ts';
 import type { Deps } from './deps.ts';
@@ -26,6 +26,7 @@ import { createMetrics } from './metrics.ts';
 import { bindCredentials } from './provision/bind-credentials.ts';
 import { createKeyRing } from './secrets/key-ring.ts';
 import { readPublicConfig } from './settings/public-config.ts';
+import { waitAtMost } from './waits.ts';
 import { findWorkspaceUser } from './workspaces/identity.ts';
 import { openWorkspaces } from './workspaces/open-workspaces.ts';
 import { countWorkspaces } from './workspaces/rows.ts';

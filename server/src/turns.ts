@@ -12,4 +12,9 @@ export class Turns<Key> {
       if (this.#last.get(key) === settled) this.#last.delete(key);
     }
   }
+
+  /** Resolves when everything asked for so far has ended. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#last.values());
+  }
 }

@@ -63,8 +63,8 @@ export async function startAccountsApp(settings: Settings = {}): Promise<Account
 export function testClock(): TestClock {
   let offset = 0;
   return {
+    ...systemClock,
     now: () => Date.now() + offset,
-    sleep: systemClock.sleep,
     advance(milliseconds) {
       offset += milliseconds;
     },

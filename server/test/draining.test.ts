@@ -25,7 +25,7 @@ after(async () => {
 async function startLeaving(): Promise<{ app: TestApp; endNotice: () => void }> {
   const notice = Promise.withResolvers<void>();
   const clock: Clock = {
-    now: systemClock.now,
+    ...systemClock,
     sleep: (milliseconds, signal) =>
       milliseconds === noticeMs ? notice.promise : systemClock.sleep(milliseconds, signal),
   };

@@ -1,4 +1,5 @@
 import { ApiError } from '@homeport/contracts/errors';
+import { systemClock } from '../clock.ts';
 
 export type TurnLimits = {
   atOnce: number;
@@ -49,7 +50,7 @@ export class FairTurns {
     if (this.#waiting >= this.#limits.waiting) this.#makeRoom(lanes.get(lane)?.length ?? 0);
     return new Promise((resolve, reject) => {
       const settle = () => {
-        clearTimeout(timer);
+        timer.stop();
         signal.removeEventListener('abort', leave);
         this.#waiting -= 1;
       };
@@ -65,7 +66,7 @@ export class FairTurns {
         },
       };
       const leave = () => waiter.refuse(signal.reason);
-      const timer = setTimeout(() => waiter.refuse(tooMany()), this.#limits.waitMs);
+      const timer = systemClock.after(this.#limits.waitMs, () => waiter.refuse(tooMany()));
       signal.addEventListener('abort', leave, { once: true });
       this.#waiting += 1;
       lanes.set(lane, [...(lanes.get(lane) ?? []), waiter]);

@@ -1,5 +1,6 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { ApiError } from '@homeport/contracts/errors';
+import { Slots } from '../slots.ts';
 
 // Stored as `<salt hex>:<key hex>`; installations have hashes of this form and cost since their first day.
 const cost = { N: 16_384, r: 16, p: 1, maxmem: 128 * 16_384 * 16 * 2 };
@@ -7,8 +8,7 @@ const keyBytes = 64;
 
 // Each hash holds 32 MB and one of four libuv threads for about 60 ms: two at a time leave the files and DNS their share.
 const most = { running: 2, waiting: 200 };
-let running = 0;
-const waiting: (() => void)[] = [];
+const slots = new Slots(most.running);
 
 /** Hashes a new password; throws `rate_limited` when too many hashes wait already. */
 export async function hashPassword(password: string): Promise<string> {
@@ -25,25 +25,13 @@ export async function verifyPassword(stored: string, password: string): Promise<
 }
 
 async function deriveKey(password: string, salt: string): Promise<Buffer> {
-  await takeTurn();
-  try {
-    return await new Promise((resolve, reject) => {
-      scrypt(password.normalize('NFKC'), salt, keyBytes, cost, (error, key) => (error ? reject(error) : resolve(key)));
-    });
-  } finally {
-    const next = waiting.shift();
-    if (next === undefined) running -= 1;
-    else next();
-  }
-}
-
-async function takeTurn(): Promise<void> {
-  if (running < most.running) {
-    running += 1;
-    return;
-  }
-  if (waiting.length >= most.waiting) {
+  if (slots.isFull && slots.waiting >= most.waiting) {
     throw new ApiError('rate_limited', 'Too many sign-ins right now. Try again in a moment.', { retryAfter: 5 });
   }
-  await new Promise<void>((resolve) => waiting.push(resolve));
+  return slots.run(
+    () =>
+      new Promise((resolve, reject) => {
+        scrypt(password.normalize('NFKC'), salt, keyBytes, cost, (error, key) => (error ? reject(error) : resolve(key)));
+      }),
+  );
 }

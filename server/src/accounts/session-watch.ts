@@ -1,6 +1,7 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { Logger } from 'pino';
-import type { Clock } from '../clock.ts';
+import type { Clock, Timer } from '../clock.ts';
+import { within } from '../waits.ts';
 import type { Database } from '../db/pool.ts';
 import { findLiveSessions } from './sessions.ts';
 
@@ -17,7 +18,7 @@ type Watched = { sessionId: string; end: (reason: ApiError) => void; endsUncheck
 export class SessionWatch {
   readonly #deps: { db: Pick<Database, 'pool'>; clock: Clock; log: Pick<Logger, 'warn'> };
   readonly #watched = new Set<Watched>();
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
 
   constructor(deps: { db: Pick<Database, 'pool'>; clock: Clock; log: Pick<Logger, 'warn'> }) {
     this.#deps = deps;
@@ -31,11 +32,11 @@ export class SessionWatch {
     if (sessionId === '') return () => undefined;
     const watched = { sessionId, end, endsUnchecked };
     this.#watched.add(watched);
-    this.#timer ??= setInterval(() => void this.#check(), checkEveryMs).unref();
+    this.#timer ??= this.#deps.clock.every(checkEveryMs, () => this.#check());
     return () => {
       this.#watched.delete(watched);
       if (this.#watched.size > 0) return;
-      clearInterval(this.#timer);
+      this.#timer?.stop();
       this.#timer = undefined;
     };
   }
@@ -43,7 +44,9 @@ export class SessionWatch {
   async #check(): Promise<void> {
     const ids = new Set([...this.#watched].map(({ sessionId }) => sessionId));
     try {
-      const live = await within(checkWithinMs, findLiveSessions(this.#deps.db, [...ids], this.#deps.clock.now()));
+      const { db, clock } = this.#deps;
+      const limit = { clock, milliseconds: checkWithinMs, tooLate: () => new Error('no answer in time') };
+      const live = await within(limit, () => findLiveSessions(db, [...ids], clock.now()));
       for (const { sessionId, end } of [...this.#watched]) {
         if (ids.has(sessionId) && !live.has(sessionId)) end(new ApiError('unauthorized', 'Sign in first'));
       }
@@ -53,12 +56,4 @@ export class SessionWatch {
       for (const { end, endsUnchecked } of [...this.#watched]) if (endsUnchecked) end(reason);
     }
   }
-}
-
-function within<T>(ms: number, promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), ms);
-  });
-  return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
 }

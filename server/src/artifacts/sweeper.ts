@@ -1,3 +1,4 @@
+import { systemClock } from '../clock.ts';
 import type { Deps } from '../deps.ts';
 import { sweepBlobs } from './blobs.ts';
 import { checkStore } from './store-mark.ts';
@@ -23,9 +24,9 @@ export function startSweeper(deps: Needs): { stop(): void } {
       isSweeping = false;
     }
   };
-  const timer = setInterval(() => void sweep(), everyMs).unref();
+  const timer = systemClock.every(everyMs, () => void sweep());
   void sweep();
-  return { stop: () => clearInterval(timer) };
+  return { stop: () => timer.stop() };
 }
 
 /** Sweeps the store if it is this installation's. Resolves with the number of blobs removed. */

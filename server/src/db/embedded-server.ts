@@ -3,8 +3,9 @@ import { readdir, readFile, readlink, realpath, rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
+import { systemClock } from '../clock.ts';
+import { type Patience, until, waitAtMost } from '../waits.ts';
 import { sealed } from '../inherited-descriptors.ts';
 import { clusterUser, isAlive } from './embedded-cluster.ts';
 import { commandLine, type PostgresPrograms, type RunAs, rootHelp } from './embedded-programs.ts';
@@ -71,7 +72,7 @@ export async function findServer(
   plan: Pick<ServerPlan, 'clusterDir'>,
   signal: AbortSignal,
 ): Promise<RunningServer | undefined> {
-  const giveUpAt = performance.now() + 20_000;
+  const giveUpAt = systemClock.elapsed() + 20_000;
   while (true) {
     signal.throwIfAborted();
     const file = await readPidFile(plan.clusterDir);
@@ -82,13 +83,13 @@ export async function findServer(
     }
     const client = file.socketDir === '' ? undefined : await connect(file.socketDir);
     if (client !== undefined) return { ...file, client };
-    if (performance.now() > giveUpAt) {
+    if (systemClock.elapsed() > giveUpAt) {
       throw new Error(
         `PostgreSQL (process ${file.pid}) runs on ${plan.clusterDir} but does not answer on its socket. ` +
           `Stop it (kill -INT ${file.pid}) and start Homeport again.`,
       );
     }
-    await delay(25, undefined, { signal });
+    await systemClock.sleep(25, signal);
   }
 }
 
@@ -106,15 +107,15 @@ export async function launchServer(plan: ServerPlan, signal: AbortSignal): Promi
       resolve();
     });
   });
-  const startedAt = performance.now();
+  const startedAt = systemClock.elapsed();
   let nextProgressAt = startedAt + progressEveryMs;
   while (exited === undefined) {
     const client = await connect(plan.socketDir);
     if (client !== undefined) return { ...(await pidFileOf(plan)), client };
-    const now = performance.now();
+    const now = systemClock.elapsed();
     if (signal.aborted || now - startedAt > startTimeoutMs) {
       child.kill('SIGINT');
-      await Promise.race([closed, delay(15_000)]);
+      await waitAtMost(systemClock, 15_000, closed);
       signal.throwIfAborted();
       throw new Error(`PostgreSQL did not become ready within ${startTimeoutMs / 1000} s:\n${tail().join('\n')}`);
     }
@@ -122,7 +123,7 @@ export async function launchServer(plan: ServerPlan, signal: AbortSignal): Promi
       nextProgressAt = now + progressEveryMs;
       plan.log.info({ seconds: Math.round((now - startedAt) / 1000) }, 'still waiting for the database to start');
     }
-    await Promise.race([delay(10), closed]);
+    await waitAtMost(systemClock, 10, closed);
   }
   const lines = tail();
   if (lines.some((line) => line.includes('postmaster.pid'))) {
@@ -146,22 +147,17 @@ export async function shutDownServer(clusterDir: string, pid: number): Promise<b
     ['SIGQUIT', 5_000],
   ] as const) {
     if (!kill(pid, signalName)) return true;
-    if (!(await within(patienceMs, async () => !isAlive(pid) || (await readPidFile(clusterDir))?.pid !== pid)))
-      continue;
+    const hasEnded = async () => !isAlive(pid) || (await readPidFile(clusterDir))?.pid !== pid;
+    if (!(await until(patience(patienceMs), hasEnded))) continue;
     // Removing the file is its last act. One that stays after that is a zombie which nobody collects.
-    await within(1_000, async () => !isAlive(pid));
+    await until(patience(1_000), () => !isAlive(pid));
     return true;
   }
   return false;
 }
 
-async function within(milliseconds: number, isDone: () => Promise<boolean>): Promise<boolean> {
-  const giveUpAt = performance.now() + milliseconds;
-  while (!(await isDone())) {
-    if (performance.now() > giveUpAt) return false;
-    await delay(10);
-  }
-  return true;
+function patience(patienceMs: number): Patience {
+  return { clock: systemClock, patienceMs, firstMs: 10, longestMs: 10 };
 }
 
 // Fatal to one connection only, and part of every start and stop.

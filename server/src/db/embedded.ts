@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, ClientConfig } from 'pg';
+import { systemClock } from '../clock.ts';
 import { makeFolder } from '../make-folder.ts';
 import { clusterUser, ensureCluster, ensurePrivateFolder } from './embedded-cluster.ts';
 import { chooseRunAs, locatePrograms } from './embedded-programs.ts';
@@ -137,7 +137,7 @@ class Supervisor {
 
   /** Takes over or starts the server, and becomes its one supervisor. */
   async attach(signal: AbortSignal): Promise<void> {
-    const startedAt = performance.now();
+    const startedAt = systemClock.elapsed();
     const found = await findServer(this.#plan, signal);
     if (found === undefined) await ensurePrivateFolder(this.#plan.socketDir, this.#plan.runAs);
     const server = found ?? (await launchServer(this.#plan, signal));
@@ -154,7 +154,7 @@ class Supervisor {
     this.#server = server;
     server.client.once('end', () => this.#lost(server));
     await ensureDatabase(server.client);
-    const milliseconds = Math.round(performance.now() - startedAt);
+    const milliseconds = Math.round(systemClock.elapsed() - startedAt);
     const message = found === undefined ? 'database started' : 'running database taken over';
     this.#plan.log.info({ pid: server.pid, milliseconds }, message);
   }
@@ -174,19 +174,19 @@ class Supervisor {
       } catch (error) {
         if (signal.aborted) return;
         this.#plan.log.error({ error: String(error), retryInMs: waitMs }, 'the database could not be started');
-        await delay(waitMs, undefined, { signal }).catch(() => undefined);
+        await systemClock.sleep(waitMs, signal).catch(() => undefined);
       }
     }
   }
 }
 
 async function takeLock(client: Client, clusterDir: string, signal: AbortSignal): Promise<void> {
-  const giveUpAt = performance.now() + lockPatienceMs;
-  while (performance.now() < giveUpAt) {
+  const giveUpAt = systemClock.elapsed() + lockPatienceMs;
+  while (systemClock.elapsed() < giveUpAt) {
     const { rows } = await client.query('select pg_try_advisory_lock($1) as locked', [supervisorLock]);
     if (rows[0]?.locked === true) return;
     // The server may take a moment to notice that a killed holder is gone.
-    await delay(50, undefined, { signal });
+    await systemClock.sleep(50, signal);
   }
   const holder = await client.query(
     `select a.application_name from pg_locks l join pg_stat_activity a on a.pid = l.pid

@@ -2,6 +2,8 @@ import { Socket } from 'node:net';
 import { ApiError } from '@homeport/contracts/errors';
 import { type Compilable, Kysely, type RawBuilder, type Transaction } from 'kysely';
 import { Client, type ClientConfig, Pool, types } from 'pg';
+import { systemClock } from '../clock.ts';
+import { within } from '../waits.ts';
 import { isStalePlan } from './statement-names.ts';
 import type { Tables } from './tables.ts';
 import { settled, wireDialect, wireOf } from './wire.ts';
@@ -147,16 +149,11 @@ export function lastly<Row>(trx: Queryable, statement: Compilable<Row>): Promise
 
 /** Resolves when the database answers, else throws `database_unavailable` within `timeoutMs`. */
 export async function pingDatabase(db: Database, timeoutMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(databaseUnavailable()), timeoutMs);
-  });
   try {
-    await Promise.race([db.pool.query('select 1'), timeout]);
+    const limit = { clock: systemClock, milliseconds: timeoutMs, tooLate: () => databaseUnavailable() };
+    await within(limit, () => db.pool.query('select 1'));
   } catch (error) {
     throw error instanceof ApiError ? error : databaseUnavailable(error);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { systemClock, type Timer } from '../clock.ts';
 import type { DaemonAddress } from './daemon-request.ts';
 
 /** An answer of a daemon whose length it told. Read it or destroy it. */
@@ -34,7 +35,7 @@ class Download {
   readonly #wish: Wish;
   readonly #head = Promise.withResolvers<DaemonDownload>();
   readonly #body = Promise.withResolvers<void>();
-  readonly #timer: NodeJS.Timeout;
+  readonly #timer: Timer;
   #received = Buffer.alloc(0);
   #hasHead = false;
   #left = 0;
@@ -47,7 +48,7 @@ class Download {
     const buffer = Buffer.allocUnsafeSlow(bufferBytes);
     const onread = { buffer, callback: (count: number) => this.#read(buffer.subarray(0, count)) };
     this.#socket = connect({ ...target, onread });
-    this.#timer = setTimeout(() => this.#fail(new Error('the daemon did not answer in time')), headMs);
+    this.#timer = systemClock.after(headMs, () => this.#fail(new Error('the daemon did not answer in time')));
     this.#socket.on('error', (error) => this.#fail(error));
     this.#socket.on('close', () => this.#fail(new Error('the daemon ended before its answer was complete')));
     const lines = Object.entries({ host: 'workspace', connection: 'close', ...wish.headers });
@@ -82,7 +83,7 @@ class Download {
   }
 
   #begun(head: string, rest: Buffer): void {
-    clearTimeout(this.#timer);
+    this.#timer.stop();
     const answer = parseHead(head);
     if (answer === undefined) {
       this.#fail(new Error('the daemon answered what is no HTTP'));
@@ -123,7 +124,7 @@ class Download {
   }
 
   #fail(error: unknown): void {
-    clearTimeout(this.#timer);
+    this.#timer.stop();
     this.#head.reject(error);
     this.#body.reject(error);
     this.#socket.destroy();

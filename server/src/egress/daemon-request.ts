@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { request } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
+import { systemClock } from '../clock.ts';
 
 /** Where our own runtime said that a daemon listens. */
 export type DaemonAddress = { socketPath: string } | { host: string; port: number };
@@ -78,11 +79,10 @@ function openRequest(
   const { method = 'GET', headers = {}, signal } = init;
   const options = { ...address, method, path, headers: { host: 'workspace', ...headers }, agent: false };
   const outgoing = request({ ...options, ...(signal === undefined ? {} : { signal }), maxHeaderSize: 16 * 1024 });
-  const timer = setTimeout(
-    () => outgoing.destroy(new Error('the daemon did not answer in time')),
-    init.headersTimeoutMs ?? headersTimeoutMs,
+  const timer = systemClock.after(init.headersTimeoutMs ?? headersTimeoutMs, () =>
+    outgoing.destroy(new Error('the daemon did not answer in time')),
   );
-  const answered = () => clearTimeout(timer);
+  const answered = () => timer.stop();
   const closed = (): void => {
     answered();
     // A change of protocol that nobody asked for ends the connection without a word; after an answer this says nothing.

@@ -3,6 +3,7 @@ import https from 'node:https';
 import net from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ApiError } from '@homeport/contracts/errors';
+import { systemClock } from '../clock.ts';
 import { hostOf } from './destination.ts';
 import { type FailurePhase, reasonOf, unreachable } from './failures.ts';
 import type { Guard } from './guard.ts';
@@ -67,7 +68,7 @@ export function createLeanRequest(guard: Guard): LeanRequest {
   return {
     async request(raw, init) {
       const limits = { ...defaults, ...withoutUndefined(init) };
-      const deadline = performance.now() + limits.totalTimeoutMs;
+      const deadline = systemClock.elapsed() + limits.totalTimeoutMs;
       let hop = firstHop(guard.check(raw), init);
       for (let redirects = 0; ; redirects += 1) {
         init.signal.throwIfAborted();
@@ -124,8 +125,8 @@ function exchange(
   const request = startRequest(agents, hop);
 
   const release = () => {
-    clearTimeout(phaseTimer);
-    clearTimeout(totalTimer);
+    phaseTimer.stop();
+    totalTimer.stop();
     signal.removeEventListener('abort', onAbort);
   };
   const fail = (error: unknown) => {
@@ -136,15 +137,15 @@ function exchange(
   };
   const onTimeout = () => fail(unreachable('timeout', phase));
   const onAbort = () => fail(signal.reason);
-  let phaseTimer = setTimeout(onTimeout, limits.connectTimeoutMs);
-  const totalTimer = setTimeout(onTimeout, Math.max(0, deadline - performance.now()));
+  let phaseTimer = systemClock.after(limits.connectTimeoutMs, onTimeout);
+  const totalTimer = systemClock.after(Math.max(0, deadline - systemClock.elapsed()), onTimeout);
   signal.addEventListener('abort', onAbort, { once: true });
 
   request.on('socket', () => {
     if (phase !== 'connect') return;
     phase = 'request';
-    clearTimeout(phaseTimer);
-    phaseTimer = setTimeout(onTimeout, limits.headersTimeoutMs);
+    phaseTimer.stop();
+    phaseTimer = systemClock.after(limits.headersTimeoutMs, onTimeout);
   });
   request.on('error', (error) => fail(error instanceof ApiError ? error : unreachable(reasonOf(error), phase)));
   request.on('close', () => {
@@ -152,7 +153,7 @@ function exchange(
   });
   request.on('response', (message) => {
     phase = 'response';
-    clearTimeout(phaseTimer);
+    phaseTimer.stop();
     body = new ResponseBody(message, limits, release);
     resolve({
       status: message.statusCode ?? 0,

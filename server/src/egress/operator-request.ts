@@ -1,5 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
+import { systemClock } from '../clock.ts';
 import type { OperatorConnections } from './operator-connections.ts';
 
 export type OperatorRequest = {
@@ -24,8 +25,8 @@ export function operatorRequest(
     const agent = options.agent ?? (secure ? connections.httpsAgent : connections.httpAgent);
     const send = secure ? httpsRequest : httpRequest;
     const outgoing = send(url, { ...options, agent, method, headers: { ...options.headers, ...headers } });
-    const timer = setTimeout(() => outgoing.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-    outgoing.on('close', () => clearTimeout(timer));
+    const timer = systemClock.after(timeoutMs, () => outgoing.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+    outgoing.on('close', () => timer.stop());
     outgoing.on('error', reject);
     outgoing.on('response', (incoming) => {
       const chunks: Buffer[] = [];

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { systemClock, type Timer } from '../clock.ts';
 import { reasonOf, unreachable } from './failures.ts';
 
 /**
@@ -26,7 +27,7 @@ export class ResponseBody implements EgressBody {
   readonly #message: IncomingMessage;
   readonly #limits: BodyLimits;
   readonly #onSettled: () => void;
-  readonly #idleTimer: NodeJS.Timeout;
+  readonly #idleTimer: Timer;
   #received = 0;
   #state: 'flowing' | 'ended' | 'failed' = 'flowing';
   #failure: unknown;
@@ -37,7 +38,7 @@ export class ResponseBody implements EgressBody {
     this.#message = message;
     this.#limits = limits;
     this.#onSettled = onSettled;
-    this.#idleTimer = setTimeout(() => this.#onIdle(), limits.idleTimeoutMs);
+    this.#idleTimer = systemClock.after(limits.idleTimeoutMs, () => this.#onIdle());
     message.on('end', () => this.#settle('ended', undefined));
     message.on('error', (error) => this.fail(unreachable(reasonOf(error), 'response')));
     message.on('close', () => this.fail(unreachable('reset', 'response')));
@@ -123,13 +124,13 @@ export class ResponseBody implements EgressBody {
   #start(onChunk: (chunk: Uint8Array) => void): void {
     if (this.#onChunk !== undefined) throw new Error('A response body can be read once.');
     this.#onChunk = onChunk;
-    this.#idleTimer.refresh();
+    this.#idleTimer.restart();
     this.#message.on('data', (chunk: Uint8Array) => this.#take(chunk, onChunk));
   }
 
   #take(chunk: Uint8Array, onChunk: (chunk: Uint8Array) => void): void {
     if (this.#state !== 'flowing') return;
-    this.#idleTimer.refresh();
+    this.#idleTimer.restart();
     this.#received += chunk.length;
     if (this.#received > this.#limits.maxResponseBytes) {
       this.fail(unreachable('too_large', 'response'));
@@ -143,13 +144,13 @@ export class ResponseBody implements EgressBody {
   }
 
   #resume(): void {
-    this.#idleTimer.refresh();
+    this.#idleTimer.restart();
     this.#message.resume();
   }
 
   // A reader that does not read, or reads slowly, is not the other side's silence.
   #onIdle(): void {
-    if (this.#onChunk === undefined || this.#message.isPaused()) this.#idleTimer.refresh();
+    if (this.#onChunk === undefined || this.#message.isPaused()) this.#idleTimer.restart();
     else this.fail(unreachable('timeout', 'response'));
   }
 
@@ -157,7 +158,7 @@ export class ResponseBody implements EgressBody {
     if (this.#state !== 'flowing') return false;
     this.#state = state;
     this.#failure = failure;
-    clearTimeout(this.#idleTimer);
+    this.#idleTimer.stop();
     this.#onSettled();
     this.#wake?.();
     return true;

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '@homeport/contracts/errors';
+import { systemClock } from '../clock.ts';
 
 /** How slowly a body may come; times in milliseconds. */
 export type BodyPace = {
@@ -31,7 +32,7 @@ export function declaredBytes({ headers }: IncomingMessage, maxBytes: number): n
 export function readBytes(incoming: IncomingMessage, { maxBytes, pace, look }: BodyRules): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
-  const beganAt = performance.now();
+  const beganAt = systemClock.elapsed();
   let size = 0;
   const allowedMs = (): number => Math.min(pace.totalMs, pace.graceMs + (size / pace.bytesPerSecond) * 1000);
   const onData = (chunk: Buffer): void => {
@@ -47,15 +48,15 @@ export function readBytes(incoming: IncomingMessage, { maxBytes, pace, look }: B
   const onEnd = (): void => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
   const onCut = (): void => reject(new ApiError('invalid_request', 'The request ended before its body was complete'));
   const onTime = (): void => {
-    const left = allowedMs() - (performance.now() - beganAt);
-    if (left > 0) timer = setTimeout(onTime, left);
+    const left = allowedMs() - (systemClock.elapsed() - beganAt);
+    if (left > 0) timer = systemClock.after(left, onTime);
     else reject(new ApiError('invalid_request', 'The request body arrived too slowly'));
   };
-  let timer = setTimeout(onTime, allowedMs());
+  let timer = systemClock.after(allowedMs(), onTime);
   incoming.on('data', onData).on('end', onEnd).on('error', onCut).on('close', onCut);
   if (incoming.destroyed && !incoming.complete) onCut();
   return promise.finally(() => {
-    clearTimeout(timer);
+    timer.stop();
     incoming.off('data', onData).off('end', onEnd).off('error', onCut).off('close', onCut);
   });
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '@homeport/contracts/errors';
+import { systemClock } from '../clock.ts';
 
 /** Bytes of bodies that one process holds at the same time; times in milliseconds. */
 export type BodyRoomBounds = {
@@ -95,7 +96,7 @@ export class BodyRoom {
   async #wait(waiter: Waiter, incoming: IncomingMessage): Promise<void> {
     if (this.#waiters.size >= this.#bounds.waiting) throw noRoom();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const timer = setTimeout(() => reject(noRoom()), this.#bounds.waitMs);
+    const timer = systemClock.after(this.#bounds.waitMs, () => reject(noRoom()));
     const leave = (): void => reject(new ApiError('invalid_request', 'The request ended before its body was complete'));
     incoming.once('close', leave);
     waiter.grant = resolve;
@@ -104,7 +105,7 @@ export class BodyRoom {
     try {
       await promise;
     } finally {
-      clearTimeout(timer);
+      timer.stop();
       incoming.off('close', leave);
       // Who gives up may have kept others waiting.
       if (this.#waiters.delete(waiter)) this.#serve();

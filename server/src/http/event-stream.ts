@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { systemClock, type Timer } from '../clock.ts';
 
 const idleCommentMs = 15_000;
 /** A reader that is this many bytes behind is cut off; it may come back with `last-event-id`. */
@@ -32,7 +33,7 @@ export class EventStream {
     outgoing.socket?.setNoDelay(true);
     outgoing.on('error', () => this.#leave());
     outgoing.on('close', () => this.#leave());
-    this.#lastWriteAt = performance.now();
+    this.#lastWriteAt = systemClock.elapsed();
     // Whoever left while the answer was being prepared has closed already, and no event will tell.
     if (outgoing.destroyed) {
       this.#leave();
@@ -49,7 +50,7 @@ export class EventStream {
   /** Sends whole events, each ended by a blank line. */
   write(events: string): void {
     if (this.#closed) return;
-    this.#lastWriteAt = performance.now();
+    this.#lastWriteAt = systemClock.elapsed();
     const isBehind = this.#outgoing.writableLength > 0;
     writeChunk(this.#outgoing, events);
     const buffered = this.#outgoing.writableLength;
@@ -82,18 +83,17 @@ export function openStreamCount(): number {
   return openStreams.size;
 }
 
-let idleTimer: NodeJS.Timeout | undefined;
+let idleTimer: Timer | undefined;
 
 function startIdleComments(): void {
   if (idleTimer !== undefined) return;
-  idleTimer = setInterval(() => {
-    const now = performance.now();
+  idleTimer = systemClock.every(1_000, () => {
+    const now = systemClock.elapsed();
     for (const stream of openStreams) stream.keepAlive(now);
     if (openStreams.size > 0) return;
-    clearInterval(idleTimer);
+    idleTimer?.stop();
     idleTimer = undefined;
-  }, 1_000);
-  idleTimer.unref();
+  });
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { systemClock } from '../clock.ts';
 
 /**
  * The server's connections, from its first day to its last: while it drains every answer ends its connection, and nobody is cut
@@ -19,8 +20,8 @@ export class FrontDoor {
   watch(server: Server, onFull: () => void): void {
     this.#server = server;
     server.on('drop', () => {
-      if (performance.now() < this.#quietUntil) return;
-      this.#quietUntil = performance.now() + 60_000;
+      if (systemClock.elapsed() < this.#quietUntil) return;
+      this.#quietUntil = systemClock.elapsed() + 60_000;
       onFull();
     });
     server.prependListener('request', (_incoming: IncomingMessage, outgoing: ServerResponse) => {

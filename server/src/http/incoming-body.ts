@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '@homeport/contracts/errors';
+import { systemClock } from '../clock.ts';
 
 /** What bodies that are read as they arrive have in common: forms and uploads. */
 
@@ -19,11 +20,11 @@ export function watchBody(incoming: IncomingMessage, refuse: (error: ApiError) =
   const cut = (): void => {
     if (!incoming.complete) refuse(early);
   };
-  const timer = setTimeout(cut, silenceMs);
-  const heard = (): void => void timer.refresh();
+  const timer = systemClock.after(silenceMs, cut);
+  const heard = (): void => void timer.restart();
   incoming.on('data', heard).on('close', cut).on('error', cut).on('aborted', cut);
   return () => {
-    clearTimeout(timer);
+    timer.stop();
     incoming.off('data', heard).off('close', cut).off('error', cut).off('aborted', cut);
   };
 }
@@ -33,14 +34,14 @@ export function discardRest(incoming: IncomingMessage): void {
   if (incoming.complete || incoming.destroyed) return;
   let left = maxDiscarded;
   const { socket } = incoming;
-  const timer = setTimeout(() => socket.destroy(), discardMs).unref();
+  const timer = systemClock.after(discardMs, () => socket.destroy());
   incoming.on('data', (chunk: Buffer) => {
     left -= chunk.length;
     if (left < 0) socket.destroy();
   });
   incoming.on('error', () => undefined);
-  incoming.once('close', () => clearTimeout(timer));
-  incoming.once('end', () => clearTimeout(timer));
+  incoming.once('close', () => timer.stop());
+  incoming.once('end', () => timer.stop());
   incoming.resume();
 }
 

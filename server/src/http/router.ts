@@ -7,6 +7,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context, Hono } from 'hono';
 import type { Logger } from 'pino';
 import { clientAddress, type TrustedProxies } from '../client-address.ts';
+import { systemClock } from '../clock.ts';
 import type { Metrics } from '../metrics.ts';
 import { bodyPace } from './body-bytes.ts';
 import type { BodyRoom } from './body-room.ts';
@@ -86,7 +87,7 @@ async function answer(
   options: RouterOptions,
 ): Promise<Response> {
   const { incoming, outgoing } = context.env;
-  const startedAt = performance.now();
+  const startedAt = systemClock.elapsed();
   const request = requestFacts(context, options.trusted);
   const headers = standardHeaders(request.id);
   let actor: Actor | undefined;
@@ -117,7 +118,7 @@ async function answer(
   }
   const answered = response === RESPONSE_ALREADY_SENT ? outgoing.statusCode : response.status;
   const status = clientLeft ? clientClosedRequest : answered;
-  options.metrics.request(spec.method, spec.path, status, (performance.now() - startedAt) / 1000);
+  options.metrics.request(spec.method, spec.path, status, (systemClock.elapsed() - startedAt) / 1000);
   logRequest(options.log, { spec, request, actor, failure, status, startedAt, clientLeft });
   return response;
 }
@@ -262,7 +263,7 @@ function logRequest(log: Logger, facts: RequestLogFacts): void {
     method: facts.spec.method,
     path: facts.spec.path,
     status: facts.status,
-    milliseconds: Math.round(performance.now() - facts.startedAt),
+    milliseconds: Math.round(systemClock.elapsed() - facts.startedAt),
     userId: facts.actor?.id,
     code: facts.clientLeft ? 'client_left' : facts.failure?.code,
   };

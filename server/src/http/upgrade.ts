@@ -3,6 +3,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Logger } from 'pino';
+import { systemClock } from '../clock.ts';
 import type { Metrics } from '../metrics.ts';
 import { errorResponse, toApiError } from './error-response.ts';
 import { type Identify, identifyCaller } from './guard.ts';
@@ -50,7 +51,7 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
 }
 
 async function answer(request: IncomingMessage, socket: Duplex, head: Buffer, options: UpgradeOptions): Promise<void> {
-  const startedAt = performance.now();
+  const startedAt = systemClock.elapsed();
   const requestId = requestIdOf(request);
   const { path, log } = options;
   const left = new AbortController();
@@ -61,7 +62,7 @@ async function answer(request: IncomingMessage, socket: Duplex, head: Buffer, op
   let actor: Actor | undefined;
   let isAccepted = false;
   const record = (status: number, code?: string) => {
-    const seconds = (performance.now() - startedAt) / 1000;
+    const seconds = (systemClock.elapsed() - startedAt) / 1000;
     options.metrics.request('GET', path, status, seconds);
     const line = { requestId, method: 'GET', path, status, userId: actor?.id, code };
     log.info({ ...line, milliseconds: Math.round(seconds * 1000) }, 'request');

@@ -1,6 +1,8 @@
 import type { McpTool } from '@homeport/contracts/mcp';
 import type { CallToolResult, Client } from '@modelcontextprotocol/client';
 import { z } from 'zod';
+import { systemClock } from '../clock.ts';
+import { type TimeLimit, within } from '../waits.ts';
 import { mcpBounds } from './bounds.ts';
 import { isTimeout, isWorthAnOlderHandshake, mcpFailure, serverWords } from './failures.ts';
 import { BadDefinitions, type Definitions, readDefinitions } from './fingerprint.ts';
@@ -43,7 +45,7 @@ export class McpConnection {
 
   /** Connects and shakes hands. Throws `mcp_unreachable` or `blocked_destination`. */
   static async open(deps: ConnectionDeps, target: McpTarget, signal: AbortSignal): Promise<McpConnection> {
-    return within(mcpBounds.connectMs, signal, (own) => McpConnection.#open(deps, target, own)).catch((error) => {
+    return within(limitOf(mcpBounds.connectMs, signal), (own) => McpConnection.#open(deps, target, own)).catch((error) => {
       throw mcpFailure(error);
     });
   }
@@ -195,7 +197,7 @@ export class McpConnection {
     const changes = this.#changes;
     const listed: unknown[] = [];
     this.#failure = undefined;
-    await within(mcpBounds.listMs, undefined, async (signal) => {
+    await within(limitOf(mcpBounds.listMs, undefined), async (signal) => {
       let cursor: string | undefined;
       const seen = new Set<string>();
       for (let pages = 0; ; pages += 1) {
@@ -252,32 +254,11 @@ function createReopener() {
   return (reopen: () => void, delay: number) => {
     if (left <= 0) return undefined;
     left -= 1;
-    const timer = setTimeout(reopen, Math.min(Math.max(delay, mcpBounds.reopenMs), 30_000));
-    timer.unref();
-    return () => clearTimeout(timer);
+    const timer = systemClock.after(Math.min(Math.max(delay, mcpBounds.reopenMs), 30_000), reopen);
+    return () => timer.stop();
   };
 }
 
-/** Runs work with a signal of its own that ends with the time or the caller's; rejects then, whether the work minds it or not. */
-async function within<T>(
-  milliseconds: number,
-  signal: AbortSignal | undefined,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const own = new AbortController();
-  const ended = Promise.withResolvers<never>();
-  const end = (reason: unknown): void => {
-    own.abort(reason);
-    ended.reject(reason);
-  };
-  const timer = setTimeout(() => end(new DOMException('Too late', 'TimeoutError')), milliseconds);
-  const onAbort = (): void => end(signal?.reason);
-  if (signal?.aborted) onAbort();
-  signal?.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([work(own.signal), ended.promise]);
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', onAbort);
-  }
+function limitOf(milliseconds: number, signal: AbortSignal | undefined): TimeLimit {
+  return { clock: systemClock, milliseconds, signal, tooLate: () => new DOMException('Too late', 'TimeoutError') };
 }

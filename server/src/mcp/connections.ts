@@ -1,5 +1,5 @@
 import { ApiError } from '@homeport/contracts/errors';
-import type { Clock } from '../clock.ts';
+import type { Clock, Timer } from '../clock.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { mcpBounds } from './bounds.ts';
@@ -30,7 +30,7 @@ export class McpConnections {
   readonly #fetch: typeof fetch;
   readonly #entries = new Map<string, Entry>();
   readonly #failures = new Map<string, { revision: number; until: number; error: ApiError }>();
-  readonly #timer: NodeJS.Timeout;
+  readonly #timer: Timer;
   #isClosed = false;
 
   constructor(deps: Deps, options: { idleMs?: number } = {}) {
@@ -44,8 +44,7 @@ export class McpConnections {
       maxResponseBytes: mcpBounds.streamBytes + 1,
     });
     const idleMs = options.idleMs ?? mcpBounds.idleMs;
-    this.#timer = setInterval(() => this.#closeIdle(idleMs), Math.min(30_000, idleMs));
-    this.#timer.unref();
+    this.#timer = deps.clock.every(Math.min(30_000, idleMs), () => this.#closeIdle(idleMs));
   }
 
   get size(): number {
@@ -132,7 +131,7 @@ export class McpConnections {
 
   close(): void {
     this.#isClosed = true;
-    clearInterval(this.#timer);
+    this.#timer.stop();
     for (const entry of [...this.#entries.values()]) this.#drop(entry);
   }
 

@@ -1,4 +1,5 @@
 import { ApiError } from '@homeport/contracts/errors';
+import { systemClock } from '../clock.ts';
 import { foreignJsonBounds, JsonScan } from '../json-scan.ts';
 import { mcpBounds } from './bounds.ts';
 
@@ -92,7 +93,7 @@ function boundedBody(
   let message = 0;
   let lineLength = 0;
   let count = 0;
-  let windowStart = performance.now();
+  let windowStart = systemClock.elapsed();
   let isOpen = isNotifications;
   if (isNotifications) events.onStream(1);
   const end = (): void => {
@@ -129,7 +130,7 @@ function boundedBody(
       lineLength = 0;
     }
     if (message > mcpBounds.messageBytes) throw new BrokenBound('one of its messages was too large');
-    const now = performance.now();
+    const now = systemClock.elapsed();
     if (now - windowStart > 10_000) {
       windowStart = now;
       count = 0;
@@ -171,10 +172,10 @@ type MessageTransport = { onmessage?: ((message: never, extra?: never) => void) 
 export function boundRequests(transport: MessageTransport, onFlood: () => void): void {
   let handler: MessageTransport['onmessage'];
   let count = 0;
-  let windowStart = performance.now();
+  let windowStart = systemClock.elapsed();
   const isTooMuch = (message: object): boolean => {
     if (!('method' in message && 'id' in message)) return false;
-    const now = performance.now();
+    const now = systemClock.elapsed();
     if (now - windowStart > 10_000) {
       windowStart = now;
       count = 0;

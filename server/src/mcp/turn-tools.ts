@@ -1,6 +1,7 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { McpTool, ToolPolicy } from '@homeport/contracts/mcp';
 import type { Clock } from '../clock.ts';
+import { within } from '../waits.ts';
 import type { Database } from '../db/pool.ts';
 import { mcpBounds } from './bounds.ts';
 import type { Listing } from './connection.ts';
@@ -123,14 +124,8 @@ async function patiently(deps: TurnToolDeps, row: TurnRow): Promise<Listing> {
   if (standing !== undefined) return standing;
   const listing = deps.mcp.current(row);
   listing.catch(() => undefined);
-  const waited = new AbortController();
-  const tooLate = deps.clock.sleep(mcpBounds.turnPatienceMs, waited.signal).then(
-    () => {
-      throw new ApiError('mcp_unreachable', 'It has not responded yet.');
-    },
-    () => listing,
-  );
-  return Promise.race([listing, tooLate]).finally(() => waited.abort());
+  const tooLate = (): Error => new ApiError('mcp_unreachable', 'It has not responded yet.');
+  return within({ clock: deps.clock, milliseconds: mcpBounds.turnPatienceMs, tooLate }, () => listing);
 }
 
 function turnTool(deps: TurnToolDeps, name: string, server: TurnServer, tool: McpTool, ear: Ear): McpTurnTool {

@@ -2,6 +2,7 @@ import { Duplex } from 'node:stream';
 import { daemonError, daemonHealth } from '@homeport/contracts/daemon';
 import { type DaemonErrorCode, daemonErrorStatus } from '@homeport/contracts/daemon-errors';
 import { ApiError, type ErrorCode } from '@homeport/contracts/errors';
+import { systemClock } from '../clock.ts';
 import { type DaemonDownload, daemonDownload } from '../egress/daemon-download.ts';
 import { type DaemonAddress, type DaemonResponse, daemonRequest, daemonUpgrade } from '../egress/daemon-request.ts';
 import { parseForeignJson } from '../json-scan.ts';
@@ -76,8 +77,8 @@ export function createDaemon(options: { address: () => Promise<DaemonAddress>; t
       }
       if (answer instanceof Duplex) return answer;
       const { body } = answer;
-      const timer = setTimeout(() => body.destroy(new Error('the refusal did not come in time')), healthMs);
-      throw refusal(answer.status, await readJson(answer, signal).finally(() => clearTimeout(timer)));
+      const timer = systemClock.after(healthMs, () => body.destroy(new Error('the refusal did not come in time')));
+      throw refusal(answer.status, await readJson(answer, signal).finally(() => timer.stop()));
     },
     async health(signal) {
       const timeout = AbortSignal.timeout(healthMs);

@@ -1,6 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import type { WorkspaceEntry } from '@homeport/contracts/daemon';
 import { ApiError } from '@homeport/contracts/errors';
+import { systemClock } from '../clock.ts';
 import type { DaemonDownload } from '../egress/daemon-download.ts';
 import type { DaemonResponse } from '../egress/daemon-request.ts';
 import { attachment } from '../http/content-disposition.ts';
@@ -50,12 +51,12 @@ export async function sendContent(
 
 /** As `passOn`, with one buffer for all of it. */
 async function passBytes(answer: DaemonDownload, { outgoing }: RequestFacts, touch: () => void): Promise<void> {
-  const silence = setTimeout(() => outgoing.destroy(), silenceMs);
+  const silence = systemClock.after(silenceMs, () => outgoing.destroy());
   const leave = (): void => answer.destroy();
   outgoing.once('close', leave);
   try {
     await answer.read((bytes) => {
-      silence.refresh();
+      silence.restart();
       touch();
       return new Promise((resolve, reject) => {
         outgoing.write(bytes, (error) => (error ? reject(error) : resolve()));
@@ -66,7 +67,7 @@ async function passBytes(answer: DaemonDownload, { outgoing }: RequestFacts, tou
     outgoing.destroy();
   } finally {
     outgoing.off('close', leave);
-    clearTimeout(silence);
+    silence.stop();
   }
 }
 
@@ -93,9 +94,9 @@ export async function sendArchive(
 
 /** The head is sent: whatever fails from here on breaks the connection, so that nobody takes half of a file for the whole. */
 async function passOn({ body }: DaemonResponse, { outgoing }: RequestFacts, touch: () => void): Promise<void> {
-  const silence = setTimeout(() => outgoing.destroy(), silenceMs);
+  const silence = systemClock.after(silenceMs, () => outgoing.destroy());
   body.on('data', () => {
-    silence.refresh();
+    silence.restart();
     touch();
   });
   try {
@@ -103,7 +104,7 @@ async function passOn({ body }: DaemonResponse, { outgoing }: RequestFacts, touc
   } catch {
     outgoing.destroy();
   } finally {
-    clearTimeout(silence);
+    silence.stop();
   }
 }
 

@@ -10,6 +10,7 @@ import {
 import { ApiError } from '@homeport/contracts/errors';
 import * as fields from '@homeport/contracts/fields';
 import { z } from 'zod';
+import { systemClock, type Timer } from '../clock.ts';
 import type { Deps } from '../deps.ts';
 import type { Daemon } from './daemon.ts';
 import type { WorkspaceHold } from './workspaces.ts';
@@ -86,16 +87,15 @@ export async function remove({ daemon, signal }: FileHold, path: string): Promis
 /** Passes a file on as it arrives. A taken name gets a number. When the bytes are cut, the workspace keeps nothing of them. */
 export async function upload(hold: FileHold, path: string, bytes: AsyncIterable<Buffer>): Promise<WorkspaceEntry> {
   const late = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
+  let timer: Timer | undefined;
   const body = Readable.from(counted(), { objectMode: false, highWaterMark: 512 * 1024 });
   async function* counted(): AsyncGenerator<Buffer> {
     for await (const chunk of bytes) {
       hold.touch();
       yield chunk;
     }
-    timer = setTimeout(
-      () => late.abort(new ApiError('workspace_request_failed', 'The workspace took too long to respond')),
-      commitMs,
+    timer = systemClock.after(commitMs, () =>
+      late.abort(new ApiError('workspace_request_failed', 'The workspace took too long to respond')),
     );
   }
   try {
@@ -107,7 +107,7 @@ export async function upload(hold: FileHold, path: string, bytes: AsyncIterable<
     });
     return entry;
   } finally {
-    clearTimeout(timer);
+    timer?.stop();
     body.destroy();
   }
 }

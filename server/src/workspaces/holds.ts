@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { ApiError } from '@homeport/contracts/errors';
-import type { Clock } from '../clock.ts';
+import type { Clock, Timer } from '../clock.ts';
 import type { Database, DatabaseLog } from '../db/pool.ts';
 import type { Daemon } from './daemon.ts';
 import { type Lease, releaseLeases, renewLeases, takeLease } from './leases.ts';
@@ -19,15 +19,15 @@ const lapsing: ReadonlySet<LeaseKind> = new Set(['terminal', 'transfer']);
 export class Holds {
   readonly #deps: HoldDeps;
   readonly #held = new Map<string, Held>();
-  readonly #timers: NodeJS.Timeout[];
+  readonly #timers: Timer[];
   readonly #jobs = new Map<string, Promise<void>>();
 
   constructor(deps: HoldDeps) {
     this.#deps = deps;
     const { renewMs, watchMs } = deps.timings;
     this.#timers = [
-      setInterval(() => this.#job('renew', () => this.renew()), renewMs).unref(),
-      setInterval(() => this.#job('watch', () => this.watch()), watchMs).unref(),
+      this.#deps.clock.every(renewMs, () => this.#job('renew', () => this.renew())),
+      this.#deps.clock.every(watchMs, () => this.#job('watch', () => this.watch())),
     ];
   }
 
@@ -84,7 +84,7 @@ export class Holds {
   }
 
   async close(): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer);
+    for (const timer of this.#timers) timer.stop();
     await Promise.all(this.#jobs.values());
     await this.#release([...this.#held.values()]);
   }

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { systemClock, type Timer } from '../clock.ts';
 
 /** How long the rest of what one side said may take to the other. */
 const flushMs = 2_000;
@@ -16,13 +17,13 @@ export function joinStreams(one: Duplex, other: Duplex, onTraffic: () => void, s
   };
   if (signal.aborted) destroyBoth();
   signal.addEventListener('abort', destroyBoth, { once: true });
-  const timers: NodeJS.Timeout[] = [];
+  const timers: Timer[] = [];
   const closed = sides.map(
     (side) =>
       new Promise<void>((resolve) => {
         if (side.closed) return resolve();
         side.once('close', () => {
-          timers.push(setTimeout(destroyBoth, flushMs));
+          timers.push(systemClock.after(flushMs, destroyBoth));
           resolve();
         });
       }),
@@ -37,7 +38,7 @@ export function joinStreams(one: Duplex, other: Duplex, onTraffic: () => void, s
   }
   return Promise.all(closed).then(() => {
     signal.removeEventListener('abort', destroyBoth);
-    for (const timer of timers) clearTimeout(timer);
+    for (const timer of timers) timer.stop();
   });
 }
 

@@ -1,7 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
-import { type Clock, waitAtMost } from '../clock.ts';
+import type { Clock } from '../clock.ts';
+import { Slots } from '../slots.ts';
+import { unlessAborted, waitAtMost } from '../waits.ts';
 import type { Database } from '../db/pool.ts';
 import type { Metrics } from '../metrics.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
@@ -22,7 +24,6 @@ import {
   type WorkspaceRow,
 } from './rows.ts';
 import { RuntimeFailure, type WorkspaceRuntime } from './runtime.ts';
-import { StartSlots } from './start-slots.ts';
 import type { WorkspaceTimings } from './timings.ts';
 import { daemonToken, newWorkspaceToken, sha256 } from './tokens.ts';
 
@@ -60,7 +61,7 @@ class TookTooLong extends RuntimeFailure {}
  */
 export class Operations {
   readonly #deps: OperationDeps;
-  readonly #slots = new StartSlots(2 * availableParallelism());
+  readonly #slots = new Slots(2 * availableParallelism());
   readonly #underWay = new Map<string, UnderWay>();
   #closing = false;
 
@@ -162,25 +163,18 @@ export class Operations {
       const mine = await renewOperation(this.#deps, operation, status?.detail ?? waitsFor);
       if (!mine) end.abort(new Superseded());
     };
-    let isBeating = false;
-    const timer = setInterval(() => {
-      if (isBeating) return;
-      isBeating = true;
-      void beat()
-        .catch((error) => log.debug({ cause: error }, 'a workspace operation could not report its state'))
-        .finally(() => {
-          isBeating = false;
-        });
-    }, timings.beatMs);
+    const timer = this.#deps.clock.every(timings.beatMs, () =>
+      beat().catch((error) => log.debug({ cause: error }, 'a workspace operation could not report its state')),
+    );
     try {
       await work();
     } finally {
-      clearInterval(timer);
+      timer.stop();
     }
   }
 
   async #start(operation: Operation, row: WorkspaceRow, workspaceToken: string, end: AbortController): Promise<void> {
-    const startedAt = performance.now();
+    const startedAt = this.#deps.clock.elapsed();
     const limit = new AbortController();
     void this.#deps.clock.sleep(this.#deps.timings.startMs, limit.signal).then(
       () => end.abort(new TookTooLong()),
@@ -211,7 +205,7 @@ export class Operations {
         { id, generation, slot: row.slot, daemonTokenHash: sha256(token), workspaceToken },
         signal,
       );
-      await untilAborted(begun, signal, settleMs);
+      await unlessAborted(begun, signal, { clock: this.#deps.clock, milliseconds: settleMs });
       await this.#untilHealthy(operation, row, signal);
     } finally {
       release();
@@ -254,7 +248,7 @@ export class Operations {
   }
 
   #started({ userId, generation }: Operation, outcome: 'ready' | 'failed', startedAt: number): void {
-    const milliseconds = Math.round(performance.now() - startedAt);
+    const milliseconds = Math.round(this.#deps.clock.elapsed() - startedAt);
     this.#deps.metrics.workspaceStarted(outcome, milliseconds / 1000);
     if (outcome === 'ready') this.#deps.log.info({ userId, generation, milliseconds }, 'workspace started');
   }
@@ -266,7 +260,7 @@ export class Operations {
 
   async #endRuntime(userId: string): Promise<void> {
     const limit = AbortSignal.timeout(stopMs);
-    await untilAborted(this.#deps.runtime.stop(userId, this.#deps.timings.graceMs), limit, 0);
+    await unlessAborted(this.#deps.runtime.stop(userId, this.#deps.timings.graceMs), limit);
   }
 
   /** True when a start that was left alone has come to run, and is ours. */
@@ -293,25 +287,6 @@ export class Operations {
 }
 
 const leftOver: StopRule = { kind: 'left over' };
-
-/** Resolves or rejects as the work does; when the signal aborts, rejects with its reason, after giving the work a moment to end. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal, settleMs: number): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  let timer: NodeJS.Timeout | undefined;
-  const onAbort = (): void => {
-    timer = setTimeout(() => aborted.reject(signal.reason), settleMs);
-  };
-  if (signal.aborted) onAbort();
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } catch (error) {
-    throw signal.aborted ? signal.reason : error;
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', onAbort);
-  }
-}
 
 function startFailure(error: unknown, detail: string | undefined, startMs: number): string {
   if (!(error instanceof RuntimeFailure)) return 'The workspace could not be started';

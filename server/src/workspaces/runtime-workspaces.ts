@@ -1,7 +1,8 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { WorkspaceStatus } from '@homeport/contracts/workspace';
-import { waitAtMost } from '../clock.ts';
+import type { Timer } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { unlessAborted, waitAtMost } from '../waits.ts';
 import type { Daemon } from './daemon.ts';
 import { Holds, type TakenHold } from './holds.ts';
 import { findWorkspaceUser } from './identity.ts';
@@ -33,8 +34,8 @@ export class RuntimeWorkspaces implements Workspaces {
   /** When the daemon of a generation last answered. */
   readonly #seen = new Map<string, { generation: number; at: number }>();
   #greetAt = 0;
-  #sweepTimer: NodeJS.Timeout | undefined;
-  readonly #disabledTimer: NodeJS.Timeout;
+  #sweepTimer: Timer | undefined;
+  readonly #disabledTimer: Timer;
   #sweeping: Promise<void> | undefined;
   #isClosed = false;
 
@@ -42,7 +43,7 @@ export class RuntimeWorkspaces implements Workspaces {
     this.#operations = new Operations(deps);
     this.holds = new Holds(deps);
     this.#deps = { ...deps, idleMs: deps.config.workspaceIdleMinutes * 60_000, operations: this.#operations };
-    this.#disabledTimer = setInterval(() => void this.#stopDisabled(), 2 * deps.timings.watchMs).unref();
+    this.#disabledTimer = this.#deps.clock.every(2 * deps.timings.watchMs, () => void this.#stopDisabled());
     this.#planSweep(0);
   }
 
@@ -110,8 +111,8 @@ export class RuntimeWorkspaces implements Workspaces {
 
   async #sweep(): Promise<void> {
     await sweepWorkspaces(this.#deps);
-    if (performance.now() < this.#greetAt) return;
-    this.#greetAt = performance.now() + greetMs;
+    if (this.#deps.clock.elapsed() < this.#greetAt) return;
+    this.#greetAt = this.#deps.clock.elapsed() + greetMs;
     await greetRunning(this.#deps);
   }
 
@@ -131,8 +132,8 @@ export class RuntimeWorkspaces implements Workspaces {
   /** Gives leases back. Workspaces run on; who comes next finds them. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearTimeout(this.#sweepTimer);
-    clearInterval(this.#disabledTimer);
+    this.#sweepTimer?.stop();
+    this.#disabledTimer.stop();
     await this.#sweeping?.catch(() => undefined);
     await this.#operations.close();
     await this.holds.close();
@@ -151,7 +152,7 @@ export class RuntimeWorkspaces implements Workspaces {
   }
 
   #planSweep(delayMs: number): void {
-    this.#sweepTimer = setTimeout(() => {
+    this.#sweepTimer = this.#deps.clock.after(delayMs, () => {
       void this.sweep()
         .catch((error) =>
           this.#deps.log.warn({ cause: error }, 'the sweep of workspaces failed; the next one tries again'),
@@ -160,7 +161,7 @@ export class RuntimeWorkspaces implements Workspaces {
           // Replicas that started together do not sweep together.
           if (!this.#isClosed) this.#planSweep(this.#deps.timings.sweepMs * (0.75 + Math.random() / 2));
         });
-    }, delayMs).unref();
+    });
   }
 
   /** Resolves when it runs. Everybody here who waits for it waits together; an aborted wait ends nobody else's. */
@@ -170,16 +171,7 @@ export class RuntimeWorkspaces implements Workspaces {
       ensuring = this.#untilRunning(userId).finally(() => this.#ensuring.delete(userId));
       this.#ensuring.set(userId, ensuring);
     }
-    if (signal === undefined) return ensuring;
-    signal.throwIfAborted();
-    const aborted = Promise.withResolvers<never>();
-    const onAbort = (): void => aborted.reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    try {
-      await Promise.race([ensuring, aborted.promise]);
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
+    return signal === undefined ? ensuring : unlessAborted(ensuring, signal);
   }
 
   async #untilRunning(userId: string): Promise<void> {
@@ -228,7 +220,7 @@ export class RuntimeWorkspaces implements Workspaces {
    */
   async #isThere(userId: string, hold: TakenHold): Promise<boolean> {
     const { generation } = hold;
-    const now = performance.now();
+    const now = this.#deps.clock.elapsed();
     const seen = this.#seen.get(userId);
     if (seen?.generation === generation && seen.at > now - seenMs) return true;
     try {

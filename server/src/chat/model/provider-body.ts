@@ -1,3 +1,4 @@
+import { systemClock, type Timer } from '../../clock.ts';
 import { droppedConnection } from './provider-errors.ts';
 
 /** A response body. `pump` hands over chunks synchronously, which costs least; without it the body is iterated. */
@@ -20,7 +21,7 @@ export function readBody(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     let settled = false;
-    let timer: NodeJS.Timeout | undefined;
+    let timer: Timer | undefined;
     const settle = (): boolean => {
       if (settled) return false;
       settled = true;
@@ -41,15 +42,15 @@ export function readBody(
         fail(error);
         return;
       }
-      timer = setTimeout(() => body.destroy?.(), drainMs).unref();
+      timer = systemClock.after(drainMs, () => body.destroy?.());
       resolve();
     };
     const ended = (): void => {
-      clearTimeout(timer);
+      timer?.stop();
       if (settle()) resolve();
     };
     const broken = (error: unknown): void => {
-      clearTimeout(timer);
+      timer?.stop();
       fail(droppedConnection(error));
     };
     if (signal.aborted) {

@@ -2,6 +2,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import type { Frame, MessageMetadata, MessagePart, Usage } from '@homeport/contracts/frames';
 import { createMessageAssembler, finishParts, type MessageAssembler } from '@homeport/contracts/message-assembly';
 import { framesOfParts } from '@homeport/contracts/part-frames';
+import { systemClock } from '../../clock.ts';
 import type { TurnContext } from '../../conversations/chats.ts';
 import { readMessage } from '../../conversations/messages.ts';
 import { databaseUnavailable, isDatabaseUnavailable, mayPass } from '../../db/pool.ts';
@@ -72,7 +73,7 @@ export class ResponseRun {
   readonly #made = new AbortController();
   /** Aborted when persons are waited for no longer; tools beside go on. */
   readonly #parked = new AbortController();
-  readonly #startedAt = performance.now();
+  readonly #startedAt = systemClock.elapsed();
   /** Aborted when nothing is left to be done. */
   readonly #ended = new AbortController();
   #begin: (failure: ApiError | undefined) => void = () => undefined;
@@ -372,7 +373,7 @@ export class ResponseRun {
         code: ending.error?.code,
         modelId: this.#modelId,
         usage: metadata.usage,
-        milliseconds: Math.round(performance.now() - this.#startedAt),
+        milliseconds: Math.round(systemClock.elapsed() - this.#startedAt),
       },
       'response ended',
     );

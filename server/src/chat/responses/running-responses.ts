@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { waitAtMost } from '../../clock.ts';
+import type { Timer } from '../../clock.ts';
+import { waitAtMost } from '../../waits.ts';
 import { findAnswered } from './approvals.ts';
 import { type Claimed, type ClaimOutcome, claimAnswered, claimNext, type Maker } from './claims.ts';
 import { dueChats } from './inputs.ts';
@@ -68,7 +69,7 @@ export class RunningResponses {
   readonly timings: ChatTimings;
   readonly #deps: ReplicaDeps;
   readonly #runs = new Map<string, ResponseRun>();
-  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #timers: Timer[] = [];
   readonly #idle = new Set<() => void>();
   readonly #jobs = new Map<string, Promise<void>>();
   readonly #background = new Set<Promise<void>>();
@@ -85,7 +86,7 @@ export class RunningResponses {
   }
 
   get maker(): Maker {
-    return { replica: this.replica, leaseMs: this.timings.leaseMs, askedAt: performance.now() };
+    return { replica: this.replica, leaseMs: this.timings.leaseMs, askedAt: this.#deps.clock.elapsed() };
   }
 
   get size(): number {
@@ -170,7 +171,7 @@ export class RunningResponses {
     await waitAtMost(this.#deps.clock, milliseconds, this.#allDone());
     for (const run of this.#runs.values()) run.interrupt();
     await waitAtMost(this.#deps.clock, handOverMs, this.#allDone());
-    for (const timer of this.#timers) clearInterval(timer);
+    for (const timer of this.#timers) timer.stop();
     this.#stopped.abort(new Error('The service is stopping'));
     await Promise.all([...this.#jobs.values(), ...this.#background]);
     await this.signals.stop();
@@ -257,7 +258,7 @@ export class RunningResponses {
    * The lease is counted from before it was asked for, so that it ends here first.
    */
   async #endExpired(): Promise<void> {
-    const expired = performance.now() - this.timings.leaseMs;
+    const expired = this.#deps.clock.elapsed() - this.timings.leaseMs;
     for (const run of this.#runs.values()) if (run.leasedAt < expired) run.expire();
   }
 
@@ -318,8 +319,7 @@ export class RunningResponses {
   }
 
   #every(milliseconds: number, name: string, work: () => Promise<void>): void {
-    const timer = setInterval(() => this.#job(name, work), milliseconds);
-    timer.unref();
+    const timer = this.#deps.clock.every(milliseconds, () => this.#job(name, work));
     this.#timers.push(timer);
   }
 

@@ -3,6 +3,7 @@ import type { Frame, MessagePart, ProviderWait } from '@homeport/contracts/frame
 import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
 import { resolveCredentials, type StoredProvider } from '../../catalogue/credentials.ts';
 import { type ResolvedModel, resolveModel } from '../../catalogue/model-choice.ts';
+import { systemClock } from '../../clock.ts';
 import { readBranchNewestFirst } from '../../conversations/branches.ts';
 import type { Deps } from '../../deps.ts';
 import { type ChatMessage, toProviderMessages } from '../model/provider-messages.ts';
@@ -153,8 +154,8 @@ function providerCall(deps: TurnDeps, provider: StoredProvider) {
 /** Tells the metrics of each call; what was aborted is no failure of the provider's. */
 function measured({ egress, metrics }: TurnDeps): ProviderRequest {
   return async (url, init) => {
-    const startedAt = performance.now();
-    const seconds = () => (performance.now() - startedAt) / 1000;
+    const startedAt = systemClock.elapsed();
+    const seconds = () => (systemClock.elapsed() - startedAt) / 1000;
     try {
       const answer = await egress.request(url, init);
       metrics.providerCall(answer.status, seconds());

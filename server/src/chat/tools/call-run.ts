@@ -1,3 +1,4 @@
+import { Slots } from '../../slots.ts';
 import type { Frame } from '@homeport/contracts/frames';
 import type { ToolPolicy } from '@homeport/contracts/mcp';
 import {
@@ -38,7 +39,7 @@ export type AcceptedCall = { id: string; name: string; tool: Tool; input: Record
 /** What stands between a call and its tool. */
 export type Asked = { policy: Exclude<ToolPolicy, 'ask'> } | { policy: 'ask'; approvalId: string };
 
-export type RunBounds = { bounds: ToolBounds; limit: Limiter; signal: AbortSignal };
+export type RunBounds = { bounds: ToolBounds; slots: Slots; signal: AbortSignal };
 
 export const deniedByPolicy = 'The owner does not allow calls of this tool.';
 
@@ -68,7 +69,7 @@ export async function runCall(
   options: RunOptions,
   call: AcceptedCall,
   asked: Asked | undefined,
-  { bounds, limit, signal }: RunBounds,
+  { bounds, slots, signal }: RunBounds,
 ): Promise<ToolResult | undefined> {
   if (asked === undefined) return { errorText: stoppedToolText };
   if (asked.policy === 'deny') return { errorText: deniedByPolicy };
@@ -82,7 +83,7 @@ export async function runCall(
     onReport: (output) =>
       options.emit({ type: 'tool-output-available', toolCallId: call.id, output, dynamic: true, preliminary: true }),
   };
-  return limit(() => runTool(call.tool, call.input, call.id, bounds, signal, listener));
+  return slots.run(() => runTool(call.tool, call.input, call.id, bounds, signal, listener));
 }
 
 /** Waits for the word and says it in the stream; what stands against running the tool, if anything does. */
@@ -108,23 +109,4 @@ async function awaitWord(
     ...(reason === undefined ? {} : { reason }),
   });
   return approved ? undefined : { denied: true, reason };
-}
-
-export type Limiter = <T>(work: () => Promise<T>) => Promise<T>;
-
-/** Runs at most so many at once; the others wait in line. */
-export function createLimiter(limit: number): Limiter {
-  let running = 0;
-  const line: (() => void)[] = [];
-  return async (work) => {
-    if (running >= limit) await new Promise<void>((resolve) => line.push(resolve));
-    else running += 1;
-    try {
-      return await work();
-    } finally {
-      const next = line.shift();
-      if (next === undefined) running -= 1;
-      else next();
-    }
-  };
 }

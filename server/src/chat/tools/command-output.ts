@@ -1,3 +1,5 @@
+import { systemClock, type Timer } from '../../clock.ts';
+
 /** Output of a command as a model gets to see it, and as it is shown while it runs. */
 
 const partBytes = 16 * 1024;
@@ -75,27 +77,24 @@ function pauseAfter(runningMs: number): number {
 
 /** Calls `report` after a change, less often the longer it goes on; never after `stop`. */
 export function reportChanges(report: () => void): { changed(): void; stop(): void } {
-  const startedAt = performance.now();
-  let timer: NodeJS.Timeout | undefined;
+  const startedAt = systemClock.elapsed();
+  let timer: Timer | undefined;
   let isStopped = false;
   let reportedAt = startedAt;
   return {
     changed() {
       if (timer !== undefined || isStopped) return;
-      const now = performance.now();
+      const now = systemClock.elapsed();
       const due = reportedAt + pauseAfter(now - startedAt) - now;
-      timer = setTimeout(
-        () => {
-          timer = undefined;
-          reportedAt = performance.now();
-          report();
-        },
-        Math.max(0, due),
-      );
+      timer = systemClock.after(Math.max(0, due), () => {
+        timer = undefined;
+        reportedAt = systemClock.elapsed();
+        report();
+      });
     },
     stop() {
       isStopped = true;
-      clearTimeout(timer);
+      timer?.stop();
     },
   };
 }

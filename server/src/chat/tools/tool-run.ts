@@ -2,6 +2,8 @@ import { ApiError } from '@homeport/contracts/errors';
 import type { FilePart } from '@homeport/contracts/frames';
 import type { ToolPolicy } from '@homeport/contracts/mcp';
 import { withOutputSoFar } from '@homeport/contracts/message-assembly';
+import { systemClock } from '../../clock.ts';
+import { within } from '../../waits.ts';
 import type { ToolDefinition } from '../model/provider-stream.ts';
 import { storableJson, storableText } from '../model/storable-text.ts';
 
@@ -65,35 +67,30 @@ export async function runTool(
   signal: AbortSignal,
   { onFailure, onReport }: ToolListener,
 ): Promise<ToolResult> {
-  const ended = Promise.withResolvers<ToolResult>();
-  const own = new AbortController();
+  const milliseconds = tool.timeoutMs ?? bounds.toolTimeoutMs;
+  const seconds = Math.round(milliseconds / 1000);
+  const tooLate = (): Error => new Error(`The tool took longer than ${seconds} seconds and was stopped.`);
+  const ended = new AbortController();
   let soFar = '';
-  const end = (errorText: string): void => {
-    ended.resolve({ errorText: withOutputSoFar(errorText, soFar) });
-    own.abort(new Error(errorText));
-  };
-  const report = (outputSoFar: string): void => {
-    if (own.signal.aborted) return;
-    soFar = storableText(outputSoFar);
-    onReport(soFar);
-  };
-  const onAbort = (): void => end(stoppedToolText);
-  if (signal.aborted) return { errorText: stoppedToolText };
-  signal.addEventListener('abort', onAbort);
-  const timeoutMs = tool.timeoutMs ?? bounds.toolTimeoutMs;
-  const seconds = Math.round(timeoutMs / 1000);
-  const timer = setTimeout(() => end(`The tool took longer than ${seconds} seconds and was stopped.`), timeoutMs);
   try {
-    const context = { signal: own.signal, toolCallId, report };
-    const running = execute(tool, input, context, bounds.maxToolOutputBytes, (error) => {
-      if (!own.signal.aborted) onFailure(tool.name, error);
+    signal.throwIfAborted();
+    return await within({ clock: systemClock, milliseconds, signal, tooLate }, (limit) => {
+      const own = AbortSignal.any([limit, ended.signal]);
+      const report = (outputSoFar: string): void => {
+        if (own.aborted) return;
+        soFar = storableText(outputSoFar);
+        onReport(soFar);
+      };
+      return execute(tool, input, { signal: own, toolCallId, report }, bounds.maxToolOutputBytes, (error) => {
+        if (!own.aborted) onFailure(tool.name, error);
+      });
     });
-    return await Promise.race([running, ended.promise]);
+  } catch (error) {
+    const errorText = signal.aborted || !(error instanceof Error) ? stoppedToolText : error.message;
+    return { errorText: withOutputSoFar(errorText, soFar) };
   } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', onAbort);
     // A report that comes after the result would stand in its place.
-    if (!own.signal.aborted) own.abort(new Error('The tool has ended.'));
+    ended.abort(new Error('The tool has ended.'));
   }
 }
 

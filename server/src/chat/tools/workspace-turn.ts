@@ -1,4 +1,5 @@
 import { ApiError } from '@homeport/contracts/errors';
+import { unlessAborted } from '../../waits.ts';
 import type { Daemon } from '../../workspaces/daemon.ts';
 import type { WorkspaceHold, Workspaces } from '../../workspaces/workspaces.ts';
 import { ToolFailure } from './tool-run.ts';
@@ -29,7 +30,8 @@ export class WorkspaceTurn {
    * reason.
    */
   async use<T>(signal: AbortSignal, work: (daemon: Daemon, signal: AbortSignal) => Promise<T>): Promise<T> {
-    const hold = await orAborted(this.#hold(), signal);
+    signal.throwIfAborted();
+    const hold = await unlessAborted(this.#hold(), signal);
     try {
       return await work(hold.daemon, AbortSignal.any([signal, hold.signal]));
     } catch (error) {
@@ -61,13 +63,4 @@ export class WorkspaceTurn {
     this.#holding = undefined;
     holding?.then((hold) => hold.release()).catch(() => undefined);
   }
-}
-
-function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }

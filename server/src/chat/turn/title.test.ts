@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ManualClock } from '../../../test/fakes/manual-clock.ts';
 import type { MessagePart } from '@homeport/contracts/frames';
 import fc from 'fast-check';
 import type { StoredMessage } from '../model/provider-messages.ts';
@@ -92,7 +93,10 @@ test('failure, time-out and abort give no title', async () => {
     });
     return new Promise(() => undefined);
   };
-  assert.equal(await generateTitle({ ask: hang, messages, timeoutMs: 5 }, never), undefined);
+  const clock = new ManualClock();
+  const late = generateTitle({ ask: hang, messages, clock }, never);
+  clock.advance(60_000);
+  assert.equal(await late, undefined);
   assert.ok(aborted);
   const controller = new AbortController();
   const waiting = generateTitle({ ask: hang, messages }, controller.signal);

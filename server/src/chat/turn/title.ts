@@ -1,4 +1,6 @@
 import type { MessagePart } from '@homeport/contracts/frames';
+import { type Clock, systemClock } from '../../clock.ts';
+import { within } from '../../waits.ts';
 import type { ChatMessage, StoredMessage } from '../model/provider-messages.ts';
 
 /** Asks a model once, without tools or streaming to anyone; resolves with the text of its answer. */
@@ -30,7 +32,7 @@ export function instantTitle(parts: readonly MessagePart[]): string {
 
 /** A title from a model, after the first exchange; undefined on any failure: a title is never worth an error. */
 export async function generateTitle(
-  options: { ask: AskForText; messages: readonly StoredMessage[]; timeoutMs?: number },
+  options: { ask: AskForText; messages: readonly StoredMessage[]; clock?: Clock },
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const exchange = options.messages
@@ -40,24 +42,15 @@ export async function generateTitle(
     { role: 'system', content: instructions },
     { role: 'user', content: exchange.join('\n\n') },
   ];
-  const tooLate = Promise.withResolvers<undefined>();
-  const own = new AbortController();
-  const giveUp = (): void => {
-    own.abort();
-    tooLate.resolve(undefined);
-  };
-  const timer = setTimeout(giveUp, options.timeoutMs ?? titleBounds.timeoutMs);
-  signal.addEventListener('abort', giveUp);
+  const { clock = systemClock, ask } = options;
+  const limit = { clock, milliseconds: titleBounds.timeoutMs, signal, tooLate: () => new Error('too late') };
   try {
-    if (signal.aborted) return undefined;
-    const asked = options.ask({ messages, maxOutputTokens: titleBounds.maxOutputTokens }, own.signal);
-    const answer = await Promise.race([asked, tooLate.promise]);
-    return answer === undefined ? undefined : cleanTitle(answer);
+    signal.throwIfAborted();
+    return cleanTitle(
+      await within(limit, (own) => ask({ messages, maxOutputTokens: titleBounds.maxOutputTokens }, own)),
+    );
   } catch {
     return undefined;
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', giveUp);
   }
 }
 

@@ -1,3 +1,4 @@
+import { Slots } from '../../slots.ts';
 import { ApiError } from '@homeport/contracts/errors';
 import type { FinishReason, Frame, Usage } from '@homeport/contracts/frames';
 import { parseForeignJson } from '../../json-scan.ts';
@@ -6,7 +7,7 @@ import { type ChatMessage, type StepCall, stepMessages } from '../model/provider
 import type { ToolDefinition } from '../model/provider-stream.ts';
 import { isRecord, storableJson, storableText } from '../model/storable-text.ts';
 import type { ToolCall } from '../model/tool-call-assembly.ts';
-import { type Approvals, askFor, createLimiter, runCall } from '../tools/call-run.ts';
+import { type Approvals, askFor, runCall } from '../tools/call-run.ts';
 import { stoppedToolText, type Tool, type ToolBounds } from '../tools/tool-run.ts';
 import { createStepWriter, type StepWriter } from './step-writer.ts';
 
@@ -146,12 +147,12 @@ async function callTools(
   });
   const asked = await orCut(writer, () => askFor(options, calls, signal));
   await checkpoint(options, writer);
-  const limit = createLimiter(bounds.maxParallelTools);
+  const slots = new Slots(bounds.maxParallelTools);
   await Promise.all(
     calls.map(async (call) => {
       if (call.tool === undefined || call.accepted === undefined) return;
       const { tool, accepted: input } = call;
-      const result = await runCall(options, { ...call, tool, input }, asked.get(call.id), { bounds, limit, signal });
+      const result = await runCall(options, { ...call, tool, input }, asked.get(call.id), { bounds, slots, signal });
       if (result === undefined) {
         call.isParked = true;
         return;

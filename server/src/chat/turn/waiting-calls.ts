@@ -1,6 +1,7 @@
+import { Slots } from '../../slots.ts';
 import type { DynamicToolPart, MessagePart } from '@homeport/contracts/frames';
 import { isRecord } from '../model/storable-text.ts';
-import { createLimiter, deniedByPolicy, type RunOptions, runCall } from '../tools/call-run.ts';
+import { deniedByPolicy, type RunOptions, runCall } from '../tools/call-run.ts';
 import { type Tool, ToolFailure, type ToolResult } from '../tools/tool-run.ts';
 import { emitResult } from './step-writer.ts';
 import { turnBounds } from './turn-loop.ts';
@@ -20,7 +21,7 @@ export async function finishWaitingCalls(
   tools: readonly Tool[],
   signal: AbortSignal,
 ): Promise<void> {
-  const run = { bounds: turnBounds, limit: createLimiter(turnBounds.maxParallelTools), signal };
+  const run = { bounds: turnBounds, slots: new Slots(turnBounds.maxParallelTools), signal };
   await Promise.all(
     calls.map(async (call) => {
       const tool = tools.find(({ name }) => name === call.toolName) ?? missing(call);

@@ -1,5 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ContainerInspectInfo } from 'dockerode';
+import { systemClock } from '../../../clock.ts';
+import { Turns } from '../../../turns.ts';
 import { daemonRequest } from '../../../egress/daemon-request.ts';
 import {
   type OpenRuntime,
@@ -10,7 +11,6 @@ import {
   type WorkspaceRuntime,
 } from '../../runtime.ts';
 import { createDoorMaker, type Doors } from '../doors.ts';
-import { Turns } from '../turns.ts';
 import { containerName, containerOptions, labels } from './container.ts';
 import { type DaemonSocket, holdSocket } from './daemon-socket.ts';
 import { connectEngine, type Engine, inspect, reasonOf, removeContainer } from './engine.ts';
@@ -50,7 +50,7 @@ class DockerRuntime implements WorkspaceRuntime {
   readonly #engine: Engine;
   readonly #folders: WorkspaceFolders;
   readonly #makeDoors: () => Doors;
-  readonly #turns = new Turns();
+  readonly #turns = new Turns<string>();
   readonly #sockets = new Map<string, { generation: number; socket: DaemonSocket }>();
   readonly #doors = new Map<string, Doors>();
 
@@ -173,7 +173,7 @@ class DockerRuntime implements WorkspaceRuntime {
     for (let waitedMs = 0; ; waitedMs += socketPollMs) {
       const socket = await this.#hold(id, generation);
       if (socket !== undefined && (await isAnswered(socket))) return;
-      await delay(socketPollMs, undefined, { signal });
+      await systemClock.sleep(socketPollMs, signal);
       if (waitedMs % containerPollMs !== 0) continue;
       const found = await this.#inspect(id);
       if (found === undefined) throw new RuntimeFailure('The container was removed while it started');

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { StatefulSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Event, Pod } from 'kubernetes-types/core/v1.d.ts';
+import { systemClock } from '../../../clock.ts';
 import {
   type OpenRuntime,
   RuntimeFailure,
@@ -111,10 +111,10 @@ class KubernetesRuntime implements WorkspaceRuntime {
 
   async dial(id: string): Promise<{ host: string; port: number }> {
     const known = this.#addresses.get(id);
-    if (known !== undefined && known.until > performance.now()) return { host: known.host, port: daemonPort };
+    if (known !== undefined && known.until > systemClock.elapsed()) return { host: known.host, port: daemonPort };
     const state = judgePod(await this.#livePod(id));
     if (state.phase !== 'running') throw new RuntimeFailure('It does not run');
-    this.#addresses.set(id, { host: state.address, until: performance.now() + addressMs });
+    this.#addresses.set(id, { host: state.address, until: systemClock.elapsed() + addressMs });
     return { host: state.address, port: daemonPort };
   }
 
@@ -160,7 +160,7 @@ class KubernetesRuntime implements WorkspaceRuntime {
       const state = judgePod(pod !== undefined && generationOf(pod) === generation ? pod : undefined);
       if (state.phase === 'running') return;
       if (state.phase === 'failed') throw new RuntimeFailure(state.reason);
-      await delay(pauseMs, undefined, { signal });
+      await systemClock.sleep(pauseMs, signal);
     }
   }
 
@@ -168,14 +168,14 @@ class KubernetesRuntime implements WorkspaceRuntime {
   async #end(id: string, signal: AbortSignal): Promise<void> {
     if (!(await this.#unwant(id))) return;
     const name = podName(this.#installation, id);
-    const until = performance.now() + endMs;
-    for (let pauseMs = firstPollMs; performance.now() < until; pauseMs = Math.min(pauseMs * 1.5, longestPollMs)) {
+    const until = systemClock.elapsed() + endMs;
+    for (let pauseMs = firstPollMs; systemClock.elapsed() < until; pauseMs = Math.min(pauseMs * 1.5, longestPollMs)) {
       const isOver = await this.#cluster.read<Pod>(resources.pods, name).then(
         (pod) => pod === undefined || hasEnded(pod),
         (error) => passing(error) ?? false,
       );
       if (isOver) return;
-      await delay(pauseMs, undefined, { signal });
+      await systemClock.sleep(pauseMs, signal);
     }
     throw new RuntimeFailure(`its node does not end its pod ${name}`);
   }

@@ -1,6 +1,6 @@
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { systemClock } from '../../../clock.ts';
 
 export type GroupLimits = { memoryBytes: number; cpus: number; processes: number };
 type Controller = 'memory' | 'pids' | 'cpu';
@@ -170,7 +170,7 @@ async function removeGroup(group: string): Promise<void> {
       (reason: NodeJS.ErrnoException) => reason,
     );
     if (error?.code !== 'EBUSY') return;
-    await delay(waitMs);
+    await systemClock.sleep(waitMs);
   }
 }
 

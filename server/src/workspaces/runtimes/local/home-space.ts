@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { systemClock, type Timer } from '../../../clock.ts';
 import type { Disk } from '../../../disk.ts';
 import { foldersOf } from './folders.ts';
 
@@ -21,14 +22,14 @@ const measuringMs = 30_000;
 export class HomeSpace {
   readonly #options: HomeSpaceOptions;
   readonly #bytes = new Map<string, number>();
-  readonly #timer: NodeJS.Timeout;
+  readonly #timer: Timer;
   #onChange: () => Promise<void> = async () => undefined;
   #measuring: Promise<void> | undefined;
 
   constructor(options: HomeSpaceOptions) {
     this.#options = options;
     options.disk.onLook(() => this.#onChange());
-    this.#timer = setInterval(() => void this.measureAll(), measureMs).unref();
+    this.#timer = systemClock.every(measureMs, () => void this.measureAll());
   }
 
   /** Called when what may write may be another than before. */
@@ -75,7 +76,7 @@ export class HomeSpace {
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#timer.stop();
     this.#onChange = async () => undefined;
   }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemClock } from '../../../clock.ts';
 import { type OpenRuntime, RuntimeFailure } from '../../runtime.ts';
 import { createDoorMaker } from '../doors.ts';
 import { lockFolder } from '../folder-lock.ts';
@@ -83,8 +84,8 @@ async function tryOut(parts: { root: string; programs: InsidePrograms; tools: To
       command: ['/bin/sh', '-c', check],
     };
     const launch = launchSandbox({ sandbox, tools, filter, host, listener: undefined });
-    const timer = setTimeout(() => launch.pid > 0 && process.kill(launch.pid, 'SIGKILL'), probeTimeoutMs);
-    const { code, why } = await launch.ended.finally(() => clearTimeout(timer));
+    const timer = systemClock.after(probeTimeoutMs, () => launch.pid > 0 && process.kill(launch.pid, 'SIGKILL'));
+    const { code, why } = await launch.ended.finally(() => timer.stop());
     if (code !== 0) throw new RuntimeFailure(await explainFailure(why), { cause: why });
   } finally {
     await rm(join(foldersOf(root, id).home, '..'), { recursive: true, force: true });

@@ -2,6 +2,8 @@ import { readdir, rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import type { DaemonAddress } from '../../../egress/daemon-request.ts';
+import { Turns } from '../../../turns.ts';
+import { unlessAborted } from '../../../waits.ts';
 import { RuntimeFailure, type RuntimeStatus, type StartedWorkspace, type WorkspaceRuntime } from '../../runtime.ts';
 import type { Doors } from '../doors.ts';
 import type { ControlGroups, GroupLimits } from './control-groups.ts';
@@ -50,8 +52,8 @@ export class LocalWorkspaces implements WorkspaceRuntime {
   readonly #options: LocalOptions;
   readonly #sockets: SocketFolder;
   readonly #bootId: string;
-  // One change of a workspace after the other.
-  readonly #turns = new Map<string, Promise<void>>();
+  /** One change of a workspace after the other. */
+  readonly #turns = new Turns<string>();
   readonly #starting = new Map<string, number>();
   readonly #ends = new Map<string, string>();
   /** Those that we end for a reason that is known already. */
@@ -79,7 +81,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
   }
 
   start(workspace: StartedWorkspace, signal: AbortSignal): Promise<void> {
-    return this.#inTurn(workspace.id, async () => {
+    return this.#turns.take(workspace.id, async () => {
       signal.throwIfAborted();
       const { host } = foldersOf(this.#options.root, workspace.id);
       const state = await readState(host);
@@ -101,7 +103,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
   }
 
   stop(id: string, graceMs: number): Promise<void> {
-    return this.#inTurn(id, () => this.#end(id, graceMs));
+    return this.#turns.take(id, () => this.#end(id, graceMs));
   }
 
   async status(id: string): Promise<RuntimeStatus> {
@@ -159,7 +161,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
 
   async close(): Promise<void> {
     this.#options.space.close();
-    await Promise.allSettled(this.#turns.values());
+    await this.#turns.settled();
     for (const id of this.#doors.keys()) this.#closeDoors(id);
     await this.#sockets.close();
     await this.#options.groups.close();
@@ -210,7 +212,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
       };
       const launch = launchSandbox({ sandbox, tools, filter, host: folders.host, listener: socket.listener });
       void launch.ended.then(({ why }) => this.#ended(id, launch.pid, folders, why));
-      await orAbort(this.#await(launch, folders, { generation, mayWrite }), signal);
+      await unlessAborted(this.#await(launch, folders, { generation, mayWrite }), signal);
       socket.publish();
       isPublished = true;
     } finally {
@@ -292,23 +294,4 @@ export class LocalWorkspaces implements WorkspaceRuntime {
     this.#ends.set(id, isOutOfMemory ? `it had no memory left; ${why}` : why);
     if (state !== undefined) await signalProcess(state.inner, 'SIGKILL');
   }
-
-  async #inTurn(id: string, work: () => Promise<void>): Promise<void> {
-    const before = this.#turns.get(id) ?? Promise.resolve();
-    const turn = before.then(work);
-    const settled = turn.catch(() => undefined);
-    this.#turns.set(id, settled);
-    await turn.finally(() => {
-      if (this.#turns.get(id) === settled) this.#turns.delete(id);
-    });
-  }
-}
-
-function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
 }

@@ -1,5 +1,6 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
+import { systemClock } from '../../../clock.ts';
+import { until } from '../../../waits.ts';
 
 /** A process that cannot be taken for another one that got its number later: with its start, in ticks since this boot. */
 export type ProcessIdentity = { pid: number; startedAt: string };
@@ -32,14 +33,11 @@ export async function signalProcess(identity: ProcessIdentity, signal: NodeJS.Si
 }
 
 /** False when one of them still runs after `patienceMs`. */
-export async function waitUntilGone(identities: readonly ProcessIdentity[], patienceMs: number): Promise<boolean> {
-  const giveUpAt = performance.now() + patienceMs;
-  for (let waitMs = 2; ; waitMs = Math.min(waitMs * 2, 25)) {
+export function waitUntilGone(identities: readonly ProcessIdentity[], patienceMs: number): Promise<boolean> {
+  return until({ clock: systemClock, patienceMs, firstMs: 2, longestMs: 25 }, async () => {
     const running = await Promise.all(identities.map(isRunning));
-    if (!running.includes(true)) return true;
-    if (performance.now() > giveUpAt) return false;
-    await delay(waitMs);
-  }
+    return !running.includes(true);
+  });
 }
 
 /** Its living children. */

@@ -1,0 +1,66 @@
+/** So many at once; the others wait in line. */
+export class Slots {
+  readonly #count: number;
+  #taken = 0;
+  readonly #line: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.#count = count;
+  }
+
+  get isFull(): boolean {
+    return this.#taken === this.#count;
+  }
+
+  get isIdle(): boolean {
+    return this.#taken === 0;
+  }
+
+  /** How many stand in line. */
+  get waiting(): number {
+    return this.#line.length;
+  }
+
+  /** Resolves when it is one's turn, with how to end it. Rejects with the signal's reason. */
+  async take(signal?: AbortSignal): Promise<() => void> {
+    signal?.throwIfAborted();
+    if (this.isFull) await this.#wait(signal);
+    else this.#taken += 1;
+    let isHeld = true;
+    return () => {
+      if (isHeld) this.#release();
+      isHeld = false;
+    };
+  }
+
+  async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const release = await this.take(signal);
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
+  #wait(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const go = (): void => {
+        signal?.removeEventListener('abort', leave);
+        resolve();
+      };
+      const leave = (): void => {
+        this.#line.splice(this.#line.indexOf(go), 1);
+        reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', leave, { once: true });
+      this.#line.push(go);
+    });
+  }
+
+  /** The slot is handed over as it is, so that nobody can slip in between. */
+  #release(): void {
+    const next = this.#line.shift();
+    if (next === undefined) this.#taken -= 1;
+    else next();
+  }
+}
