@@ -57,6 +57,10 @@ const directNetwork = new Set([
 ]);
 // The doors of a workspace, where its sandbox is the guard: of its command-line tool to the control plane, of its daemon to the control plane's proxy.
 const workspaceDoors = new Set(['workspace/src/cli/control-plane.ts', 'workspace/src/daemon/egress-bridge.ts']);
+// Timers hold no process open and can be moved by tests: nobody makes their own.
+const clocks = new Set(['server/src/clock.ts', 'workspace/src/clock.ts']);
+const ownTimer =
+  /(?<![\w.$#])set(?:Timeout|Interval)\b|\bglobalThis\s*\.\s*set(?:Timeout|Interval)\b|\bperformance\s*\.\s*now\b/;
 const clientNames = /(^|[{,\s])(request|get|connect|createConnection|Agent|\*)(?=[\s,}]|$)/;
 
 /** Checks the tree below `root`; returns `[{file, line, rule, message}]`, empty when all is well. */
@@ -129,6 +133,8 @@ function checkBans(file, text, imports, report) {
   if (environment && !/^(server|workspace)\/src\/(\w+\/)?config\.ts$/.test(file)) {
     report('one-configuration', lineOf(stripped, environment.index), 'process.env is read in config.ts only');
   }
+  const timer = /^(server|workspace)\//.test(file) && !clocks.has(file) ? ownTimer.exec(stripped) : null;
+  if (timer) report('one-clock', lineOf(stripped, timer.index), 'time comes from the clock (clock.ts)');
   for (const { specifier, names, typeOnly, line } of imports) {
     if (typeOnly || inEgress || workspaceDoors.has(file)) continue;
     const client = directNetwork.has(specifier) && (clientNames.test(names) || !names.startsWith('{'));

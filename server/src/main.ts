@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { assertOwnStore } from './artifacts/own-store.ts';
 import { systemClock } from './clock.ts';
-import { whenAborted } from './waits.ts';
 import { type Config, ConfigError, loadConfig, mistypedSettings } from './config.ts';
 import { unusableDataDir } from './config-secrets.ts';
 import { startEmbedded } from './db/embedded.ts';
@@ -19,6 +18,7 @@ import { createLogger } from './logger.ts';
 import { makeFolder } from './make-folder.ts';
 import { assertOwnKey } from './own-key.ts';
 import { createService } from './service.ts';
+import { whenAborted } from './waits.ts';
 
 /** How long running responses may finish after SIGTERM (contract.md section 10). */
 const drainMs = 25_000;

@@ -41,7 +41,10 @@ test('slots: who leaves the line loses only their own place, and a slot is given
   assert.deepEqual([slots.isFull, slots.waiting], [true, 0]);
   releaseNext();
   assert.ok(slots.isIdle);
-  await assert.rejects(slots.run(() => Promise.reject(new Error('broken'))), /broken/);
+  await assert.rejects(
+    slots.run(() => Promise.reject(new Error('broken'))),
+    /broken/,
+  );
   assert.ok(slots.isIdle);
 });
 

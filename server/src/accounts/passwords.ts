@@ -31,7 +31,9 @@ async function deriveKey(password: string, salt: string): Promise<Buffer> {
   return slots.run(
     () =>
       new Promise((resolve, reject) => {
-        scrypt(password.normalize('NFKC'), salt, keyBytes, cost, (error, key) => (error ? reject(error) : resolve(key)));
+        scrypt(password.normalize('NFKC'), salt, keyBytes, cost, (error, key) =>
+          error ? reject(error) : resolve(key),
+        );
       }),
   );
 }

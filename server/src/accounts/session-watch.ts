@@ -1,8 +1,8 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { Logger } from 'pino';
 import type { Clock, Timer } from '../clock.ts';
-import { within } from '../waits.ts';
 import type { Database } from '../db/pool.ts';
+import { within } from '../waits.ts';
 import { findLiveSessions } from './sessions.ts';
 
 /** With the wait for its answer: who may no longer be here is gone within five seconds. */

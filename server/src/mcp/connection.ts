@@ -45,9 +45,11 @@ export class McpConnection {
 
   /** Connects and shakes hands. Throws `mcp_unreachable` or `blocked_destination`. */
   static async open(deps: ConnectionDeps, target: McpTarget, signal: AbortSignal): Promise<McpConnection> {
-    return within(limitOf(mcpBounds.connectMs, signal), (own) => McpConnection.#open(deps, target, own)).catch((error) => {
-      throw mcpFailure(error);
-    });
+    return within(limitOf(mcpBounds.connectMs, signal), (own) => McpConnection.#open(deps, target, own)).catch(
+      (error) => {
+        throw mcpFailure(error);
+      },
+    );
   }
 
   static async #open(deps: ConnectionDeps, target: McpTarget, signal: AbortSignal): Promise<McpConnection> {

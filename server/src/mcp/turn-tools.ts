@@ -1,8 +1,8 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { McpTool, ToolPolicy } from '@homeport/contracts/mcp';
 import type { Clock } from '../clock.ts';
-import { within } from '../waits.ts';
 import type { Database } from '../db/pool.ts';
+import { within } from '../waits.ts';
 import { mcpBounds } from './bounds.ts';
 import type { Listing } from './connection.ts';
 import type { McpConnections } from './connections.ts';

@@ -1,25 +1,26 @@
+import { clock } from '../clock.ts';
 /** What keeps a workspace from being idle: requests other than health, and what runs. */
 export type Activity = ReturnType<typeof trackActivity>;
 export type ActivityKind = 'processes' | 'terminals' | 'transfers';
 
 export function trackActivity() {
   const active: Record<ActivityKind, number> = { processes: 0, terminals: 0, transfers: 0 };
-  let lastAt = Date.now();
+  let lastAt = clock.now();
   return {
     /** Something was asked for just now. */
     touch(): void {
-      lastAt = Date.now();
+      lastAt = clock.now();
     },
     /** Counts one until the returned function is called; calling it again does nothing. */
     begin(kind: ActivityKind): () => void {
       active[kind] += 1;
-      lastAt = Date.now();
+      lastAt = clock.now();
       let isOpen = true;
       return () => {
         if (!isOpen) return;
         isOpen = false;
         active[kind] -= 1;
-        lastAt = Date.now();
+        lastAt = clock.now();
       };
     },
     snapshot() {

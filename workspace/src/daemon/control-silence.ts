@@ -1,3 +1,4 @@
+import { clock } from '../clock.ts';
 const silenceMs = 30 * 60_000;
 const lookMs = 60_000;
 
@@ -6,15 +7,15 @@ const lookMs = 60_000;
  * life; `end` is called once when there was none for half an hour.
  */
 export function watchSilence(end: () => void): { heard(): void } {
-  let heardAt = performance.now();
-  const timer = setInterval(() => {
-    if (performance.now() - heardAt < silenceMs) return;
-    clearInterval(timer);
+  let heardAt = clock.elapsed();
+  const timer = clock.every(lookMs, () => {
+    if (clock.elapsed() - heardAt < silenceMs) return;
+    timer.stop();
     end();
-  }, lookMs).unref();
+  });
   return {
     heard() {
-      heardAt = performance.now();
+      heardAt = clock.elapsed();
     },
   };
 }

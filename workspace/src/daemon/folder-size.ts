@@ -1,3 +1,4 @@
+import { clock } from '../clock.ts';
 import { execFile } from 'node:child_process';
 
 const freshMs = 60_000;
@@ -10,7 +11,7 @@ let isMeasuring = false;
  * `du` runs at low priority and is given up after 30 s, so that a home of millions of files costs nobody a wait.
  */
 export function measureFolder(path: string): number {
-  if (!isMeasuring && performance.now() - measuredAt > freshMs) measure(path);
+  if (!isMeasuring && clock.elapsed() - measuredAt > freshMs) measure(path);
   return bytes;
 }
 
@@ -19,7 +20,7 @@ function measure(path: string): void {
   const options = { timeout: 30_000, maxBuffer: 64 * 1024 };
   execFile('nice', ['-n', '19', 'du', '-sxk', '--', path], options, (_error, stdout) => {
     isMeasuring = false;
-    measuredAt = performance.now();
+    measuredAt = clock.elapsed();
     // Unreadable folders make du fail, yet it says what it could count.
     const [, kibibytes] = /^(\d+)\s/.exec(stdout) ?? [];
     if (kibibytes !== undefined) bytes = Number(kibibytes) * 1024;

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { daemonErrorStatus } from '@homeport/contracts/daemon-errors';
+import { clock } from '../clock.ts';
 import { DaemonError } from './daemon-error.ts';
 
 /** What a request asks for; `pathname` always begins with `/` and is still percent-encoded. */
@@ -185,8 +186,8 @@ function sendError(request: IncomingMessage, response: ServerResponse, error: un
   // The connection closes with the end: with bytes unread that would take the answer away from whoever still sends.
   response.write(body);
   const end = (): void => void response.end();
-  const timer = setTimeout(end, unreadMs).unref();
-  response.once('close', () => clearTimeout(timer));
+  const timer = clock.after(unreadMs, end);
+  response.once('close', () => timer.stop());
   request.once('end', end).once('close', end).resume();
 }
 

@@ -1,6 +1,6 @@
-import { Slots } from '../../slots.ts';
 import type { Frame } from '@homeport/contracts/frames';
 import type { ToolPolicy } from '@homeport/contracts/mcp';
+import type { Slots } from '../../slots.ts';
 import {
   runTool,
   stoppedToolText,

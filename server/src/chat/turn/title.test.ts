@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ManualClock } from '../../../test/fakes/manual-clock.ts';
 import type { MessagePart } from '@homeport/contracts/frames';
 import fc from 'fast-check';
+import { ManualClock } from '../../../test/fakes/manual-clock.ts';
 import type { StoredMessage } from '../model/provider-messages.ts';
 import { generateTitle, instantTitle } from './title.ts';
 

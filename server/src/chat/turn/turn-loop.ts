@@ -1,7 +1,7 @@
-import { Slots } from '../../slots.ts';
 import { ApiError } from '@homeport/contracts/errors';
 import type { FinishReason, Frame, Usage } from '@homeport/contracts/frames';
 import { parseForeignJson } from '../../json-scan.ts';
+import { Slots } from '../../slots.ts';
 import type { CompletionResult, CompletionSink } from '../model/completion-parser.ts';
 import { type ChatMessage, type StepCall, stepMessages } from '../model/provider-messages.ts';
 import type { ToolDefinition } from '../model/provider-stream.ts';

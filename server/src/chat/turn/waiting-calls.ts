@@ -1,5 +1,5 @@
-import { Slots } from '../../slots.ts';
 import type { DynamicToolPart, MessagePart } from '@homeport/contracts/frames';
+import { Slots } from '../../slots.ts';
 import { isRecord } from '../model/storable-text.ts';
 import { deniedByPolicy, type RunOptions, runCall } from '../tools/call-run.ts';
 import { type Tool, ToolFailure, type ToolResult } from '../tools/tool-run.ts';

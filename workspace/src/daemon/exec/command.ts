@@ -1,3 +1,4 @@
+import { clock, type Timer } from '../../clock.ts';
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { ExecEvent, ExecRequest, ProcessState } from '@homeport/contracts/daemon';
@@ -29,12 +30,12 @@ export class Command {
   readonly #signal: (name: Signal) => void;
   #streams: Streams | undefined;
   readonly #startedAt = new Date();
-  readonly #began = performance.now();
+  readonly #began = clock.elapsed();
   readonly #readers = new Set<Reader>();
   readonly #onEnd: (command: Command) => void;
   #exit: Exit | undefined;
   #timedOut = false;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
 
   /** Throws what the system says when no process can be started. */
   constructor({ request, cwd, home, environment, onEnd }: Start) {
@@ -47,7 +48,7 @@ export class Command {
     this.#log = openLog(home, id);
     void this.#run(supervised);
     const limit = timeoutMs ?? (keep ? undefined : defaultTimeoutMs);
-    if (limit !== undefined) this.#timer = setTimeout(() => this.#timeOut(), limit);
+    if (limit !== undefined) this.#timer = clock.after(limit, () => this.#timeOut());
   }
 
   get isRunning(): boolean {
@@ -177,19 +178,19 @@ export class Command {
   }
 
   #endLateOutput({ stdout, stderr }: Streams): void {
-    setTimeout(() => {
+    clock.after(lateOutputMs, () => {
       if (!this.isRunning) return;
       if (stdout.isPaused()) return this.#endLateOutput({ stdout, stderr });
       stdout.destroy();
       stderr.destroy();
-    }, lateOutputMs).unref();
+    });
   }
 
   #finish(exitCode: number | null, signal: string | null): void {
     if (this.#exit !== undefined) return;
-    clearTimeout(this.#timer);
+    this.#timer?.stop();
     const { totalBytes: outputBytes, omittedBytes } = this.#log;
-    const durationMs = Math.round(performance.now() - this.#began);
+    const durationMs = Math.round(clock.elapsed() - this.#began);
     this.#exit = { type: 'exit', exitCode, signal, timedOut: this.#timedOut, durationMs, outputBytes, omittedBytes };
     for (const reader of this.#readers) this.#sendExit(reader, this.#exit);
     this.#readers.clear();

@@ -1,3 +1,4 @@
+import { clock } from '../../clock.ts';
 import type { ExecRequest } from '@homeport/contracts/daemon';
 import { DaemonError } from '../daemon-error.ts';
 import type { Daemon } from '../state.ts';
@@ -49,9 +50,9 @@ export class Commands {
     if (this.#startedCount++ % logsRemovedEvery === 0) void removeOldLogs(config.home);
     const folder = openWorkingFolder(config.home, request.cwd);
     const endActivity = activity.begin('processes');
-    const timer = request.background ? setTimeout(endActivity, activeBackgroundMs).unref() : undefined;
+    const timer = request.background ? clock.after(activeBackgroundMs, endActivity) : undefined;
     const onEnd = (command: Command): void => {
-      clearTimeout(timer);
+      timer?.stop();
       endActivity();
       this.#keepForAWhile(command);
     };
@@ -74,7 +75,7 @@ export class Commands {
   #keepForAWhile(command: Command): void {
     const ended = this.list().filter((candidate) => !candidate.isRunning);
     for (const old of ended.slice(0, Math.max(0, ended.length - keptMax))) this.#forget(old);
-    setTimeout(() => this.#forget(command), keptMs).unref();
+    clock.after(keptMs, () => this.#forget(command));
   }
 
   #forget(command: Command): void {

@@ -2,6 +2,7 @@ import { closeSync, constants, mkdirSync, openSync, read, writeSync } from 'node
 import { readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { clock } from '../../clock.ts';
 
 const readAt = promisify(read);
 
@@ -100,6 +101,6 @@ export async function removeOldLogs(home: string): Promise<void> {
     }),
   );
   logs.sort((a, b) => b.changedAt - a.changedAt);
-  const old = logs.filter((log, index) => index >= keptLogs || log.changedAt < Date.now() - keptLogsMs);
+  const old = logs.filter((log, index) => index >= keptLogs || log.changedAt < clock.now() - keptLogsMs);
   await Promise.all(old.map(({ name }) => unlink(join(folder, name)).catch(() => undefined)));
 }

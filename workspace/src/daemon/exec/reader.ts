@@ -1,3 +1,4 @@
+import { clock, type Timer } from '../../clock.ts';
 import type { ServerResponse } from 'node:http';
 import type { ExecEvent } from '@homeport/contracts/daemon';
 import type { Exchange } from '../http.ts';
@@ -9,8 +10,8 @@ const stalledMs = 30_000;
 /** One NDJSON answer. It never buffers more than one piece: whoever writes asks `isReady` and waits for `drained` first. */
 export class Reader {
   readonly #response: ServerResponse;
-  readonly #ping: NodeJS.Timeout;
-  #stalled: NodeJS.Timeout | undefined;
+  readonly #ping: Timer;
+  #stalled: Timer | undefined;
   #isReady = true;
   #isOpen = true;
   #wake: (() => void)[] = [];
@@ -23,7 +24,7 @@ export class Reader {
       this.#close();
       onGone();
     });
-    this.#ping = setInterval(() => this.#isReady && this.send([{ type: 'ping' }]), pingMs).unref();
+    this.#ping = clock.every(pingMs, () => this.#isReady && this.send([{ type: 'ping' }]));
     if (response.destroyed) this.#close();
   }
 
@@ -41,7 +42,7 @@ export class Reader {
     const lines = events.map((event) => `${JSON.stringify(event)}\n`).join('');
     if (this.#response.write(lines) || !this.#isReady) return;
     this.#isReady = false;
-    this.#stalled = setTimeout(() => this.#response.destroy(), stalledMs);
+    this.#stalled = clock.after(stalledMs, () => this.#response.destroy());
   }
 
   /** Resolves once `isReady`. */
@@ -52,19 +53,19 @@ export class Reader {
 
   end(): void {
     if (!this.#isOpen) return;
-    clearInterval(this.#ping);
+    this.#ping.stop();
     this.#response.end();
   }
 
   #drain(): void {
-    clearTimeout(this.#stalled);
+    this.#stalled?.stop();
     this.#isReady = true;
     for (const wake of this.#wake.splice(0)) wake();
   }
 
   #close(): void {
     this.#isOpen = false;
-    clearInterval(this.#ping);
+    this.#ping.stop();
     this.#drain();
   }
 }

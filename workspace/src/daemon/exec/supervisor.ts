@@ -1,3 +1,4 @@
+import { clock } from '../../clock.ts';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants, existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -133,13 +134,13 @@ export function startSupervised({ id, command, cwd, environment, keep, perl }: S
   const signal = (name: Signal): void => {
     if (hasPerl) {
       signalOne(pid, name === 'SIGKILL' ? 'SIGALRM' : name);
-      if (name === 'SIGKILL') after(graceMs, () => hasExited || endMarked(id, pid));
-      if (name === 'SIGTERM') after(2 * graceMs, () => hasExited || endMarked(id, pid));
+      if (name === 'SIGKILL') clock.after(graceMs, () => hasExited || endMarked(id, pid));
+      if (name === 'SIGTERM') clock.after(2 * graceMs, () => hasExited || endMarked(id, pid));
       return;
     }
     signalOne(-pid, name);
     if (name === 'SIGKILL') signalMarked(id, name);
-    if (name === 'SIGTERM') after(graceMs, () => endMarked(id, pid));
+    if (name === 'SIGTERM') clock.after(graceMs, () => endMarked(id, pid));
   };
   const sockets = { stdout: streamOf(child.stdout), stderr: streamOf(child.stderr) };
   return { pid, streams: hasPerl ? openPipes(child, pid, sockets) : Promise.resolve(sockets), exited, signal };
@@ -190,10 +191,6 @@ function isLong(command: string): boolean {
 function shellOf(command: string): string[] {
   const read = 'IFS= read -r -d "" command <&3; exec 3<&-; eval "$command"';
   return ['/bin/bash', '-c', isLong(command) ? read : command];
-}
-
-function after(milliseconds: number, work: () => void): void {
-  setTimeout(work, milliseconds).unref();
 }
 
 function trySignal(pid: number, name: NodeJS.Signals): void {

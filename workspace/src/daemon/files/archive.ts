@@ -1,3 +1,4 @@
+import { clock } from '../../clock.ts';
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -41,7 +42,7 @@ export async function sendArchive(home: Home, path: HomePath, exchange: Exchange
 }
 
 async function checkSize(home: Home, folder: number, signal: AbortSignal): Promise<void> {
-  const bounds: Bounds = { entriesLeft: entriesMax, until: performance.now() + countMs, isCut: false };
+  const bounds: Bounds = { entriesLeft: entriesMax, until: clock.elapsed() + countMs, isCut: false };
   for await (const _ of walkTree(home, folder, bounds, signal));
   if (bounds.isCut) {
     throw new DaemonError('payload_too_large', `The folder has more than ${entriesMax} entries, or too many levels`);

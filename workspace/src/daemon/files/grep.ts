@@ -1,3 +1,4 @@
+import { clock } from '../../clock.ts';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { DaemonError } from '../daemon-error.ts';
 import { close, itself, reopen } from './descriptors.ts';
@@ -76,7 +77,7 @@ async function run(
     child.on('close', resolve);
   });
   const kill = () => child.kill('SIGKILL');
-  const timer = setTimeout(kill, timeMs);
+  const timer = clock.after(timeMs, kill);
   signal.addEventListener('abort', kill);
   const complaint: Buffer[] = [];
   child.stderr?.on('data', (chunk: Buffer) => complaint.length < 16 && complaint.push(chunk));
@@ -95,7 +96,7 @@ async function run(
     if (exitCode === 2 && !reader.hasRead && program.fault.test(said)) throw refusal(said);
     return isEnough || exitCode === null;
   } finally {
-    clearTimeout(timer);
+    timer.stop();
     signal.removeEventListener('abort', kill);
   }
 }

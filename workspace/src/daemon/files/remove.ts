@@ -1,6 +1,7 @@
+import { clock } from '../../clock.ts';
 import { chmodSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
 import { opendir } from 'node:fs/promises';
-import { setImmediate, setTimeout } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { DaemonError } from '../daemon-error.ts';
 import { at, close, itself, look, statOf } from './descriptors.ts';
 import { errnoOf } from './fault.ts';
@@ -59,9 +60,9 @@ async function removeFolder(home: Home, place: Place, held: number): Promise<voi
   }
   const removal = new Removal(home, staging, [name]).run();
   removal.catch(() => undefined);
-  const waiting = new AbortController();
-  const timer = setTimeout(waitMs, undefined, { signal: waiting.signal, ref: false }).catch(() => undefined);
-  await Promise.race([removal, timer]).finally(() => waiting.abort());
+  const late = Promise.withResolvers<void>();
+  const timer = clock.after(waitMs, late.resolve);
+  await Promise.race([removal, late.promise]).finally(() => timer.stop());
 }
 
 /** Removes things from the staging folder, with few descriptors however deep they are; closes the folder. */

@@ -1,3 +1,4 @@
+import { clock } from '../../clock.ts';
 import type { WorkspaceEntry } from '@homeport/contracts/daemon';
 import { close } from './descriptors.ts';
 import { compileGlob } from './glob.ts';
@@ -22,7 +23,7 @@ export async function findEntries(
   const fits = glob === undefined ? () => true : compileGlob(glob);
   const folder = findFolder(home, path);
   const entries: WorkspaceEntry[] = [];
-  const bounds: Bounds = { entriesLeft: entriesSeenMax, until: performance.now() + timeMs, isCut: false };
+  const bounds: Bounds = { entriesLeft: entriesSeenMax, until: clock.elapsed() + timeMs, isCut: false };
   try {
     for await (const { stats, names } of walkTree(home, folder, bounds, signal)) {
       const entry = fits(names) ? entryOf(names.reduce(childOf, path), stats) : undefined;

@@ -1,3 +1,4 @@
+import { clock } from '../../clock.ts';
 import { setImmediate } from 'node:timers/promises';
 import { close, look, statOf } from './descriptors.ts';
 import { errnoOf } from './fault.ts';
@@ -23,7 +24,7 @@ export async function* walkTree(
   names: readonly string[] = [],
 ): AsyncGenerator<Visited> {
   for await (const { name } of namesIn(root, signal)) {
-    if (bounds.entriesLeft <= 0 || performance.now() > bounds.until) bounds.isCut = true;
+    if (bounds.entriesLeft <= 0 || clock.elapsed() > bounds.until) bounds.isCut = true;
     if (bounds.isCut) return;
     bounds.entriesLeft -= 1;
     if (bounds.entriesLeft % 256 === 0) await setImmediate();

@@ -1,3 +1,4 @@
+import { clock, type Timer } from '../../clock.ts';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
@@ -11,7 +12,7 @@ const detachedMs = 10 * 60_000;
 /** What a person pastes at once comes in several messages of this size at most. */
 const messageMaxBytes = 256 * 1024;
 
-type Open = { terminal: Terminal; closing: NodeJS.Timeout | undefined; endActivity: () => void };
+type Open = { terminal: Terminal; closing: Timer | undefined; endActivity: () => void };
 
 /** The endpoints of terminals; made when the first of them is asked for. */
 export function createTerminals(daemon: Daemon) {
@@ -38,12 +39,12 @@ export function createTerminals(daemon: Daemon) {
 
   function closeLater(id: string): void {
     const entry = open.get(id);
-    if (entry !== undefined) entry.closing = setTimeout(() => entry.terminal.kill('SIGHUP'), detachedMs).unref();
+    if (entry !== undefined) entry.closing = clock.after(detachedMs, () => entry.terminal.kill('SIGHUP'));
   }
 
   function forget(id: string): void {
     const entry = open.get(id);
-    clearTimeout(entry?.closing);
+    entry?.closing?.stop();
     entry?.endActivity();
     open.delete(id);
   }
@@ -58,7 +59,7 @@ export function createTerminals(daemon: Daemon) {
       if (known === undefined) closeLater(id);
       sockets.handleUpgrade(request, socket, head, (webSocket) => {
         webSocket.on('error', () => undefined);
-        clearTimeout(entry.closing);
+        entry.closing?.stop();
         entry.terminal.attach(webSocket, size, known === undefined);
       });
     },

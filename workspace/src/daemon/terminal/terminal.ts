@@ -1,3 +1,4 @@
+import { clock, type Timer } from '../../clock.ts';
 import type { TerminalMessage } from '@homeport/contracts/daemon';
 import { spawn } from '@lydell/node-pty';
 import type { RawData, WebSocket } from 'ws';
@@ -40,7 +41,7 @@ export class Terminal {
   readonly #ring = new OutputRing(keptBytes);
   readonly #sockets = new Set<WebSocket>();
   readonly #events: TerminalEvents;
-  #stalled: NodeJS.Timeout | undefined;
+  #stalled: Timer | undefined;
   #hasExited = false;
 
   constructor({ id, size, home, environment }: Start, events: TerminalEvents) {
@@ -78,7 +79,7 @@ export class Terminal {
   kill(signal: 'SIGHUP' | 'SIGKILL'): void {
     if (this.#hasExited) return;
     this.#pty.kill(signal);
-    if (signal === 'SIGHUP') setTimeout(() => this.kill('SIGKILL'), killMs).unref();
+    if (signal === 'SIGHUP') clock.after(killMs, () => this.kill('SIGKILL'));
   }
 
   #output(bytes: Buffer): void {
@@ -86,7 +87,7 @@ export class Terminal {
     for (const socket of this.#sockets) socket.send(bytes, () => this.#resume());
     if (this.#stalled !== undefined || !this.#isBehind()) return;
     this.#pty.pause();
-    this.#stalled = setTimeout(() => this.#dropStalled(), stalledMs);
+    this.#stalled = clock.after(stalledMs, () => this.#dropStalled());
   }
 
   #isBehind(): boolean {
@@ -95,7 +96,7 @@ export class Terminal {
 
   #resume(): void {
     if (this.#stalled === undefined || this.#isBehind()) return;
-    clearTimeout(this.#stalled);
+    this.#stalled?.stop();
     this.#stalled = undefined;
     if (!this.#hasExited) this.#pty.resume();
   }
@@ -126,7 +127,7 @@ export class Terminal {
 
   #exit(exitCode: number): void {
     this.#hasExited = true;
-    clearTimeout(this.#stalled);
+    this.#stalled?.stop();
     for (const socket of this.#sockets) {
       sendMessage(socket, { type: 'exit', exitCode });
       socket.close(1000);
@@ -154,12 +155,12 @@ export function keepAlive(socket: KeptSocket): () => void {
   socket.on('pong', () => {
     answered = true;
   });
-  const timer = setInterval(() => {
+  const timer = clock.every(pingMs, () => {
     if (!answered) return socket.terminate();
     answered = false;
     socket.ping();
-  }, pingMs).unref();
-  return () => clearInterval(timer);
+  });
+  return () => timer.stop();
 }
 
 function parseMessage(text: string): Size | 'close' | undefined {

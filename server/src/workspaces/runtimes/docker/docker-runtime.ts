@@ -1,7 +1,7 @@
 import type { ContainerInspectInfo } from 'dockerode';
 import { systemClock } from '../../../clock.ts';
-import { Turns } from '../../../turns.ts';
 import { daemonRequest } from '../../../egress/daemon-request.ts';
+import { Turns } from '../../../turns.ts';
 import {
   type OpenRuntime,
   RuntimeFailure,
