@@ -3,14 +3,14 @@ import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { until } from '../../contracts/test/until.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
-import { ManualClock } from './fakes/manual-clock.ts';
+import { manualDate } from './fakes/manual-clock.ts';
 import { ScriptedRuntime } from './fakes/scripted-runtime.ts';
 import { aborted, quiet, workspacesOf } from './workspace-makers.ts';
 
 /** What keeps a workspace running, and what ends one that nobody uses. */
 
 const runtime = new ScriptedRuntime();
-const clock = new ManualClock();
+const clock = manualDate();
 let one: TestApp;
 let other: TestApp;
 let user: SignedIn;

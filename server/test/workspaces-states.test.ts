@@ -4,14 +4,14 @@ import { after, afterEach, before, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
 import { RuntimeFailure } from '../src/workspaces/runtime.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
-import { ManualClock } from './fakes/manual-clock.ts';
+import { manualDate } from './fakes/manual-clock.ts';
 import { ScriptedRuntime } from './fakes/scripted-runtime.ts';
 import { aborted, quiet, workspacesOf } from './workspace-makers.ts';
 
 /** Starts and stops, on two replicas with one runtime and one database. */
 
 const runtime = new ScriptedRuntime();
-const clock = new ManualClock();
+const clock = manualDate();
 let one: TestApp;
 let other: TestApp;
 before(async () => {

@@ -43,7 +43,7 @@ export class RuntimeWorkspaces implements Workspaces {
     this.#operations = new Operations(deps);
     this.holds = new Holds(deps);
     this.#deps = { ...deps, idleMs: deps.config.workspaceIdleMinutes * 60_000, operations: this.#operations };
-    this.#disabledTimer = this.#deps.clock.every(2 * deps.timings.watchMs, () => void this.#stopDisabled());
+    this.#disabledTimer = this.#deps.clock.every(2 * deps.timings.watchMs, () => this.#stopDisabled());
     this.#planSweep(0);
   }
 

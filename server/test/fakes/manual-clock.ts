@@ -1,4 +1,4 @@
-import { type Clock, oneAtATime, type Timer } from '../../src/clock.ts';
+import { type Clock, oneAtATime, systemClock, type Timer } from '../../src/clock.ts';
 
 type Alarm = { at: number; ring: () => void };
 
@@ -23,7 +23,8 @@ export class ManualClock implements Clock {
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted === true) return reject(signal.reason);
-      const timer = this.after(milliseconds, () => {
+      const timer = this.#set(milliseconds, (alarm) => {
+        this.#alarms.delete(alarm);
         signal?.removeEventListener('abort', leave);
         resolve();
       });
@@ -45,21 +46,16 @@ export class ManualClock implements Clock {
   every(milliseconds: number, work: () => void | Promise<void>): Timer {
     const once = oneAtATime(work);
     return this.#set(milliseconds, (alarm) => {
-      alarm.at += milliseconds;
+      alarm.at = this.#now + milliseconds;
       once();
     });
   }
 
-  /** Rings in the order of time; what is set meanwhile and due as well rings too. */
+  /** What is due rings once, in the order of time, as on a machine that was asleep. */
   advance(milliseconds: number): void {
-    const until = this.#now + milliseconds;
-    for (;;) {
-      const due = [...this.#alarms].filter(({ at }) => at <= until).sort((one, other) => one.at - other.at)[0];
-      if (due === undefined) break;
-      this.#now = Math.max(this.#now, due.at);
-      due.ring();
-    }
-    this.#now = until;
+    this.#now += milliseconds;
+    const due = [...this.#alarms].filter(({ at }) => at <= this.#now).sort((one, other) => one.at - other.at);
+    for (const alarm of due) if (this.#alarms.has(alarm)) alarm.ring();
   }
 
   #set(milliseconds: number, ring: (alarm: Alarm) => void): Timer {
@@ -72,4 +68,10 @@ export class ManualClock implements Clock {
       },
     };
   }
+}
+
+/** Dates and sleeps are moved by hand; timers ring as ever. */
+export function manualDate(): ManualClock {
+  const { elapsed, after, every } = systemClock;
+  return Object.assign(new ManualClock(), { elapsed, after, every });
 }
