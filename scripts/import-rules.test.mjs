@@ -129,7 +129,11 @@ describe('one planted violation is reported for', () => {
       },
     ],
     ['a timer of its own', 'one-clock server/src/chat/turn.ts', turn('setTimeout(() => {}, 1);')],
-    ['a borrowed timer', 'one-clock server/src/chat/turn.ts', turn("import { setTimeout as delay } from 'node:timers/promises';\ndelay;")],
+    [
+      'a borrowed timer',
+      'one-clock server/src/chat/turn.ts',
+      turn("import { setTimeout as delay } from 'node:timers/promises';\ndelay;"),
+    ],
     ['a duration of its own', 'one-clock server/src/chat/turn.ts', turn('performance.now();')],
     ['fetch', 'one-way-out server/src/chat/turn.ts', turn("await fetch('http://x');")],
     ['globalThis.fetch', 'one-way-out server/src/chat/turn.ts', turn('globalThis.fetch;')],

@@ -105,7 +105,7 @@ export type Answer = { status: number; body: Json; text: string; headers: Header
 /** JSON as tests read it: any member may be asked for. */
 // biome-ignore lint/suspicious/noExplicitAny: assertions on it are what checks it.
 export type Json = any;
-export type CallInit = { query?: Record<string, string>; headers?: Record<string, string>; signal?: AbortSignal };
+type CallInit = { query?: Record<string, string>; headers?: Record<string, string>; signal?: AbortSignal };
 export type Caller = {
   cookie: string | undefined;
   fetch(path: string, init?: RequestInit): Promise<Response>;

@@ -1,4 +1,5 @@
 import { clock } from '../clock.ts';
+
 const silenceMs = 30 * 60_000;
 const lookMs = 60_000;
 

@@ -1,5 +1,5 @@
-import { clock } from '../clock.ts';
 import { execFile } from 'node:child_process';
+import { clock } from '../clock.ts';
 
 const freshMs = 60_000;
 let bytes = 0;

@@ -1,7 +1,7 @@
-import { clock, type Timer } from '../../clock.ts';
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { ExecEvent, ExecRequest, ProcessState } from '@homeport/contracts/daemon';
+import { clock, type Timer } from '../../clock.ts';
 import { openLog } from './output-log.ts';
 import type { Reader } from './reader.ts';
 import { perlPath, type Signal, type Streams, type Supervised, startSupervised } from './supervisor.ts';

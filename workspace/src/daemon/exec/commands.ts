@@ -1,5 +1,5 @@
-import { clock } from '../../clock.ts';
 import type { ExecRequest } from '@homeport/contracts/daemon';
+import { clock } from '../../clock.ts';
 import { DaemonError } from '../daemon-error.ts';
 import type { Daemon } from '../state.ts';
 import { Command } from './command.ts';

@@ -1,6 +1,6 @@
-import { clock, type Timer } from '../../clock.ts';
 import type { ServerResponse } from 'node:http';
 import type { ExecEvent } from '@homeport/contracts/daemon';
+import { clock, type Timer } from '../../clock.ts';
 import type { Exchange } from '../http.ts';
 
 const pingMs = 15_000;

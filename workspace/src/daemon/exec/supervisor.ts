@@ -1,8 +1,8 @@
-import { clock } from '../../clock.ts';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants, existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { type Readable, Writable } from 'node:stream';
+import { clock } from '../../clock.ts';
 
 /**
  * The parent of one command. As its subreaper (prctl 36) every descendant stays below it, also those that left group, session and

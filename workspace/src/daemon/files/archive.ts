@@ -1,8 +1,8 @@
-import { clock } from '../../clock.ts';
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
+import { clock } from '../../clock.ts';
 import { DaemonError } from '../daemon-error.ts';
 import type { Exchange } from '../http.ts';
 import { close, reopen } from './descriptors.ts';

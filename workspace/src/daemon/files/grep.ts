@@ -1,5 +1,5 @@
-import { clock } from '../../clock.ts';
 import { type ChildProcess, spawn } from 'node:child_process';
+import { clock } from '../../clock.ts';
 import { DaemonError } from '../daemon-error.ts';
 import { close, itself, reopen } from './descriptors.ts';
 import { errnoOf } from './fault.ts';

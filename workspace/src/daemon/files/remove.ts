@@ -1,7 +1,7 @@
-import { clock } from '../../clock.ts';
 import { chmodSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
+import { clock } from '../../clock.ts';
 import { DaemonError } from '../daemon-error.ts';
 import { at, close, itself, look, statOf } from './descriptors.ts';
 import { errnoOf } from './fault.ts';

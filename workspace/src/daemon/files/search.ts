@@ -1,5 +1,5 @@
-import { clock } from '../../clock.ts';
 import type { WorkspaceEntry } from '@homeport/contracts/daemon';
+import { clock } from '../../clock.ts';
 import { close } from './descriptors.ts';
 import { compileGlob } from './glob.ts';
 import { type GrepLine, runGrep } from './grep.ts';

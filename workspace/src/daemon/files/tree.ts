@@ -1,5 +1,5 @@
-import { clock } from '../../clock.ts';
 import { setImmediate } from 'node:timers/promises';
+import { clock } from '../../clock.ts';
 import { close, look, statOf } from './descriptors.ts';
 import { errnoOf } from './fault.ts';
 import { namesIn } from './read.ts';

@@ -1,7 +1,7 @@
-import { clock, type Timer } from '../../clock.ts';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
+import { clock, type Timer } from '../../clock.ts';
 import { DaemonError } from '../daemon-error.ts';
 import { type Exchange, sendJson } from '../http.ts';
 import type { Daemon } from '../state.ts';

@@ -1,7 +1,7 @@
-import { clock, type Timer } from '../../clock.ts';
 import type { TerminalMessage } from '@homeport/contracts/daemon';
 import { spawn } from '@lydell/node-pty';
 import type { RawData, WebSocket } from 'ws';
+import { clock, type Timer } from '../../clock.ts';
 import { OutputRing } from './output-ring.ts';
 
 const keptBytes = 256 * 1024;
