@@ -75,7 +75,7 @@ before(async () => {
 });
 
 test(`${leavings} times leaving and coming back: every follower assembles the identical text once`, {
-  timeout: 180_000,
+  timeout: 900_000,
 }, async () => {
   const random = seededRandom(seedOf('followers'));
   const budget = { left: leavings };

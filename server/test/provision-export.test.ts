@@ -50,7 +50,7 @@ async function furnish(): Promise<void> {
     }
   }
   const { database } = app.database;
-  const chatId = await makeChat(database, owner.id, '- # not:\u2028 yaml');
+  const chatId = await makeChat(database, owner.id, '- # not: "yaml"');
   const said = await say(database, {
     chatId,
     parentId: null,

@@ -66,6 +66,8 @@ export async function updateAdminConfig(
 ): Promise<AdminConfig> {
   return inTransaction(deps.db, async (transaction) => {
     const { settings } = await updateSettings(deps, transaction, source, patch);
+    // Also when nothing changes: who saves again wants the provider asked again.
+    if (patch.oidc !== undefined) await forgetProvider(transaction);
     return toAdminConfig(deps, settings);
   });
 }
@@ -85,13 +87,12 @@ export async function updateSettings(
   const before = toSettings(row);
   const after = merge(deps, before, patch);
   assertComplete(after.oidc);
-  // Also when nothing changes: who saves again wants the provider asked again.
-  if (patch.oidc !== undefined) await forgetProvider(transaction);
   const changed = [
     ...differences('branding', before.branding, after.branding),
     ...differences('oidc', before.oidc, after.oidc),
   ];
   if (changed.length === 0) return { settings: before, changed };
+  if (changed.some((path) => path.startsWith('oidc.'))) await forgetProvider(transaction);
   const { clientSecret, ...oidc } = after.oidc;
   await transaction
     .updateTable('settings')
