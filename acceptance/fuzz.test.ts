@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 import type { EndpointSpec } from '@homeport/contracts/endpoint';
 import { endpoints } from '@homeport/contracts/endpoints';
 import fc from 'fast-check';
+import { until } from '../contracts/test/until.ts';
 import { startMcp, type TestMcp } from './browser/mcp-server.ts';
 import { makePeople, type Outside, type Person, placeIds, refresh, subjectOf } from './fuzz/people.ts';
 import { rawRequests, sendBytes } from './fuzz/raw.ts';
@@ -137,8 +138,13 @@ async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>):
 
 async function assertHealthy(): Promise<void> {
   assert.equal(product.child.exitCode, null, `The product ended:\n${product.output()}`);
-  const response = await fetch(`${product.url}/api/health`);
-  assert.deepEqual([response.status, await response.json()], [200, { ok: true }]);
+  // 503 says that the database was slower than the probe waits, as on a machine with other work.
+  await until('the service is well', async () => {
+    const response = await fetch(`${product.url}/api/health`);
+    const body = JSON.stringify(await response.json());
+    assert.ok([200, 503].includes(response.status), body);
+    return response.status === 200 && body === '{"ok":true}';
+  });
 }
 
 async function allowAll(): Promise<void> {
