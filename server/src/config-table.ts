@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { limits } from '@homeport/contracts/limits';
 import { parseCidr } from './client-address.ts';
+import { isProxyException, parseProxy } from './egress/outbound-proxy.ts';
 
 /** One setting: what people read about it, and what it takes. Page, parsing and messages come from here. */
 export type Setting<T> = {
@@ -99,6 +100,26 @@ export const settingTable = {
   }),
   allowInsecureHttp: flag('ALLOW_INSECURE_HTTP', false, {
     about: 'Lets providers speak plain http. Keys and conversations then travel unencrypted.',
+  }),
+  httpsProxy: optional('HTTPS_PROXY', {
+    about:
+      'The proxy for calls to https addresses of providers, MCP servers, identity providers and from workspaces. It must allow `CONNECT` to addresses: names are resolved and checked here.',
+    takes:
+      'an http or https URL such as http://proxy.example.org:3128, with `name:password@` where the proxy asks for it',
+    secret: true,
+    valid: isProxy,
+  }),
+  httpProxy: optional('HTTP_PROXY', {
+    about: 'The same for http addresses, where `ALLOW_INSECURE_HTTP` allows them.',
+    takes: 'an http or https URL such as http://proxy.example.org:3128',
+    secret: true,
+    valid: isProxy,
+  }),
+  noProxy: list('NO_PROXY', {
+    about: 'What is called directly, past the proxy. This machine itself always is.',
+    takes: 'host names (with their subdomains), addresses, CIDRs or `*`, separated by commas',
+    secret: false,
+    valid: isProxyException,
   }),
   maxConnections: integer('MAX_CONNECTIONS', 5_000, 10, 1_000_000, {
     about:
@@ -328,6 +349,10 @@ function isDnsLabel(given: string, longest: number): boolean {
 
 function isLongEnough(key: string): boolean {
   return Buffer.byteLength(key) >= leastKeyBytes;
+}
+
+function isProxy(given: string): boolean {
+  return parseProxy(given) !== undefined;
 }
 
 function isPostgresUrl(given: string): boolean {

@@ -12,13 +12,16 @@ import {
   parseDestination,
 } from './destination.ts';
 import { blockedDestination, reasonOf, unreachable } from './failures.ts';
+import { createProxyChoice, type ProxyAddress, type ProxySettings } from './outbound-proxy.ts';
+import { openTunnel } from './proxy-tunnel.ts';
 
-export type GuardOptions = EgressPolicy & {
-  /** Resolves a name to all its addresses; tests bring their own. */
-  lookup?: (hostname: string) => Promise<string[]>;
-  /** Further certificate authorities in PEM, beside those of Node. */
-  tlsCa?: string[];
-};
+export type GuardOptions = EgressPolicy &
+  ProxySettings & {
+    /** Resolves a name to all its addresses; tests bring their own. */
+    lookup?: (hostname: string) => Promise<string[]>;
+    /** Further certificate authorities in PEM, beside those of Node. */
+    tlsCa?: string[];
+  };
 
 export type SocketTarget = {
   secure: boolean;
@@ -35,7 +38,8 @@ export type Guard = {
   check(raw: string, base?: URL): URL;
   /**
    * Opens a connection to an address that was checked in this very call: the literal, or each answer of one lookup; the
-   * peer is checked once more before a byte is written. Hands over a ready socket, or an ApiError of phase `connect`.
+   * peer is checked once more before a byte is written. Where a proxy is set it is asked for such an address, never for a name.
+   * Hands over a ready socket, or an ApiError of phase `connect`.
    */
   openSocket(target: SocketTarget, callback: SocketCallback): void;
 };
@@ -43,10 +47,13 @@ export type Guard = {
 const connectTimeoutMs = 30_000;
 const attemptTimeoutMs = 1_000;
 const loopback = ['127.0.0.1', '::1'];
+/** Addresses of one name that a proxy is asked for. */
+const mostTunnels = 4;
 
 export function createGuard(options: GuardOptions): Guard {
   const secureContext = createSecureContext(options.tlsCa ?? []);
   const resolve = shareLookups(options.lookup ?? systemLookup);
+  const chooseProxy = createProxyChoice(options);
 
   const permittedAddresses = async (host: string): Promise<string[]> => {
     if (net.isIP(host) !== 0) return [host];
@@ -73,7 +80,10 @@ export function createGuard(options: GuardOptions): Guard {
         assertPermitted(options, target.secure, host);
         const timer = AbortSignal.timeout(connectTimeoutMs);
         const addresses = await beforeTimeout(permittedAddresses(host), timer);
-        return dial({ ...target, hostname: host }, addresses, secureContext, timer);
+        const checked = { ...target, hostname: host };
+        const proxy = chooseProxy(checked, addresses);
+        if (proxy === undefined) return dial(checked, addresses, secureContext, timer);
+        return dialThrough(proxy, checked, addresses, secureContext, timer);
       };
       open().then(
         (socket) => callback(null, socket),
@@ -89,8 +99,6 @@ function dial(
   secureContext: tls.SecureContext,
   timer: AbortSignal,
 ): Promise<net.Socket> {
-  const { promise, resolve, reject } = Promise.withResolvers<net.Socket>();
-  const isLiteral = net.isIP(target.hostname) !== 0;
   const connection = {
     host: target.hostname,
     port: target.port,
@@ -101,16 +109,59 @@ function dial(
     keepAlive: true,
     keepAliveInitialDelay: 60_000,
   };
-  const isTls = target.secure && target.tunnel !== true;
-  const socket = isTls
-    ? tls.connect({
-        ...connection,
-        secureContext,
-        ALPNProtocols: ['http/1.1'],
-        ...(isLiteral ? {} : { servername: target.hostname }),
-      })
+  const socket = isTls(target)
+    ? tls.connect({ ...connection, ...tlsOptions(target, secureContext) })
     : net.connect(connection);
   const permitted = new Set(addresses.map(canonicalAddress));
+  return whenReady(socket, isTls(target) ? 'secureConnect' : 'connect', timer, (fail) => {
+    // Ahead of Node's own listener, which would begin the TLS handshake.
+    socket.prependOnceListener('connect', () => {
+      const peer = socket.remoteAddress;
+      if (peer === undefined || !permitted.has(canonicalAddress(peer))) fail(blockedDestination());
+    });
+  });
+}
+
+/** Asks the proxy for one checked address after the other; TLS is with the target, whose certificate is checked as ever. */
+async function dialThrough(
+  proxy: ProxyAddress,
+  target: SocketTarget,
+  addresses: string[],
+  secureContext: tls.SecureContext,
+  timer: AbortSignal,
+): Promise<net.Socket> {
+  let failure: unknown = unreachable('unreachable', 'connect');
+  for (const address of addresses.slice(0, mostTunnels)) {
+    try {
+      const tunnel = await openTunnel(proxy, { address, port: target.port }, secureContext, timer);
+      if (!isTls(target)) return tunnel;
+      const socket = tls.connect({ socket: tunnel, host: target.hostname, ...tlsOptions(target, secureContext) });
+      return await whenReady(socket, 'secureConnect', timer);
+    } catch (error) {
+      failure = error;
+      if (timer.aborted) break;
+    }
+  }
+  throw failure;
+}
+
+function isTls(target: SocketTarget): boolean {
+  return target.secure && target.tunnel !== true;
+}
+
+function tlsOptions({ hostname }: SocketTarget, secureContext: tls.SecureContext): tls.ConnectionOptions {
+  const servername = net.isIP(hostname) === 0 ? { servername: hostname } : {};
+  return { secureContext, ALPNProtocols: ['http/1.1'], ...servername };
+}
+
+/** Resolves with the socket at its event, and destroys it when it fails or is late. */
+function whenReady(
+  socket: net.Socket,
+  event: 'connect' | 'secureConnect',
+  timer: AbortSignal,
+  begin: (fail: (error: unknown) => void) => void = () => undefined,
+): Promise<net.Socket> {
+  const { promise, resolve, reject } = Promise.withResolvers<net.Socket>();
   const fail = (error: unknown) => {
     socket.destroy();
     reject(error);
@@ -121,12 +172,8 @@ function dial(
   timer.addEventListener('abort', onTimeout);
   socket.on('error', onError);
   socket.on('close', onClose);
-  // Ahead of Node's own listener, which would begin the TLS handshake.
-  socket.prependOnceListener('connect', () => {
-    const peer = socket.remoteAddress;
-    if (peer === undefined || !permitted.has(canonicalAddress(peer))) fail(blockedDestination());
-  });
-  socket.once(isTls ? 'secureConnect' : 'connect', () => {
+  begin(fail);
+  socket.once(event, () => {
     if (socket.destroyed) return;
     timer.removeEventListener('abort', onTimeout);
     socket.off('error', onError);

@@ -11,8 +11,9 @@ const controlConnections = 64;
 
 /** Makes the doors of one workspace after the other; they do not listen yet. */
 export function createDoorMaker({ config, serve, findUserId }: RuntimeHost): () => Doors {
-  const guard = createGuard({ allowPrivateEgress: false, allowInsecureHttp: config.allowInsecureHttp });
-  const proxy = createWorkspaceProxy({ guard, allowInsecureHttp: config.allowInsecureHttp, findUserId });
+  const { allowInsecureHttp, httpsProxy, httpProxy, noProxy } = config;
+  const guard = createGuard({ allowPrivateEgress: false, allowInsecureHttp, httpsProxy, httpProxy, noProxy });
+  const proxy = createWorkspaceProxy({ guard, allowInsecureHttp, findUserId });
   return () => ({
     'control.sock': createControlServer(serve),
     ...(config.workspaceEgress === 'proxy' ? { 'egress.sock': proxy.createServer() } : {}),
