@@ -129,7 +129,7 @@ test('the encryption key changes while the service runs', async () => {
   const { PATH } = process.env;
   const env = { PATH, DATA_DIR: dataDir, ...keys };
   const { stdout } = await run(process.execPath, [join(dist, 'server/admin.mjs'), 'rotate-keys'], { env });
-  assert.equal(stdout, 'Credentials: 1 sealed again, 0 already current, 0 unreadable.\n');
+  assert.equal(stdout, 'Credentials: 1 encrypted again, 0 already current, 0 unreadable.\n');
   assert.notEqual(await ask(caller, chatId, 'meanwhile'), '');
   await stop(both);
 

@@ -98,7 +98,7 @@ async function ensureNode(root) {
   );
   if (ended.code === 0 && existsSync(program)) return program;
   if (own !== undefined) {
-    console.error(`Homeport: that failed; going on with this Node ${process.version}`);
+    console.error(`Homeport: that failed; continuing with this Node ${process.version}`);
     return own;
   }
   throw new Error(
@@ -120,7 +120,7 @@ export async function underLock(folder, work) {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'launch.lock');
   for (let told = false; !tryLock(file); told = true) {
-    if (!told) console.error('Homeport: waiting for another process that installs or builds here ...');
+    if (!told) console.error('Homeport: waiting for another process to install or build ...');
     await delay(200);
   }
   try {

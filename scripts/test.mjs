@@ -246,7 +246,7 @@ try {
   rmSync(scratch, { recursive: true, force: true });
 }
 console.log(`\nall parts: ${Math.round((performance.now() - startedAt) / 1000)} s`);
-if (flaky.length > 0) console.log(`passed at the second try only, to be mended: ${flaky.join(', ')}`);
+if (flaky.length > 0) console.log(`passed only on the second try, to be fixed: ${flaky.join(', ')}`);
 const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
 console.log(`${total.passed} passed, ${total.failed} failed${skipped}`);
 process.exitCode = total.failed === 0 ? 0 : 1;

@@ -167,7 +167,7 @@ test('a start on a full disk serves what can be read, and one that cannot be say
   fill(0);
   await assert.rejects(startProduct(dataDir, {}, port), (error: Error) => {
     const said = error.message.split('\n').filter((line) => /Homeport cannot start/.test(line));
-    assert.match(said[0] ?? error.message, /The disk of DATA_DIR \(.*\) is full\. Make room on it/);
+    assert.match(said[0] ?? error.message, /The disk of DATA_DIR \(.*\) is full\. Free some space on it/);
     assert.doesNotMatch(error.message, /starting up/);
     return true;
   });

@@ -10,7 +10,7 @@ import type {
 import { parsePartialJson } from './partial-json.ts';
 
 /** What a tool call is answered with when its response ended before it did. */
-const interruptedToolText = 'Interrupted before the tool gave a result.';
+const interruptedToolText = 'Interrupted before the tool returned a result.';
 
 export type MessageAssembler = ReturnType<typeof createMessageAssembler>;
 

@@ -16,13 +16,13 @@ import { resealSettings } from './settings/settings.ts';
 const usage = `Usage: npm run admin -- <command>
 
 Commands:
-  rotate-keys   Seal every stored credential with the current SETTINGS_ENCRYPTION_KEY. Needs the settings of the
-                service; the service may run meanwhile. See docs/operations.md, "Keys".
-  adopt-key     Make the present SETTINGS_ENCRYPTION_KEY the key of this installation, when the former one is lost.
-  adopt-store   Make the present ARTIFACT_STORE the store of this installation, when the former one is lost.
+  rotate-keys   Encrypt every stored credential with the current SETTINGS_ENCRYPTION_KEY. Needs the settings of the
+                service, which may keep running. See docs/operations.md, "Keys".
+  adopt-key     Make the current SETTINGS_ENCRYPTION_KEY the key of this installation after the former one was lost.
+  adopt-store   Make the current ARTIFACT_STORE the store of this installation after the former one was lost.
   export [--json] [--without-conversations]
                 Write the installation as a manifest to standard output, YAML unless --json is given. Secrets are
-                placeholders. The service may run meanwhile. See docs/manifest.md.
+                placeholders. The service may keep running. See docs/manifest.md.
 `;
 
 type Command = {
@@ -98,7 +98,7 @@ async function rotateKeys(config: Config, db: Database, signal: AbortSignal): Pr
   if (clientSecret !== 'absent') rotation[clientSecret] += 1;
   if (clientSecret === 'unreadable') say('unreadable: client secret of the OIDC configuration');
   say(
-    `Credentials: ${rotation.resealed} sealed again, ${rotation.current} already current, ${rotation.unreadable} unreadable.`,
+    `Credentials: ${rotation.resealed} encrypted again, ${rotation.current} already current, ${rotation.unreadable} unreadable.`,
   );
   // Last: whoever starts without the previous key is refused until everything has been sealed again.
   if (!rotation.interrupted && !(await resealCanary({ db, secrets }))) {
@@ -113,11 +113,11 @@ async function rotateKeys(config: Config, db: Database, signal: AbortSignal): Pr
 }
 
 function adviceOn({ interrupted, unreadable }: Rotation): string | undefined {
-  if (interrupted) return 'Interrupted. Nothing is lost; run the command again for the rest.';
+  if (interrupted) return 'Interrupted. Nothing was lost; run the command again to finish.';
   if (unreadable === 0) return undefined;
   return (
-    'Unreadable credentials were left as they are. Put the key that they were sealed with into ' +
-    'SETTINGS_ENCRYPTION_KEY_PREVIOUS and run the command again, or have them entered anew.'
+    'Unreadable credentials were left as they are. Put the key they were encrypted with into ' +
+    'SETTINGS_ENCRYPTION_KEY_PREVIOUS and run the command again, or have them entered again.'
   );
 }
 
@@ -166,7 +166,7 @@ async function exportManifest(
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown reason';
   const undefinedTable = 'code' in error && error.code === '42P01';
-  return undefinedTable ? 'This database holds no Homeport. Start the service on it once.' : error.message;
+  return undefinedTable ? 'This database was never used by Homeport. Start the service on it once.' : error.message;
 }
 
 try {

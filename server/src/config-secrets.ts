@@ -18,7 +18,7 @@ export function storedSecrets(dataDir: string, make: boolean): StoredSecrets | {
   try {
     const found = readSecrets(file);
     if (found !== undefined) return found;
-    if (!make) return { problem: `${file} does not exist: is DATA_DIR right, and has Homeport been started once?` };
+    if (!make) return { problem: `${file} does not exist: check DATA_DIR, and start Homeport once` };
     makeSecrets(dataDir, file);
     return readSecrets(file) ?? { problem: `${file} vanished` };
   } catch (error) {
@@ -72,7 +72,7 @@ function checked(
 
 function damaged(file: string): DamagedError {
   return new DamagedError(
-    `${file} is damaged; restore it from a backup. Without its key the stored credentials cannot be read`,
+    `${file} is damaged; restore it from a backup. Without its key, stored credentials cannot be read`,
   );
 }
 

@@ -31,7 +31,8 @@ test('a bucket needs its keys; a folder needs none', () => {
   assert.throws(
     () => load({ ARTIFACT_STORE: 's3://bucket/a', AWS_ACCESS_KEY_ID: 'id' }),
     (error: unknown) =>
-      error instanceof ConfigError && /AWS_SECRET_ACCESS_KEY is not set; ARTIFACT_STORE/.test(error.message),
+      error instanceof ConfigError &&
+      /AWS_SECRET_ACCESS_KEY is not set, but the bucket in ARTIFACT_STORE/.test(error.message),
   );
   for (const [name, value] of [
     ['ARTIFACT_STORE', 's3://No_Bucket'],

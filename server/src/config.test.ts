@@ -211,7 +211,7 @@ describe('refusals', () => {
     const dataDir = freshFolder();
     const problems = problemsOf({ DATABASE_URL: database, DATA_DIR: dataDir, AUTH_SECRET: keyA });
     assert.deepEqual(problems, [
-      '  - SETTINGS_ENCRYPTION_KEY is not set; with DATABASE_URL it must be given, and kept as long as the database is',
+      '  - SETTINGS_ENCRYPTION_KEY is not set; with DATABASE_URL you must set it, and keep it as long as the database',
     ]);
     assert.equal(problemsOf({ DATABASE_URL: database, DATA_DIR: dataDir }).length, 2);
     assert.throws(() => statSync(dataDir), { code: 'ENOENT' });

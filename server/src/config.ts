@@ -89,7 +89,7 @@ function missingCredentials(given: Given): string[] {
   if (given.artifactStore === undefined || parseS3Location(given.artifactStore) === undefined) return [];
   return (['awsAccessKeyId', 'awsSecretAccessKey'] as const)
     .filter((key) => given[key] === undefined)
-    .map((key) => `${settingTable[key].name} is not set; ARTIFACT_STORE names a bucket, which needs it`);
+    .map((key) => `${settingTable[key].name} is not set, but the bucket in ARTIFACT_STORE needs it`);
 }
 
 const secretKeys = ['authSecret', 'encryptionKey'] as const;
@@ -102,7 +102,7 @@ function missingSecrets(given: Given, problems: readonly string[]): string[] {
     .filter(
       (name) => !problems.some((problem) => problem.startsWith(`${name} `) || problem.startsWith(`${name}_FILE `)),
     )
-    .map((name) => `${name} is not set; with DATABASE_URL it must be given, and kept as long as the database is`);
+    .map((name) => `${name} is not set; with DATABASE_URL you must set it, and keep it as long as the database`);
 }
 
 function completeSecrets(given: Given, dataDir: string, make: boolean) {

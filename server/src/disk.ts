@@ -41,7 +41,7 @@ const ballastBytes = 48 * mebibyte;
 const slack = 1.25;
 
 const diskFullHelp =
-  'Make room on it (old backups, logs, images of containers), or make it larger, and start Homeport again. Nothing that was acknowledged is lost.';
+  'Free some space on it (old backups, logs, container images), or enlarge it, and start Homeport again. No acknowledged data is lost.';
 
 /** The room that is kept: 2 % of the disk, from 96 MiB to 1 GiB. */
 function reserveOf(totalBytes: number): number {
@@ -73,7 +73,7 @@ class WatchedDisk implements Disk {
   async assertRoom(use: 'files' | 'messages'): Promise<void> {
     if (use === 'files' && systemClock.elapsed() - this.#lookedAt > freshMs) await this.look();
     if (this.level === 'ample' || (use === 'messages' && (this.level === 'low' || !this.#options.hasDatabase))) return;
-    const what = use === 'files' ? 'Nothing can be stored' : 'No message can be taken';
+    const what = use === 'files' ? 'Files cannot be saved' : 'New messages cannot be saved';
     throw new ApiError('storage_full', `${what}: the disk of this installation is nearly full`, { retryAfter: 60 });
   }
 
@@ -107,7 +107,7 @@ class WatchedDisk implements Disk {
       if (hasDatabase && freeBytes > reserve + 2 * ballastBytes) await keepBallast(dataDir);
       this.#isBlind = false;
     } catch (error) {
-      if (!this.#isBlind) log.warn({ cause: error }, 'the room on the disk of DATA_DIR could not be looked at');
+      if (!this.#isBlind) log.warn({ cause: error }, 'the free space on the disk of DATA_DIR could not be read');
       this.#isBlind = true;
     }
     return this.level;
@@ -121,10 +121,13 @@ class WatchedDisk implements Disk {
   #tell(before: DiskLevel, reserve: number): void {
     const { log, dataDir } = this.#options;
     const facts = { folder: dataDir, freeMb: toMb(this.freeBytes), reserveMb: toMb(reserve) };
-    if (this.level === 'ample') log.info(facts, 'the disk of DATA_DIR has room again');
+    if (this.level === 'ample') log.info(facts, 'the disk of DATA_DIR has enough space again');
     else if (this.level === 'low') {
-      log.warn(facts, 'the disk of DATA_DIR is nearly full: no uploads, and workspaces can only be tidied up');
-    } else if (before !== 'full') log.error(facts, 'the disk of DATA_DIR is full: no new messages are taken');
+      log.warn(
+        facts,
+        'the disk of DATA_DIR is nearly full: uploads are refused, and workspaces can only delete and move files',
+      );
+    } else if (before !== 'full') log.error(facts, 'the disk of DATA_DIR is full: new messages are refused');
   }
 }
 
@@ -160,7 +163,7 @@ async function dropBallast(dataDir: string, log: DiskOptions['log']): Promise<vo
   const path = join(dataDir, 'ballast');
   if ((await stat(path).catch(() => undefined)) === undefined) return;
   await rm(path, { force: true });
-  log.warn({ file: path, megabytes: toMb(ballastBytes) }, 'the ballast was removed so that the database can go on');
+  log.warn({ file: path, megabytes: toMb(ballastBytes) }, 'the ballast was removed so that the database can continue');
 }
 
 /** A file that is there only to be removed. Made of noise: file systems store nothing of zeros. */

@@ -61,7 +61,7 @@ export async function createMetrics(isWanted: boolean, sources: MetricSources): 
   const requests = new Histogram({
     ...{
       name: 'homeport_http_request_duration_seconds',
-      help: 'Requests under /api until their answer began',
+      help: 'Requests under /api until the response began',
       registers,
     },
     ...{ labelNames: ['method', 'route', 'status'] as const, buckets: requestBuckets },
@@ -75,18 +75,22 @@ export async function createMetrics(isWanted: boolean, sources: MetricSources): 
     labelNames: ['kind'] as const,
   });
   const calls = new Histogram({
-    ...{ name: 'homeport_provider_call_duration_seconds', help: 'Calls of models until the headers', registers },
+    ...{
+      name: 'homeport_provider_call_duration_seconds',
+      help: 'Calls to models until the headers arrived',
+      registers,
+    },
     ...{ labelNames: ['outcome'] as const, buckets: providerBuckets },
   });
-  gauge('homeport_responses_running', 'Responses that this replica makes now', sources.runningResponses);
+  gauge('homeport_responses_running', 'Responses that this replica is making', sources.runningResponses);
   gauge('homeport_streams_open', 'Response streams open to clients of this replica', sources.openStreams);
-  gauge('homeport_disk_free_bytes', 'Room on the disk of DATA_DIR', sources.freeBytes);
+  gauge('homeport_disk_free_bytes', 'Free space on the disk of DATA_DIR', sources.freeBytes);
   const starts = new Histogram({
-    ...{ name: 'homeport_workspace_start_duration_seconds', help: 'Starts of workspaces by this replica', registers },
+    ...{ name: 'homeport_workspace_start_duration_seconds', help: 'Workspace starts by this replica', registers },
     ...{ labelNames: ['outcome'] as const, buckets: startBuckets },
   });
   new Gauge({
-    ...{ name: 'homeport_workspaces', help: 'Workspaces of the installation that run or start', registers },
+    ...{ name: 'homeport_workspaces', help: 'Workspaces of the installation that are running or starting', registers },
     labelNames: ['phase'] as const,
     async collect() {
       const counts = await sources.workspaces().catch(() => undefined);
@@ -98,7 +102,11 @@ export async function createMetrics(isWanted: boolean, sources: MetricSources): 
   });
   const { pool } = sources;
   new Gauge({
-    ...{ name: 'homeport_database_connections', help: 'Connections of the pool, and who waits for one', registers },
+    ...{
+      name: 'homeport_database_connections',
+      help: 'Connections of the pool, and requests waiting for one',
+      registers,
+    },
     labelNames: ['state'] as const,
     collect() {
       this.set({ state: 'idle' }, pool.idleCount);

@@ -84,7 +84,7 @@ test('later turns see the file as it is then: moved, replaced, deleted', async (
   await upload(user, { chatId, path: 'b/c.txt', onConflict: 'replace' }, { bytes: 'two' });
   assert.equal(await say('and'), 'Read\n\n[File c.txt]\ntwo');
   await user.call('DELETE /api/artifacts', undefined, { query: { chatId, id } });
-  assert.equal(await say('and'), 'Read\n\n[A file that was attached here is no longer there]');
+  assert.equal(await say('and'), 'Read\n\n[A file that was attached here no longer exists]');
 });
 
 test('what is too large is cut or named', async () => {
@@ -139,5 +139,5 @@ test('a project’s file is read as long as one is its member', async () => {
   assert.equal(sent.content, '[File shared.txt]\nof us all');
   await pool.query('delete from project_members where user_id = $1', [user.id]);
   const [later] = await ask(chatId, [{ type: 'text', text: 'again' }]);
-  assert.match(later.content, /no longer there/);
+  assert.match(later.content, /no longer exists/);
 });

@@ -119,7 +119,7 @@ test('make a file, look at it, change it, find it, run it', async () => {
   assert.equal(outputs[0], 'Wrote 30 bytes to ~/src/hello.py');
   assert.equal(outputs[1], '1\tprint("hello")\n2\tprint("there")');
   assert.equal(outputs[2], '2\tprint("there")');
-  assert.equal(outputs[3], 'Replaced 1 in ~/src/hello.py, which has 30 bytes now');
+  assert.equal(outputs[3], 'Replaced 1 in ~/src/hello.py, which now has 30 bytes');
   assert.equal(outputs[4], 'hello.py  30');
   assert.match(outputs[5] ?? '', /^~\/src\/hello\.py {2}30$/);
   assert.equal(outputs[6], '~/src/hello.py:2: print("world")');
@@ -145,8 +145,8 @@ test('wrong arguments and refusals are told in words that help', async () => {
   const texts = tools.map(outputOf);
   assert.match(texts[0] ?? '', /Give a command/);
   assert.match(texts[1] ?? '', /timeoutSeconds: /);
-  assert.match(texts[2] ?? '', /no such/i);
-  assert.match(texts[3] ?? '', /never goes up/);
+  assert.match(texts[2] ?? '', /not found/);
+  assert.match(texts[3] ?? '', /must not contain/);
   assert.match(texts[4] ?? '', /path: /);
   assert.match(texts[6] ?? '', /no process none/i);
 });
@@ -300,7 +300,7 @@ test('a workspace that is lost while a tool runs: the tool fails, the next call 
   await chat.user.call('DELETE /api/workspace/status');
   const tools = partsOf((await reading).frames).filter((part) => part.type === 'dynamic-tool');
   assert.equal(tools[0]?.state, 'output-error');
-  assert.match(outputOf(tools[0]), /stopped, or does not answer/);
+  assert.match(outputOf(tools[0]), /stopped, or no longer answers/);
   assert.match(outputOf(tools[1]), /^here\nagain\n/);
 });
 
@@ -317,6 +317,6 @@ test('a daemon that is killed while a tool runs: the next call has a new one', a
     [bash('echo said; kill -9 $(cat /proc/$PPID/status | sed -n "s/^PPid:[^0-9]*//p")')],
     [bash('echo again')],
   );
-  assert.match(outputOf(tools[0]), /stopped, or does not answer/);
+  assert.match(outputOf(tools[0]), /stopped, or no longer answers/);
   assert.match(outputOf(tools[1]), /^again\n/);
 });

@@ -64,12 +64,12 @@ test('uploads end before messages do, messages before the database suffers, and 
 test('the operator is told once at each turn, and can watch the room', async () => {
   const told = log.map((line) => JSON.parse(line)).filter(({ msg }) => /^the disk of DATA_DIR/.test(msg));
   assert.deepEqual(
-    told.map(({ msg, freeMb: free }) => [/nearly full|is full|has room/.exec(msg)?.[0], free]),
+    told.map(({ msg, freeMb: free }) => [/nearly full|is full|has enough space/.exec(msg)?.[0], free]),
     [
       ['nearly full', Math.round((990 * megabyte) / 1024 ** 2)],
       ['is full', Math.round((490 * megabyte) / 1024 ** 2)],
       ['nearly full', Math.round((700 * megabyte) / 1024 ** 2)],
-      ['has room', Math.round((1_300 * megabyte) / 1024 ** 2)],
+      ['has enough space', Math.round((1_300 * megabyte) / 1024 ** 2)],
     ],
   );
   const headers = { authorization: 'Bearer a-token-for-metrics' };

@@ -128,7 +128,7 @@ test('a start waits until the last pod is gone, and says so', async () => {
   const started = runtime.start(life(2), never);
   await until(() => api.objects.get(set).spec.replicas === 1);
   assert.deepEqual(await runtime.status(id), {
-    ...{ phase: 'starting', generation: 2, detail: 'Waiting until its last pod is gone' },
+    ...{ phase: 'starting', generation: 2, detail: 'Waiting for its last pod to end' },
   });
   const { labels } = api.objects.get(set).spec.template.metadata;
   api.objects.set(pod, { metadata: { labels }, status: runningPod });
@@ -138,7 +138,7 @@ test('a start waits until the last pod is gone, and says so', async () => {
 const waits: Json = {
   ErrImagePull: /^Its image cannot be pulled: no such host$/,
   ImagePullBackOff: /^Its image cannot be pulled/,
-  InvalidImageName: /^The name of its image is none/,
+  InvalidImageName: /^The name of its image is not valid/,
   CreateContainerConfigError: /^Its container cannot be set up: no such host$/,
   RunContainerError: /^Its container cannot be started/,
 };
@@ -156,11 +156,11 @@ test('a container that ends again and again ends a start; one that ran out of me
   const waiting = { reason: 'CrashLoopBackOff' };
   const state = { waiting };
   api.podStatus = { containerStatuses: [{ state, lastState: { terminated: { exitCode: 3, reason: 'Error' } } }] };
-  await assert.rejects(runtime.start(life(1), never), failsWith(/^It ends as soon as it starts: exit code 3$/));
+  await assert.rejects(runtime.start(life(1), never), failsWith(/^It crashes right after it starts: exit code 3$/));
   const killed = { terminated: { exitCode: 137, reason: 'OOMKilled' } };
   api.podStatus = { ...runningPod, containerStatuses: [{ state: { running: {} }, lastState: killed }] };
   await runtime.start(life(2), never);
-  assert.equal((await runtime.status(id)).detail, 'It was started again: it ran out of memory');
+  assert.equal((await runtime.status(id)).detail, 'It was restarted: it ran out of memory');
 });
 
 test('what a start waits for is told in plain words', async () => {
@@ -214,7 +214,10 @@ test('everything that runs is listed, over many pages, and nothing of another in
 
 test('where it cannot work it says why at once, and changes nothing', async () => {
   api.denied.add('patch statefulsets').add('list events');
-  await assert.rejects(open(), failsWith(/in the namespace people it may not patch statefulsets, list events: .*Role/));
+  await assert.rejects(
+    open(),
+    failsWith(/in the namespace people it lacks permission to patch statefulsets, list events: .*Role/),
+  );
   api.denied.clear();
   await assert.rejects(open({ workspaceControlUrl: undefined }), failsWith(/WORKSPACE_CONTROL_URL is not set/));
   await assert.rejects(

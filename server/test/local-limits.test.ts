@@ -72,13 +72,13 @@ function limits(identity: Identity): void {
     await host.ask({ ask: 'disk', level: 'low' });
     assert.match((await whyStopped()) ?? '', /nearly full/);
     await startAnew();
-    assert.match((await status()).detail ?? '', /can remove files and write none/);
+    assert.match((await status()).detail ?? '', /can delete files but not write any/);
     assert.notEqual((await run('echo new > ~/new')).exitCode, 0);
     assert.equal((await run('cat ~/kept; rm ~/old; ls ~')).stdout, 'kept\nkept\nnew\n');
     await host.ask({ ask: 'disk', level: 'low' });
     assert.equal((await status()).phase, 'running', 'it is not ended again and again');
     await host.ask({ ask: 'disk', level: 'ample' });
-    assert.match((await whyStopped()) ?? '', /room for files again/);
+    assert.match((await whyStopped()) ?? '', /space for files again/);
     await startAnew();
     assert.equal((await run('echo new > ~/new && cat ~/new')).stdout, 'new\n');
   });
@@ -91,7 +91,7 @@ function limits(identity: Identity): void {
     assert.notEqual((await run('echo more > ~/more')).exitCode, 0);
     assert.equal((await run('rm ~/large')).exitCode, 0);
     await host.ask({ ask: 'measure' });
-    assert.match((await whyStopped()) ?? '', /room for files again/);
+    assert.match((await whyStopped()) ?? '', /space for files again/);
     await startAnew();
     assert.equal((await run('echo more > ~/more && cat ~/more')).stdout, 'more\n');
   });

@@ -72,13 +72,13 @@ const deep = (levels: number): unknown => (levels === 0 ? {} : { a: deep(levels 
 describe('lies', () => {
   const lists: [name: string, expected: RegExp, make: (message: RpcMessage) => unknown][] = [
     ['no list at all', /not that of an MCP server/, () => ({ tools: 'many' })],
-    ['a tool that is no object', /no object/, () => ({ tools: [null] })],
-    ['a tool without a name', /no name/, () => ({ tools: [tool({ name: '' })] })],
-    ['a name with half a character', /no name/, () => ({ tools: [tool({ name: 'a\ud800' })] })],
-    ['a name without end', /no name/, () => ({ tools: [tool({ name: 'x'.repeat(300) })] })],
+    ['a tool that is no object', /not an object/, () => ({ tools: [null] })],
+    ['a tool without a name', /tool name is missing/, () => ({ tools: [tool({ name: '' })] })],
+    ['a name with half a character', /tool name is missing/, () => ({ tools: [tool({ name: 'a\ud800' })] })],
+    ['a name without end', /tool name is missing/, () => ({ tools: [tool({ name: 'x'.repeat(300) })] })],
     ['two tools of one name', /two tools/, () => ({ tools: [echoTool, echoTool] })],
     ['no input schema', /input schema/, () => ({ tools: [{ name: 'a' }] })],
-    ['text where an object belongs', /no object/, () => ({ tools: [tool({ annotations: 'safe' })] })],
+    ['text where an object belongs', /not an object/, () => ({ tools: [tool({ annotations: 'safe' })] })],
     ['a definition of a megabyte', /too large/, () => ({ tools: [tool({ description: 'x'.repeat(1_000_000) })] })],
     ['a schema of ten thousand levels', /nested|canonical/, () => ({ tools: [tool({ inputSchema: deep(2_000) })] })],
     [
@@ -94,7 +94,7 @@ describe('lies', () => {
         nextCursor: String(Number(params?.cursor ?? 0) + 1),
       }),
     ],
-    ['pages in a circle', /come round/, () => ({ tools: [], nextCursor: 'again' })],
+    ['pages in a circle', /repeats its pages/, () => ({ tools: [], nextCursor: 'again' })],
     ['a description that has no canonical form', /canonical/, () => ({ tools: [tool({ description: '\udfff' })] })],
   ];
   for (const [name, expected, make] of lists) {

@@ -42,8 +42,8 @@ test('a good configuration passes every check, also without a body', async () =>
   const good = [
     'discovery: The discovery document was read.',
     `issuer: The issuer is ${world.idp.issuer}.`,
-    'endpoints: All endpoints are there, and 1 signing key.',
-    'client: The provider takes the client id and its secret.',
+    'endpoints: All endpoints were found, with 1 signing key.',
+    'client: The provider accepts the client id and its secret.',
   ];
   assert.deepEqual(await tell(), good);
   assert.deepEqual(await tell({}), good);
@@ -61,9 +61,9 @@ test('the client is really tried: a wrong secret, a wrong id, none', async () =>
   assert.equal((await tell({ clientId: '' })).at(-1), '- client: Give the client id.');
   for (const [status, error, message] of [
     [400, 'unauthorized_client', 'The provider does not allow this client the authorization code flow.'],
-    [400, 'invalid_request', "The provider's answer (invalid_request) does not tell whether it takes this client."],
-    [500, '<script>', "The provider's answer (status 500) does not tell whether it takes this client."],
-    [200, undefined, "The provider's answer (status 200) does not tell whether it takes this client."],
+    [400, 'invalid_request', "The provider's answer (invalid_request) does not say whether it accepts this client."],
+    [500, '<script>', "The provider's answer (status 500) does not say whether it accepts this client."],
+    [200, undefined, "The provider's answer (status 200) does not say whether it accepts this client."],
   ] as const) {
     world.idp.answers.set('/token', () => ({ status, body: { error } }));
     assert.equal((await tell()).at(-1), `- client: ${message}`);
@@ -125,7 +125,7 @@ test('what is wrong with the provider is told at its check, and nothing after it
   const other = `${issuer}/`;
   assert.deepEqual(await tell({ issuer: other }), [
     'discovery: The discovery document was read.',
-    `- issuer: The discovery document names the issuer ${issuer}, and the configured one is ${other}. They must be the same, to the last slash.`,
+    `- issuer: The discovery document names the issuer ${issuer}, but the configured one is ${other}. They must be identical, including a final slash.`,
     ...rest(1),
   ]);
   world.idp.document = {
@@ -134,7 +134,7 @@ test('what is wrong with the provider is told at its check, and nothing after it
     code_challenge_methods_supported: ['plain'],
   };
   assert.deepEqual((await tell()).slice(2), [
-    '- endpoints: authorization_endpoint is no address that may be used. token_endpoint is missing. PKCE with S256 is not supported.',
+    '- endpoints: authorization_endpoint is not an address that can be used. token_endpoint is missing. PKCE with S256 is not supported.',
     ...rest(2),
   ]);
   world.idp.document = {};
@@ -150,7 +150,7 @@ test('private addresses stay closed, those of the document too, and nothing tell
   try {
     const chief = await strict.app.signIn({ role: 'admin' });
     const { body } = await chief.call('POST /api/admin/oidc-test');
-    assert.match(body.checks[0].message, /^This destination is not allowed, or its name is not known here\./);
+    assert.match(body.checks[0].message, /^This address is not allowed, or its name cannot be resolved\./);
     assert.deepEqual(strict.idp.seen, []);
   } finally {
     await strict.stop();
@@ -160,7 +160,7 @@ test('private addresses stay closed, those of the document too, and nothing tell
     ['token_endpoint', 3],
   ] as const) {
     world.idp.document = { [name]: 'http://169.254.169.254/latest/meta-data' };
-    assert.match((await tell())[at] ?? '', /This destination is not allowed/);
+    assert.match((await tell())[at] ?? '', /This address is not allowed/);
   }
 });
 

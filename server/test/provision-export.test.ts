@@ -79,8 +79,8 @@ test('export, apply to an empty installation, export: the same text', async () =
   const { text, losses } = await write(app);
   assert.doesNotMatch(text, /secret-1|sk-|blue|header-secret|battery/);
   assert.deepEqual(losses, [
-    '1 conversations have other branches: only the one that is shown is here',
-    '1 conversations are in projects, which a manifest does not know',
+    '1 conversations have other branches: only the one that is shown was exported',
+    '1 conversations are in projects, which a manifest cannot describe',
   ]);
   const filled = secrets.reduce((filling, [pattern, value]) => filling.replace(pattern, value), text);
   assert.ok(!filled.includes(secretPlaceholder));

@@ -215,7 +215,7 @@ describe('the command', () => {
     const environment = { ...keys, DATABASE_URL: testDatabase.url };
     assert.deepEqual(await admin(['rotate-keys'], environment), {
       code: 0,
-      output: 'Credentials: 1 sealed again, 0 already current, 0 unreadable.\n',
+      output: 'Credentials: 1 encrypted again, 0 already current, 0 unreadable.\n',
     });
     const place = { table: 'settings', row: 'installation', column: 'oidc_client_secret' };
     const sealWith = (key: string) => seal(catalogueDeps(db, key).secrets, place, 'canary-3');
@@ -224,7 +224,7 @@ describe('the command', () => {
       .set({ oidc_client_secret: sealWith(oldKey) })
       .execute();
     const third = await admin(['rotate-keys'], environment);
-    assert.equal(third.output, 'Credentials: 1 sealed again, 1 already current, 0 unreadable.\n');
+    assert.equal(third.output, 'Credentials: 1 encrypted again, 1 already current, 0 unreadable.\n');
     await db.kysely
       .updateTable('settings')
       .set({ oidc_client_secret: sealWith(lostKey) })
@@ -237,7 +237,7 @@ describe('the command', () => {
     const { code, output } = await admin(['rotate-keys'], environment);
     assert.equal(code, 1);
     assert.ok(output.includes(`unreadable: headers of provider ${lost} (owner ${owner})\n`), output);
-    assert.ok(output.includes('0 sealed again, 1 already current, 1 unreadable.'), output);
+    assert.ok(output.includes('0 encrypted again, 1 already current, 1 unreadable.'), output);
     for (const secret of ['canary', oldKey, newKey, lostKey]) assert.ok(!output.includes(secret));
   });
 
@@ -295,7 +295,10 @@ describe('the command', () => {
       await makeProvider(catalogueDeps(db, oldKey), makeOwner(), { apiKey: 'sk-1' });
       const environment = { ...keys, DATA_DIR: dataDir };
       const beside = await admin(['rotate-keys'], environment);
-      assert.deepEqual(beside, { code: 0, output: 'Credentials: 1 sealed again, 0 already current, 0 unreadable.\n' });
+      assert.deepEqual(beside, {
+        code: 0,
+        output: 'Credentials: 1 encrypted again, 0 already current, 0 unreadable.\n',
+      });
       const { rows } = await db.pool.query('select count(*)::int as providers from providers');
       assert.deepEqual(rows, [{ providers: 1 }]);
     } finally {
@@ -303,7 +306,7 @@ describe('the command', () => {
       await embedded.stop();
     }
     const alone = await admin(['rotate-keys'], { SETTINGS_ENCRYPTION_KEY: newKey, DATA_DIR: dataDir });
-    assert.deepEqual(alone, { code: 0, output: 'Credentials: 0 sealed again, 1 already current, 0 unreadable.\n' });
+    assert.deepEqual(alone, { code: 0, output: 'Credentials: 0 encrypted again, 1 already current, 0 unreadable.\n' });
     assert.equal(await readPidFile(join(dataDir, 'postgres')), undefined);
     assert.ok(existsSync(join(dataDir, 'secrets.json')));
   });

@@ -52,21 +52,21 @@ test('help needs no workspace, and every command has its page', async () => {
 
 test('what is typed wrongly is 2, says why on stderr, and nothing on stdout', async () => {
   const wrong: [args: string[], reason: RegExp][] = [
-    [[], /Say what to do/],
+    [[], /Missing command/],
     [['artefacts'], /no command `artefacts`/],
     [['artifacts', 'list'], /no command `artifacts list`/],
     [['artifacts', 'ls', '--colour', '--chat', 'x'], /--colour/],
-    [['artifacts', 'ls'], /of which conversation or project/],
+    [['artifacts', 'ls'], /Missing conversation or project/],
     [['artifacts', 'ls', '--chat', 'a', '--project', 'b'], /not both/],
-    [['artifacts', 'ls', '--chat', '../a'], /no id/],
-    [['artifacts', 'stat', '--chat', 'x'], /Something is missing/],
-    [['artifacts', 'put', '-', '--chat', 'x'], /Say the path/],
+    [['artifacts', 'ls', '--chat', '../a'], /not a valid id/],
+    [['artifacts', 'stat', '--chat', 'x'], /Missing argument/],
+    [['artifacts', 'put', '-', '--chat', 'x'], /Missing path/],
     [['artifacts', 'put', 'f', '--chat', 'x', '--on-conflict', 'ask'], /rename, replace, fail/],
-    [['artifacts', 'rm', '--chat', 'x'], /Say what to delete/],
-    [['artifacts', 'rm', '--prefix', 'x', '--chat', 'x'], /needs a yes/],
+    [['artifacts', 'rm', '--chat', 'x'], /Name what to delete/],
+    [['artifacts', 'rm', '--prefix', 'x', '--chat', 'x'], /needs confirmation/],
     [['conversations', 'x', '--turn', '0'], /a number from 1/],
     [['conversations', 'x', '--turn', '1', '--full'], /not both/],
-    [['conversations', 'current'], /HOMEPORT_SCOPE names no conversation/],
+    [['conversations', 'current'], /HOMEPORT_SCOPE does not name a conversation/],
     [['help', 'everything'], /no command `everything`/],
   ];
   await Promise.all(
@@ -197,7 +197,12 @@ test('exit codes say what went wrong: not there, not allowed, not reachable, in 
     ],
     [['artifacts', 'ls', ...chat], 4, /HOMEPORT_TOKEN_FILE is not set/, { HOMEPORT_TOKEN_FILE: undefined }],
     [['artifacts', 'ls', ...chat], 5, /HOMEPORT_URL is not set/, { HOMEPORT_URL: undefined }],
-    [['artifacts', 'ls', ...chat], 5, /Cannot reach .*nothing answers there/, { HOMEPORT_URL: 'http://127.0.0.1:1' }],
+    [
+      ['artifacts', 'ls', ...chat],
+      5,
+      /Cannot reach .*nothing is listening there/,
+      { HOMEPORT_URL: 'http://127.0.0.1:1' },
+    ],
     [
       ['artifacts', 'ls', ...chat],
       5,
@@ -206,7 +211,7 @@ test('exit codes say what went wrong: not there, not allowed, not reachable, in 
     ],
     [['artifacts', 'ls', ...chat], 2, /HOMEPORT_URL is neither/, { HOMEPORT_URL: 'ftp://example.org' }],
     [['artifacts', 'put', tool.tokenFile, 'a.txt', '--on-conflict', 'fail', ...chat], 6, /--on-conflict/],
-    [['artifacts', 'mv', 'a.txt', '../a.txt', ...chat], 2, /Leads out of its namespace/],
+    [['artifacts', 'mv', 'a.txt', '../a.txt', ...chat], 2, /Leads outside its namespace/],
     [['artifacts', 'put', join(tool.folder, 'none'), ...chat], 1, /Cannot read .*no such file/],
     [['artifacts', 'put', tool.folder, ...chat], 2, /is a folder/],
     [['artifacts', 'put', big, ...chat], 7, /larger than/],
@@ -248,7 +253,7 @@ test('conversations are listed and read, as Markdown and as JSON', async () => {
   const some = await tool.run(['conversations', '--limit', '4'], { env });
   assert.deepEqual(
     [some.out.trimEnd().split('\n').length, some.error],
-    [5, 'There are more: --limit <number> or --all shows them.\n'],
+    [5, 'There are more. Use --limit <number> or --all to see them.\n'],
   );
 });
 
@@ -281,7 +286,7 @@ test('in a terminal a folder goes after a yes, and a table fits', { skip: !hasTe
   assert.match(listed.out, /\d{4}-\d\d-\d\d \d\d:\d\d {2}folder\/(?:日本)+日?…\r\n$/);
   const args = ['artifacts', 'rm', '--prefix', 'folder'];
   const kept = await tool.inTerminal(args, { env, answer: 'n' });
-  assert.deepEqual([kept.code, /Delete everything below folder\?/.test(kept.out)], [1, true], kept.out);
+  assert.deepEqual([kept.code, /Delete everything in folder\?/.test(kept.out)], [1, true], kept.out);
   assert.match(kept.out, /Nothing was deleted/);
   const deleted = await tool.inTerminal(args, { env, answer: 'y' });
   assert.deepEqual([deleted.code, /Deleted 1 file\./.test(deleted.out)], [0, true], deleted.out);

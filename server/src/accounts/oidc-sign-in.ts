@@ -128,7 +128,7 @@ function ownAddresses(
   const callbackURL = ownAddress(input.callbackURL ?? '/', origin);
   const errorCallbackURL = ownAddress(input.errorCallbackURL ?? failurePage, origin);
   if (callbackURL !== undefined && errorCallbackURL !== undefined) return { callbackURL, errorCallbackURL };
-  const message = 'An address of this installation only';
+  const message = 'Only addresses of this installation are allowed';
   const foreign = Object.entries({ callbackURL, errorCallbackURL }).filter(([, address]) => address === undefined);
   throw new ApiError('invalid_request', message, { details: foreign.map(([path]) => ({ path, message })) });
 }

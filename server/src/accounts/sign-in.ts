@@ -118,6 +118,6 @@ function wrongPassword(): ApiError {
 }
 
 function samePassword(): ApiError {
-  const message = 'Choose another password than the present one';
+  const message = 'Choose a password that differs from your current one';
   return new ApiError('invalid_request', message, { details: [{ path: 'newPassword', message }] });
 }

@@ -127,7 +127,7 @@ export function assertSwitches(
 }
 
 function noPasswordToChange(): ApiError {
-  const message = 'An account without a password has none to change';
+  const message = 'This account has no password to change';
   return new ApiError('invalid_request', message, { details: [{ path: 'mustChangePassword', message }] });
 }
 

@@ -31,12 +31,12 @@ export function invalidPath(field: string, message: string): ApiError {
 }
 
 function findFault(path: string): string | undefined {
-  if (!path.isWellFormed() || forbidden.test(path)) return 'Holds a character that no path may hold';
+  if (!path.isWellFormed() || forbidden.test(path)) return 'Contains a character that is not allowed in a path';
   if (Buffer.byteLength(path) > limits.artifactPathMax) return `Longer than ${limits.artifactPathMax} bytes`;
   for (const name of path.split('/')) {
-    if (name === '') return 'Names between slashes may not be empty, and none stands before the first name';
-    if (name === '.' || name === '..') return 'Leads out of its namespace';
-    if (name.trim() !== name) return 'No name begins or ends with a space';
+    if (name === '') return 'Must not begin with a slash or contain two slashes in a row';
+    if (name === '.' || name === '..') return 'Leads outside its namespace';
+    if (name.trim() !== name) return 'Names must not begin or end with a space';
     if (Buffer.byteLength(name) > nameMaxBytes) return `A name is longer than ${nameMaxBytes} bytes`;
   }
   return undefined;

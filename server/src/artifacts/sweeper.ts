@@ -17,9 +17,9 @@ export function startSweeper(deps: Needs): { stop(): void } {
     isSweeping = true;
     try {
       const removed = await sweepStore(deps);
-      if (removed > 0) deps.log.info({ removed }, 'contents without artifacts swept');
+      if (removed > 0) deps.log.info({ removed }, 'removed contents that no artifact uses');
     } catch (error) {
-      deps.log.warn({ cause: error }, 'the sweep of artifact contents failed; the next one tries again');
+      deps.log.warn({ cause: error }, 'unused artifact contents could not be removed; trying again later');
     } finally {
       isSweeping = false;
     }

@@ -77,15 +77,15 @@ async function findTarget(
   return { baseUrl: input.baseUrl, credentials: { apiKey: input.apiKey ?? undefined, headers } };
 }
 
-const notAList = 'The provider answered, but not with a list of models. Is the base URL right? It usually ends in /v1.';
+const notAList = 'The provider answered, but not with a list of models. Check the base URL; it usually ends in /v1.';
 
 function statusAdvice(status: number): string {
   if (status === 401 || status === 403) return 'The provider refused the credentials. Check the API key.';
   if (status === 404 || status === 405) {
-    return 'The provider has no list of models at this address. Is the base URL right? It usually ends in /v1.';
+    return 'The provider has no list of models at this address. Check the base URL; it usually ends in /v1.';
   }
-  if (status === 429) return 'The provider is limiting requests. Wait a little and try again.';
-  if (status >= 500) return 'The provider failed on its side. Try again later.';
+  if (status === 429) return 'The provider is limiting requests. Wait a moment and try again.';
+  if (status >= 500) return 'The provider had an internal error. Try again later.';
   return 'The provider answered with an error. Check the base URL and the credentials.';
 }
 

@@ -206,7 +206,7 @@ async function resealProvider(
     }
     row = await sealedProviders(deps.db.kysely).where('providers.id', '=', id).executeTakeFirst();
   }
-  if (row !== undefined) throw new Error(`Provider ${row.id} is changed all the time; try again later`);
+  if (row !== undefined) throw new Error(`Provider ${row.id} keeps changing; try again later`);
 }
 
 /** False when the stored provider is no longer that of `row`. */

@@ -167,7 +167,7 @@ function openStream(deps: Deps, { sessionId }: Actor, request: RequestFacts): { 
 
 function follow(deps: Deps, responseId: string, after: number, stream: Follower, left: AbortSignal): void {
   followResponse(deps, responseId, after, stream, left).catch((error) => {
-    deps.log.warn({ cause: error }, 'following a response failed');
+    deps.log.warn({ cause: error }, 'a response could not be followed');
     stream.end('');
   });
 }

@@ -55,7 +55,7 @@ async function* breakingOff(
   try {
     yield* chunks;
   } catch (error) {
-    deps.log.warn({ cause: error }, 'an export broke off');
+    deps.log.warn({ cause: error }, 'an export was cut off');
     outgoing.destroy();
   }
 }

@@ -56,8 +56,8 @@ async function isComplete(clusterDir: string, log: DatabaseLog): Promise<boolean
   }
   if (version.trim() !== majorVersion) {
     throw new Error(
-      `The database in ${clusterDir} was made by PostgreSQL ${version.trim()}, this release brings ${majorVersion}. ` +
-        'Start the release that made it and move the data with its backup.',
+      `The database in ${clusterDir} was created by PostgreSQL ${version.trim()}, but this release includes ${majorVersion}. ` +
+        'Start the release that created it, dump the data there and restore it here.',
     );
   }
   // A cluster without this file lost it after it was made: starting anew would hide the loss.

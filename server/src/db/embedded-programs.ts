@@ -84,7 +84,7 @@ export async function chooseRunAs(options: {
 
 /** What to do when root can run PostgreSQL in no way. */
 export const rootHelp =
-  'PostgreSQL does not run as root, and here it can neither run in a user namespace nor as another user that reaches the files. ' +
+  'PostgreSQL does not run as root, and on this machine it can run neither in a user namespace nor as another user that can reach the files. ' +
   'Run Homeport as an ordinary user, or set DATABASE_URL to a PostgreSQL of your own (14 or later).';
 
 async function succeeds(as: RunAs, postgres: string): Promise<boolean> {

@@ -74,7 +74,7 @@ export async function joinEmbedded(options: {
 }): Promise<EmbeddedDatabase> {
   const clusterDir = join(resolve(options.dataDir), 'postgres');
   if (!existsSync(join(clusterDir, 'PG_VERSION'))) {
-    throw new Error(`There is no database in ${clusterDir}: is DATA_DIR right, and has Homeport been started once?`);
+    throw new Error(`There is no database in ${clusterDir}: check DATA_DIR, and start Homeport once`);
   }
   const running = await joinRunning(clusterDir, options.signal);
   if (running !== undefined) return running;
@@ -162,7 +162,7 @@ class Supervisor {
   #lost(server: RunningServer): void {
     if (this.#stopping.signal.aborted || this.#server !== server) return;
     this.#server = undefined;
-    this.#plan.log.warn({}, 'the database went away, starting it again');
+    this.#plan.log.warn({}, 'the database ended unexpectedly; starting it again');
     this.#recovery = this.#recover();
   }
 

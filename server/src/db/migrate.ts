@@ -47,7 +47,7 @@ export async function assertOwnSchema(db: Database): Promise<void> {
   const known = await listMigrations();
   const executed = await executedMigrations(db);
   refuseNewer(known, executed);
-  if (executed.length === 0) throw new Error('This database holds no Homeport. Start the service on it once.');
+  if (executed.length === 0) throw new Error('This database was never used by Homeport. Start the service on it once.');
   if (executed.length < known.length) {
     throw new Error('The database belongs to an earlier release of Homeport. Start this release on it once.');
   }

@@ -227,7 +227,7 @@ function watchConnections(pool: Pool, log: DatabaseLog): void {
     const { stream } = client.connection;
     if (!(stream instanceof Socket)) return;
     stream.setTimeout(silentSocketTimeoutMs, () => {
-      if (busy.has(client)) stream.destroy(new Error('Connection terminated: the database went silent'));
+      if (busy.has(client)) stream.destroy(new Error('Connection terminated: the database stopped responding'));
     });
   });
 }

@@ -86,7 +86,7 @@ class Download {
     this.#timer.stop();
     const answer = parseHead(head);
     if (answer === undefined) {
-      this.#fail(new Error('the daemon answered what is no HTTP'));
+      this.#fail(new Error("the daemon's response is not valid HTTP"));
       return;
     }
     this.#hasHead = true;
@@ -107,7 +107,7 @@ class Download {
 
   #pass(bytes: Buffer): void {
     const mine = bytes.subarray(0, this.#left);
-    const taken = this.#take?.(mine) ?? Promise.reject(new Error('nobody takes the answer'));
+    const taken = this.#take?.(mine) ?? Promise.reject(new Error('the response was not read in time'));
     taken.then(
       () => {
         this.#left -= mine.length;

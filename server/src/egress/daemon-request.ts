@@ -60,7 +60,7 @@ export function daemonUpgrade(
       const expected = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
       if (incoming.statusCode !== 101 || incoming.headers['sec-websocket-accept'] !== expected) {
         socket.destroy();
-        reject(new Error('the daemon did not take the WebSocket handshake'));
+        reject(new Error('the daemon refused the WebSocket handshake'));
         return;
       }
       if (head.length > 0) socket.unshift(head);
@@ -86,7 +86,7 @@ function openRequest(
   const closed = (): void => {
     answered();
     // A change of protocol that nobody asked for ends the connection without a word; after an answer this says nothing.
-    onError(new Error('the daemon gave no answer'));
+    onError(new Error('the daemon did not answer'));
   };
   return outgoing.on('error', onError).on('close', closed).on('response', answered).on('upgrade', answered);
 }

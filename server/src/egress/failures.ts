@@ -31,12 +31,12 @@ const reasonText: Record<FailureReason, string> = {
   reset: 'the connection was closed early',
   protocol: 'its answer was not valid HTTP',
   too_large: 'its answer was too large',
-  encoded: 'its answer was compressed although that was not asked for',
+  encoded: 'its response was compressed, although that was not requested',
   redirect: 'it redirected in a way that is not followed',
 };
 
 const blockedMessage =
-  'This destination is not allowed, or its name is not known here. Private addresses need ALLOW_PRIVATE_EGRESS and plain HTTP needs ALLOW_INSECURE_HTTP.';
+  'This address is not allowed, or its name cannot be resolved. Private addresses need ALLOW_PRIVATE_EGRESS, and plain HTTP needs ALLOW_INSECURE_HTTP.';
 
 /** The one refusal of the guard: constant, so that it says nothing about names or addresses inside the network. */
 export function blockedDestination(): ApiError {

@@ -121,7 +121,7 @@ export function createWorkspaceProxy(options: WorkspaceProxyOptions): { createSe
   async function forward(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = parseDestination(incoming.url ?? '');
     if (url === undefined)
-      throw new Refusal(400, 'This is a proxy: it takes CONNECT, or requests with an absolute address.');
+      throw new Refusal(400, 'This is a proxy: it accepts CONNECT, or requests with an absolute address.');
     if (url.protocol !== 'http:') throw new Refusal(400, 'Use CONNECT for https.');
     if (!options.allowInsecureHttp)
       throw new Refusal(403, 'Plain http is not allowed here (ALLOW_INSECURE_HTTP): use https.');
@@ -160,7 +160,7 @@ function tunnelTarget(authority: string, allowInsecureHttp: boolean): SocketTarg
   const [, host, portText] = /^(\[[0-9a-fA-F:.]+\]|[^\s:/@[\]]+):(\d{1,5})$/.exec(authority) ?? [];
   const port = Number(portText);
   const url = host === undefined ? undefined : parseDestination(`https://${host}:${portText}/`);
-  if (url === undefined || port < 1) throw new Refusal(400, 'CONNECT takes a host and a port.');
+  if (url === undefined || port < 1) throw new Refusal(400, 'CONNECT needs a host and a port.');
   refuseMail(port);
   if (port === httpPort && !allowInsecureHttp)
     throw new Refusal(403, 'Plain http is not allowed here (ALLOW_INSECURE_HTTP).');
@@ -221,7 +221,7 @@ function endToEnd(headers: IncomingMessage['headers']): OutgoingHttpHeaders {
 function describe(error: unknown): { status: number; message: string } {
   if (error instanceof Refusal) return { status: error.status, message: error.message };
   if (error instanceof ApiError && error.code === 'blocked_destination') {
-    return { status: 403, message: 'This destination is not allowed from a workspace, or its name is not known here.' };
+    return { status: 403, message: 'This address is not allowed from a workspace, or its name cannot be resolved.' };
   }
   const reason = failureDetails(error)?.reason;
   if (reason === 'timeout') return { status: 504, message: 'The service did not answer in time.' };

@@ -149,7 +149,8 @@ class FormReader<S extends z.ZodType, Taken> {
     if (name === undefined || name.length > maxNameLength || !isStorable(name)) {
       return malformed('A part of the form has no usable name');
     }
-    if (/^(?:base64|quoted-printable)$/i.test(encoding)) return fieldError(name, 'Send it without a transfer encoding');
+    if (/^(?:base64|quoted-printable)$/i.test(encoding))
+      return fieldError(name, 'Must be sent without a transfer encoding');
     if (name === 'file') {
       if (this.#file !== undefined) return fieldError('file', 'Send one file');
       return filename === undefined || isStorable(filename)

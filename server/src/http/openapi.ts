@@ -21,7 +21,7 @@ export function openapiDocument(
       title: 'Homeport',
       version,
       description:
-        'The JSON API of the Homeport control plane. It is made for its own browser client and not versioned for others; ' +
+        "The JSON API of the Homeport control plane. It is made for Homeport's own browser client and is not versioned for others;" +
         'stable for automation are /api/health, /api/setup and the installation manifest.',
     },
     paths,
@@ -114,7 +114,7 @@ function jsonAnswer(schema: z.ZodType): Json {
 function ranges(spec: EndpointSpec): Json {
   if (spec.ranges !== true) return {};
   return {
-    206: { description: 'The bytes that Range asked for', content: fileContent(spec) },
+    206: { description: 'The bytes that Range requested', content: fileContent(spec) },
     304: { description: 'Not changed: If-None-Match names its ETag' },
     416: failure(['invalid_request']),
   };

@@ -103,7 +103,7 @@ export class McpConnection {
       target.transport === 'http'
         ? new library.StreamableHTTPClientTransport(url, { ...options, reconnectionScheduler: createReopener() })
         : new library.SSEClientTransport(url, options);
-    boundRequests(transport, () => connection.#break(new BrokenBound('it asked too much of us')));
+    boundRequests(transport, () => connection.#break(new BrokenBound('it sent too many requests')));
     try {
       await client.connect(transport, { timeout: mcpBounds.connectMs, signal });
       signal.throwIfAborted();
@@ -203,13 +203,13 @@ export class McpConnection {
       let cursor: string | undefined;
       const seen = new Set<string>();
       for (let pages = 0; ; pages += 1) {
-        if (pages >= mcpBounds.pages) throw new BadDefinitions('it lists its tools on too many pages');
+        if (pages >= mcpBounds.pages) throw new BadDefinitions('its tool list has too many pages');
         const request = { method: 'tools/list' as const, params: cursor === undefined ? {} : { cursor } };
         const result = await this.#client.request(request, page, { signal, timeout: mcpBounds.listMs });
         listed.push(...result.tools.slice(0, mcpBounds.tools + 1));
         if (listed.length > mcpBounds.tools) break;
         if (typeof result.nextCursor !== 'string') break;
-        if (seen.has(result.nextCursor)) throw new BadDefinitions('its pages of tools come round again');
+        if (seen.has(result.nextCursor)) throw new BadDefinitions('its tool list repeats its pages');
         seen.add(result.nextCursor);
         cursor = result.nextCursor;
       }

@@ -16,7 +16,7 @@ export function mcpFailure(error: unknown): ApiError {
       return unreachable('timeout', 'it did not answer in time');
     }
   }
-  return unreachable('protocol', 'its answer was not that of an MCP server');
+  return unreachable('protocol', 'its response was not that of an MCP server');
 }
 
 /** True when the older handshake may work: the server was reached, and did not say no to whoever asks. */

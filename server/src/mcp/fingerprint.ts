@@ -14,7 +14,8 @@ export function readDefinitions(listed: readonly unknown[]): Definitions {
   if (listed.length > mcpBounds.tools) throw new BadDefinitions(`it lists more than ${mcpBounds.tools} tools`);
   const tools = listed.map(readDefinition).sort(byName);
   for (let index = 1; index < tools.length; index += 1) {
-    if (tools[index]?.name === tools[index - 1]?.name) throw new BadDefinitions('it lists two tools of one name');
+    if (tools[index]?.name === tools[index - 1]?.name)
+      throw new BadDefinitions('it lists two tools with the same name');
   }
   return { tools, fingerprint: fingerprintOf(tools) };
 }
@@ -35,10 +36,10 @@ export function canonicalTool(tool: McpTool): string {
 }
 
 function readDefinition(raw: unknown): McpTool {
-  if (!isRecord(raw)) throw new BadDefinitions('a tool definition is no object');
+  if (!isRecord(raw)) throw new BadDefinitions('a tool definition is not an object');
   const { name, title, description, inputSchema, outputSchema, annotations } = raw;
   if (typeof name !== 'string' || name === '' || name.length > mcpBounds.toolName || !name.isWellFormed()) {
-    throw new BadDefinitions(`a tool has no name of 1 to ${mcpBounds.toolName} characters`);
+    throw new BadDefinitions(`a tool name is missing or longer than ${mcpBounds.toolName} characters`);
   }
   // No record of policies keeps this name, so it could be neither denied nor asked about.
   if (name === '__proto__') throw new BadDefinitions('a tool is named “__proto__”, which cannot be denied');
@@ -63,17 +64,17 @@ function canonicalText(value: unknown): string {
   try {
     return canonicalize(value) ?? '';
   } catch {
-    throw new BadDefinitions('a tool definition has no canonical form');
+    throw new BadDefinitions('a tool definition cannot be put into canonical form');
   }
 }
 
 function textOf(value: unknown): string {
-  if (typeof value !== 'string') throw new BadDefinitions('a title or description is no text');
+  if (typeof value !== 'string') throw new BadDefinitions('a title or description is not a string');
   return value;
 }
 
 function recordOf(value: unknown): Record<string, unknown> {
-  if (!isRecord(value)) throw new BadDefinitions('an output schema or annotation is no object');
+  if (!isRecord(value)) throw new BadDefinitions('an output schema or annotation is not an object');
   return value;
 }
 

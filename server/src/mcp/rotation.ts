@@ -59,5 +59,5 @@ async function resealServer(deps: { db: Pick<Database, 'kysely'>; secrets: KeyRi
       .executeTakeFirst();
     if (numUpdatedRows === 1n) return state;
   }
-  throw new Error(`MCP server ${id} is changed all the time; try again later`);
+  throw new Error(`MCP server ${id} keeps changing; try again later`);
 }

@@ -14,11 +14,11 @@ type Reading = { texts: string[]; files: ResultFile[]; data: number };
  * files become file parts while they are small enough; links are told as links and never followed.
  */
 export function readResult(result: unknown): McpResult {
-  if (!isRecord(result)) return { errorText: 'The MCP server answered nothing that can be read.' };
+  if (!isRecord(result)) return { errorText: 'The MCP server sent a response that cannot be read.' };
   const reading: Reading = { texts: [], files: [], data: 0 };
   for (const block of Array.isArray(result.content) ? result.content.slice(0, 1000) : []) readBlock(block, reading);
   const text = cut(reading.texts.join('\n'));
-  if (result.isError === true) return { errorText: text === '' ? 'The tool failed and said no more.' : text };
+  if (result.isError === true) return { errorText: text === '' ? 'The tool failed without an explanation.' : text };
   const structured = result.structuredContent;
   if (structured === undefined || structured === null) return { output: text, files: reading.files };
   if (JSON.stringify(structured).length > mcpBounds.resultText)
@@ -34,7 +34,7 @@ function readBlock(block: unknown, reading: Reading): void {
   else if (type === 'image' || type === 'audio') addFile(reading, type, block.mimeType, block.data, undefined);
   else if (type === 'resource_link') reading.texts.push(linkText(block));
   else if (type === 'resource' && isRecord(block.resource)) readResource(block.resource, reading);
-  else reading.texts.push('[The tool gave something of a kind that is not known here]');
+  else reading.texts.push('[The tool returned content of an unknown type]');
 }
 
 function readResource(resource: Record<string, unknown>, reading: Reading): void {
@@ -54,7 +54,7 @@ function addFile(reading: Reading, what: string, type: unknown, data: unknown, f
   const mediaType =
     typeof type === 'string' && /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(type) ? type.toLowerCase() : undefined;
   if (mediaType === undefined || typeof data !== 'string' || !isBase64(data)) {
-    reading.texts.push(`[An ${what} that cannot be read was left out]`);
+    reading.texts.push(`[An unreadable ${what} was left out]`);
     return;
   }
   const fits = data.length <= mcpBounds.fileData && reading.data + data.length <= mcpBounds.filesData;

@@ -162,7 +162,7 @@ function policyOf(policies: Record<string, ToolPolicy>, name: string): ToolPolic
 }
 
 const attempts = 3;
-const withdrawn = { errorText: 'Not called: the owner of this MCP server has withdrawn it or this tool.' };
+const withdrawn = { errorText: 'Not called: the owner has withdrawn this MCP server or this tool.' };
 
 async function mayCall(deps: TurnToolDeps, server: TurnServer, tool: McpTool): Promise<boolean> {
   const policies = await readPolicies(deps, server);

@@ -211,7 +211,7 @@ async function assertAnOwner(trx: Queryable, projectId: string, path: string): P
     .where('role', '=', 'owner')
     .limit(1)
     .executeTakeFirst();
-  if (owner === undefined) throw invalid(path, 'A project keeps at least one owner: make somebody else one first');
+  if (owner === undefined) throw invalid(path, 'A project needs at least one owner: make someone else an owner first');
 }
 
 async function assertRoomForMember(trx: Queryable, projectId: string): Promise<void> {
@@ -221,7 +221,7 @@ async function assertRoomForMember(trx: Queryable, projectId: string): Promise<v
 
 async function assertRoomForProject(trx: Queryable, userId: string, path: string): Promise<void> {
   if ((await countMembers(trx, 'user_id', userId)) < limits.projectsPerUser) return;
-  throw invalid(path, `At most ${limits.projectsPerUser} projects for one person`);
+  throw invalid(path, `You can have at most ${limits.projectsPerUser} projects`);
 }
 
 async function countMembers(trx: Queryable, column: 'project_id' | 'user_id', id: string): Promise<number> {

@@ -42,8 +42,8 @@ export async function* exportConversations(db: Queryable, onLoss: OnLoss): Async
     }
   }
   if (lost.branches > 0)
-    onLoss(`${lost.branches} conversations have other branches: only the one that is shown is here`);
-  if (lost.projects > 0) onLoss(`${lost.projects} conversations are in projects, which a manifest does not know`);
+    onLoss(`${lost.branches} conversations have other branches: only the one that is shown was exported`);
+  if (lost.projects > 0) onLoss(`${lost.projects} conversations are in projects, which a manifest cannot describe`);
 }
 
 /** A cursor sorts once, however many pages there are. */

@@ -122,6 +122,6 @@ function exportHeaders(deps: Needs, row: ProviderRow, onLoss: OnLoss): Record<st
   if (row.headers === null) return undefined;
   const found = findHeaders(deps, row, row.headers);
   if (found !== undefined) return Object.fromEntries(Object.keys(found.value).map((name) => [name, secretPlaceholder]));
-  onLoss(`the headers of "${row.name}" cannot be read with the present key and are left out`);
+  onLoss(`the headers of "${row.name}" cannot be decrypted with the current key and were left out`);
   return undefined;
 }

@@ -105,7 +105,7 @@ function parseEach<S extends z.ZodType>(faults: Faults, list: unknown[], schema:
 /** Whose the catalogue is decides where it may stand (contract.md section 9). */
 function checkEdition(faults: Faults, head: ManifestHead, edition: Config['edition']): void {
   if (edition === 'managed') return;
-  const message = 'Each user has a catalogue in the community edition: give this below users';
+  const message = 'In the community edition each user has a catalogue: put this under users';
   if (head.providers !== undefined) faults.add('providers', message);
   if (head.modelTiers !== undefined) faults.add('modelTiers', message);
 }
@@ -134,7 +134,7 @@ function checkProviders(faults: Faults, providers: readonly ManifestProvider[], 
     for (const [place, model] of provider.models.entries()) {
       const at = `${path}.models.${place}`;
       if (model.isDefault !== true) continue;
-      if (hasDefault) faults.add(`${at}.isDefault`, 'Another model is the default already');
+      if (hasDefault) faults.add(`${at}.isDefault`, 'Another model is already the default');
       hasDefault = true;
       if (model.enabled === false || provider.enabled === false) {
         faults.add(`${at}.isDefault`, 'Only an enabled model of an enabled provider can be the default');

@@ -14,7 +14,7 @@ export type SecretPlan = {
   warnings: { name: string; message: string }[];
 };
 
-const nothingStored = 'a placeholder and nothing is stored: it stays empty until the secret is entered';
+const nothingStored = 'this is a placeholder and no secret is stored: it stays empty until someone enters one';
 const staysWith = (origin: string): string =>
   `the stored secret belongs to ${origin} and is sent nowhere else: enter it again for the new address`;
 

@@ -17,7 +17,10 @@ export async function applySettings(
   const patch: SettingsPatch = { branding, oidc: withoutPlaceholder(oidc) };
   const { clientSecret } = (await readSettings(transaction)).oidc;
   if (oidc?.clientSecret === secretPlaceholder && clientSecret === null) {
-    report.warn('oidc.clientSecret', 'a placeholder and nothing is stored: it stays empty until the secret is entered');
+    report.warn(
+      'oidc.clientSecret',
+      'this is a placeholder and no secret is stored: it stays empty until someone enters one',
+    );
   }
   const { changed } = await updateSettings(deps, transaction, source, patch);
   for (const path of changed) report.change(path, 'update', `${path} changed`);

@@ -104,7 +104,7 @@ function addUser(work: Work, entry: AccountEntry, hash: string | undefined, repo
 }
 
 const withoutPassword =
-  'a placeholder and nothing is stored: this account can only sign in by OIDC until it is given a password';
+  'this is a placeholder and no password is stored: this account can only sign in by OIDC until it gets one';
 
 function changeUser(
   work: Work,

@@ -8,7 +8,7 @@ const images = ['logoDataUrl', 'faviconDataUrl'] as const;
  * configuration").
  */
 export function assertImages(branding: Partial<Record<(typeof images)[number], string | null | undefined>>): void {
-  const message = 'The content is not a PNG, JPEG, WebP, SVG or icon, or not what the data URL says it is';
+  const message = 'The content is not a PNG, JPEG, WebP, SVG or icon, or does not match the type in the data URL';
   const details = images
     .filter((name) => typeof branding[name] === 'string' && imageTypeOf(branding[name]) === undefined)
     .map((name) => ({ path: `branding.${name}`, message }));

@@ -62,7 +62,7 @@ export function readMetadata(
   const endpoint = (name: string): string => {
     const value = document[name];
     if (typeof value === 'string' && isUsableEndpoint(deps.config, value)) return value;
-    faults.push(value === undefined ? `${name} is missing.` : `${name} is no address that may be used.`);
+    faults.push(value === undefined ? `${name} is missing.` : `${name} is not an address that can be used.`);
     return '';
   };
   const metadata: ProviderMetadata = {

@@ -73,7 +73,7 @@ async function checkIssuer(oidc: OidcSettings, document: Record<string, unknown>
   if (named === '') throw failed('The discovery document names no issuer.');
   if (oidc.issuer !== '' && oidc.issuer !== named) {
     throw failed(
-      `The discovery document names the issuer ${named}, and the configured one is ${oidc.issuer}. They must be the same, to the last slash.`,
+      `The discovery document names the issuer ${named}, but the configured one is ${oidc.issuer}. They must be identical, including a final slash.`,
     );
   }
   return { found: undefined, message: `The issuer is ${named}.` };
@@ -84,7 +84,7 @@ async function checkEndpoints(deps: OidcTestDeps, document: Record<string, unkno
   if ('faults' in read) throw failed(read.faults.join(' '));
   const { keys } = await fetchKeys(deps, read.metadata);
   const count = keys.length === 1 ? '1 signing key' : `${keys.length} signing keys`;
-  return { found: read.metadata, message: `All endpoints are there, and ${count}.` };
+  return { found: read.metadata, message: `All endpoints were found, with ${count}.` };
 }
 
 /**
@@ -96,14 +96,14 @@ async function checkClient(deps: OidcTestDeps, metadata: ProviderMetadata, clien
   const { status, error } = await tryCode(deps, metadata, client, redirect);
   if (error === 'invalid_grant') {
     const how = client.clientSecret === undefined ? 'without a secret' : 'and its secret';
-    return { found: undefined, message: `The provider takes the client id ${how}.` };
+    return { found: undefined, message: `The provider accepts the client id ${how}.` };
   }
   if (error === 'invalid_client' || status === 401)
     throw failed('The provider refused the client id or the client secret.');
   if (error === 'unauthorized_client')
     throw failed('The provider does not allow this client the authorization code flow.');
   const answer = error === undefined ? `status ${status}` : error;
-  throw failed(`The provider's answer (${answer}) does not tell whether it takes this client.`);
+  throw failed(`The provider's answer (${answer}) does not say whether it accepts this client.`);
 }
 
 /** What the token endpoint answers to that code: its status, and its error word when there is one. */

@@ -128,7 +128,7 @@ export function defaultPath(filename: string | undefined): string {
       .at(-1)
       ?.replace(/\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu, '') ?? '';
   if (name === '' || name === '.' || name === '..') {
-    const message = 'It needs a name';
+    const message = 'A name is required';
     throw new ApiError('invalid_request', `The request is not valid. file: ${message}`, {
       details: [{ path: 'file', message }],
     });

@@ -115,7 +115,7 @@ export class Holds {
       );
     } catch (error) {
       // It lapses by itself.
-      this.#deps.log.debug({ cause: error }, 'a lease on a workspace was not given back');
+      this.#deps.log.debug({ cause: error }, 'a workspace lease could not be released');
     }
   }
 

@@ -23,7 +23,7 @@ export async function readHostId(dataDir: string): Promise<string> {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
   const id = (await readFile(file, 'utf8')).trim();
-  if (!idPattern.test(id)) throw new ConfigError([`${file} does not hold the id that was once written into it`]);
+  if (!idPattern.test(id)) throw new ConfigError([`${file} does not contain the id that was written to it`]);
   return id;
 }
 
@@ -46,6 +46,6 @@ export async function claimHost(deps: RowDeps, host: string): Promise<void> {
   if (other === undefined) return;
   throw new ConfigError([
     `WORKSPACE_MODE is local or docker, which is for one machine, and ${other} runs the workspaces of this database ` +
-      '(or stopped less than a minute ago); use kubernetes for several machines, or disabled here',
+      '(or did until less than a minute ago); use kubernetes for several machines, or disabled here',
   ]);
 }

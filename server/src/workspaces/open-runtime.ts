@@ -31,8 +31,8 @@ export async function openRuntime(host: RuntimeHost): Promise<OpenedRuntime> {
   } catch (error) {
     if (!(error instanceof RuntimeFailure)) throw error;
     if (wanted !== 'auto')
-      throw new ConfigError([`WORKSPACE_MODE is "${kind}", which cannot work here: ${error.message}`]);
-    host.log.warn({ reason: error.message }, 'workspaces are off: their sandbox cannot work here');
+      throw new ConfigError([`WORKSPACE_MODE is "${kind}", which does not work here: ${error.message}`]);
+    host.log.warn({ reason: error.message }, 'workspaces are off: the sandbox does not work here');
     return { mode: 'disabled', runtime: undefined, notice: error.message };
   }
 }

@@ -158,7 +158,7 @@ export class Operations {
   async #beating(operation: Operation, end: AbortController, work: () => Promise<void>): Promise<void> {
     const { runtime, log, timings } = this.#deps;
     const beat = async (): Promise<void> => {
-      const waitsFor = this.#slots.isFull ? 'Other workspaces start first' : undefined;
+      const waitsFor = this.#slots.isFull ? 'Waiting for other workspaces to start' : undefined;
       const status = await runtime.status(operation.userId).catch(() => undefined);
       const mine = await renewOperation(this.#deps, operation, status?.detail ?? waitsFor);
       if (!mine) end.abort(new Superseded());
@@ -243,7 +243,9 @@ export class Operations {
     }
     this.#started(operation, 'failed', startedAt);
     // The next start ends what is left of this one, so that a runtime that fails does not block it.
-    await this.#endRuntime(operation.userId).catch((cause) => log.warn({ cause }, 'a failed workspace was not ended'));
+    await this.#endRuntime(operation.userId).catch((cause) =>
+      log.warn({ cause }, 'a workspace that failed to start could not be stopped'),
+    );
     await finishStop(this.#deps, operation);
   }
 
@@ -281,7 +283,7 @@ export class Operations {
         return true;
       }
     }
-    await failStart(this.#deps, operation, 'lost', 'What started it went away');
+    await failStart(this.#deps, operation, 'lost', 'The replica that started it is gone');
     return false;
   }
 }

@@ -121,10 +121,7 @@ export class RuntimeWorkspaces implements Workspaces {
     // Of several machines others serve them, and of several replicas.
     if (host === undefined) return;
     const stopped = stopAllUnused(this.#deps).catch((cause) =>
-      this.#deps.log.warn(
-        { cause },
-        'workspaces that nobody uses were not stopped; they end by themselves in half an hour',
-      ),
+      this.#deps.log.warn({ cause }, 'unused workspaces could not be stopped; they end by themselves in half an hour'),
     );
     await waitAtMost(clock, stopUnusedMs, stopped);
   }
@@ -147,7 +144,7 @@ export class RuntimeWorkspaces implements Workspaces {
 
   async #stopDisabled(): Promise<void> {
     await stopDisabled(this.#deps).catch((error) =>
-      this.#deps.log.debug({ cause: error }, 'workspaces of disabled accounts were not looked for'),
+      this.#deps.log.debug({ cause: error }, 'workspaces of disabled accounts could not be listed'),
     );
   }
 
@@ -155,7 +152,7 @@ export class RuntimeWorkspaces implements Workspaces {
     this.#sweepTimer = this.#deps.clock.after(delayMs, () => {
       void this.sweep()
         .catch((error) =>
-          this.#deps.log.warn({ cause: error }, 'the sweep of workspaces failed; the next one tries again'),
+          this.#deps.log.warn({ cause: error }, 'idle workspaces could not be stopped; trying again soon'),
         )
         .finally(() => {
           // Replicas that started together do not sweep together.

@@ -18,7 +18,7 @@ export function statusOf(
     phase: 'running',
     ready: health !== undefined,
     mode,
-    ...messageOf(health === undefined ? 'It does not answer at the moment' : undefined),
+    ...messageOf(health === undefined ? 'It is not responding right now' : undefined),
     ...(state.started_at === null ? {} : { startedAt: state.started_at.toISOString() }),
     ...idleStop(state, idleMs, health),
     ...(health === undefined ? {} : { usage: health.usage }),

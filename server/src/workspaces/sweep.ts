@@ -42,7 +42,7 @@ async function keepHost(deps: SweepDeps, host: string): Promise<void> {
   if (other !== undefined) {
     deps.log.error(
       { other },
-      'another machine has taken over the local workspaces of this database; switch one of them off',
+      'another machine has taken over the local workspaces of this database; stop Homeport on one of them',
     );
   }
 }
@@ -112,7 +112,7 @@ async function compareWithRuntime(deps: SweepDeps): Promise<void> {
     // Asked again: it may have been started since the list was made.
     const row = await findWorkspace(deps, id);
     if (row !== undefined && (row.phase !== 'stopped' || row.generation > generation)) continue;
-    log.warn({ userId: id, generation }, 'a workspace that should be stopped was running; it is ended');
+    log.warn({ userId: id, generation }, 'a workspace that should be stopped was running; stopping it');
     if (row === undefined) await runtime.stop(id, 0);
     else await operations.stop({ userId: id, generation: row.generation, reason: 'lost' }, { kind: 'left over' });
   }
@@ -127,7 +127,7 @@ export async function endIfGone(
   const canOpen = operations.canOpen(row.key_id);
   const status = await runtime.status(userId);
   if (canOpen && status.phase !== 'stopped' && status.generation === generation) return false;
-  const error = canOpen ? (status.detail ?? 'It ended by itself') : 'The encryption key that opens it is gone';
+  const error = canOpen ? (status.detail ?? 'It ended by itself') : 'The encryption key it was started with is gone';
   const stopped = await operations.stop({ userId, generation, reason: 'lost', error }, { kind: 'running' });
   if (stopped) log.warn({ userId, generation, reason: error }, 'workspace lost');
   return true;

@@ -168,7 +168,7 @@ test('a socket that a workspace replaces is never spoken to', async () => {
   // We hold the one that was there first.
   assert.equal((await victim.daemon.health()).generation, victim.generation);
   await lab.restart();
-  await assert.rejects(lab.runtime.dial(victim.id), /something else than a socket/);
+  await assert.rejects(lab.runtime.dial(victim.id), /something other than a socket/);
   assert.equal((await other.daemon.health()).generation, other.generation);
   await lab.runtime.stop(victim.id, 0);
   assert.deepEqual(await lab.runtime.status(victim.id), { phase: 'stopped', generation: undefined, detail: undefined });

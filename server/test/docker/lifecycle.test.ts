@@ -110,7 +110,7 @@ test('a daemon that ends says how', async () => {
 test('what cannot work is refused with a plain reason', async () => {
   const refusals: [changes: Parameters<DockerLab['open']>[0], reason: RegExp][] = [
     [{ workspaceImage: 'homeport-none:1' }, /has no image homeport-none:1: build it from deploy\/workspace/],
-    [{ workspaceDockerRuntime: 'runsc' }, /knows no runtime "runsc"; it knows .*runc/],
+    [{ workspaceDockerRuntime: 'runsc' }, /has no runtime "runsc"; it has .*runc/],
     [{ workspaceDockerHost: 'unix:///nonexistent/docker.sock' }, /no Docker engine answers at unix:\/\/\/nonexistent/],
     [{ workspaceDockerHost: 'tcp://127.0.0.1:9' }, /no Docker engine answers at tcp:\/\/127.0.0.1:9/],
   ];

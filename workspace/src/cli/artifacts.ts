@@ -64,8 +64,8 @@ export async function list(call: Call): Promise<void> {
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined && left > 0);
   if (isJson) await print(`\n],"nextCursor":${JSON.stringify(cursor ?? null)}}\n`);
-  else if (count === 0) process.stderr.write('There are no such artifacts.\n');
-  else if (cursor !== undefined) process.stderr.write('There are more: --limit <number> shows them.\n');
+  else if (count === 0) process.stderr.write('No matching artifacts.\n');
+  else if (cursor !== undefined) process.stderr.write('There are more. Use --limit <number> to see them.\n');
 }
 
 function readPage(value: unknown): { artifacts: Artifact[]; nextCursor: string | null } {
@@ -120,7 +120,7 @@ export async function move(call: Call): Promise<void> {
   const answer = (await askFor(call, { method: 'PATCH', path: artifactsPath, json })) as { moved?: unknown } | null;
   if (typeof answer?.moved !== 'number') throw unexpected();
   if (call.flags.isSet('json')) return print(`${JSON.stringify(answer)}\n`);
-  await print(answer.moved === 0 ? 'It is there already.\n' : `Moved to ${printable(to)} (${files(answer.moved)})\n`);
+  await print(answer.moved === 0 ? 'It is already there.\n' : `Moved to ${printable(to)} (${files(answer.moved)})\n`);
 }
 
 export function lastName(path: string): string {
@@ -135,7 +135,7 @@ function files(count: number): string {
 export async function remove(call: Call): Promise<void> {
   const folder = call.flags.text('prefix');
   if ((folder === undefined) === (call.operands.length === 0)) {
-    throw usage('Say what to delete: paths or ids, or --prefix <folder>, not both');
+    throw usage('Name what to delete: paths or ids, or --prefix <folder>, not both');
   }
   const deleted = folder === undefined ? await removeEach(call) : await removeFolder(call, pathOf(folder));
   await print(call.flags.isSet('json') ? `${JSON.stringify({ ok: true, deleted })}\n` : `Deleted ${files(deleted)}.\n`);
@@ -157,10 +157,10 @@ async function removeEach(call: Call): Promise<number> {
 }
 
 async function removeFolder(call: Call, folder: string): Promise<number> {
-  if (!call.flags.isSet('yes')) await confirm(`Delete everything below ${printable(folder)}?`, call.signal);
+  if (!call.flags.isSet('yes')) await confirm(`Delete everything in ${printable(folder)}?`, call.signal);
   const deleted = await removeBy(call, { prefix: folder });
   if (deleted > 0) return deleted;
-  throw new Failure(exitCodes.notFound, `There is nothing below ${printable(folder)}`);
+  throw new Failure(exitCodes.notFound, `There is nothing in ${printable(folder)}`);
 }
 
 async function removeBy(call: Call, query: Record<string, string>): Promise<number> {
@@ -171,7 +171,7 @@ async function removeBy(call: Call, query: Record<string, string>): Promise<numb
 
 async function confirm(question: string, signal: AbortSignal): Promise<void> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
-    throw usage('Deleting a folder needs a yes', 'Add --yes: nobody can be asked here.');
+    throw usage('Deleting a folder needs confirmation', 'Add --yes, because there is no terminal to ask in.');
   }
   const { createInterface } = await import('node:readline/promises');
   const terminal = createInterface({ input: process.stdin, output: process.stderr });

@@ -18,8 +18,8 @@ export type Command = {
   run(call: Call): Promise<void>;
 };
 
-const json: Option = { type: 'boolean', help: 'Answer as JSON; errors too, on stderr' };
-const help: Option = { type: 'boolean', short: 'h', help: 'What this command does' };
+const json: Option = { type: 'boolean', help: 'Print JSON; errors too, on stderr' };
+const help: Option = { type: 'boolean', short: 'h', help: 'Show help for this command' };
 const common = { json, help };
 const inScope = {
   chat: { type: 'string', value: 'id', help: 'Artifacts of this conversation (of its project, if it has one)' },
@@ -43,7 +43,7 @@ the conversation that this command runs for.`,
     options: {
       turn: { type: 'string', value: 'number', help: 'One turn, with everything in it' },
       full: { type: 'boolean', help: 'All of it' },
-      limit: { type: 'string', value: 'number', help: 'Of a list so many at most (50 unless said otherwise)' },
+      limit: { type: 'string', value: 'number', help: 'List at most this many (default 50)' },
       all: { type: 'boolean', help: 'All of a list' },
       ...common,
     },
@@ -56,8 +56,8 @@ the conversation that this command runs for.`,
     maxOperands: 1,
     summary: 'List artifacts',
     options: {
-      search: { type: 'string', short: 'q', value: 'text', help: 'Those whose path holds this text' },
-      limit: { type: 'string', value: 'number', help: 'So many at most' },
+      search: { type: 'string', short: 'q', value: 'text', help: 'Only paths that contain this text' },
+      limit: { type: 'string', value: 'number', help: 'List at most this many' },
       long: { type: 'boolean', short: 'l', help: 'With ids and types' },
       ...inScope,
     },
@@ -68,7 +68,7 @@ the conversation that this command runs for.`,
     operands: '<path or id>',
     minOperands: 1,
     maxOperands: 1,
-    summary: 'Show what is known of an artifact',
+    summary: 'Show the details of an artifact',
     about: target,
     options: inScope,
     run: async (call) => (await import('./artifacts.ts')).stat(call),
@@ -84,7 +84,7 @@ Without a file it is saved here under its own name, and nothing is overwritten;
 a file that you name is. \`-\` is stdout. Half a download is never left behind.`,
     options: {
       output: { type: 'string', short: 'o', value: 'file', help: 'The file, a folder, or - for stdout' },
-      force: { type: 'boolean', short: 'f', help: 'Overwrite a file of its own name' },
+      force: { type: 'boolean', short: 'f', help: 'Overwrite an existing file' },
       ...inScope,
     },
     run: async (call) => (await import('./transfers.ts')).get(call),
@@ -99,8 +99,8 @@ a file that you name is. \`-\` is stdout. Half a download is never left behind.`
 the file keeps its name in it. A taken path gets a number unless you say
 otherwise; the answer tells the path that it got.`,
     options: {
-      'on-conflict': { type: 'string', value: 'what', help: 'When the path is taken: rename, replace or fail' },
-      type: { type: 'string', value: 'media type', help: 'Such as text/csv; by default the usual one of the name' },
+      'on-conflict': { type: 'string', value: 'what', help: 'If the path is taken: rename, replace or fail' },
+      type: { type: 'string', value: 'media type', help: 'Such as text/csv; by default, derived from the name' },
       ...inScope,
     },
     run: async (call) => (await import('./transfers.ts')).put(call),
@@ -124,7 +124,7 @@ A new path that ends in / is a folder: the name stays.`,
     summary: 'Delete artifacts, or with --prefix a folder',
     about: target,
     options: {
-      prefix: { type: 'string', value: 'folder', help: 'Delete everything below this folder' },
+      prefix: { type: 'string', value: 'folder', help: 'Delete everything in this folder' },
       yes: { type: 'boolean', short: 'y', help: 'Do not ask before deleting a folder' },
       ...inScope,
     },

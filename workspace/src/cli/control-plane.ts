@@ -56,8 +56,8 @@ export async function ask(config: Config, request: Request, signal: AbortSignal)
 }
 
 export function unexpected(): Failure {
-  return new Failure(exitCodes.failure, 'The control plane answered something that this tool does not understand', {
-    hint: 'Is HOMEPORT_URL the address of Homeport?',
+  return new Failure(exitCodes.failure, 'The control plane sent an unexpected response', {
+    hint: 'Check that HOMEPORT_URL is the address of Homeport.',
   });
 }
 
@@ -114,7 +114,7 @@ type Place = { name: string; prefix: string; options: RequestOptions; isSecure: 
 function placeOf({ url }: Config): Place {
   if (url === undefined) {
     throw new Failure(exitCodes.unreachable, 'HOMEPORT_URL is not set', {
-      hint: 'This command works inside a Homeport workspace, where it is.',
+      hint: 'This command works inside a Homeport workspace, which sets it.',
     });
   }
   if (url.startsWith('unix:')) {
@@ -133,7 +133,7 @@ function placeOf({ url }: Config): Place {
 
 /** Read anew each time: it changes when the workspace restarts. */
 function readToken({ tokenFile }: Config): string {
-  const hint = 'This command works inside a Homeport workspace, where HOMEPORT_TOKEN_FILE names its token.';
+  const hint = 'This command works inside a Homeport workspace, which sets HOMEPORT_TOKEN_FILE.';
   if (tokenFile === undefined) throw new Failure(exitCodes.refused, 'HOMEPORT_TOKEN_FILE is not set', { hint });
   let token: string;
   try {
@@ -179,12 +179,11 @@ const exitCodeByStatus: Readonly<Record<number, ExitCode>> = {
 };
 
 const hints: Readonly<Record<string, string>> = {
-  unauthorized:
-    "The workspace's identity is not valid any more: it changes when the workspace restarts. Open a new shell.",
+  unauthorized: "The workspace's token is no longer valid: it changes when the workspace restarts. Open a new shell.",
   account_disabled: 'Ask an administrator of this installation.',
   password_change_required: 'Change your password in the browser first.',
   path_taken: 'Choose another path, or --on-conflict rename or replace.',
-  storage_full: 'Ask the operator of this installation for room.',
+  storage_full: 'Ask the operator of this installation for more space.',
   rate_limited: 'Wait a moment, then try again.',
   database_unavailable: 'Try again in a moment.',
 };
@@ -197,7 +196,7 @@ async function refusal(answer: IncomingMessage): Promise<Failure> {
   answer.destroy();
   if (message === undefined) {
     return new Failure(exitCode, `The control plane answered with status ${status}`, {
-      hint: 'Is HOMEPORT_URL the address of Homeport?',
+      hint: 'Check that HOMEPORT_URL is the address of Homeport.',
     });
   }
   return new Failure(exitCode, printable(message), { code, hint: hints[code] });

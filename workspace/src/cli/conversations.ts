@@ -47,7 +47,7 @@ async function list({ config, flags, signal }: Call): Promise<void> {
   } while (cursor !== undefined && left > 0);
   if (isJson) await print(`\n],"nextCursor":${JSON.stringify(cursor ?? null)}}\n`);
   else if (count === 0) process.stderr.write('There are no conversations yet.\n');
-  else if (cursor !== undefined) process.stderr.write('There are more: --limit <number> or --all shows them.\n');
+  else if (cursor !== undefined) process.stderr.write('There are more. Use --limit <number> or --all to see them.\n');
 }
 
 function tableOf(chats: readonly Listed[], hasTitles: boolean): string {

@@ -39,15 +39,15 @@ export function reasonOf(error: unknown): string {
 
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
-  ECONNREFUSED: 'nothing answers there',
+  ECONNREFUSED: 'nothing is listening there',
   ECONNRESET: 'the connection broke',
   EISDIR: 'it is a folder',
   ENOENT: 'there is no such file or folder',
   ENOSPC: 'the disk is full',
-  ENOTDIR: 'a part of the path is no folder',
-  ENOTFOUND: 'its name is not known',
+  ENOTDIR: 'part of the path is not a folder',
+  ENOTFOUND: 'its name cannot be resolved',
   EPERM: 'not permitted',
   EPIPE: 'the connection broke',
-  EROFS: 'nothing can be written there',
+  EROFS: 'the file system is read-only',
   ETIMEDOUT: 'it did not answer in time',
 };

@@ -1,16 +1,16 @@
 import { type Command, commands, type Option } from './commands.ts';
 
 const environment = `ENVIRONMENT
-  HOMEPORT_SCOPE       chat:<id> or project:<id>: whose artifacts, without --chat
-                       and --project. Set where a model runs a command.
+  HOMEPORT_SCOPE       chat:<id> or project:<id>: the default for --chat and
+                       --project. Set when a model runs a command.
   HOMEPORT_URL         The control plane: http://..., or unix:<path>
   HOMEPORT_TOKEN_FILE  A file with the token of this workspace`;
 
 const codes = `EXIT CODES
-  0  Done                            4  Refused, or the identity is not valid
+  0  Done                            4  Refused, or the token is not valid
   1  Failed                          5  The control plane cannot be reached
-  2  Typed wrongly                   6  In the way: taken paths, archived places
-  3  There is no such thing          7  Too large, or no room`;
+  2  Wrong usage                     6  Conflict: taken paths, archived places
+  3  Not found                       7  Too large, or no space left`;
 
 /** What there is, or all about the command that these words name; undefined when there is none. */
 export function helpText(words: readonly string[]): string | undefined {
@@ -19,7 +19,7 @@ export function helpText(words: readonly string[]): string | undefined {
   const command = commands.find((one) => one.name === name);
   if (command !== undefined) return aboutCommand(command);
   const group = commands.filter((one) => one.name.startsWith(`${name} `));
-  return group.length === 0 ? undefined : `${usageLines(group)}\n\nhomeport help ${name} <command> tells more.\n`;
+  return group.length === 0 ? undefined : `${usageLines(group)}\n\nRun homeport help ${name} <command> for more.\n`;
 }
 
 function overview(): string {
@@ -29,7 +29,7 @@ ${usageLines(commands)}
   homeport help [command]
   homeport --version
 
-\`homeport help <command>\` tells its options; --json is one of each.
+Run \`homeport help <command>\` for its options. Every command has --json.
 
 ${codes}
 

@@ -19,14 +19,14 @@ class Interrupted extends Error {}
 async function main(words: readonly string[]): Promise<void> {
   const [first] = words;
   if (first === '--version' || first === '-V' || first === 'version') return print(`homeport ${version}\n`);
-  if (first === undefined) throw usage('Say what to do', 'See `homeport help`.');
+  if (first === undefined) throw usage('Missing command', 'See `homeport help`.');
   if (first === 'help' || first === '--help' || first === '-h') return showHelp(words.slice(1));
   const { command, rest } = findCommand(words);
   if (command === undefined) return showHelp([first]);
   const { values, positionals } = parse(command, rest);
   if (values.help === true) return showHelp(command.name.split(' '));
-  if (positionals.length < command.minOperands) throw usage('Something is missing', seeHelp(command.name));
-  if (positionals.length > command.maxOperands) throw usage('That is too much', seeHelp(command.name));
+  if (positionals.length < command.minOperands) throw usage('Missing argument', seeHelp(command.name));
+  if (positionals.length > command.maxOperands) throw usage('Too many arguments', seeHelp(command.name));
   const flags = new Flags(values);
   await command.run({ config: readConfig(), operands: positionals, flags, signal: interruption.signal });
 }
@@ -96,7 +96,7 @@ process.stderr.on('error', () => undefined);
 function tell(error: unknown, words: readonly string[]): number {
   if (interruptedBy !== undefined) return signals[interruptedBy];
   const failure =
-    error instanceof Failure ? error : new Failure(exitCodes.failure, `Something unforeseen: ${reasonOf(error)}`);
+    error instanceof Failure ? error : new Failure(exitCodes.failure, `Unexpected error: ${reasonOf(error)}`);
   const { message, hint, code, exitCode } = failure;
   const text = words.includes('--json')
     ? JSON.stringify({ error: { message, code, hint, exitCode } })

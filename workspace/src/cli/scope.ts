@@ -10,12 +10,14 @@ export function scopeOf(config: Config, chat: string | undefined, project: strin
   const scope = given ?? config.scope;
   if (scope === undefined) {
     throw usage(
-      'Which artifacts: of which conversation or project?',
+      'Missing conversation or project',
       'Add --chat <id> or --project <id>. `homeport conversations` lists the ids of conversations.',
     );
   }
   if (!shape.test(scope)) {
-    throw usage(given === undefined ? 'HOMEPORT_SCOPE is neither chat:<id> nor project:<id>' : 'This is no id');
+    throw usage(
+      given === undefined ? 'HOMEPORT_SCOPE is neither chat:<id> nor project:<id>' : 'This is not a valid id',
+    );
   }
   return scope;
 }
@@ -23,5 +25,5 @@ export function scopeOf(config: Config, chat: string | undefined, project: strin
 /** The conversation that the command runs for, where the environment says so. */
 export function currentChat({ scope }: Config): string {
   if (scope?.startsWith('chat:') && shape.test(scope)) return scope.slice('chat:'.length);
-  throw usage('HOMEPORT_SCOPE names no conversation', 'Give its id: `homeport conversations` lists them.');
+  throw usage('HOMEPORT_SCOPE does not name a conversation', 'Give its id: `homeport conversations` lists them.');
 }

@@ -16,7 +16,7 @@ import { beginFile, endFile } from './unfinished.ts';
 export async function get(call: Call): Promise<void> {
   const [operand = '', second] = call.operands;
   const output = call.flags.text('output');
-  if (output !== undefined && second !== undefined) throw usage('Give the file once');
+  if (output !== undefined && second !== undefined) throw usage('Name the file only once');
   const given = output ?? second;
   const place = given === '-' ? undefined : await placeFor(call, operand, given);
   const request = { path: `${artifactsPath}/download`, query: targetOf(operand), headers: scopeHeader(call) };
@@ -39,13 +39,12 @@ async function placeFor(call: Call, operand: string, given: string | undefined):
     const target = targetOf(operand);
     const name = 'id' in target ? (await findArtifact(call, operand)).filename : lastName(target.path);
     // The server's word is no reason to write anywhere else.
-    if (name === '' || name === '.' || name === '..' || basename(name) !== name)
-      throw usage('Say the name of the file');
+    if (name === '' || name === '.' || name === '..' || basename(name) !== name) throw usage('Missing file name');
     const path = given === undefined ? name : join(given, name);
     const taken = await stat(path).catch(() => undefined);
     if (taken === undefined || call.flags.isSet('force')) return { path, isDirect: false };
     throw new Failure(exitCodes.conflict, `${printable(path)} is there already`, {
-      hint: 'Add --force, or say another name with -o.',
+      hint: 'Add --force, or choose another name with -o.',
     });
   }
   return { path: given, isDirect: present !== undefined && !present.isFile() };
@@ -93,7 +92,7 @@ async function receive(answer: IncomingMessage, to: NodeJS.WritableStream, signa
   const tag = /^"([0-9a-f]{64})"$/.exec(answer.headers.etag ?? '')?.[1];
   const isWhole = answer.complete && (declared === undefined || Number(declared) === size);
   if (isWhole && (tag === undefined || tag === hash.digest('hex'))) return size;
-  throw new Failure(exitCodes.unreachable, 'What arrived is not the whole file', { hint: 'Try again.' });
+  throw new Failure(exitCodes.unreachable, 'The download is incomplete', { hint: 'Try again.' });
 }
 
 const conflicts = ['rename', 'replace', 'fail'];
@@ -122,7 +121,7 @@ export async function put(call: Call): Promise<void> {
 
 function destination(file: string, given: string | undefined): string {
   if (given !== undefined && !given.endsWith('/')) return pathOf(given);
-  if (file === '-') throw usage('Say the path: what comes from stdin has no name', 'homeport artifacts put - <path>');
+  if (file === '-') throw usage('Missing path: stdin has no name', 'homeport artifacts put - <path>');
   return pathOf(given ?? '') + basename(file);
 }
 
@@ -132,7 +131,7 @@ async function openFile(file: string): Promise<{ bytes: Readable; size: number |
     handle = await open(file, 'r');
     const facts = await handle.stat();
     if (facts.isDirectory())
-      throw usage(`${printable(file)} is a folder`, 'Put its files one by one, or an archive of it.');
+      throw usage(`${printable(file)} is a folder`, 'Upload its files one by one, or an archive of it.');
     // What says that it is empty may be none, such as /proc/version.
     if (!facts.isFile() || facts.size === 0) return { bytes: handle.createReadStream(), size: undefined };
     // A file that grows is taken as it is now.
@@ -154,7 +153,7 @@ function whole(bytes: Readable, size: number): Readable {
       done(null, chunk);
     },
     flush(done) {
-      done(left === 0 ? null : new Failure(exitCodes.failure, 'The file became shorter while it was read'));
+      done(left === 0 ? null : new Failure(exitCodes.failure, 'The file shrank while it was being read'));
     },
   });
   pipeline(bytes, checked).catch((error: Error) => checked.destroy(error));

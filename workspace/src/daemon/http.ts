@@ -77,7 +77,7 @@ function openExchange(request: IncomingMessage, response: ServerResponse): Excha
 
 function readTarget(request: IncomingMessage): Target {
   const [pathname, search] = splitOnce(request.url ?? '/', '?');
-  if (!pathname.startsWith('/')) throw new DaemonError('invalid_request', 'The path begins with a slash');
+  if (!pathname.startsWith('/')) throw new DaemonError('invalid_request', 'The path must begin with a slash');
   return { pathname, query: new URLSearchParams(search) };
 }
 
@@ -103,7 +103,7 @@ function findRoute(routes: Route[], { method, pathname }: Exchange): [Handler, s
   const matching = routes.filter((route) => route.path.test(pathname));
   const route = matching.find((candidate) => candidate.method === '*' || candidate.method === method);
   if (route === undefined) {
-    if (matching.length === 0) throw new DaemonError('not_found', 'There is no such endpoint');
+    if (matching.length === 0) throw new DaemonError('not_found', 'No such endpoint');
     const allow = matching.map((candidate) => candidate.method).join(', ');
     throw new DaemonError('method_not_allowed', `${method} is not allowed here`, { allow });
   }

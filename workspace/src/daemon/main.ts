@@ -46,7 +46,7 @@ const server = createDaemonServer({
     daemon.activity.touch();
   },
   upgrade: async (request, socket, head, url) => {
-    if (url.pathname !== '/v1/terminal') throw new DaemonError('not_found', 'There is no such endpoint');
+    if (url.pathname !== '/v1/terminal') throw new DaemonError('not_found', 'No such endpoint');
     (await terminals()).upgrade(request, socket, head, url.query);
   },
   log,

@@ -196,7 +196,7 @@ async function readRange(handle: FileHandle, start: number, end: number, take: T
     const block = blocks[turn];
     const { bytesRead } = await handle.read(block, 0, Math.min(size, end - at + 1), at);
     await taking;
-    if (bytesRead === 0) throw new Error('a stored file is shorter than it was');
+    if (bytesRead === 0) throw new Error('a stored file is shorter than expected');
     taking = take(block.subarray(0, bytesRead));
     // Awaited in the next turn; a failure must not count as unhandled until then.
     taking.catch(() => undefined);

@@ -7,18 +7,18 @@ const contextLengthPattern =
 const statusMessages: Record<number, string> = {
   400: 'The provider refused the request. Check the model id and the limits set for the model.',
   401: 'The provider refused the API key. Check the API key of the provider.',
-  402: 'The provider asks for payment. Check the balance of the account at the provider.',
+  402: 'The provider asks for payment. Check your balance with the provider.',
   403: 'The provider denied access. Check the API key and whether it may use this model.',
   404: 'The provider does not know this address or model. Check the base URL and the model id.',
-  405: 'The provider does not take chat requests at this address. Check the base URL.',
+  405: 'The provider does not accept chat requests at this address. Check the base URL.',
   408: 'The provider took too long to answer. Try again.',
-  413: 'The provider finds the request too large. Start a fresh context or send less.',
+  413: 'The request is too large for the provider. Start a fresh context or send less.',
   422: 'The provider refused the request. Check the model id and the limits set for the model.',
-  429: 'The provider is limiting requests (rate limited). Wait a little and try again.',
+  429: 'The provider is limiting requests. Wait a moment and try again.',
 };
 
 const contextMessage =
-  'The conversation is longer than the model takes. Check the context window set for the model, or start a fresh context.';
+  "The conversation is too long for the model. Check the model's context window in its settings, or start a fresh context.";
 
 /**
  * The error for an upstream status. `body` is only looked at, never quoted: a provider may echo the key.
@@ -78,15 +78,15 @@ export function unreadableAnswer(kind: 'web page' | 'answer'): ApiError {
   const message =
     kind === 'web page'
       ? 'The provider answered with a web page. Check the base URL (it often ends in /v1).'
-      : 'The provider sent an answer that cannot be read as a chat completion.';
+      : 'The provider sent an unexpected response.';
   return new ApiError('provider_error', message, { details: { status: 200, reason: 'unreadable' } });
 }
 
 function statusMessage(status: number): string {
   const known = statusMessages[status];
   if (known !== undefined) return known;
-  if (status >= 500) return 'The provider failed on its side. Try again later.';
-  if (status >= 300 && status < 400) return 'The provider redirects elsewhere. Check the base URL.';
+  if (status >= 500) return 'The provider had an internal error. Try again later.';
+  if (status >= 300 && status < 400) return 'The provider redirects to another address. Check the base URL.';
   return 'The provider answered with an error. Check the provider and the model.';
 }
 

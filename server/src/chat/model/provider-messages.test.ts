@@ -79,7 +79,7 @@ test('tool calls keep their order and every call has a result', () => {
   assert.deepEqual(rest, [
     { role: 'tool', tool_call_id: 'a', content: '{"seen":true}' },
     { role: 'tool', tool_call_id: 'b', content: 'Error: bad' },
-    { role: 'tool', tool_call_id: 'c', content: 'Error: Interrupted: the tool gave no result.' },
+    { role: 'tool', tool_call_id: 'c', content: 'Error: Interrupted: the tool returned no result.' },
     { role: 'assistant', content: 'Seen.' },
     { role: 'user', content: 'And?' },
   ]);

@@ -26,7 +26,7 @@ export type StepCall = {
 /** One answer of the model within a response, with the results of the tools it called. */
 export type Step = { text: string; reasoning: string; calls: StepCall[] };
 
-const noResult = 'Interrupted: the tool gave no result.';
+const noResult = 'Interrupted: the tool returned no result.';
 
 /**
  * Stored messages, oldest first, as the model reads them. A tool call without a result gets an error as its result,

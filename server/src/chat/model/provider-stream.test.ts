@@ -181,7 +181,7 @@ test('errors say what to do and never what the provider said', async () => {
     ['error-400', /model id/],
     ['error-418', /answered with an error/],
     ['html', /web page/],
-    ['huge-line', /cannot be read/],
+    ['huge-line', /unexpected response/],
   ];
   for (const [model, message] of expected) {
     const error = await fails(ask(model).done);

@@ -207,7 +207,7 @@ function waitOf({ details }: ApiError, retryAt: number): ProviderWait {
 
 function asProviderFailure(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  const message = 'The provider cannot be reached. Check the base URL and that the provider runs.';
+  const message = 'The provider cannot be reached. Check the base URL, and whether the provider is running.';
   return new ApiError('provider_unreachable', message, { cause: error });
 }
 

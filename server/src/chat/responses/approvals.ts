@@ -28,7 +28,7 @@ export async function insertApproval(
     select ${id}, r.id, r.chat_id, ${call.toolCallId}, ${call.toolName} from responses r
     where r.id = ${response.id} and r.generation = ${response.generation} and r.state = 'running'
     returning id`.execute(db);
-  if (rows.length === 0) throw new Error('The response is made elsewhere');
+  if (rows.length === 0) throw new Error('Another replica makes this response');
   return id;
 }
 
@@ -129,7 +129,7 @@ export async function answerApproval(
     const isRunning = asked.state === 'running';
     if (asked.answered_at !== null) throw new ApiError('input_applied', 'This question has been answered');
     if (asked.settled_at !== null || !(isRunning || goesOn)) {
-      throw new ApiError('input_applied', 'Nothing waits for this answer any more');
+      throw new ApiError('input_applied', 'This question no longer needs an answer');
     }
     const answered_at = sql<Date>`now()`;
     const values = { approved, reason: reason === '' ? null : (reason ?? null), answered_at };
@@ -143,7 +143,7 @@ export async function answerApproval(
 
 /** The same for a conversation that is not the caller's. */
 function questionNotFound(): ApiError {
-  return new ApiError('not_found', 'There is no such question');
+  return new ApiError('not_found', 'Question not found');
 }
 
 /** Conversations whose last response was interrupted while it waited, and has its answer now; their owners enabled. */

@@ -67,7 +67,7 @@ async function fill(
 }
 
 function partOf(attachment: Awaited<ReturnType<typeof readAttachment>>): ContentPart {
-  if (attachment === undefined) return note('[A file that was attached here is no longer there]');
+  if (attachment === undefined) return note('[A file that was attached here no longer exists]');
   if (attachment.kind === 'image') return { type: 'image_url', image_url: { url: attachment.url } };
   const { name } = attachment;
   if (attachment.kind === 'named') {

@@ -161,7 +161,7 @@ export async function claimResumption(
       .where('chat_id', '=', chat.id)
       .where('state', 'in', ['interrupted', 'stopped', 'failed'])
       .executeTakeFirst();
-    if (last === undefined) throw new ApiError('not_found', 'There is no response to continue');
+    if (last === undefined) throw new ApiError('not_found', 'There is no answer to continue');
     await applyPin(trx, chat, request.decision);
     return claimed(chat, await restart(trx, last, overriddenBy(request.decision, last.decision), maker), maker);
   });

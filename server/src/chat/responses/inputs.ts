@@ -129,14 +129,14 @@ async function assertAttachable(trx: Queryable, { chatId, message }: Submission,
   const missing = await findUnattachable(trx, ownerId, chatId, ids);
   const details = attached
     .filter(({ id }) => missing.has(id))
-    .map(({ id, path }) => ({ path, message: `There is no artifact ${id} here` }));
+    .map(({ id, path }) => ({ path, message: `Artifact ${id} not found` }));
   if (details.length > 0) throw new ApiError('not_found', 'Artifact not found', { details });
 }
 
 function inputConflict(): ApiError {
   return new ApiError(
     'input_conflict',
-    'A message with this id was already submitted with other content, another model or by somebody else',
+    'A message with this id was already submitted with different content, with a different model, or by someone else',
   );
 }
 

@@ -131,7 +131,7 @@ export class ResponseRun {
     if (this.#isMade || this.#cut !== undefined) return;
     this.interrupt();
     const { clock, log } = this.#deps;
-    log.warn({ responseId: this.response.id }, 'a lease ran out: the database has been away for too long');
+    log.warn({ responseId: this.response.id }, 'a lease expired because the database was unreachable for too long');
     clock.sleep(wordOnLeaseMs, this.#ended.signal).then(
       () => this.#tellInterrupted(),
       () => undefined,
@@ -173,7 +173,7 @@ export class ResponseRun {
     this.#made.abort(over);
     return this.#finish(ending)
       .catch((error) => {
-        this.#deps.log.error({ cause: error, responseId: this.response.id }, 'ending a response failed');
+        this.#deps.log.error({ cause: error, responseId: this.response.id }, 'a response could not be ended');
         this.log.cut();
         return false;
       })
@@ -283,7 +283,7 @@ export class ResponseRun {
   #failed(error: unknown): Ending {
     if (this.#cut !== undefined) return this.#cutEnding();
     if (!(error instanceof ApiError) && !isDatabaseUnavailable(error)) {
-      this.#deps.log.error({ cause: error, responseId: this.response.id }, 'making a response failed');
+      this.#deps.log.error({ cause: error, responseId: this.response.id }, 'a response failed');
     }
     return failedEnding(error);
   }

@@ -335,7 +335,7 @@ export class RunningResponses {
   #failed(name: string, error: unknown): void {
     this.#deps.log.warn(
       { job: name, error: error instanceof Error ? error.message : String(error) },
-      'chat job failed',
+      'a chat job failed',
     );
   }
 }

@@ -79,7 +79,7 @@ export class SignalListener {
       try {
         await this.#listen();
       } catch (error) {
-        this.#log.debug({ error: String(error) }, 'listening for other replicas failed');
+        this.#log.debug({ error: String(error) }, 'could not listen for signals of other replicas');
       }
       await this.#clock.sleep(reconnectMs, this.#stopping.signal).catch(() => undefined);
     }

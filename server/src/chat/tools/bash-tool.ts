@@ -24,12 +24,12 @@ const input = z.object({
     .min(1)
     .max(timeoutSecondsMax)
     .optional()
-    .describe('The command and all it started are killed after this time. Default 120.'),
+    .describe('The command and everything it started are killed after this time. Default 120.'),
   background: z
     .boolean()
     .optional()
-    .describe('True for servers and other long work: answers at once with a processId, and goes on running.'),
-  processId: z.string().min(1).max(128).optional().describe('A command in the background, in place of `command`.'),
+    .describe('True for servers and other long-running work: returns a processId at once and keeps running.'),
+  processId: z.string().min(1).max(128).optional().describe('A background command, instead of `command`.'),
   action: z.enum(['output', 'kill']).optional().describe('What to do with `processId`: read its output, or end it.'),
 });
 type Input = z.infer<typeof input>;
@@ -69,7 +69,7 @@ async function execute(
   context: ToolContext,
 ): Promise<string> {
   const { command, timeoutSeconds, background } = given;
-  if (command === undefined) throw new ToolFailure('Give a command, or the processId of one in the background.');
+  if (command === undefined) throw new ToolFailure('Give a command, or the processId of a background command.');
   const timeout = timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1000 };
   const { signal } = context;
   const answer = await request(daemon, '/v1/exec', { signal, json: { id, command, background, scope, ...timeout } });

@@ -41,7 +41,7 @@ export type Asked = { policy: Exclude<ToolPolicy, 'ask'> } | { policy: 'ask'; ap
 
 export type RunBounds = { bounds: ToolBounds; slots: Slots; signal: AbortSignal };
 
-export const deniedByPolicy = 'The owner does not allow calls of this tool.';
+export const deniedByPolicy = 'The owner does not allow this tool.';
 
 /** Looks the policies of these calls up, and puts the questions to the person, before any of them runs. */
 export async function askFor(
@@ -100,7 +100,7 @@ async function awaitWord(
     throw error;
   }
   if (word === 'parked') return word;
-  if (word === 'lost') return { errorText: 'Interrupted before the tool gave a result.' };
+  if (word === 'lost') return { errorText: 'Interrupted before the tool returned a result.' };
   const { approved, reason } = word;
   options.emit({
     type: 'tool-approval-response',

@@ -28,7 +28,7 @@ export function fileTools(turn: WorkspaceTurn): Tool[] {
     defineTool({
       name: 'read_file',
       description:
-        'Reads a text file of the workspace. Answers with numbered lines: the number, a tab, the line. Long files are read in parts with offset and limit.',
+        'Reads a text file in the workspace. Returns numbered lines: the number, a tab, the line. Read long files in parts with offset and limit.',
       input: z.object({
         path: anyPath,
         offset: z.number().int().min(1).max(100_000_000).optional().describe('The first line, from 1.'),
@@ -39,7 +39,7 @@ export function fileTools(turn: WorkspaceTurn): Tool[] {
     defineTool({
       name: 'write_file',
       description:
-        'Writes a text file of the workspace, in place of one that is there. Missing folders are made. To change a part of a file, edit_file is better.',
+        'Writes a text file in the workspace, replacing an existing one. Missing folders are created. To change part of a file, use edit_file.',
       input: z.object({ path: anyPath, content: z.string().max(contentMax).describe('The whole content.') }),
       run: run(writeFile),
     }),
@@ -58,7 +58,7 @@ export function fileTools(turn: WorkspaceTurn): Tool[] {
     defineTool({
       name: 'list_files',
       description:
-        'Lists a folder of the workspace, or, with glob, finds files and folders below it, such as **/*.py. Folders end in a slash; files have their size in bytes.',
+        'Lists a folder in the workspace, or, with glob, finds files and folders below it, such as **/*.py. Folders end in a slash; files have their size in bytes.',
       input: z.object({
         path: path.optional().describe('The folder; default: the home folder.'),
         glob: z.string().min(1).max(1000).optional(),
@@ -73,7 +73,7 @@ export function fileTools(turn: WorkspaceTurn): Tool[] {
       input: z.object({
         pattern: z.string().min(1).max(1000),
         path: path.optional().describe('A file or folder; default: the home folder.'),
-        glob: z.string().min(1).max(1000).optional().describe('Only files whose path fits, such as *.ts.'),
+        glob: z.string().min(1).max(1000).optional().describe('Only files whose path matches, such as *.ts.'),
         limit: z.number().int().min(1).max(matchesMax).optional().describe('Default 100.'),
       }),
       run: run(searchFiles),
@@ -92,13 +92,13 @@ const readFile: Work<{ path: string; offset?: number | undefined; limit?: number
   const read = await readLines(daemon, asked, { offset, limit }, signal);
   if (read === 'binary') {
     throw new ToolFailure(
-      `${entry.path} is no text (${entry.size} bytes). Look at it with bash, or publish_artifact it.`,
+      `${entry.path} is not a text file (${entry.size} bytes). Look at it with bash, or publish it with publish_artifact.`,
     );
   }
   if (read.lines.length === 0) return `[${entry.path} has ${read.seen} lines: there is no line ${offset}]`;
   const numbered = read.lines.map((line, index) => `${offset + index}\t${cutLine(line)}`).join('\n');
   const last = offset + read.lines.length - 1;
-  return read.isEnd ? numbered : `${numbered}\n[up to line ${last}; go on with offset ${last + 1}]`;
+  return read.isEnd ? numbered : `${numbered}\n[up to line ${last}; continue with offset ${last + 1}]`;
 };
 
 const writeFile: Work<{ path: string; content: string }> = async (daemon, { path: asked, content }, signal) => {
@@ -118,7 +118,7 @@ const editFile: Work<{ path: string; oldText: string; newText: string; replaceAl
   if (oldText === newText) throw new ToolFailure('oldText and newText are the same.');
   const json = { path: asked, edits: [{ oldText, newText, all: replaceAll }] };
   const { entry, replaced } = await daemon.call('/v1/files/edit', edited, { json, signal });
-  return `Replaced ${replaced} in ${entry.path}, which has ${entry.size} bytes now`;
+  return `Replaced ${replaced} in ${entry.path}, which now has ${entry.size} bytes`;
 };
 
 const found = z.object({ entries: workspaceEntry.array().max(entriesMax), truncated: z.boolean() });
@@ -169,7 +169,7 @@ const searchFiles: Work<{
 }> = async (daemon, { pattern, path: asked = '~', glob, limit = 100 }, signal) => {
   const json = { path: asked, pattern, limit, ...(glob === undefined ? {} : { glob }) };
   const { matches, truncated } = await daemon.call('/v1/files/search', matched, { json, signal });
-  if (matches.length === 0) return '[no line matches]';
+  if (matches.length === 0) return '[no matches]';
   const lines = matches.map((match) => `${match.path}:${match.line}: ${cutLine(match.text)}`);
   return `${lines.join('\n')}${truncated ? `\n[only the first ${matches.length}]` : ''}`;
 };

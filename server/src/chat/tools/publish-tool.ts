@@ -26,7 +26,12 @@ export function publishTool(deps: PublishDeps, turn: WorkspaceTurn, owner: Owner
     ...{ name: 'publish_artifact', description },
     input: z.object({
       path: z.string().min(1).max(4096).describe('The file, relative to the home folder, or ~/…, or /home/user/….'),
-      name: z.string().min(1).max(500).optional().describe('The name it gets, also with folders; default: its own.'),
+      name: z
+        .string()
+        .min(1)
+        .max(500)
+        .optional()
+        .describe('The name to publish under, which may include folders; default: its own name.'),
     }),
     run: (input, { signal }) => turn.use(signal, (daemon, own) => publish(deps, daemon, input, owner, own)),
   });

@@ -53,7 +53,7 @@ export type ToolListener = {
   onReport: (outputSoFar: string) => void;
 };
 
-export const stoppedToolText = 'Stopped before the tool gave a result.';
+export const stoppedToolText = 'Stopped before the tool returned a result.';
 
 /**
  * Runs a tool to a result: what it throws becomes an error text, it never rejects. It is left alone after its time or when

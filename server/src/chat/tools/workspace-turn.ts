@@ -5,8 +5,8 @@ import type { WorkspaceHold, Workspaces } from '../../workspaces/workspaces.ts';
 import { ToolFailure } from './tool-run.ts';
 
 const lostText =
-  'The workspace was stopped, or does not answer any more: files in the home folder are kept, processes and /tmp are gone. ' +
-  'Another call starts it anew.';
+  'The workspace was stopped, or no longer answers: files in the home folder are kept, processes and /tmp are gone. ' +
+  'Another call starts it again.';
 
 /** The workspace of one turn: it starts when the turn does, and is held from the first tool call to the turn's end. */
 export class WorkspaceTurn {

@@ -4,7 +4,7 @@ import { estimateMessage, estimateMessages, estimateTokens } from './token-estim
 
 /** How messages that are too long are made to fit. Room and sizes are estimated tokens. */
 
-const removedResult = '[The result of this tool was removed to make room. Call the tool again if it is needed.]';
+const removedResult = '[This tool result was removed to make room. Call the tool again if you need it.]';
 const minResultTokens = 64;
 
 /** The newest steps of an assistant message that fit: whole steps only, so that no call loses its result. */

@@ -176,7 +176,7 @@ test('calls that cannot be run are results that the model sees, and the turn goe
   assert.deepEqual(
     toolParts(parts).map((part) => part.errorText),
     [
-      'There is no tool of this name. Available: failing, refusing, cyclic, double.',
+      'There is no tool with this name. Available: failing, refusing, cyclic, double.',
       'The arguments are not a valid JSON object.',
       'The arguments are not a valid JSON object.',
       'The tool failed unexpectedly.',
@@ -278,7 +278,7 @@ test('abort ends a turn while the model answers and while a tool hangs', async (
   assert.equal(cut.result.outcome, 'aborted');
   assert.ok(sawAbort);
   assert.equal(cut.asked.length, 1);
-  assert.equal(toolParts(cut.parts)[0]?.errorText, 'Stopped before the tool gave a result.');
+  assert.equal(toolParts(cut.parts)[0]?.errorText, 'Stopped before the tool returned a result.');
   assert.equal((await run([says('never')], {}, AbortSignal.abort())).result.outcome, 'aborted');
 });
 

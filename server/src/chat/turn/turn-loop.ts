@@ -89,7 +89,7 @@ export async function runTurn(options: TurnOptions, signal: AbortSignal): Promis
       return { ...ended(state, 'complete'), finishReason: 'content-filter' };
     messages = [...messages, ...stepMessages({ ...writer.said, calls }, true)];
   }
-  const message = `The answer was ended after ${bounds.maxSteps} steps of tool use. Send a message to go on.`;
+  const message = `The answer ended after ${bounds.maxSteps} steps with tools. Send a message to continue.`;
   options.emit({ type: 'data-notice', data: { code: 'step_limit', message } });
   return { ...ended(state, 'complete'), finishReason: 'tool-calls' };
 }
@@ -184,12 +184,16 @@ type ReadCall = { tool: Tool; input: Record<string, unknown> } | { input: unknow
 function readCall(tools: Tool[], call: ToolCall, isCut: boolean): ReadCall {
   const raw = storableText(call.arguments);
   const input = parseArguments(call.arguments);
-  if (isCut) return { input: input ?? raw, errorText: 'The call was cut off: the answer reached its maximum length.' };
+  if (isCut)
+    return {
+      input: input ?? raw,
+      errorText: 'The tool call was cut off because the answer reached its maximum length.',
+    };
   if (input === undefined) return { input: raw, errorText: 'The arguments are not a valid JSON object.' };
   const tool = tools.find((candidate) => candidate.name === call.name);
   if (tool !== undefined) return { tool, input };
   const names = tools.map((candidate) => candidate.name).join(', ');
-  return { input, errorText: `There is no tool of this name. Available: ${names === '' ? 'none' : names}.` };
+  return { input, errorText: `There is no tool with this name. Available: ${names === '' ? 'none' : names}.` };
 }
 
 function refusal(errorText: string): ReadCall {

@@ -66,7 +66,7 @@ export class Commands {
     } catch (error) {
       endActivity();
       log('a command could not be started', error);
-      throw new DaemonError('busy', 'No process can be started: too many run, or too little memory is left');
+      throw new DaemonError('busy', 'No process can be started: too many are running, or memory is short');
     } finally {
       folder.close();
     }

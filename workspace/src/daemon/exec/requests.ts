@@ -61,7 +61,7 @@ function isSignal(value: unknown): value is Signal {
 function parseExec(body: Record<string, unknown>): ExecRequest {
   const { id, command, cwd, timeoutMs, background, scope, ...rest } = body;
   const [unknown] = Object.keys(rest);
-  if (unknown !== undefined) throw invalid(`There is no field ${unknown.slice(0, 100)}`);
+  if (unknown !== undefined) throw invalid(`Unknown field ${unknown.slice(0, 100)}`);
   if (typeof id !== 'string' || !/^[A-Za-z0-9_-]{1,128}$/.test(id)) throw invalid('id is 1 to 128 of A-Z a-z 0-9 _ -');
   if (typeof command !== 'string' || command === '' || command.length > commandMaxChars || command.includes('\0')) {
     throw invalid(`command is a text of 1 to ${commandMaxChars} characters without NUL`);

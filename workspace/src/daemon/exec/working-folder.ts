@@ -11,7 +11,7 @@ export function openWorkingFolder(home: string, cwd = '~'): { path: string; clos
     const { descriptor, stats } = find(opened, parsePath(cwd, home));
     if (stats.isDirectory()) return { path: itself(descriptor), close: () => close(descriptor) };
     close(descriptor);
-    throw new DaemonError('not_found', 'There is no such folder');
+    throw new DaemonError('not_found', 'Folder not found');
   } catch (error) {
     throw refusalOf(error);
   } finally {

@@ -43,7 +43,7 @@ function readText(home: Home, path: HomePath): { text: string; stats: Found['sta
     if (found.stats.size > fileBytesMax) throw tooLarge();
     opened = reopen(found.descriptor);
     const text = decodeText(readHead(opened, fileBytesMax), false);
-    if (text === undefined) throw new DaemonError('invalid_request', 'The file is no UTF-8 text');
+    if (text === undefined) throw new DaemonError('invalid_request', 'The file is not UTF-8 text');
     return { text, stats: found.stats };
   } finally {
     close(opened, found?.descriptor, place.folder);
@@ -71,5 +71,5 @@ function applyEdits(original: string, edits: readonly Edit[]): { text: string; r
 }
 
 function tooLarge(): DaemonError {
-  return new DaemonError('payload_too_large', `Files of more than ${fileBytesMax} bytes are not edited`);
+  return new DaemonError('payload_too_large', `Files larger than ${fileBytesMax} bytes cannot be edited`);
 }

@@ -3,16 +3,16 @@ import { DaemonError } from '../daemon-error.ts';
 
 /** What the system's error codes mean to whoever asked. The system's own texts name descriptors and are never passed on. */
 const faults: Record<string, [DaemonErrorCode, string]> = {
-  ENOENT: ['not_found', 'There is no such file or folder'],
-  ENOTDIR: ['not_found', 'There is no such file or folder'],
-  EEXIST: ['path_taken', 'Something with this name is there already'],
-  ENOTEMPTY: ['path_taken', 'Something with this name is there already'],
-  EISDIR: ['path_taken', 'A folder with this name is there already'],
+  ENOENT: ['not_found', 'File or folder not found'],
+  ENOTDIR: ['not_found', 'File or folder not found'],
+  EEXIST: ['path_taken', 'Something with this name already exists'],
+  ENOTEMPTY: ['path_taken', 'Something with this name already exists'],
+  EISDIR: ['path_taken', 'A folder with this name already exists'],
   ELOOP: ['invalid_path', 'The path goes through a link that cannot be followed'],
   ENAMETOOLONG: ['invalid_path', 'A name in the path is too long'],
   EXDEV: ['invalid_path', 'The path leaves the home folder'],
-  EINVAL: ['invalid_request', 'The file system refuses this name or place'],
-  EILSEQ: ['invalid_request', 'The file system refuses this name or place'],
+  EINVAL: ['invalid_request', 'The file system does not allow this name or place'],
+  EILSEQ: ['invalid_request', 'The file system does not allow this name or place'],
   ENXIO: ['invalid_path', 'This is neither a file nor a folder'],
   EACCES: ['invalid_request', 'The permissions of the file or its folder do not allow it'],
   EPERM: ['invalid_request', 'The permissions of the file or its folder do not allow it'],

@@ -17,10 +17,10 @@ export const depthMax = 512;
  * Throws `invalid_path` for what is outside the home, has a `..` anywhere, or can be no path.
  */
 export function parsePath(text: string, home: string): HomePath {
-  if (!text.isWellFormed() || text.includes('\0')) throw invalid('The path holds a character that no path can hold');
+  if (!text.isWellFormed() || text.includes('\0')) throw invalid('The path contains a character that is not allowed');
   if (Buffer.byteLength(text) > pathBytesMax) throw invalid(`The path is longer than ${pathBytesMax} bytes`);
   const segments = splitSegments(belowHome(text, home));
-  if (segments.includes('..')) throw invalid('A path never goes up a folder: write it from the home folder on');
+  if (segments.includes('..')) throw invalid('A path must not contain "..": write it relative to the home folder');
   checkSegments(segments);
   return { segments, isFolder: /\/\.?$/.test(text) };
 }

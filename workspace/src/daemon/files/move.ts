@@ -43,5 +43,5 @@ function isWithin(path: HomePath, folder: HomePath): boolean {
 }
 
 function notAFolder(): DaemonError {
-  return new DaemonError('not_found', 'There is no such folder');
+  return new DaemonError('not_found', 'Folder not found');
 }

@@ -62,7 +62,7 @@ function replaceFile(from: Named, to: Named): string {
   const target = at(to.folder, to.name);
   const taken = lstatSync(target, { throwIfNoEntry: false });
   if (taken !== undefined && !taken.isFile()) {
-    throw new DaemonError('path_taken', 'What has this name is no file, and only files are replaced');
+    throw new DaemonError('path_taken', 'Something else has this name, and only files can be replaced');
   }
   renameSync(at(from.folder, from.name), target);
   return to.name;

@@ -80,7 +80,7 @@ export function findFolder(home: Home, path: HomePath): number {
   const { descriptor, stats } = find(home, path);
   if (stats.isDirectory()) return descriptor;
   close(descriptor);
-  throw new DaemonError('invalid_request', 'This is no folder');
+  throw new DaemonError('invalid_request', 'This is not a folder');
 }
 
 /** The first bytes of an open file, at most `count`. */
@@ -194,7 +194,7 @@ function readCursor(text: string): Key {
   const decoded = Buffer.from(text, 'base64url').toString('utf8');
   const [rank] = decoded;
   if (text.length > 2048 || (rank !== '0' && rank !== '1') || decoded.length < 2) {
-    throw new DaemonError('invalid_request', 'The cursor is none of ours');
+    throw new DaemonError('invalid_request', 'The cursor is not valid');
   }
   const name = decoded.slice(1);
   return { rank: rank === '0' ? 0 : 1, folded: name.toLowerCase(), name };

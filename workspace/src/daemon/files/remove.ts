@@ -25,7 +25,7 @@ export async function removePath(home: Home, path: HomePath): Promise<void> {
     const { descriptor, stats } = lookAt(home, place.folder, place.name);
     try {
       if (stats.isDirectory()) await removeFolder(home, place, descriptor);
-      else if (path.isFolder) throw new DaemonError('not_found', 'There is no such folder');
+      else if (path.isFolder) throw new DaemonError('not_found', 'Folder not found');
       else unlinkSync(at(place.folder, place.name));
     } finally {
       close(descriptor);

@@ -38,7 +38,7 @@ const homes = new WeakMap<Daemon, Home>();
 export async function handleFiles(exchange: Exchange, daemon: Daemon): Promise<void> {
   const name = exchange.pathname.slice('/v1/files'.length);
   const methods = Object.hasOwn(answers, name) ? answers[name] : undefined;
-  if (methods === undefined) throw new DaemonError('not_found', 'There is no such endpoint');
+  if (methods === undefined) throw new DaemonError('not_found', 'No such endpoint');
   const answer = Object.hasOwn(methods, exchange.method) ? methods[exchange.method] : undefined;
   if (answer === undefined) {
     const allow = Object.keys(methods).join(', ');

@@ -29,7 +29,7 @@ export function find(home: Home, path: HomePath): Found {
   } catch (error) {
     throw refusalOf(error);
   }
-  throw new DaemonError('not_found', 'There is no such folder');
+  throw new DaemonError('not_found', 'Folder not found');
 }
 
 /** One walk down from the home; it holds every folder on its way, because `..` in a link goes back up that very way. */
@@ -70,7 +70,7 @@ class Walk {
       else if (found.stats.isDirectory()) this.#held.push(found.descriptor);
       else {
         close(found.descriptor);
-        throw new DaemonError('not_found', 'There is no such file or folder');
+        throw new DaemonError('not_found', 'File or folder not found');
       }
     }
   }
@@ -127,7 +127,7 @@ export type Place = {
  */
 export function findPlace(home: Home, path: HomePath): Place {
   const name = path.segments.at(-1);
-  if (name === undefined) throw invalid('The home folder itself stays as it is');
+  if (name === undefined) throw invalid('The home folder itself cannot be changed');
   const folders = path.segments.slice(0, -1);
   let folder = openSync(itself(home.descriptor), lookFlags & ~constants.O_NOFOLLOW);
   try {
@@ -152,7 +152,7 @@ export function findExistingPlace(home: Home, path: HomePath): Place {
   const place = findPlace(home, path);
   if (place.missing.length === 0) return place;
   close(place.folder);
-  throw new DaemonError('not_found', 'There is no such file or folder');
+  throw new DaemonError('not_found', 'File or folder not found');
 }
 
 /** Makes the missing folders of a place and returns its own; the place then holds that one. */
@@ -162,7 +162,7 @@ export function makeFolders(home: Home, place: Place): number {
     if (next === undefined) return place.folder;
     makeFolder(place.folder, next);
     const below = findFolder(home, place.folder, next);
-    if (below === undefined) throw new DaemonError('not_found', 'The folder was removed meanwhile');
+    if (below === undefined) throw new DaemonError('not_found', 'The folder was removed in the meantime');
     close(place.folder);
     place.folder = below;
     place.missing.shift();
@@ -189,5 +189,5 @@ function findFolder(home: Home, folder: number, name: string): number | undefine
   if (found.stats.isDirectory()) return found.descriptor;
   close(found.descriptor);
   if (found.stats.isSymbolicLink()) throw invalid('The path goes through a link, and nothing is written through links');
-  throw new DaemonError('path_taken', 'A file stands where the path needs a folder');
+  throw new DaemonError('path_taken', 'The path goes through a file, not a folder');
 }

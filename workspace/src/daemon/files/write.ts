@@ -26,7 +26,7 @@ export type Upload = {
  * Throws `path_taken`, `storage_full`, `invalid_path`, `invalid_request` when the body is cut or of another size.
  */
 export async function writeFile(home: Home, path: HomePath, upload: Upload): Promise<WorkspaceEntry> {
-  if (path.isFolder) throw invalid('A file cannot have a slash at the end of its path');
+  if (path.isFolder) throw invalid('The path of a file must not end with a slash');
   const place = findPlace(home, path);
   try {
     checkConflict(place, upload.onConflict);
@@ -53,7 +53,7 @@ export async function replaceContent(
       fchmodSync(staged.descriptor, mode & 0o777);
       await writeAll(staged.descriptor, content);
       await flush(staged.descriptor);
-      if (!isSame(place)) throw new DaemonError('path_taken', 'The file changed while it was edited');
+      if (!isSame(place)) throw new DaemonError('path_taken', 'The file changed while it was being edited');
       return publish(home, path, place, staged, 'replace');
     });
   } finally {
@@ -68,7 +68,7 @@ export function makeFolder(home: Home, path: HomePath): WorkspaceEntry {
     const folder = makeFolders(home, place);
     const taken = lstatSync(at(folder, place.name), { throwIfNoEntry: false });
     if (taken === undefined) mkdirSync(at(folder, place.name), 0o755);
-    else if (!taken.isDirectory()) throw new DaemonError('path_taken', 'Something with this name is there already');
+    else if (!taken.isDirectory()) throw new DaemonError('path_taken', 'Something with this name already exists');
     return statIn(folder, path, place.name);
   } finally {
     close(place.folder);
@@ -90,7 +90,7 @@ function checkConflict({ folder, missing, name }: Place, onConflict: OnConflict)
   if (missing.length > 0 || onConflict === 'rename') return;
   const taken = lstatSync(at(folder, name), { throwIfNoEntry: false });
   if (taken === undefined || (onConflict === 'replace' && taken.isFile())) return;
-  throw new DaemonError('path_taken', 'Something with this name is there already');
+  throw new DaemonError('path_taken', 'Something with this name already exists');
 }
 
 async function writeAll(descriptor: number, chunk: Buffer): Promise<void> {

@@ -33,7 +33,7 @@ export function createTerminals(daemon: Daemon) {
     } catch (error) {
       endActivity();
       daemon.log('a terminal could not be started', error);
-      throw new DaemonError('busy', 'No terminal can be started: too many processes run, or too little memory is left');
+      throw new DaemonError('busy', 'No terminal can be started: too many processes are running, or memory is short');
     }
   }
 

@@ -24,5 +24,5 @@ export async function holdSocket(path: string): Promise<DaemonSocket | undefined
   if ((await handle.stat()).isSocket())
     return { socketPath: `/proc/self/fd/${handle.fd}`, close: () => handle.close() };
   await handle.close();
-  throw new RuntimeFailure('the daemon of the workspace has something else than a socket where its socket should be');
+  throw new RuntimeFailure("the workspace has something other than a socket where its daemon's socket should be");
 }

@@ -65,7 +65,7 @@ class DockerRuntime implements WorkspaceRuntime {
   async adopt(): Promise<void> {
     for (const { id, generation } of await this.list()) {
       await this.#openDoors(id, generation).catch((error) => {
-        this.#host.log.warn({ id, cause: error }, 'a workspace that runs finds no way to us: its folder is gone');
+        this.#host.log.warn({ id, cause: error }, 'a running workspace cannot reach Homeport: its folder is gone');
       });
     }
   }
@@ -106,7 +106,7 @@ class DockerRuntime implements WorkspaceRuntime {
     if (found.State.Running && (await this.#hold(id, generation)) !== undefined) {
       return { phase: 'running', generation, detail: undefined };
     }
-    return { phase: 'starting', generation, detail: 'Its container starts' };
+    return { phase: 'starting', generation, detail: 'Starting its container' };
   }
 
   async dial(id: string): Promise<{ socketPath: string }> {

@@ -60,6 +60,6 @@ export function reasonOf(error: unknown, config: Config): string {
   const { code, message } = error as NodeJS.ErrnoException;
   const where = config.workspaceDockerHost;
   if (code === 'ENOENT' || code === 'ECONNREFUSED') return `no Docker engine answers at ${where}`;
-  if (code === 'EACCES') return `this process may not use the Docker engine at ${where}`;
+  if (code === 'EACCES') return `this process has no permission to use the Docker engine at ${where}`;
   return `the Docker engine at ${where} did not answer: ${message}`;
 }

@@ -12,7 +12,7 @@ export async function probeEngine(engine: Engine, config: Config, log: Logger): 
   const runtime = config.workspaceDockerRuntime;
   if (runtime !== undefined && !Object.hasOwn(info.Runtimes ?? {}, runtime)) {
     const known = Object.keys(info.Runtimes ?? {}).join(', ');
-    throw new RuntimeFailure(`the Docker engine knows no runtime "${runtime}"; it knows ${known}`);
+    throw new RuntimeFailure(`the Docker engine has no runtime "${runtime}"; it has ${known}`);
   }
   const image = await orMissing(engine.getImage(config.workspaceImage).inspect());
   if (image === undefined) {
@@ -26,7 +26,7 @@ export async function probeEngine(engine: Engine, config: Config, log: Logger): 
     ...(info.CPUCfsQuota === false && info.CpuCfsQuota === false ? ['processors are not limited'] : []),
     ...(isConfined(info.SecurityOptions) ? [] : ['system calls are not filtered']),
   ];
-  if (weaknesses.length > 0) log.warn({ weaknesses }, 'the Docker engine holds workspaces less tightly than it could');
+  if (weaknesses.length > 0) log.warn({ weaknesses }, 'the Docker engine isolates workspaces less than it could');
 }
 
 function isConfined(options: unknown): boolean {

@@ -105,7 +105,7 @@ class KubernetesRuntime implements WorkspaceRuntime {
     const state = judgePod(pod);
     if (state.phase === 'running') return { phase: 'running', generation, detail: lastEnd(pod) };
     if (state.phase === 'failed') return { phase: 'starting', generation, detail: state.reason };
-    if (last) return { phase: 'starting', generation, detail: 'Waiting until its last pod is gone' };
+    if (last) return { phase: 'starting', generation, detail: 'Waiting for its last pod to end' };
     return { phase: 'starting', generation, detail: state.detail ?? (await this.#explain(id, pod)) };
   }
 

@@ -29,9 +29,9 @@ export async function openListener(host: RuntimeHost): Promise<Listener> {
   try {
     await listen(server, config.workspacePort);
   } catch (error) {
-    throw new RuntimeFailure(`WORKSPACE_PORT ${config.workspacePort} cannot be listened at: ${String(error)}`);
+    throw new RuntimeFailure(`WORKSPACE_PORT ${config.workspacePort} is not available: ${String(error)}`);
   }
-  server.on('error', (error) => log.error({ err: error }, 'the port of workspaces failed'));
+  server.on('error', (error) => log.error({ err: error }, 'the port for workspaces failed'));
   const address = server.address();
   return {
     port: typeof address === 'object' && address !== null ? address.port : config.workspacePort,

@@ -15,12 +15,12 @@ const hopeless: Record<string, string> = {
   ErrImagePull: 'Its image cannot be pulled',
   ImagePullBackOff: 'Its image cannot be pulled',
   ErrImageNeverPull: 'Its image is not on the node',
-  InvalidImageName: 'The name of its image is none',
+  InvalidImageName: 'The name of its image is not valid',
   ImageInspectError: 'Its image cannot be read',
   CreateContainerConfigError: 'Its container cannot be set up',
-  CreateContainerError: 'Its container cannot be made',
+  CreateContainerError: 'Its container cannot be created',
   RunContainerError: 'Its container cannot be started',
-  CrashLoopBackOff: 'It ends as soon as it starts',
+  CrashLoopBackOff: 'It crashes right after it starts',
 };
 
 /** A pod that is being deleted is of the past: pass undefined for it. */
@@ -41,7 +41,7 @@ export function judgePod(pod: Pod | undefined): PodState {
   const scheduled = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
   if (scheduled?.status === 'False') return { phase: 'waiting', detail: whyUnscheduled(scheduled.message ?? '') };
   if (container?.state?.terminated !== undefined) {
-    return { phase: 'waiting', detail: sentence('It ended and is started again', endOf(container)) };
+    return { phase: 'waiting', detail: sentence('It ended and is being restarted', endOf(container)) };
   }
   return { phase: 'waiting', detail: undefined };
 }
@@ -80,7 +80,7 @@ export function explainEvents(events: readonly Event[]): string | undefined {
 export function lastEnd(pod: Pod | undefined): string | undefined {
   const [container] = pod?.status?.containerStatuses ?? [];
   const end = container === undefined ? undefined : endOf(container);
-  return end === undefined ? undefined : sentence('It was started again', end);
+  return end === undefined ? undefined : sentence('It was restarted', end);
 }
 
 export function isDeleted({ metadata }: Pod | StatefulSet): boolean {

@@ -19,7 +19,7 @@ export async function probeCluster(cluster: Cluster, settings: ObjectSettings): 
   const missing = (await answered(cluster, Promise.all(asked))).filter((reason) => reason !== undefined);
   if (missing.length > 0) {
     throw new RuntimeFailure(
-      `in the namespace ${cluster.namespace} it may not ${missing.join(', ')}: see the Role in deploy/helm/homeport`,
+      `in the namespace ${cluster.namespace} it lacks permission to ${missing.join(', ')}: see the Role in deploy/helm/homeport`,
     );
   }
   const id = 'probe';

@@ -59,12 +59,12 @@ export class HomeSpace {
   whyEnd(id: string, mayWrite: boolean): string | undefined {
     const isDiskFull = this.#options.disk.level !== 'ample';
     if (mayWrite && isDiskFull)
-      return 'The disk of this installation is nearly full. Files can be removed, and none written';
+      return 'The disk of this installation is nearly full. You can delete files, but not write any';
     if (mayWrite && this.#isTooLarge(id)) {
       const limit = Math.round(this.#options.limitBytes / 1024 ** 2);
-      return `Its files are larger than the ${limit} MiB that a workspace may have. They can be removed, and none written`;
+      return `Its files exceed the ${limit} MiB a workspace may have. You can delete files, but not write any`;
     }
-    return mayWrite || isDiskFull || this.#isTooLarge(id) ? undefined : 'There is room for files again';
+    return mayWrite || isDiskFull || this.#isTooLarge(id) ? undefined : 'There is space for files again';
   }
 
   /** Measures the homes that were started here, one after the other. */

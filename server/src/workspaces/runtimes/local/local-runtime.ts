@@ -34,7 +34,7 @@ export const openLocalRuntime: OpenRuntime = async (host) => {
     const groups = await openControlGroups(createHash('sha256').update(root).digest('hex').slice(0, 12));
     if (!groups.controllers.includes('memory')) {
       log.warn(
-        'the memory of a whole workspace is not limited, only that of each of its processes: no control group here can be written to ' +
+        'the memory of a whole workspace is not limited, only that of each of its processes: no control group is writable here ' +
           '(docs/operations.md, "Workspaces on this machine")',
       );
     }
@@ -49,7 +49,7 @@ export const openLocalRuntime: OpenRuntime = async (host) => {
       doors: createDoorMaker(host),
       onClose: () => void lock.close(),
     });
-    log.info({ limits: groups.controllers }, 'workspaces run in sandboxes of this machine');
+    log.info({ limits: groups.controllers }, 'workspaces run in sandboxes on this machine');
     return workspaces;
   } catch (error) {
     lock.close();

@@ -40,7 +40,7 @@ export type LocalOptions = {
 
 const socketName = 'daemon.sock';
 const killPatienceMs = 5_000;
-const tidyingUp = 'It can remove files and write none, for want of room';
+const tidyingUp = 'It can delete files but not write any, because space is short';
 
 /**
  * Workspaces as sandboxes of this machine. What it knows is on disk and in /proc, so that another process can go on where this one ended;
@@ -291,7 +291,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
     // Another one has taken its place, or it was ended on purpose.
     if (state !== undefined && state.outer.pid !== pid) return;
     if ((state === undefined && !this.#starting.has(id)) || this.#endingFor.has(id)) return;
-    this.#ends.set(id, isOutOfMemory ? `it had no memory left; ${why}` : why);
+    this.#ends.set(id, isOutOfMemory ? `it ran out of memory; ${why}` : why);
     if (state !== undefined) await signalProcess(state.inner, 'SIGKILL');
   }
 }

@@ -57,6 +57,6 @@ test('why it fails is said in words: AppArmor, switches of the kernel, a contain
   assert.match(await explainFailure(message, docker), /a container.*mode docker or kubernetes/);
   assert.match(
     await explainFailure("one\nbwrap: Can't find source path /x", await folderWith({})),
-    /could not be made: bwrap: Can't find/,
+    /could not be created: bwrap: Can't find/,
   );
 });

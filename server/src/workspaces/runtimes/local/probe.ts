@@ -14,10 +14,10 @@ const ubuntuSwitch = 'kernel/apparmor_restrict_unprivileged_userns';
 /** The machine's number of calls; throws RuntimeFailure where there is no filter. */
 export function requireMachine(): Machine {
   if (process.platform !== 'linux') {
-    throw new RuntimeFailure('workspaces of mode local need Linux; use mode docker on this system.');
+    throw new RuntimeFailure('mode local needs Linux; use mode docker on this system.');
   }
   if (process.arch === 'x64' || process.arch === 'arm64') return process.arch;
-  throw new RuntimeFailure(`workspaces of mode local know no ${process.arch} processors; use mode docker.`);
+  throw new RuntimeFailure(`mode local does not support ${process.arch} processors; use mode docker.`);
 }
 
 /** Finds the programs that make a sandbox; throws RuntimeFailure naming what is missing. `path` replaces the usual folders in tests. */
@@ -58,7 +58,7 @@ export async function explainFailure(output: string, root = '/'): Promise<string
     );
   if (isRefused && (await setting(ubuntuSwitch)) === '1') {
     return (
-      'AppArmor keeps programs from making user namespaces (Ubuntu sets kernel.apparmor_restrict_unprivileged_userns=1). ' +
+      'AppArmor keeps programs from creating user namespaces (Ubuntu sets kernel.apparmor_restrict_unprivileged_userns=1). ' +
       'Give bubblewrap a profile, or switch the restriction off: see docs/operations.md, "Workspaces on this machine".'
     );
   }
@@ -70,9 +70,9 @@ export async function explainFailure(output: string, root = '/'): Promise<string
   }
   const container = isRefused ? await findContainer(root) : undefined;
   if (container !== undefined) {
-    return `this is ${container}, which may not make sandboxes of its own: use mode docker or kubernetes there (${said}).`;
+    return `this is ${container}, which may not create sandboxes: use mode docker or kubernetes there (${said}).`;
   }
-  return `a sandbox could not be made: ${said || 'it did not say why'}`;
+  return `a sandbox could not be created: ${said || 'no reason was given'}`;
 }
 
 async function findContainer(root: string): Promise<string | undefined> {
