@@ -1,10 +1,10 @@
 #!/bin/sh
-# Makes the two base images of deploy/Dockerfile where no image registry can be reached: Debian's own packages in place of
-# debian:12-slim, and this machine's Node and npm on top of it in place of node:24-bookworm-slim. Needs root, debootstrap and a Docker engine.
+# Builds the two base images of deploy/Dockerfile if no image registry can be reached: Debian's own packages instead of
+# debian:12-slim, and this machine's Node and npm on top of it instead of node:24-bookworm-slim. Needs root, debootstrap and a Docker engine.
 #
-# DEBIAN_MIRROR names another mirror than debootstrap's own.
+# DEBIAN_MIRROR replaces debootstrap's default mirror.
 #
-#   deploy/base-images.sh            makes homeport-base/debian and homeport-base/node
+#   deploy/base-images.sh            builds homeport-base/debian and homeport-base/node
 #   docker build --build-arg DEBIAN=homeport-base/debian --build-arg NODE=homeport-base/node -f deploy/Dockerfile ...
 set -eu
 

@@ -25,20 +25,20 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
 const leastKeyBytes = 32;
 const keyTakes = `a text of ${leastKeyBytes} bytes or more`;
-const madeOnce = 'made once and kept in `DATA_DIR/secrets.json`; with `DATABASE_URL` it must be given';
+const madeOnce = 'generated once and kept in `DATA_DIR/secrets.json`; required with `DATABASE_URL`';
 
 /** Every setting there is (contract.md section 2), in the order of the page. */
 export const settingTable = {
   edition: choice('EDITION', ['community', 'managed'], 'community', {
     about:
-      '`community`: everybody has providers of their own. `managed`: one catalogue for all, kept by the administrators.',
+      '`community`: each user has their own providers. `managed`: one catalogue for all, edited by administrators.',
   }),
   dataDir: text('DATA_DIR', './data', {
-    about: 'The folder of everything that is yours: database, secrets, files. One process uses it at a time.',
+    about: 'The folder with all your data: database, secrets, files. Only one process can use it at a time.',
     takes: 'a folder',
   }),
   databaseUrl: optional('DATABASE_URL', {
-    about: 'A PostgreSQL of your own, 14 or later. Needed for more than one replica.',
+    about: 'A PostgreSQL of your own, 14 or later. Required for more than one replica.',
     takes: 'a postgres:// URL',
     defaultText: 'unset: the embedded PostgreSQL in `DATA_DIR`',
     secret: true,
@@ -46,24 +46,24 @@ export const settingTable = {
   }),
   databasePoolMax: integer('DATABASE_POOL_MAX', 20, 2, 1_000, {
     about:
-      'Connections to the database that one process opens at most, one more for signals aside. All replicas together stay below `max_connections` of the server; the embedded database takes 50.',
+      'The most database connections one process opens, plus one for signals. Keep the total of all replicas below `max_connections` of the server; the embedded database accepts 50.',
   }),
   host: text('HOST', '127.0.0.1', {
-    about: 'The address to listen on. `0.0.0.0` or `::` for all of this machine.',
+    about: 'The address to listen on. `0.0.0.0` or `::` means all addresses of this machine.',
     takes: 'an address or a host name',
   }),
   port: integer('PORT', 3000, 0, 65_535, { about: 'The port to listen on; 0 picks a free one.' }),
   baseUrl: {
     ...optional('BASE_URL', {
       about:
-        'The address that people type, without a path. Needed for https and for every host name but `localhost`; https makes the cookies Secure.',
+        'The address that people open, without a path. Required for https and for every host name except `localhost`. With https, cookies are Secure.',
       takes: 'an http or https origin such as https://chat.example.org',
       defaultText: 'unset: `localhost` and literal addresses over http, as they are typed',
     }),
     parse: parseOrigin,
   },
   authSecret: optional('AUTH_SECRET', {
-    about: 'Signs the session cookies. A new one signs everybody out, and does nothing else.',
+    about: 'Signs session cookies. Changing it signs everybody out and has no other effect.',
     takes: keyTakes,
     defaultText: madeOnce,
     secret: true,
@@ -71,35 +71,36 @@ export const settingTable = {
   }),
   encryptionKey: optional('SETTINGS_ENCRYPTION_KEY', {
     about:
-      'Encrypts stored credentials. Without it they cannot be read; nothing else is lost. Leave commas out, so that it can become a previous one.',
+      'Encrypts stored credentials. If you lose it, they cannot be read; nothing else is lost. Use no commas, so that it can later be listed as a previous key.',
     takes: keyTakes,
     defaultText: madeOnce,
     secret: true,
     valid: isLongEnough,
   }),
   previousEncryptionKeys: list('SETTINGS_ENCRYPTION_KEY_PREVIOUS', {
-    about: 'Keys that still decrypt. `npm run admin -- rotate-keys` makes them superfluous.',
+    about: 'Earlier keys that can still decrypt. After `npm run admin -- rotate-keys` they are no longer needed.',
     takes: `texts of ${leastKeyBytes} bytes or more each, separated by commas`,
     secret: true,
     valid: isLongEnough,
   }),
   setupClaimToken: optional('SETUP_CLAIM_TOKEN', {
-    about: 'Asked for when the first administrator is created. Set it where others can reach the page before you.',
+    about: 'Required to create the first administrator. Set it if others can open the page before you.',
     takes: 'any text',
     secret: true,
   }),
   trustedProxies: list('TRUSTED_PROXIES', {
-    about: 'Reverse proxies whose `x-forwarded-for` counts. Without it every client has the address of the proxy.',
+    about:
+      "Reverse proxies whose `x-forwarded-for` is trusted. Without it, every client appears to have the proxy's address.",
     takes: 'addresses or CIDRs such as 10.0.0.0/8, separated by commas',
     secret: false,
     valid: isCidr,
   }),
   allowPrivateEgress: flag('ALLOW_PRIVATE_EGRESS', false, {
     about:
-      'Lets providers live at loopback, private (RFC 1918), unique-local and shared (100.64/10) addresses. Link-local and metadata addresses stay closed.',
+      'Allows providers at loopback, private (RFC 1918), unique-local and shared (100.64/10) addresses. Link-local and metadata addresses are always refused.',
   }),
   allowInsecureHttp: flag('ALLOW_INSECURE_HTTP', false, {
-    about: 'Lets providers speak plain http. Keys and conversations then travel unencrypted.',
+    about: 'Allows providers over plain http. Keys and conversations then travel unencrypted.',
   }),
   httpsProxy: optional('HTTPS_PROXY', {
     about:
@@ -123,35 +124,35 @@ export const settingTable = {
   }),
   maxConnections: integer('MAX_CONNECTIONS', 5_000, 10, 1_000_000, {
     about:
-      'Connections that are held at the same time; one more is closed at once. An open answer or terminal holds one for each person, and a proxy keeps some.',
+      'The most connections open at the same time; further ones are closed at once. Each open answer or terminal uses one, and a proxy keeps some open.',
   }),
   drainSeconds: integer('DRAIN_SECONDS', 0, 0, 300, {
     about:
-      'How long the service still takes requests after SIGTERM while `/api/health` says 503, so that a balancer stops sending them. More than the time between two of its checks; 0 where there is none.',
+      'How many seconds the service keeps accepting requests after SIGTERM while `/api/health` answers 503, so that a load balancer stops sending them. Set it longer than the interval of its checks, or to 0 without one.',
   }),
   artifactMaxUploadBytes: integer('ARTIFACT_MAX_UPLOAD_BYTES', limits.artifactMaxUploadBytes, 1, 2 ** 40, {
-    about: 'The largest file that may be uploaded, in bytes.',
+    about: 'The largest upload, in bytes.',
   }),
   artifactStore: optional('ARTIFACT_STORE', {
     about:
-      'Where the files of conversations and projects are: a folder, or a bucket of an S3-compatible server. More than one replica needs a bucket or a shared folder.',
+      'Where files of conversations and projects are stored: a folder, or a bucket on an S3-compatible server. More than one replica needs a bucket or a shared folder.',
     takes: 'a folder, or s3://bucket/prefix',
     defaultText: '`DATA_DIR/artifacts`',
     valid: (given) => !/^s3:/i.test(given) || parseS3Location(given) !== undefined,
   }),
   awsRegion: text('AWS_REGION', 'us-east-1', { about: 'The region of the bucket.', takes: 'the name of a region' }),
   awsEndpoint: optional('AWS_ENDPOINT_URL_S3', {
-    about: 'The S3-compatible server of the bucket, where it is not AWS.',
+    about: 'The S3-compatible server of the bucket, if it is not AWS.',
     takes: 'an http or https URL',
     defaultText: 'unset: AWS',
     valid: (given) => URL.canParse(given) && /^https?:$/.test(new URL(given).protocol),
   }),
   awsAccessKeyId: optional('AWS_ACCESS_KEY_ID', {
-    about: 'Who asks the bucket. Needed with `s3://`.',
+    about: 'The access key for the bucket. Required with `s3://`.',
     takes: 'an access key id',
   }),
   awsSecretAccessKey: optional('AWS_SECRET_ACCESS_KEY', {
-    about: 'The secret of that key. Needed with `s3://`.',
+    about: 'The secret of that key. Required with `s3://`.',
     takes: 'any text',
     secret: true,
   }),
@@ -162,40 +163,40 @@ export const settingTable = {
   }),
   workspaceMode: choice('WORKSPACE_MODE', ['auto', 'local', 'docker', 'kubernetes', 'disabled'], 'auto', {
     about:
-      'Where workspaces run: in a sandbox on this machine (`local`, Linux with bubblewrap), in containers (`docker`), in a cluster (`kubernetes`). `auto` is `local` where the sandbox works, else `disabled`.',
+      'Where workspaces run: in a sandbox on this machine (`local`, Linux with bubblewrap), in containers (`docker`), in a cluster (`kubernetes`). `auto` means `local` if the sandbox works, otherwise `disabled`.',
   }),
   workspaceIdleMinutes: integer('WORKSPACE_IDLE_MINUTES', 30, 1, 10_080, {
-    about: 'A workspace that nothing uses is stopped after so many minutes. Its files stay.',
+    about: 'A workspace is stopped after this many minutes without use. Its files are kept.',
   }),
   workspaceEgress: choice('WORKSPACE_EGRESS', ['proxy', 'none'], 'proxy', {
     about:
-      'The way out of workspaces: through our own proxy, under the rules of all outbound requests, or none at all.',
+      'Network access of workspaces: `proxy` allows requests through the proxy of Homeport, which checks every address; `none` allows none.',
   }),
   workspaceMemoryMb: integer('WORKSPACE_MEMORY_MB', 1024, 128, 1_048_576, {
-    about: 'The memory of one workspace in MiB, where the system lets us limit it.',
+    about: 'The memory of one workspace in MiB, if the system supports a limit.',
   }),
   workspaceCpus: integer('WORKSPACE_CPUS', 1, 1, 256, {
-    about: 'The processors of one workspace, where the system lets us limit them.',
+    about: 'The processors of one workspace, if the system supports a limit.',
   }),
   workspaceProcesses: integer('WORKSPACE_PROCESSES', 512, 32, 65_536, {
-    about: 'The processes and threads of one workspace.',
+    about: 'The most processes and threads in one workspace.',
   }),
   workspaceDiskMb: integer('WORKSPACE_DISK_MB', 10_240, 0, 1_073_741_824, {
     about:
-      'With `local`: the files of one workspace in MiB, looked at every minute. What is larger is stopped, and starts to be tidied up only. `0`: any size.',
+      'With `local`: the most space for files of one workspace in MiB, checked every minute. A larger workspace is stopped and can start only to delete or move files. `0`: no limit.',
   }),
   workspaceImage: text('WORKSPACE_IMAGE', 'homeport-workspace:latest', {
     about:
-      'With `docker` and `kubernetes`: the image of workspaces, made from `deploy/workspace/`. It is never pulled by Homeport itself.',
+      'With `docker` and `kubernetes`: the image of workspaces, the target `workspace` of `deploy/Dockerfile`. Homeport itself never pulls it.',
     takes: 'the name of an image',
   }),
   workspaceDockerHost: text('WORKSPACE_DOCKER_HOST', 'unix:///var/run/docker.sock', {
-    about: 'With `docker`: where the engine answers. Whoever reaches it is root on its machine (docs/security.md).',
+    about: 'With `docker`: where the engine listens. Whoever can reach it is root on its machine (docs/security.md).',
     takes: 'unix:///path or tcp://host:port',
     valid: (given) => parseDockerHost(given) !== undefined,
   }),
   workspaceDockerRuntime: optional('WORKSPACE_DOCKER_RUNTIME', {
-    about: 'With `docker`: the OCI runtime of workspaces, such as `runsc` of gVisor. The engine must know it.',
+    about: 'With `docker`: the OCI runtime of workspaces, such as `runsc` for gVisor. It must be set up in the engine.',
     takes: 'the name of a runtime',
     defaultText: "unset: the engine's own default",
     valid: (given) => /^[\w.-]{1,64}$/.test(given),
@@ -203,32 +204,32 @@ export const settingTable = {
   workspaceNamespace: optional('WORKSPACE_NAMESPACE', {
     about: 'With `kubernetes`: the namespace of workspaces.',
     takes: 'the name of a namespace',
-    defaultText: "unset: Homeport's own namespace, or that of the kubeconfig's context",
+    defaultText: "unset: Homeport's own namespace, or the one in the kubeconfig's context",
     valid: (given) => isDnsLabel(given, 63),
   }),
   workspaceInstallation: text('WORKSPACE_INSTALLATION', 'homeport', {
     about:
-      'With `kubernetes`: begins the names of all that belongs to workspaces. Two installations in one namespace need two; who changes it starts with empty homes.',
-    takes: 'lower-case letters, digits and dashes, 20 at most',
+      'With `kubernetes`: the beginning of the names of everything that belongs to workspaces. Installations in the same namespace need different values. Changing it starts with empty homes.',
+    takes: 'at most 20 lower-case letters, digits and dashes',
     valid: (given) => isDnsLabel(given, 20),
   }),
   workspaceControlUrl: optional('WORKSPACE_CONTROL_URL', {
     about:
-      'With `kubernetes`, where it is needed: where workspaces reach `WORKSPACE_PORT`, such as http://homeport-workspaces:3001. Its name is looked up by Homeport.',
+      'Required with `kubernetes`: where workspaces reach `WORKSPACE_PORT`, such as http://homeport-workspaces:3001. Homeport resolves its name.',
     takes: 'an http origin',
     valid: (given) => parseOrigin(given)?.startsWith('http:') === true,
   }),
   workspacePort: integer('WORKSPACE_PORT', 3001, 1, 65_535, {
-    about: 'With `kubernetes`: the port on which Homeport and its proxy answer workspaces, and nobody else needs.',
+    about: 'With `kubernetes`: the port on which Homeport and its proxy serve workspaces. Nobody else needs it.',
   }),
   workspaceControlPods: optional('WORKSPACE_CONTROL_PODS', {
     about:
-      "With `kubernetes`: the labels of Homeport's own pods, for the network policy of workspaces. Without it the policy names the address of `WORKSPACE_CONTROL_URL`.",
+      "With `kubernetes`: the labels of Homeport's own pods, for the network policy of workspaces. Without it, the policy uses the address in `WORKSPACE_CONTROL_URL`.",
     takes: 'name=value pairs, separated by commas',
     valid: (given) => parseLabels(given) !== undefined,
   }),
   workspaceStorageSize: text('WORKSPACE_STORAGE_SIZE', '10Gi', {
-    about: 'With `kubernetes`: the size of a new home. Those that exist stay as they are.',
+    about: 'With `kubernetes`: the size of new homes. Existing ones keep their size.',
     takes: 'a quantity such as 10Gi',
     valid: (given) => /^[1-9]\d{0,8}(Mi|Gi|Ti)$/.test(given),
   }),
@@ -239,21 +240,21 @@ export const settingTable = {
     valid: (given) => /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(given),
   }),
   workspaceRuntimeClass: optional('WORKSPACE_RUNTIME_CLASS', {
-    about: 'With `kubernetes`: the runtime class of workspaces, such as one of gVisor.',
+    about: 'With `kubernetes`: the runtime class of workspaces, such as one for gVisor.',
     takes: 'the name of a runtime class',
     defaultText: "unset: the cluster's default",
     valid: (given) => isDnsLabel(given, 63),
   }),
   metricsToken: optional('METRICS_TOKEN', {
-    about: 'Opens `GET /metrics` to whoever sends it as a bearer token. Without it there is nothing at that address.',
+    about: 'The bearer token for `GET /metrics`. Without it, that address does not exist.',
     takes: 'a text without spaces',
     secret: true,
     valid: (token) => /^\S+$/.test(token),
   }),
   modelTitles: flag('MODEL_TITLES', true, {
-    about: 'Lets the model of the lowest tier name a new conversation. Otherwise its first words do.',
+    about: 'The model of the lowest tier names new conversations. If false, their first words do.',
   }),
-  logLevel: choice('LOG_LEVEL', logLevels, 'info', { about: 'The least serious log lines to write.' }),
+  logLevel: choice('LOG_LEVEL', logLevels, 'info', { about: 'The least severe log level to write.' }),
 } as const;
 
 type Facts = Pick<Setting<unknown>, 'about' | 'takes'>;
