@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
+import { migrate } from '../src/db/migrate.ts';
+import { openDatabase } from '../src/db/pool.ts';
+import { type SignedIn, startTestApp, type TestApp } from './app.ts';
+import { addModels, chatDetail, createChat, postChat, readStream, submission, submit } from './chat-harness.ts';
+import { silentLog } from './database.ts';
+import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+import { startTestServer, type TestServer } from './postgres.ts';
+
+/** A PostgreSQL of its own whose processes are stopped by the kernel: it takes connections and answers nothing. */
+
+let folder: string;
+let server: TestServer;
+let app: TestApp;
+let provider: FakeProvider;
+let user: SignedIn;
+const timeout = 180_000;
+before(
+  async () => {
+    folder = await mkdtemp(join(tmpdir(), 'homeport-frozen-'));
+    server = await startTestServer({ folder, log: silentLog });
+    const database = openDatabase({ connection: server.url, max: 10, log: silentLog });
+    await migrate(database);
+    provider = await startFakeProvider();
+    app = await startTestApp({ database: { url: server.url, database, drop: () => database.close() } });
+    user = await app.signIn();
+    await addModels(user, provider, ['words-200@100']);
+  },
+  { timeout },
+);
+after(
+  async () => {
+    signal('SIGCONT');
+    await app?.stop();
+    await provider?.close();
+    await server?.stop();
+    await rm(folder, { recursive: true, force: true });
+  },
+  { timeout },
+);
+
+/** Every process of this server gets the signal: the postmaster and what it has forked. */
+function signal(name: 'SIGSTOP' | 'SIGCONT'): void {
+  const postmaster = Number(readFileSync(join(folder, 'postgres/postmaster.pid'), 'utf8').split('\n', 1)[0]);
+  process.kill(postmaster, name);
+  for (const pid of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
+    if (parentOf(pid) === postmaster) process.kill(Number(pid), name);
+  }
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  } catch {
+    return undefined;
+  }
+}
+
+async function recovered(): Promise<void> {
+  await until(async () => (await user.call('GET /api/me')).status === 200);
+}
+
+test('while the database is frozen every request is a typed 503, and all works when it thaws', {
+  timeout,
+}, async () => {
+  const chatId = await createChat(user);
+  signal('SIGSTOP');
+  const requests: [route: string, body?: unknown][] = [
+    ['GET /api/me'],
+    ['GET /api/chats'],
+    ['GET /api/setup'],
+    ['POST /api/chats', {}],
+    ['PATCH /api/chats', { id: chatId, title: 'New title' }],
+    ['POST /api/chat/start', submission(chatId, 'Hello')],
+    ['POST /api/auth/sign-in/email', { email: user.email, password: 'whatever it is 1' }],
+  ];
+  const answers = await Promise.all(requests.map(([route, body]) => user.call(route, body)));
+  for (const [index, { status, body }] of answers.entries()) {
+    assert.deepEqual([status, body?.error?.code], [503, 'database_unavailable'], requests[index]?.[0]);
+  }
+  assert.equal((await app.anonymous.call('GET /api/health')).status, 503);
+  assert.equal((await app.anonymous.call('GET /api/live')).status, 200);
+  signal('SIGCONT');
+  await recovered();
+  assert.equal((await chatDetail(user, chatId)).chat.id, chatId);
+});
+
+test('an answer that ended while the database was frozen is ended when it thaws', { timeout }, async () => {
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'Count');
+  const asked = provider.requests.length;
+  let frames = 0;
+  const reading = readStream(await postChat(user, { chatId, messageId }), () => {
+    frames += 1;
+    if (frames === 30) signal('SIGSTOP');
+    return false;
+  });
+  reading.catch(() => undefined);
+  await until(async () => provider.requests.length > asked);
+  const request = await provider.waitForRequest(provider.requests.length - 1);
+  assert.equal(await request.closed, 'complete');
+  await until(async () => frames >= 30);
+  signal('SIGCONT');
+  assert.equal((await reading).done, true);
+  await recovered();
+  const { messages, response } = await chatDetail(user, chatId);
+  assert.deepEqual([messages.at(-1).status, response], ['complete', null]);
+});
