@@ -11,6 +11,7 @@ import { createMcpToolFinder } from './chat/tools/mcp-tools.ts';
 import { createWorkspaceToolFinder, joinTools } from './chat/tools/workspace-tools.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
+import { startSearchWalks } from './conversations/search-walks.ts';
 import type { Database } from './db/pool.ts';
 import type { Deps } from './deps.ts';
 import { type DiskOptions, watchDisk } from './disk.ts';
@@ -145,6 +146,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     log.warn({ most: config.maxConnections }, 'connections are refused: MAX_CONNECTIONS are open'),
   );
   const sweeper = startSweeper(deps);
+  const searchWalks = startSearchWalks(deps);
   await responses.start();
   return {
     deps,
@@ -157,6 +159,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await workspaces.stopUnused();
       terminals.close();
       sweeper.stop();
+      searchWalks.stop();
       await Promise.all([responses.drain(drainMs), waitAtMost(systemClock, drainMs, lastLeft)]);
       await waitAtMost(systemClock, lastBytesMs, lastLeft);
       await workspaces.close();

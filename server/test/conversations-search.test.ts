@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
+import { systemClock } from '../src/clock.ts';
 import { createChat, updateChat } from '../src/conversations/chats.ts';
 import { hitsStatement, searchChats, walkStatement } from '../src/conversations/search.ts';
 import { ownerQuery } from '../src/conversations/search-text.ts';
+import { startSearchWalks } from '../src/conversations/search-walks.ts';
 import type { Database } from '../src/db/pool.ts';
 import { type Json, startTestApp, type TestApp } from './app.ts';
 import { answer, makeChat, makeUser, say } from './conversation-makers.ts';
@@ -82,6 +85,37 @@ test('signs and pictures are found', async () => {
   for (const q of ['C++', 'c#', '§ 5', '§5', '10 €', '👍', '🚀', 'law 🚀'])
     assert.deepEqual(await find(q), [chatId], q);
   for (const q of ['c+++', '§ 6', '👎', 'qzx', 'q']) assert.deepEqual(await find(q), [], q);
+});
+
+test('signs are found in what was written before they were looked for, once it has been prepared anew', async () => {
+  const caller = await app.signIn();
+  const titled = await makeChat(db, caller.id, 'Learn C# today');
+  const asked = await makeChat(db, caller.id, 'Plans');
+  const text = 'Ship it \u{1F680} soon';
+  await say(db, { chatId: asked, parentId: null, text });
+  // More of them than one step prepares.
+  for (let count = 0; count < 25; count += 1) await say(db, { chatId: asked, parentId: null, text: `Note ${count}` });
+  const older = (words: string) =>
+    `to_tsvector('simple', '${words}') || array_to_tsvector(array[':' || '${caller.id}'])`;
+  await db.pool.query(`update chats set title_search = ${older('learn c today')} where id = $1`, [titled]);
+  await db.pool.query(`update messages set search = ${older('ship it soon')} where parts like '%Ship it%'`);
+  await db.pool.query('drop table search_walks');
+  const migration = new URL('../src/db/migrations/0019-search-walks.sql', import.meta.url);
+  await db.pool.query(await readFile(migration, 'utf8'));
+  const find = async (q: string) =>
+    (await caller.call('GET /api/chats', undefined, { query: { q } })).body.chats.map((chat: Json) => chat.id);
+  assert.deepEqual([await find('\u{1F680}'), await find('C#'), await find('soon')], [[], [], [asked]]);
+  let rests = 0;
+  const clock = {
+    ...systemClock,
+    sleep: async () => {
+      rests += 1;
+    },
+  };
+  await startSearchWalks({ db, clock, log: app.service.deps.log }).done;
+  assert.deepEqual([await find('\u{1F680}'), await find('C#'), await find('soon')], [[asked], [titled], [asked]]);
+  assert.ok(rests > 3, `${rests} steps`);
+  assert.equal((await db.pool.query('select 1 from search_walks')).rowCount, 0);
 });
 
 test('a search tells for each conversation where its words stand', async () => {

@@ -252,13 +252,21 @@ function storedTitle(title: string): string {
   return [...title.trim()].slice(0, limits.titleMax).join('');
 }
 
+/** Prepares a title for the search anew, unless it has changed meanwhile. */
+export async function indexTitle(trx: Queryable, chatId: string, title: string): Promise<void> {
+  await sql`update chats c set title_search = ${titleVector(title)} where id = ${chatId} and title = ${title}`.execute(
+    trx,
+  );
+}
+
 function titleSets(title: string, source: Exclude<TitleSource, 'none'>): RawBuilder<unknown>[] {
+  return [sql`title = ${title}`, sql`title_source = ${source}`, sql`title_search = ${titleVector(title)}`];
+}
+
+function titleVector(title: string): RawBuilder<unknown> {
   const words = searchText(title);
-  const vector =
-    words === ''
-      ? sql`null`
-      : sql`to_tsvector('simple', ${words}) || array_to_tsvector(array[${sql.lit(ownerPrefix)} || owner_id])`;
-  return [sql`title = ${title}`, sql`title_source = ${source}`, sql`title_search = ${vector}`];
+  if (words === '') return sql`null`;
+  return sql`to_tsvector('simple', ${words}) || array_to_tsvector(array[${sql.lit(ownerPrefix)} || owner_id])`;
 }
 
 /** Locks a user's conversations in a project: before the project itself, as moves do. */

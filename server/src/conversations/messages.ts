@@ -161,6 +161,13 @@ function searchVector(parts: string) {
   return sql`to_tsvector('simple', ${words}) || array_to_tsvector(array[${sql.lit(ownerLexeme(''))} || c.owner_id])`;
 }
 
+/** Prepares a message for the search anew, unless its parts have changed meanwhile. */
+export async function indexMessage(trx: Queryable, id: string, parts: string): Promise<void> {
+  await sql`
+    update messages m set search = ${searchVector(parts)} from chats c
+    where m.id = ${id} and m.parts = ${parts} and c.id = m.chat_id`.execute(trx);
+}
+
 /** What search looks in, of JSON text of MessagePart[]: the words of its text parts, in the order written. */
 export function searchableText(parts: string): string {
   let text = '';

@@ -30,6 +30,11 @@ export function searchText(text: string): string {
     .trim();
 }
 
+/** True when a text that `searchText` made has words for signs. */
+export function hasSigns(words: string): boolean {
+  return words.includes(signPrefix);
+}
+
 /** The lexeme that marks an owner's texts. No word and no beginning of a word matches it: it starts with a colon. */
 export function ownerLexeme(ownerId: string): string {
   return `:${ownerId}`;
