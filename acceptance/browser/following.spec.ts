@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test';
 import { startCuttingProxy } from '../faults/cutting-proxy.ts';
 import { addModels, type Caller } from '../product.ts';
 import { expectAccessible, expectAccessibleHere } from './accessible.ts';
-import { expect, giveCookie, test } from './fixtures.ts';
+import { expect, giveCookie, signInElsewhere, test } from './fixtures.ts';
 
 /** Answers that go on whatever the page does, and what can be done while they arrive. */
 
@@ -243,3 +243,38 @@ for (const [locale, model, reason, retry] of [
     await expect(page.getByText(reason)).toHaveCount(0);
   });
 }
+
+test('a message sent at another device shows in a conversation that stands open, long before its list is asked again', async ({
+  page,
+  context,
+  browser,
+  person,
+  installation,
+  provider,
+}) => {
+  await addModels(person.caller, provider, ['echo']);
+  const address = `${installation.url}/c/${await newChat(person.caller)}`;
+  let streams = 0;
+  context.on('request', (request) => {
+    streams += Number(request.url().endsWith('/api/chats/activity'));
+  });
+  await page.goto(address);
+  await expect(field(page)).toBeVisible();
+  await expect.poll(() => streams).toBe(1);
+  // A second window of the same browser shares the stream of the first.
+  const beside = await context.newPage();
+  await beside.goto(address);
+  await expect(field(beside)).toBeVisible();
+  const elsewhere = await browser.newContext();
+  await giveCookie(elsewhere, installation.url, await signInElsewhere(installation.url, person.email));
+  const device = await elsewhere.newPage();
+  await device.goto(address);
+  await ask(device, 'From the other device');
+  for (const shown of [page, beside]) {
+    await expect(done(shown)).toContainText('From the other device', { timeout: 10_000 });
+  }
+  expect(streams).toBe(1);
+  await ask(page, 'And back');
+  await expect(done(device)).toHaveCount(2, { timeout: 10_000 });
+  await elsewhere.close();
+});

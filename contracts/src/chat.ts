@@ -132,6 +132,14 @@ export const chatEndpoints = {
     others: { 204: 'empty' },
     errors: ['not_found'],
   }),
+  getChatActivity: endpoint({
+    method: 'GET',
+    path: '/api/chats/activity',
+    access: 'session',
+    summary: 'Tells at once which of the own conversations changed: one event {chatId} for each, as long as it is open',
+    response: 'events',
+    errors: ['rate_limited'],
+  }),
   postChatStop: endpoint({
     method: 'POST',
     path: '/api/chat/:chatId/stop',

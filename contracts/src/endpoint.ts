@@ -48,8 +48,8 @@ export type EndpointSpec = {
   takesMessage?: true;
   /** Bytes of the largest JSON body, where `maxBodyBytes` would say something else. */
   bodyBytes?: number;
-  /** What a success carries; `stream` is the response stream of `frames.ts`, `file` bytes. */
-  response: z.ZodType | 'stream' | 'file';
+  /** What a success carries; `stream` is the response stream of `frames.ts`, `events` server-sent events without an end, `file` bytes. */
+  response: z.ZodType | 'stream' | 'events' | 'file';
   /** Media types of a file, where not any. */
   fileTypes?: readonly string[];
   /** The file is also sent in part, or not again to whoever has it (RFC 9110, 13 and 14): 206, 304, 416. */

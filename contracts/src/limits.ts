@@ -38,6 +38,8 @@ export const limits = {
   partsPerMessage: 100,
   messageTextMax: 1_000_000,
   queuedInputsPerChat: 50,
+  /** `GET /api/chats/activity` that one account may hold open at one replica. */
+  activityStreamsPerUser: 32,
   mcpServersPerChat: 50,
   mcpServersPerOwner: 50,
   mcpServerNameMax: 100,

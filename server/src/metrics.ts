@@ -83,7 +83,7 @@ export async function createMetrics(isWanted: boolean, sources: MetricSources): 
     ...{ labelNames: ['outcome'] as const, buckets: providerBuckets },
   });
   gauge('homeport_responses_running', 'Responses that this replica is making', sources.runningResponses);
-  gauge('homeport_streams_open', 'Response streams open to clients of this replica', sources.openStreams);
+  gauge('homeport_streams_open', 'Event streams open to clients of this replica', sources.openStreams);
   gauge('homeport_disk_free_bytes', 'Free space on the disk of DATA_DIR', sources.freeBytes);
   const starts = new Histogram({
     ...{ name: 'homeport_workspace_start_duration_seconds', help: 'Workspace starts by this replica', registers },

@@ -56,6 +56,7 @@ import {
 import {
   deleteChat,
   deleteTurnInput,
+  getChatActivity,
   getChatStream,
   getTurnInputs,
   patchChat,
@@ -176,6 +177,7 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   deleteTurnInput,
   postChatResponse,
   getChatStream,
+  getChatActivity,
   postChatStop,
 
   getAdminUsers,

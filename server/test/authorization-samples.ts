@@ -218,6 +218,7 @@ export const samples: Record<EndpointName, Sample> = {
     own: 204,
     ids: { 'params.chatId': { names: 'chat' } },
   },
+  getChatActivity: nothing,
   postChatStop: {
     request: ({ records }) => ({ params: { chatId: records.chat }, body: {} }),
     own: 200,

@@ -108,7 +108,9 @@ async function answerTo(world: World, actor: Actor, method: string, path: string
     },
     ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
   });
-  return { status: response.status, text: await response.text() };
+  const isHeld = response.headers.get('content-type')?.startsWith('text/event-stream') && path.endsWith('/activity');
+  if (isHeld) await response.body?.cancel();
+  return { status: response.status, text: isHeld ? '' : await response.text() };
 }
 
 /** So that what follows still has something to find. */

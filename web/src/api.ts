@@ -106,6 +106,12 @@ export async function openStream(
   return response.status === 204 ? null : response.body;
 }
 
+/** Opens the stream that tells which conversations change. */
+export async function openActivity(signal: AbortSignal): Promise<ReadableStream<Uint8Array> | null> {
+  const headers = { accept: 'text/event-stream' };
+  return (await send('GET /api/chats/activity', { headers, signal, timeout: null })).body;
+}
+
 /** The text of a file. */
 export async function readText(
   route: 'GET /api/artifacts/preview',

@@ -25,6 +25,8 @@ import { requestStop } from './responses/response-end.ts';
 
 type Endpoints = typeof endpoints;
 
+const messageStream = { 'x-vercel-ai-ui-message-stream': 'v1' };
+
 export const postChatStart: Handler<Deps, Endpoints['postChatStart']> = async (deps, { actor, body }) => {
   const { input } = await admitInput(deps, body, { ownerId: actor.id, graceMs: deps.responses.timings.graceMs });
   return { messageId: input.id };
@@ -62,7 +64,7 @@ export const postChatResponse: Handler<Deps, Endpoints['postChatResponse']> = as
     if (failure !== undefined) throw failure;
   }
   const replay = outcome.kind === 'ended' ? await readReplay(deps, assistantId) : undefined;
-  const { stream, left } = openStream(deps, actor, request);
+  const { stream, left } = openStream(deps, actor, request, messageStream);
   if (replay === undefined) follow(deps, assistantId, 0, stream, left);
   else stream.end(replay);
   return streamed;
@@ -78,7 +80,7 @@ export const getChatStream: Handler<Deps, Endpoints['getChatStream']> = async (
   await deps.responses.interruptExpired({ chatId: params.chatId });
   const running = await findRunning(deps.db.kysely, params.chatId);
   if (running === undefined) return new Reply(undefined, { status: 204 });
-  const { stream, left } = openStream(deps, actor, request);
+  const { stream, left } = openStream(deps, actor, request, messageStream);
   follow(deps, running.id, after, stream, left);
   return streamed;
 };
@@ -91,8 +93,23 @@ export const postChatStop: Handler<Deps, Endpoints['postChatStop']> = async (dep
 };
 
 /** PATCH /api/chats: here, as the files of a conversation that moves into a project go with it. */
-export const patchChat: Handler<Deps, Endpoints['patchChat']> = (deps, { actor, body }) =>
-  updateChat(deps, actor.id, body.id, body, moveChatArtifacts);
+export const patchChat: Handler<Deps, Endpoints['patchChat']> = async (deps, { actor, body }) => {
+  const changed = await updateChat(deps, actor.id, body.id, body, moveChatArtifacts);
+  deps.responses.tellActivity(actor.id, body.id);
+  return changed;
+};
+
+/** Holds the connection and tells each conversation that changes, by whichever client or replica. */
+export const getChatActivity: Handler<Deps, Endpoints['getChatActivity']> = async (
+  deps,
+  { actor, request },
+): Promise<typeof streamed> => {
+  const { activity } = deps.responses;
+  activity.assertRoom(actor.id);
+  const { stream, left } = openStream(deps, actor, request);
+  if (!left.aborted) left.addEventListener('abort', activity.follow(actor.id, stream), { once: true });
+  return streamed;
+};
 
 /** Answers a tool that waits; one whose response was interrupted meanwhile goes on here. */
 export const postChatApproval: Handler<Deps, Endpoints['postChatApproval']> = async (deps, { actor, params, body }) => {
@@ -107,6 +124,7 @@ export const deleteChat: Handler<Deps, Endpoints['deleteChat']> = async (deps, {
   const stopped = await requestStop(deps, query.id, undefined);
   if (stopped !== undefined) deps.responses.stopLocally(stopped);
   await deleteOwnedChat(deps, actor.id, query.id);
+  deps.responses.tellActivity(actor.id, query.id);
   return { ok: true };
 };
 
@@ -151,9 +169,16 @@ const gone = new DOMException('The reader has left', 'AbortError');
  * Closing a follower removes a follower, nothing else: disconnecting is not Stop. The end of the session closes it too; while the
  * database is away nobody's session ends.
  */
-function openStream(deps: Deps, { sessionId }: Actor, request: RequestFacts): { stream: Follower; left: AbortSignal } {
+function openStream(
+  deps: Deps,
+  { sessionId }: Actor,
+  request: RequestFacts,
+  headers: Record<string, string> = {},
+): { stream: Follower; left: AbortSignal } {
   const leaving = new AbortController();
-  const stream = new EventStream(request.outgoing, request.id, () => leaving.abort(gone));
+  const stream = new EventStream(request.outgoing, { ...headers, 'x-request-id': request.id }, () =>
+    leaving.abort(gone),
+  );
   const end = () => {
     leaving.abort(gone);
     stream.end('');

@@ -27,7 +27,7 @@ test('a client that left before its stream began is told of at once', async () =
   client.destroy();
   await once(outgoing, 'close');
   let left = 0;
-  const stream = new EventStream(outgoing, 'id', () => {
+  const stream = new EventStream(outgoing, {}, () => {
     left += 1;
   });
   assert.equal(left, 1);
@@ -36,7 +36,7 @@ test('a client that left before its stream began is told of at once', async () =
 
 test('what a late follower has to catch up on may be larger than the bound for slow readers', async () => {
   const { outgoing, client } = await open();
-  const stream = new EventStream(outgoing, 'id', () => undefined);
+  const stream = new EventStream(outgoing, {}, () => undefined);
   const event = `data: ${'x'.repeat(20 * 1024 * 1024)}\n\n`;
   let received = 0;
   client.on('data', (chunk) => {
@@ -55,7 +55,7 @@ test('a reader that falls too far behind is cut off', async () => {
   const { outgoing, client } = await open();
   client.pause();
   let left = 0;
-  const stream = new EventStream(outgoing, 'id', () => {
+  const stream = new EventStream(outgoing, {}, () => {
     left += 1;
   });
   const event = `data: ${'x'.repeat(1024 * 1024)}\n\n`;

@@ -7,7 +7,6 @@ const maxBufferedBytes = 8 * 1024 * 1024;
 
 const streamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
-  'x-vercel-ai-ui-message-stream': 'v1',
   'x-accel-buffering': 'no',
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -25,10 +24,10 @@ export class EventStream {
   /** Bytes buffered by the newest write to a reader that was not behind: a long catch-up alone is not slowness. */
   #handedOver = 0;
 
-  constructor(outgoing: ServerResponse, requestId: string, onClose: () => void) {
+  constructor(outgoing: ServerResponse, headers: Record<string, string>, onClose: () => void) {
     this.#outgoing = outgoing;
     this.#onClose = onClose;
-    outgoing.writeHead(200, { ...streamHeaders, 'x-request-id': requestId });
+    outgoing.writeHead(200, { ...streamHeaders, ...headers });
     outgoing.flushHeaders();
     outgoing.socket?.setNoDelay(true);
     outgoing.on('error', () => this.#leave());

@@ -128,6 +128,7 @@ function success(spec: EndpointSpec): Json {
   if (spec.response === 'stream') {
     return { description: 'AI SDK UI message stream, version 1', content: { 'text/event-stream': {} } };
   }
+  if (spec.response === 'events') return { description: 'Server-sent events', content: { 'text/event-stream': {} } };
   if (spec.response === 'file') return { description: 'The file', content: fileContent(spec) };
   return jsonAnswer(spec.response);
 }

@@ -1,7 +1,8 @@
 import type { User } from '@homeport/contracts/fields';
 import type { QueryClient } from '@tanstack/react-query';
 import { createContext, use } from 'react';
-import { call, getConversation, openStream, sendSubmission } from '../api.ts';
+import { call, getConversation, openActivity, openStream, sendSubmission } from '../api.ts';
+import { followActivity } from './activity-stream.ts';
 import { filesName, newChatName } from './attached-files.ts';
 import { ConversationStore } from './conversation-store.ts';
 import { DraftBook } from './drafts.ts';
@@ -21,10 +22,12 @@ export type Workbench = {
   /** The store of a conversation; the same one while it is used, so that going back to it is instant. */
   conversation: (chatId: string) => ConversationStore;
   forget: (chatId: string) => void;
+  /** Hears of what happens at other devices; returns how to end it. */
+  listen: () => () => void;
 };
 
-/** Milliseconds after an answer in which a model usually has found a title for the conversation. */
-const titleDelay = 4_000;
+/** Milliseconds in which several pieces of news ask for the lists once. */
+const refreshRest = 500;
 
 /** Conversations kept in memory; the least recently opened leaves first. */
 const keptConversations = 12;
@@ -41,14 +44,13 @@ export function createWorkbench(user: User, queries: QueryClient): Workbench {
     },
   });
   const stores = new Map<string, ConversationStore>();
-  const refreshLists = () => void queries.invalidateQueries({ queryKey: ['chats'] });
+  const refreshLists = withRests(() => void queries.invalidateQueries({ queryKey: ['chats'] }), refreshRest);
   // Other windows of this browser ask their lists at once, and a conversation that is open there catches up by its list.
   const windows = new BroadcastChannel(`homeport:${user.id}`);
   windows.onmessage = refreshLists;
   const onActivity = () => {
     windows.postMessage('activity');
     refreshLists();
-    setTimeout(refreshLists, titleDelay);
   };
   const create = (chatId: string) =>
     new ConversationStore(chatId, {
@@ -73,6 +75,33 @@ export function createWorkbench(user: User, queries: QueryClient): Workbench {
       return store;
     },
     forget: (chatId) => void stores.delete(chatId),
+    listen: () =>
+      followActivity({
+        open: openActivity,
+        locks: navigator.locks,
+        name: user.id,
+        page: document,
+        network: window,
+        onActivity,
+      }),
+  };
+}
+
+/** Calls at once, and again after a rest when it was called meanwhile. */
+function withRests(work: () => void, rest: number): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isCalled = false;
+  const begin = () => {
+    isCalled = false;
+    work();
+    timer = setTimeout(() => {
+      timer = undefined;
+      if (isCalled) begin();
+    }, rest);
+  };
+  return () => {
+    isCalled = true;
+    if (timer === undefined) begin();
   };
 }
 

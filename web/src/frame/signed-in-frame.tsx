@@ -38,6 +38,7 @@ export function SignedInFrame() {
     window.addEventListener('storage', refresh);
     return () => window.removeEventListener('storage', refresh);
   }, [workbench]);
+  useEffect(() => workbench?.listen(), [workbench]);
   if (!workbench) return null;
   return (
     <WorkbenchContext value={workbench}>

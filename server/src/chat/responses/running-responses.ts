@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Timer } from '../../clock.ts';
 import { waitAtMost } from '../../waits.ts';
+import { Activity } from './activity.ts';
 import { findAnswered } from './approvals.ts';
 import { type Claimed, type ClaimOutcome, claimAnswered, claimNext, type Maker } from './claims.ts';
 import { dueChats } from './inputs.ts';
@@ -14,7 +15,7 @@ import {
   storeFrames,
 } from './response-end.ts';
 import { ResponseRun, type RunDeps } from './response-run.ts';
-import { type Signal, SignalListener } from './signals.ts';
+import { notify, type Signal, SignalListener } from './signals.ts';
 
 /** Intervals of a replica, in milliseconds; tests shorten them. */
 export type ChatTimings = {
@@ -66,6 +67,7 @@ export type ReplicaDeps = Omit<RunDeps, 'responses'>;
 export class RunningResponses {
   readonly replica = randomUUIDv7();
   readonly signals: SignalListener;
+  readonly activity: Activity;
   readonly timings: ChatTimings;
   readonly #deps: ReplicaDeps;
   readonly #runs = new Map<string, ResponseRun>();
@@ -83,6 +85,7 @@ export class RunningResponses {
     this.timings = timings;
     this.signals = new SignalListener({ db: deps.db, clock: deps.clock, log: deps.log });
     this.signals.on((signal) => this.#onSignal(signal));
+    this.activity = new Activity(this.signals);
   }
 
   get maker(): Maker {
@@ -128,9 +131,18 @@ export class RunningResponses {
     const run = new ResponseRun({ ...this.#deps, responses: this }, claimed);
     this.#runs.set(response.id, run);
     void run.done.then((chatHasNext) => this.#finished(run, chatHasNext));
+    this.tellActivity(response.owner_id, response.chat_id);
     // Claimed in the moment in which the service began to stop: others go on with it.
     if (this.#draining) run.interrupt();
     return run;
+  }
+
+  /** Lets the owner's open clients know that a conversation changed; nobody waits for it. */
+  tellActivity(ownerId: string, chatId: string): void {
+    const signal: Signal = { kind: 'activity', ids: [ownerId, chatId] };
+    this.#tellHere(signal);
+    if (this.#deps.db.alone) return;
+    notify(this.#deps.db.kysely, signal.kind, signal.ids).catch((error) => this.#failed('activity', error));
   }
 
   /** Begins the response when the outcome is a claim; otherwise finds the run here, if it is here. */
@@ -166,6 +178,7 @@ export class RunningResponses {
   /** Lets running responses finish for `milliseconds`, hands the rest over as `interrupted`, and stops all timers. */
   async drain(milliseconds: number): Promise<void> {
     this.#draining = true;
+    this.activity.close();
     // A person may take longer than any patience here; what waits for one goes on after the restart.
     for (const run of this.#runs.values()) run.park();
     await waitAtMost(this.#deps.clock, milliseconds, this.#allDone());
@@ -212,6 +225,7 @@ export class RunningResponses {
     if (this.#runs.get(run.response.id) === run) this.#runs.delete(run.response.id);
     if (this.#runs.size === 0) for (const resolve of this.#idle) resolve();
     this.#tellHere({ kind: 'ended', ids: [run.response.id] });
+    this.tellActivity(run.response.owner_id, run.response.chat_id);
     if (!chatHasNext) return;
     this.startNext(run.response.chat_id).catch((error) => this.#failed('dispatch', error));
   }

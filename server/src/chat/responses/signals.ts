@@ -9,10 +9,12 @@ export type Signal =
   | { kind: 'ended'; ids: readonly string[] }
   | { kind: 'stop'; ids: readonly string[] }
   | { kind: 'input'; ids: readonly string[] }
-  | { kind: 'approval'; ids: readonly string[] };
+  | { kind: 'approval'; ids: readonly string[] }
+  /** The owner, then the conversation. */
+  | { kind: 'activity'; ids: readonly string[] };
 
 type SignalKind = Signal['kind'];
-const kinds: readonly SignalKind[] = ['frames', 'ended', 'stop', 'input', 'approval'];
+const kinds: readonly SignalKind[] = ['frames', 'ended', 'stop', 'input', 'approval', 'activity'];
 export const signalChannel = 'homeport';
 /** NOTIFY takes less than 8,000 bytes; ids are at most 128 characters. */
 export const idsPerSignal = 50;

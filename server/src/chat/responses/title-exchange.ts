@@ -32,5 +32,6 @@ export function titleAfterFirstExchange(deps: RunDeps, response: ResponseRow): v
             signal,
           );
     await setModelTitle(deps.db.kysely, response.chat_id, title ?? instantTitle(question));
+    deps.responses.tellActivity(response.owner_id, response.chat_id);
   });
 }

@@ -1,0 +1,41 @@
+import { ApiError } from '@homeport/contracts/errors';
+import { limits } from '@homeport/contracts/limits';
+import type { FollowerSink } from './response-log.ts';
+import type { SignalListener } from './signals.ts';
+
+/** Clients that hear when a conversation of theirs changes. It only saves time: what a lost signal would have told, lists show later. */
+export class Activity {
+  readonly #followers = new Map<string, Set<FollowerSink>>();
+  #isClosed = false;
+
+  constructor(signals: Pick<SignalListener, 'on'>) {
+    signals.on(({ kind, ids: [ownerId, chatId] }) => {
+      if (kind !== 'activity' || ownerId === undefined) return;
+      const event = `data: ${JSON.stringify({ chatId })}\n\n`;
+      for (const follower of this.#followers.get(ownerId) ?? []) follower.write(event);
+    });
+  }
+
+  /** Throws `rate_limited` when the account holds as many streams here as one may. */
+  assertRoom(ownerId: string): void {
+    if (this.#isClosed) throw new ApiError('database_unavailable', 'The service is restarting. Try again.');
+    if ((this.#followers.get(ownerId)?.size ?? 0) < limits.activityStreamsPerUser) return;
+    throw new ApiError('rate_limited', 'Too many windows of this account are open', { retryAfter: 30 });
+  }
+
+  /** Returns how to leave. */
+  follow(ownerId: string, follower: FollowerSink): () => void {
+    const followers = this.#followers.get(ownerId) ?? new Set();
+    this.#followers.set(ownerId, followers.add(follower));
+    return () => {
+      followers.delete(follower);
+      if (followers.size === 0) this.#followers.delete(ownerId);
+    };
+  }
+
+  /** A replica that stops lets everybody ask another one. */
+  close(): void {
+    this.#isClosed = true;
+    for (const followers of [...this.#followers.values()]) for (const follower of [...followers]) follower.end('');
+  }
+}
