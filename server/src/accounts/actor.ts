@@ -1,6 +1,7 @@
 import type { User } from '@homeport/contracts/fields';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { columnList } from '../db/column-list.ts';
 import type { Database } from '../db/pool.ts';
 import { cookieRule, readSessionCookie, renewAfterSeconds, sessionCookie, sessionSeconds } from './session-cookie.ts';
 import { renewSession } from './sessions.ts';
@@ -12,15 +13,26 @@ type SignedInUser = User & { sessionId: string };
 type FoundActor = { actor: SignedInUser; setCookie: string | undefined };
 export type FindActor = (cookieHeader: string | null | undefined) => Promise<FoundActor | undefined>;
 
+type ActorRow = UserRow & { sessionId: string; expires_at: Date };
+
+const columns = columnList<ActorRow>({
+  sessionId: 's.id',
+  expires_at: 's.expires_at',
+  id: 'u.id',
+  name: 'u.name',
+  email: 'u.email',
+  role: 'u.role',
+  enabled: 'u.enabled',
+  must_change_password: 'u.must_change_password',
+  provider_settings_enabled: 'u.provider_settings_enabled',
+  mcp_settings_enabled: 'u.mcp_settings_enabled',
+});
+
 // Every request runs this statement: named, so that each connection parses and plans it once.
 const findStatement = {
   name: 'find-actor',
-  text: `select s.id as "sessionId", s.expires_at, u.id, u.name, u.email, u.role, u.enabled, u.must_change_password,
-      u.provider_settings_enabled, u.mcp_settings_enabled
-    from sessions s join users u on u.id = s.user_id where s.token = $1`,
+  text: `select ${columns} from sessions s join users u on u.id = s.user_id where s.token = $1`,
 };
-
-type ActorRow = UserRow & { sessionId: string; expires_at: Date };
 
 /**
  * Makes the function that finds the caller of a request from its cookie: signature, then one query, nothing cached, so that

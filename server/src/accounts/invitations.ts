@@ -8,7 +8,7 @@ import type { z } from 'zod';
 import { type AuditSource, recordEvent } from '../audit.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { decodeCursor, encodeCursor } from '../db/cursor.ts';
+import { afterCursor, encodeCursor, microsOf, pageOf } from '../db/keyset.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 import type { InvitationsTable } from '../db/tables.ts';
 import { Turns } from '../turns.ts';
@@ -66,26 +66,17 @@ export async function listInvitations(
   deps: InvitationDeps,
   { limit = limits.pageDefault, cursor }: { limit?: number | undefined; cursor?: string | undefined },
 ): Promise<{ invitations: Invitation[]; nextCursor: string | null }> {
-  let query = deps.db.kysely
+  const rows = await deps.db.kysely
     .selectFrom('invitations')
     .selectAll()
-    .select(sql<number>`(extract(epoch from created_at) * 1000000)::bigint`.as('micros'))
+    .select(sql.raw<number>(microsOf('created_at')).as('micros'))
+    .where(afterCursor('created_at', 'id', cursor))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
-    .limit(limit + 1);
-  if (cursor !== undefined) {
-    const { micros, id } = decodeCursor(cursor);
-    query = query.where(
-      sql<boolean>`(created_at, id) < (timestamptz 'epoch' + ${micros} * interval '1 microsecond', ${id})`,
-    );
-  }
-  const rows = await query.execute();
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  return {
-    invitations: shown.map((row) => viewInvitation(row, deps.clock.now())),
-    nextCursor: rows.length > limit && last !== undefined ? encodeCursor({ micros: last.micros, id: last.id }) : null,
-  };
+    .limit(limit + 1)
+    .execute();
+  const { shown, nextCursor } = pageOf(rows, limit, encodeCursor);
+  return { invitations: shown.map((row) => viewInvitation(row, deps.clock.now())), nextCursor };
 }
 
 /** What the invited person sees before redeeming. Throws `not_found`, `invitation_used`, `invitation_expired`, `rate_limited`. */

@@ -5,7 +5,7 @@ import { type Selectable, sql } from 'kysely';
 import type { z } from 'zod';
 import { type AuditSource, changedFields, recordEvent } from '../audit.ts';
 import type { Config } from '../config.ts';
-import { decodeCursor, encodeCursor } from '../db/cursor.ts';
+import { afterCursor, encodeCursor, microsOf, pageOf } from '../db/keyset.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 import type { UsersTable } from '../db/tables.ts';
 import { findPasswordHash, setPassword } from './credentials.ts';
@@ -29,6 +29,7 @@ export async function listUsers(
 ): Promise<{ users: ManagedUser[]; nextCursor: string | null }> {
   const { q, limit = limits.pageDefault } = request;
   let query = managedUsers(deps.db.kysely)
+    .where(afterCursor('users.created_at', 'users.id', request.cursor))
     .orderBy('users.created_at', 'desc')
     .orderBy('users.id', 'desc')
     .limit(limit + 1);
@@ -42,17 +43,9 @@ export async function listUsers(
       ]),
     );
   }
-  if (request.cursor !== undefined) {
-    const { micros, id } = decodeCursor(request.cursor);
-    query = query.where(
-      sql<boolean>`(users.created_at, users.id) < (timestamptz 'epoch' + ${micros} * interval '1 microsecond', ${id})`,
-    );
-  }
-  const rows = await query.execute();
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  const nextCursor =
-    rows.length > limit && last !== undefined ? encodeCursor({ micros: last.created_micros, id: last.id }) : null;
+  const { shown, nextCursor } = pageOf(await query.execute(), limit, (last) =>
+    encodeCursor({ micros: last.created_micros, id: last.id }),
+  );
   return { users: shown.map(managedUser), nextCursor };
 }
 
@@ -148,7 +141,7 @@ function managedUsers(db: Queryable) {
     .selectFrom('users')
     .selectAll('users')
     .select([
-      sql<number>`(extract(epoch from users.created_at) * 1000000)::bigint`.as('created_micros'),
+      sql.raw<number>(microsOf('users.created_at')).as('created_micros'),
       sql<boolean>`exists (select from credentials c
         where c.user_id = users.id and c.provider_id = 'credential' and c.password is not null)`.as('has_password'),
       sql<Date | null>`(select max(s.updated_at) from sessions s where s.user_id = users.id)`.as('last_seen_at'),

@@ -1,6 +1,7 @@
 import type { Artifact } from '@homeport/contracts/artifacts';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
+import { pageOf } from '../db/keyset.ts';
 import type { Platform } from '../platform.ts';
 import { type ArtifactRow, artifactColumns, viewArtifact } from './artifacts.ts';
 import type { Namespace } from './namespaces.ts';
@@ -51,12 +52,8 @@ export async function listArtifacts(
   const range = rangeOf(request);
   const rows =
     q === '' ? await list(deps, namespace, range, limit + 1) : await search(deps, namespace, range, limit + 1, q);
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  return {
-    artifacts: shown.map(viewArtifact),
-    nextCursor: rows.length > limit && last !== undefined ? encodeCursor(last.path) : null,
-  };
+  const { shown, nextCursor } = pageOf(rows, limit, (last) => encodeCursor(last.path));
+  return { artifacts: shown.map(viewArtifact), nextCursor };
 }
 
 function rangeOf({ folder, cursor }: ListRequest): Range {

@@ -1,4 +1,5 @@
 import { ApiError } from '@homeport/contracts/errors';
+import { columnList } from '../db/column-list.ts';
 import type { Database } from '../db/pool.ts';
 import type { StoredProvider } from './credentials.ts';
 import { modelNotFound } from './models.ts';
@@ -30,9 +31,20 @@ type ChoiceRow = {
 };
 type ChoiceDeps = { db: Pick<Database, 'pool'> };
 
-const select = `select m.id as model_id, m.provider_model_id, m.display_name, m.context_window, m.max_output_tokens,
-  m.enabled and p.enabled as is_usable, p.id as provider_id, p.owner_id, p.base_url, p.api_key, p.headers
-  from models m join providers p on p.id = m.provider_id`;
+const columns = columnList<ChoiceRow>({
+  model_id: 'm.id',
+  provider_model_id: 'm.provider_model_id',
+  display_name: 'm.display_name',
+  context_window: 'm.context_window',
+  max_output_tokens: 'm.max_output_tokens',
+  is_usable: 'm.enabled and p.enabled',
+  provider_id: 'p.id',
+  owner_id: 'p.owner_id',
+  base_url: 'p.base_url',
+  api_key: 'p.api_key',
+  headers: 'p.headers',
+});
+const select = `select ${columns} from models m join providers p on p.id = m.provider_id`;
 
 // Asked at each turn, hence named and prepared once per connection.
 const byId = { name: 'model-by-id', text: `${select} where m.owner_id = $1 and m.id = $2` };

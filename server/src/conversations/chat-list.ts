@@ -1,6 +1,6 @@
-import type { Chat, ChatList } from '@homeport/contracts/conversations';
+import type { ChatList } from '@homeport/contracts/conversations';
 import { limits } from '@homeport/contracts/limits';
-import { decodeCursor, encodeCursor } from '../db/cursor.ts';
+import { afterText, decodeCursor, encodeCursor, pageOf } from '../db/keyset.ts';
 import type { Platform } from '../platform.ts';
 import { projectArchivedColumn } from '../projects/projects.ts';
 import { type ChatRow, chatColumns, viewChat } from './chat-view.ts';
@@ -12,8 +12,7 @@ export type ListRequest = {
   cursor?: string | undefined;
 };
 
-const afterCursor = (first: number) =>
-  `and (c.updated_at, c.id) < (timestamptz 'epoch' + $${first} * interval '1 microsecond', $${first + 1})`;
+const afterPosition = (first: number) => `and ${afterText('c.updated_at', 'c.id', `$${first}`, `$${first + 1}`)}`;
 const page = (where: string) =>
   `select ${chatColumns} from chats c where c.owner_id = $1 and c.archived = $2 ${where}
    order by c.updated_at desc, c.id desc limit $3`;
@@ -25,9 +24,9 @@ const inSidebar = `and not ${projectArchivedColumn('c.project_id')}`;
 /** Named, so that each connection plans them once: this is the list that every page of the client asks for. */
 export const listStatements = {
   first: { name: 'list-chats', text: page(inSidebar) },
-  after: { name: 'list-chats-after', text: page(`${inSidebar} ${afterCursor(4)}`) },
+  after: { name: 'list-chats-after', text: page(`${inSidebar} ${afterPosition(4)}`) },
   projectFirst: { name: 'list-project-chats', text: page('and c.project_id = $4') },
-  projectAfter: { name: 'list-project-chats-after', text: page(`and c.project_id = $4 ${afterCursor(5)}`) },
+  projectAfter: { name: 'list-project-chats-after', text: page(`and c.project_id = $4 ${afterPosition(5)}`) },
 };
 
 const everyPage = (where: string) => {
@@ -39,7 +38,7 @@ const everyPage = (where: string) => {
 };
 const everyStatements = {
   first: { name: 'list-every-chat', text: everyPage('') },
-  after: { name: 'list-every-chat-after', text: everyPage(afterCursor(3)) },
+  after: { name: 'list-every-chat-after', text: everyPage(afterPosition(3)) },
 };
 
 /** One page of all conversations of an owner, archived ones and those of archived projects among them, newest activity first. */
@@ -73,12 +72,8 @@ export async function listChats(deps: Pick<Platform, 'db'>, ownerId: string, req
 
 /** A page of `limit` rows, of which the reader fetched one more if there are more. */
 export function viewPage(rows: readonly ChatRow[], limit: number): ChatList {
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  const chats: Chat[] = shown.map(viewChat);
-  return {
-    chats,
-    nextCursor:
-      rows.length > limit && last !== undefined ? encodeCursor({ micros: last.updated_micros, id: last.id }) : null,
-  };
+  const { shown, nextCursor } = pageOf(rows, limit, (last) =>
+    encodeCursor({ micros: last.updated_micros, id: last.id }),
+  );
+  return { chats: shown.map(viewChat), nextCursor };
 }

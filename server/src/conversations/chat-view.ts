@@ -1,4 +1,6 @@
 import type { Chat } from '@homeport/contracts/conversations';
+import { columnList } from '../db/column-list.ts';
+import { microsOf } from '../db/keyset.ts';
 
 /** A conversation as `chatColumns` reads it. Times are microseconds: a cursor needs all that PostgreSQL compares. */
 export type ChatRow = {
@@ -29,10 +31,21 @@ const waitingColumn = `
 const lastStatusColumn = '(select m.status from messages m where m.id = c.active_message_id)';
 
 /** What `ChatRow` holds, of `chats c`. */
-export const chatColumns = `c.id, c.title, c.archived, c.project_id, c.model_pinned, c.model_id, c.mcp_server_ids,
-  c.context_start_message_id, (extract(epoch from c.created_at) * 1000000)::int8 as created_micros,
-  (extract(epoch from c.updated_at) * 1000000)::int8 as updated_micros, ${runningColumn} as running,
-  ${waitingColumn} as waiting, ${lastStatusColumn} as last_status`;
+export const chatColumns = columnList<ChatRow>({
+  id: 'c.id',
+  title: 'c.title',
+  archived: 'c.archived',
+  project_id: 'c.project_id',
+  model_pinned: 'c.model_pinned',
+  model_id: 'c.model_id',
+  mcp_server_ids: 'c.mcp_server_ids',
+  context_start_message_id: 'c.context_start_message_id',
+  created_micros: microsOf('c.created_at'),
+  updated_micros: microsOf('c.updated_at'),
+  running: runningColumn,
+  waiting: waitingColumn,
+  last_status: lastStatusColumn,
+});
 
 /** The wire form (contract.md section 5). A pin whose model is gone is none. */
 export function viewChat(row: ChatRow): Chat {

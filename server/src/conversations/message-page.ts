@@ -1,5 +1,6 @@
 import { ApiError } from '@homeport/contracts/errors';
 import { sql } from 'kysely';
+import { columnList } from '../db/column-list.ts';
 import type { Queryable } from '../db/pool.ts';
 import type { MessageStatus } from '../db/tables.ts';
 
@@ -22,8 +23,18 @@ export type MessageRow = {
 type PageRow = MessageRow & { sibling_ids: string[] };
 
 /** What `MessageRow` holds, of `messages m`. */
-export const messageColumns = `m.id, m.parent_id, m.role, m.parts, m.status, m.error_code, m.error_message, m.model_id,
-  m.usage::text as usage, m.created_at`;
+export const messageColumns = columnList<MessageRow>({
+  id: 'm.id',
+  parent_id: 'm.parent_id',
+  role: 'm.role',
+  parts: 'm.parts',
+  status: 'm.status',
+  error_code: 'm.error_code',
+  error_message: 'm.error_message',
+  model_id: 'm.model_id',
+  usage: 'm.usage::text',
+  created_at: 'm.created_at',
+});
 
 /** A page ends early when its parts are longer than this. */
 const pageBytes = 8_000_000;

@@ -1,6 +1,6 @@
 import type { ChatList } from '@homeport/contracts/conversations';
 import { limits } from '@homeport/contracts/limits';
-import { decodeCursor, encodeCursor, type Position } from '../db/cursor.ts';
+import { afterText, decodeCursor, encodeCursor, type Position } from '../db/keyset.ts';
 import type { Platform } from '../platform.ts';
 import { projectArchivedColumn } from '../projects/projects.ts';
 import { type ListRequest, viewPage } from './chat-list.ts';
@@ -57,7 +57,7 @@ async function findHits(deps: Pick<Platform, 'db'>, search: Search): Promise<str
 }
 
 const filter = `c.owner_id = $1 and c.archived = $2 and case when $3::text is null then not ${projectArchivedColumn('c.project_id')} else c.project_id = $3 end
-  and ($4::int8 is null or (c.updated_at, c.id) < (timestamptz 'epoch' + $4 * interval '1 microsecond', $5::text))`;
+  and ($4::int8 is null or ${afterText('c.updated_at', 'c.id', '$4', '$5::text')})`;
 
 async function readHits(
   deps: Pick<Platform, 'db'>,

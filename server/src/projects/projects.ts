@@ -5,7 +5,7 @@ import { limits } from '@homeport/contracts/limits';
 import type { Project, ProjectMember, ProjectRole } from '@homeport/contracts/projects';
 import { sql } from 'kysely';
 import { type AuditSource, recordEvent } from '../audit.ts';
-import { decodeCursor, encodeCursor } from '../db/cursor.ts';
+import { afterCursor, encodeCursor, microsOf, pageOf } from '../db/keyset.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 
 /**
@@ -44,24 +44,17 @@ export async function listAllProjects(
   request: { archived: boolean; limit?: number | undefined; cursor?: string | undefined },
 ): Promise<{ projects: Project[]; nextCursor: string | null }> {
   const { archived, limit = limits.pageDefault, cursor } = request;
-  const after = cursor === undefined ? undefined : decodeCursor(cursor);
-  const position =
-    after === undefined
-      ? sql``
-      : sql`and (p.created_at, p.id) < (timestamptz 'epoch' + ${after.micros} * interval '1 microsecond', ${after.id})`;
   const { rows } = await projectRows(
     deps.db.kysely,
     userId,
     sql`
-    where p.archived = ${archived} ${position} order by p.created_at desc, p.id desc limit ${limit + 1}`,
+    where p.archived = ${archived} and ${afterCursor('p.created_at', 'p.id', cursor)}
+    order by p.created_at desc, p.id desc limit ${limit + 1}`,
   );
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  const hasMore = rows.length > limit && last !== undefined;
-  return {
-    projects: shown.map(viewProject),
-    nextCursor: hasMore ? encodeCursor({ micros: last.created_micros, id: last.id }) : null,
-  };
+  const { shown, nextCursor } = pageOf(rows, limit, (last) =>
+    encodeCursor({ micros: last.created_micros, id: last.id }),
+  );
+  return { projects: shown.map(viewProject), nextCursor };
 }
 
 /** Creates a project that the user owns. */
@@ -257,7 +250,7 @@ type ProjectRow = {
 /** Projects with their members, owners first, and the role of `userId`. */
 function projectRows(db: Queryable, userId: string, rest: ReturnType<typeof sql>) {
   return sql<ProjectRow>`
-    select p.id, p.name, p.archived, (extract(epoch from p.created_at) * 1000000)::int8 as created_micros,
+    select p.id, p.name, p.archived, ${sql.raw(microsOf('p.created_at'))} as created_micros,
       (select m.role from project_members m where m.project_id = p.id and m.user_id = ${userId}) as role,
       (select coalesce(json_agg(json_build_object('userId', u.id, 'name', u.name, 'email', u.email, 'role', m.role)
           order by m.role desc, lower(u.name), u.id), '[]')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeCursor, encodeCursor } from './cursor.ts';
+import { decodeCursor, encodeCursor, pageOf } from './keyset.ts';
 
 test('a cursor comes back as the position it was made of', () => {
   const position = { micros: 1_763_672_400_123_456, id: '0199-abc_D' };
@@ -23,3 +23,11 @@ const forged = [
 for (const cursor of forged) {
   test(`refuses ${cursor.slice(0, 30)}`, () => assert.throws(() => decodeCursor(cursor), { code: 'invalid_request' }));
 }
+
+test('a page has a cursor only when one more row was found', () => {
+  const cursorOf = (row: number) => `after ${row}`;
+  assert.deepEqual(pageOf([1, 2, 3], 2, cursorOf), { shown: [1, 2], nextCursor: 'after 2' });
+  assert.deepEqual(pageOf([1, 2], 2, cursorOf), { shown: [1, 2], nextCursor: null });
+  assert.deepEqual(pageOf([], 2, cursorOf), { shown: [], nextCursor: null });
+  assert.deepEqual(pageOf([1], 0, cursorOf), { shown: [], nextCursor: null });
+});
