@@ -1,10 +1,11 @@
 import { copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { build as bundle } from 'esbuild';
 import { hashInputs, stampFile } from './build-inputs.mjs';
+import { noticesOf } from './notices.mjs';
 
 const root = dirname(import.meta.dirname);
 const dist = join(root, 'dist');
@@ -26,8 +27,12 @@ export async function build() {
   await rm(join(root, stampFile), { force: true });
   const startedAt = performance.now();
   console.error('Homeport: building (a few seconds; only when something changed) ...');
-  await Promise.all([buildServer(), buildWorkspace(), buildWeb()]);
+  const bundled = await Promise.all([buildServer(), buildWorkspace(), buildWeb()]);
   await mkdir(dist, { recursive: true });
+  const notices = noticesOf(bundled.flat());
+  await writeFile(join(dist, 'THIRD-PARTY-NOTICES.txt'), notices);
+  // Browsers are given bundles of packages, too.
+  await writeFile(join(dist, 'web/third-party-notices.txt'), notices);
   await writeFile(join(root, stampFile), hash);
   console.error(`Homeport: built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
 }
@@ -41,12 +46,14 @@ const engineOnly = {
   },
 };
 
+/** Like all parts: resolves with the files that went into it. */
 async function buildServer() {
   const out = join(dist, 'server');
   await rm(out, { recursive: true, force: true });
   const names = await existing(['main', 'admin'], (name) => join(root, 'server/src', `${name}.ts`));
-  if (names.length === 0) return;
-  await bundle({
+  if (names.length === 0) return [];
+  const { metafile } = await bundle({
+    metafile: true,
     entryPoints: {
       ...Object.fromEntries(names.map((name) => [`${name}.bundle`, join(root, 'server/src', `${name}.ts`)])),
       // A thread of its own, found beside the bundle by provision/manifest-reader.ts.
@@ -74,7 +81,10 @@ async function buildServer() {
   await Promise.all(names.map((name) => writeFile(join(out, `${name}.mjs`), starter(name))));
   await copyMigrations(out);
   await copySwagger(out);
+  return inputsOf(metafile);
 }
+
+const inputsOf = ({ inputs }) => Object.keys(inputs).map((file) => resolve(file));
 
 // node-pty looks for its binary in a package of this platform; in a workspace it lies beside the bundle.
 const ptyBeside = {
@@ -92,8 +102,9 @@ async function buildWorkspace() {
   const out = join(dist, 'workspace');
   await rm(out, { recursive: true, force: true });
   const programs = await existing(['daemon', 'cli'], (name) => join(root, 'workspace/src', name, 'main.ts'));
-  if (programs.length === 0) return;
-  await bundle({
+  if (programs.length === 0) return [];
+  const { metafile } = await bundle({
+    metafile: true,
     entryPoints: Object.fromEntries(programs.map((name) => [name, join(root, 'workspace/src', name, 'main.ts')])),
     outdir: out,
     outExtension: { '.js': '.cjs' },
@@ -110,7 +121,9 @@ async function buildWorkspace() {
     logLevel: 'warning',
   });
   const pty = createRequire(join(root, 'workspace/package.json'));
-  await copyFile(pty.resolve(`@lydell/node-pty-${process.platform}-${process.arch}/pty.node`), join(out, 'pty.node'));
+  const binary = pty.resolve(`@lydell/node-pty-${process.platform}-${process.arch}/pty.node`);
+  await copyFile(binary, join(out, 'pty.node'));
+  return [...inputsOf(metafile), binary];
 }
 
 async function copyMigrations(out) {
@@ -128,14 +141,15 @@ async function copySwagger(out) {
 
 async function buildWeb() {
   const configFile = join(root, 'web/vite.config.ts');
-  if ((await existing(['web/src/main.tsx'], (file) => join(root, file))).length === 0) return;
+  if ((await existing(['web/src/main.tsx'], (file) => join(root, file))).length === 0) return [];
   const vite = await import('vite');
   // Sizes are the business of web/bundle-size.mjs.
   const quiet = { logLevel: 'warn', build: { chunkSizeWarningLimit: Number.POSITIVE_INFINITY } };
-  await vite.build({ configFile, ...quiet });
+  const client = await vite.build({ configFile, ...quiet });
   // After the client, whose build empties the folder.
-  await vite.build({ configFile: join(root, 'web/vite.diagram.config.ts'), ...quiet });
+  const diagram = await vite.build({ configFile: join(root, 'web/vite.diagram.config.ts'), ...quiet });
   await precompress(join(dist, 'web'));
+  return [client, diagram].flat().flatMap(({ output }) => output.flatMap(({ moduleIds = [] }) => moduleIds));
 }
 
 const compressible = /\.(js|css|html|svg|json|webmanifest|txt|map|wasm)$/;
