@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
+import { mcpBounds } from '../src/mcp/bounds.ts';
+import type { Listing } from '../src/mcp/connection.ts';
+import { findMcpTools } from '../src/mcp/turn-tools.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { addModels, answer, createChat, partsOf, submit } from './chat-harness.ts';
+import { ManualClock } from './fakes/manual-clock.ts';
 import { echoTool, type FakeMcp, type FakeTool, startFakeMcp } from './fakes/mcp-server.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { chunk, type FakeStep, finish, say } from './fakes/provider-scripts.ts';
@@ -327,3 +332,33 @@ test('deny is told to the model and nothing runs; a policy set during the turn c
     assert.match((await ask('mcp__Fake__echo')).text, /withdrawn/);
     assert.equal(fake.calls.length, 0);
   }));
+
+test('a server that connects slowly is left out of a turn, but waited for when an allowed call needs it', async () => {
+  await scene(async ({ user, id }) => {
+    const { mcp, db } = app.service.deps;
+    const [row] = await db.kysely.selectFrom('mcp_servers').selectAll().where('id', '=', id).execute();
+    assert.ok(row !== undefined);
+    const listing = await mcp.current(row);
+    const clock = new ManualClock();
+    const connecting = Promise.withResolvers<Listing>();
+    const slow = {
+      current: () => connecting.promise,
+      standing: () => undefined,
+      list: () => connecting.promise,
+      open: () => mcp.open(row),
+    };
+    const request = { ownerId: user.id, chatId: await createChat(user), serverIds: null };
+    const notices: string[] = [];
+    const find = (isAwaited: boolean) =>
+      findMcpTools({ db, clock, mcp: slow }, { ...request, isAwaited }, ({ message }) => notices.push(message));
+    const awaited = find(true);
+    const usual = find(false);
+    await until('the turn waits', () => clock.waiting > 0);
+    clock.advance(mcpBounds.turnPatienceMs);
+    assert.deepEqual(await usual, []);
+    assert.match(notices.join(), /has not responded yet/);
+    connecting.resolve(listing);
+    assert.equal((await awaited).length, listing.tools.length);
+    assert.equal(notices.length, 1);
+  });
+});

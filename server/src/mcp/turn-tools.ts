@@ -17,7 +17,11 @@ import { type McpServerRow, parseDefinitions } from './views.ts';
  * call.
  */
 
-export type TurnToolDeps = { db: Pick<Database, 'kysely'>; mcp: McpConnections; clock: Clock };
+export type TurnToolDeps = {
+  db: Pick<Database, 'kysely'>;
+  mcp: Pick<McpConnections, 'current' | 'list' | 'open' | 'standing'>;
+  clock: Clock;
+};
 
 /** Something the person should know of: a server was left out. */
 export type McpNotice = { code: 'mcp_drifted' | 'mcp_unreachable'; message: string };
@@ -60,12 +64,18 @@ type Ear = { chatId: string; notify(notice: McpNotice): void };
  */
 export async function findMcpTools(
   deps: TurnToolDeps,
-  request: { ownerId: string; chatId: string; serverIds: readonly string[] | null },
+  request: {
+    ownerId: string;
+    chatId: string;
+    serverIds: readonly string[] | null;
+    /** A server is waited for as long as a connection may take, not as long as the beginning of a turn may. */
+    isAwaited?: boolean | undefined;
+  },
   notify: (notice: McpNotice) => void,
 ): Promise<McpTurnTool[]> {
   const rows = await usableServers(deps, request);
   const ear: Ear = { chatId: request.chatId, notify };
-  const checked = await Promise.all(rows.map((row) => checkServer(deps, row, ear)));
+  const checked = await Promise.all(rows.map((row) => checkServer(deps, row, ear, request.isAwaited)));
   const tools = checked.flatMap((server) =>
     server === undefined
       ? []
@@ -96,12 +106,17 @@ async function usableServers(
   return query.execute();
 }
 
-async function checkServer(deps: TurnToolDeps, row: TurnRow, ear: Ear): Promise<TurnServer | undefined> {
+async function checkServer(
+  deps: TurnToolDeps,
+  row: TurnRow,
+  ear: Ear,
+  isAwaited = false,
+): Promise<TurnServer | undefined> {
   if (row.trust_state !== 'trusted') {
     await tellOfDrift(deps, row, row.fingerprint, ear);
     return undefined;
   }
-  const listing = await patiently(deps, row).catch((error) => mcpFailure(error));
+  const listing = await (isAwaited ? deps.mcp.current(row) : patiently(deps, row)).catch((error) => mcpFailure(error));
   if (listing instanceof ApiError) {
     await recordFailure(deps.db.kysely, row, listing.message);
     ear.notify({

@@ -223,7 +223,7 @@ export class ResponseRun {
     const parts = await this.#replayEarlierParts();
     const waiting = parts.filter(isWaitingCall);
     if (waiting.length === 0) return parts;
-    const turn = { response: this.response, context: this.#context };
+    const turn = { response: this.response, context: this.#context, isAwaited: true };
     const making = AbortSignal.any([this.#abort.signal, this.#made.signal]);
     const tools = await this.#deps.findTools(turn, making, (notice) => this.#notify(notice));
     const options = { emit: (frame: Frame) => this.#emit(frame), approvals: this.#approvals };

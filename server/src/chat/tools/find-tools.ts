@@ -8,6 +8,8 @@ export type Notice = { code: string; message: string };
 type ToolUser = {
   response: { id: string; chat_id: string; owner_id: string; decision: { mcpServerIds?: string[] | null | undefined } };
   context: TurnContext;
+  /** True when calls that somebody allowed wait for these tools: what can be reached is then waited for. */
+  isAwaited?: boolean;
 };
 
 /**

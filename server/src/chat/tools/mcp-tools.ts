@@ -5,11 +5,11 @@ import { type Tool, ToolAnswer, ToolFailure } from './tool-run.ts';
 
 /** The tools of MCP servers as a turn runs them: those the submission names, else the conversation, else all. */
 export function createMcpToolFinder(deps: TurnToolDeps): FindTools {
-  return async ({ response, context }, _signal, notify) => {
+  return async ({ response, context, isAwaited }, _signal, notify) => {
     const { mcpServerIds } = response.decision;
     const serverIds = mcpServerIds === undefined ? context.mcpServerIds : mcpServerIds;
     const { owner_id: ownerId, chat_id: chatId } = response;
-    const found = await findMcpTools(deps, { ownerId, chatId, serverIds }, notify);
+    const found = await findMcpTools(deps, { ownerId, chatId, serverIds, isAwaited }, notify);
     return found.map(
       ({ call, ...tool }): Tool => ({
         ...tool,
