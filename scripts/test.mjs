@@ -37,8 +37,6 @@ const containerTests = files.filter((file) => /^(server\/test|acceptance)\/docke
 const acceptanceTests = files.filter((file) => /^acceptance\/(?!docker\/).*\.test\.ts$/.test(file));
 // A smaller part for the second PostgreSQL: the files that lean on SQL most.
 const leansOnSql = /\/(accounts-se|catalogue-(default|http|tiers)|chat-|conversations-|migrate|pool)/;
-// Browser tests of what moves on the screen while an answer arrives.
-const isPaced = /\/(following|parts|scroll|thread|workspace)\.spec\.ts$/;
 
 // Two lanes take the next part that is ready: most parts wait for processes, timers and pages more than they compute.
 const parts = [
@@ -176,25 +174,16 @@ function sumOf(counts, without = []) {
   return sum;
 }
 
-/** Two at a time, but one by one where a test looks at pictures between others. */
+/** One by one: a browser draws with the processor alone here, and the other lane has work as well. */
 async function inBrowser() {
-  const specs = files.filter((file) => /^acceptance\/browser\/.*\.spec\.ts$/.test(file));
-  const together = await playwright(
-    specs.filter((file) => !isPaced.test(file)),
-    2,
-  );
-  const alone = await playwright(
-    specs.filter((file) => isPaced.test(file)),
-    1,
-  );
-  return together && alone;
+  return playwright(files.filter((file) => /^acceptance\/browser\/.*\.spec\.ts$/.test(file)));
 }
 
-async function playwright(specs, workers) {
-  const resultsFile = join(scratch, `playwright-${workers}.json`);
+async function playwright(specs) {
+  const resultsFile = join(scratch, 'playwright.json');
   const cli = join(root, 'node_modules/@playwright/test/cli.js');
-  const options = ['-c', 'acceptance/playwright.config.ts', '--reporter=list,json', `--output=.pw/out-${workers}`];
-  const args = [cli, 'test', ...options, `--workers=${workers}`, ...specs];
+  const options = ['-c', 'acceptance/playwright.config.ts', '--reporter=list,json', '--output=.pw/out'];
+  const args = [cli, 'test', ...options, '--workers=1', ...specs];
   const env = testEnvironment({ PLAYWRIGHT_JSON_OUTPUT_FILE: resultsFile });
   const { code } = await run(process.execPath, args, { cwd: root, env });
   const results = existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')) : undefined;

@@ -153,7 +153,12 @@ async function checkIds(world: World, { name, spec, actor, foreign, place, rule 
   const withIds = samples[name].withIds?.[actor.kind];
   const ids = foreignIds(rule, actor, foreign, spec.access).filter((id) => !mayUseForeign(rule, actor, foreign, id));
   if (refusal !== undefined) {
-    for (const id of [...ids, ...malformedIds(rule, place)]) assertError(await sendWith(id), refusal, where(id));
+    // Refused before any id is looked at: one of each kind shows it.
+    const [malformed = ''] = malformedIds(rule, place).slice(-1);
+    const [foreignId = '', missing = ''] = ids;
+    for (const id of new Set([foreignId, missing, ids.at(-1) ?? '', malformed])) {
+      if (id !== '') assertError(await sendWith(id), refusal, where(id));
+    }
     return;
   }
   for (const id of malformedIds(rule, place)) assertError(await sendWith(id), 'invalid_request', where(id));

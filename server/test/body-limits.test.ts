@@ -176,12 +176,14 @@ function shapelessBodies(size: number): Body[] {
 function misshapen({ body }: EndpointSpec, sample: unknown, fillings: readonly Filling[]): Body[] {
   const known = typeof sample === 'object' && sample !== null ? sample : {};
   const names = new Set([...Object.keys(known), ...(body instanceof z.ZodObject ? Object.keys(body.shape) : [])]);
-  return [...names].flatMap((name) =>
-    fillings.map(({ what, value }) => ({
+  // Each filling meets each endpoint several times, beside its members as well.
+  return [...names].map((name, index) => {
+    const { what, value } = fillings[index % fillings.length] ?? { what: 'nothing', value: 'null' };
+    return {
       why: `${what} as ${name}`,
       body: JSON.stringify({ ...known, [name]: '@' }).replace('"@"', () => value),
-    })),
-  );
+    };
+  });
 }
 
 function fill(unit: string, size: number): string {

@@ -33,7 +33,7 @@ export type Database = {
   close(): Promise<void>;
 };
 
-const connectTimeoutMs = 1_500;
+const connectTimeoutMs = 4_000;
 const acquireTimeoutMs = 5_000;
 const statementTimeoutMs = 10_000;
 const idleInTransactionTimeoutMs = 20_000;
