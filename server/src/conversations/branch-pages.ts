@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/pool.ts';
-import { type MessageRow, messageColumns } from './message-page.ts';
+import { type MessageRow, messageColumns, messageColumnsWith } from './message-page.ts';
 
 /** The active branch of a conversation, oldest first, cut into pages that are read one after the other. */
 
@@ -54,7 +54,7 @@ export async function readPage(
   { newest, count }: Pick<BranchPage, 'newest' | 'count'>,
   partsOf: PageSize['partsOf'] = 'all',
 ): Promise<MessageRow[]> {
-  const columns = partsOf === 'all' ? messageColumns : messageColumns.replace('m.parts', userParts);
+  const columns = partsOf === 'all' ? messageColumns : messageColumnsWith(userParts);
   const { rows } = await sql<MessageRow>`
     with recursive branch as (
       select id, parent_id, 1 as depth from messages where id = ${newest}
@@ -66,4 +66,4 @@ export async function readPage(
   return rows;
 }
 
-const userParts = "case m.role when 'user' then m.parts else '[]' end as parts";
+const userParts = "case m.role when 'user' then m.parts else '[]' end";

@@ -23,18 +23,23 @@ export type MessageRow = {
 type PageRow = MessageRow & { sibling_ids: string[] };
 
 /** What `MessageRow` holds, of `messages m`. */
-export const messageColumns = columnList<MessageRow>({
-  id: 'm.id',
-  parent_id: 'm.parent_id',
-  role: 'm.role',
-  parts: 'm.parts',
-  status: 'm.status',
-  error_code: 'm.error_code',
-  error_message: 'm.error_message',
-  model_id: 'm.model_id',
-  usage: 'm.usage::text',
-  created_at: 'm.created_at',
-});
+export const messageColumns = messageColumnsWith('m.parts');
+
+/** The same with another expression for the parts. */
+export function messageColumnsWith(parts: string): string {
+  return columnList<MessageRow>({
+    id: 'm.id',
+    parent_id: 'm.parent_id',
+    role: 'm.role',
+    parts,
+    status: 'm.status',
+    error_code: 'm.error_code',
+    error_message: 'm.error_message',
+    model_id: 'm.model_id',
+    usage: 'm.usage::text',
+    created_at: 'm.created_at',
+  });
+}
 
 /** A page ends early when its parts are longer than this. */
 const pageBytes = 8_000_000;
