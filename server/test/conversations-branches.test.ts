@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Database } from '../src/db/pool.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { answer, makeChat, queueInput, say, startResponse } from './conversation-makers.ts';
+import { seed } from './database.ts';
 
 let app: TestApp;
 let db: Database;
@@ -114,7 +115,8 @@ test('5,000 messages page back without gaps or repeats, also while the conversat
   const caller = await app.signIn();
   const chatId = await makeChat(db, caller.id);
   const count = 5_000;
-  await db.pool.query(
+  await seed(
+    db,
     `insert into messages (id, chat_id, parent_id, role, parts, status)
      select $1 || '-' || i, $1, case when i > 1 then $1 || '-' || (i - 1) end,
        case when i % 2 = 1 then 'user' else 'assistant' end, '[]', 'complete'

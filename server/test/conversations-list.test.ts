@@ -6,6 +6,7 @@ import { setActiveMessage } from '../src/conversations/chats.ts';
 import type { Database } from '../src/db/pool.ts';
 import { type Json, startTestApp, type TestApp } from './app.ts';
 import { makeChat, makeUser, queueInput, say, startResponse } from './conversation-makers.ts';
+import { seed } from './database.ts';
 
 let app: TestApp;
 let db: Database;
@@ -17,7 +18,8 @@ after(() => app.stop());
 
 /** Conversations of equal and different times, written at once. */
 async function seedChats(ownerId: string, count: number): Promise<void> {
-  await db.pool.query(
+  await seed(
+    db,
     `insert into chats (id, owner_id, title, created_at, updated_at)
      select $1 || '-' || i, $1, 'Chat ' || i, now(), timestamptz '2026-01-01' + (i / 3) * interval '1 microsecond'
      from generate_series(1, $2::int) i`,

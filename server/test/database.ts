@@ -36,6 +36,20 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
   return createDatabase(await serverUrl(), `template template0 encoding 'UTF8'`);
 }
 
+/** Many rows at once, on a connection without the time limit that statements of requests have. */
+export async function seed(
+  database: Pick<Database, 'openClient'>,
+  text: string,
+  values: unknown[] = [],
+): Promise<void> {
+  const client = await database.openClient();
+  try {
+    await client.query(text, values);
+  } finally {
+    await client.end();
+  }
+}
+
 async function createDatabase(server: string, source: string): Promise<TestDatabase> {
   const name = `homeport_test_${Date.now()}_${randomBytes(6).toString('hex')}`;
   await withAdmin(server, (admin) => admin.query(`create database ${name} ${source}`));

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { dropCopiesStatement } from '../src/chat/responses/inputs.ts';
 import { dropOldFrames, dropStatement, pruneEnded, pruneStatement } from '../src/chat/responses/response-end.ts';
 import { inTransaction } from '../src/db/pool.ts';
-import { createTestDatabase, type TestDatabase } from './database.ts';
+import { createTestDatabase, seed, type TestDatabase } from './database.ts';
 
 let shared: TestDatabase;
 before(async () => {
@@ -26,7 +26,9 @@ test('what refers to a row is found by an index when the row is deleted', async 
 
 test('frames are dropped some time after the end, at a cost that does not grow with all that was ever answered', async () => {
   const { database } = shared;
-  await database.pool.query(`
+  await seed(
+    database,
+    `
     insert into users (id, name, email) values ('u', 'User', 'u@example.org');
     insert into chats (id, owner_id, title) values ('c', 'u', 'Title');
     insert into responses (id, chat_id, message_id, owner_id, state, replica, lease_until, decision, ended_at)
@@ -36,7 +38,8 @@ test('frames are dropped some time after the end, at a cost that does not grow w
         ('new', 'c', 'm', 'u', 'complete', 'r', now(), '{}', now() - interval '4 minutes', '{}'),
         ('running', 'c', 'm', 'u', 'running', 'r', now(), '{}', null, null);
     insert into response_frames select id, 1, n, n + 1, '{}' from unnest(array['old', 'new', 'running']) id, generate_series(1, 1000) n;
-    analyze`);
+    analyze`,
+  );
   const { rows: plan } = await database.pool.query(`explain ${dropStatement}`, [300_000]);
   assert.doesNotMatch(JSON.stringify(plan), /Seq Scan on responses/);
   await dropOldFrames({ db: database }, 300_000);

@@ -5,6 +5,7 @@ import { readOverview, readTurns } from '../src/conversations/transcript.ts';
 import type { Database } from '../src/db/pool.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { answer, makeChat, makeUser, say } from './conversation-makers.ts';
+import { seed } from './database.ts';
 import { ProcessRuntime } from './fakes/process-runtime.ts';
 import { enterWorkspace, type Inside } from './workspace-caller.ts';
 
@@ -204,7 +205,8 @@ test('a hundred thousand messages are written in order, a page at a time', async
   const ownerId = await makeUser(db);
   const chatId = await makeChat(db, ownerId, 'Long');
   const count = 100_000;
-  await db.pool.query(
+  await seed(
+    db,
     `insert into messages (id, chat_id, parent_id, role, parts, status)
      select $1 || '-' || i, $1, case when i > 1 then $1 || '-' || (i - 1) end, case when i % 2 = 1 then 'user' else 'assistant' end,
        '[{"type":"text","text":"#' || i || '# ' || repeat('x', 40) || '"}]', 'complete'
