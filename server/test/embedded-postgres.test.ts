@@ -247,7 +247,7 @@ test('a damaged database or one of another version is refused with its reason', 
   const dataDir = await dataFolder();
   await mkdir(join(dataDir, 'postgres'));
   await writeFile(join(dataDir, 'postgres', 'PG_VERSION'), '17\n');
-  await assert.rejects(startEmbedded({ dataDir, log: silentLog }), /made by PostgreSQL 17/);
+  await assert.rejects(startEmbedded({ dataDir, log: silentLog }), /created by PostgreSQL 17/);
   await writeFile(join(dataDir, 'postgres', 'PG_VERSION'), '18\n');
   await assert.rejects(startEmbedded({ dataDir, log: silentLog }), /damaged/);
 });

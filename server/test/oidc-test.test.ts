@@ -91,7 +91,7 @@ test('the client secret belongs to its address: elsewhere it stays and is not se
   assert.deepEqual(world.idp.seen, [], 'nobody was asked anything');
   assert.match((await tell({ clientSecret: 'new' }))[1] ?? '', /^- issuer:/, 'a new one is for the new address');
   assert.equal((await config({ issuer })).credentialsOrigin, undefined);
-  assert.match((await tell()).at(-1) ?? '', /^client: The provider takes/);
+  assert.match((await tell()).at(-1) ?? '', /^client: The provider accepts/);
   assert.equal((await begin()).status, 200);
 });
 
@@ -106,7 +106,7 @@ test('a client secret of an earlier release belongs to the address that it is fo
   await bindCredentials({ db, secrets, log });
   const { rows } = await db.pool.query('select oidc_client_secret as envelope from settings');
   assert.match(rows[0].envelope, /^v2\./);
-  assert.match((await tell()).at(-1) ?? '', /^client: The provider takes/);
+  assert.match((await tell()).at(-1) ?? '', /^client: The provider accepts/);
   assert.equal((await admin.call('POST /api/admin/oidc-test', { oidc: moved })).status, 409);
 });
 
