@@ -86,7 +86,7 @@ function limits(identity: Identity): void {
   test('one whose files are too large is ended, can remove them, and may write again', async () => {
     await run('head -c 80000000 /dev/urandom > ~/large');
     await host.ask({ ask: 'measure' });
-    assert.match((await whyStopped()) ?? '', /larger than the 64 MiB/);
+    assert.match((await whyStopped()) ?? '', /exceed the 64 MiB/);
     await startAnew();
     assert.notEqual((await run('echo more > ~/more')).exitCode, 0);
     assert.equal((await run('rm ~/large')).exitCode, 0);

@@ -84,8 +84,13 @@ async function tryOut(parts: { root: string; programs: InsidePrograms; tools: To
       command: ['/bin/sh', '-c', check],
     };
     const launch = launchSandbox({ sandbox, tools, filter, host, listener: undefined });
-    const timer = systemClock.after(probeTimeoutMs, () => launch.pid > 0 && process.kill(launch.pid, 'SIGKILL'));
-    const { code, why } = await launch.ended.finally(() => timer.stop());
+    // A sandbox holds no process open, and neither does a timer: a sleep does.
+    const over = new AbortController();
+    systemClock.sleep(probeTimeoutMs, over.signal).then(
+      () => launch.pid > 0 && process.kill(launch.pid, 'SIGKILL'),
+      () => undefined,
+    );
+    const { code, why } = await launch.ended.finally(() => over.abort());
     if (code !== 0) throw new RuntimeFailure(await explainFailure(why), { cause: why });
   } finally {
     await rm(join(foldersOf(root, id).home, '..'), { recursive: true, force: true });
