@@ -79,7 +79,7 @@ test('connections that break in the midst of an answer, and a page that slept, c
   await expectAccessibleHere(page);
   isDown = false;
   await page.evaluate(`window.dispatchEvent(new Event('online'))`);
-  await expect(page.getByText('reconnecting…')).toHaveCount(0);
+  await expect(page.getByText('while we reconnect')).toHaveCount(0);
 
   const session = await context.newCDPSession(page);
   await session.send('Page.setWebLifecycleState', { state: 'frozen' });

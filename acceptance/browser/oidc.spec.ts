@@ -73,7 +73,7 @@ test('what is refused is said on the sign-in page, in both languages', async ({ 
   await page.getByPlaceholder('and password').fill('anything');
   await page.getByRole('button', { name: 'Sign-in' }).click();
   await page.getByRole('button', { name: 'Continue' }).click();
-  await expect(page.getByRole('alert')).toContainText('Acme & Söhne is not connected with it.');
+  await expect(page.getByRole('alert')).toContainText('isn’t linked to Acme & Söhne.');
 
   await page.evaluate(() => localStorage.setItem('language', 'de'));
   await page.goto(`${installation.url}/sign-in?error=domain_not_allowed`);
