@@ -36,7 +36,7 @@ test('a fresh installation shows what was built', async () => {
 
 test('name, icon and colour are in the first answer, and hostile ones stay text', async () => {
   const productName = `</title><script>alert(1)</script>&"'`;
-  const tagline = '</script><!-- \u2028 $& $1';
+  const tagline = '</script><!-- $& $1';
   const faviconDataUrl = `data:image/svg+xml,<svg onload="alert(1)" id='"><script>'></svg>`;
   const set = await brand({ productName, tagline, faviconDataUrl, primaryColor: '#112233' });
   assert.equal(set.status, 200);

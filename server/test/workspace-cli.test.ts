@@ -187,7 +187,7 @@ test('exit codes say what went wrong: not there, not allowed, not reachable, in 
     [['artifacts', 'ls', '--project', projectId], 3, /Project not found/],
     [['conversations', theirs], 3, /Conversation not found/],
     [['conversations', chatId, '--turn', '7'], 3, /0 turns/],
-    [['artifacts', 'rm', '--prefix', 'none', '-y', ...chat], 3, /nothing below none/],
+    [['artifacts', 'rm', '--prefix', 'none', '-y', ...chat], 3, /nothing in none/],
     [['artifacts', 'ls', ...chat], 4, /restarts/, { HOMEPORT_TOKEN_FILE: gone }],
     [
       ['artifacts', 'ls', ...chat],
