@@ -137,17 +137,29 @@ async function followLeaving(
 
 type Leg = { events: Event[]; done: boolean };
 
-/** Reads this many bytes of the stream and breaks the connection: only events that came whole count. */
+/**
+ * Reads this many bytes of the stream and breaks the connection: only events that came whole count. Who is to leave does so when
+ * nothing comes for a moment, too: at its end the answer waits until all have left.
+ */
 function readLeg(chatId: string, after: number, bytes: number, byHeader: boolean, isSlow: boolean): Promise<Leg> {
   const path = `/api/chat/${chatId}/stream${byHeader ? '' : `?after=${after}`}`;
   const headers = { cookie: caller.cookie, ...(byHeader ? { 'last-event-id': String(after) } : {}) };
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
-    const finish = (): void => resolve(parseWhole(Buffer.concat(chunks)));
+    const silence = Number.isFinite(bytes) ? setTimeout(() => leave(), 300) : undefined;
+    const finish = (): void => {
+      clearTimeout(silence);
+      resolve(parseWhole(Buffer.concat(chunks)));
+    };
+    const leave = (): void => {
+      request.destroy();
+      finish();
+    };
     const request = get(caller.url + path, { headers, agent: false }, (response) => {
       if (response.statusCode !== 200) reject(new Error(`The stream answered ${response.statusCode}`));
       response.on('data', (data: Buffer) => {
+        silence?.refresh();
         const taken = data.subarray(0, Math.max(0, bytes - length));
         chunks.push(taken);
         length += data.length;
@@ -157,8 +169,7 @@ function readLeg(chatId: string, after: number, bytes: number, byHeader: boolean
           setTimeout(() => response.resume(), 30);
           return;
         }
-        request.destroy();
-        finish();
+        leave();
       });
       response.on('end', finish);
       response.on('error', finish);
