@@ -17,7 +17,7 @@ const root = dirname(import.meta.dirname);
 const total = { passed: 0, failed: 0, skipped: 0 };
 // The files in which a test passed at its second try only.
 const flaky = [];
-const secondTriesMax = 3;
+const secondTriesMax = 6;
 // No file should take a tenth of it; one that hangs is named instead of holding up everything.
 const fileTimeoutMs = 900_000;
 /** A run that takes longer than this says what it was at, and has failed. */
