@@ -45,8 +45,14 @@ function flatten(issues: readonly z.core.$ZodIssue[], prefix: readonly PropertyK
     if (branch !== undefined) return flatten(branch, path, given);
     const isPayload = issue.code === 'too_big' && issue.origin === 'string' && issue.maximum >= payloadCharacters;
     const message = isPayload ? `At most ${issue.maximum} characters` : issue.message;
-    return [{ path: path.map(String).join('.'), message, isPayload }];
+    return [{ path: path.map(shortName).join('.'), message, isPayload }];
   });
+}
+
+/** Members of a record have the names that the caller gave them: an error says the beginning of a long one. */
+function shortName(name: PropertyKey): string {
+  const text = String(name);
+  return text.length > 100 ? `${text.slice(0, 100).toWellFormed()}…` : text;
 }
 
 type Branch = readonly z.core.$ZodIssue[];
