@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
+import { until } from '../../contracts/test/until.ts';
 import type { Config } from '../src/config.ts';
 import { type AccountsApp, startAccountsApp, testPassword } from './accounts-app.ts';
 import { createTestDatabase } from './database.ts';
@@ -74,7 +74,7 @@ test('two replicas on one database create one administrator', async () => {
       app.request('POST', path, { body: { ...ada, email: `ada${index}@example.org` } }),
     );
     const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    while ((await database.database.pool.query(waiting)).rowCount !== 2) await setTimeout(5);
+    await until('both wait', async () => ((await database.database.pool.query(waiting)).rowCount ?? 0) >= 2);
     await holder.query('commit');
     const statuses = (await Promise.all(tries)).map(({ status }) => status).sort();
     assert.deepEqual(statuses, [201, 409]);

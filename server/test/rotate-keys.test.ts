@@ -4,6 +4,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { insertUser } from '../src/accounts/users.ts';
 import { resolveCredentials } from '../src/catalogue/credentials.ts';
 import {
@@ -193,7 +194,7 @@ describe('a rotation', () => {
 /** Resolves when a connection of this database waits for a lock. */
 async function someoneWaits(db: Database): Promise<void> {
   const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  while ((await db.pool.query(waiting)).rowCount === 0);
+  await until('somebody waits for a lock', async () => (await db.pool.query(waiting)).rowCount !== 0);
 }
 
 describe('the command', () => {
