@@ -88,6 +88,8 @@ async function receive(answer: IncomingMessage, to: NodeJS.WritableStream, signa
     }
   };
   await pipeline(read, to, { end: to !== process.stdout });
+  // stdout stays open: what it still holds would end with the process.
+  if (to === process.stdout) await print('');
   const declared = answer.headers['content-length'];
   const tag = /^"([0-9a-f]{64})"$/.exec(answer.headers.etag ?? '')?.[1];
   const isWhole = answer.complete && (declared === undefined || Number(declared) === size);
