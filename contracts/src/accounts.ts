@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
+import { limits } from './limits.ts';
 
 /** Setup, sign-in and the signed-in user (contract.md section 3). No other route exists under /api/auth. */
 
@@ -50,6 +51,37 @@ const ownAddress = z
   .string()
   .max(2048)
   .regex(/^(?:https?:\/\/[^\s\\]+|\/(?![/\\])[^\s\\]*)$/i, 'A path of this installation, beginning with "/"');
+
+/** What models may be told of a person: nothing unless it is allowed here. */
+export const aboutMe = z.object({
+  /** Whether models hear the person's name. */
+  name: z.boolean(),
+  /** A language tag such as `de-AT` (BCP 47), in which the person likes to be answered. */
+  language: z
+    .string()
+    .max(limits.localeMax)
+    .regex(/^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$/, 'A language tag such as de or en-GB')
+    .nullable(),
+  /** A time zone such as `Europe/Berlin` (IANA); UTC when null. */
+  timeZone: z
+    .string()
+    .max(limits.timeZoneMax)
+    .refine(isTimeZone, { message: 'A time zone such as Europe/Berlin' })
+    .nullable(),
+});
+export type AboutMe = z.infer<typeof aboutMe>;
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '' && !/^[+-]/.test(name);
+  } catch {
+    return false;
+  }
+}
+
+/** The signed-in user as only they see themselves. */
+const ownUser = fields.user.extend({ instructions: fields.instructions, aboutMe });
+export type OwnUser = z.infer<typeof ownUser>;
 
 const authUser = z.looseObject({ id: fields.id, email: z.string(), name: z.string() });
 
@@ -140,16 +172,25 @@ export const accountEndpoints = {
     method: 'GET',
     path: '/api/me',
     access: 'session-any-password',
-    summary: 'The signed-in user',
-    response: z.object({ user: fields.user }),
+    summary: 'The signed-in user, with what they tell models',
+    response: z.object({ user: ownUser }),
   }),
   patchMe: endpoint({
     method: 'PATCH',
     path: '/api/me',
     access: 'session-any-password',
-    summary: 'Renames the signed-in user',
-    body: z.object({ name: fields.personName }),
-    response: z.object({ user: fields.user }),
+    summary: 'Renames the signed-in user, or changes what they tell models',
+    body: z
+      .object({
+        name: fields.personName.optional(),
+        instructions: fields.instructions.optional(),
+        aboutMe: aboutMe.partial().optional(),
+      })
+      .refine((body) => Object.values(body).some((value) => value !== undefined), {
+        message: 'Give name, instructions or aboutMe',
+        path: ['name'],
+      }),
+    response: z.object({ user: ownUser }),
   }),
   getMySessions: endpoint({
     method: 'GET',

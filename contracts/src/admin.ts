@@ -167,7 +167,13 @@ export const oidcPatch = z.object({
   allowedDomains: z.array(domain).max(limits.allowedDomainsMax).optional(),
 });
 
-const adminConfig = z.object({ branding, oidc: oidcConfiguration });
+const adminConfig = z.object({
+  branding,
+  oidc: oidcConfiguration,
+  /** What every model is told first; null: `defaultInstructions`. */
+  instructions: fields.instructions,
+  defaultInstructions: z.string(),
+});
 export type AdminConfig = z.infer<typeof adminConfig>;
 
 const oidcCheck = z.object({
@@ -225,15 +231,19 @@ export const adminEndpoints = {
     method: 'GET',
     path: '/api/admin/config',
     access: 'admin',
-    summary: 'Branding and OIDC configuration, never a secret',
+    summary: 'Branding, OIDC configuration and instructions, never a secret',
     response: adminConfig,
   }),
   postAdminConfig: endpoint({
     method: 'POST',
     path: '/api/admin/config',
     access: 'admin',
-    summary: 'Changes branding and OIDC configuration; an omitted member keeps its value',
-    body: z.object({ branding: brandingPatch.optional(), oidc: oidcPatch.optional() }),
+    summary: 'Changes branding, OIDC configuration and instructions; an omitted member keeps its value',
+    body: z.object({
+      branding: brandingPatch.optional(),
+      oidc: oidcPatch.optional(),
+      instructions: fields.instructions.optional(),
+    }),
     bodyBytes: limits.brandingBodyBytes,
     response: adminConfig,
   }),

@@ -27,6 +27,7 @@ export const auditActions = [
   'model_tiers.replaced',
 
   'settings.updated',
+  'conversation.updated',
   'oidc.provisioned',
   'oidc.linked',
 

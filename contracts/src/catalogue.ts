@@ -3,6 +3,7 @@ import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
 import { line } from './line.ts';
+import { givenParameters, parameters } from './parameters.ts';
 
 /** Providers, models and tiers (contract.md section 4). */
 
@@ -16,6 +17,8 @@ export const model = z.object({
   tier: z.number().int(),
   enabled: z.boolean(),
   isDefault: z.boolean(),
+  /** Defaults for every answer of this model. */
+  parameters,
   createdAt: fields.timestamp,
 });
 export type Model = z.infer<typeof model>;
@@ -78,6 +81,7 @@ export const modelFields = {
 export const modelFlags = {
   enabled: z.boolean().optional(),
   isDefault: z.boolean().optional(),
+  parameters: givenParameters.optional(),
 };
 /** The rule between two fields of a model, with what is told when it is broken. */
 export const outputFits = (model: { maxOutputTokens: number; contextWindow: number }) =>

@@ -3,6 +3,7 @@ import { input, submittedMessage } from './conversations.ts';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
+import { parameters } from './parameters.ts';
 
 /** Submitting inputs, the response stream, Stop (contract.md section 6). */
 
@@ -14,6 +15,8 @@ const modelDecision = {
   modelPinned: z.boolean().optional(),
   modelId: fields.id.nullable().optional(),
   mcpServerIds: z.array(fields.id).max(limits.mcpServersPerChat).nullable().optional(),
+  /** For this turn, before those of the conversation and the model. */
+  parameters: parameters.optional(),
 };
 const needsModelId = (body: { modelPinned?: boolean | undefined; modelId?: string | null | undefined }) =>
   body.modelPinned !== true || typeof body.modelId === 'string';

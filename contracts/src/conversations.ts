@@ -4,6 +4,7 @@ import * as fields from './fields.ts';
 import type { MessagePart } from './frames.ts';
 import { limits } from './limits.ts';
 import { line } from './line.ts';
+import { givenParameters, parameters } from './parameters.ts';
 
 /** Conversations and their messages (contract.md section 5). */
 
@@ -16,6 +17,10 @@ export const chat = z.object({
   modelId: fields.id.nullable(),
   mcpServerIds: z.array(fields.id).nullable(),
   contextStartMessageId: fields.id.nullable(),
+  instructions: fields.instructions,
+  parameters,
+  /** Not listed, not searched, and deleted a day after its last use. */
+  temporary: z.boolean(),
   running: z.boolean(),
   /** A tool waits for a person's word. */
   waiting: z.boolean(),
@@ -142,6 +147,9 @@ export const conversationEndpoints = {
       id: fields.clientId.optional(),
       title: title.optional(),
       projectId: fields.id.nullable().optional(),
+      instructions: fields.instructions.optional(),
+      parameters: givenParameters.optional(),
+      temporary: z.boolean().optional(),
     }),
     response: z.object({ chat }),
     status: 201,
@@ -151,7 +159,8 @@ export const conversationEndpoints = {
     method: 'PATCH',
     path: '/api/chats',
     access: 'session',
-    summary: 'Renames, archives, restores, moves; pins a model; selects a branch; starts a fresh context',
+    summary:
+      'Renames, archives, restores, moves; pins a model; selects a branch; starts a fresh context; sets what the model is told',
     body: z
       .object({
         id: fields.id,
@@ -163,6 +172,10 @@ export const conversationEndpoints = {
         modelPinned: z.boolean().optional(),
         modelId: fields.id.nullable().optional(),
         mcpServerIds: mcpServerIds.optional(),
+        instructions: fields.instructions.optional(),
+        parameters: givenParameters.optional(),
+        /** Keeps a temporary conversation. */
+        temporary: z.literal(false).optional(),
       })
       .refine((body) => body.modelPinned !== true || body.modelId !== null, {
         message: 'Needed when modelPinned is true',

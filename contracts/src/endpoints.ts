@@ -3,6 +3,7 @@ import { adminEndpoints } from './admin.ts';
 import { artifactEndpoints } from './artifacts.ts';
 import { catalogueEndpoints } from './catalogue.ts';
 import { chatEndpoints } from './chat.ts';
+import { contextEndpoints } from './context.ts';
 import { conversationEndpoints } from './conversations.ts';
 import { mcpEndpoints } from './mcp.ts';
 import { projectEndpoints } from './projects.ts';
@@ -19,6 +20,7 @@ export const endpoints = {
   ...catalogueEndpoints,
   ...conversationEndpoints,
   ...chatEndpoints,
+  ...contextEndpoints,
   ...mcpEndpoints,
   ...projectEndpoints,
   ...artifactEndpoints,

@@ -49,6 +49,9 @@ export const user = z.object({
 });
 export type User = z.infer<typeof user>;
 
+/** What a model is told by somebody, before any message; null: nothing. */
+export const instructions = z.string().max(limits.instructionsMax).nullable();
+
 /** The address of a server that somebody gives; whether it may be called is the outbound guard's word at each call. */
 export const serverAddress = z
   .string()

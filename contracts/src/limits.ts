@@ -35,6 +35,14 @@ export const limits = {
   tierValueMax: 2_147_483_647,
   tierLabelMax: 40,
   clientIdMax: 128,
+  /** Of each layer of what a model is told. */
+  instructionsMax: 16_000,
+  stopTextMax: 200,
+  stopTextsMax: 4,
+  localeMax: 35,
+  timeZoneMax: 64,
+  /** A temporary conversation is deleted this long after its last use. */
+  temporaryHours: 24,
   partsPerMessage: 100,
   messageTextMax: 1_000_000,
   queuedInputsPerChat: 50,

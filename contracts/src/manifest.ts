@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { aboutMe } from './accounts.ts';
 import { brandingPatch, oidcPatch } from './admin.ts';
 import {
   modelFields,
@@ -13,6 +14,7 @@ import { title } from './conversations.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
 import { manifestPart } from './manifest-parts.ts';
+import { parameters } from './parameters.ts';
 
 /**
  * The installation manifest, version 1 (control-plane-api.md "Apply an installation manifest", contract.md section 9).
@@ -44,6 +46,7 @@ const manifestModel = z
     maxOutputTokens: modelFields.maxOutputTokens,
     tier: modelFields.tier,
     ...modelFlags,
+    parameters: z.strictObject(parameters.shape).optional(),
   })
   .refine(outputFits, outputTooLarge);
 export type ManifestModel = z.output<typeof manifestModel>;
@@ -68,6 +71,8 @@ export const manifestUser = z.strictObject({
   enabled: z.boolean().optional(),
   providerSettingsEnabled: z.boolean().optional(),
   mcpSettingsEnabled: z.boolean().optional(),
+  instructions: fields.instructions.optional(),
+  aboutMe: z.strictObject(aboutMe.shape).partial().optional(),
   modelTiers: modelTiers.optional(),
   providers: providers.optional(),
 });
@@ -87,6 +92,8 @@ export const manifestConversation = z.strictObject({
   title,
   archived: z.boolean().optional(),
   createdAt: fields.givenTime.optional(),
+  instructions: fields.instructions.optional(),
+  parameters: z.strictObject(parameters.shape).optional(),
   messages: z.array(manifestMessage),
 });
 export type ManifestConversation = z.output<typeof manifestConversation>;
@@ -101,6 +108,7 @@ export const manifestHead = z.strictObject({
       clientSecret: secret(oidcPatch.shape.clientSecret.unwrap().unwrap()).nullable().optional(),
     })
     .optional(),
+  instructions: fields.instructions.optional(),
   modelTiers: modelTiers.optional(),
   providers: providers.optional(),
 });

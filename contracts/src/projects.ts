@@ -24,6 +24,8 @@ const project = z.object({
   /** The caller's role; installation administrators who are no members see none. */
   role: projectRole.nullable(),
   members: z.array(projectMember),
+  /** What models are told in the project's conversations; null as well for who is no member. */
+  instructions: fields.instructions,
   createdAt: fields.timestamp,
 });
 export type Project = z.infer<typeof project>;
@@ -60,8 +62,13 @@ export const projectEndpoints = {
     method: 'PATCH',
     path: '/api/projects',
     access: 'session',
-    summary: 'Renames, archives or restores a project: owners and installation administrators',
-    body: z.object({ id: fields.id, name: name.optional(), archived: z.boolean().optional() }),
+    summary: 'Renames, archives or restores a project: owners and installation administrators; instructions: owners',
+    body: z.object({
+      id: fields.id,
+      name: name.optional(),
+      archived: z.boolean().optional(),
+      instructions: fields.instructions.optional(),
+    }),
     response: z.object({ project }),
     errors: ['not_found', 'forbidden'],
   }),

@@ -66,7 +66,7 @@ import {
   postChatStop,
   postTurnInput,
 } from './chat/handlers.ts';
-import { deleteProjectMember, exportChat, getChats, postChat } from './conversations/handlers.ts';
+import { deleteProjectMember, exportChat, getChatContext, getChats, postChat } from './conversations/handlers.ts';
 import { getInternalConversations } from './conversations/internal-handlers.ts';
 import { pingDatabase } from './db/pool.ts';
 import type { Deps } from './deps.ts';
@@ -170,6 +170,7 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   patchChat,
   deleteChat,
   exportChat,
+  getChatContext,
 
   postChatStart,
   postTurnInput,

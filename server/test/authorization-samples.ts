@@ -115,6 +115,11 @@ export const samples: Record<EndpointName, Sample> = {
       'query.projectId': { names: 'project', unknown: 200, request: () => ({ query: {} }) },
     },
   },
+  getChatContext: {
+    request: ({ records }) => ({ query: { chatId: records.chat, messageId: records.answer } }),
+    own: 200,
+    ids: { 'query.chatId': { names: 'chat' }, 'query.messageId': { names: 'message' } },
+  },
   postChat: {
     request: () => ({ body: { id: randomUUIDv7(), title: 'New' } }),
     own: 201,

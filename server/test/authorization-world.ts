@@ -16,7 +16,7 @@ import { RuntimeFailure } from '../src/workspaces/runtime.ts';
 import { newWorkspaceToken, workspaceTokenHash } from '../src/workspaces/tokens.ts';
 import { startTestApp, type TestApp, testConfig } from './app.ts';
 import { makeModel, makeProvider } from './catalogue-makers.ts';
-import { answer, makeChat, queueInput, say } from './conversation-makers.ts';
+import { answer, keepTold, makeChat, queueInput, say } from './conversation-makers.ts';
 import { echoTool, expectedFingerprint, type FakeMcp, startFakeMcp } from './fakes/mcp-server.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 import { ScriptedRuntime } from './fakes/scripted-runtime.ts';
@@ -121,6 +121,7 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     const chat = await makeChat(database, userId);
     const message = await say(database, { chatId: chat, parentId: null, text: 'A question' });
     const answered = await answer(database, { chatId: chat, parentId: message, text: 'An answer' });
+    await keepTold(database, { messageId: answered, ownerId: userId, chatId: chat });
     const input = await queueInput(database, { id: chat, ownerId: userId }, 'Later');
     await database.pool.query(`update inputs set start_after = now() + interval '1 day' where id = $1`, [input]);
     const providerId = await makeProvider(catalogue, catalogueOwner, { baseUrl: provider.url, apiKey: 'sk-matrix' });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { createChat, setActiveMessage, touchingChat } from '../src/conversations/chats.ts';
 import { finishingMessage, insertAssistantMessage, insertUserMessage } from '../src/conversations/messages.ts';
+import { storeTold, type ToldText, toldHash } from '../src/conversations/told.ts';
 import { type Database, inTransaction } from '../src/db/pool.ts';
 
 /** Makers of conversation records for tests, through the verbs that chat/ uses. */
@@ -91,4 +92,26 @@ export async function queueInput(db: Database, chat: { id: string; ownerId: stri
     })
     .execute();
   return id;
+}
+
+/** What the model was told with an answer: nothing but a line of instructions. */
+export async function keepTold(
+  db: Database,
+  answer: { messageId: string; ownerId: string; chatId: string },
+): Promise<void> {
+  const instructions = { text: 'Be brief.', ofConversation: false };
+  const tools = { text: '[]', ofConversation: false };
+  const hash = (text: ToldText) => toldHash(answer.ownerId, answer.chatId, text);
+  await storeTold(db, answer, [instructions, tools], {
+    model: { providerName: 'Provider', providerModelId: 'model' },
+    parameters: {},
+    instructions: [{ layer: 'installation', hash: hash(instructions), tokens: 3 }],
+    tools: hash(tools),
+    firstMessageId: null,
+    cut: false,
+    ratio: 1,
+    tokens: 3,
+    window: 1000,
+    answerRoom: 100,
+  });
 }

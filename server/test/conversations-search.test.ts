@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
+import { operator } from '../src/audit.ts';
 import { systemClock } from '../src/clock.ts';
 import { createChat, updateChat } from '../src/conversations/chats.ts';
 import { hitsStatement, searchChats, walkStatement } from '../src/conversations/search.ts';
@@ -146,7 +147,13 @@ test('a new title replaces the old one in search, an archived conversation is fo
   const find = async (q: string, archived = false) =>
     (await searchChats({ db }, ownerId, q, { archived })).chats.map((chat) => chat.id);
   assert.deepEqual(await find('walnut'), [id]);
-  await updateChat(deps, ownerId, id, { title: 'hazelnut', archived: true }, () => assert.fail('nothing moves'));
+  await updateChat(
+    deps,
+    ownerId,
+    id,
+    { title: 'hazelnut', archived: true },
+    { moveFiles: () => assert.fail('nothing moves'), by: operator },
+  );
   assert.deepEqual([await find('walnut'), await find('walnut', true), await find('hazelnut')], [[], [], []]);
   assert.deepEqual(await find('hazelnut', true), [id]);
 });

@@ -8,12 +8,12 @@ import { renewSession } from './sessions.ts';
 import { toUser, type UserRow } from './users.ts';
 
 /** The signed-in user of a request. `enabled` may be false: the guard answers that with 403. */
-type SignedInUser = User & { sessionId: string };
+type SignedInUser = User & { sessionId: string; tellsModels: boolean };
 /** `setCookie` is the renewed cookie, once a day. */
 type FoundActor = { actor: SignedInUser; setCookie: string | undefined };
 export type FindActor = (cookieHeader: string | null | undefined) => Promise<FoundActor | undefined>;
 
-type ActorRow = UserRow & { sessionId: string; expires_at: Date };
+type ActorRow = UserRow & { sessionId: string; expires_at: Date; tellsModels: boolean };
 
 const columns = columnList<ActorRow>({
   sessionId: 's.id',
@@ -26,6 +26,7 @@ const columns = columnList<ActorRow>({
   must_change_password: 'u.must_change_password',
   provider_settings_enabled: 'u.provider_settings_enabled',
   mcp_settings_enabled: 'u.mcp_settings_enabled',
+  tellsModels: 'u.instructions is not null or u.about_me is not null',
 });
 
 // Every request runs this statement: named, so that each connection parses and plans it once.
@@ -51,7 +52,7 @@ export function createActorFinder(deps: {
     const row = rows[0];
     const now = deps.clock.now();
     if (row === undefined || row.expires_at.getTime() <= now) return undefined;
-    const actor = { ...toUser(row), sessionId: row.sessionId };
+    const actor = { ...toUser(row), sessionId: row.sessionId, tellsModels: row.tellsModels };
     const due = row.expires_at.getTime() <= now + (sessionSeconds - renewAfterSeconds) * 1000;
     const renewed =
       due && row.enabled && cookie.remembered && (await renewSession(deps.db, row.sessionId, row.expires_at, now));

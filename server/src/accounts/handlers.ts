@@ -1,6 +1,5 @@
 import type { accountEndpoints } from '@homeport/contracts/accounts';
 import { ApiError } from '@homeport/contracts/errors';
-import type { User } from '@homeport/contracts/fields';
 import type { Config } from '../config.ts';
 import type { Deps } from '../deps.ts';
 import { type Handler, Reply, type RequestFacts, sourceOf } from '../http/handler.ts';
@@ -9,7 +8,8 @@ import { clearedCookie, cookieRule, readSessionCookie, sessionCookie, sessionCoo
 import { endSessions, findSessionAndUser, listSessions, type SessionOrigin } from './sessions.ts';
 import { completeSetup, getSetupState } from './setup.ts';
 import { changePassword, signIn, signOut } from './sign-in.ts';
-import { renameUser } from './users.ts';
+import { changeOwnUser } from './user-administration.ts';
+import { nothingTold, readOwnUser } from './users.ts';
 
 /** What the account endpoints need of deps. */
 type AccountsDeps = Pick<Deps, 'db' | 'clock' | 'findActor'> & {
@@ -60,14 +60,14 @@ export const postChangePassword: AccountHandler<'postChangePassword'> = async (d
 };
 
 /** GET /api/me */
-export const getMe: AccountHandler<'getMe'> = (_deps, { actor }) => {
-  const { sessionId: _, ...user } = actor;
-  return { user: user satisfies User };
+export const getMe: AccountHandler<'getMe'> = async (deps, { actor }) => {
+  const { sessionId: _, tellsModels, ...user } = actor;
+  return { user: tellsModels === true ? await readOwnUser(deps.db.kysely, actor.id) : { ...user, ...nothingTold } };
 };
 
 /** PATCH /api/me */
-export const patchMe: AccountHandler<'patchMe'> = async (deps, { actor, body }) => ({
-  user: await renameUser(deps, actor.id, body.name),
+export const patchMe: AccountHandler<'patchMe'> = async (deps, input) => ({
+  user: await changeOwnUser(deps, input.actor.id, input.body, sourceOf(input)),
 });
 
 /** GET /api/me/sessions */

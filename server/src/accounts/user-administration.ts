@@ -1,3 +1,4 @@
+import type { OwnUser } from '@homeport/contracts/accounts';
 import type { ManagedUser, userBody, userPatchBody } from '@homeport/contracts/admin';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
@@ -11,7 +12,16 @@ import type { UsersTable } from '../db/tables.ts';
 import { findPasswordHash, setPassword } from './credentials.ts';
 import { hashPassword } from './passwords.ts';
 import { deleteSessionsOf, endOtherSessions } from './sessions.ts';
-import { changeUser, emailTaken, insertUser, isEmailTaken, setSwitches, toUser } from './users.ts';
+import {
+  changeUser,
+  emailTaken,
+  insertUser,
+  isEmailTaken,
+  type OwnChange,
+  setSwitches,
+  toUser,
+  updateOwnUser,
+} from './users.ts';
 
 /** What administrators do with accounts (control-plane-api.md "PATCH /api/admin/users", contract.md section 3). */
 
@@ -94,6 +104,23 @@ export async function administerUser(
       await recordEvent(transaction, by, { action: 'user.updated', targetType: 'user', targetId: id, details });
     }
     return readUser(transaction, id);
+  });
+}
+
+/** Changes what is one's own to change; of instructions the log keeps that they changed. */
+export async function changeOwnUser(
+  deps: Pick<Deps, 'db'>,
+  userId: string,
+  change: OwnChange,
+  by: AuditSource,
+): Promise<OwnUser> {
+  return inTransaction(deps.db, async (transaction) => {
+    const user = await updateOwnUser(transaction, userId, change);
+    if (change.instructions !== undefined) {
+      const details = { changed: ['instructions'] };
+      await recordEvent(transaction, by, { action: 'user.updated', targetType: 'user', targetId: userId, details });
+    }
+    return user;
   });
 }
 

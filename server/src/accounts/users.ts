@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
+import type { AboutMe, OwnUser } from '@homeport/contracts/accounts';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Role, User } from '@homeport/contracts/fields';
 import { type Selectable, sql } from 'kysely';
@@ -17,6 +18,19 @@ export type NewUser = {
   mcpSettingsEnabled?: boolean;
   /** An identity provider vouches for the address. */
   emailVerified?: boolean;
+};
+
+/** What users change of themselves; of `aboutMe` the members that are given. */
+export type OwnChange = {
+  name?: string | undefined;
+  instructions?: string | null | undefined;
+  aboutMe?: { [Name in keyof AboutMe]?: AboutMe[Name] | undefined } | undefined;
+};
+
+/** Of who tells models nothing. */
+export const nothingTold: Pick<OwnUser, 'instructions' | 'aboutMe'> = {
+  instructions: null,
+  aboutMe: { name: false, language: null, timeZone: null },
 };
 
 type Deps = { db: Pick<Database, 'kysely'> };
@@ -69,9 +83,31 @@ export async function insertUser(db: Queryable, user: NewUser): Promise<User> {
   return toUser(row);
 }
 
+/** Reads what only the user themselves sees of their account. */
+export async function readOwnUser(db: Queryable, userId: string): Promise<OwnUser> {
+  const row = await db.selectFrom('users').selectAll().where('id', '=', userId).executeTakeFirst();
+  if (row === undefined) throw userNotFound();
+  return toOwnUser(row);
+}
+
 /** Throws `not_found`. */
-export async function renameUser(deps: Deps, userId: string, name: string): Promise<User> {
-  return updateUser(deps.db.kysely, userId, { name });
+export async function updateOwnUser(db: Queryable, userId: string, change: OwnChange): Promise<OwnUser> {
+  const { name, instructions, aboutMe } = change;
+  const row = await db
+    .updateTable('users')
+    .set({ name, instructions: instructions === undefined ? undefined : instructions || null, updated_at: sql`now()` })
+    .$if(aboutMe !== undefined, (query) =>
+      query.set({ about_me: sql`coalesce(about_me, '{}') || ${JSON.stringify(aboutMe)}::jsonb` }),
+    )
+    .where('id', '=', userId)
+    .returningAll()
+    .executeTakeFirst();
+  if (row === undefined) throw userNotFound();
+  return toOwnUser(row);
+}
+
+function toOwnUser(row: Selectable<UsersTable>): OwnUser {
+  return { ...toUser(row), instructions: row.instructions, aboutMe: { ...nothingTold.aboutMe, ...row.about_me } };
 }
 
 /** Notes that an identity provider vouches for the user's address. */
@@ -220,27 +256,35 @@ function userNotFound(): ApiError {
 }
 
 /** A user as a batch writes one. */
-export type UserRecord = Omit<User, 'mustChangePassword'>;
+export type UserRecord = Omit<User, 'mustChangePassword'> & Told;
+
+/** What a user tells models, as it is stored. */
+type Told = { instructions: string | null; aboutMe: Partial<AboutMe> | null };
+export type StoredUser = User & Told;
+
+function toStored(row: Selectable<UsersTable>): StoredUser {
+  return { ...toUser(row), instructions: row.instructions, aboutMe: row.about_me };
+}
 
 /** The users of these addresses. */
-export async function findUsersByEmail(db: Queryable, emails: readonly string[]): Promise<User[]> {
+export async function findUsersByEmail(db: Queryable, emails: readonly string[]): Promise<StoredUser[]> {
   if (emails.length === 0) return [];
-  return (await db.selectFrom('users').selectAll().where('email', 'in', emails).execute()).map(toUser);
+  return (await db.selectFrom('users').selectAll().where('email', 'in', emails).execute()).map(toStored);
 }
 
 /** The same; until the transaction ends nobody else changes them, though they may sign in. */
-export async function lockUsersByEmail(transaction: Queryable, emails: readonly string[]): Promise<User[]> {
+export async function lockUsersByEmail(transaction: Queryable, emails: readonly string[]): Promise<StoredUser[]> {
   if (emails.length === 0) return [];
   const query = transaction.selectFrom('users').selectAll().where('email', 'in', emails).orderBy('id');
-  return (await query.forNoKeyUpdate().execute()).map(toUser);
+  return (await query.forNoKeyUpdate().execute()).map(toStored);
 }
 
 /** Adds users in the order given. Returns how many: an address in use leaves its user out. */
 export async function insertUsers(transaction: Queryable, users: readonly UserRecord[]): Promise<number> {
   if (users.length === 0) return 0;
   const { numAffectedRows } = await sql`
-    insert into users (id, name, email, role, enabled, provider_settings_enabled, mcp_settings_enabled)
-    select x.id, x.name, x.email, x.role, x.enabled, x."providerSettingsEnabled", x."mcpSettingsEnabled"
+    insert into users (id, name, email, role, enabled, provider_settings_enabled, mcp_settings_enabled, instructions, about_me)
+    select x.id, x.name, x.email, x.role, x.enabled, x."providerSettingsEnabled", x."mcpSettingsEnabled", x.instructions, x."aboutMe"
     from ${userRecords(users)} on conflict (email) do nothing`.execute(transaction);
   return Number(numAffectedRows ?? 0n);
 }
@@ -250,11 +294,12 @@ export async function updateUsers(transaction: Queryable, users: readonly UserRe
   if (users.length === 0) return;
   await sql`
     update users u set name = x.name, role = x.role, enabled = x.enabled, updated_at = now(),
-      provider_settings_enabled = x."providerSettingsEnabled", mcp_settings_enabled = x."mcpSettingsEnabled"
+      provider_settings_enabled = x."providerSettingsEnabled", mcp_settings_enabled = x."mcpSettingsEnabled",
+      instructions = x.instructions, about_me = x."aboutMe"
     from ${userRecords(users)} where u.id = x.id`.execute(transaction);
 }
 
 function userRecords(users: readonly UserRecord[]) {
   return sql`json_to_recordset(${JSON.stringify(users)}::json) as x (id text, name text, email text, role text,
-    enabled boolean, "providerSettingsEnabled" boolean, "mcpSettingsEnabled" boolean)`;
+    enabled boolean, "providerSettingsEnabled" boolean, "mcpSettingsEnabled" boolean, instructions text, "aboutMe" jsonb)`;
 }

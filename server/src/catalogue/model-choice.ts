@@ -1,4 +1,5 @@
 import { ApiError } from '@homeport/contracts/errors';
+import type { Parameters } from '@homeport/contracts/parameters';
 import { columnList } from '../db/column-list.ts';
 import type { Database } from '../db/pool.ts';
 import type { StoredProvider } from './credentials.ts';
@@ -12,7 +13,9 @@ export type ResolvedModel = {
     displayName: string;
     contextWindow: number;
     maxOutputTokens: number;
+    parameters: Parameters;
   };
+  providerName: string;
   provider: StoredProvider;
 };
 
@@ -22,8 +25,10 @@ type ChoiceRow = {
   display_name: string;
   context_window: number;
   max_output_tokens: number;
+  parameters: Parameters;
   is_usable: boolean;
   provider_id: string;
+  provider_name: string;
   owner_id: string;
   base_url: string;
   api_key: string | null;
@@ -37,8 +42,10 @@ const columns = columnList<ChoiceRow>({
   display_name: 'm.display_name',
   context_window: 'm.context_window',
   max_output_tokens: 'm.max_output_tokens',
+  parameters: 'm.parameters',
   is_usable: 'm.enabled and p.enabled',
   provider_id: 'p.id',
+  provider_name: 'p.name',
   owner_id: 'p.owner_id',
   base_url: 'p.base_url',
   api_key: 'p.api_key',
@@ -101,7 +108,9 @@ function resolved(row: ChoiceRow): ResolvedModel {
       displayName: row.display_name,
       contextWindow: row.context_window,
       maxOutputTokens: row.max_output_tokens,
+      parameters: row.parameters,
     },
+    providerName: row.provider_name,
     provider: {
       id: row.provider_id,
       owner_id: row.owner_id,

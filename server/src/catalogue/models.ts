@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Model, modelBody, modelPatchBody } from '@homeport/contracts/catalogue';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
+import type { Parameters } from '@homeport/contracts/parameters';
 import { sql } from 'kysely';
 import type { z } from 'zod';
 import { changedFields } from '../audit.ts';
@@ -64,6 +65,7 @@ export function createModel(deps: ModelDeps, owner: string, input: ModelInput, b
         max_output_tokens: input.maxOutputTokens,
         tier: input.tier,
         enabled: input.enabled ?? true,
+        parameters: JSON.stringify(input.parameters ?? {}),
         created_at: new Date(deps.clock.now()),
       })
       .returning('id')
@@ -93,9 +95,14 @@ export function updateModel(
       tier: patch.tier ?? stored.tier,
       enabled: patch.enabled ?? stored.enabled,
     };
+    const parameters = patch.parameters === undefined ? undefined : JSON.stringify(patch.parameters ?? {});
     assertOutputFits(merged, patch.maxOutputTokens === undefined ? 'contextWindow' : 'maxOutputTokens');
     if (stored.is_default && !merged.enabled) await releaseDefault(transaction, owner);
-    await transaction.updateTable('models').set(merged).where('id', '=', patch.id).execute();
+    await transaction
+      .updateTable('models')
+      .set({ ...merged, parameters })
+      .where('id', '=', patch.id)
+      .execute();
     const { id, ...given } = patch;
     const change = { id, name: merged.display_name, changed: changedFields(given) };
     await recordChange(transaction, owner, by, 'model.updated', change);
@@ -155,6 +162,7 @@ export type ModelRecord = {
   maxOutputTokens: number;
   tier: number;
   enabled: boolean;
+  parameters: Parameters;
 };
 
 /** The models of several owners, each owner's oldest first. */
@@ -167,8 +175,9 @@ export async function readModels(db: Queryable, owners: readonly string[]): Prom
 export async function insertModels(transaction: CatalogueTransaction, records: readonly ModelRecord[]): Promise<void> {
   if (records.length === 0) return;
   await sql`
-    insert into models (id, owner_id, provider_id, provider_model_id, display_name, context_window, max_output_tokens, tier, enabled)
-    select id, owner, "providerId", "providerModelId", "displayName", "contextWindow", "maxOutputTokens", tier, enabled
+    insert into models (id, owner_id, provider_id, provider_model_id, display_name, context_window, max_output_tokens, tier, enabled,
+      parameters)
+    select id, owner, "providerId", "providerModelId", "displayName", "contextWindow", "maxOutputTokens", tier, enabled, parameters
     from ${modelRecords(records)} order by place`.execute(transaction);
 }
 
@@ -177,12 +186,14 @@ export async function updateModels(transaction: CatalogueTransaction, records: r
   if (records.length === 0) return;
   await sql`
     update models m set provider_model_id = x."providerModelId", display_name = x."displayName",
-      context_window = x."contextWindow", max_output_tokens = x."maxOutputTokens", tier = x.tier, enabled = x.enabled
+      context_window = x."contextWindow", max_output_tokens = x."maxOutputTokens", tier = x.tier, enabled = x.enabled,
+      parameters = x.parameters
     from ${modelRecords(records)} where m.id = x.id`.execute(transaction);
 }
 
 function modelRecords(records: readonly ModelRecord[]) {
   const rows = records.map((record, place) => ({ place, ...record }));
   return sql`json_to_recordset(${JSON.stringify(rows)}::json) as x (place int, id text, owner text, "providerId" text,
-    "providerModelId" text, "displayName" text, "contextWindow" int, "maxOutputTokens" int, tier int, enabled boolean)`;
+    "providerModelId" text, "displayName" text, "contextWindow" int, "maxOutputTokens" int, tier int, enabled boolean,
+    parameters jsonb)`;
 }

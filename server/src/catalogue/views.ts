@@ -19,6 +19,7 @@ export function modelView(row: ModelRow): Model {
     tier: row.tier,
     enabled: row.enabled,
     isDefault: row.is_default,
+    parameters: row.parameters,
     createdAt: row.created_at.toISOString(),
   };
 }

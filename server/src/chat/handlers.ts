@@ -7,7 +7,7 @@ import { assertOwnedModel } from '../catalogue/models.ts';
 import { assertOwnedChat, deleteOwnedChat, updateChat } from '../conversations/chats.ts';
 import type { Deps } from '../deps.ts';
 import { EventStream } from '../http/event-stream.ts';
-import { type Actor, type Handler, Reply, type RequestFacts, streamed } from '../http/handler.ts';
+import { type Actor, type Handler, Reply, type RequestFacts, sourceOf, streamed } from '../http/handler.ts';
 import { assertOwnedMcpServers } from '../mcp/servers.ts';
 import { answerApproval } from './responses/approvals.ts';
 import {
@@ -93,8 +93,12 @@ export const postChatStop: Handler<Deps, Endpoints['postChatStop']> = async (dep
 };
 
 /** PATCH /api/chats: here, as the files of a conversation that moves into a project go with it. */
-export const patchChat: Handler<Deps, Endpoints['patchChat']> = async (deps, { actor, body }) => {
-  const changed = await updateChat(deps, actor.id, body.id, body, moveChatArtifacts);
+export const patchChat: Handler<Deps, Endpoints['patchChat']> = async (deps, input) => {
+  const { actor, body } = input;
+  const changed = await updateChat(deps, actor.id, body.id, body, {
+    moveFiles: moveChatArtifacts,
+    by: sourceOf(input),
+  });
   deps.responses.tellActivity(actor.id, body.id);
   return changed;
 };

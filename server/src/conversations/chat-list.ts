@@ -14,7 +14,7 @@ export type ListRequest = {
 
 const afterPosition = (first: number) => `and ${afterText('c.updated_at', 'c.id', `$${first}`, `$${first + 1}`)}`;
 const page = (where: string) =>
-  `select ${chatColumns} from chats c where c.owner_id = $1 and c.archived = $2 ${where}
+  `select ${chatColumns} from chats c where c.owner_id = $1 and c.archived = $2 and not c.temporary ${where}
    order by c.updated_at desc, c.id desc limit $3`;
 
 // An archived project is hidden with what is in it (control-plane-api.md "States and transitions"); asked for by its id
@@ -31,7 +31,7 @@ export const listStatements = {
 
 const everyPage = (where: string) => {
   const some = (archived: boolean) =>
-    `(select c.id from chats c where c.owner_id = $1 and c.archived = ${archived} ${where}
+    `(select c.id from chats c where c.owner_id = $1 and c.archived = ${archived} and not c.temporary ${where}
       order by c.updated_at desc, c.id desc limit $2)`;
   return `with page as (${some(false)} union all ${some(true)})
     select ${chatColumns} from page p join chats c on c.id = p.id order by c.updated_at desc, c.id desc limit $2`;

@@ -12,6 +12,9 @@ export type ChatRow = {
   model_id: string | null;
   mcp_server_ids: string[] | null;
   context_start_message_id: string | null;
+  instructions: string | null;
+  parameters: Chat['parameters'];
+  temporary: boolean;
   created_micros: number;
   updated_micros: number;
   running: boolean;
@@ -40,6 +43,9 @@ export const chatColumns = columnList<ChatRow>({
   model_id: 'c.model_id',
   mcp_server_ids: 'c.mcp_server_ids',
   context_start_message_id: 'c.context_start_message_id',
+  instructions: 'c.instructions',
+  parameters: 'c.parameters',
+  temporary: 'c.temporary',
   created_micros: microsOf('c.created_at'),
   updated_micros: microsOf('c.updated_at'),
   running: runningColumn,
@@ -59,6 +65,9 @@ export function viewChat(row: ChatRow): Chat {
     modelId: modelPinned ? row.model_id : null,
     mcpServerIds: row.mcp_server_ids,
     contextStartMessageId: row.context_start_message_id,
+    instructions: row.instructions,
+    parameters: row.parameters,
+    temporary: row.temporary,
     running: row.running,
     waiting: row.waiting,
     lastStatus: row.last_status,

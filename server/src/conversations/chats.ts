@@ -2,7 +2,9 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Chat } from '@homeport/contracts/conversations';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
+import type { Parameters } from '@homeport/contracts/parameters';
 import { type RawBuilder, sql } from 'kysely';
+import { type AuditSource, recordEvent } from '../audit.ts';
 import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
 import { assertOwnedModel } from '../catalogue/models.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
@@ -41,12 +43,20 @@ export async function getOwnedChat(db: Queryable, ownerId: string, chatId: strin
   return viewChat(row);
 }
 
-export type NewChat = { id?: string | undefined; title?: string | undefined; projectId?: string | null | undefined };
+export type NewChat = {
+  id?: string | undefined;
+  title?: string | undefined;
+  projectId?: string | null | undefined;
+  instructions?: string | null | undefined;
+  parameters?: Parameters | null | undefined;
+  temporary?: boolean | undefined;
+};
 
 const insertChat = {
   name: 'insert-chat',
-  text: `insert into chats as c (id, owner_id, title, title_source, title_search, project_id)
-    select $1, $2, $3, $4, case when $5 <> '' then to_tsvector('simple', $5) || array_to_tsvector(array['${ownerPrefix}' || $2]) end, $6
+  text: `insert into chats as c (id, owner_id, title, title_source, title_search, project_id, instructions, parameters, temporary)
+    select $1, $2, $3, $4, case when $5 <> '' then to_tsvector('simple', $5) || array_to_tsvector(array['${ownerPrefix}' || $2]) end, $6,
+      $7, $8::jsonb, $9
     where $6::text is null or exists (
       select from project_members m join projects p on p.id = m.project_id
       where m.project_id = $6 and m.user_id = $2 and not p.archived for key share of m)
@@ -68,6 +78,9 @@ export async function createChat(deps: Pick<Platform, 'db'>, ownerId: string, ch
       chat.title === undefined ? 'none' : 'person',
       searchText(chat.title ?? ''),
       projectId,
+      chat.instructions || null,
+      JSON.stringify(chat.parameters ?? {}),
+      chat.temporary ?? false,
     ],
   });
   const row = rows[0];
@@ -88,18 +101,22 @@ export type ImportedChat = {
   activeMessageId: string | null;
   createdAt: string | null;
   updatedAt: string | null;
+  instructions: string | null;
+  parameters: Parameters;
 };
 
 /** Inserts conversations of existing users, in one statement; an id in use, whoever uses it, stays untouched. Returns the new ids. */
 export async function importChats(trx: Queryable, chats: readonly ImportedChat[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
-    insert into chats (id, owner_id, title, title_source, title_search, archived, active_message_id, created_at, updated_at)
+    insert into chats (id, owner_id, title, title_source, title_search, archived, active_message_id, created_at, updated_at,
+      instructions, parameters)
     select x.id, u.id, x.title, 'person',
       case when x.words <> '' then to_tsvector('simple', x.words) || array_to_tsvector(array[${sql.lit(ownerPrefix)} || u.id]) end,
-      x.archived, x."activeMessageId", coalesce(x."createdAt", now()), coalesce(x."updatedAt", x."createdAt", now())
+      x.archived, x."activeMessageId", coalesce(x."createdAt", now()), coalesce(x."updatedAt", x."createdAt", now()),
+      x.instructions, x.parameters
     from json_to_recordset(${JSON.stringify(chats)}::json) as x
       (n int, id text, "ownerEmail" text, title text, words text, archived boolean, "activeMessageId" text,
-        "createdAt" timestamptz, "updatedAt" timestamptz)
+        "createdAt" timestamptz, "updatedAt" timestamptz, instructions text, parameters jsonb)
     join users u on u.email = x."ownerEmail" order by x.n
     on conflict (id) do nothing returning id`.execute(trx);
   return rows.map(({ id }) => id);
@@ -114,6 +131,9 @@ export type ChatChange = {
   modelPinned?: boolean | undefined;
   modelId?: string | null | undefined;
   mcpServerIds?: string[] | null | undefined;
+  instructions?: string | null | undefined;
+  parameters?: Parameters | null | undefined;
+  temporary?: false | undefined;
 };
 
 /** Moves the files of a standalone conversation into a project; it runs in the transaction that moves the conversation. */
@@ -132,7 +152,7 @@ export async function updateChat(
   ownerId: string,
   chatId: string,
   change: ChatChange,
-  moveFiles: MoveFiles,
+  { moveFiles, by }: { moveFiles: MoveFiles; by: AuditSource },
 ): Promise<{ chat: Chat } & MovedFiles> {
   return inTransaction(deps.db, async (trx) => {
     const chat = await lockOwnedChat(trx, ownerId, chatId);
@@ -161,6 +181,18 @@ export async function updateChat(
       const ids = change.mcpServerIds === null ? null : JSON.stringify(change.mcpServerIds);
       sets.push(sql`mcp_server_ids = ${ids}::jsonb`);
     }
+    if (change.instructions !== undefined) {
+      sets.push(sql`instructions = ${change.instructions || null}`);
+      const details = { changed: ['instructions'] };
+      await recordEvent(trx, by, {
+        action: 'conversation.updated',
+        targetType: 'conversation',
+        targetId: chatId,
+        details,
+      });
+    }
+    if (change.parameters !== undefined) sets.push(sql`parameters = ${JSON.stringify(change.parameters ?? {})}::jsonb`);
+    if (change.temporary === false) sets.push(sql`temporary = false`);
     const entersProject = typeof target === 'string' && chat.project_id === null;
     const { title } = chat;
     const moved = entersProject
@@ -179,6 +211,17 @@ export async function deleteOwnedChat(deps: Pick<Platform, 'db'>, ownerId: strin
     .where('owner_id', '=', ownerId)
     .executeTakeFirst();
   if (numDeletedRows === 0n) throw conversationNotFound();
+}
+
+const temporaryAtOnce = 50;
+
+/** Deletes temporary conversations that nobody has used for a day and in which nothing is under way. */
+export async function dropTemporaryChats(deps: Pick<Platform, 'db'>): Promise<void> {
+  await sql`
+    delete from chats where id in (
+      select id from chats c where c.temporary and c.updated_at < now() - ${limits.temporaryHours} * interval '1 hour'
+        and not ${sql.raw(runningColumn)}
+      order by c.updated_at limit ${temporaryAtOnce} for update skip locked)`.execute(deps.db.kysely);
 }
 
 /** What a turn needs to know of its conversation. */
@@ -230,9 +273,10 @@ export async function pinModel(trx: Queryable, chatId: string, modelId: string |
   );
 }
 
-/** Where the title came from; undefined when the conversation is gone. */
+/** Where the title came from; undefined when the conversation is gone, or temporary. */
 export async function findTitleSource(db: Queryable, chatId: string): Promise<TitleSource | undefined> {
-  const row = await db.selectFrom('chats').select('title_source').where('id', '=', chatId).executeTakeFirst();
+  const query = db.selectFrom('chats').select('title_source').where('id', '=', chatId).where('temporary', '=', false);
+  const row = await query.executeTakeFirst();
   return row?.title_source;
 }
 

@@ -3,6 +3,7 @@ import type { endpoints } from '@homeport/contracts/endpoints';
 import { attachment } from '../http/content-disposition.ts';
 import { type Handler, sourceOf } from '../http/handler.ts';
 import type { Platform } from '../platform.ts';
+import { readAnswerContext } from './answer-context.ts';
 import { readChatDetail } from './chat-detail.ts';
 import { listChats } from './chat-list.ts';
 import { createChat } from './chats.ts';
@@ -28,6 +29,10 @@ export const deleteProjectMember: Handler<Needs, Endpoints['deleteProjectMember'
   await leaveProject(deps, input.actor.id, input.query, sourceOf(input));
   return { ok: true };
 };
+
+/** GET /api/chats/context */
+export const getChatContext: Handler<Needs, Endpoints['getChatContext']> = (deps, { actor, query }) =>
+  readAnswerContext(deps, actor.id, query);
 
 export const exportChat: Handler<Needs, Endpoints['exportChat']> = async (deps, { actor, query, request }) => {
   return textFile(deps, await exportConversation(deps, actor.id, query), request.outgoing);

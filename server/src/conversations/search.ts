@@ -56,7 +56,7 @@ async function findHits(deps: Pick<Platform, 'db'>, search: Search): Promise<str
   return found === undefined || found.hits >= hitsMax ? undefined : found.ids;
 }
 
-const filter = `c.owner_id = $1 and c.archived = $2 and case when $3::text is null then not ${projectArchivedColumn('c.project_id')} else c.project_id = $3 end
+const filter = `c.owner_id = $1 and c.archived = $2 and not c.temporary and case when $3::text is null then not ${projectArchivedColumn('c.project_id')} else c.project_id = $3 end
   and ($4::int8 is null or ${afterText('c.updated_at', 'c.id', '$4', '$5::text')})`;
 
 async function readHits(

@@ -1,3 +1,6 @@
+import type { AboutMe } from '@homeport/contracts/accounts';
+import type { InstructionLayer } from '@homeport/contracts/context';
+import type { Parameters } from '@homeport/contracts/parameters';
 import type { ColumnType, Generated } from 'kysely';
 
 /** Rows as Kysely sees them; the SQL of `migrations/` is the truth. Columns keep their SQL names. */
@@ -8,6 +11,8 @@ type Flag = ColumnType<boolean, boolean | undefined, boolean>;
 type Sequence = ColumnType<number, never, never>;
 /** jsonb: read parsed, written as JSON text. */
 type Json<T> = ColumnType<T, string, string>;
+/** jsonb with a default. */
+type WithDefault<T> = ColumnType<T, string | undefined, string>;
 type NullableJson<T> = ColumnType<T | null, string | null | undefined, string | null>;
 
 export type UsersTable = {
@@ -21,6 +26,8 @@ export type UsersTable = {
   must_change_password: Flag;
   provider_settings_enabled: Flag;
   mcp_settings_enabled: Flag;
+  instructions: string | null;
+  about_me: NullableJson<Partial<AboutMe>>;
   created_at: CreatedAt;
   updated_at: UpdatedAt;
 };
@@ -110,6 +117,7 @@ export type SettingsTable = {
   oidc: Json<Record<string, unknown>>;
   oidc_client_secret: string | null;
   oidc_revision: ColumnType<number, never, number>;
+  instructions: string | null;
   updated_at: UpdatedAt;
 };
 
@@ -140,6 +148,7 @@ export type ModelsTable = {
   tier: number;
   enabled: Flag;
   is_default: Flag;
+  parameters: WithDefault<Parameters>;
   created_at: CreatedAt;
 };
 
@@ -155,6 +164,9 @@ type ChatsTable = {
   mcp_server_ids: NullableJson<string[]>;
   tool_rules: NullableJson<unknown>;
   context_start_message_id: string | null;
+  instructions: string | null;
+  parameters: WithDefault<Parameters>;
+  temporary: Flag;
   active_message_id: string | null;
   title_search: ColumnType<string, never, never>;
   created_at: CreatedAt;
@@ -184,7 +196,12 @@ export type MessagesTable = {
 };
 
 /** The model decision that a submission carries (control-plane-api.md "POST /api/chat"). */
-export type Decision = { modelPinned?: boolean; modelId?: string | null; mcpServerIds?: string[] | null };
+export type Decision = {
+  modelPinned?: boolean;
+  modelId?: string | null;
+  mcpServerIds?: string[] | null;
+  parameters?: Parameters;
+};
 
 export type InputsTable = {
   id: string;
@@ -230,7 +247,13 @@ type ResponseFramesTable = {
   frames: string;
 };
 
-type ProjectsTable = { id: string; name: string; archived: Flag; created_at: CreatedAt };
+type ProjectsTable = {
+  id: string;
+  name: string;
+  archived: Flag;
+  instructions: string | null;
+  created_at: CreatedAt;
+};
 
 type ProjectMembersTable = {
   project_id: string;
@@ -327,6 +350,27 @@ type WorkspaceLeasesTable = {
   expires_at: Date;
 };
 
+type ToldTextsTable = { hash: string; owner_id: string; chat_id: string | null; text: string };
+
+type ToldContextsTable = { message_id: string; context: Json<ToldContext> };
+
+/** What was told with one answer; texts by their hash in `told_texts`. Tokens are estimates. */
+export type ToldContext = {
+  model: { providerName: string; providerModelId: string };
+  parameters: Parameters;
+  instructions: { layer: InstructionLayer; hash: string; tokens: number }[];
+  /** Hash of a JSON text: `{name, tokens}[]`. */
+  tools: string;
+  /** The oldest message that was sent; null: none. `cut`: only part of it. */
+  firstMessageId: string | null;
+  cut: boolean;
+  /** What an estimated token of a message was expected to cost here. */
+  ratio: number;
+  tokens: number;
+  window: number;
+  answerRoom: number;
+};
+
 type WorkspaceHostsTable = { runtime: 'local'; host: string; name: string; seen_at: Generated<Date> };
 
 export type Tables = {
@@ -359,4 +403,6 @@ export type Tables = {
   workspaces: WorkspacesTable;
   workspace_leases: WorkspaceLeasesTable;
   workspace_hosts: WorkspaceHostsTable;
+  told_texts: ToldTextsTable;
+  told_contexts: ToldContextsTable;
 };

@@ -11,8 +11,11 @@ import type {
 import type { User } from '@homeport/contracts/fields';
 import type { Form } from './form-body.ts';
 
-/** The caller, as the guard found and checked it; `sessionId` is empty for a workspace, which acts for its user. */
-export type Actor = User & { sessionId: string };
+/**
+ * The caller, as the guard found and checked it; `sessionId` is empty for a workspace, which acts for its user. `tellsModels`:
+ * instructions or facts about them are stored.
+ */
+export type Actor = User & { sessionId: string; tellsModels?: boolean };
 
 /** What a handler gets: everything parsed and permitted already. `actor` is present wherever nobody may call without a session. */
 export type HandlerInput<E extends EndpointSpec> = {

@@ -73,17 +73,29 @@ export async function createProject(deps: Deps, userId: string, name: string, by
 export async function updateProject(
   deps: Deps,
   actor: Actor,
-  change: { id: string; name?: string | undefined; archived?: boolean | undefined },
+  change: {
+    id: string;
+    name?: string | undefined;
+    archived?: boolean | undefined;
+    instructions?: string | null | undefined;
+  },
   by: AuditSource,
 ): Promise<Project> {
-  const { id, name, archived } = change;
+  const { id, name, archived, instructions } = change;
   return inTransaction(deps.db, async (trx) => {
     const role = await lockProject(trx, actor.id, id);
     if (role === undefined && actor.role !== 'admin') throw projectNotFound();
     if (role !== 'owner' && actor.role !== 'admin') throw onlyOwners();
-    if (name !== undefined || archived !== undefined) {
-      await trx.updateTable('projects').set({ name, archived }).where('id', '=', id).execute();
-      const details = { ...(name === undefined ? {} : { name }), ...(archived === undefined ? {} : { archived }) };
+    // Installation administrators see to projects, not to what is said in them.
+    if (instructions !== undefined && role !== 'owner') throw onlyOwners();
+    if (name !== undefined || archived !== undefined || instructions !== undefined) {
+      const told = instructions === undefined ? undefined : instructions || null;
+      await trx.updateTable('projects').set({ name, archived, instructions: told }).where('id', '=', id).execute();
+      const details = {
+        ...(name === undefined ? {} : { name }),
+        ...(archived === undefined ? {} : { archived }),
+        ...(instructions === undefined ? {} : { changed: ['instructions'] }),
+      };
       await recordEvent(trx, by, { action: 'project.updated', ...targetOf(id), details });
     }
     return readProject(trx, actor.id, id);
@@ -244,6 +256,7 @@ type ProjectRow = {
   archived: boolean;
   role: ProjectRole | null;
   members: ProjectMember[];
+  instructions: string | null;
   created_micros: number;
 };
 
@@ -252,6 +265,8 @@ function projectRows(db: Queryable, userId: string, rest: ReturnType<typeof sql>
   return sql<ProjectRow>`
     select p.id, p.name, p.archived, ${sql.raw(microsOf('p.created_at'))} as created_micros,
       (select m.role from project_members m where m.project_id = p.id and m.user_id = ${userId}) as role,
+      case when exists (select from project_members m where m.project_id = p.id and m.user_id = ${userId})
+        then p.instructions end as instructions,
       (select coalesce(json_agg(json_build_object('userId', u.id, 'name', u.name, 'email', u.email, 'role', m.role)
           order by m.role desc, lower(u.name), u.id), '[]')
         from project_members m join users u on u.id = m.user_id where m.project_id = p.id) as members

@@ -176,8 +176,15 @@ function planModel(
     throw manifestError([{ path: `${path}.tier`, message }]);
   }
   const row = nextModel(model.providerModelId);
-  const { isDefault, enabled = row?.enabled ?? true, ...rest } = model;
-  const record: ModelRecord = { id: row?.id ?? randomUUIDv7(), owner: plan.owner, providerId, ...rest, enabled };
+  const { isDefault, enabled = row?.enabled ?? true, parameters = row?.parameters ?? {}, ...rest } = model;
+  const record: ModelRecord = {
+    id: row?.id ?? randomUUIDv7(),
+    owner: plan.owner,
+    providerId,
+    ...rest,
+    enabled,
+    parameters,
+  };
   const label = `model "${model.providerModelId}" of "${name}"`;
   if (isDefault === true && !(enabled && isEnabled)) {
     throw manifestError([
@@ -199,8 +206,9 @@ function planModel(
     maxOutputTokens: row.max_output_tokens,
     tier: row.tier,
     enabled: row.enabled,
+    parameters: row.parameters,
   };
-  const { providerModelId, ...wanted } = { ...rest, enabled };
+  const { providerModelId, ...wanted } = { ...rest, enabled, parameters };
   const changes = differences(stored, wanted);
   if (changes.length > 0) plan.changedModels.push(record);
   const becomes = plan.newDefault === record.id ? ['becomes the default'] : [];

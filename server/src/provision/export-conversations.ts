@@ -1,4 +1,5 @@
 import type { ManifestConversation } from '@homeport/contracts/manifest';
+import type { Parameters } from '@homeport/contracts/parameters';
 import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 import type { OnLoss } from './export.ts';
@@ -19,6 +20,8 @@ type ChatRow = {
   archived: boolean;
   created_at: Date;
   projectId: string | null;
+  instructions: string | null;
+  parameters: Parameters;
 };
 type SizedChat = ChatRow & { total: number; bytes: number };
 type MessageRow = { chat_id: string; id: string; role: 'user' | 'assistant'; parts: string; created_at: Date };
@@ -32,11 +35,17 @@ export async function* exportConversations(db: Queryable, onLoss: OnLoss): Async
         db,
         batch.map(({ id }) => id),
       );
-      for (const { created_at, projectId, total, bytes: _, ...chat } of batch) {
+      for (const { created_at, projectId, instructions, parameters, total, bytes: _, ...chat } of batch) {
         const messages = branches.get(chat.id) ?? [];
         if (messages.length < total) lost.branches += 1;
         if (projectId !== null) lost.projects += 1;
-        yield { ...chat, createdAt: created_at.toISOString(), messages };
+        yield {
+          ...chat,
+          createdAt: created_at.toISOString(),
+          ...(instructions === null ? {} : { instructions }),
+          ...(Object.keys(parameters).length === 0 ? {} : { parameters }),
+          messages,
+        };
         branches.delete(chat.id);
       }
     }
@@ -52,8 +61,8 @@ async function* readPages(db: Queryable): AsyncGenerator<ChatRow[], void> {
   await sql`
     declare exported_chats no scroll cursor for
       select c.id, u.email as "ownerEmail", c.title, c.archived, date_trunc('milliseconds', c.created_at) as created_at,
-        c.project_id as "projectId"
-      from chats c join users u on u.id = c.owner_id
+        c.project_id as "projectId", c.instructions, c.parameters
+      from chats c join users u on u.id = c.owner_id where not c.temporary
       order by date_trunc('milliseconds', c.created_at), c.id`.execute(db);
   for (;;) {
     const { rows } = await sql<ChatRow>`fetch ${sql.lit(pageSize)} from exported_chats`.execute(db);

@@ -25,12 +25,13 @@ const usersPage = 200;
 
 /** Everything but users and conversations. Secrets are placeholders. */
 export async function exportHead(deps: Needs, db: Queryable, onLoss: OnLoss): Promise<ManifestHead> {
-  const { branding, oidc: stored } = await readSettings(db);
+  const { branding, oidc: stored, instructions } = await readSettings(db);
   const { clientSecret, ...oidc } = stored;
   const head: ManifestHead = {
     version: 1,
     branding,
     oidc: { ...oidc, ...(clientSecret === null ? {} : { clientSecret: secretPlaceholder }) },
+    ...(instructions === null ? {} : { instructions }),
   };
   if (deps.config.edition !== 'managed') return head;
   const catalogues = await readCatalogues(deps, db, [{ id: installationOwner, label: 'the installation' }], onLoss);
@@ -46,6 +47,8 @@ type UserRow = {
   providerSettingsEnabled: boolean;
   mcpSettingsEnabled: boolean;
   hasPassword: boolean;
+  instructions: string | null;
+  aboutMe: ManifestUser['aboutMe'] | null;
 };
 
 /** All users by e-mail address, with their catalogues in the community edition. */
@@ -54,16 +57,19 @@ export async function* exportUsers(deps: Needs, db: Queryable, onLoss: OnLoss): 
     const { rows } = await sql<UserRow>`
       select u.id, u.email, u.name, u.role, u.enabled, u.provider_settings_enabled as "providerSettingsEnabled",
         u.mcp_settings_enabled as "mcpSettingsEnabled", exists (select from credentials c
-          where c.user_id = u.id and c.provider_id = 'credential' and c.password is not null) as "hasPassword"
+          where c.user_id = u.id and c.provider_id = 'credential' and c.password is not null) as "hasPassword",
+        u.instructions, u.about_me as "aboutMe"
       from users u where u.email > ${after} order by u.email limit ${usersPage}`.execute(db);
     if (rows.length === 0) return;
     const owners = rows.map(({ id, email }) => ({ id, label: email }));
     const isManaged = deps.config.edition === 'managed';
     const catalogues = isManaged ? undefined : await readCatalogues(deps, db, owners, onLoss);
-    for (const { id, hasPassword, providerSettingsEnabled, ...user } of rows) {
+    for (const { id, hasPassword, providerSettingsEnabled, instructions, aboutMe, ...user } of rows) {
       yield {
         ...user,
         ...(hasPassword ? { password: secretPlaceholder } : {}),
+        ...(instructions === null ? {} : { instructions }),
+        ...(aboutMe === null ? {} : { aboutMe }),
         ...(catalogues === undefined ? {} : { providerSettingsEnabled, ...catalogues.get(id) }),
       };
       after = user.email;
@@ -113,6 +119,7 @@ function exportProvider(deps: Needs, row: ProviderRow, models: readonly ModelRow
       tier: model.tier,
       enabled: model.enabled,
       ...(model.is_default ? { isDefault: true } : {}),
+      ...(Object.keys(model.parameters).length === 0 ? {} : { parameters: model.parameters }),
     })),
   };
 }

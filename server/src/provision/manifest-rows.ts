@@ -10,6 +10,7 @@ export type ConversationRows = { chat: ImportedChat; messages: ImportedMessage[]
 /** The messages of a conversation follow each other: the last one is what is shown. */
 export function conversationRows(conversation: ManifestConversation, n: number): ConversationRows {
   const { id, ownerEmail, title, archived = false, createdAt, messages } = conversation;
+  const { instructions, parameters = {} } = conversation;
   const begun = createdAt === undefined ? null : isoTime(createdAt);
   const rows: ImportedMessage[] = [];
   let parentId: string | null = null;
@@ -30,6 +31,8 @@ export function conversationRows(conversation: ManifestConversation, n: number):
     activeMessageId: parentId,
     createdAt: begun,
     updatedAt: last,
+    instructions: instructions || null,
+    parameters,
   };
   return { chat, messages: rows };
 }

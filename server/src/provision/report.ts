@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { limits } from '@homeport/contracts/limits';
 import type { ProvisionReport } from '@homeport/contracts/provision';
 
@@ -57,14 +58,21 @@ export class Report {
 
 const shownMax = 80;
 
-/** The fields of `wanted` that are given and differ, a phrase each: `role user → admin`. */
+/** The fields of `wanted` that are given and differ from `stored` (absent there is null), a phrase each: `role user → admin`. */
 export function differences(
   stored: Readonly<Record<string, unknown>>,
   wanted: Readonly<Record<string, unknown>>,
 ): string[] {
   return Object.entries(wanted)
-    .filter(([name, value]) => value !== undefined && value !== stored[name])
-    .map(([name, value]) => `${name} ${shown(stored[name])} → ${shown(value)}`);
+    .filter(([name, value]) => value !== undefined && !isDeepStrictEqual(value, stored[name] ?? null))
+    .map(([name, value]) =>
+      isShown(name, value) ? `${name} ${shown(stored[name])} → ${shown(value)}` : `${name} changed`,
+    );
+}
+
+/** What people tell models is theirs. */
+function isShown(name: string, value: unknown): boolean {
+  return name !== 'instructions' && (typeof value !== 'object' || value === null);
 }
 
 function shown(value: unknown): string {

@@ -6,15 +6,15 @@ import type { Platform } from '../platform.ts';
 import { readSettings, type SettingsPatch, updateSettings } from '../settings/settings.ts';
 import type { Report } from './report.ts';
 
-/** Branding and OIDC of the manifest, by the verb of POST /api/admin/config: an omitted member keeps its value. */
+/** Branding, OIDC and instructions of the manifest, by the verb of POST /api/admin/config: an omitted member keeps its value. */
 export async function applySettings(
   deps: Pick<Platform, 'secrets' | 'clock'>,
   transaction: Transaction<Tables>,
-  { branding, oidc }: ManifestHead,
+  { branding, oidc, instructions }: ManifestHead,
   { report, source }: { report: Report; source: AuditSource },
 ): Promise<void> {
-  if (branding === undefined && oidc === undefined) return;
-  const patch: SettingsPatch = { branding, oidc: withoutPlaceholder(oidc) };
+  if (branding === undefined && oidc === undefined && instructions === undefined) return;
+  const patch: SettingsPatch = { branding, oidc: withoutPlaceholder(oidc), instructions };
   const { clientSecret } = (await readSettings(transaction)).oidc;
   if (oidc?.clientSecret === secretPlaceholder && clientSecret === null) {
     report.warn(

@@ -1,12 +1,18 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { ApiError } from '@homeport/contracts/errors';
-import type { User } from '@homeport/contracts/fields';
 import { secretPlaceholder } from '@homeport/contracts/manifest';
 import type { Transaction } from 'kysely';
 import { findPasswordHashes, setPasswords } from '../accounts/credentials.ts';
 import { hashPassword } from '../accounts/passwords.ts';
 import { deleteSessionsOfUsers } from '../accounts/sessions.ts';
-import { findUsersByEmail, insertUsers, lockUsersByEmail, type UserRecord, updateUsers } from '../accounts/users.ts';
+import {
+  findUsersByEmail,
+  insertUsers,
+  lockUsersByEmail,
+  type StoredUser,
+  type UserRecord,
+  updateUsers,
+} from '../accounts/users.ts';
 import type { Tables } from '../db/tables.ts';
 import type { AccountEntry } from './manifest-reader.ts';
 import type { PreparedPasswords } from './passwords.ts';
@@ -67,12 +73,12 @@ export async function applyUsers(
 async function readAndLock(
   transaction: Transaction<Tables>,
   entries: readonly AccountEntry[],
-): Promise<Map<string, User>> {
+): Promise<Map<string, StoredUser>> {
   const emails = entries.map((entry) => entry.email);
   const stored = new Map((await findUsersByEmail(transaction, emails)).map((user) => [user.email, user]));
-  const changing = entries.filter(({ email, index: _, password: __, ...wanted }) => {
-    const user = stored.get(email);
-    return user !== undefined && differences({ ...user }, wanted).length > 0;
+  const changing = entries.filter((entry) => {
+    const user = stored.get(entry.email);
+    return user !== undefined && differences({ ...user }, wantedOf(entry, user)).length > 0;
   });
   const locked = await lockUsersByEmail(
     transaction,
@@ -96,7 +102,8 @@ function addUser(work: Work, entry: AccountEntry, hash: string | undefined, repo
   const path = `users.${index}`;
   const { providerSettingsEnabled = true, mcpSettingsEnabled = true } = entry;
   const id = randomUUIDv7();
-  work.inserted.push({ id, name, email, role, enabled, providerSettingsEnabled, mcpSettingsEnabled });
+  const told = { instructions: entry.instructions || null, aboutMe: aboutMeOf(entry, null) };
+  work.inserted.push({ id, name, email, role, enabled, providerSettingsEnabled, mcpSettingsEnabled, ...told });
   if (hash !== undefined) work.passwords.push({ userId: id, hash });
   if (entry.password === secretPlaceholder) report.warn(`${path}.password`, withoutPassword);
   const facts = [role, ...(enabled ? [] : ['disabled']), ...(hash === undefined ? ['without a password'] : [])];
@@ -108,12 +115,13 @@ const withoutPassword =
 
 function changeUser(
   work: Work,
-  before: User,
+  before: StoredUser,
   entry: AccountEntry,
   { hash, hasPassword }: { hash: string | undefined; hasPassword: boolean },
   report: Report,
 ): void {
-  const { index, email, password, ...wanted } = entry;
+  const { index, email, password } = entry;
+  const wanted = wantedOf(entry, before);
   const path = `users.${index}`;
   if (password === secretPlaceholder && !hasPassword) report.warn(`${path}.password`, withoutPassword);
   const changes = differences({ ...before }, wanted);
@@ -127,6 +135,20 @@ function changeUser(
   if (!enabled && before.enabled) work.disabledIds.push(before.id);
   const wasAdministrator = before.role === 'admin' && before.enabled;
   if (wasAdministrator && !(role === 'admin' && enabled)) work.lost ??= `${path}.${enabled ? 'role' : 'enabled'}`;
+}
+
+/** What an entry says of a user's row; what it omits is undefined. */
+function wantedOf({ email: _, index: __, password: ___, ...wanted }: AccountEntry, before: StoredUser) {
+  const { instructions, aboutMe } = wanted;
+  return {
+    ...wanted,
+    instructions: instructions === undefined ? undefined : instructions || null,
+    aboutMe: aboutMe === undefined ? undefined : aboutMeOf({ aboutMe }, before.aboutMe),
+  };
+}
+
+function aboutMeOf({ aboutMe }: Pick<AccountEntry, 'aboutMe'>, before: UserRecord['aboutMe']): UserRecord['aboutMe'] {
+  return aboutMe === undefined ? before : { ...before, ...defined(aboutMe) };
 }
 
 function defined<T extends object>(fields: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {

@@ -19,7 +19,13 @@ export async function readPublicConfig(deps: PublicConfigDeps): Promise<PublicCo
     .selectFrom('installation')
     .innerJoin('settings', 'settings.singleton', 'installation.singleton')
     .select(sql<boolean>`setup_completed_at is null and not exists (select 1 from users)`.as('required'))
-    .select(['settings.branding', 'settings.oidc', 'settings.oidc_client_secret', 'settings.oidc_revision'])
+    .select([
+      'settings.branding',
+      'settings.oidc',
+      'settings.oidc_client_secret',
+      'settings.oidc_revision',
+      'settings.instructions',
+    ])
     .executeTakeFirstOrThrow();
   const { branding, oidc } = toSettings(row);
   return {

@@ -10,6 +10,7 @@ import type { SettingsTable } from '../db/tables.ts';
 import { isBound, type KeyRing } from '../secrets/key-ring.ts';
 import { type Resealed, readable } from '../secrets/reseal.ts';
 import { assertImages } from './branding.ts';
+import { defaultInstructions } from './default-instructions.ts';
 import {
   assertComplete,
   defaultOidc,
@@ -24,15 +25,16 @@ import {
 /** The only writer of `settings`. Nothing of it is kept in memory: a change holds from the next request on, on every replica. */
 
 /** `oidcRevision` is another one after each saving and each successful test of the OIDC configuration. */
-export type Settings = { branding: Branding; oidc: OidcSettings; oidcRevision: number };
+export type Settings = { branding: Branding; oidc: OidcSettings; oidcRevision: number; instructions: string | null };
 /** What `POST /api/admin/config` and the manifest may give; an omitted member keeps its value. */
 export type SettingsPatch = {
   branding?: z.output<typeof brandingPatch> | undefined;
   oidc?: z.output<typeof oidcPatch> | undefined;
+  instructions?: string | null | undefined;
 };
 
 type SettingsDeps = { db: Pick<Database, 'kysely'>; secrets: KeyRing; clock: Clock };
-const columns = ['branding', 'oidc', 'oidc_client_secret', 'oidc_revision'] as const;
+const columns = ['branding', 'oidc', 'oidc_client_secret', 'oidc_revision', 'instructions'] as const;
 type SettingsRow = Pick<Selectable<SettingsTable>, (typeof columns)[number]>;
 const storedBranding = brandingSchema.partial();
 const storedOidc = oidcConfiguration
@@ -50,6 +52,7 @@ export function toSettings(row: SettingsRow): Settings {
     branding: { ...defaultBranding, ...storedBranding.parse(row.branding) },
     oidc: { ...defaultOidc, ...storedOidc.parse(row.oidc), clientSecret: row.oidc_client_secret },
     oidcRevision: row.oidc_revision,
+    instructions: row.instructions,
   };
 }
 
@@ -90,6 +93,7 @@ export async function updateSettings(
   const changed = [
     ...differences('branding', before.branding, after.branding),
     ...differences('oidc', before.oidc, after.oidc),
+    ...(before.instructions === after.instructions ? [] : ['instructions']),
   ];
   if (changed.length === 0) return { settings: before, changed };
   if (changed.some((path) => path.startsWith('oidc.'))) await forgetProvider(transaction);
@@ -100,6 +104,7 @@ export async function updateSettings(
       branding: JSON.stringify(withoutDefaults(after.branding, defaultBranding)),
       oidc: JSON.stringify(withoutDefaults(oidc, defaultOidc)),
       oidc_client_secret: clientSecret,
+      instructions: after.instructions,
       updated_at: new Date(deps.clock.now()),
     })
     .execute();
@@ -162,6 +167,7 @@ function merge(deps: Pick<SettingsDeps, 'secrets'>, before: Settings, patch: Set
     ...before,
     branding: { ...before.branding, ...withoutUndefined(patch.branding ?? {}) },
     oidc: patchOidc(deps, before.oidc, patch.oidc),
+    instructions: patch.instructions === undefined ? before.instructions : patch.instructions,
   };
 }
 
@@ -186,5 +192,6 @@ function withoutDefaults(value: object, defaults: object): object {
 }
 
 function toAdminConfig(deps: Pick<SettingsDeps, 'secrets'>, settings: Settings): AdminConfig {
-  return { branding: settings.branding, oidc: oidcView(deps, settings.oidc) };
+  const { branding, instructions } = settings;
+  return { branding, oidc: oidcView(deps, settings.oidc), instructions, defaultInstructions };
 }

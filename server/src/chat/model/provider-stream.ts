@@ -1,5 +1,6 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { ProviderWait } from '@homeport/contracts/frames';
+import type { Parameters } from '@homeport/contracts/parameters';
 import { providerHeaders, providerUrl } from '../../catalogue/provider-call.ts';
 import type { CompletionBounds, CompletionResult, CompletionSink } from './completion-parser.ts';
 import { readCompletion } from './completion-reader.ts';
@@ -39,6 +40,8 @@ export type CompletionOptions = {
   messages: ChatMessage[];
   tools?: ToolDefinition[] | undefined;
   maxOutputTokens: number;
+  /** What somebody set; `maxOutputTokens` of it is in the one above. */
+  parameters?: Parameters | undefined;
   dialect: ProviderDialect;
   createId: () => string;
   /** Waits; rejects with the signal's reason when it aborts. */
@@ -149,11 +152,16 @@ function requestBody(options: CompletionOptions): string {
     stream: true,
     stream_options: options.dialect.streamOptions ? { include_usage: true } : undefined,
     [options.dialect.maxTokensField]: options.maxOutputTokens,
+    ...wireParameters(options.parameters ?? {}),
     tools: tools !== undefined && tools.length > 0 ? tools : undefined,
   });
   const messages = JSON.stringify(options.messages).slice(1, -1);
   const all = [options.history ?? '', messages].filter((text) => text !== '').join(',');
   return `${settings.slice(0, -1)},"messages":[${all}]}`;
+}
+
+function wireParameters({ temperature, topP, reasoningEffort, verbosity, stop, seed }: Parameters) {
+  return { temperature, top_p: topP, reasoning_effort: reasoningEffort, verbosity, stop, seed };
 }
 
 /** True when the refusal named a setting that can be left out or renamed; `dialect` is changed then. */

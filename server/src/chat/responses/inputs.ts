@@ -159,19 +159,24 @@ function hashSubmission(submission: Submission, ownerId: string): string {
 }
 
 /** The members of a model decision that were given. */
-export function decisionOf(body: Decision): Decision {
+export function decisionOf(body: { [Name in keyof Decision]?: Decision[Name] | undefined }): Decision {
   const decision: Decision = {};
   if (body.modelPinned !== undefined) decision.modelPinned = body.modelPinned;
   if (body.modelId !== undefined) decision.modelId = body.modelId;
   if (body.mcpServerIds !== undefined) decision.mcpServerIds = body.mcpServerIds;
+  if (body.parameters !== undefined) decision.parameters = body.parameters;
   return decision;
 }
 
-/** A later decision about the model takes the place of the whole earlier one, and so does one about MCP servers. */
+/** A later decision about the model takes the place of the whole earlier one, and so do those about MCP servers and parameters. */
 export function overriddenBy(given: Decision, admitted: Decision): Decision {
   if (given.modelPinned === undefined && given.modelId === undefined) return { ...admitted, ...given };
-  const { mcpServerIds } = admitted;
-  return { ...(mcpServerIds === undefined ? {} : { mcpServerIds }), ...given };
+  const { mcpServerIds, parameters } = admitted;
+  return {
+    ...(mcpServerIds === undefined ? {} : { mcpServerIds }),
+    ...(parameters === undefined ? {} : { parameters }),
+    ...given,
+  };
 }
 
 /** Keeps a later decision for an input that waits for its turn. What it was admitted with stays what a retry is compared to. */

@@ -193,6 +193,7 @@ export class ResponseRun {
     );
     this.#modelId = turn.modelId;
     const result = await this.#turn(turn);
+    await turn.kept;
     if (result.outcome === 'complete') return { state: 'complete', result };
     if (this.#cut !== undefined) return { ...this.#cutEnding(), result };
     return { ...failedEnding(result.error), result };

@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Timer } from '../../clock.ts';
+import { dropTemporaryChats } from '../../conversations/chats.ts';
 import { waitAtMost } from '../../waits.ts';
 import { Activity } from './activity.ts';
 import { findAnswered } from './approvals.ts';
@@ -293,6 +294,7 @@ export class RunningResponses {
     await this.#heartbeat();
     await dropOldFrames(this.#deps, this.timings.keepFramesMs);
     await pruneEnded(this.#deps);
+    await dropTemporaryChats(this.#deps);
     const chats = await this.interruptExpired();
     await this.#startEach(new Set(chats));
   }

@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Frame, MessagePart, ProviderWait } from '@homeport/contracts/frames';
+import type { Parameters } from '@homeport/contracts/parameters';
 import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
 import { resolveCredentials, type StoredProvider } from '../../catalogue/credentials.ts';
 import { type ResolvedModel, resolveModel } from '../../catalogue/model-choice.ts';
@@ -18,6 +19,7 @@ import { loadTokenizer } from '../turn/token-ratio.ts';
 import { type AskModel, runTurn, type TurnResult } from '../turn/turn-loop.ts';
 import { withAttachments } from './attachments.ts';
 import type { Claimed, ResponseRow } from './claims.ts';
+import { instructionsOf, keepTold, parametersOf, readTurnWords } from './turn-instructions.ts';
 
 type TurnDeps = Pick<Deps, 'artifactStore' | 'config' | 'db' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics'>;
 
@@ -28,6 +30,8 @@ export type PreparedTurn = {
   messages: ChatMessage[];
   tools: Tool[];
   fitMessages: (messages: ChatMessage[]) => ChatMessage[];
+  /** Resolves when what is told is stored; never rejects. */
+  kept: Promise<void>;
 };
 
 const branchPageSize = 50;
@@ -52,10 +56,15 @@ export async function prepareTurn(
   onWait: (wait: ProviderWait) => void,
 ): Promise<PreparedTurn> {
   const modelId = chosenModel(response, chat);
-  const [resolved, tools] = await Promise.all([
+  const [resolved, tools, told] = await Promise.all([
     resolveModel(deps, catalogueOwner(deps.config, response.owner_id), { modelId }),
     deps.findTools({ response, context: chat }, signal, notify),
+    readTurnWords(deps, response.chat_id),
   ]);
+  const instructions = instructionsOf(deps, told, tools);
+  const parameters = parametersOf(response, told, resolved);
+  const { contextWindow, maxOutputTokens } = resolved.model;
+  const answerMax = Math.min(maxOutputTokens, parameters.maxOutputTokens ?? maxOutputTokens);
   const messages = continuation(basis);
   const branch = readBranchNewestFirst(deps.db, {
     chatId: response.chat_id,
@@ -65,13 +74,20 @@ export async function prepareTurn(
   });
   const context = await fitContext({
     newestFirst: withAttachments(deps, response.owner_id, branch, signal),
-    model: resolved.model,
-    fixedTokens: estimateMessages(messages) + (tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools))),
+    model: { contextWindow, maxOutputTokens: answerMax },
+    fixedTokens:
+      estimateMessages([instructions.system, ...messages]) +
+      (tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools))),
     loadTokenizer,
   });
+  const kept = keepTold(deps, response, { instructions, tools, parameters, context, resolved }).catch((error) =>
+    deps.log.warn({ cause: error, responseId: response.id }, 'what a model was told could not be kept'),
+  );
+  const history = [JSON.stringify(instructions.system), context.history].filter((text) => text !== '').join(',');
   return {
     modelId: resolved.model.id,
-    askModel: askModelOf(deps, resolved, context, onWait),
+    askModel: askModelOf(deps, resolved, { ...context, history }, parameters, onWait),
+    kept,
     messages,
     tools,
     fitMessages: context.fitTurn,
@@ -98,7 +114,8 @@ function continuation(basis: readonly MessagePart[]): ChatMessage[] {
 function askModelOf(
   deps: TurnDeps,
   { model, provider }: ResolvedModel,
-  context: FittedContext,
+  context: Pick<FittedContext, 'history' | 'maxOutputTokens'>,
+  parameters: Parameters,
   onWait: (wait: ProviderWait) => void,
 ): AskModel {
   const call = providerCall(deps, provider);
@@ -111,6 +128,7 @@ function askModelOf(
         messages,
         tools,
         maxOutputTokens: context.maxOutputTokens,
+        parameters,
         onWait,
       },
       sink,

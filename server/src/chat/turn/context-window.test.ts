@@ -9,6 +9,7 @@ import { parsePrompts } from './prompt.ts';
 import { estimateMessages, estimateTokens } from './token-estimate.ts';
 import { createUsageRatio, loadTokenizer, sampleRatio } from './token-ratio.ts';
 
+let made = 0;
 function stored(
   role: 'user' | 'assistant',
   parts: MessagePart[],
@@ -19,6 +20,7 @@ function stored(
     return rest;
   });
   return {
+    id: `m-${++made}`,
     role,
     parts: null,
     usage,
@@ -81,6 +83,7 @@ test('a conversation that fits goes whole, oldest first', async () => {
 
 test('messages without a stored prompt are made from their parts', async () => {
   const message: ContextMessage = {
+    id: 'm',
     role: 'user',
     prompt: null,
     promptTokens: null,

@@ -7,6 +7,7 @@ import { type CountTokens, createUsageRatio, sampleRatio } from './token-ratio.t
 
 /** A stored message as the context reads it; `parts` is looked at only when `prompt` is null. */
 export type ContextMessage = {
+  id: string;
   role: 'user' | 'assistant';
   prompt: string | null;
   promptTokens: number | null;
@@ -32,11 +33,16 @@ export type FittedContext = {
   maxOutputTokens: number;
   /** True when older messages, or part of one, were left out. */
   isCut: boolean;
+  /** The oldest message that is sent, whole or in part; null: none. */
+  oldestId: string | null;
+  isOldestCut: boolean;
+  /** Expected tokens of an estimated one. */
+  ratio: number;
   /** Makes the messages of the turn itself fit behind the history (`fitMessages` of the turn loop). */
   fitTurn: (messages: ChatMessage[]) => ChatMessage[];
 };
 
-type Entry = { prompt: string; tokens: number; role: 'user' | 'assistant' };
+type Entry = { id: string | null; prompt: string; tokens: number; role: 'user' | 'assistant'; isPart?: boolean };
 
 const marginShare = 0.03;
 const minMargin = 256;
@@ -45,6 +51,7 @@ const nearLimit = 0.8;
 const messagesToLearnFrom = 20;
 const messagesBeforeUser = 20;
 const unreadNote: Entry = {
+  id: null,
   role: 'user',
   prompt: JSON.stringify({ role: 'user', content: '[Earlier messages are left out.]' }),
   tokens: 12,
@@ -78,6 +85,9 @@ export async function fitContext(options: ContextOptions): Promise<FittedContext
     tokens: Math.ceil(tokens * ratio),
     maxOutputTokens,
     isCut,
+    oldestId: entries.at(-1)?.id ?? null,
+    isOldestCut: entries.at(-1)?.isPart === true,
+    ratio,
     fitTurn: (messages) => shrinkToolResults(messages, room, tokensOf),
   };
 }
@@ -114,7 +124,7 @@ function createSelection(options: ContextOptions, budget: number) {
     isCut = true;
     if (messages.length === 0) return;
     const prompt = JSON.stringify(messages).slice(1, -1);
-    keep({ role: entry.role, prompt, tokens: estimateMessages(messages) });
+    keep({ id: entry.id, role: entry.role, prompt, tokens: estimateMessages(messages), isPart: true });
   }
 
   /** True while there is room for more. */
@@ -172,16 +182,16 @@ function endsWithNewestUser(entries: readonly Entry[]): boolean {
 
 function cutEntry(entry: Entry, message: ChatMessage, room: number): Entry {
   const cut = cutUserMessage(message, Math.max(room, 0));
-  return { ...entry, prompt: JSON.stringify(cut), tokens: estimateMessage(cut) };
+  return { ...entry, prompt: JSON.stringify(cut), tokens: estimateMessage(cut), isPart: true };
 }
 
 function toEntry(message: ContextMessage): Entry {
-  const { role } = message;
+  const { id, role } = message;
   if (message.prompt !== null && message.promptTokens !== null) {
-    return { role, prompt: message.prompt, tokens: message.promptTokens };
+    return { id, role, prompt: message.prompt, tokens: message.promptTokens };
   }
   const { prompt, promptTokens } = promptOf(role, parseStoredParts(message.parts ?? '[]'));
-  return { role, prompt, tokens: promptTokens };
+  return { id, role, prompt, tokens: promptTokens };
 }
 
 function parseStoredParts(json: string): MessagePart[] {

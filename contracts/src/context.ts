@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { endpoint } from './endpoint.ts';
+import * as fields from './fields.ts';
+import { parameters } from './parameters.ts';
+
+/** What a model was told with one answer (contract.md section 11). */
+
+/** In the order in which they are sent: what changes least comes first, so that a provider's cache is of use. */
+export const instructionLayers = [
+  'installation',
+  'assistant',
+  'project',
+  'person',
+  'conversation',
+  'moment',
+  'skills',
+] as const;
+export type InstructionLayer = (typeof instructionLayers)[number];
+
+const tokens = z.number().int();
+
+const answerContext = z.object({
+  model: z.object({ providerName: z.string(), providerModelId: z.string() }),
+  parameters,
+  /** The texts as they were sent, variables filled in. */
+  instructions: z.array(z.object({ layer: z.enum(instructionLayers), text: z.string(), tokens })),
+  /** All of them together: the system message, byte for byte. */
+  system: z.string(),
+  tools: z.array(z.object({ name: z.string(), tokens })),
+  /** Of the branch before the answer, oldest first; `reason` says why a message was left out, or what of it. */
+  messages: z.array(
+    z.object({
+      id: fields.id,
+      state: z.enum(['sent', 'summarized', 'omitted']),
+      reason: z.string().optional(),
+      tokens,
+    }),
+  ),
+  /** More of the branch's oldest messages than `messages` holds. */
+  earlierMessages: z.number().int(),
+  summary: z.object({ text: z.string(), upToMessageId: fields.id }).nullable(),
+  tokens: z.object({
+    total: tokens,
+    window: tokens,
+    /** What is kept free for the answer. */
+    answerRoom: tokens,
+    /** True when `total` is the provider's count; the rest are always estimates. */
+    counted: z.boolean(),
+  }),
+});
+export type AnswerContext = z.infer<typeof answerContext>;
+
+export const contextEndpoints = {
+  getChatContext: endpoint({
+    method: 'GET',
+    path: '/api/chats/context',
+    access: 'session',
+    summary: 'What the model was told with one answer: instructions, parameters, tools and messages',
+    query: z.object({ chatId: fields.id, messageId: fields.id }),
+    response: answerContext,
+    errors: ['not_found'],
+  }),
+} as const;

@@ -1,0 +1,87 @@
+import type { Parameters } from '@homeport/contracts/parameters';
+import type { ResolvedModel } from '../../catalogue/model-choice.ts';
+import { conversationNotFound } from '../../conversations/chats.ts';
+import { readTold, storeTold, type Told, type ToldText, toldHash } from '../../conversations/told.ts';
+import type { Deps } from '../../deps.ts';
+import { defaultInstructions } from '../../settings/default-instructions.ts';
+import type { ChatMessage } from '../model/provider-messages.ts';
+import type { Tool } from '../tools/tool-run.ts';
+import type { FittedContext } from '../turn/context-window.ts';
+import { type InstructionText, instructionTexts, systemText } from '../turn/instructions.ts';
+import { estimateTokens } from '../turn/token-estimate.ts';
+import type { ResponseRow } from './claims.ts';
+
+type Needs = Pick<Deps, 'db' | 'clock'>;
+
+/** What a turn tells its model besides the conversation. */
+export type TurnInstructions = { layers: InstructionText[]; system: ChatMessage };
+
+/** Reads what people wrote for this turn. Throws `not_found` when the conversation is gone. */
+export async function readTurnWords(deps: Needs, chatId: string): Promise<Told> {
+  const told = await readTold(deps.db, chatId);
+  if (told === undefined) throw conversationNotFound();
+  return told;
+}
+
+/** The system message of a turn with these tools. */
+export function instructionsOf(deps: Needs, told: Told, tools: readonly Tool[]): TurnInstructions {
+  const layers = instructionTexts({
+    installation: told.installation ?? defaultInstructions,
+    assistant: undefined,
+    project: told.project === null ? undefined : { name: told.projectName ?? '', text: told.project },
+    person: told.person,
+    conversation: told.conversation,
+    about: told.about ?? {},
+    userName: told.userName,
+    tools: tools.map(({ name }) => name),
+    hasWorkspace: tools.some(({ name }) => name === 'bash'),
+    now: deps.clock.now(),
+  });
+  return { layers, system: { role: 'system', content: systemText(layers) } };
+}
+
+/** What somebody set, the nearest first: this turn, the conversation, the model. */
+export function parametersOf(response: ResponseRow, told: Told, { model }: ResolvedModel): Parameters {
+  return { ...model.parameters, ...told.parameters, ...response.decision.parameters };
+}
+
+/** Keeps what is sent with the answer for whoever asks later; nobody waits for it before the model is asked. */
+export async function keepTold(
+  deps: Needs,
+  response: ResponseRow,
+  sent: {
+    instructions: TurnInstructions;
+    tools: readonly Tool[];
+    parameters: Parameters;
+    context: FittedContext;
+    resolved: ResolvedModel;
+  },
+): Promise<void> {
+  const { instructions, tools, context, resolved } = sent;
+  const { owner_id: ownerId, chat_id: chatId } = response;
+  const hashOf = (text: ToldText): string => toldHash(ownerId, chatId, text);
+  const layers = instructions.layers.map(({ layer, text }) => ({
+    layer,
+    told: { text, ofConversation: layer === 'conversation' },
+    tokens: Math.ceil(estimateTokens(text) * context.ratio),
+  }));
+  const toolList = JSON.stringify(
+    tools.map(({ name, description, inputSchema }) => ({
+      name,
+      tokens: Math.ceil(estimateTokens(JSON.stringify({ name, description, inputSchema })) * context.ratio),
+    })),
+  );
+  const toolText = { text: toolList, ofConversation: false };
+  await storeTold(deps.db, { messageId: response.id, ownerId, chatId }, [...layers.map(({ told }) => told), toolText], {
+    model: { providerName: resolved.providerName, providerModelId: resolved.model.providerModelId },
+    parameters: sent.parameters,
+    instructions: layers.map(({ layer, told, tokens }) => ({ layer, hash: hashOf(told), tokens })),
+    tools: hashOf(toolText),
+    firstMessageId: context.oldestId,
+    cut: context.isOldestCut,
+    ratio: context.ratio,
+    tokens: context.tokens,
+    window: resolved.model.contextWindow,
+    answerRoom: context.maxOutputTokens,
+  });
+}

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type InstructionSources, instructionTexts, systemText } from './instructions.ts';
+
+const none: InstructionSources = {
+  installation: '',
+  assistant: undefined,
+  project: undefined,
+  person: null,
+  conversation: null,
+  about: {},
+  userName: 'Ada Lovelace',
+  tools: [],
+  hasWorkspace: false,
+  now: Date.parse('2026-11-22T23:30:00Z'),
+};
+const text = (sources: Partial<InstructionSources>) => systemText(instructionTexts({ ...none, ...sources }));
+const moment = '# Now\n\n- You have no tools.\n- Today is Sunday, 22 November 2026.';
+
+test('each layer alone comes before the facts of the moment, under a heading that says whose it is', () => {
+  assert.equal(text({}), moment);
+  assert.equal(text({ installation: 'Be kind.' }), `Be kind.\n\n${moment}`);
+  assert.equal(text({ assistant: { name: 'Editor', text: 'Cut.' } }), `# You are "Editor"\n\nCut.\n\n${moment}`);
+  assert.equal(text({ project: { name: 'Moon', text: 'Metric.' } }), `# The project "Moon"\n\nMetric.\n\n${moment}`);
+  assert.equal(text({ person: 'Short.' }), `# From the person you talk to\n\nShort.\n\n${moment}`);
+  assert.equal(text({ conversation: 'Rhyme.' }), `# For this conversation\n\nRhyme.\n\n${moment}`);
+});
+
+test('all layers stand in the order in which they change least', () => {
+  const layers = instructionTexts({
+    ...none,
+    installation: '1',
+    assistant: { name: 'a', text: '2' },
+    project: { name: 'p', text: '3' },
+    person: '4',
+    conversation: '5',
+  });
+  assert.deepEqual(
+    layers.map(({ layer }) => layer),
+    ['installation', 'assistant', 'project', 'person', 'conversation', 'moment'],
+  );
+});
+
+test('variables are filled in, unknown ones stay as typed, and nothing of a person is told that they did not allow', () => {
+  const typed = 'Call {{user_name}} on {{ current_date }} in {{language}}, {{timezone}}; {{mood}} {{USER_NAME}}';
+  assert.ok(
+    text({ installation: typed }).startsWith(
+      "Call the person on Sunday, 22 November 2026 in the person's language, UTC; {{mood}} {{USER_NAME}}\n",
+    ),
+  );
+  const about = { name: true, language: 'de-AT', timeZone: 'Europe/Vienna' };
+  assert.ok(
+    text({ installation: typed, about }).startsWith(
+      'Call Ada Lovelace on Monday, 23 November 2026 in Austrian German, Europe/Vienna; {{mood}} {{USER_NAME}}\n',
+    ),
+  );
+});
+
+test('the moment tells of the tools, the workspace, and what the person allows, and no time of day', () => {
+  const now = text({
+    tools: ['bash', 'read_file'],
+    hasWorkspace: true,
+    about: { name: true, language: 'de', timeZone: 'UTC' },
+  });
+  assert.match(now, /^# Now\n\n- You have a workspace: .*publish_artifact/);
+  assert.match(now, /\n- Your tools: bash, read_file\.\n- The person's name is Ada Lovelace\.\n/);
+  assert.match(
+    now,
+    /\n- They like to be answered in German\.\n- Their time zone is UTC\.\n- Today is Sunday, 22 November 2026\.$/,
+  );
+  const later = { now: none.now + 29 * 60_000 };
+  assert.equal(text(later), text({}));
+});
+
+test('a text that refers to itself or to another layer stays text', () => {
+  assert.ok(text({ conversation: '{{current_date}}$&$1', person: '{{{{user_name}}}}' }).includes('{{the person}}'));
+  assert.ok(text({ conversation: '$&' }).includes('\n\n$&\n'));
+});

@@ -1,0 +1,95 @@
+import type { AboutMe } from '@homeport/contracts/accounts';
+import type { InstructionLayer } from '@homeport/contracts/context';
+
+/** What somebody wrote in each layer, and what the moment's facts are made of. */
+export type InstructionSources = {
+  installation: string;
+  assistant: { name: string; text: string } | undefined;
+  project: { name: string; text: string } | undefined;
+  person: string | null;
+  conversation: string | null;
+  about: Partial<AboutMe>;
+  userName: string;
+  /** The names of the tools of this turn. */
+  tools: readonly string[];
+  hasWorkspace: boolean;
+  /** The time of the turn, in milliseconds since 1970. */
+  now: number;
+};
+
+/** A layer as it is sent, its heading included. */
+export type InstructionText = { layer: InstructionLayer; text: string };
+
+const variable = /\{\{\s*(user_name|current_date|language|timezone)\s*\}\}/g;
+
+/**
+ * The layers of what a model is told, in their order: stable ones first, so that a provider's cache is of use, and the date alone of
+ * the time. Layers that nobody wrote are left out; the moment is always there.
+ */
+export function instructionTexts(sources: InstructionSources): InstructionText[] {
+  const values = variableValues(sources);
+  const fill = (text: string): string =>
+    text.replace(variable, (whole, name: string) => values.get(name) ?? whole).trim();
+  const layer = (name: InstructionLayer, heading: string, text: string | null | undefined): InstructionText[] => {
+    const filled = fill(text ?? '');
+    return filled === '' ? [] : [{ layer: name, text: heading === '' ? filled : `# ${heading}\n\n${filled}` }];
+  };
+  const { assistant, project } = sources;
+  return [
+    ...layer('installation', '', sources.installation),
+    ...layer('assistant', `You are "${assistant?.name ?? ''}"`, assistant?.text),
+    ...layer('project', `The project "${project?.name ?? ''}"`, project?.text),
+    ...layer('person', 'From the person you talk to', sources.person),
+    ...layer('conversation', 'For this conversation', sources.conversation),
+    { layer: 'moment', text: momentText(sources) },
+  ];
+}
+
+/** The system message of these layers. */
+export function systemText(layers: readonly InstructionText[]): string {
+  return layers.map(({ text }) => text).join('\n\n');
+}
+
+/** The day, in the person's time zone where they tell it. */
+function dateText({ about, now }: Pick<InstructionSources, 'about' | 'now'>): string {
+  const format = { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' } as const;
+  return new Intl.DateTimeFormat('en-GB', { ...format, timeZone: about.timeZone ?? 'UTC' }).format(now);
+}
+
+function variableValues(sources: InstructionSources): Map<string, string> {
+  const { about, userName } = sources;
+  return new Map([
+    ['user_name', about.name === true ? userName : 'the person'],
+    ['current_date', dateText(sources)],
+    ['language', about.language ? languageName(about.language) : "the person's language"],
+    ['timezone', about.timeZone ?? 'UTC'],
+  ]);
+}
+
+function momentText(sources: InstructionSources): string {
+  const { about, userName, tools, hasWorkspace } = sources;
+  const facts = [
+    ...(hasWorkspace ? [workspaceText] : []),
+    ...(tools.length === 0 ? ['You have no tools.'] : [`Your tools: ${tools.join(', ')}.`]),
+    ...(about.name === true ? [`The person's name is ${userName}.`] : []),
+    ...(about.language ? [`They like to be answered in ${languageName(about.language)}.`] : []),
+    ...(about.timeZone ? [`Their time zone is ${about.timeZone}.`] : []),
+    `Today is ${dateText(sources)}.`,
+  ];
+  return `# Now\n\n${facts.map((fact) => `- ${fact}`).join('\n')}`;
+}
+
+const workspaceText =
+  'You have a workspace: a computer of the person with a shell and files, which keeps its home folder between conversations. Work in ' +
+  'the home folder. Hand finished files to the person with publish_artifact: what is only in the workspace they do not see in the ' +
+  'conversation.';
+
+const languages = new Intl.DisplayNames('en', { type: 'language', fallback: 'code' });
+
+function languageName(tag: string): string {
+  try {
+    return languages.of(tag) ?? tag;
+  } catch {
+    return tag;
+  }
+}

@@ -1,0 +1,89 @@
+import type { AnswerContext } from '@homeport/contracts/context';
+import { ApiError } from '@homeport/contracts/errors';
+import { sql } from 'kysely';
+import type { ToldContext } from '../db/tables.ts';
+import type { Platform } from '../platform.ts';
+import { assertOwnedChat } from './chats.ts';
+import { findToldContext } from './told.ts';
+
+/** Older messages than these are counted, not listed. */
+const messagesMax = 2_000;
+
+/** What the model was told with an answer (GET /api/chats/context). Throws `not_found`, also for an answer that keeps none. */
+export async function readAnswerContext(
+  deps: Pick<Platform, 'db'>,
+  ownerId: string,
+  { chatId, messageId }: { chatId: string; messageId: string },
+): Promise<AnswerContext> {
+  const db = deps.db.kysely;
+  await assertOwnedChat(db, ownerId, chatId);
+  const answer = await db
+    .selectFrom('messages')
+    .select(['parent_id', 'usage', sql<boolean>`parts not like '%"step-start"%"step-start"%'`.as('isOneStep')])
+    .where('id', '=', messageId)
+    .where('chat_id', '=', chatId)
+    .where('role', '=', 'assistant')
+    .executeTakeFirst();
+  if (answer === undefined) throw new ApiError('not_found', 'Message not found');
+  const found = await findToldContext(db, messageId);
+  if (found === undefined)
+    throw new ApiError('not_found', 'Nothing is kept of what the model was told with this answer');
+  const { context, texts } = found;
+  const instructions = context.instructions.map(({ layer, hash, tokens }) => ({
+    layer,
+    text: texts.get(hash) ?? '',
+    tokens,
+  }));
+  const branch = await readBranch(deps, chatId, answer.parent_id);
+  // The provider's count is of all steps together: of one alone it is that of what was sent.
+  const counted = answer.isOneStep ? answer.usage?.inputTokens : undefined;
+  return {
+    model: context.model,
+    parameters: context.parameters,
+    instructions,
+    system: instructions.map(({ text }) => text).join('\n\n'),
+    tools: parseTools(texts.get(context.tools)),
+    messages: statesOf(branch.slice(0, messagesMax), context).toReversed(),
+    earlierMessages: Math.max(0, branch.length - messagesMax),
+    summary: null,
+    tokens: {
+      total: counted ?? context.tokens,
+      window: context.window,
+      answerRoom: context.answerRoom,
+      counted: counted !== undefined,
+    },
+  };
+}
+
+/** As `keepTold` wrote it. */
+function parseTools(json = '[]'): AnswerContext['tools'] {
+  return JSON.parse(json);
+}
+
+type BranchRow = { id: string; tokens: number | null };
+
+/** Ids from the newest to the oldest: branches never change above an answer. */
+async function readBranch(deps: Pick<Platform, 'db'>, chatId: string, leafId: string | null): Promise<BranchRow[]> {
+  const { rows } = await sql<BranchRow>`
+    with recursive branch as (
+      select id, parent_id, prompt_tokens as tokens, 1 as depth from messages where id = ${leafId} and chat_id = ${chatId}
+      union all
+      select m.id, m.parent_id, m.prompt_tokens, b.depth + 1 from branch b join messages m on m.id = b.parent_id
+    )
+    select id, tokens from branch order by depth`.execute(deps.db.kysely);
+  return rows;
+}
+
+function statesOf(branch: readonly BranchRow[], context: ToldContext): AnswerContext['messages'] {
+  const { firstMessageId, cut, ratio } = context;
+  let isBefore = firstMessageId === null;
+  return branch.map(({ id, tokens }) => {
+    const size = Math.ceil((tokens ?? 0) * ratio);
+    if (isBefore) return { id, state: 'omitted', reason: 'There was no room for it', tokens: size };
+    if (id !== firstMessageId) return { id, state: 'sent', tokens: size };
+    isBefore = true;
+    return cut
+      ? { id, state: 'sent', reason: 'Only a part of it had room', tokens: size }
+      : { id, state: 'sent', tokens: size };
+  });
+}

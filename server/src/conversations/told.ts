@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import type { AboutMe } from '@homeport/contracts/accounts';
+import type { Parameters } from '@homeport/contracts/parameters';
+import { columnList } from '../db/column-list.ts';
+import type { Database, Queryable } from '../db/pool.ts';
+import type { ToldContext } from '../db/tables.ts';
+
+/** What models are told besides messages: read at each turn, kept as it was sent. The only writer of `told_texts` and `told_contexts`. */
+
+/** What people and administrators wrote that counts for a turn of this conversation. */
+export type Told = {
+  /** Null: nobody wrote anything else than the default. */
+  installation: string | null;
+  projectName: string | null;
+  project: string | null;
+  userName: string;
+  person: string | null;
+  about: Partial<AboutMe> | null;
+  conversation: string | null;
+  parameters: Parameters;
+};
+
+const columns = columnList<Told>({
+  installation: 's.instructions',
+  projectName: 'p.name',
+  project: 'p.instructions',
+  userName: 'u.name',
+  person: 'u.instructions',
+  about: 'u.about_me',
+  conversation: 'c.instructions',
+  parameters: 'c.parameters',
+});
+
+// One statement a turn, whatever the number of layers.
+const readStatement = {
+  name: 'read-told',
+  text: `select ${columns} from chats c join users u on u.id = c.owner_id cross join settings s
+    left join projects p on p.id = c.project_id where c.id = $1`,
+};
+
+/** Undefined when the conversation is gone. */
+export async function readTold(db: Pick<Database, 'pool'>, chatId: string): Promise<Told | undefined> {
+  const { rows } = await db.pool.query<Told>({ ...readStatement, values: [chatId] });
+  return rows[0];
+}
+
+export type ToldText = { text: string; ofConversation: boolean };
+
+/** Where a text is kept: once for each owner, or once in the conversation that it belongs to. */
+export function toldHash(owner: string, chatId: string, { text, ofConversation }: ToldText): string {
+  const place = ofConversation ? `chat ${chatId}` : `owner ${owner}`;
+  return createHash('sha256').update(`${place}\n${text}`).digest('base64url');
+}
+
+const storeStatement = {
+  name: 'store-told',
+  text: `with texts as (
+      insert into told_texts (hash, owner_id, chat_id, text)
+      select t.hash, $2, case when t.of_conversation then $3 end, t.text
+      from unnest($4::text[], $5::bool[], $6::text[]) as t (hash, of_conversation, text)
+      on conflict (hash) do nothing
+    )
+    insert into told_contexts (message_id, context)
+    select m.id, $7::jsonb from messages m where m.id = $1
+    on conflict (message_id) do update set context = excluded.context`,
+};
+
+/** Keeps what was sent with an answer, in place of what an earlier part of the same answer was told. */
+export async function storeTold(
+  db: Pick<Database, 'pool'>,
+  answer: { messageId: string; ownerId: string; chatId: string },
+  texts: readonly ToldText[],
+  context: ToldContext,
+): Promise<void> {
+  const { messageId, ownerId, chatId } = answer;
+  await db.pool.query({
+    ...storeStatement,
+    values: [
+      messageId,
+      ownerId,
+      chatId,
+      texts.map((text) => toldHash(ownerId, chatId, text)),
+      texts.map(({ ofConversation }) => ofConversation),
+      texts.map(({ text }) => text),
+      JSON.stringify(context),
+    ],
+  });
+}
+
+/** What was stored with an answer, with its texts; undefined when nothing was. The caller has checked whose conversation it is. */
+export async function findToldContext(
+  db: Queryable,
+  messageId: string,
+): Promise<{ context: ToldContext; texts: Map<string, string> } | undefined> {
+  const row = await db
+    .selectFrom('told_contexts')
+    .select('context')
+    .where('message_id', '=', messageId)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const hashes = [...row.context.instructions.map(({ hash }) => hash), row.context.tools];
+  const texts = await db.selectFrom('told_texts').select(['hash', 'text']).where('hash', 'in', hashes).execute();
+  return { context: row.context, texts: new Map(texts.map(({ hash, text }) => [hash, text])) };
+}
