@@ -6,7 +6,7 @@ import { parameters } from './parameters.ts';
 /** What a model was told with one answer (contract.md section 11). */
 
 /** In the order in which they are sent: what changes least comes first, so that a provider's cache is of use. */
-export const instructionLayers = [
+const instructionLayers = [
   'installation',
   'assistant',
   'project',

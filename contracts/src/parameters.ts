@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { limits } from './limits.ts';
 
 /** How a model is to answer (contract.md section 11): only what somebody set is sent. */
-export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
-export const verbosities = ['low', 'medium', 'high'] as const;
+const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+const verbosities = ['low', 'medium', 'high'] as const;
 
 /** Temperature and top-p as providers define them; `maxOutputTokens` in tokens; `stop` are texts that end the answer. */
 export const parameters = z.object({

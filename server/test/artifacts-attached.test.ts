@@ -35,7 +35,7 @@ async function store(chatId: string, name: string, bytes: string | Uint8Array): 
   return answer.body.artifact.id;
 }
 
-/** Submits, lets the model answer, and resolves with the messages that it was sent. */
+/** Submits, lets the model answer, and resolves with the messages of the conversation that it was sent. */
 async function ask(chatId: string, parts: object[]): Promise<Json[]> {
   const message = { id: nextId('m'), parts };
   const admitted = await user.call('POST /api/chat/start', { chatId, message });
@@ -43,7 +43,7 @@ async function ask(chatId: string, parts: object[]): Promise<Json[]> {
   const { status } = await readStream(await postChat(user, { chatId, messageId: message.id }));
   assert.equal(status, 200);
   const last: Json = provider.requests.at(-1);
-  return last.body.messages;
+  return last.body.messages.filter(({ role }) => role !== 'system');
 }
 
 const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');

@@ -57,7 +57,7 @@ test('tools run, their results are stored, and the next turn tells the provider 
   await answer(user, chatId, second);
   const told = provider.requests.findLast((request) => request.path.endsWith('/chat/completions'))?.body.messages ?? [];
   const roles = told.map((message) => message.role);
-  assert.deepEqual(roles.slice(0, 5), ['user', 'assistant', 'tool', 'tool', 'assistant']);
+  assert.deepEqual(roles.slice(0, 6), ['system', 'user', 'assistant', 'tool', 'tool', 'assistant']);
 });
 
 test('a tool that runs while Stop comes is cut, and its call is closed for the next turn', async () => {
@@ -113,6 +113,6 @@ test('a tool that runs while Stop comes is cut, and its call is closed for the n
   const told = provider.requests.at(-1)?.body.messages ?? [];
   assert.deepEqual(
     told.map((message) => message.role),
-    ['user', 'assistant', 'tool', 'user'],
+    ['system', 'user', 'assistant', 'tool', 'user'],
   );
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { defaultBranding } from '@homeport/contracts/default-branding';
 import { createKeyRing } from '../src/secrets/key-ring.ts';
+import { defaultInstructions } from '../src/settings/default-instructions.ts';
 import { openClientSecret } from '../src/settings/oidc.ts';
 import { readSettings, resealSettings } from '../src/settings/settings.ts';
 import { type SignedIn, startTestApp, type TestApp, testConfig } from './app.ts';
@@ -31,6 +32,8 @@ const fieldsOf = (answer: { body: { error: { details: { path: string }[] } } }) 
 test('before anything is set there are defaults, and no single sign-on', async () => {
   const { body } = await admin.call('GET /api/admin/config');
   assert.deepEqual(body, {
+    instructions: null,
+    defaultInstructions,
     branding: defaultBranding,
     oidc: {
       ...{ enabled: false, providerKey: 'sso', label: 'SSO', issuer: '', discoveryUrl: '', clientId: '' },

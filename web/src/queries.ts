@@ -1,3 +1,5 @@
+import type { OwnUser } from '@homeport/contracts/accounts';
+import type { User } from '@homeport/contracts/fields';
 import { infiniteQueryOptions, QueryClient, queryOptions } from '@tanstack/react-query';
 import { call, listConversations } from './api.ts';
 import { ApiFailure } from './api-failure.ts';
@@ -65,4 +67,9 @@ export function chatsQuery(filter: { q: string; isArchived: boolean }) {
 
 function isTransient(error: Error): boolean {
   return !(error instanceof ApiFailure) || error.status === 0 || error.status >= 500;
+}
+
+/** A new account as `GET /api/me` shows it: it tells models nothing yet. */
+export function newAccount(user: User): OwnUser {
+  return { ...user, instructions: null, aboutMe: { name: false, language: null, timeZone: null } };
 }

@@ -43,7 +43,7 @@ function actionInFull({ action, targetId, details }: AuditEvent): string {
   if (changed.length !== 1) return action;
   if (changed[0] === 'enabled') return `${action}.${details.enabled === true ? 'enabled' : 'disabled'}`;
   if (changed[0] === 'role') return `${action}.${details.role === 'admin' ? 'admin' : 'user'}`;
-  return changed[0] === 'password' ? `${action}.password` : action;
+  return changed[0] === 'password' || changed[0] === 'instructions' ? `${action}.${changed[0]}` : action;
 }
 
 /** The names of the fields that an event says were changed. */

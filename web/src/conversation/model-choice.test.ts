@@ -13,6 +13,7 @@ const model = (id: string, change: Partial<Model> = {}): Model => ({
   tier: 1,
   enabled: true,
   isDefault: false,
+  parameters: {},
   createdAt: '2026-01-01T00:00:00.000Z',
   ...change,
 });

@@ -288,6 +288,8 @@ export const texts = {
   'audit.is.model.updated': '{actor} changed the model {target}',
   'audit.is.model.deleted': '{actor} deleted the model {target}',
   'audit.is.model_tiers.replaced': '{actor} changed the tiers',
+  'audit.is.conversation.updated': '{actor} changed the instructions of a conversation',
+  'audit.is.user.updated.instructions': '{actor} changed their instructions for models',
   'audit.is.settings.updated': '{actor} changed the installation settings',
   'audit.is.oidc.provisioned': 'Single sign-on created an account for {target}',
   'audit.is.oidc.linked': 'Single sign-on was linked to the account of {target}',
