@@ -43,7 +43,7 @@ async function ask(chatId: string, parts: object[]): Promise<Json[]> {
   const { status } = await readStream(await postChat(user, { chatId, messageId: message.id }));
   assert.equal(status, 200);
   const last: Json = provider.requests.at(-1);
-  return last.body.messages.filter(({ role }) => role !== 'system');
+  return last.body.messages.filter(({ role }: { role: string }) => role !== 'system');
 }
 
 const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');

@@ -9,10 +9,10 @@ alter table chats
   add column temporary boolean not null default false;
 -- Lists leave temporary conversations out, and read an index in its order.
 drop index chats_list;
-create index chats_list on chats (owner_id, archived, updated_at desc, id desc) where not temporary;
+create index chats_list on chats (owner_id, archived, temporary, updated_at desc, id desc);
 drop index chats_project;
-create index chats_project on chats (owner_id, project_id, archived, updated_at desc, id desc)
-  where project_id is not null and not temporary;
+create index chats_project on chats (owner_id, project_id, archived, temporary, updated_at desc, id desc)
+  where project_id is not null;
 create index chats_temporary on chats (updated_at) where temporary;
 
 -- What a model was told with an answer. Texts are kept once for each owner; those of one conversation go with it.
