@@ -7,10 +7,11 @@ const test = /\.test\.(ts|tsx|mjs)$/;
 
 // A feature may import those of lower rank only.
 const featureRank = {
-  provision: 8,
-  chat: 7,
-  artifacts: 6,
-  conversations: 5,
+  provision: 9,
+  chat: 8,
+  artifacts: 7,
+  conversations: 6,
+  assistants: 5,
   projects: 4,
   workspaces: 3,
   mcp: 3,

@@ -37,6 +37,13 @@ export const auditActions = [
   'project.member_changed',
   'project.member_removed',
 
+  'assistant.created',
+  'assistant.updated',
+  'assistant.deleted',
+  'prompt.created',
+  'prompt.updated',
+  'prompt.deleted',
+
   'manifest.applied',
   'artifact.imported',
 

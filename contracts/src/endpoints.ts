@@ -1,12 +1,14 @@
 import { accountEndpoints } from './accounts.ts';
 import { adminEndpoints } from './admin.ts';
 import { artifactEndpoints } from './artifacts.ts';
+import { assistantEndpoints } from './assistants.ts';
 import { catalogueEndpoints } from './catalogue.ts';
 import { chatEndpoints } from './chat.ts';
 import { contextEndpoints } from './context.ts';
 import { conversationEndpoints } from './conversations.ts';
 import { mcpEndpoints } from './mcp.ts';
 import { projectEndpoints } from './projects.ts';
+import { promptEndpoints } from './prompts.ts';
 import { provisionEndpoints } from './provision.ts';
 import { systemEndpoints } from './system.ts';
 import { workspaceEndpoints } from './workspace.ts';
@@ -23,6 +25,8 @@ export const endpoints = {
   ...contextEndpoints,
   ...mcpEndpoints,
   ...projectEndpoints,
+  ...assistantEndpoints,
+  ...promptEndpoints,
   ...artifactEndpoints,
   ...workspaceEndpoints,
   ...adminEndpoints,

@@ -57,6 +57,21 @@ export const limits = {
   projectNameMax: 100,
   projectMembersMax: 500,
   projectsPerUser: 500,
+  assistantsPerOwner: 200,
+  promptsPerOwner: 500,
+  /** Assistants that everyone may use, and as many prompts. */
+  sharedWithEveryoneMax: 1000,
+  assistantNameMax: 100,
+  assistantDescriptionMax: 500,
+  /** Characters of a data URL: a picture of about 24 kB. */
+  assistantIconMax: 32 * 1024,
+  startersMax: 6,
+  starterMax: 500,
+  /** Versions of an assistant that are kept, the newest. */
+  versionsKept: 100,
+  versionMax: 2_147_483_647,
+  promptTitleMax: 100,
+  promptTextMax: 16_000,
   artifactPathMax: 1024,
   /** As UTF-8 bytes the daemon takes 4,095. */
   workspacePathMax: 4096,

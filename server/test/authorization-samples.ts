@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { EndpointName } from '@homeport/contracts/endpoints';
 import { modelFields, nothing, type Sample } from './authorization-sample.ts';
 import { administrationSamples } from './authorization-samples-admin.ts';
+import { assistantSamples } from './authorization-samples-assistants.ts';
 import { workspaceSamples } from './authorization-samples-workspace.ts';
 import { actorPassword } from './authorization-world.ts';
 
@@ -235,6 +236,7 @@ export const samples: Record<EndpointName, Sample> = {
 
   ...administrationSamples,
   ...workspaceSamples,
+  ...assistantSamples,
   getProjects: nothing,
   postProject: { request: () => ({ body: { name: 'New' } }), own: 201, ids: {} },
   patchProject: {

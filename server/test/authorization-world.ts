@@ -8,6 +8,8 @@ import { cookieRule, sessionCookie } from '../src/accounts/session-cookie.ts';
 import { insertSession } from '../src/accounts/sessions.ts';
 import { insertUser, type NewUser, setUserEnabled } from '../src/accounts/users.ts';
 import { createArtifact } from '../src/artifacts/uploads.ts';
+import { createAssistant } from '../src/assistants/assistants.ts';
+import { createPrompt } from '../src/assistants/prompts.ts';
 import { operator } from '../src/audit.ts';
 import { installationOwner } from '../src/catalogue/catalogue-owner.ts';
 import { systemClock } from '../src/clock.ts';
@@ -61,6 +63,9 @@ export type Records = {
   /** A project that its records' person owns, and the id of another member of it. */
   project: string;
   member: string;
+  /** For their maker alone. */
+  assistant: string;
+  prompt: string;
   /** Somebody whom administrators look after, what is theirs, and an invitation. */
   person: string;
   personProvider: string;
@@ -134,7 +139,8 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     const made = { chat, message, answer: answered, input, provider: providerId, model, artifact, session: session.id };
     const mcpServer = await makeMcpServer(userId);
     const asked = await makeQuestion(userId);
-    return { ...made, project, member: other.id, mcpServer, ...asked, ...(await makePerson(userId)) };
+    const saved = await makeSaved(userId);
+    return { ...made, project, member: other.id, mcpServer, ...asked, ...saved, ...(await makePerson(userId)) };
   }
 
   async function makeQuestion(userId: string): Promise<{ askedChat: string; approval: string }> {
@@ -152,6 +158,14 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
       [approval, response, askedChat],
     );
     return { askedChat, approval };
+  }
+
+  async function makeSaved(userId: string): Promise<{ assistant: string; prompt: string }> {
+    const maker = { id: userId, role: 'user' } as const;
+    const deps = { db: database, config: { edition } };
+    const assistant = await createAssistant(deps, maker, { name: 'Assistant' }, operator);
+    const prompt = await createPrompt(deps, maker, { name: randomUUIDv7(), text: 'Text' }, operator);
+    return { assistant: assistant.id, prompt: prompt.id };
   }
 
   async function makeMcpServer(userId: string): Promise<string> {

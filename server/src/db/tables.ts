@@ -163,6 +163,8 @@ type ChatsTable = {
   model_id: string | null;
   mcp_server_ids: NullableJson<string[]>;
   tool_rules: NullableJson<unknown>;
+  assistant_id: string | null;
+  assistant_notice: string | null;
   context_start_message_id: string | null;
   instructions: string | null;
   parameters: WithDefault<Parameters>;
@@ -261,6 +263,54 @@ type ProjectMembersTable = {
   role: 'owner' | 'member';
   added_at: CreatedAt;
 };
+
+type Audience = 'me' | 'project' | 'everyone';
+
+/** What is in it stands in its newest version. */
+type AssistantsTable = {
+  id: string;
+  owner_id: string;
+  audience: Audience;
+  project_id: string | null;
+  version: number;
+  created_at: CreatedAt;
+};
+
+export type AssistantVersionsTable = {
+  assistant_id: string;
+  version: number;
+  author_id: string | null;
+  /** Who could use it then. */
+  audience: Audience;
+  project_id: string | null;
+  name: string;
+  description: string;
+  icon: string | null;
+  instructions: string | null;
+  model_id: string | null;
+  /** Of `model_id`: finds the same model in another catalogue. */
+  provider_model_id: string | null;
+  tier: number | null;
+  parameters: Json<Parameters>;
+  mcp_server_ids: NullableJson<string[]>;
+  workspace: boolean;
+  starters: Json<string[]>;
+  created_at: CreatedAt;
+};
+
+type PromptsTable = {
+  id: string;
+  owner_id: string;
+  audience: Audience;
+  project_id: string | null;
+  name: string;
+  title: string;
+  text: string;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
+};
+
+type PromptUsesTable = { user_id: string; prompt_id: string; used_at: Date };
 
 export type BlobsTable = { sha256: string; key: string; size: number };
 
@@ -394,6 +444,10 @@ export type Tables = {
   response_frames: ResponseFramesTable;
   projects: ProjectsTable;
   project_members: ProjectMembersTable;
+  assistants: AssistantsTable;
+  assistant_versions: AssistantVersionsTable;
+  prompts: PromptsTable;
+  prompt_uses: PromptUsesTable;
   blobs: BlobsTable;
   artifacts: ArtifactsTable;
   artifact_imports: ArtifactImportsTable;

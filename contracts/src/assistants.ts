@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import { endpoint } from './endpoint.ts';
+import * as fields from './fields.ts';
+import { limits } from './limits.ts';
+import { line } from './line.ts';
+import { parameters } from './parameters.ts';
+import { projectFits, projectMisfit, sharing } from './sharing.ts';
+
+/** Assistants: instructions, a model and tools under one name, in versions (contract.md section 11). */
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+const emoji = /\p{Extended_Pictographic}|\p{Regional_Indicator}{2}|[0-9#*]\ufe0f?\u20e3/u;
+const picture = /^data:image\/(?:png|jpeg|webp);base64,[a-z0-9+/]+={0,2}$/i;
+const emojiMax = 40;
+
+/** One emoji, or a small picture; that its bytes are one is looked at where it is stored. */
+function isIcon(text: string): boolean {
+  if (text.startsWith('data:')) return picture.test(text);
+  return text.length <= emojiMax && emoji.test(text) && [...graphemes.segment(text)].length === 1;
+}
+
+/** What a version keeps, and whoever may edit can change. */
+const content = {
+  name: line(1, limits.assistantNameMax),
+  description: z.string().trim().max(limits.assistantDescriptionMax),
+  /** An emoji, or a PNG, JPEG or WebP picture as a data URL. */
+  icon: z
+    .string()
+    .max(limits.assistantIconMax)
+    .refine(isIcon, { message: 'One emoji, or a PNG, JPEG or WebP picture as a data URL with base64' })
+    .nullable(),
+  instructions: z.string().max(limits.instructionsMax).nullable(),
+  modelId: fields.id.nullable(),
+  tier: z.number().int().min(1).max(limits.tierValueMax).nullable(),
+  parameters,
+  /** Null: all of the reader's servers. An assistant never adds one. */
+  mcpServerIds: z.array(fields.id).max(limits.mcpServersPerChat).nullable(),
+  /** False: without the tools of the workspace. True adds none for who has none. */
+  workspace: z.boolean(),
+  starters: z.array(z.string().trim().min(1).max(limits.starterMax)).max(limits.startersMax),
+};
+const contentOut = z.object({ ...content, icon: z.string().nullable(), name: z.string() });
+
+/** What the caller lacks of what the assistant names; it does without. */
+const missing = z.object({
+  /** The caller has no such enabled model: the tier decides, else their default. */
+  model: z.boolean(),
+  /** How many of its MCP servers the caller has none like. */
+  mcpServers: z.number().int(),
+});
+
+const assistant = contentOut.extend({
+  id: fields.id,
+  ...sharing,
+  ownerId: fields.id,
+  ownerName: z.string(),
+  canEdit: z.boolean(),
+  missing,
+  version: z.number().int(),
+  createdAt: fields.timestamp,
+  updatedAt: fields.timestamp,
+});
+export type Assistant = z.infer<typeof assistant>;
+
+const version = contentOut.extend({
+  version: z.number().int(),
+  audience: sharing.audience,
+  missing,
+  /** Null when the account is gone. */
+  authorId: fields.id.nullable(),
+  authorName: z.string().nullable(),
+  createdAt: fields.timestamp,
+});
+export type AssistantVersion = z.infer<typeof version>;
+
+const changes = z.object({ ...content, ...sharing }).partial();
+const newAssistant = changes.extend({ name: content.name }).refine(projectFits, projectMisfit);
+export type NewAssistant = z.output<typeof newAssistant>;
+
+const assistantChange = changes
+  .extend({ id: fields.id, restoreVersion: z.number().int().min(1).max(limits.versionMax).optional() })
+  .refine(projectFits, projectMisfit)
+  .refine(({ id: _, restoreVersion, ...rest }) => restoreVersion === undefined || !hasMembers(rest), {
+    message: 'Alone: what a version has takes the place of everything',
+    path: ['restoreVersion'],
+  });
+export type AssistantChange = z.output<typeof assistantChange>;
+
+function hasMembers(value: object): boolean {
+  return Object.values(value).some((member) => member !== undefined);
+}
+
+const one = z.object({ assistant });
+const refs = ['not_found', 'forbidden', 'project_archived'] as const;
+
+export const assistantEndpoints = {
+  getAssistants: endpoint({
+    method: 'GET',
+    path: '/api/assistants',
+    access: 'session',
+    summary: 'The assistants that the caller may use, last changed first; ?q= searches them; with ?id= one',
+    query: z.object({
+      id: fields.id.optional(),
+      q: z.string().trim().max(limits.searchMax).optional(),
+      limit: fields.pageLimit,
+      cursor: fields.cursor,
+    }),
+    response: z.union([z.object({ assistants: z.array(assistant), nextCursor: z.string().nullable() }), one]),
+    errors: ['not_found'],
+  }),
+  postAssistant: endpoint({
+    method: 'POST',
+    path: '/api/assistants',
+    access: 'session',
+    summary: 'Makes an assistant: for oneself, for the members of a project, or (administrators) for everyone',
+    body: newAssistant,
+    response: one,
+    status: 201,
+    errors: refs,
+  }),
+  patchAssistant: endpoint({
+    method: 'PATCH',
+    path: '/api/assistants',
+    access: 'session',
+    summary: 'Changes an assistant, or restores a version of it; every change makes a version',
+    body: assistantChange,
+    response: one,
+    errors: refs,
+  }),
+  deleteAssistant: endpoint({
+    method: 'DELETE',
+    path: '/api/assistants',
+    access: 'session',
+    summary: 'Deletes an assistant; its conversations go on without it',
+    query: z.object({ id: fields.id }),
+    response: fields.ok,
+    errors: ['not_found', 'forbidden'],
+  }),
+  getAssistantVersions: endpoint({
+    method: 'GET',
+    path: '/api/assistants/versions',
+    access: 'session',
+    summary: 'The versions of an assistant, newest first, for those who may edit it',
+    query: z.object({ id: fields.id }),
+    response: z.object({ versions: z.array(version) }),
+    errors: ['not_found', 'forbidden'],
+  }),
+} as const;

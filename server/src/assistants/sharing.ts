@@ -1,0 +1,126 @@
+import { ApiError } from '@homeport/contracts/errors';
+import type { User } from '@homeport/contracts/fields';
+import { limits } from '@homeport/contracts/limits';
+import type { Audience } from '@homeport/contracts/sharing';
+import { type RawBuilder, sql } from 'kysely';
+import { type AuditEvent, type AuditSource, recordEvent } from '../audit.ts';
+import type { Queryable } from '../db/pool.ts';
+import { assertOpenProject } from '../projects/projects.ts';
+
+/**
+ * Who may use and who may edit an assistant or a saved prompt. What is shared with a project is the project's, as its files
+ * are: its members use it, its owners edit it too, and whoever leaves the project leaves it there.
+ */
+
+export type Reader = Pick<User, 'id' | 'role'>;
+export type Shared = { owner_id: string; audience: Audience; project_id: string | null };
+type SharedTable = 'assistants' | 'prompts';
+
+const perOwner = { assistants: limits.assistantsPerOwner, prompts: limits.promptsPerOwner };
+
+/** SQL: the user may use the row `x`, of one of the two tables. */
+export function usable(x: string, userId: RawBuilder<unknown>): RawBuilder<boolean> {
+  const row = sql.raw(x);
+  return sql<boolean>`case ${row}.audience when 'everyone' then true when 'me' then ${row}.owner_id = ${userId}
+    else exists (select from project_members pm where pm.project_id = ${row}.project_id and pm.user_id = ${userId}) end`;
+}
+
+/** SQL: the ids of all that the user may use; each kind by an index. */
+export function usableIds(table: SharedTable, userId: string): RawBuilder<unknown> {
+  const rows = sql.table(table);
+  return sql`
+    select x.id from ${rows} x where x.owner_id = ${userId} and x.audience = 'me'
+    union all select x.id from ${rows} x where x.audience = 'everyone'
+    union all select x.id from project_members pm join ${rows} x on x.project_id = pm.project_id
+      where pm.user_id = ${userId}`;
+}
+
+/** SQL: the user, who may use the row `x`, may also edit it. */
+export function editable(x: string, reader: Reader): RawBuilder<boolean> {
+  const row = sql.raw(x);
+  return sql<boolean>`case ${row}.audience when 'everyone' then ${reader.role === 'admin'}::boolean
+    else ${row}.owner_id = ${reader.id} or exists (select from project_members pm
+      where pm.project_id = ${row}.project_id and pm.user_id = ${reader.id} and pm.role = 'owner') end`;
+}
+
+/** Locks one that the reader may edit. Throws `notFound` for one that they may not use, and `forbidden`. */
+export async function lockEditable(
+  trx: Queryable,
+  table: SharedTable,
+  reader: Reader,
+  id: string,
+  notFound: () => ApiError,
+): Promise<Shared> {
+  const { rows } = await sql<Shared & { can_edit: boolean }>`
+    select x.owner_id, x.audience, x.project_id, ${editable('x', reader)} as can_edit from ${sql.table(table)} x
+    where x.id = ${id} and ${usable('x', sql`${reader.id}`)} for no key update of x`.execute(trx);
+  const row = rows[0];
+  if (row === undefined) throw notFound();
+  if (row.can_edit) return row;
+  throw new ApiError('forbidden', `Only ${editors[row.audience]} can change this`);
+}
+
+const editors = {
+  me: 'its owner',
+  project: 'whoever made it and the owners of its project',
+  everyone: 'an administrator',
+} as const;
+
+/** Throws `forbidden`, `not_found` and `project_archived` when this user may not share with these. */
+export async function assertMayShare(
+  db: Queryable,
+  reader: Reader,
+  { audience, project_id }: Pick<Shared, 'audience' | 'project_id'>,
+): Promise<void> {
+  if (audience === 'everyone' && reader.role !== 'admin') {
+    throw new ApiError('forbidden', 'Only an administrator can share with everyone');
+  }
+  if (project_id !== null) await assertOpenProject(db, reader.id, project_id);
+}
+
+/**
+ * Who may use it after the change; undefined when that stays. It is for whoever made it to decide, as they would not find again
+ * what others take away. Throws what `assertMayShare` and `assertRoom` throw.
+ */
+export async function changeSharing(
+  trx: Queryable,
+  table: SharedTable,
+  reader: Reader,
+  before: Shared,
+  change: { audience?: Audience | undefined; projectId?: string | null | undefined },
+): Promise<Shared | undefined> {
+  if (change.audience === undefined) return undefined;
+  const after: Shared = { ...before, audience: change.audience, project_id: change.projectId ?? null };
+  if (after.audience === before.audience && after.project_id === before.project_id) return undefined;
+  if (before.owner_id !== reader.id) {
+    throw new ApiError('forbidden', 'Only the person who made this can decide who may use it');
+  }
+  await assertMayShare(trx, reader, after);
+  const moves = (before.audience === 'everyone') !== (after.audience === 'everyone');
+  if (moves) await assertRoom(trx, table, after);
+  return after;
+}
+
+/** Throws `invalid_request` when no more may be added; until the transaction ends nobody else adds one there. */
+export async function assertRoom(trx: Queryable, table: SharedTable, { owner_id, audience }: Shared): Promise<void> {
+  const isForAll = audience === 'everyone';
+  const place = isForAll ? 'everyone' : owner_id;
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`${table}:${place}`}, 0))`.execute(trx);
+  const counted = isForAll ? sql`audience = 'everyone'` : sql`owner_id = ${owner_id} and audience <> 'everyone'`;
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from ${sql.table(table)} where ${counted}`.execute(trx);
+  const max = isForAll ? limits.sharedWithEveryoneMax : perOwner[table];
+  if ((rows[0]?.count ?? 0) < max) return;
+  const message = isForAll ? `At most ${max} ${table} for everyone` : `You can have at most ${max} ${table}`;
+  throw new ApiError('invalid_request', message, { details: [{ path: 'name', message }] });
+}
+
+/** The log tells what happens to things that others use: by name, never with their text. */
+export async function recordShared(
+  trx: Queryable,
+  source: AuditSource,
+  rows: readonly (Pick<Shared, 'audience'> | undefined)[],
+  event: AuditEvent,
+): Promise<void> {
+  if (rows.some((row) => row !== undefined && row.audience !== 'me')) await recordEvent(trx, source, event);
+}
