@@ -64,6 +64,15 @@ async function furnish(): Promise<void> {
   };
   const parts = [{ type: 'reasoning', text: 'Hm.' }, { type: 'step-start' }, tool, { type: 'text', text: '' }];
   await database.pool.query('update messages set parts = $1 where id = $2', [JSON.stringify(parts), last]);
+  await admin.call('POST /api/admin/config', { instructions: 'House rules:\n- {{unknown}} stays' });
+  const about = { name: true, language: 'de-AT', timeZone: 'Europe/Vienna' };
+  await owner.call('PATCH /api/me', { instructions: 'Otto: "short", no: 1e3', aboutMe: about });
+  const told = { id: chatId, instructions: '# only here', parameters: { stop: ['- '], seed: 3, temperature: 0.5 } };
+  assert.equal((await owner.call('PATCH /api/chats', told)).status, 200);
+  const { providers } = (await owner.call('GET /api/providers')).body;
+  const parameters = { topP: 0.9, reasoningEffort: 'high' };
+  await owner.call('PATCH /api/models', { id: providers[0].models[0].id, parameters });
+  await owner.call('POST /api/chats', { temporary: true, instructions: 'not-exported' });
   const project = (await owner.call('POST /api/projects', { name: 'P' })).body.project.id;
   await owner.call('POST /api/chats', { projectId: project, title: 'In a project' });
 }
@@ -77,7 +86,10 @@ const secrets: [RegExp, string][] = [
 
 test('export, apply to an empty installation, export: the same text', async () => {
   const { text, losses } = await write(app);
-  assert.doesNotMatch(text, /secret-1|sk-|blue|header-secret|battery/);
+  assert.doesNotMatch(text, /secret-1|sk-|blue|header-secret|battery|not-exported/);
+  for (const told of ['House rules', 'Otto: "short"', 'Europe/Vienna', '# only here', 'reasoningEffort']) {
+    assert.ok(text.includes(told) || text.includes(told.replaceAll('"', '\\"')), told);
+  }
   assert.deepEqual(losses, [
     '1 conversations have other branches: only the one that is shown was exported',
     '1 conversations are in projects, which a manifest cannot describe',
