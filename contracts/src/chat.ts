@@ -57,6 +57,7 @@ const startFailures = [
   'project_archived',
   'response_running',
   'model_unavailable',
+  'payload_too_large',
   'credentials_unreadable',
   'blocked_destination',
   'provider_error',

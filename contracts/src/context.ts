@@ -38,7 +38,7 @@ const answerContext = z.object({
   ),
   /** More of the branch's oldest messages than `messages` holds. */
   earlierMessages: z.number().int(),
-  summary: z.object({ text: z.string(), upToMessageId: fields.id }).nullable(),
+  summary: z.object({ text: z.string(), upToMessageId: fields.id, tokens }).nullable(),
   tokens: z.object({
     total: tokens,
     window: tokens,

@@ -26,6 +26,8 @@ export type Frame =
   | { type: 'data-notice'; data: { code: string; message: string } }
   /** The provider is asked again at that time, after a pause that it wants or needs; whatever is said after it ends the wait. */
   | { type: 'data-retry'; transient: true; data: ProviderWait }
+  /** Work before the answer that takes a while; `compaction`: earlier messages are being summarized. */
+  | { type: 'data-step'; transient: true; data: PreparingStep }
   /** Which queued input goes on; `transient` keeps it out of the assembled message. */
   | { type: 'data-next'; transient: true; data: { messageId: string; assistantId: string } }
   | { type: 'error'; errorText: string }
@@ -35,6 +37,8 @@ export type Frame =
 
 /** `retryAt` is an ISO time. */
 export type ProviderWait = { reason: 'rate_limited' | 'unavailable'; retryAt: string };
+
+type PreparingStep = { name: 'compaction'; state: 'started' | 'done' | 'failed' };
 
 export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
 

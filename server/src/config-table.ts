@@ -254,6 +254,10 @@ export const settingTable = {
   modelTitles: flag('MODEL_TITLES', true, {
     about: 'The model of the lowest tier names new conversations. If false, their first words do.',
   }),
+  compactionAt: integer('COMPACTION_AT', 85, 0, 95, {
+    about:
+      'When a conversation fills this percentage of what its model can read, its earlier messages are summarized. `0`: never; the oldest messages are left out instead.',
+  }),
   logLevel: choice('LOG_LEVEL', logLevels, 'info', { about: 'The least severe log level to write.' }),
 } as const;
 

@@ -95,6 +95,7 @@ describe('values', () => {
       workspaceRuntimeClass: undefined,
       logLevel: 'info',
       modelTitles: true,
+      compactionAt: 85,
     });
     assert.match(version, /^\d+\.\d+\.\d+$/);
   });

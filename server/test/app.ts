@@ -69,6 +69,7 @@ export const testConfig: Config = {
   awsSessionToken: undefined,
   logLevel: 'silent',
   modelTitles: false,
+  compactionAt: 85,
   version: '0.0.0-test',
 };
 

@@ -45,7 +45,14 @@ export async function readAnswerContext(
     tools: parseTools(texts.get(context.tools)),
     messages: statesOf(branch.slice(0, messagesMax), context).toReversed(),
     earlierMessages: Math.max(0, branch.length - messagesMax),
-    summary: null,
+    summary:
+      context.summary === null
+        ? null
+        : {
+            text: texts.get(context.summary.hash) ?? '',
+            upToMessageId: context.summary.upToId,
+            tokens: context.summary.tokens,
+          },
     tokens: {
       total: counted ?? context.tokens,
       window: context.window,
@@ -75,15 +82,21 @@ async function readBranch(deps: Pick<Platform, 'db'>, chatId: string, leafId: st
 }
 
 function statesOf(branch: readonly BranchRow[], context: ToldContext): AnswerContext['messages'] {
-  const { firstMessageId, cut, ratio } = context;
-  let isBefore = firstMessageId === null;
+  const { firstMessageId, requestId, summary, prunedUpToId, ratio } = context;
+  let isSent = firstMessageId !== null;
+  let isPruned = false;
+  let isSummarized = false;
   return branch.map(({ id, tokens }) => {
     const size = Math.ceil((tokens ?? 0) * ratio);
-    if (isBefore) return { id, state: 'omitted', reason: 'There was no room for it', tokens: size };
-    if (id !== firstMessageId) return { id, state: 'sent', tokens: size };
-    isBefore = true;
-    return cut
-      ? { id, state: 'sent', reason: 'Only a part of it had room', tokens: size }
-      : { id, state: 'sent', tokens: size };
+    isPruned ||= id === prunedUpToId;
+    isSummarized ||= id === summary?.upToId;
+    if (isSent) {
+      isSent = id !== firstMessageId;
+      return { id, state: 'sent', ...(isPruned ? { reason: 'Its tool calls in short' } : {}), tokens: size };
+    }
+    if (id === requestId) return { id, state: 'sent', reason: 'As the first request', tokens: size };
+    return isSummarized
+      ? { id, state: 'summarized', reason: 'The summary stands for it', tokens: size }
+      : { id, state: 'omitted', reason: 'There was no room for it', tokens: size };
   });
 }

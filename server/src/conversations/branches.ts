@@ -23,7 +23,15 @@ export type BranchMessage = {
   promptTokens: number | null;
   usage: { inputTokens: number; outputTokens: number; reasoningTokens?: number } | null;
   parts: string | null;
+  /** Tool calls up to here go in short. */
+  isPruned: boolean;
+  /** Given with the first request of a branch whose earlier messages are not sent: nothing follows. */
+  start: BranchStart | null;
 };
+
+/** The messages up to that one are not sent; the summary stands for them if there is one. */
+type BranchStart = { upToId: string; summary: BranchSummary | null };
+type BranchSummary = { id: string; upToId: string; text: string };
 
 export type BranchRead = {
   chatId: string;
@@ -31,11 +39,15 @@ export type BranchRead = {
   /** The newest message that is not read any more: the start of the context (`contextStartMessageId`). */
   stopBeforeId: string | null;
   pageSize: number;
+  /** What is read for a summary: messages that were cut without one as well, and those of the summary that is made again. */
+  forSummary?: { again: string | null } | undefined;
 };
 
 /** A page ends early when its parts are longer than this. */
 const pageBytes = 4_000_000;
 
+/** `$5`: reads past cuts; `$6`: and past that summary. Of two rows of a message the summary counts. */
+const isStart = `s.kind = 'summary' and s.id is distinct from $6 or s.kind = 'cut' and not $5`;
 const branchPage = {
   name: 'branch-page',
   text: `with recursive branch as (
@@ -45,28 +57,70 @@ const branchPage = {
       select m.id, m.parent_id, b.depth + 1, b.bytes + octet_length(m.parts)
       from branch b join messages m on m.id = b.parent_id
       where b.depth < $4 and b.bytes < ${pageBytes} and m.id is distinct from $3
+        and not exists (select from summaries s where s.up_to_message_id = b.id and (${isStart}))
     )
-    select m.id, m.parent_id, m.role, m.prompt, m.prompt_tokens, m.usage, case when m.prompt is null then m.parts end as parts
-    from branch b join messages m on m.id = b.id order by b.depth`,
+    select m.id, m.parent_id, m.role, m.prompt, m.prompt_tokens, m.usage, case when m.prompt is null then m.parts end as parts,
+      exists (select from summaries s where s.up_to_message_id = m.id and s.kind = 'prune') as is_pruned,
+      t.kind as start_kind, u.id as summary_id, u.text as summary_text,
+      u.up_to_message_id as summary_up_to, f.id as first_id, f.prompt as first_prompt,
+      f.prompt_tokens as first_tokens, case when f.prompt is null then f.parts end as first_parts
+    from branch b join messages m on m.id = b.id
+    left join lateral (select * from summaries s where s.up_to_message_id = m.id and (${isStart}) order by s.kind desc limit 1) t
+      on true
+    left join summaries u on u.id = case t.kind when 'summary' then t.id else t.base_id end
+    left join messages f on f.id = t.first_message_id
+    order by b.depth`,
 };
 type BranchRow = Pick<MessagesTable, 'id' | 'parent_id' | 'role' | 'prompt' | 'prompt_tokens'> & {
   usage: BranchMessage['usage'];
   parts: string | null;
+  is_pruned: boolean;
+  start_kind: 'summary' | 'cut' | null;
+  summary_id: string | null;
+  summary_text: string | null;
+  summary_up_to: string | null;
+  first_id: string | null;
+  first_prompt: string | null;
+  first_tokens: number | null;
+  first_parts: string | null;
 };
 
-/** Walks a branch from its leaf towards the beginning, page by page, as far as the consumer goes. */
+/** Walks a branch from its leaf towards the beginning of what is sent, page by page, as far as the consumer goes. */
 export async function* readBranchNewestFirst(
   db: Pick<Database, 'pool'>,
-  { chatId, leafId, stopBeforeId, pageSize }: BranchRead,
+  { chatId, leafId, stopBeforeId, pageSize, forSummary }: BranchRead,
 ): AsyncGenerator<BranchMessage, void, undefined> {
   let next: string | null = leafId;
+  let isPruned = false;
   while (next !== null) {
-    const values: unknown[] = [chatId, next, stopBeforeId, pageSize];
+    const passing = [forSummary !== undefined, forSummary?.again ?? null];
+    const values: unknown[] = [chatId, next, stopBeforeId, pageSize, ...passing];
     const { rows }: { rows: BranchRow[] } = await db.pool.query<BranchRow>({ ...branchPage, values });
-    for (const { id, role, prompt, prompt_tokens: promptTokens, usage, parts } of rows) {
-      yield { id, role, prompt, promptTokens, usage, parts };
+    for (const row of rows) {
+      if (row.start_kind !== null) {
+        yield startOf(row);
+        return;
+      }
+      isPruned ||= row.is_pruned;
+      const { id, role, prompt, prompt_tokens: promptTokens, usage, parts } = row;
+      yield { id, role, prompt, promptTokens, usage, parts, isPruned, start: null };
     }
     next = rows.at(-1)?.parent_id ?? null;
     if (next === stopBeforeId) return;
   }
+}
+
+function startOf(row: BranchRow): BranchMessage {
+  const { summary_id: id, summary_text: text, summary_up_to: upToId } = row;
+  const summary = id === null || text === null || upToId === null ? null : { id, upToId, text };
+  return {
+    id: row.first_id ?? '',
+    role: 'user',
+    prompt: row.first_id === null ? '' : row.first_prompt,
+    promptTokens: row.first_tokens ?? 0,
+    usage: null,
+    parts: row.first_parts,
+    isPruned: false,
+    start: { upToId: row.id, summary },
+  };
 }

@@ -231,11 +231,31 @@ export type TurnContext = {
   modelId: string | null;
   /** Null: all of the owner's. */
   mcpServerIds: string[] | null;
+  /** Earlier messages are summarized when the window is nearly full. */
+  autoCompaction: boolean;
 };
 
 /** The statement that notes activity in a conversation, when `condition` holds. */
 export function touchingChat(chatId: string, condition: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`update chats set updated_at = now() where id = ${chatId} and ${condition}`;
+}
+
+/** Failures in a row after which summaries are made only when a person asks. */
+const compactionFailures = 3;
+
+/** The statement that notes what became of a summary, when `condition` holds. */
+export function countingCompaction(
+  chatId: string,
+  outcome: 'done' | 'failed' | 'undone',
+  condition: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const sets = {
+    done: sql`compaction_failures = 0, auto_compaction = true`,
+    failed: sql`compaction_failures = compaction_failures + 1,
+      auto_compaction = auto_compaction and compaction_failures + 1 < ${compactionFailures}`,
+    undone: sql`auto_compaction = false`,
+  };
+  return sql`update chats set ${sets[outcome]} where id = ${chatId} and ${condition}`;
 }
 
 /** Makes a message the newest of the branch that is shown, and the conversation active now. */

@@ -98,7 +98,8 @@ export async function findToldContext(
     .where('message_id', '=', messageId)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  const hashes = [...row.context.instructions.map(({ hash }) => hash), row.context.tools];
+  const { instructions, tools, summary } = row.context;
+  const hashes = [...instructions.map(({ hash }) => hash), tools, ...(summary === null ? [] : [summary.hash])];
   const texts = await db.selectFrom('told_texts').select(['hash', 'text']).where('hash', 'in', hashes).execute();
   return { context: row.context, texts: new Map(texts.map(({ hash, text }) => [hash, text])) };
 }

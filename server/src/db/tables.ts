@@ -171,6 +171,8 @@ type ChatsTable = {
   temporary: Flag;
   active_message_id: string | null;
   title_search: ColumnType<string, never, never>;
+  auto_compaction: Flag;
+  compaction_failures: Generated<number>;
   created_at: CreatedAt;
   updated_at: UpdatedAt;
 };
@@ -194,6 +196,17 @@ export type MessagesTable = {
   model_id: string | null;
   usage: NullableJson<{ inputTokens: number; outputTokens: number; reasoningTokens?: number }>;
   search: string | null;
+  created_at: CreatedAt;
+};
+
+type SummariesTable = {
+  id: string;
+  chat_id: string;
+  up_to_message_id: string;
+  kind: 'summary' | 'cut' | 'prune';
+  text: Generated<string>;
+  base_id: string | null;
+  first_message_id: string | null;
   created_at: CreatedAt;
 };
 
@@ -239,6 +252,7 @@ export type ResponsesTable = {
   decision: Json<Decision>;
   started_at: CreatedAt;
   ended_at: Date | null;
+  kind: Generated<'answer' | 'compaction'>;
 };
 
 type ResponseFramesTable = {
@@ -411,9 +425,14 @@ export type ToldContext = {
   instructions: { layer: InstructionLayer; hash: string; tokens: number }[];
   /** Hash of a JSON text: `{name, tokens}[]`. */
   tools: string;
-  /** The oldest message that was sent; null: none. `cut`: only part of it. */
+  /** The oldest message that was sent, besides the first request; null: none. */
   firstMessageId: string | null;
-  cut: boolean;
+  /** The first request, which goes before what is left out. */
+  requestId: string | null;
+  /** The hash of the summary that stood for the messages up to that one. */
+  summary: { hash: string; upToId: string; tokens: number } | null;
+  /** Tool calls up to that message went in short. */
+  prunedUpToId: string | null;
   /** What an estimated token of a message was expected to cost here. */
   ratio: number;
   tokens: number;
@@ -439,6 +458,7 @@ export type Tables = {
   models: ModelsTable;
   chats: ChatsTable;
   messages: MessagesTable;
+  summaries: SummariesTable;
   inputs: InputsTable;
   responses: ResponsesTable;
   response_frames: ResponseFramesTable;

@@ -2,7 +2,7 @@ import { attachedId, attachedMax, readAttachment } from '../../artifacts/attachm
 import { parseStoredParts } from '../../conversations/messages.ts';
 import type { Deps } from '../../deps.ts';
 import type { ChatMessage, ContentPart } from '../model/provider-messages.ts';
-import type { ContextMessage } from '../turn/context-window.ts';
+import type { ContextMessage } from '../turn/context-history.ts';
 import { parsePrompts, promptOf } from '../turn/prompt.ts';
 import { estimateMessages } from '../turn/token-estimate.ts';
 
@@ -13,14 +13,15 @@ import { estimateMessages } from '../turn/token-estimate.ts';
 
 type Needs = Pick<Deps, 'db' | 'artifactStore' | 'log'>;
 
-/** The same messages, newest first, read no further than they are asked for. */
+/** The same messages, newest first, read no further than they are asked for; files of at most so many bytes in all. */
 export async function* withAttachments(
   deps: Needs,
   ownerId: string,
   newestFirst: AsyncIterable<ContextMessage>,
   signal: AbortSignal,
+  maxBytes = attachedMax,
 ): AsyncGenerator<ContextMessage, void, undefined> {
-  let room = attachedMax;
+  let room = maxBytes;
   for await (const message of newestFirst) {
     if (message.role !== 'user' || !(message.prompt ?? message.parts ?? '').includes('artifact://')) {
       yield message;

@@ -56,6 +56,7 @@ type LockedChat = {
   title_source: TitleSource;
   context_start_message_id: string | null;
   mcp_server_ids: string[] | null;
+  auto_compaction: boolean;
 };
 
 /** Claims the input, or tells what became of it. `decision` overrides the admitted one while the response has not begun. */
@@ -270,6 +271,7 @@ function lockingChat(trx: Queryable, chatId: string) {
       'title_source',
       'context_start_message_id',
       'mcp_server_ids',
+      'auto_compaction',
     ])
     .select(sql<boolean>`${sql.raw(projectArchivedColumn('chats.project_id'))}`.as('project_archived'))
     .where('id', '=', chatId)
@@ -322,7 +324,8 @@ async function applyInput(
 
 function claimed(chat: LockedChat, response: ResponseRow, maker: Maker): Claimed {
   const { context_start_message_id: contextStartMessageId, model_pinned: modelPinned, model_id: modelId } = chat;
-  const context = { contextStartMessageId, modelPinned, modelId, mcpServerIds: chat.mcp_server_ids };
+  const { mcp_server_ids: mcpServerIds, auto_compaction: autoCompaction } = chat;
+  const context = { contextStartMessageId, modelPinned, modelId, mcpServerIds, autoCompaction };
   return { kind: 'claimed', response, context, leasedAt: maker.askedAt };
 }
 

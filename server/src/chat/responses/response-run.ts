@@ -85,6 +85,8 @@ export class ResponseRun {
   #modelId: string | undefined;
   /** What a response that is continued has cost before. */
   #earlierUsage: Usage | undefined;
+  /** What summaries of earlier messages have cost. */
+  #summaryUsage: Usage | undefined;
   #hasBegun = false;
   readonly #notices: Frame[] = [];
 
@@ -188,8 +190,12 @@ export class ResponseRun {
       { response: this.response, context: this.#context },
       basis,
       AbortSignal.any([this.#abort.signal, this.#made.signal]),
-      (notice) => this.#notify(notice),
-      (wait) => this.#emit({ type: 'data-retry', transient: true, data: wait }),
+      {
+        notify: (notice) => this.#notify(notice),
+        onWait: (wait) => this.#emit({ type: 'data-retry', transient: true, data: wait }),
+        onStep: (state) => this.#emit({ type: 'data-step', transient: true, data: { name: 'compaction', state } }),
+        onUsage: (usage) => (this.#summaryUsage = sumUsage(this.#summaryUsage, usage)),
+      },
     );
     this.#modelId = turn.modelId;
     const result = await this.#turn(turn);
@@ -352,7 +358,7 @@ export class ResponseRun {
   }
 
   #metadata(ending: Ending): MessageMetadata {
-    const own = ending.result?.usage;
+    const own = this.#ownUsage(ending);
     const usage = own === undefined ? this.#earlierUsage : sumUsage(this.#earlierUsage, own);
     return {
       status: ending.state,
@@ -362,9 +368,15 @@ export class ResponseRun {
     };
   }
 
+  /** What this replica spent: the answer and the summaries made for it. */
+  #ownUsage({ result }: Ending): Usage | undefined {
+    if (result?.usage === undefined) return this.#summaryUsage;
+    return this.#summaryUsage === undefined ? result.usage : sumUsage(this.#summaryUsage, result.usage);
+  }
+
   #logEnd(ending: Ending, metadata: MessageMetadata): void {
     const state = this.#cut === 'lost' ? 'lost' : ending.state;
-    this.#deps.metrics.responseEnded(state, ending.result?.usage);
+    this.#deps.metrics.responseEnded(state, this.#ownUsage(ending));
     this.#deps.log.info(
       {
         responseId: this.response.id,

@@ -72,13 +72,26 @@ export async function keepTold(
     })),
   );
   const toolText = { text: toolList, ofConversation: false };
-  await storeTold(deps.db, { messageId: response.id, ownerId, chatId }, [...layers.map(({ told }) => told), toolText], {
+  const { header } = context;
+  const summary = header?.summary ?? null;
+  const summaryText = { text: summary?.text ?? '', ofConversation: true };
+  const texts = [...layers.map(({ told }) => told), toolText, ...(summary === null ? [] : [summaryText])];
+  await storeTold(deps.db, { messageId: response.id, ownerId, chatId }, texts, {
     model: { providerName: resolved.providerName, providerModelId: resolved.model.providerModelId },
     parameters: sent.parameters,
     instructions: layers.map(({ layer, told, tokens }) => ({ layer, hash: hashOf(told), tokens })),
     tools: hashOf(toolText),
-    firstMessageId: context.oldestId,
-    cut: context.isOldestCut,
+    firstMessageId: context.sent[0]?.id ?? null,
+    requestId: header === undefined || header.firstId === '' ? null : header.firstId,
+    summary:
+      header === undefined || summary === null
+        ? null
+        : {
+            hash: hashOf(summaryText),
+            upToId: summary.upToId,
+            tokens: Math.ceil(header.summaryTokens * context.ratio),
+          },
+    prunedUpToId: context.sent.findLast(({ isPruned }) => isPruned)?.id ?? null,
     ratio: context.ratio,
     tokens: context.tokens,
     window: resolved.model.contextWindow,

@@ -12,13 +12,15 @@ import { initialDialect, type ProviderRequest, streamChatCompletion } from '../m
 import type { Approvals } from '../tools/call-run.ts';
 import type { FindTools, Notice } from '../tools/find-tools.ts';
 import type { Tool } from '../tools/tool-run.ts';
-import { type FittedContext, fitContext } from '../turn/context-window.ts';
+import { readHistory } from '../turn/context-history.ts';
+import type { FittedContext } from '../turn/context-window.ts';
 import type { AskForText } from '../turn/title.ts';
 import { estimateMessages, estimateTokens } from '../turn/token-estimate.ts';
 import { loadTokenizer } from '../turn/token-ratio.ts';
 import { type AskModel, runTurn, type TurnResult } from '../turn/turn-loop.ts';
 import { withAttachments } from './attachments.ts';
 import type { Claimed, ResponseRow } from './claims.ts';
+import { type ContextHooks, chooseContext, limitShareOf } from './context-step.ts';
 import { instructionsOf, keepTold, parametersOf, readTurnWords } from './turn-instructions.ts';
 
 type TurnDeps = Pick<Deps, 'artifactStore' | 'config' | 'db' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics'>;
@@ -32,6 +34,12 @@ export type PreparedTurn = {
   fitMessages: (messages: ChatMessage[]) => ChatMessage[];
   /** Resolves when what is told is stored; never rejects. */
   kept: Promise<void>;
+};
+
+/** What is heard while a turn is prepared. */
+export type PreparingHooks = Omit<ContextHooks, 'ask'> & {
+  notify: (notice: Notice) => void;
+  onWait: (wait: ProviderWait) => void;
 };
 
 const branchPageSize = 50;
@@ -52,13 +60,12 @@ export async function prepareTurn(
   { response, context: chat }: Pick<Claimed, 'response' | 'context'>,
   basis: readonly MessagePart[],
   signal: AbortSignal,
-  notify: (notice: Notice) => void,
-  onWait: (wait: ProviderWait) => void,
+  hooks: PreparingHooks,
 ): Promise<PreparedTurn> {
   const modelId = chosenModel(response, chat);
   const [resolved, tools, told] = await Promise.all([
     resolveModel(deps, catalogueOwner(deps.config, response.owner_id), { modelId }),
-    deps.findTools({ response, context: chat }, signal, notify),
+    deps.findTools({ response, context: chat }, signal, hooks.notify),
     readTurnWords(deps, response.chat_id),
   ]);
   const instructions = instructionsOf(deps, told, tools);
@@ -72,21 +79,24 @@ export async function prepareTurn(
     stopBeforeId: chat.contextStartMessageId,
     pageSize: branchPageSize,
   });
-  const context = await fitContext({
+  const read = await readHistory({
     newestFirst: withAttachments(deps, response.owner_id, branch, signal),
     model: { contextWindow, maxOutputTokens: answerMax },
     fixedTokens:
-      estimateMessages([instructions.system, ...messages]) +
-      (tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools))),
+      estimateMessages([instructions.system]) + (tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools))),
+    turnTokens: estimateMessages(messages),
+    limitShare: limitShareOf(deps, { context: chat }),
     loadTokenizer,
   });
+  const ask = askOnceOf(deps, resolved, hooks.onWait);
+  const context = await chooseContext(deps, { response, context: chat }, read, { ...hooks, ask }, signal);
   const kept = keepTold(deps, response, { instructions, tools, parameters, context, resolved }).catch((error) =>
     deps.log.warn({ cause: error, responseId: response.id }, 'what a model was told could not be kept'),
   );
   const history = [JSON.stringify(instructions.system), context.history].filter((text) => text !== '').join(',');
   return {
     modelId: resolved.model.id,
-    askModel: askModelOf(deps, resolved, { ...context, history }, parameters, onWait),
+    askModel: askModelOf(deps, resolved, { ...context, history }, parameters, hooks.onWait),
     kept,
     messages,
     tools,
@@ -136,20 +146,33 @@ function askModelOf(
     );
 }
 
-/** One short answer as text, for titles; never more than the model may say. */
-export function askForTextOf(deps: TurnDeps, { model, provider }: ResolvedModel): AskForText {
+/** One short answer as text, for titles. */
+export function askForTextOf(deps: TurnDeps, resolved: ResolvedModel): AskForText {
+  const ask = askOnceOf(deps, resolved);
+  return async (request, signal) => (await ask(request, signal)).text;
+}
+
+/** One answer as text, without tools; never more than the model may say. */
+function askOnceOf(
+  deps: TurnDeps,
+  { model, provider }: ResolvedModel,
+  onWait?: (wait: ProviderWait) => void,
+): ContextHooks['ask'] {
   const call = providerCall(deps, provider);
   return async ({ messages, maxOutputTokens }, signal) => {
     let text = '';
     const ignore = (): undefined => undefined;
     const sink = { text: (delta: string) => (text += delta), reasoning: ignore, toolStart: ignore, toolDelta: ignore };
     const limit = Math.min(maxOutputTokens, model.maxOutputTokens);
-    await streamChatCompletion(
-      { ...call(), modelId: model.providerModelId, messages, maxOutputTokens: limit, bounds: shortAnswer },
-      sink,
-      signal,
-    );
-    return text;
+    const request = {
+      ...call(),
+      modelId: model.providerModelId,
+      messages,
+      maxOutputTokens: limit,
+      bounds: shortAnswer,
+    };
+    const { usage } = await streamChatCompletion({ ...request, onWait }, sink, signal);
+    return { text, usage };
   };
 }
 

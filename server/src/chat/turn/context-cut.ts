@@ -1,26 +1,62 @@
+import { parseForeignJson } from '../../json-scan.ts';
 import type { ChatMessage } from '../model/provider-messages.ts';
-import { storableText } from '../model/storable-text.ts';
-import { estimateMessage, estimateMessages, estimateTokens } from './token-estimate.ts';
+import { isRecord, storableText } from '../model/storable-text.ts';
+import { estimateMessage, estimateTokens } from './token-estimate.ts';
 
 /** How messages that are too long are made to fit. Room and sizes are estimated tokens. */
 
 const removedResult = '[This tool result was removed to make room. Call the tool again if you need it.]';
 const minResultTokens = 64;
+/** A turn that has outgrown its room is cut to this share of it, so that its beginning stays the same for some steps. */
+const shrunkShare = 0.6;
+const shortResult = 200;
+const shownOfResult = 100;
+const shortArgument = 400;
+const shownOfArgument = 120;
 
-/** The newest steps of an assistant message that fit: whole steps only, so that no call loses its result. */
-export function keepNewestSteps(messages: readonly ChatMessage[], room: number): ChatMessage[] {
-  for (let at = 1; at < messages.length; at++) {
-    if (messages[at]?.role !== 'assistant') continue;
-    const rest = messages.slice(at);
-    if (estimateMessages(rest) <= room) return rest;
+/**
+ * Earlier tool calls in short: each result is one line, and long arguments are shortened. The same input always gives the same
+ * text, so that a provider's cache of it holds.
+ */
+export function pruneToolCalls(messages: readonly ChatMessage[]): ChatMessage[] {
+  return messages.map((message) => {
+    if (message.role === 'tool') return { ...message, content: oneLine(message.content) };
+    if (message.role !== 'assistant' || message.tool_calls === undefined) return message;
+    const calls = message.tool_calls.map((call) => {
+      const { name, arguments: text } = call.function;
+      return { ...call, function: { name, arguments: shortArguments(text) } };
+    });
+    return { ...message, tool_calls: calls };
+  });
+}
+
+function oneLine(result: string): string {
+  if (result.length <= shortResult) return result;
+  const beginning = storableText(result.slice(0, shownOfResult)).replaceAll(/\s+/g, ' ').trim();
+  return `[Tool result of ${result.length} characters, removed to make room. It began: ${beginning}]`;
+}
+
+function shortArguments(text: string): string {
+  if (text.length <= shortArgument) return text;
+  try {
+    const input = parseForeignJson(text);
+    return isRecord(input) ? JSON.stringify(input, (_key, value: unknown) => shortValue(value)) : '{}';
+  } catch {
+    return '{}';
   }
-  return [];
+}
+
+function shortValue(value: unknown): unknown {
+  if (typeof value !== 'string' || value.length <= shortArgument) return value;
+  const left = value.length - shownOfArgument;
+  return storableText(`${value.slice(0, shownOfArgument)}[… ${left} characters left out …]`);
 }
 
 /** A user message cut in the middle of its texts; images go when the text alone cannot make it fit. */
 export function cutUserMessage(message: ChatMessage, room: number): ChatMessage {
   if (message.role !== 'user') return message;
   const whole = estimateMessage(message);
+  if (whole <= room) return message;
   for (let share = (room / whole) * 0.95; share > 0.001; share *= 0.8) {
     const cut: ChatMessage = { role: 'user', content: cutContent(message.content, share) };
     if (estimateMessage(cut) <= room) return cut;
@@ -34,8 +70,8 @@ export function cutUserMessage(message: ChatMessage, room: number): ChatMessage 
 }
 
 /**
- * Messages of a running turn in at most `room` tokens: results of earlier steps are removed, oldest first, then those of the
- * last step are cut. The same array when it fits already.
+ * Messages of a running turn that have outgrown `room`: results of earlier steps are removed, oldest first, until there is room for
+ * more; when that is not enough, those of the last step are cut. The same array when it fits already.
  */
 export function shrinkToolResults(
   messages: ChatMessage[],
@@ -53,8 +89,9 @@ export function shrinkToolResults(
     total += tokensOf(smaller) - tokensOf(message);
     shrunk[at] = smaller;
   };
+  const target = room * shrunkShare;
   for (const [at, message] of messages.entries()) {
-    if (total > room && at < lastStep) replace(at, message, removedResult);
+    if (total > target && at < lastStep) replace(at, message, removedResult);
   }
   if (total <= room) return shrunk;
   const results = shrunk.slice(lastStep + 1);
@@ -69,7 +106,7 @@ export function shrinkToolResults(
 }
 
 /** A text of at most so many tokens, its middle replaced by a note. */
-function cutToTokens(text: string, tokens: number): string {
+export function cutToTokens(text: string, tokens: number): string {
   const whole = estimateTokens(text);
   if (whole <= tokens) return text;
   for (let share = (tokens / whole) * 0.95; share > 0.001; share *= 0.8) {

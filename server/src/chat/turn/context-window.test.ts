@@ -3,34 +3,36 @@ import { test } from 'node:test';
 import type { MessagePart } from '@homeport/contracts/frames';
 import fc from 'fast-check';
 import { type ChatMessage, toProviderMessages } from '../model/provider-messages.ts';
-import { keepNewestSteps } from './context-cut.ts';
-import { type ContextMessage, type ContextOptions, fitContext } from './context-window.ts';
+import { pruneToolCalls } from './context-cut.ts';
+import { type ContextMessage, type HistoryOptions, readHistory } from './context-history.ts';
+import {
+  chooseCut,
+  choosePruning,
+  chooseTail,
+  type FittedContext,
+  fitChoice,
+  isWithin,
+  isWorthSummary,
+  keepAll,
+} from './context-window.ts';
 import { parsePrompts } from './prompt.ts';
 import { estimateMessages, estimateTokens } from './token-estimate.ts';
 import { createUsageRatio, loadTokenizer, sampleRatio } from './token-ratio.ts';
 
-let made = 0;
+let count = 0;
 function stored(
   role: 'user' | 'assistant',
   parts: MessagePart[],
   usage: ContextMessage['usage'] = null,
 ): ContextMessage {
-  const messages = toProviderMessages([{ role, parts }]).map((message) => {
-    const { reasoning_content: _reasoning, ...rest } = { reasoning_content: undefined, ...message };
-    return rest;
-  });
-  return {
-    id: `m-${++made}`,
-    role,
-    parts: null,
-    usage,
-    prompt: JSON.stringify(messages).slice(1, -1),
-    promptTokens: estimateMessages(messages),
-  };
+  const messages = toProviderMessages([{ role, parts }]);
+  const prompt = JSON.stringify(messages).slice(1, -1);
+  const promptTokens = estimateMessages(messages);
+  return { id: `m${++count}`, role, parts: null, usage, prompt, promptTokens, isPruned: false, start: null };
 }
 const says = (role: 'user' | 'assistant', text: string, usage: ContextMessage['usage'] = null): ContextMessage =>
   stored(role, [{ type: 'text', text }], usage);
-const steps = (count: number, size: number): ContextMessage =>
+const steps = (count: number, size: number, input: object = {}): ContextMessage =>
   stored(
     'assistant',
     Array.from({ length: count }, (_, index): MessagePart[] => [
@@ -40,134 +42,193 @@ const steps = (count: number, size: number): ContextMessage =>
         toolName: 'look',
         toolCallId: `c${index}`,
         state: 'output-available',
-        input: {},
+        input,
         output: 'word '.repeat(size),
       },
     ]).flat(),
   );
 
-async function fit(oldestFirst: ContextMessage[], extra: Partial<ContextOptions> = {}) {
-  let read = 0;
-  let loaded = 0;
+/** What is read of a conversation, and how much of it was looked at. */
+async function read(oldestFirst: ContextMessage[], extra: Partial<HistoryOptions> = {}) {
+  const seen = { read: 0, loaded: 0 };
   async function* newestFirst() {
     for (const message of oldestFirst.toReversed()) {
-      read++;
+      seen.read++;
       yield message;
     }
   }
-  const fitted = await fitContext({
+  const history = await readHistory({
     newestFirst: newestFirst(),
     model: { contextWindow: 10_000, maxOutputTokens: 1000 },
     fixedTokens: 0,
+    limitShare: 1,
     loadTokenizer: async () => {
-      loaded++;
+      seen.loaded++;
       return (text) => estimateTokens(text);
     },
     ...extra,
   });
-  return { ...fitted, messages: parsePrompts([fitted.history]), read, loaded };
+  return { history, ...seen };
 }
 
+/** What is sent of it where nothing is summarized. */
+async function fit(oldestFirst: ContextMessage[], extra: Partial<HistoryOptions> = {}) {
+  const { history, ...seen } = await read(oldestFirst, extra);
+  const choice = isWithin(history, 1) ? keepAll : chooseCut(history);
+  const fitted: FittedContext = fitChoice(history, choice);
+  return { ...fitted, ...seen, choice, history, messages: parsePrompts([fitted.history]) };
+}
+
+const turns = (number: number, size: number): ContextMessage[] =>
+  Array.from({ length: number }, (_, index) => [
+    says('user', `Question ${index}`),
+    says('assistant', 'word '.repeat(size)),
+  ]).flat();
 const contents = (messages: ChatMessage[]): unknown[] => messages.map((message) => message.content);
 
 test('a conversation that fits goes whole, oldest first', async () => {
-  const { messages, isCut, tokens, maxOutputTokens, loaded } = await fit([
+  const { messages, tokens, maxOutputTokens, loaded, choice } = await fit([
     says('user', 'One'),
     says('assistant', 'Two'),
     says('user', 'Three'),
   ]);
   assert.deepEqual(contents(messages), ['One', 'Two', 'Three']);
-  assert.deepEqual([isCut, maxOutputTokens, loaded], [false, 1000, 0]);
+  assert.deepEqual([choice, maxOutputTokens, loaded], [keepAll, 1000, 0]);
   assert.ok(tokens > 10 && tokens < 30);
 });
 
 test('messages without a stored prompt are made from their parts', async () => {
-  const message: ContextMessage = {
-    id: 'm',
-    role: 'user',
-    prompt: null,
-    promptTokens: null,
-    usage: null,
-    parts: '[{"type":"text","text":"Hi"}]',
-  };
+  const message = { ...says('user', ''), prompt: null, promptTokens: null, parts: '[{"type":"text","text":"Hi"}]' };
   assert.deepEqual(contents((await fit([message])).messages), ['Hi']);
 });
 
 test('what is read depends on the window, not on the length of the conversation', async () => {
   const turn = [says('user', 'word '.repeat(100)), says('assistant', 'word '.repeat(100), { outputTokens: 100 })];
-  const long = await fit(Array.from({ length: 500 }, () => turn).flat());
-  const longer = await fit(Array.from({ length: 2500 }, () => turn).flat());
+  const newest = says('user', 'And now?');
+  const long = await fit([...Array.from({ length: 500 }, () => turn).flat(), newest]);
+  const longer = await fit([...Array.from({ length: 2500 }, () => turn).flat(), newest]);
   assert.equal(longer.read, long.read);
-  assert.equal(longer.history, long.history);
-  assert.ok(long.read < 120 && long.isCut && long.tokens <= 9000);
+  assert.ok(long.read < 120 && !long.history.isWhole);
 });
 
-test('the newest user message is cut in its middle when it alone is too long', async () => {
-  const text = `BEGIN ${'word '.repeat(20_000)} END`;
-  const { messages, isCut } = await fit([says('user', 'Old'), says('assistant', 'Older'), says('user', text)]);
-  assert.equal(messages.length, 1);
-  const [content] = contents(messages);
-  assert.ok(typeof content === 'string' && content.startsWith('BEGIN') && content.endsWith('END'));
-  assert.match(content, /\[… \d+ characters left out …\]/);
-  assert.ok(isCut && estimateMessages(messages) <= 8700 && estimateMessages(messages) > 6000);
-});
-
-test('an unfinished answer newer than the user message takes what that one leaves', async () => {
-  const { messages } = await fit([says('user', 'Old '.repeat(20_000)), says('user', 'Go'), steps(3, 2)]);
-  assert.equal(messages[0]?.content, 'Go');
-  assert.equal(messages.length, 7);
-  const cut = await fit([says('user', 'Go'), steps(30, 500)]);
-  assert.equal(cut.messages[0]?.content, 'Go');
-  assert.ok(cut.isCut && cut.messages.length > 3 && cut.messages.length % 2 === 1);
-});
-
-test('the oldest answer begins at the step that fits, behind a note', async () => {
-  const { messages } = await fit([says('user', 'Go'), steps(30, 500), says('user', 'And now?')]);
-  assert.equal(messages[0]?.content, '[Earlier messages are left out.]');
-  assert.equal(messages[1]?.role, 'assistant');
+test('a full window is cut to about 60 %, at the beginning of a turn', async () => {
+  const { tokens, messages, choice, history } = await fit([...turns(40, 250), says('user', 'And now?')]);
+  const room = 10_000 - 1000 - 300;
+  assert.ok(tokens > room * 0.4 && tokens <= room * 0.6, `${tokens} of ${room}`);
+  assert.equal(messages[0]?.role, 'user');
   assert.equal(messages.at(-1)?.content, 'And now?');
+  assert.deepEqual(history.entries[choice.keepFrom]?.role, 'user');
 });
 
-test('steps are kept whole or not at all', () => {
-  const messages = parsePrompts([steps(3, 50).prompt ?? '']);
-  for (let room = 0; room < estimateMessages(messages); room += 5) {
-    const kept = keepNewestSteps(messages, room);
-    assert.ok(kept.length === 0 || (kept[0]?.role === 'assistant' && estimateMessages(kept) <= room));
-  }
-  assert.equal(keepNewestSteps(messages, estimateMessages(messages)).length, 4);
+test('the messages begin with the first request and the summary, and end before the start', async () => {
+  const start = { upToId: 'm0', summary: { id: 's', upToId: 'm0', text: 'They want blue.' } };
+  const first = { ...says('user', 'Paint it'), start };
+  const { messages, header, tokens } = await fit([
+    says('user', 'never read'),
+    first,
+    ...turns(1, 5),
+    says('user', 'Go'),
+  ]);
+  assert.equal(messages[0]?.content, 'Paint it');
+  assert.equal(messages[1]?.role, 'assistant');
+  assert.match(String(messages[1]?.content), /^\[Summary.*not a request.*\]\n\nThey want blue\.$/);
+  assert.deepEqual(contents(messages.slice(2)), ['Question 0', 'word '.repeat(5), 'Go']);
+  assert.equal(header?.upToId, 'm0');
+  assert.equal(tokens, estimateMessages(messages));
+  const cut = await fit([
+    { ...says('user', 'Long '.repeat(9000)), start: { upToId: 'm0', summary: null } },
+    says('user', 'Go'),
+  ]);
+  assert.match(String(cut.messages[0]?.content), /characters left out/);
+  assert.equal(cut.messages[1]?.content, '[Earlier messages are left out.]');
+  assert.ok(cut.tokens < 1000);
 });
 
-test('output is never given more than half of the window', async () => {
-  const { maxOutputTokens, messages } = await fit([says('user', 'word '.repeat(3000))], {
-    model: { contextWindow: 8000, maxOutputTokens: 8000 },
+test('a message that cannot fit is refused before anybody is asked, with what to do', async () => {
+  const long = [...turns(2, 5), says('user', 'word '.repeat(20_000))];
+  await assert.rejects(fit(long), (error: Error & { code?: string; details?: unknown }) => {
+    assert.equal(error.code, 'payload_too_large');
+    assert.match(
+      error.message,
+      /^This message has about \d+ tokens with its files, and this model has room for \d+\. Shorten it, or/,
+    );
+    return true;
   });
-  assert.equal(maxOutputTokens, 4000);
-  assert.ok(estimateMessages(messages) > 2800);
+  await assert.rejects(fit([says('user', 'Hi')], { fixedTokens: 9900 }), /instructions and tools take up the whole/);
+});
+
+test('the room for the answer gives way to a long message', async () => {
+  const model = { contextWindow: 8000, maxOutputTokens: 8000 };
+  assert.equal((await fit([says('user', 'Hi')], { model })).maxOutputTokens, 4000);
+  const { maxOutputTokens, tokens, messages } = await fit([...turns(3, 50), says('user', 'word '.repeat(5000))], {
+    model,
+  });
+  assert.equal(messages.length, 1);
+  assert.ok(maxOutputTokens >= 1000 && maxOutputTokens < 4000 && tokens + maxOutputTokens <= 8000);
+});
+
+test('earlier tool calls go in short first, and always as the same text', async () => {
+  const old = steps(6, 200, { path: 'a.txt', content: 'x'.repeat(3000) });
+  const { history } = await read([says('user', 'Go'), old, ...turns(2, 20), says('user', 'And now?')], {
+    limitShare: 0.5,
+  });
+  const choice = choosePruning(history);
+  assert.deepEqual(choice, { keepFrom: 0, pruneBefore: 2 });
+  const fitted = fitChoice(history, choice ?? keepAll);
+  assert.deepEqual(
+    fitted.sent.map(({ isPruned }) => isPruned),
+    [true, true, false, false, false, false, false],
+  );
+  const [call, result] = parsePrompts([fitted.history]).slice(1);
+  assert.match(JSON.stringify(call), /"look".*a\.txt.*x{120}\[… 2880 characters left out …\]/);
+  assert.equal(
+    result?.content,
+    `[Tool result of 1000 characters, removed to make room. It began: ${'word '.repeat(20).trim()}]`,
+  );
+  const stored = await fit([says('user', 'Go'), { ...old, isPruned: true }, ...turns(2, 20), says('user', 'And now?')]);
+  assert.equal(
+    stored.history.entries[1]?.prompt,
+    JSON.stringify(pruneToolCalls(parsePrompts([old.prompt ?? '']))).slice(1, -1),
+  );
+  const messages = pruneToolCalls(parsePrompts([old.prompt ?? '']));
+  assert.deepEqual(pruneToolCalls(messages), messages);
+});
+
+test('a summary leaves the last turns as they are, fewer when they are long, and the last answer in short if it must', async () => {
+  const choose = async (conversation: ContextMessage[]) =>
+    chooseTail((await read([...conversation, says('user', 'And now?')], { limitShare: 0.5 })).history);
+  assert.deepEqual(await choose(turns(20, 250)), { keepFrom: 36, pruneBefore: 36 });
+  const longer = await choose([...turns(10, 250), ...turns(2, 2200)]);
+  assert.deepEqual(longer, { keepFrom: 22, pruneBefore: 22 });
+  const tools = await choose([...turns(10, 250), says('user', 'Go'), steps(10, 800)]);
+  assert.deepEqual(tools, { keepFrom: 20, pruneBefore: 22 });
+  assert.equal((await choose([...turns(10, 250), ...turns(1, 5000)]))?.keepFrom, 22);
+  assert.equal(await choose([]), undefined);
+  const { history } = await read([...turns(3, 20), says('user', 'word '.repeat(8200))], { limitShare: 0.5 });
+  assert.equal(isWorthSummary(history, chooseTail(history) ?? keepAll), false);
 });
 
 test('estimates follow what the provider counted; the tokenizer is asked near the limit only without that', async () => {
   const text = 'word '.repeat(800);
   const estimate = says('assistant', text).promptTokens ?? 0;
-  const turn = (usage: ContextMessage['usage']): ContextMessage[] => [
-    says('user', text),
-    says('assistant', text, usage),
+  const many = (usage: ContextMessage['usage']): ContextMessage[] => [
+    ...Array.from({ length: 20 }, () => [says('user', text), says('assistant', text, usage)]).flat(),
+    says('user', 'Go'),
   ];
-  const many = (usage: ContextMessage['usage']): ContextMessage[] =>
-    Array.from({ length: 20 }, () => turn(usage)).flat();
   const plain = await fit(many(null));
   assert.equal(plain.loaded, 1);
   const dense = await fit(many({ outputTokens: Math.round(estimate * 1.5) }));
   assert.equal(dense.loaded, 0);
-  assert.ok(dense.messages.length < plain.messages.length * 0.75);
+  assert.ok(dense.messages.length < plain.messages.length);
   const thinking = await fit(many({ outputTokens: estimate * 9, reasoningTokens: estimate * 8 }));
   assert.equal(thinking.messages.length, plain.messages.length);
   const silent = await fit(many({ outputTokens: estimate * 9 }));
   assert.equal(silent.loaded, 1);
   const exact = await fit(many(null), { loadTokenizer: async () => (slice) => estimateTokens(slice) * 2 });
-  assert.ok(exact.messages.length < plain.messages.length * 0.6);
+  assert.ok(exact.messages.length < plain.messages.length);
 });
 
-test('whatever the conversation, the newest user message is there, calls have results, and all fits', async () => {
+test('whatever the conversation, the newest message is there, calls have results, and all fits', async () => {
   const message = fc.oneof(
     fc
       .tuple(fc.constantFrom('user', 'assistant'), fc.nat({ max: 3000 }))
@@ -186,9 +247,10 @@ test('whatever the conversation, the newest user message is there, calls have re
       assert.equal(fitted.messages.at(-1)?.content, 'The newest question');
       assert.ok(
         fitted.tokens + fitted.maxOutputTokens <= contextWindow,
-        `${fitted.tokens} + ${fitted.maxOutputTokens}`,
+        `${fitted.tokens} + ${fitted.maxOutputTokens} of ${contextWindow}`,
       );
       assert.ok(Math.abs(estimateMessages(fitted.messages) - fitted.tokens) <= 20);
+      assert.ok(fitted.choice.keepFrom > 0 || fitted.history.isWhole, 'what was not read is before what is left out');
       const open = new Set<string>();
       for (const item of fitted.messages) {
         if (item.role === 'tool') assert.ok(open.delete(item.tool_call_id));
@@ -201,7 +263,7 @@ test('whatever the conversation, the newest user message is there, calls have re
   await fc.assert(property, { numRuns: 300 });
 });
 
-test('a turn that grows sheds its oldest tool results first, then cuts the newest', async () => {
+test('a turn that grows sheds its oldest tool results in one large step, then cuts the newest', async () => {
   const { fitTurn } = await fit([says('user', 'Go')], { model: { contextWindow: 4000, maxOutputTokens: 1000 } });
   const step = (id: string, size: number): ChatMessage[] => [
     {
@@ -213,11 +275,14 @@ test('a turn that grows sheds its oldest tool results first, then cuts the newes
   ];
   const small = [...step('a', 100), ...step('b', 100)];
   assert.equal(fitTurn(small), small);
-  const grown = [...step('a', 1500), ...step('b', 100), ...step('c', 1500)];
+  const grown = [...step('a', 1200), ...step('b', 1000), ...step('c', 100), ...step('d', 700)];
   const shed = fitTurn(grown);
   assert.match(String(shed[1]?.content), /removed to make room/);
-  assert.equal(shed[3]?.content, grown[3]?.content);
+  assert.match(String(shed[3]?.content), /removed to make room/);
   assert.equal(shed[5]?.content, grown[5]?.content);
+  assert.equal(shed[7]?.content, grown[7]?.content);
+  const next = [...shed, ...step('e', 500)];
+  assert.equal(fitTurn(next), next);
   const huge = fitTurn(step('a', 50_000));
   assert.match(String(huge[1]?.content), /characters left out/);
   assert.ok(estimateMessages(huge) <= 2750);

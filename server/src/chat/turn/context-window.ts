@@ -1,28 +1,13 @@
-import type { MessagePart } from '@homeport/contracts/frames';
+import { ApiError } from '@homeport/contracts/errors';
 import type { ChatMessage } from '../model/provider-messages.ts';
-import { cutUserMessage, keepNewestSteps, shrinkToolResults } from './context-cut.ts';
-import { parsePrompts, promptOf } from './prompt.ts';
-import { estimateMessage, estimateMessages, messageTexts } from './token-estimate.ts';
-import { type CountTokens, createUsageRatio, sampleRatio } from './token-ratio.ts';
+import { shrinkToolResults } from './context-cut.ts';
+import { type Entry, type Header, type History, prunedEntry, type Window } from './context-history.ts';
+import { estimateMessage } from './token-estimate.ts';
 
-/** A stored message as the context reads it; `parts` is looked at only when `prompt` is null. */
-export type ContextMessage = {
-  id: string;
-  role: 'user' | 'assistant';
-  prompt: string | null;
-  promptTokens: number | null;
-  parts: string | null;
-  usage: { outputTokens: number; reasoningTokens?: number } | null;
-};
+/** Chooses what the model sees of a conversation. Sizes are estimated tokens unless they say otherwise. */
 
-export type ContextOptions = {
-  /** Read only as far as the window takes; the newest user message is the first or follows its unfinished answer. */
-  newestFirst: AsyncIterable<ContextMessage>;
-  model: { contextWindow: number; maxOutputTokens: number };
-  /** Estimated tokens of what is sent besides: instructions, tool definitions, messages of the turn itself. */
-  fixedTokens: number;
-  loadTokenizer: () => Promise<CountTokens>;
-};
+/** What goes of a history: the entries from `keepFrom` on, those before `pruneBefore` with their tool calls in short. */
+export type Choice = { keepFrom: number; pruneBefore: number };
 
 export type FittedContext = {
   /** JSON texts of the messages, oldest first, separated by commas: the `history` of `streamChatCompletion`. */
@@ -31,49 +16,115 @@ export type FittedContext = {
   tokens: number;
   /** What to ask for at most: the model's limit, but never more than half of the window. */
   maxOutputTokens: number;
-  /** True when older messages, or part of one, were left out. */
-  isCut: boolean;
-  /** The oldest message that is sent, whole or in part; null: none. */
-  oldestId: string | null;
-  isOldestCut: boolean;
+  header: Header | undefined;
+  /** The messages that go besides the header, oldest first. */
+  sent: { id: string; isPruned: boolean }[];
   /** Expected tokens of an estimated one. */
   ratio: number;
   /** Makes the messages of the turn itself fit behind the history (`fitMessages` of the turn loop). */
   fitTurn: (messages: ChatMessage[]) => ChatMessage[];
 };
 
-type Entry = { id: string | null; prompt: string; tokens: number; role: 'user' | 'assistant'; isPart?: boolean };
+/** What is cut or summarized is brought down to this share of the room, so that the beginning then stays the same for long. */
+const targetShare = 0.6;
+/** Of that, what the first request takes at most, and with it a summary. */
+const headerShares = { cut: 0.1, summary: 0.2 };
+/** Less than this share of the room is not worth a summary. */
+const worthShare = 0.1;
+/** An answer may have this share of the window even when a long message takes its room. */
+const leastOutputShare = 1 / 8;
+/** Turns at the end that stay as they are while there is room: the message that is asked for, and two before it. */
+const keptTurns = 3;
 
-const marginShare = 0.03;
-const minMargin = 256;
-/** From this share of the room on, an estimate that nothing has confirmed is checked with the tokenizer. */
-const nearLimit = 0.8;
-const messagesToLearnFrom = 20;
-const messagesBeforeUser = 20;
-const unreadNote: Entry = {
-  id: null,
-  role: 'user',
-  prompt: JSON.stringify({ role: 'user', content: '[Earlier messages are left out.]' }),
-  tokens: 12,
-};
+export const keepAll: Choice = { keepFrom: 0, pruneBefore: 0 };
+
+/** True when a history needs nothing done to it. */
+export function isWithin(history: History, share: number): boolean {
+  return history.isWhole && costOf(history, keepAll) <= history.window.room * share;
+}
+
+/** Earlier tool calls in short, when that alone makes enough room. */
+export function choosePruning(history: History): Choice | undefined {
+  const pruneBefore = turnStarts(history.entries).at(-keptTurns) ?? 0;
+  const choice = { keepFrom: 0, pruneBefore };
+  const isEnough = history.isWhole && costOf(history, choice) <= history.window.room * targetShare;
+  return isEnough && pruneBefore > 0 ? choice : undefined;
+}
+
+/** The last turns, at most so many, for a summary of what is before them; undefined when nothing is. */
+export function chooseTail(history: History, turns = keptTurns): Choice | undefined {
+  const starts = turnStarts(history.entries).slice(-turns);
+  const choice = keepFirstThatFits(history, starts, headerShares.summary);
+  return choice.keepFrom === 0 ? undefined : choice;
+}
+
+/** True when what the choice leaves out is much, or has to go. */
+export function isWorthSummary(history: History, { keepFrom }: Choice): boolean {
+  const left = sumOf(history.entries.slice(0, keepFrom)) * history.ratio;
+  return left >= history.window.room * worthShare || !isWithin(history, 1);
+}
+
+/** As many turns at the end as the target takes; what is before them is left out. */
+export function chooseCut(history: History): Choice {
+  return keepFirstThatFits(history, turnStarts(history.entries), headerShares.cut);
+}
+
+/** From the first of these turns with which the rest is within the target; else the last answer in short, or none. */
+function keepFirstThatFits(history: History, starts: readonly number[], headerShare: number): Choice {
+  const { entries, window, fixedTokens, turnTokens, ratio } = history;
+  const limit = (window.room * (targetShare - headerShare)) / ratio - fixedTokens - turnTokens;
+  const sizes = sizesFrom(entries);
+  const newest = starts.at(-1) ?? 0;
+  const from = starts.find((start) => (sizes[start] ?? 0) <= limit);
+  if (from !== undefined && from < newest) return { keepFrom: from, pruneBefore: from };
+  const before = starts.at(-2);
+  const inShort = { keepFrom: before ?? newest, pruneBefore: newest };
+  const isEnough = before !== undefined && sumOf(chosen(history, inShort)) <= limit;
+  return isEnough ? inShort : { keepFrom: newest, pruneBefore: newest };
+}
+
+/** Where turns begin: at what a person said. */
+function turnStarts(entries: readonly Entry[]): number[] {
+  return entries.flatMap(({ role }, index) => (role === 'user' ? [index] : []));
+}
+
+/** For each entry, the tokens from it to the end. */
+function sizesFrom(entries: readonly Entry[]): number[] {
+  let sum = 0;
+  const sizes = entries.toReversed().map(({ tokens }) => (sum += tokens));
+  return sizes.toReversed();
+}
+
+function sumOf(entries: readonly Entry[]): number {
+  return entries.reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
+function chosen({ entries }: History, { keepFrom, pruneBefore }: Choice): Entry[] {
+  return entries.slice(keepFrom).map((entry, index) => (keepFrom + index < pruneBefore ? prunedEntry(entry) : entry));
+}
+
+/** In the provider's tokens. */
+function costOf(history: History, choice: Choice): number {
+  const { fixedTokens, turnTokens, header, ratio } = history;
+  return (fixedTokens + turnTokens + (header?.tokens ?? 0) + sumOf(chosen(history, choice))) * ratio;
+}
 
 /**
- * Chooses what the model sees of a conversation: newest first, until the window less the room for the answer and a margin
- * is full. Whole messages, except that the newest user message is cut in the middle when it alone is too long, and the
- * oldest answer may begin at a later step; a tool call never loses its result. Sizes are estimates, corrected by what the
- * provider counted of earlier answers or else, near the limit, by the tokenizer.
+ * Throws `payload_too_large` when what is never left out is more than the window takes: instructions, tools, summary, and the newest
+ * message.
  */
-export async function fitContext(options: ContextOptions): Promise<FittedContext> {
-  const { contextWindow } = options.model;
-  const maxOutputTokens = Math.max(1, Math.min(options.model.maxOutputTokens, Math.floor(contextWindow / 2)));
-  const margin = Math.max(Math.ceil(contextWindow * marginShare), Math.min(minMargin, Math.floor(contextWindow / 10)));
-  const selection = createSelection(options, Math.max(contextWindow - maxOutputTokens - margin, 0));
-  for await (const message of options.newestFirst) {
-    if (!(await selection.add(message))) break;
-  }
-  const { entries, isCut, ratio, tokens, room } = selection.finish();
-  const oldestFirst = entries.toReversed();
-  if (isCut && oldestFirst[0]?.role === 'assistant') oldestFirst.unshift(unreadNote);
+export function assertFits(history: History): void {
+  windowFor(history);
+}
+
+/** The chosen messages as they are sent. Throws as `assertFits`. */
+export function fitChoice(history: History, choice: Choice): FittedContext {
+  const { header, fixedTokens, ratio } = history;
+  const entries = chosen(history, choice);
+  const window = windowFor(history);
+  const first = header === undefined ? [] : [header];
+  const tokens = [...first, ...entries].reduce((sum, entry) => sum + entry.tokens, fixedTokens);
+  const room = Math.max(Math.floor(window.room / ratio) - tokens, 0);
   const sizes = new WeakMap<ChatMessage, number>();
   const tokensOf = (message: ChatMessage): number => {
     const known = sizes.get(message) ?? estimateMessage(message);
@@ -81,119 +132,34 @@ export async function fitContext(options: ContextOptions): Promise<FittedContext
     return known;
   };
   return {
-    history: oldestFirst.map((entry) => entry.prompt).join(','),
+    history: [...first, ...entries].map((entry) => entry.prompt).join(','),
     tokens: Math.ceil(tokens * ratio),
-    maxOutputTokens,
-    isCut,
-    oldestId: entries.at(-1)?.id ?? null,
-    isOldestCut: entries.at(-1)?.isPart === true,
+    maxOutputTokens: window.maxOutputTokens,
+    header,
+    sent: entries.map(({ id, isPruned }) => ({ id, isPruned })),
     ratio,
     fitTurn: (messages) => shrinkToolResults(messages, room, tokensOf),
   };
 }
 
-function createSelection(options: ContextOptions, budget: number) {
-  const learnt = createUsageRatio();
-  const entries: Entry[] = [];
-  const beforeUser: Entry[] = [];
-  let seen = 0;
-  let checked: number | undefined;
-  let hasUser = false;
-  let isCut = false;
-  let tokens = options.fixedTokens;
-
-  const ratio = (): number => learnt.value ?? checked ?? 1;
-  const room = (): number => Math.floor(budget / ratio()) - tokens;
-
-  /** Estimates that no usage has confirmed are checked once, when it begins to matter. */
-  async function checkNearLimit(next: Entry): Promise<void> {
-    if (learnt.value !== undefined || checked !== undefined || tokens + next.tokens < budget * nearLimit) return;
-    const count = await options.loadTokenizer();
-    checked = await sampleRatio(
-      parsePrompts([next, ...entries].map((entry) => entry.prompt)).flatMap(messageTexts),
-      count,
-    );
-  }
-
-  function keep(entry: Entry): void {
-    entries.push(entry);
-    tokens += entry.tokens;
-  }
-
-  function keepCut(entry: Entry, messages: ChatMessage[]): void {
-    isCut = true;
-    if (messages.length === 0) return;
-    const prompt = JSON.stringify(messages).slice(1, -1);
-    keep({ id: entry.id, role: entry.role, prompt, tokens: estimateMessages(messages), isPart: true });
-  }
-
-  /** True while there is room for more. */
-  function addOlder(entry: Entry): boolean {
-    if (entry.tokens <= room()) {
-      keep(entry);
-      return true;
-    }
-    if (entry.role === 'assistant') keepCut(entry, keepNewestSteps(parsePrompts([entry.prompt]), room()));
-    isCut = true;
-    return false;
-  }
-
-  /** The newest user message has its place first; what was answered to it so far takes what is left. */
-  function addUser(entry: Entry): boolean {
-    hasUser = true;
-    const fits = entry.tokens <= room();
-    const [message] = fits ? [] : parsePrompts([entry.prompt]);
-    const user = message === undefined ? entry : cutEntry(entry, message, room());
-    isCut ||= !fits;
-    tokens += user.tokens;
-    const allFit = beforeUser.every((newer) => addOlder(newer));
-    entries.push(user);
-    return fits && allFit;
-  }
-
-  return {
-    /** Takes the next older message; false when no more is wanted. */
-    async add(message: ContextMessage): Promise<boolean> {
-      const entry = toEntry(message);
-      if (entry.prompt === '') return true;
-      if (message.usage !== null && seen++ < messagesToLearnFrom) learnt.add(message.usage, entry.tokens);
-      await checkNearLimit(entry);
-      if (hasUser) return addOlder(entry);
-      if (entry.role === 'user') return addUser(entry);
-      beforeUser.push(entry);
-      return beforeUser.length < messagesBeforeUser;
-    },
-    finish() {
-      if (!hasUser) beforeUser.every((entry) => addOlder(entry));
-      // What was learnt on the way may have made earlier messages larger than they seemed.
-      while (room() < 0 && entries.length > 1 && !endsWithNewestUser(entries)) {
-        tokens -= entries.pop()?.tokens ?? 0;
-        isCut = true;
-      }
-      return { entries, isCut, ratio: ratio(), tokens, room: Math.max(room(), 0) };
-    },
-  };
+/** The answer gives way to a long message, down to a share of the window. */
+function windowFor({ entries, window, fixedTokens, header, ratio }: History): Window {
+  const message = (entries.at(-1)?.tokens ?? 0) * ratio;
+  const needed = Math.ceil((fixedTokens + (header?.tokens ?? 0)) * ratio + message);
+  if (needed <= window.room) return window;
+  const { contextWindow, margin } = window;
+  const leastOutput = Math.min(window.maxOutputTokens, Math.ceil(contextWindow * leastOutputShare));
+  const most = contextWindow - margin - leastOutput;
+  if (needed <= most) return { ...window, room: needed, maxOutputTokens: contextWindow - margin - needed };
+  throw tooLong(Math.ceil(message), Math.max(Math.floor(most - (needed - message)), 0));
 }
 
-/** True when the oldest entry is the only user message there is. */
-function endsWithNewestUser(entries: readonly Entry[]): boolean {
-  return entries.findIndex((entry) => entry.role === 'user') === entries.length - 1;
-}
-
-function cutEntry(entry: Entry, message: ChatMessage, room: number): Entry {
-  const cut = cutUserMessage(message, Math.max(room, 0));
-  return { ...entry, prompt: JSON.stringify(cut), tokens: estimateMessage(cut), isPart: true };
-}
-
-function toEntry(message: ContextMessage): Entry {
-  const { id, role } = message;
-  if (message.prompt !== null && message.promptTokens !== null) {
-    return { id, role, prompt: message.prompt, tokens: message.promptTokens };
-  }
-  const { prompt, promptTokens } = promptOf(role, parseStoredParts(message.parts ?? '[]'));
-  return { id, role, prompt, tokens: promptTokens };
-}
-
-function parseStoredParts(json: string): MessagePart[] {
-  return JSON.parse(json);
+function tooLong(tokens: number, room: number): ApiError {
+  const what =
+    room === 0
+      ? 'The instructions and tools take up the whole context window of this model. Use fewer tools, shorten the instructions'
+      : `This message has about ${tokens} tokens with its files, and this model has room for ${room}. Shorten it`;
+  return new ApiError('payload_too_large', `${what}, or choose a model with a larger context window.`, {
+    details: { reason: 'context_window', tokens, room },
+  });
 }

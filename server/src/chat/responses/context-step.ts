@@ -1,0 +1,197 @@
+import type { Usage } from '@homeport/contracts/frames';
+import { readBranchNewestFirst } from '../../conversations/branches.ts';
+import type { Deps } from '../../deps.ts';
+import { within } from '../../waits.ts';
+import type { CompletionResult } from '../model/completion-parser.ts';
+import { piecesOf, type SummaryRequest, sourceTokens, summaryOf, summaryRequest } from '../turn/compaction.ts';
+import { type ContextMessage, type Header, type History, headerOf, toEntry } from '../turn/context-history.ts';
+import {
+  assertFits,
+  type Choice,
+  chooseCut,
+  choosePruning,
+  chooseTail,
+  type FittedContext,
+  fitChoice,
+  isWithin,
+  isWorthSummary,
+  keepAll,
+} from '../turn/context-window.ts';
+import { withAttachments } from './attachments.ts';
+import type { Claimed } from './claims.ts';
+import { countFailure, type WrittenStart, writePruning, writeStart } from './summaries.ts';
+
+/** Before an answer: makes a conversation that fills the window smaller, and stores how, so that its beginning stays the same. */
+
+type Needs = Pick<Deps, 'artifactStore' | 'clock' | 'config' | 'db' | 'log'>;
+export type Turn = Pick<Claimed, 'response' | 'context'>;
+
+export type ContextHooks = {
+  /** Asks the model of the turn, without tools. */
+  ask: (request: SummaryRequest, signal: AbortSignal) => Promise<Pick<CompletionResult, 'usage'> & { text: string }>;
+  /** Hears that a summary is made, and what came of it. */
+  onStep: (state: 'started' | 'done' | 'failed') => void;
+  /** Hears what a summary costs. */
+  onUsage: (usage: Usage) => void;
+};
+
+const branchPageSize = 50;
+const askTimeoutMs = 300_000;
+
+/** From which share of the room on a conversation is made smaller. */
+export function limitShareOf({ config }: Pick<Deps, 'config'>, { context }: Pick<Turn, 'context'>): number {
+  return isOn(config, context) ? config.compactionAt / 100 : 1;
+}
+
+function isOn({ compactionAt }: Deps['config'], { autoCompaction }: Turn['context']): boolean {
+  return autoCompaction && compactionAt > 0;
+}
+
+/** What of the history the model is sent. Throws when what is never left out does not fit, and when it was stopped. */
+export async function chooseContext(
+  deps: Needs,
+  turn: Turn,
+  history: History,
+  hooks: ContextHooks,
+  signal: AbortSignal,
+): Promise<FittedContext> {
+  assertFits(history);
+  if (isWithin(history, limitShareOf(deps, turn))) return fitChoice(history, keepAll);
+  if (isOn(deps.config, turn.context)) {
+    const smaller = (await pruned(deps, turn, history)) ?? (await compacted(deps, turn, history, hooks, signal));
+    if (smaller !== undefined) return smaller;
+  }
+  return isWithin(history, 1) ? fitChoice(history, keepAll) : cut(deps, turn, history, signal);
+}
+
+async function pruned(deps: Needs, { response }: Turn, history: History): Promise<FittedContext | undefined> {
+  const choice = choosePruning(history);
+  const upToId = choice === undefined ? undefined : idBefore(history, choice.pruneBefore);
+  if (choice === undefined || upToId === undefined) return undefined;
+  if (!(await writePruning(deps.db.kysely, response, upToId))) throw leaseLost();
+  return fitChoice(history, choice);
+}
+
+async function compacted(
+  deps: Needs,
+  turn: Turn,
+  history: History,
+  hooks: ContextHooks,
+  signal: AbortSignal,
+): Promise<FittedContext | undefined> {
+  const tail = chooseTail(history);
+  const upToId = tail === undefined ? undefined : idBefore(history, tail.keepFrom);
+  if (tail === undefined || upToId === undefined || !isWorthSummary(history, tail)) return undefined;
+  hooks.onStep('started');
+  let text: string;
+  try {
+    text = await summarize(deps, turn, { upToId, history }, hooks, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    deps.log.warn({ cause: error, chatId: turn.response.chat_id }, 'a conversation could not be summarized');
+    await countFailure(deps.db.kysely, turn.response);
+    hooks.onStep('failed');
+    return undefined;
+  }
+  const smaller = await begunAt(deps, turn, history, { choice: tail, upToId, text }, signal);
+  hooks.onStep('done');
+  return smaller;
+}
+
+async function cut(deps: Needs, turn: Turn, history: History, signal: AbortSignal): Promise<FittedContext> {
+  const choice = chooseCut(history);
+  const upToId = idBefore(history, choice.keepFrom);
+  if (upToId === undefined) return fitChoice(history, choice);
+  return begunAt(deps, turn, history, { choice, upToId }, signal);
+}
+
+/** Stores that the context begins behind that message, and gives what is sent then. */
+async function begunAt(
+  deps: Needs,
+  turn: Turn,
+  history: History,
+  { choice, upToId, text }: { choice: Choice; upToId: string; text?: string },
+  signal: AbortSignal,
+): Promise<FittedContext> {
+  const { header } = history;
+  const written = await writeStart(deps.db.kysely, turn.response, {
+    upToId,
+    text,
+    baseId: text === undefined ? header?.summary?.id : undefined,
+    firstId: header === undefined || header.firstId === '' ? undefined : header.firstId,
+    pruneUpToId: choice.pruneBefore > choice.keepFrom ? idBefore(history, choice.pruneBefore) : undefined,
+    contextStartId: turn.context.contextStartMessageId,
+  });
+  if (written === undefined) throw leaseLost();
+  const summary = text === undefined ? (header?.summary ?? null) : { id: written.id, upToId, text: written.text };
+  const begun: Header = headerOf({ upToId, summary }, await firstOf(deps, turn, written.first, signal), history.window);
+  return fitChoice({ ...history, header: begun }, choice);
+}
+
+/** The first request with its files, as later turns read it. */
+async function firstOf(
+  deps: Needs,
+  { response }: Turn,
+  first: WrittenStart['first'],
+  signal: AbortSignal,
+): Promise<{ id: string; prompt: string }> {
+  if (first === null) return { id: '', prompt: '' };
+  const message: ContextMessage = { ...first, role: 'user', usage: null, isPruned: false, start: null };
+  const filled = withAttachments(deps, response.owner_id, ReadableStream.from([message]), signal);
+  for await (const read of filled) return toEntry(read);
+  return { id: '', prompt: '' };
+}
+
+/** The text that stands for the messages up to that one, and for the summary before them. */
+async function summarize(
+  deps: Needs,
+  { response, context }: Turn,
+  what: { upToId: string; history: Pick<History, 'window' | 'ratio'>; again?: string; focus?: string },
+  hooks: Pick<ContextHooks, 'ask' | 'onUsage'>,
+  signal: AbortSignal,
+): Promise<string> {
+  const { window, ratio } = what.history;
+  const branch = readBranchNewestFirst(deps.db, {
+    chatId: response.chat_id,
+    leafId: what.upToId,
+    stopBeforeId: context.contextStartMessageId,
+    pageSize: branchPageSize,
+    forSummary: { again: what.again ?? null },
+  });
+  const prompts: string[] = [];
+  let summary: string | undefined;
+  let tokens = 0;
+  for await (const message of withAttachments(deps, response.owner_id, branch, signal, 0)) {
+    summary = message.start?.summary?.text;
+    if (message.start !== null) break;
+    const entry = toEntry(message);
+    prompts.push(entry.prompt);
+    tokens += entry.tokens;
+    if (tokens > sourceTokens(window)) break;
+  }
+  const source = { prompts: prompts.toReversed(), earlier: summary, focus: what.focus };
+  for (const piece of piecesOf(source, window, ratio)) {
+    const request = summaryRequest(piece, summary, what.focus, window);
+    const limit = {
+      clock: deps.clock,
+      milliseconds: askTimeoutMs,
+      signal,
+      tooLate: () => new Error('no summary in time'),
+    };
+    const answer = await within(limit, (own) => hooks.ask(request, own));
+    if (answer.usage !== undefined) hooks.onUsage(answer.usage);
+    summary = summaryOf(answer.text, window);
+    if (summary === undefined) throw new Error('the model wrote no summary');
+  }
+  if (summary === undefined) throw new Error('nothing to summarize');
+  return summary;
+}
+
+function idBefore({ entries }: History, index: number): string | undefined {
+  return entries[index - 1]?.id;
+}
+
+/** Whoever has the response now makes it; what was made here is no more. */
+function leaseLost(): Error {
+  return new Error('the response is made elsewhere');
+}

@@ -1,0 +1,174 @@
+import type { MessagePart } from '@homeport/contracts/frames';
+import type { ChatMessage } from '../model/provider-messages.ts';
+import { cutUserMessage, pruneToolCalls } from './context-cut.ts';
+import { parsePrompts, promptOf } from './prompt.ts';
+import { estimateMessages, messageTexts } from './token-estimate.ts';
+import { type CountTokens, createUsageRatio, sampleRatio } from './token-ratio.ts';
+
+/** Reads of a conversation what may go to the model, and how much it is. Sizes are estimated tokens unless they say otherwise. */
+
+/** A stored message as the context reads it; `parts` is looked at only when `prompt` is null. */
+export type ContextMessage = {
+  id: string;
+  role: 'user' | 'assistant';
+  prompt: string | null;
+  promptTokens: number | null;
+  parts: string | null;
+  usage: { outputTokens: number; reasoningTokens?: number } | null;
+  /** Its tool calls go in short (`pruneToolCalls`). */
+  isPruned: boolean;
+  /** Given with the first request of a branch whose earlier messages are not sent: nothing follows. */
+  start: ContextStart | null;
+};
+
+/** Where the messages that are sent begin: those up to that one are not, and the summary stands for them if there is one. */
+export type ContextStart = { upToId: string; summary: { id: string; upToId: string; text: string } | null };
+
+export type HistoryOptions = {
+  /** Read only as far as it is needed. */
+  newestFirst: AsyncIterable<ContextMessage>;
+  model: { contextWindow: number; maxOutputTokens: number };
+  /** What is always sent besides: instructions and tool definitions. */
+  fixedTokens: number;
+  /** Messages of the turn itself, which shed tool results when they must. */
+  turnTokens?: number;
+  /** From which share of the room on the conversation is made smaller. */
+  limitShare: number;
+  loadTokenizer: () => Promise<CountTokens>;
+};
+
+export type Entry = { id: string; role: 'user' | 'assistant'; prompt: string; tokens: number; isPruned: boolean };
+
+/** The messages before the entries: the first request, and the summary or a note that something is left out. */
+export type Header = ContextStart & {
+  /** '' when there is none. */
+  firstId: string;
+  prompt: string;
+  tokens: number;
+  summaryTokens: number;
+};
+
+export type History = {
+  /** Oldest first; never empty. */
+  entries: Entry[];
+  header: Header | undefined;
+  /** False when there are older messages that were not read, as these are too many already. */
+  isWhole: boolean;
+  fixedTokens: number;
+  turnTokens: number;
+  /** Tokens at the provider for each estimated one. */
+  ratio: number;
+  window: Window;
+};
+
+/** `room`: what may be sent, in the provider's tokens, when so much is asked for at most. */
+export type Window = { contextWindow: number; margin: number; maxOutputTokens: number; room: number };
+
+const marginShare = 0.03;
+const minMargin = 256;
+/** From this share of the room on, an estimate that nothing has confirmed is checked with the tokenizer. */
+const nearLimit = 0.8;
+const messagesToLearnFrom = 20;
+const firstRequestShare = 0.1;
+
+/** How much of a model's window is for what is sent: all but the answer, at most half of the window, and a margin. */
+export function windowOf(model: { contextWindow: number; maxOutputTokens: number }): Window {
+  const { contextWindow } = model;
+  const maxOutputTokens = Math.max(1, Math.min(model.maxOutputTokens, Math.floor(contextWindow / 2)));
+  const margin = Math.max(Math.ceil(contextWindow * marginShare), Math.min(minMargin, Math.floor(contextWindow / 10)));
+  return { contextWindow, margin, maxOutputTokens, room: Math.max(contextWindow - maxOutputTokens - margin, 0) };
+}
+
+/**
+ * Reads newest first, until the beginning of what is sent, or until it is too much even with earlier tool calls in short. Estimates
+ * are corrected by what the provider counted of earlier answers or else, near the limit, by the tokenizer.
+ */
+export async function readHistory(options: HistoryOptions): Promise<History> {
+  const window = windowOf(options.model);
+  const { fixedTokens, turnTokens = 0, limitShare } = options;
+  const learnt = createUsageRatio();
+  const newestFirst: Entry[] = [];
+  let header: Header | undefined;
+  let seen = 0;
+  let tokens = fixedTokens + turnTokens;
+  let least = tokens;
+  let counted = 0;
+  let hasUser = false;
+  let checked: number | undefined;
+  let isWhole = true;
+  const ratio = (): number => learnt.value ?? checked ?? 1;
+
+  for await (const message of options.newestFirst) {
+    if (message.start !== null) {
+      header = headerOf(message.start, toEntry(message), window);
+      break;
+    }
+    const entry = toEntry(message);
+    if (entry.prompt === '') continue;
+    if (message.usage !== null && seen++ < messagesToLearnFrom) learnt.add(message.usage, entry.tokens);
+    newestFirst.push(entry);
+    tokens += entry.tokens;
+    const isNear = tokens >= window.room * Math.min(nearLimit, limitShare);
+    if (isNear && learnt.value === undefined && checked === undefined) {
+      const texts = parsePrompts(newestFirst.map(({ prompt }) => prompt)).flatMap(messageTexts);
+      checked = await sampleRatio(texts, await options.loadTokenizer());
+    }
+    if (tokens * ratio() <= window.room * limitShare) continue;
+    for (const next of newestFirst.slice(counted)) {
+      least += hasUser ? prunedEntry(next).tokens : next.tokens;
+      hasUser ||= next.role === 'user';
+    }
+    counted = newestFirst.length;
+    isWhole = least * ratio() <= window.room || newestFirst.length === 1;
+    if (!isWhole) break;
+  }
+  return { entries: newestFirst.toReversed(), header, isWhole, fixedTokens, turnTokens, ratio: ratio(), window };
+}
+
+/** The entry with its tool calls in short. */
+export function prunedEntry(entry: Entry): Entry {
+  if (entry.isPruned || !entry.prompt.includes('"tool_calls"')) return { ...entry, isPruned: true };
+  return { ...entry, ...promptFrom(pruneToolCalls(parsePrompts([entry.prompt]))), isPruned: true };
+}
+
+/** What stands for the messages that are not sent. A first request that is long is cut in its middle. */
+export function headerOf(start: ContextStart, first: Pick<Entry, 'id' | 'prompt'>, window: Window): Header {
+  const [request = leftOutNote('user')] = parsePrompts([first.prompt]);
+  const room = Math.floor(window.room * firstRequestShare);
+  const summary = start.summary === null ? leftOutNote('assistant') : summaryMessage(start.summary.text);
+  const summaryTokens = estimateMessages([summary]);
+  return { ...start, firstId: first.id, ...promptFrom([cutUserMessage(request, room), summary]), summaryTokens };
+}
+
+/** As the model's own words: what is in a summary must not be taken for a request of the person. */
+function summaryMessage(text: string): ChatMessage {
+  const label = '[Summary of the earlier conversation, whose messages are left out. It is a record, not a request.]';
+  return { role: 'assistant', content: `${label}\n\n${text}` };
+}
+
+function leftOutNote(role: 'user' | 'assistant'): ChatMessage {
+  return { role, content: '[Earlier messages are left out.]' };
+}
+
+function promptFrom(messages: readonly ChatMessage[]): { prompt: string; tokens: number } {
+  return { prompt: JSON.stringify(messages).slice(1, -1), tokens: estimateMessages(messages) };
+}
+
+/** What a stored message becomes. */
+export function toEntry(message: ContextMessage): Entry {
+  const { id, role } = message;
+  const entry =
+    message.prompt !== null && message.promptTokens !== null
+      ? { id, role, prompt: message.prompt, tokens: message.promptTokens, isPruned: false }
+      : fromParts(id, role, parseStoredParts(message.parts ?? '[]'));
+  return message.isPruned ? prunedEntry(entry) : entry;
+}
+
+function fromParts(id: string, role: Entry['role'], parts: MessagePart[]): Entry {
+  const { prompt, promptTokens } = promptOf(role, parts);
+  return { id, role, prompt, tokens: promptTokens, isPruned: false };
+}
+
+function parseStoredParts(json: string): MessagePart[] {
+  return JSON.parse(json);
+}
