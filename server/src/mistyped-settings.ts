@@ -6,6 +6,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const notOurs = new Set(['EDITOR', 'HOME', 'HOSTNAME', 'HOSTTYPE', 'http_proxy', 'https_proxy', 'no_proxy']);
 /** Shorter names are too close to too much. */
 const longNameFrom = 8;
+const mostSteps = 2;
 
 /** Variables that nothing reads and that are within two letters of a setting (one letter, for a short name), with its name. */
 export function findMistyped(environment: Environment): { setting: string; meant: string }[] {
@@ -21,27 +22,39 @@ export function findMistyped(environment: Environment): { setting: string; meant
 
 function nearest(name: string, known: ReadonlySet<string>): string | undefined {
   const upper = name.toUpperCase();
-  const close = [...known]
-    .map((candidate) => ({ candidate, steps: distance(upper, candidate) }))
-    .filter(({ candidate, steps }) => steps <= (candidate.length < longNameFrom ? 1 : 2))
-    .sort((one, other) => one.steps - other.steps);
-  return close[0]?.candidate;
+  let found: string | undefined;
+  let fewest = mostSteps + 1;
+  for (const candidate of known) {
+    const steps = distance(upper, candidate);
+    if (steps >= fewest || (steps > 1 && candidate.length < longNameFrom)) continue;
+    found = candidate;
+    fewest = steps;
+  }
+  return found;
 }
 
-/** Letters to change, add, leave out or swap with their neighbour. */
+/** Letters to change, add, leave out or swap with their neighbour; what is farther away than counts is only known to be so. */
 function distance(from: string, to: string): number {
-  if (Math.abs(from.length - to.length) > 2) return 3;
+  if (Math.abs(from.length - to.length) > mostSteps) return mostSteps + 1;
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let row = 1; row <= from.length; row += 1) {
     const current = [row];
+    let least = row;
     for (let column = 1; column <= to.length; column += 1) {
       const same = from[row - 1] === to[column - 1] ? 0 : 1;
-      const steps = [at(last, column) + 1, at(current, column - 1) + 1, at(last, column - 1) + same];
       const swapped = row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
-      if (swapped) steps.push(at(beforeLast, column - 2) + 1);
-      current.push(Math.min(...steps));
+      const steps = Math.min(
+        at(last, column) + 1,
+        at(current, column - 1) + 1,
+        at(last, column - 1) + same,
+        swapped ? at(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
+      );
+      current.push(steps);
+      least = Math.min(least, steps);
     }
+    // No later row gets any nearer than the two before it.
+    if (least > mostSteps && Math.min(...last) > mostSteps) return mostSteps + 1;
     beforeLast = last;
     last = current;
   }

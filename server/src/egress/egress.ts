@@ -1,4 +1,4 @@
-import { Agent, setGlobalDispatcher } from 'undici';
+import { guardBuiltInFetch } from './built-in-fetch.ts';
 import { createGuard, type GuardOptions } from './guard.ts';
 import { createGuardedFetch, type FetchLimits } from './guarded-fetch.ts';
 import { createLeanRequest, type EgressInit, type EgressResponse } from './lean-request.ts';
@@ -20,28 +20,15 @@ export type Egress = {
 export function createEgress(options: GuardOptions): Egress {
   const guard = createGuard(options);
   const lean = createLeanRequest(guard);
-  const dispatcher = new Agent({
-    allowH2: false,
-    maxResponseSize: 64 * 1024 * 1024,
-    connect: ({ protocol, hostname, port }, callback) => {
-      const secure = protocol === 'https:';
-      guard.openSocket(
-        { secure, hostname, port: port === '' ? (secure ? 443 : 80) : Number(port) },
-        (error, socket) => {
-          if (socket === null) callback(error ?? new Error('no connection'), null);
-          else callback(null, socket);
-        },
-      );
-    },
-  });
+  const builtIn = guardBuiltInFetch(guard);
   return {
     request: lean.request,
     fetch: createGuardedFetch(guard, lean),
     fetchWithin: (limits) => createGuardedFetch(guard, lean, limits),
-    installGlobally: () => setGlobalDispatcher(dispatcher),
+    installGlobally: () => builtIn.install(),
     async close() {
       lean.close();
-      await dispatcher.destroy();
+      await builtIn.close();
     },
   };
 }

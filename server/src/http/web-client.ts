@@ -42,8 +42,7 @@ export type WebClient = {
  * the page's policy allows no script but its own files and requires Trusted Types.
  */
 export async function createWebClient(folder: string, publicConfig: () => Promise<PublicConfig>): Promise<WebClient> {
-  const names = await readdir(folder, { recursive: true }).catch(() => []);
-  const files = new Set(names.map((name) => `/${name.replaceAll('\\', '/')}`));
+  const files = new Set(await listFiles(folder, '/').catch(() => []));
   const template = files.has('/index.html') ? await readFile(join(folder, 'index.html'), 'utf8') : undefined;
   const manifest = files.has(manifestPath) ? await readFile(join(folder, manifestPath), 'utf8') : undefined;
 
@@ -98,6 +97,16 @@ export async function createWebClient(folder: string, publicConfig: () => Promis
       });
     },
   };
+}
+
+/** Paths below the address. Node's own walk asks for the state of every entry, which takes ten times as long. */
+async function listFiles(folder: string, address: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const lists = entries.map(async (entry) => {
+    const path = address + entry.name;
+    return entry.isDirectory() ? listFiles(join(folder, entry.name), `${path}/`) : [path];
+  });
+  return (await Promise.all(lists)).flat();
 }
 
 async function sendFile(handle: FileHandle, outgoing: ServerResponse, headers: OutgoingHttpHeaders): Promise<void> {
