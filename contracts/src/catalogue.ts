@@ -27,9 +27,15 @@ const headers = z.record(z.string(), z.string());
 /** Their number is counted before anything else; names and values are the outbound guard's to check (egress/headers.ts). */
 const givenHeaders = headers.meta({ maxProperties: limits.headerCount });
 
+/** The protocol that a provider speaks; `openai` is chat completions, which most servers offer. */
+export const providerKinds = ['openai', 'openai-responses', 'anthropic', 'gemini'] as const;
+export type ProviderKind = (typeof providerKinds)[number];
+const kind = z.enum(providerKinds);
+
 export const provider = z.object({
   id: fields.id,
   name: z.string(),
+  kind,
   baseUrl: z.string(),
   hasApiKey: z.boolean(),
   /** Only when the caller may edit. */
@@ -56,6 +62,7 @@ const apiKey = z
   .regex(/^[\x21-\x7e]+$/, 'Printable ASCII characters without spaces');
 export const providerFields = {
   name: line(1, limits.providerNameMax),
+  kind,
   baseUrl: fields.serverAddress,
   apiKey: apiKey.nullable(),
   headers: givenHeaders,
@@ -63,6 +70,7 @@ export const providerFields = {
 };
 export const providerBody = z.object({
   name: providerFields.name,
+  kind: kind.optional(),
   baseUrl: providerFields.baseUrl,
   apiKey: providerFields.apiKey.optional(),
   headers: providerFields.headers.optional(),
@@ -131,6 +139,7 @@ const byIdOfUser = z.object({ userId: fields.id, id: fields.id });
 const providerTestBody = z.union([
   z.object({ id: fields.id }),
   z.object({
+    kind: kind.optional(),
     baseUrl: providerFields.baseUrl,
     apiKey: providerFields.apiKey.optional(),
     headers: providerFields.headers.optional(),
@@ -186,7 +195,7 @@ export const catalogueEndpoints = {
     method: 'POST',
     path: '/api/providers/test',
     access: 'provider-editor',
-    summary: 'Asks <base URL>/models through the outbound guard',
+    summary: 'Asks for the list of models through the outbound guard',
     body: providerTestBody,
     bodyBytes: limits.credentialBodyBytes,
     response: providerTested,

@@ -51,7 +51,14 @@ export type MessageMetadata = {
   error?: { code: string; message: string };
 };
 
-export type Usage = { inputTokens: number; outputTokens: number; reasoningTokens?: number };
+/** Input tokens are the whole input: what was read from the provider's cache and written to it is part of them. */
+export type Usage = {
+  inputTokens: number;
+  outputTokens: number;
+  reasoningTokens?: number;
+  cachedInputTokens?: number;
+  cacheWriteTokens?: number;
+};
 
 export type MessageStatus = 'complete' | 'streaming' | 'stopped' | 'failed' | 'interrupted';
 

@@ -53,6 +53,7 @@ export type ManifestModel = z.output<typeof manifestModel>;
 
 const manifestProvider = z.strictObject({
   name: providerFields.name,
+  kind: providerFields.kind.optional(),
   baseUrl: providerFields.baseUrl,
   apiKey: secret(providerFields.apiKey.unwrap()).nullable().optional(),
   headers: providerFields.headers.optional(),

@@ -103,12 +103,12 @@ test('an envelope in another place does not open', async () => {
 });
 
 test('a custom authorization header wins over the key', () => {
-  assert.deepEqual(providerHeaders({ apiKey: 'k', headers: { 'X-A': '1' } }), {
+  assert.deepEqual(providerHeaders('openai', { apiKey: 'k', headers: { 'X-A': '1' } }), {
     authorization: 'Bearer k',
     'x-a': '1',
   });
-  assert.deepEqual(providerHeaders({ apiKey: 'k', headers: { Authorization: 'Basic x' } }), {
+  assert.deepEqual(providerHeaders('openai', { apiKey: 'k', headers: { Authorization: 'Basic x' } }), {
     authorization: 'Basic x',
   });
-  assert.deepEqual(providerHeaders({ apiKey: undefined, headers: {} }), {});
+  assert.deepEqual(providerHeaders('openai', { apiKey: undefined, headers: {} }), {});
 });

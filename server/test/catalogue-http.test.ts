@@ -65,11 +65,31 @@ test('a catalogue from the first provider to the last', async () => {
   assert.deepEqual((await user.call('GET /api/model-tiers')).body, tiers.body);
 });
 
+test('a provider speaks chat completions unless another protocol is chosen', async () => {
+  const user = await app.signIn();
+  const plain = await user.call('POST /api/providers', providerBody());
+  assert.equal(plain.body.provider.kind, 'openai');
+  const { id } = plain.body.provider;
+  const changed = await user.call('PATCH /api/providers', { id, kind: 'anthropic' });
+  assert.equal(changed.body.provider.kind, 'anthropic');
+  await user.call('PATCH /api/providers', { id, name: 'Renamed' });
+  await user.call('POST /api/providers', { ...providerBody(), kind: 'gemini' });
+  const listed = await user.call('GET /api/providers');
+  assert.deepEqual(
+    listed.body.providers.map((entry: Json) => [entry.name, entry.kind]),
+    [
+      ['Renamed', 'anthropic'],
+      ['Fake', 'gemini'],
+    ],
+  );
+});
+
 test('what cannot be saved is refused with the path of the field', async () => {
   const user = await app.signIn();
   const { providerId, modelId } = await withModel(user);
   const cases: [string, object, string][] = [
     ['POST /api/providers', { ...providerBody(), name: ' ' }, 'name'],
+    ['POST /api/providers', { ...providerBody(), kind: 'claude' }, 'kind'],
     ['POST /api/providers', { ...providerBody(), baseUrl: 'ftp://a.example' }, 'baseUrl'],
     ['POST /api/providers', { ...providerBody(), baseUrl: 'https://me:pw@a.example/v1' }, 'baseUrl'],
     ['POST /api/providers', { ...providerBody(), apiKey: 'with space' }, 'apiKey'],

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { type ProviderKind, providerKinds } from '@homeport/contracts/catalogue';
 import { ApiError } from '@homeport/contracts/errors';
 import { type ProviderTestInput, providerTestBounds, testProvider } from '../src/catalogue/provider-test.ts';
 import { updateProvider } from '../src/catalogue/providers.ts';
@@ -227,4 +228,59 @@ test('a redirect takes no secrets to another origin', async () => {
   assert.ok(!JSON.stringify(elsewhere[0]?.headers).includes('canary'));
   other.closeAllConnections();
   other.close();
+});
+
+test('each protocol is asked at its own address with its own key header', async () => {
+  const answers = {
+    openai: { data: [{ id: 'm' }] },
+    'openai-responses': { data: [{ id: 'm' }] },
+    anthropic: { data: [{ id: 'm', type: 'model' }], has_more: false },
+    gemini: {
+      models: [
+        { name: 'models/m', supportedGenerationMethods: ['generateContent'] },
+        { name: 'models/embedding', supportedGenerationMethods: ['embedContent'] },
+      ],
+    },
+  };
+  const asked: string[] = [];
+  for (const kind of providerKinds) {
+    answer = json(answers[kind]);
+    assert.deepEqual(await ask({ kind, baseUrl, apiKey: 'sk-1' }), [{ id: 'm' }], kind);
+    const headers = requests[0]?.headers ?? {};
+    const key = ['authorization', 'x-api-key', 'x-goog-api-key'].find((name) => headers[name] !== undefined) ?? '';
+    asked.push(`${requests[0]?.url} ${key}: ${headers[key]} ${headers['anthropic-version'] ?? ''}`.trim());
+  }
+  assert.deepEqual(asked, [
+    '/v1/models authorization: Bearer sk-1',
+    '/v1/models authorization: Bearer sk-1',
+    '/v1/models?limit=1000 x-api-key: sk-1 2023-06-01',
+    '/v1/models?pageSize=1000 x-goog-api-key: sk-1',
+  ]);
+  const root = baseUrl.replace('/v1', '');
+  answer = json(answers.anthropic);
+  await ask({ kind: 'anthropic', baseUrl: root });
+  assert.equal(requests[0]?.url, '/v1/models?limit=1000');
+});
+
+test('with the wrong protocol for an address the test says what answered there', async () => {
+  const openAi = { error: { message: 'Missing bearer', type: 'invalid_request_error', param: null, code: null } };
+  const anthropic = { type: 'error', error: { type: 'authentication_error', message: 'x-api-key header is required' } };
+  const gemini = { error: { code: 403, message: 'No key', status: 'PERMISSION_DENIED' } };
+  const models = { models: [{ name: 'models/m', supportedGenerationMethods: ['generateContent'] }] };
+  const cases: [ProviderKind, unknown, number, RegExp][] = [
+    ['anthropic', openAi, 401, /answers an OpenAI-style server/],
+    ['gemini', openAi, 404, /answers an OpenAI-style server/],
+    ['gemini', { object: 'list', data: [{ id: 'm' }] }, 200, /answers an OpenAI-style server/],
+    ['openai', anthropic, 401, /speaks Anthropic’s protocol/],
+    ['openai-responses', gemini, 403, /speaks Google’s Gemini protocol/],
+    ['openai', models, 200, /speaks Google’s Gemini protocol/],
+    ['anthropic', anthropic, 401, /refused the credentials/],
+    ['gemini', gemini, 403, /refused the credentials/],
+  ];
+  for (const [kind, body, status, said] of cases) {
+    answer = json(body, status);
+    const error = await failure(ask({ kind, baseUrl }));
+    assert.match(error.message, said, kind);
+    assert.deepEqual(error.details, { status });
+  }
 });

@@ -40,6 +40,7 @@ async function furnish(): Promise<void> {
   for (const baseUrl of ['https://a.example/v1', 'https://b.example/v1']) {
     const { body } = await owner.call('POST /api/providers', {
       name: 'Same',
+      kind: baseUrl.includes('//b.') ? 'anthropic' : 'openai',
       baseUrl,
       apiKey: 'sk-of-otto',
       headers: { 'x-key': 'header-secret' },
@@ -110,10 +111,14 @@ test('JSON says the same, and can be applied where it came from without a change
   assert.deepEqual([given.version, given.users.length, given.conversations.length], [1, 4, 3]);
   const otto = given.users.find((user: Json) => user.email === 'otto@example.org');
   // Providers of one name and models of one id are told apart by their order.
-  const named = (provider: Json) => [provider.baseUrl, ...provider.models.map((twin: Json) => twin.displayName)];
+  const named = (provider: Json) => [
+    provider.kind,
+    provider.baseUrl,
+    ...provider.models.map((twin: Json) => twin.displayName),
+  ];
   assert.deepEqual(otto.providers.map(named), [
-    ['https://a.example/v1', 'First', 'Second'],
-    ['https://b.example/v1', 'First', 'Second'],
+    ['openai', 'https://a.example/v1', 'First', 'Second'],
+    ['anthropic', 'https://b.example/v1', 'First', 'Second'],
   ]);
   const answer = await provisionText(admin, JSON.stringify(given), 'application/json');
   assert.equal(answer.status, 200, JSON.stringify(answer.body));
@@ -182,7 +187,7 @@ test('the managed edition’s catalogue is at the root', async () => {
     const { text } = await write(managed, 'json');
     const given: Json = JSON.parse(text);
     assert.deepEqual(given.providers, [
-      { ...providers[0], enabled: true, models: [{ ...model('m'), enabled: true, isDefault: true }] },
+      { ...providers[0], kind: 'openai', enabled: true, models: [{ ...model('m'), enabled: true, isDefault: true }] },
     ]);
     assert.equal(given.users[0].providerSettingsEnabled, undefined);
     assert.deepEqual((await provision(root, given)).body.changes, []);

@@ -1,3 +1,4 @@
+import type { ProviderKind } from '@homeport/contracts/catalogue';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Parameters } from '@homeport/contracts/parameters';
 import { columnList } from '../db/column-list.ts';
@@ -16,7 +17,7 @@ export type ResolvedModel = {
     parameters: Parameters;
   };
   providerName: string;
-  provider: StoredProvider;
+  provider: StoredProvider & { kind: ProviderKind };
 };
 
 type ChoiceRow = {
@@ -30,6 +31,7 @@ type ChoiceRow = {
   provider_id: string;
   provider_name: string;
   owner_id: string;
+  kind: ProviderKind;
   base_url: string;
   api_key: string | null;
   headers: string | null;
@@ -47,6 +49,7 @@ const columns = columnList<ChoiceRow>({
   provider_id: 'p.id',
   provider_name: 'p.name',
   owner_id: 'p.owner_id',
+  kind: 'p.kind',
   base_url: 'p.base_url',
   api_key: 'p.api_key',
   headers: 'p.headers',
@@ -114,6 +117,7 @@ function resolved(row: ChoiceRow): ResolvedModel {
     provider: {
       id: row.provider_id,
       owner_id: row.owner_id,
+      kind: row.kind,
       base_url: row.base_url,
       api_key: row.api_key,
       headers: row.headers,

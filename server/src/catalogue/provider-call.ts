@@ -1,16 +1,35 @@
+import type { ProviderKind } from '@homeport/contracts/catalogue';
 import type { Credentials } from './credentials.ts';
 
-/** The address beneath a base URL (control-plane-api.md "Provider"); a query of the base URL is kept. */
-export function providerUrl(baseUrl: string, path: '/models' | '/chat/completions'): string {
+/** What a protocol puts between base URL and path unless the address ends in a version already. */
+const versions: Record<ProviderKind, string> = {
+  openai: '',
+  'openai-responses': '',
+  anthropic: '/v1',
+  gemini: '/v1beta',
+};
+
+/**
+ * The address beneath a base URL (control-plane-api.md "Provider"), its query kept. `path` may have a query of its own.
+ */
+export function providerUrl(kind: ProviderKind, baseUrl: string, path: string): string {
   const url = new URL(baseUrl);
-  url.pathname = `${url.pathname.replace(/\/{1,2048}$/, '')}${path}`;
+  const [pathname = '', query] = path.split('?');
+  const base = url.pathname.replace(/\/{1,2048}$/, '');
+  url.pathname = `${base}${/\/v\d[a-z0-9]{0,10}$/.test(base) ? '' : versions[kind]}${pathname}`;
+  for (const [name, value] of new URLSearchParams(query)) url.searchParams.set(name, value);
   return url.href;
 }
 
-/** The headers of a call, names in lower case: the key as a bearer token, and custom headers, which win over it. */
-export function providerHeaders(credentials: Credentials): Record<string, string> {
-  const headers = new Map<string, string>();
-  if (credentials.apiKey !== undefined) headers.set('authorization', `Bearer ${credentials.apiKey}`);
+/** The headers of a call, names in lower case: the key as the protocol wants it, and custom headers, which win over it. */
+export function providerHeaders(kind: ProviderKind, credentials: Credentials): Record<string, string> {
+  const headers = new Map<string, string>(kind === 'anthropic' ? [['anthropic-version', '2023-06-01']] : []);
+  const { apiKey } = credentials;
+  if (apiKey !== undefined) {
+    if (kind === 'anthropic') headers.set('x-api-key', apiKey);
+    else if (kind === 'gemini') headers.set('x-goog-api-key', apiKey);
+    else headers.set('authorization', `Bearer ${apiKey}`);
+  }
   for (const [name, value] of Object.entries(credentials.headers)) headers.set(name.toLowerCase(), value);
   return Object.fromEntries(headers);
 }

@@ -1,11 +1,12 @@
+import type { ProviderKind } from '@homeport/contracts/catalogue';
 import { ApiError } from '@homeport/contracts/errors';
-import { limits } from '@homeport/contracts/limits';
 import type { Database } from '../db/pool.ts';
 import type { Egress } from '../egress/egress.ts';
 import { assertCustomHeaders } from '../egress/headers.ts';
 import { parseForeignJson } from '../json-scan.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { type Credentials, resolveCredentials } from './credentials.ts';
+import { listedIds, listPaths, otherProtocol } from './model-list.ts';
 import { providerHeaders, providerUrl } from './provider-call.ts';
 import { getOwnedProvider } from './providers.ts';
 import { TestLanes } from './test-lanes.ts';
@@ -19,7 +20,14 @@ export type ProviderTestDeps = {
 /** A stored provider as it is, or what a form holds before it is saved; never a stored key at another address. */
 export type ProviderTestInput =
   | { id: string }
-  | { baseUrl: string; apiKey?: string | null | undefined; headers?: Record<string, string> | undefined };
+  | {
+      kind?: ProviderKind | undefined;
+      baseUrl: string;
+      apiKey?: string | null | undefined;
+      headers?: Record<string, string> | undefined;
+    };
+
+type Target = { kind: ProviderKind; baseUrl: string; credentials: Credentials };
 
 /** Bounds of one test and of those of one owner; sizes in bytes, times in milliseconds. */
 export const providerTestBounds = { bodyBytes: 1024 * 1024, totalMs: 15_000, models: 10_000, atOnce: 4 } as const;
@@ -27,7 +35,7 @@ export const providerTestBounds = { bodyBytes: 1024 * 1024, totalMs: 15_000, mod
 const lanes = new TestLanes(providerTestBounds.atOnce);
 
 /**
- * Asks `<base URL>/models` through the outbound guard and returns the ids it lists. Throws `blocked_destination`,
+ * Asks for the list of models, as the protocol has it, through the outbound guard and returns the ids. Throws `blocked_destination`,
  * `provider_unreachable`, `provider_error` with `details.status`, `credentials_unreadable`, `not_found`; no message holds
  * anything that the other side said.
  */
@@ -37,25 +45,30 @@ export async function testProvider(
   input: ProviderTestInput,
   signal: AbortSignal,
 ): Promise<{ id: string }[]> {
-  const { baseUrl, credentials } = await findTarget(deps, owner, input);
-  return lanes.run(owner, signal, () => askForModels(deps, baseUrl, credentials, signal));
+  const target = await findTarget(deps, owner, input);
+  return lanes.run(owner, signal, () => askForModels(deps, target, signal));
 }
 
 async function askForModels(
   deps: Pick<ProviderTestDeps, 'egress'>,
-  baseUrl: string,
-  credentials: Credentials,
+  { kind, baseUrl, credentials }: Target,
   signal: AbortSignal,
 ): Promise<{ id: string }[]> {
-  const { status, body } = await deps.egress.request(providerUrl(baseUrl, '/models'), {
-    headers: { accept: 'application/json', ...providerHeaders(credentials) },
+  const { status, body } = await deps.egress.request(providerUrl(kind, baseUrl, listPaths[kind]), {
+    headers: { accept: 'application/json', ...providerHeaders(kind, credentials) },
     signal,
     totalTimeoutMs: providerTestBounds.totalMs,
     maxResponseBytes: providerTestBounds.bodyBytes,
   });
   try {
-    if (status < 200 || status > 299) throw providerError(status, statusAdvice(status));
-    const ids = listedIds(parseJson(await body.text(providerTestBounds.bodyBytes)));
+    const isFine = status >= 200 && status <= 299;
+    const answer = parseJson(
+      await body.text(providerTestBounds.bodyBytes).catch((error) => (isFine ? raise(error) : '')),
+    );
+    const other = status < 500 && status !== 429 ? otherProtocol(kind, status, answer) : undefined;
+    if (other !== undefined) throw providerError(status, other);
+    if (!isFine) throw providerError(status, statusAdvice(status));
+    const ids = listedIds(kind, answer, providerTestBounds.models);
     if (ids === undefined) throw providerError(status, notAList);
     return ids.map((id) => ({ id }));
   } finally {
@@ -63,18 +76,18 @@ async function askForModels(
   }
 }
 
-async function findTarget(
-  deps: ProviderTestDeps,
-  owner: string,
-  input: ProviderTestInput,
-): Promise<{ baseUrl: string; credentials: Credentials }> {
+async function findTarget(deps: ProviderTestDeps, owner: string, input: ProviderTestInput): Promise<Target> {
   if ('id' in input) {
     const provider = await getOwnedProvider(deps, owner, input.id);
-    return { baseUrl: provider.base_url, credentials: resolveCredentials(deps, provider) };
+    return { kind: provider.kind, baseUrl: provider.base_url, credentials: resolveCredentials(deps, provider) };
   }
   const headers = input.headers ?? {};
   assertCustomHeaders(headers);
-  return { baseUrl: input.baseUrl, credentials: { apiKey: input.apiKey ?? undefined, headers } };
+  return {
+    kind: input.kind ?? 'openai',
+    baseUrl: input.baseUrl,
+    credentials: { apiKey: input.apiKey ?? undefined, headers },
+  };
 }
 
 const notAList = 'The provider answered, but not with a list of models. Check the base URL; it usually ends in /v1.';
@@ -93,35 +106,14 @@ function providerError(status: number, message: string): ApiError {
   return new ApiError('provider_error', message, { details: { status } });
 }
 
+function raise(error: unknown): never {
+  throw error;
+}
+
 function parseJson(text: string): unknown {
   try {
     return parseForeignJson(text);
   } catch {
     return undefined;
   }
-}
-
-/** The ids of `{data: [{id}]}`, `{models: [{id | name}]}` or a bare array, each once, in their order. */
-function listedIds(answer: unknown): string[] | undefined {
-  const list = Array.isArray(answer) ? answer : (member(answer, 'data') ?? member(answer, 'models'));
-  if (!Array.isArray(list)) return undefined;
-  const ids = new Set<string>();
-  for (const entry of list) {
-    const id = member(entry, 'id') ?? member(entry, 'name');
-    if (isUsableId(id)) ids.add(id);
-    if (ids.size === providerTestBounds.models) break;
-  }
-  return [...ids];
-}
-
-function member(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? Reflect.get(value, name)
-    : undefined;
-}
-
-// An id that could not be saved as it stands is of no use in the list.
-function isUsableId(id: unknown): id is string {
-  if (typeof id !== 'string' || id === '' || id.length > limits.providerModelIdMax) return false;
-  return id.isWellFormed() && id === id.trim() && !/\p{Cc}/u.test(id);
 }

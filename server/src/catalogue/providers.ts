@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { Provider, providerBody, providerPatchBody } from '@homeport/contracts/catalogue';
+import type { Provider, ProviderKind, providerBody, providerPatchBody } from '@homeport/contracts/catalogue';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import { sql } from 'kysely';
@@ -70,6 +70,7 @@ export async function createProvider(
         id,
         owner_id: owner,
         name: input.name,
+        kind: input.kind ?? 'openai',
         base_url: input.baseUrl,
         api_key: sealApiKey(deps, place, input.apiKey ?? null),
         headers: sealHeaders(deps, place, input.headers ?? {}),
@@ -93,7 +94,7 @@ export async function updateProvider(
   patch: ProviderPatch,
   by?: ChangedBy,
 ): Promise<{ provider: Provider; defaultModelId: string | null }> {
-  const { id, name, baseUrl, apiKey, headers, enabled } = patch;
+  const { id, name, kind, baseUrl, apiKey, headers, enabled } = patch;
   assertCustomHeaders(headers ?? {});
   return inCatalogue(deps, owner, async (transaction) => {
     await transaction.selectFrom('providers').select('id').where('id', '=', id).forUpdate().execute();
@@ -104,6 +105,7 @@ export async function updateProvider(
       .updateTable('providers')
       .set({
         name,
+        kind,
         base_url: baseUrl,
         api_key: apiKey === undefined ? before.api_key : sealApiKey(deps, place, apiKey),
         headers: headers === undefined ? before.headers : sealHeaders(deps, place, headers),
@@ -113,7 +115,7 @@ export async function updateProvider(
       .where('id', '=', id)
       .returningAll()
       .executeTakeFirstOrThrow();
-    const changed = changedFields({ name, baseUrl, apiKey, headers, enabled });
+    const changed = changedFields({ name, kind, baseUrl, apiKey, headers, enabled });
     await recordChange(transaction, owner, by, 'provider.updated', { id, name: row.name, baseUrl, changed });
     const defaultModelId = await settleDefault(transaction, owner);
     const models = await modelsOf(transaction, id);
@@ -249,6 +251,7 @@ export type ProviderRecord = {
   id: string;
   owner: string;
   name: string;
+  kind: ProviderKind;
   baseUrl: string;
   apiKey: string | null;
   headers: string | null;
@@ -268,8 +271,8 @@ export async function insertProviders(
 ): Promise<void> {
   if (records.length === 0) return;
   await sql`
-    insert into providers (id, owner_id, name, base_url, api_key, headers, enabled)
-    select id, owner, name, "baseUrl", "apiKey", headers, enabled from ${providerRecords(records)} order by place`.execute(
+    insert into providers (id, owner_id, name, kind, base_url, api_key, headers, enabled)
+    select id, owner, name, kind, "baseUrl", "apiKey", headers, enabled from ${providerRecords(records)} order by place`.execute(
     transaction,
   );
 }
@@ -281,7 +284,7 @@ export async function updateProviders(
 ): Promise<void> {
   if (records.length === 0) return;
   await sql`
-    update providers p set name = x.name, base_url = x."baseUrl", api_key = x."apiKey", headers = x.headers,
+    update providers p set name = x.name, kind = x.kind, base_url = x."baseUrl", api_key = x."apiKey", headers = x.headers,
       enabled = x.enabled, updated_at = now()
     from ${providerRecords(records)} where p.id = x.id`.execute(transaction);
 }
@@ -289,5 +292,5 @@ export async function updateProviders(
 function providerRecords(records: readonly ProviderRecord[]) {
   const rows = records.map((record, place) => ({ place, ...record }));
   return sql`json_to_recordset(${JSON.stringify(rows)}::json) as x (place int, id text, owner text, name text,
-    "baseUrl" text, "apiKey" text, headers text, enabled boolean)`;
+    kind text, "baseUrl" text, "apiKey" text, headers text, enabled boolean)`;
 }

@@ -35,6 +35,7 @@ export function providerView(
   return {
     id: row.id,
     name: row.name,
+    kind: row.kind,
     baseUrl: row.base_url,
     hasApiKey: row.api_key !== null,
     ...(canEdit ? { headers } : {}),

@@ -1,4 +1,5 @@
 import type { AboutMe } from '@homeport/contracts/accounts';
+import type { ProviderKind } from '@homeport/contracts/catalogue';
 import type { InstructionLayer } from '@homeport/contracts/context';
 import type { Parameters } from '@homeport/contracts/parameters';
 import type { ColumnType, Generated } from 'kysely';
@@ -128,6 +129,7 @@ export type ProvidersTable = {
   seq: Sequence;
   owner_id: string;
   name: string;
+  kind: Generated<ProviderKind>;
   base_url: string;
   api_key: string | null;
   headers: string | null;
@@ -249,6 +251,8 @@ export type ResponsesTable = {
   lease_until: Date;
   stop_requested: Flag;
   end_frames: string | null;
+  /** What its model wants back unread within this turn: JSON text, for servers of models alone. */
+  echoes: string | null;
   decision: Json<Decision>;
   started_at: CreatedAt;
   ended_at: Date | null;

@@ -134,6 +134,7 @@ function planProvider(
     id,
     owner: entry.owner,
     name: provider.name,
+    kind: provider.kind ?? row?.kind ?? 'openai',
     baseUrl: provider.baseUrl,
     apiKey: key.envelope,
     headers: headers.envelope,
@@ -146,8 +147,8 @@ function planProvider(
   }
   const changes = [
     ...differences(
-      { baseUrl: row.base_url, enabled: row.enabled },
-      { baseUrl: provider.baseUrl, enabled: provider.enabled },
+      { kind: row.kind, baseUrl: row.base_url, enabled: row.enabled },
+      { kind: provider.kind, baseUrl: provider.baseUrl, enabled: provider.enabled },
     ),
     ...key.changes,
     ...headers.changes,

@@ -107,6 +107,7 @@ function exportProvider(deps: Needs, row: ProviderRow, models: readonly ModelRow
   const headers = exportHeaders(deps, row, onLoss);
   return {
     name: row.name,
+    kind: row.kind,
     baseUrl: row.base_url,
     ...(row.api_key === null ? {} : { apiKey: secretPlaceholder }),
     ...(headers === undefined ? {} : { headers }),

@@ -13,6 +13,7 @@ import {
 const stored: Provider = {
   id: 'p1',
   name: 'Box',
+  kind: 'openai',
   baseUrl: 'https://box.example/v1',
   hasApiKey: true,
   headers: { 'X-Team': 'a' },

@@ -20,6 +20,7 @@ const model = (id: string, change: Partial<Model> = {}): Model => ({
 const provider = (models: Model[], enabled = true): Provider => ({
   id: 'p',
   name: 'P',
+  kind: 'openai',
   baseUrl: 'https://p.example/v1',
   hasApiKey: true,
   enabled,

@@ -1,36 +1,13 @@
-import { ApiError } from '@homeport/contracts/errors';
 import type { FinishReason, Usage } from '@homeport/contracts/frames';
 import { createParser } from 'eventsource-parser';
-import { parseForeignJson } from '../../json-scan.ts';
+import { createAnswerGatherer } from './answer-gatherer.ts';
+import { parseJson } from './json-events.ts';
+import type { AnswerParser, CompletionBounds, CompletionSink } from './protocol.ts';
 import { streamedError, unreadableAnswer } from './provider-errors.ts';
-import { isRecord, storableText } from './storable-text.ts';
-import { type AnswerSink, createThinkSplitter } from './think-tags.ts';
-import {
-  createToolCallAssembler,
-  type ToolCall,
-  type ToolCallBounds,
-  type ToolCallSink,
-} from './tool-call-assembly.ts';
-
-/** Hears a completion while it streams: text, reasoning and tool calls, in the order the model made them. */
-export type CompletionSink = AnswerSink & ToolCallSink;
-
-/** What a completion came to. */
-export type CompletionResult = { finishReason: FinishReason; usage: Usage | undefined; toolCalls: ToolCall[] };
-
-export type CompletionBounds = ToolCallBounds & { maxEventLength: number; maxTextLength: number };
-
-export type CompletionParser = {
-  /** Decoded text of the event stream, cut anywhere. Throws ApiError. */
-  feed(text: string): void;
-  /** Passes on what `feed` gathered: neighbouring deltas of one kind between two flushes are one. */
-  flush(): void;
-  /** A whole `chat.completion` object, from servers that ignore `stream: true`. */
-  readWhole(value: unknown): void;
-  /** Ends the completion; undefined when it broke off: neither a finish reason nor `[DONE]` came. */
-  end(): CompletionResult | undefined;
-  readonly isDone: boolean;
-};
+import { isRecord } from './storable-text.ts';
+import { createThinkSplitter } from './think-tags.ts';
+import { createToolCallAssembler } from './tool-call-assembly.ts';
+import { count, usageOf } from './usage.ts';
 
 /** What makes the inside of a JSON string other than it looks, or is not allowed in one, line ends among it. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that JSON refuses in a string.
@@ -54,11 +31,7 @@ export function createCompletionParser(
   sink: CompletionSink,
   createId: () => string,
   bounds: CompletionBounds,
-): CompletionParser {
-  let kind: 'text' | 'reasoning' = 'text';
-  let gathered = '';
-  let halfPair = '';
-  let length = 0;
+): AnswerParser {
   let finish: FinishReason | undefined;
   let usage: Usage | undefined;
   let isDone = false;
@@ -71,10 +44,8 @@ export function createCompletionParser(
   let eventAfter = '';
   let isBetweenEvents = true;
 
-  const think = createThinkSplitter({
-    text: (delta) => gather('text', delta),
-    reasoning: (delta) => gather('reasoning', delta),
-  });
+  const answer = createAnswerGatherer(sink, bounds.maxTextLength);
+  const think = createThinkSplitter(answer);
   const tools = createToolCallAssembler(sink, createId, bounds);
   const events = createParser({
     maxBufferSize: bounds.maxEventLength,
@@ -84,38 +55,9 @@ export function createCompletionParser(
     },
   });
 
-  function gather(next: 'text' | 'reasoning', delta: string): void {
-    if (next !== kind) {
-      flush();
-      kind = next;
-    }
-    gathered += delta;
-  }
-
-  function flush(): void {
-    if (gathered === '') return;
-    const delta = gathered;
-    gathered = '';
-    if (kind === 'text') sink.text(delta);
-    else sink.reasoning(delta);
-  }
-
   function addContent(content: string): void {
-    length += content.length;
-    if (length > bounds.maxTextLength) throw new ApiError('provider_error', 'The model’s answer is too long.');
+    answer.count(content.length);
     think.push(content);
-  }
-
-  /** Content that went through JSON escapes may hold NUL or half a surrogate pair, whose other half comes next. */
-  function cleanContent(content: string): string {
-    const whole = halfPair + content;
-    halfPair = '';
-    const last = whole.charCodeAt(whole.length - 1);
-    if (last >= 0xd800 && last <= 0xdbff) {
-      halfPair = whole.slice(-1);
-      return storableText(whole.slice(0, -1));
-    }
-    return storableText(whole);
   }
 
   function readEvent(data: string, name: string | undefined): void {
@@ -136,7 +78,7 @@ export function createCompletionParser(
 
   /** Reads whole events of the known shape without the event parser, and returns how far it came. */
   function readPlainEvents(text: string): number {
-    if (before === '' || halfPair !== '' || isDone) return 0;
+    if (before === '' || answer.hasHalf || isDone) return 0;
     let at = 0;
     while (text.startsWith(eventBefore, at)) {
       const start = at + eventBefore.length;
@@ -152,7 +94,7 @@ export function createCompletionParser(
 
   function readKnownShape(data: string): boolean {
     const end = data.length - after.length;
-    if (before === '' || end < before.length || halfPair !== '') return false;
+    if (before === '' || end < before.length || answer.hasHalf) return false;
     if (data.slice(0, before.length) !== before || data.slice(end) !== after) return false;
     const content = data.slice(before.length, end);
     if (content.indexOf('"') === -1 && content.indexOf('\\') === -1) {
@@ -161,7 +103,7 @@ export function createCompletionParser(
     }
     const decoded = parseJson(`"${content}"`);
     if (typeof decoded !== 'string') return false;
-    addContent(cleanContent(decoded));
+    addContent(answer.clean(decoded));
     return true;
   }
 
@@ -203,19 +145,19 @@ export function createCompletionParser(
       plain = false;
     }
     if (typeof delta.content === 'string') {
-      if (delta.content !== '') addContent(cleanContent(delta.content));
+      if (delta.content !== '') addContent(answer.clean(delta.content));
     } else if (Array.isArray(delta.content)) {
       plain = false;
       for (const item of delta.content) readContentItem(item);
     }
     if (typeof delta.refusal === 'string' && delta.refusal !== '') {
       plain = false;
-      addContent(cleanContent(delta.refusal));
+      addContent(answer.clean(delta.refusal));
     }
     if (Array.isArray(delta.tool_calls) || isRecord(delta.function_call)) {
       plain = false;
       think.end();
-      flush();
+      answer.flush();
       tools.push(delta.tool_calls);
       tools.pushLegacy(delta.function_call);
     }
@@ -223,16 +165,15 @@ export function createCompletionParser(
   }
 
   function addReasoning(text: string): void {
-    length += text.length;
-    if (length > bounds.maxTextLength) throw new ApiError('provider_error', 'The model’s answer is too long.');
+    answer.count(text.length);
     // A server that sets reasoning apart sends no tags: what is held back in search of one goes first.
     think.end();
-    gather('reasoning', cleanContent(text));
+    answer.reasoning(answer.clean(text));
   }
 
   function readContentItem(item: unknown): void {
     if (!isRecord(item)) return;
-    if (typeof item.text === 'string') addContent(cleanContent(item.text));
+    if (typeof item.text === 'string') addContent(answer.clean(item.text));
     else if (typeof item.thinking === 'string') addReasoning(item.thinking);
     else if (Array.isArray(item.thinking)) {
       for (const thought of item.thinking) {
@@ -256,7 +197,7 @@ export function createCompletionParser(
       events.feed(rest);
       isBetweenEvents = rest.endsWith('\n\n');
     },
-    flush,
+    flush: answer.flush,
     readWhole(value) {
       const chunk: unknown = Array.isArray(value) ? value[0] : value;
       readChunk(chunk);
@@ -264,10 +205,9 @@ export function createCompletionParser(
       isDone = true;
     },
     end() {
-      if (halfPair !== '') addContent(storableText(halfPair));
-      halfPair = '';
+      if (answer.hasHalf) addContent(answer.takeHalf());
       think.end();
-      flush();
+      answer.flush();
       if (!isDone && finish === undefined) return undefined;
       const toolCalls = tools.finish();
       return { finishReason: settleFinish(finish, toolCalls.length > 0), usage, toolCalls };
@@ -284,32 +224,29 @@ function settleFinish(finish: FinishReason | undefined, hasCalls: boolean): Fini
   return finish === 'tool-calls' ? 'stop' : (finish ?? 'other');
 }
 
-/** Undefined for what is no JSON; the reason is not kept, as it quotes the text. */
-function parseJson(text: string): unknown {
-  try {
-    return parseForeignJson(text);
-  } catch {
-    return undefined;
-  }
-}
-
 function firstChoice(chunk: Record<string, unknown>): Record<string, unknown> | undefined {
   const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
   if (!isRecord(choice)) return undefined;
   return typeof choice.index === 'number' && choice.index > 0 ? undefined : choice;
 }
 
+/** Servers tell of their caches in many ways; the prompt's tokens are the whole input for all of them. */
 function readUsage(value: unknown): Usage | undefined {
   if (!isRecord(value)) return undefined;
-  const details = isRecord(value.completion_tokens_details) ? value.completion_tokens_details : {};
-  const reasoningTokens = count(details.reasoning_tokens);
-  const usage: Usage = {
+  const output = isRecord(value.completion_tokens_details) ? value.completion_tokens_details : {};
+  const input = isRecord(value.prompt_tokens_details) ? value.prompt_tokens_details : {};
+  const cached = [
+    input.cached_tokens,
+    value.prompt_cache_hit_tokens,
+    value.cache_read_input_tokens,
+    value.cached_tokens,
+  ];
+  const written = [input.cache_write_tokens, input.cache_creation_tokens, value.cache_creation_input_tokens];
+  return usageOf({
     inputTokens: count(value.prompt_tokens) ?? 0,
     outputTokens: count(value.completion_tokens) ?? 0,
-  };
-  return reasoningTokens === undefined ? usage : { ...usage, reasoningTokens };
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+    reasoningTokens: count(output.reasoning_tokens),
+    cachedInputTokens: cached.map(count).find((tokens) => tokens !== undefined),
+    cacheWriteTokens: written.map(count).find((tokens) => tokens !== undefined),
+  });
 }

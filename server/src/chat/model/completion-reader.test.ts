@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type CompletionResult, createCompletionParser } from './completion-parser.ts';
+import { createCompletionParser } from './completion-parser.ts';
 import { readCompletion } from './completion-reader.ts';
+import type { CompletionResult } from './protocol.ts';
 import { completionBounds } from './provider-stream.ts';
 
 type Read = { result: CompletionResult | undefined; error: unknown; heard: string[] };
@@ -28,7 +29,11 @@ async function read(chunks: Uint8Array[]): Promise<Read> {
   };
   try {
     const signal = new AbortController().signal;
-    const result = await readCompletion(body, sink, () => `made${ids++}`, completionBounds, signal);
+    const result = await readCompletion(
+      body,
+      createCompletionParser(sink, () => `made${ids++}`, completionBounds),
+      signal,
+    );
     return { result, error: undefined, heard };
   } catch (error) {
     return { result: undefined, error, heard };

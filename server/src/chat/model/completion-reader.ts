@@ -1,11 +1,6 @@
 import { TextDecoder } from 'node:util';
 import { parseForeignJson } from '../../json-scan.ts';
-import {
-  type CompletionBounds,
-  type CompletionResult,
-  type CompletionSink,
-  createCompletionParser,
-} from './completion-parser.ts';
+import type { AnswerParser, CompletionResult } from './protocol.ts';
 import { type ProviderBody, readBody } from './provider-body.ts';
 import { droppedConnection, unreadableAnswer } from './provider-errors.ts';
 
@@ -14,16 +9,13 @@ const maxWholeLength = 16 * 1024 * 1024;
 
 /**
  * Reads the body of a 200 answer: an event stream or, from servers that ignore `stream: true`, one JSON object; told
- * apart by the first character, as content types are often wrong. Rejects as `streamChatCompletion` does.
+ * apart by the first character, as content types are often wrong. Rejects as a `ModelClient` does.
  */
 export async function readCompletion(
   body: ProviderBody,
-  sink: CompletionSink,
-  createId: () => string,
-  bounds: CompletionBounds,
+  parser: AnswerParser,
   signal: AbortSignal,
 ): Promise<CompletionResult> {
-  const parser = createCompletionParser(sink, createId, bounds);
   const decode = createDecoder();
   const state: { mode: 'unknown' | 'events' | 'whole' } = { mode: 'unknown' };
   const whole: string[] = [];
@@ -76,7 +68,7 @@ export async function readCompletion(
   return result;
 }
 
-function endQuietly(parser: ReturnType<typeof createCompletionParser>): CompletionResult | undefined {
+function endQuietly(parser: AnswerParser): CompletionResult | undefined {
   try {
     return parser.end();
   } catch {

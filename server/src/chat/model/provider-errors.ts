@@ -15,6 +15,7 @@ const statusMessages: Record<number, string> = {
   413: 'The request is too large for the provider. Start a fresh context or send less.',
   422: 'The provider refused the request. Check the model id and the limits set for the model.',
   429: 'The provider is limiting requests. Wait a moment and try again.',
+  529: 'The provider is overloaded. Try again in a moment.',
 };
 
 const contextMessage =
@@ -31,10 +32,18 @@ export function providerStatusError(status: number, body: string, retryAfter?: n
   return new ApiError('provider_error', statusMessage(status), { details: { status }, retryAfter });
 }
 
+/** True for a refusal because the prompt was too long. */
+export function isContextRefusal(text: string): boolean {
+  return contextLengthPattern.test(text);
+}
+
 /** The error for an `error` member inside a stream that began with status 200. */
 export function streamedError(error: unknown): ApiError {
   const status = isRecord(error) ? statusOf(error) : undefined;
-  if (status !== undefined) return providerStatusError(status, isRecord(error) ? String(error.message ?? '') : '');
+  if (status !== undefined) {
+    const message = isRecord(error) && typeof error.message === 'string' ? error.message : '';
+    return providerStatusError(status, message, retryDelayIn(JSON.stringify(error)));
+  }
   const text = isRecord(error) ? `${error.code ?? ''} ${error.message ?? ''}` : String(error);
   if (contextLengthPattern.test(text)) return providerStatusError(400, text);
   return new ApiError('provider_error', 'The provider reported an error while answering. Try again.', {
@@ -95,7 +104,43 @@ function statusOf(error: Record<string, unknown>): number | undefined {
     const status = typeof value === 'string' && /^[45]\d\d$/.test(value) ? Number(value) : value;
     if (typeof status === 'number' && status >= 400 && status <= 599) return status;
   }
-  if (error.type === 'rate_limit_error' || error.code === 'rate_limit_exceeded') return 429;
-  if (error.type === 'server_error' || error.type === 'overloaded_error') return 503;
+  for (const word of [error.code, error.type, error.status]) {
+    const status = typeof word === 'string' ? statusWords[word] : undefined;
+    if (status !== undefined) return status;
+  }
   return undefined;
+}
+
+/** How makers name in a stream what would have been a status. */
+const statusWords: Record<string, number> = {
+  authentication_error: 401,
+  invalid_api_key: 401,
+  billing_error: 402,
+  insufficient_quota: 402,
+  permission_error: 403,
+  PERMISSION_DENIED: 403,
+  not_found_error: 404,
+  NOT_FOUND: 404,
+  request_too_large: 413,
+  invalid_request_error: 400,
+  invalid_prompt: 400,
+  INVALID_ARGUMENT: 400,
+  rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  RESOURCE_EXHAUSTED: 429,
+  api_error: 500,
+  INTERNAL: 500,
+  server_error: 503,
+  UNAVAILABLE: 503,
+  timeout_error: 504,
+  DEADLINE_EXCEEDED: 504,
+  overloaded_error: 529,
+};
+
+/** Seconds until a retry makes sense, as the text of a refusal says. */
+export function retryDelayIn(text: string): number | undefined {
+  const found = /"retryDelay"\s?:\s?"(\d{1,6}(?:\.\d{1,9})?)s"|try again in (\d{1,6}(?:\.\d{1,9})?)(m?s)\b/i.exec(text);
+  const value = Number(found?.[1] ?? found?.[2]);
+  if (Number.isNaN(value)) return undefined;
+  return Math.ceil(found?.[3]?.toLowerCase() === 'ms' ? value / 1000 : value);
 }

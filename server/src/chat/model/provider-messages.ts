@@ -1,14 +1,26 @@
 import type { FilePart, MessagePart } from '@homeport/contracts/frames';
+import type { Echo } from './protocol.ts';
 import { isRecord } from './storable-text.ts';
 
 /** A message of the OpenAI-style chat API. */
 export type ChatMessage =
   | { role: 'system'; content: string }
   | { role: 'user'; content: string | ContentPart[] }
-  | { role: 'assistant'; content: string | null; reasoning_content?: string; tool_calls?: ProviderToolCall[] }
+  | {
+      role: 'assistant';
+      content: string | null;
+      reasoning_content?: string;
+      tool_calls?: ProviderToolCall[];
+      /** Goes back to the model that made it in place of the rest; never stored here, never sent elsewhere. */
+      echo?: Echo;
+    }
   | { role: 'tool'; tool_call_id: string; content: string };
 
-export type ContentPart = { type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string } };
+export type ContentPart =
+  | { type: 'text'; text: string }
+  | { type: 'image_url'; image_url: { url: string } }
+  /** A document as it is, for models that read it themselves; `file_data` is a `data:` URL. */
+  | { type: 'file'; file: { filename: string; file_data: string } };
 
 type ProviderToolCall = { id: string; type: 'function'; function: { name: string; arguments: string } };
 
@@ -24,7 +36,7 @@ export type StepCall = {
 };
 
 /** One answer of the model within a response, with the results of the tools it called. */
-export type Step = { text: string; reasoning: string; calls: StepCall[] };
+export type Step = { text: string; reasoning: string; calls: StepCall[]; echo?: Echo | undefined };
 
 const noResult = 'Interrupted: the tool returned no result.';
 
@@ -57,6 +69,7 @@ export function stepMessages(step: Step, withReasoning: boolean): ChatMessage[] 
       role: 'assistant',
       content: step.text === '' ? null : step.text,
       ...reasoning,
+      ...(withReasoning && step.echo !== undefined ? { echo: step.echo } : {}),
       tool_calls: step.calls.map((call) => ({
         id: call.id,
         type: 'function',

@@ -5,8 +5,9 @@ import type { ProviderWait } from '@homeport/contracts/frames';
 import { type FakeProvider, type FakeRequest, startFakeProvider } from '../../../test/fakes/provider.ts';
 import { requestLoopback } from '../../../test/fakes/provider-request.ts';
 import { callTool, chunk, failure, finish, say, stream, think } from '../../../test/fakes/provider-scripts.ts';
-import type { CompletionResult } from './completion-parser.ts';
-import { type CompletionOptions, initialDialect, streamChatCompletion } from './provider-stream.ts';
+import type { CompletionResult } from './protocol.ts';
+import { initialDialect } from './provider-dialect.ts';
+import { type CompletionOptions, createModelClient } from './provider-stream.ts';
 
 const apiKey = 'sk-canary-0123456789';
 let provider: FakeProvider;
@@ -32,7 +33,7 @@ function ask(modelId: string, extra: Partial<CompletionOptions> = {}, signal = n
     toolDelta: (_id: string, delta: string) => void heard.tools.push(delta),
   };
   let ids = 0;
-  const done = streamChatCompletion(
+  const done = createModelClient('openai')(
     {
       request: requestLoopback('pump'),
       baseUrl: provider.url,
@@ -268,7 +269,7 @@ test('settings a server refuses are left out or renamed', async () => {
   assert.equal(body.max_tokens, undefined);
   assert.equal(body.max_completion_tokens, 100);
   assert.equal(body.stream_options, undefined);
-  assert.deepEqual(dialect, { maxTokensField: 'max_completion_tokens', streamOptions: false });
+  assert.deepEqual([dialect.maxTokensField, dialect.streamOptions], ['max_completion_tokens', false]);
 });
 
 test('what a model may send is bounded', async () => {

@@ -1,13 +1,18 @@
+import type { ProviderKind } from '@homeport/contracts/catalogue';
 import { ApiError } from '@homeport/contracts/errors';
 import type { ProviderWait } from '@homeport/contracts/frames';
 import type { Parameters } from '@homeport/contracts/parameters';
 import { providerHeaders, providerUrl } from '../../catalogue/provider-call.ts';
-import type { CompletionBounds, CompletionResult, CompletionSink } from './completion-parser.ts';
 import { readCompletion } from './completion-reader.ts';
+import type { CompletionBounds, CompletionResult, CompletionSink, ModelRequest, Protocol } from './protocol.ts';
+import { protocols } from './protocols.ts';
 import { type ProviderBody, readBody } from './provider-body.ts';
-import { isRetriable, providerStatusError } from './provider-errors.ts';
+import { isOpenAi, leftOut, type ProviderDialect } from './provider-dialect.ts';
+import { isRetriable, providerStatusError, retryDelayIn } from './provider-errors.ts';
 import type { ChatMessage } from './provider-messages.ts';
+import { learnFrom } from './refusals.ts';
 import { isRecord } from './storable-text.ts';
+import { addUsage } from './usage.ts';
 
 /** One HTTP request through the outbound guard; `headers` of the answer are in lower case. */
 export type ProviderRequest = (
@@ -23,25 +28,11 @@ export type ProviderRequest = (
   },
 ) => Promise<{ status: number; headers: Record<string, string>; body: ProviderBody }>;
 
-/** A tool as the model sees it. */
-export type ToolDefinition = { name: string; description: string; inputSchema: Record<string, unknown> };
-
-/** What differs between servers of the same API; learnt from refusals and kept by the caller between calls. */
-export type ProviderDialect = { maxTokensField: 'max_tokens' | 'max_completion_tokens'; streamOptions: boolean };
-
-export type CompletionOptions = {
+export type CompletionOptions = ModelRequest & {
   request: ProviderRequest;
   baseUrl: string;
   apiKey?: string | undefined;
   headers?: Record<string, string> | undefined;
-  modelId: string;
-  /** JSON texts of messages, separated by commas, sent before `messages` as they are. */
-  history?: string | undefined;
-  messages: ChatMessage[];
-  tools?: ToolDefinition[] | undefined;
-  maxOutputTokens: number;
-  /** What somebody set; `maxOutputTokens` of it is in the one above. */
-  parameters?: Parameters | undefined;
   dialect: ProviderDialect;
   createId: () => string;
   /** Waits; rejects with the signal's reason when it aborts. */
@@ -50,6 +41,8 @@ export type CompletionOptions = {
   now: () => number;
   /** Hears of a pause before another try that a person would notice. */
   onWait?: ((wait: ProviderWait) => void) | undefined;
+  /** Hears of each parameter that the server or its protocol does not take, once in a turn. */
+  onParameterRefused?: ((name: keyof Parameters) => void) | undefined;
   headersTimeoutMs: number;
   idleTimeoutMs: number;
   bounds?: Partial<CompletionBounds> | undefined;
@@ -64,6 +57,9 @@ export const completionBounds: CompletionBounds = {
 };
 
 const maxRetries = 2;
+/** More than there is to learn of one request. */
+const maxRefusals = 12;
+const maxPauses = 16;
 const firstBackoffMs = 500;
 const maxRetryAfterMs = 60_000;
 /** Shorter pauses are no worse than a model that thinks. */
@@ -73,28 +69,64 @@ const errorBodyMs = 5_000;
 // An event of 4 characters of text is some 250 bytes on the wire.
 const maxResponseBytes = 2 ** 32;
 
-/** The dialect to begin with for a base URL. */
-export function initialDialect(baseUrl: string): ProviderDialect {
-  const isOpenAi = URL.canParse(baseUrl) && new URL(baseUrl).hostname === 'api.openai.com';
-  return { maxTokensField: isOpenAi ? 'max_completion_tokens' : 'max_tokens', streamOptions: true };
-}
+/** Asks models of one protocol, for one turn. */
+export type ModelClient = (
+  options: CompletionOptions,
+  sink: CompletionSink,
+  signal: AbortSignal,
+) => Promise<CompletionResult>;
 
 /**
- * Asks an OpenAI-style `/chat/completions` and streams the answer into `sink`. Resolves when the answer is complete.
+ * Asks a model and streams the answer into `sink`. Resolves when the answer is complete.
  * Rejects with ApiError (`provider_error` with `details.status`, `provider_unreachable`, `blocked_destination`), whose
  * text never holds what the provider said, or with the signal's reason. What reached the sink before stays valid.
  * Retries 429, 5xx and failed connections at most twice, and only while nothing has reached the sink.
  */
-export async function streamChatCompletion(
-  options: CompletionOptions,
-  sink: CompletionSink,
+export function createModelClient(kind: ProviderKind): ModelClient {
+  const protocol = protocols[kind]();
+  const told = new Set<keyof Parameters>();
+  return async (options, sink, signal) => {
+    const ask: Ask = { kind, protocol, told, options, bounds: { ...completionBounds, ...options.bounds } };
+    const watched = watchFirst(sink);
+    const answer = await withRetries(ask, watched, signal);
+    return answer.isPaused === true ? goOn(ask, answer, watched, signal) : answer;
+  };
+}
+
+type Ask = {
+  kind: ProviderKind;
+  protocol: Protocol;
+  told: Set<keyof Parameters>;
+  options: CompletionOptions;
+  bounds: CompletionBounds;
+};
+type Watched = ReturnType<typeof watchFirst>;
+
+/** A model that pauses is sent what it said so far, and goes on. */
+async function goOn(
+  ask: Ask,
+  paused: CompletionResult,
+  watched: Watched,
   signal: AbortSignal,
 ): Promise<CompletionResult> {
-  const bounds = { ...completionBounds, ...options.bounds };
-  const watched = watchFirst(sink);
+  let answer = paused;
+  for (let pauses = 0; pauses < maxPauses && answer.isPaused === true; pauses++) {
+    const said: ChatMessage = { role: 'assistant', content: null, echo: answer.echo ?? [] };
+    const options = { ...ask.options, messages: [...ask.options.messages, said] };
+    const next = await withRetries({ ...ask, options }, watched, signal);
+    const echo =
+      next.echo === undefined && next.isPaused !== true ? undefined : [...(answer.echo ?? []), ...(next.echo ?? [])];
+    answer = { ...next, usage: addUsage(answer.usage, next.usage), echo };
+  }
+  const { isPaused: _isPaused, ...whole } = answer;
+  return whole;
+}
+
+async function withRetries(ask: Ask, watched: Watched, signal: AbortSignal): Promise<CompletionResult> {
+  const { options } = ask;
   for (let retries = 0; ; retries++) {
     try {
-      return await attempt(options, bounds, watched.sink, signal);
+      return await attempt(ask, watched.sink, signal);
     } catch (error) {
       signal.throwIfAborted();
       const failure = asProviderFailure(error);
@@ -106,75 +138,73 @@ export async function streamChatCompletion(
   }
 }
 
-async function attempt(
-  options: CompletionOptions,
-  bounds: CompletionBounds,
-  sink: CompletionSink,
-  signal: AbortSignal,
-): Promise<CompletionResult> {
-  // Each of the two settings of a dialect can be refused once.
+async function attempt(ask: Ask, sink: CompletionSink, signal: AbortSignal): Promise<CompletionResult> {
+  const { kind, protocol, options, bounds } = ask;
+  let request = requestOf(options);
   for (let refusals = 0; ; refusals++) {
-    const response = await options.request(providerUrl(options.baseUrl, '/chat/completions'), {
+    tellLeftOut(ask);
+    const response = await options.request(providerUrl(kind, options.baseUrl, protocol.path(options.modelId)), {
       method: 'POST',
-      headers: requestHeaders(options),
-      body: requestBody(options),
+      headers: requestHeaders(kind, options),
+      body: protocol.body(request, options.dialect),
       signal,
       headersTimeoutMs: options.headersTimeoutMs,
       idleTimeoutMs: options.idleTimeoutMs,
       maxResponseBytes,
     });
     if (response.status >= 200 && response.status < 300) {
-      return await readCompletion(response.body, sink, options.createId, bounds, signal);
+      return await readCompletion(response.body, protocol.createParser(sink, options.createId, bounds), signal);
     }
     const text = await readErrorText(response.body, signal);
-    if (refusals < 2 && response.status < 500 && adaptDialect(options.dialect, text)) continue;
-    const retryAfter = readRetryAfter(response.headers['retry-after'], options.now());
+    if (refusals < maxRefusals && response.status < 500) {
+      if (learnFrom(kind, options.dialect, request, text)) continue;
+      const bare = withoutEchoes(request, text);
+      if (bare !== undefined) {
+        request = bare;
+        continue;
+      }
+    }
+    const retryAfter =
+      readRetryAfter(response.headers['retry-after'], options.now()) ?? retryDelayOf(response.status, text);
     throw providerStatusError(response.status, text, retryAfter);
   }
 }
 
-function requestHeaders(options: CompletionOptions): Record<string, string> {
+function requestOf(options: CompletionOptions): ModelRequest {
+  const { modelId, history, messages, tools, maxOutputTokens, parameters, baseUrl, cacheKey } = options;
+  return {
+    ...{ modelId, history, messages, tools, maxOutputTokens, parameters },
+    cacheKey: isOpenAi(baseUrl) ? cacheKey : undefined,
+  };
+}
+
+/** Tells of each parameter that is not sent, once in a turn. */
+function tellLeftOut({ kind, told, options }: Ask): void {
+  for (const name of leftOut(kind, options.dialect, options.parameters)) {
+    if (!told.has(name)) options.onParameterRefused?.(name);
+    told.add(name);
+  }
+}
+
+/** Thinking that the server does not take back: another key or another model made it. */
+function withoutEchoes(request: ModelRequest, refusal: string): ModelRequest | undefined {
+  const has = request.messages.some((message) => message.role === 'assistant' && message.echo !== undefined);
+  if (!has || !/signature|encrypted|thinking|reasoning/i.test(refusal)) return undefined;
+  const messages = request.messages.map((message): ChatMessage => {
+    if (message.role !== 'assistant') return message;
+    const { echo: _echo, ...plain } = message;
+    return plain;
+  });
+  return { ...request, messages };
+}
+
+function requestHeaders(kind: ProviderKind, options: CompletionOptions): Record<string, string> {
   return {
     'content-type': 'application/json',
     accept: 'text/event-stream',
     'accept-encoding': 'identity',
-    ...providerHeaders({ apiKey: options.apiKey, headers: options.headers ?? {} }),
+    ...providerHeaders(kind, { apiKey: options.apiKey, headers: options.headers ?? {} }),
   };
-}
-
-function requestBody(options: CompletionOptions): string {
-  const tools = options.tools?.map((tool) => ({
-    type: 'function',
-    function: { name: tool.name, description: tool.description, parameters: tool.inputSchema },
-  }));
-  const settings = JSON.stringify({
-    model: options.modelId,
-    stream: true,
-    stream_options: options.dialect.streamOptions ? { include_usage: true } : undefined,
-    [options.dialect.maxTokensField]: options.maxOutputTokens,
-    ...wireParameters(options.parameters ?? {}),
-    tools: tools !== undefined && tools.length > 0 ? tools : undefined,
-  });
-  const messages = JSON.stringify(options.messages).slice(1, -1);
-  const all = [options.history ?? '', messages].filter((text) => text !== '').join(',');
-  return `${settings.slice(0, -1)},"messages":[${all}]}`;
-}
-
-function wireParameters({ temperature, topP, reasoningEffort, verbosity, stop, seed }: Parameters) {
-  return { temperature, top_p: topP, reasoning_effort: reasoningEffort, verbosity, stop, seed };
-}
-
-/** True when the refusal named a setting that can be left out or renamed; `dialect` is changed then. */
-function adaptDialect(dialect: ProviderDialect, refusal: string): boolean {
-  if (dialect.maxTokensField === 'max_tokens' && refusal.includes('max_completion_tokens')) {
-    dialect.maxTokensField = 'max_completion_tokens';
-    return true;
-  }
-  if (dialect.streamOptions && refusal.includes('stream_options')) {
-    dialect.streamOptions = false;
-    return true;
-  }
-  return false;
 }
 
 async function readErrorText(body: ProviderBody, signal: AbortSignal): Promise<string> {
@@ -201,6 +231,12 @@ function readRetryAfter(value: string | undefined, now: number): number | undefi
   if (value === undefined) return undefined;
   const ms = /^\d{1,9}$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - now;
   return Number.isNaN(ms) ? undefined : Math.ceil(Math.min(Math.max(ms, 0), maxRetryAfterMs) / 1000);
+}
+
+/** Some servers say it in the text alone. */
+function retryDelayOf(status: number, text: string): number | undefined {
+  const seconds = status === 429 || status >= 500 ? retryDelayIn(text) : undefined;
+  return seconds === undefined ? undefined : Math.min(seconds, maxRetryAfterMs / 1000);
 }
 
 function retryDelayMs(failure: ApiError, retries: number, random: () => number): number {

@@ -2,7 +2,7 @@ import type { Usage } from '@homeport/contracts/frames';
 import { readBranchNewestFirst } from '../../conversations/branches.ts';
 import type { Deps } from '../../deps.ts';
 import { within } from '../../waits.ts';
-import type { CompletionResult } from '../model/completion-parser.ts';
+import type { CompletionResult } from '../model/protocol.ts';
 import { piecesOf, type SummaryRequest, sourceTokens, summaryOf, summaryRequest } from '../turn/compaction.ts';
 import { type ContextMessage, type Header, type History, headerOf, toEntry } from '../turn/context-history.ts';
 import {

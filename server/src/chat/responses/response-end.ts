@@ -106,6 +106,7 @@ function ending(
   return sql<EndedRow>`
     with next as (${findingNext(response.chat_id)}), ended as (
       update responses set state = ${end.state}, ended_at = now(),
+        echoes = ${end.state === 'complete' ? sql`null` : sql`echoes`},
         last_seq = ${sequenced.at(-1)?.to ?? end.seq}::bigint + (select count(*) from next),
         end_frames = ${toLines(sequenced)}::text || coalesce((select E'\n' || json_build_object('type', 'data-next', 'transient', true,
           'data', json_build_object('messageId', next.id, 'assistantId', next.assistant_id)) from next), '')
@@ -181,8 +182,25 @@ export async function saveCheckpoint(
   deps: Pick<Platform, 'db'>,
   response: Pick<ResponseRow, 'id' | 'generation'>,
   parts: readonly MessagePart[],
+  echoes?: string,
 ): Promise<void> {
+  if (echoes !== undefined) await saveEchoes(deps, response, echoes);
   await saveParts(deps.db.kysely, { id: response.id, generation: response.generation, parts: JSON.stringify(parts) });
+}
+
+/** What the model wants back comes before the parts: tools run only when both are stored. */
+async function saveEchoes(
+  deps: Pick<Platform, 'db'>,
+  response: Pick<ResponseRow, 'id' | 'generation'>,
+  echoes: string,
+): Promise<void> {
+  await deps.db.kysely
+    .updateTable('responses')
+    .set({ echoes })
+    .where('id', '=', response.id)
+    .where('generation', '=', response.generation)
+    .where('state', '=', 'running')
+    .execute();
 }
 
 /** Renews leases; resolves with the generations of those still held. */

@@ -7,9 +7,11 @@ import type { TurnContext } from '../../conversations/chats.ts';
 import { readMessage } from '../../conversations/messages.ts';
 import { databaseUnavailable, isDatabaseUnavailable, mayPass } from '../../db/pool.ts';
 import type { Deps } from '../../deps.ts';
+import type { Echoes } from '../model/echoes.ts';
+import { addUsage } from '../model/usage.ts';
 import type { Approvals, Word } from '../tools/call-run.ts';
 import type { FindTools, Notice } from '../tools/find-tools.ts';
-import { sumUsage, type TurnResult } from '../turn/turn-loop.ts';
+import type { TurnResult } from '../turn/turn-loop.ts';
 import { finishWaitingCalls, isWaitingCall } from '../turn/waiting-calls.ts';
 import { insertApproval, waitForWord } from './approvals.ts';
 import type { Claimed, ResponseRow } from './claims.ts';
@@ -83,6 +85,7 @@ export class ResponseRun {
   /** False while a response that is continued has not yet what it had before. */
   #hasParts: boolean;
   #modelId: string | undefined;
+  #echoes: Echoes | undefined;
   /** What a response that is continued has cost before. */
   #earlierUsage: Usage | undefined;
   /** What summaries of earlier messages have cost. */
@@ -194,10 +197,11 @@ export class ResponseRun {
         notify: (notice) => this.#notify(notice),
         onWait: (wait) => this.#emit({ type: 'data-retry', transient: true, data: wait }),
         onStep: (state) => this.#emit({ type: 'data-step', transient: true, data: { name: 'compaction', state } }),
-        onUsage: (usage) => (this.#summaryUsage = sumUsage(this.#summaryUsage, usage)),
+        onUsage: (usage) => (this.#summaryUsage = addUsage(this.#summaryUsage, usage)),
       },
     );
     this.#modelId = turn.modelId;
+    this.#echoes = turn.echoes;
     const result = await this.#turn(turn);
     await turn.kept;
     if (result.outcome === 'complete') return { state: 'complete', result };
@@ -240,7 +244,7 @@ export class ResponseRun {
   }
 
   #checkpoint(): Promise<void> {
-    return saveCheckpoint(this.#deps, this.response, this.#parts());
+    return saveCheckpoint(this.#deps, this.response, this.#parts(), this.#echoes?.toStore());
   }
 
   /** Said with the next frame: a failure before the first one is an HTTP error. */
@@ -358,8 +362,7 @@ export class ResponseRun {
   }
 
   #metadata(ending: Ending): MessageMetadata {
-    const own = this.#ownUsage(ending);
-    const usage = own === undefined ? this.#earlierUsage : sumUsage(this.#earlierUsage, own);
+    const usage = addUsage(this.#earlierUsage, this.#ownUsage(ending));
     return {
       status: ending.state,
       ...(this.#modelId === undefined ? {} : { modelId: this.#modelId }),
@@ -370,8 +373,7 @@ export class ResponseRun {
 
   /** What this replica spent: the answer and the summaries made for it. */
   #ownUsage({ result }: Ending): Usage | undefined {
-    if (result?.usage === undefined) return this.#summaryUsage;
-    return this.#summaryUsage === undefined ? result.usage : sumUsage(this.#summaryUsage, result.usage);
+    return addUsage(this.#summaryUsage, result?.usage);
   }
 
   #logEnd(ending: Ending, metadata: MessageMetadata): void {

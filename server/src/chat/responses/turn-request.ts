@@ -1,14 +1,16 @@
-import { randomUUIDv7 } from 'node:crypto';
+import { createHash, randomUUIDv7 } from 'node:crypto';
 import type { Frame, MessagePart, ProviderWait } from '@homeport/contracts/frames';
 import type { Parameters } from '@homeport/contracts/parameters';
 import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
-import { resolveCredentials, type StoredProvider } from '../../catalogue/credentials.ts';
+import { resolveCredentials } from '../../catalogue/credentials.ts';
 import { type ResolvedModel, resolveModel } from '../../catalogue/model-choice.ts';
 import { systemClock } from '../../clock.ts';
 import { readBranchNewestFirst } from '../../conversations/branches.ts';
 import type { Deps } from '../../deps.ts';
-import { type ChatMessage, toProviderMessages } from '../model/provider-messages.ts';
-import { initialDialect, type ProviderRequest, streamChatCompletion } from '../model/provider-stream.ts';
+import { Echoes } from '../model/echoes.ts';
+import { dialectOf } from '../model/provider-dialect.ts';
+import { type ChatMessage, stepMessages, toSteps } from '../model/provider-messages.ts';
+import { type CompletionOptions, createModelClient, type ProviderRequest } from '../model/provider-stream.ts';
 import type { Approvals } from '../tools/call-run.ts';
 import type { FindTools, Notice } from '../tools/find-tools.ts';
 import type { Tool } from '../tools/tool-run.ts';
@@ -34,6 +36,8 @@ export type PreparedTurn = {
   fitMessages: (messages: ChatMessage[]) => ChatMessage[];
   /** Resolves when what is told is stored; never rejects. */
   kept: Promise<void>;
+  /** What the model wants back of this response's steps. */
+  echoes: Echoes;
 };
 
 /** What is heard while a turn is prepared. */
@@ -48,6 +52,26 @@ const providerIdleTimeoutMs = 300_000;
 
 /** Whatever a provider makes of the limit it was given. */
 const shortAnswer = { maxTextLength: 64 * 1024 };
+
+const thinkingDropped: Notice = {
+  code: 'thinking_dropped',
+  message: 'Another model goes on with this answer. It does not know what the first one thought.',
+};
+
+const parameterNames: Record<keyof Parameters, string> = {
+  temperature: 'temperature',
+  topP: 'top-p',
+  maxOutputTokens: 'longest answer',
+  reasoningEffort: 'reasoning effort',
+  verbosity: 'verbosity',
+  stop: 'stop texts',
+  seed: 'seed',
+};
+
+function parameterRefused(name: keyof Parameters): Notice {
+  const message = `This model does not take the setting “${parameterNames[name]}”. It answers without it.`;
+  return { code: 'parameter_refused', message };
+}
 
 const continueInstruction: ChatMessage = {
   role: 'user',
@@ -72,7 +96,10 @@ export async function prepareTurn(
   const parameters = parametersOf(response, told, resolved);
   const { contextWindow, maxOutputTokens } = resolved.model;
   const answerMax = Math.min(maxOutputTokens, parameters.maxOutputTokens ?? maxOutputTokens);
-  const messages = continuation(basis);
+  const { id: providerId, kind } = resolved.provider;
+  const echoes = new Echoes(JSON.stringify([kind, providerId, resolved.model.providerModelId]), response.echoes);
+  if (echoes.isDropped) hooks.notify(thinkingDropped);
+  const messages = continuation(basis, echoes);
   const branch = readBranchNewestFirst(deps.db, {
     chatId: response.chat_id,
     leafId: response.message_id,
@@ -96,11 +123,16 @@ export async function prepareTurn(
   const history = [JSON.stringify(instructions.system), context.history].filter((text) => text !== '').join(',');
   return {
     modelId: resolved.model.id,
-    askModel: askModelOf(deps, resolved, { ...context, history }, parameters, hooks.onWait),
+    askModel: askModelOf(deps, resolved, { ...context, history }, parameters, {
+      cacheKey: createHash('sha256').update(response.chat_id).digest('base64url'),
+      onWait: hooks.onWait,
+      onParameterRefused: (name) => hooks.notify(parameterRefused(name)),
+    }),
     kept,
     messages,
     tools,
     fitMessages: context.fitTurn,
+    echoes,
   };
 }
 
@@ -113,8 +145,8 @@ function chosenModel(response: ResponseRow, chat: { modelPinned: boolean; modelI
   return modelId ?? (chat.modelPinned ? chat.modelId : null);
 }
 
-function continuation(basis: readonly MessagePart[]): ChatMessage[] {
-  const said = toProviderMessages([{ role: 'assistant', parts: [...basis] }]);
+function continuation(basis: readonly MessagePart[], echoes: Echoes): ChatMessage[] {
+  const said = echoes.into(toSteps([...basis])).flatMap((step) => stepMessages(step, true));
   const last = said.at(-1);
   if (last === undefined) return [];
   return last.role === 'assistant' ? [...said, continueInstruction] : said;
@@ -123,23 +155,22 @@ function continuation(basis: readonly MessagePart[]): ChatMessage[] {
 /** How a model is asked; its key is unsealed at each call and held no longer. */
 function askModelOf(
   deps: TurnDeps,
-  { model, provider }: ResolvedModel,
+  resolved: ResolvedModel,
   context: Pick<FittedContext, 'history' | 'maxOutputTokens'>,
   parameters: Parameters,
-  onWait: (wait: ProviderWait) => void,
+  hooks: Pick<CompletionOptions, 'cacheKey' | 'onWait' | 'onParameterRefused'>,
 ): AskModel {
-  const call = providerCall(deps, provider);
+  const { ask, call } = modelCall(deps, resolved);
   return ({ messages, tools }, sink, signal) =>
-    streamChatCompletion(
+    ask(
       {
         ...call(),
-        modelId: model.providerModelId,
         history: context.history,
         messages,
         tools,
         maxOutputTokens: context.maxOutputTokens,
         parameters,
-        onWait,
+        ...hooks,
       },
       sink,
       signal,
@@ -155,33 +186,31 @@ export function askForTextOf(deps: TurnDeps, resolved: ResolvedModel): AskForTex
 /** One answer as text, without tools; never more than the model may say. */
 function askOnceOf(
   deps: TurnDeps,
-  { model, provider }: ResolvedModel,
+  resolved: ResolvedModel,
   onWait?: (wait: ProviderWait) => void,
 ): ContextHooks['ask'] {
-  const call = providerCall(deps, provider);
+  const { ask, call } = modelCall(deps, resolved);
   return async ({ messages, maxOutputTokens }, signal) => {
     let text = '';
     const ignore = (): undefined => undefined;
     const sink = { text: (delta: string) => (text += delta), reasoning: ignore, toolStart: ignore, toolDelta: ignore };
-    const limit = Math.min(maxOutputTokens, model.maxOutputTokens);
-    const request = {
-      ...call(),
-      modelId: model.providerModelId,
-      messages,
-      maxOutputTokens: limit,
-      bounds: shortAnswer,
-    };
-    const { usage } = await streamChatCompletion({ ...request, onWait }, sink, signal);
+    const limit = Math.min(maxOutputTokens, resolved.model.maxOutputTokens);
+    const request = { ...call(), messages, maxOutputTokens: limit, bounds: shortAnswer };
+    const { usage } = await ask({ ...request, onWait }, sink, signal);
     return { text, usage };
   };
 }
 
-function providerCall(deps: TurnDeps, provider: StoredProvider) {
-  const dialect = initialDialect(provider.base_url);
-  return () => ({
+/** A client of the provider's protocol, and what all its calls have in common. */
+function modelCall(deps: TurnDeps, { model, provider }: ResolvedModel) {
+  const { id, kind, base_url: baseUrl } = provider;
+  const modelId = model.providerModelId;
+  const dialect = dialectOf([id, kind, baseUrl, modelId], baseUrl, deps.clock.now());
+  const call = () => ({
     ...resolveCredentials(deps, provider),
     request: measured(deps),
-    baseUrl: provider.base_url,
+    baseUrl,
+    modelId,
     dialect,
     createId: randomUUIDv7,
     sleep: deps.clock.sleep,
@@ -190,6 +219,7 @@ function providerCall(deps: TurnDeps, provider: StoredProvider) {
     headersTimeoutMs: providerHeadersTimeoutMs,
     idleTimeoutMs: providerIdleTimeoutMs,
   });
+  return { ask: createModelClient(kind), call };
 }
 
 /** Tells the metrics of each call; what was aborted is no failure of the provider's. */
@@ -225,6 +255,7 @@ export function runPreparedTurn(deps: TurnDeps, turn: PreparedTurn, hooks: TurnH
       emit: hooks.emit,
       createId: randomUUIDv7,
       onCheckpoint: hooks.checkpoint,
+      onEcho: (callId, echo) => turn.echoes.add(callId, echo),
       approvals: hooks.approvals,
       onToolFailure: (toolName, error) => deps.log.warn({ toolName, cause: error }, 'tool failed'),
     },

@@ -4,7 +4,7 @@ import type { ToolPolicy } from '@homeport/contracts/mcp';
 import { withOutputSoFar } from '@homeport/contracts/message-assembly';
 import { systemClock } from '../../clock.ts';
 import { within } from '../../waits.ts';
-import type { ToolDefinition } from '../model/provider-stream.ts';
+import type { ToolDefinition } from '../model/protocol.ts';
 import { storableJson, storableText } from '../model/storable-text.ts';
 
 /**

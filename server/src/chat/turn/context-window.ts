@@ -10,7 +10,7 @@ import { estimateMessage } from './token-estimate.ts';
 export type Choice = { keepFrom: number; pruneBefore: number };
 
 export type FittedContext = {
-  /** JSON texts of the messages, oldest first, separated by commas: the `history` of `streamChatCompletion`. */
+  /** JSON texts of the messages, oldest first, separated by commas: the `history` of a `ModelRequest`. */
   history: string;
   /** What they and the fixed part are expected to cost at the provider. */
   tokens: number;

@@ -1,5 +1,5 @@
 import type { Frame } from '@homeport/contracts/frames';
-import type { CompletionSink } from '../model/completion-parser.ts';
+import type { CompletionSink } from '../model/protocol.ts';
 import type { ToolResult } from '../tools/tool-run.ts';
 
 /** The frames of a tool's result; files come right after it. */

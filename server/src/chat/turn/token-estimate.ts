@@ -3,6 +3,8 @@ import type { ChatMessage } from '../model/provider-messages.ts';
 /** What a message costs beside its text, and what an image costs whatever its size. */
 const messageTokens = 4;
 const imageTokens = 1000;
+/** A document that goes whole: about what its pages cost as text and pictures, by the length of its data. */
+const documentCharactersPerToken = 25;
 
 /**
  * Tokens of a text, by the kind of its characters. Within about 10 % of the o200k encoding for prose in many languages and
@@ -28,9 +30,12 @@ export function estimateMessage(message: ChatMessage): number {
   let tokens = messageTokens;
   for (const text of messageTexts(message)) tokens += estimateTokens(text);
   if (Array.isArray(message.content)) {
-    tokens += message.content.filter((part) => part.type === 'image_url').length * imageTokens;
+    for (const part of message.content) {
+      if (part.type === 'image_url') tokens += imageTokens;
+      else if (part.type === 'file') tokens += imageTokens + part.file.file_data.length / documentCharactersPerToken;
+    }
   }
-  return tokens;
+  return Math.ceil(tokens);
 }
 
 /** All text of a message that a model reads. */

@@ -5,9 +5,10 @@ import type { DynamicToolPart, Frame, MessagePart } from '@homeport/contracts/fr
 import { createMessageAssembler, finishParts } from '@homeport/contracts/message-assembly';
 import { startFakeProvider } from '../../../test/fakes/provider.ts';
 import { requestLoopback } from '../../../test/fakes/provider-request.ts';
-import type { CompletionResult, CompletionSink } from '../model/completion-parser.ts';
+import type { CompletionResult, CompletionSink } from '../model/protocol.ts';
+import { initialDialect } from '../model/provider-dialect.ts';
 import { type ChatMessage, toProviderMessages } from '../model/provider-messages.ts';
-import { initialDialect, streamChatCompletion } from '../model/provider-stream.ts';
+import { createModelClient } from '../model/provider-stream.ts';
 import type { Tool } from '../tools/tool-run.ts';
 import { runTurn, type TurnOptions } from './turn-loop.ts';
 
@@ -330,7 +331,7 @@ test('against a server: tools over several steps, fitted before each', async () 
       [],
       {
         askModel: ({ messages, tools }, sink, askSignal) =>
-          streamChatCompletion(
+          createModelClient('openai')(
             {
               request: requestLoopback('pump'),
               baseUrl: provider.url,

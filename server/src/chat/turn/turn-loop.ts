@@ -2,16 +2,16 @@ import { ApiError } from '@homeport/contracts/errors';
 import type { FinishReason, Frame, Usage } from '@homeport/contracts/frames';
 import { parseForeignJson } from '../../json-scan.ts';
 import { Slots } from '../../slots.ts';
-import type { CompletionResult, CompletionSink } from '../model/completion-parser.ts';
+import type { CompletionResult, CompletionSink, Echo, ToolDefinition } from '../model/protocol.ts';
 import { type ChatMessage, type StepCall, stepMessages } from '../model/provider-messages.ts';
-import type { ToolDefinition } from '../model/provider-stream.ts';
 import { isRecord, storableJson, storableText } from '../model/storable-text.ts';
 import type { ToolCall } from '../model/tool-call-assembly.ts';
+import { addUsage } from '../model/usage.ts';
 import { type Approvals, askFor, runCall } from '../tools/call-run.ts';
 import { stoppedToolText, type Tool, type ToolBounds } from '../tools/tool-run.ts';
 import { createStepWriter, type StepWriter } from './step-writer.ts';
 
-/** Asks the model once: streams into `sink`, resolves when the answer is complete, rejects as `streamChatCompletion`. */
+/** Asks the model once: streams into `sink`, resolves when the answer is complete, rejects as a `ModelClient` does. */
 export type AskModel = (
   request: { messages: ChatMessage[]; tools: ToolDefinition[] },
   sink: CompletionSink,
@@ -38,6 +38,8 @@ export type TurnOptions = {
   onCheckpoint?: () => Promise<void>;
   /** Makes the messages fit before each question, as they grow with every tool result. */
   fitMessages?: (messages: ChatMessage[]) => ChatMessage[];
+  /** Hears what the model wants back of a step with tools, before its checkpoint, with the id of the step's first call. */
+  onEcho?: ((callId: string, echo: Echo) => void) | undefined;
   onToolFailure?: (toolName: string, error: unknown) => void;
   /** How a person is asked about calls of tools whose policy is `ask`; without it they are refused. */
   approvals?: Approvals;
@@ -76,22 +78,28 @@ export async function runTurn(options: TurnOptions, signal: AbortSignal): Promis
       return ended(state, signal.aborted ? 'aborted' : 'failed', answer);
     }
     state.steps++;
-    addUsage(state, answer.usage);
+    countUsage(state, answer.usage);
     if (answer.toolCalls.length === 0) {
       writer.finish();
       return { ...ended(state, 'complete'), finishReason: answer.finishReason };
     }
+    tellEcho(options, writer, answer);
     const calls = await callTools(options, bounds, writer, answer, signal);
     writer.finish();
     // A call that goes on waiting is answered in the response that continues this one.
     if (signal.aborted || calls.some(({ isParked }) => isParked)) return ended(state, 'aborted');
     if (answer.finishReason === 'content-filter')
       return { ...ended(state, 'complete'), finishReason: 'content-filter' };
-    messages = [...messages, ...stepMessages({ ...writer.said, calls }, true)];
+    messages = [...messages, ...stepMessages({ ...writer.said, calls, echo: answer.echo }, true)];
   }
   const message = `The answer ended after ${bounds.maxSteps} steps with tools. Send a message to continue.`;
   options.emit({ type: 'data-notice', data: { code: 'step_limit', message } });
   return { ...ended(state, 'complete'), finishReason: 'tool-calls' };
+}
+
+function tellEcho(options: TurnOptions, writer: StepWriter, { toolCalls, echo }: CompletionResult): void {
+  const [first] = toolCalls;
+  if (first !== undefined && echo !== undefined) options.onEcho?.(writer.idOf(first.id), echo);
 }
 
 async function askOnce(
@@ -214,19 +222,7 @@ function ended(state: TurnState, outcome: TurnResult['outcome'], error?: ApiErro
   return { ...state, outcome, finishReason: outcome === 'failed' ? 'error' : 'other', error: failure };
 }
 
-function addUsage(state: TurnState, usage: Usage | undefined): void {
-  if (usage === undefined) return;
-  if (state.steps === 1) state.promptTokens = usage.inputTokens;
-  state.usage = sumUsage(state.usage, usage);
-}
-
-/** Token counts of two parts of one response together. */
-export function sumUsage(first: Usage | undefined, second: Usage): Usage {
-  const sum: Usage = {
-    inputTokens: (first?.inputTokens ?? 0) + second.inputTokens,
-    outputTokens: (first?.outputTokens ?? 0) + second.outputTokens,
-  };
-  const reasoningTokens = (first?.reasoningTokens ?? 0) + (second.reasoningTokens ?? 0);
-  const isTold = first?.reasoningTokens !== undefined || second.reasoningTokens !== undefined;
-  return isTold ? { ...sum, reasoningTokens } : sum;
+function countUsage(state: TurnState, usage: Usage | undefined): void {
+  if (state.steps === 1) state.promptTokens = usage?.inputTokens;
+  state.usage = addUsage(state.usage, usage);
 }

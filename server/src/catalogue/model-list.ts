@@ -1,0 +1,79 @@
+import type { ProviderKind } from '@homeport/contracts/catalogue';
+import { limits } from '@homeport/contracts/limits';
+
+/** Lists of models as the protocols give them, and how to tell the protocols apart by what a server answers. */
+
+/** Where each protocol lists its models; what they list at once is more than we take. */
+export const listPaths: Record<ProviderKind, string> = {
+  openai: '/models',
+  'openai-responses': '/models',
+  anthropic: '/models?limit=1000',
+  gemini: '/models?pageSize=1000',
+};
+
+type Family = 'openai' | 'anthropic' | 'gemini';
+
+const familyNames: Record<Family, string> = {
+  openai: 'an OpenAI-style server',
+  anthropic: 'a server that speaks Anthropic’s protocol',
+  gemini: 'a server that speaks Google’s Gemini protocol',
+};
+
+/** Says what answered, when it was a server of another protocol than was chosen. */
+export function otherProtocol(kind: ProviderKind, status: number, answer: unknown): string | undefined {
+  const family = familyOf(answer);
+  const chosen = kind === 'openai-responses' ? 'openai' : kind;
+  if (family === undefined || family === chosen) return undefined;
+  // Many servers offer several protocols and one list.
+  if (status < 300 && chosen !== 'gemini' && family !== 'gemini') return undefined;
+  return `At this address answers ${familyNames[family]}. Choose that protocol, or check the base URL.`;
+}
+
+function familyOf(answer: unknown): Family | undefined {
+  const error = Array.isArray(answer) ? member(answer[0], 'error') : member(answer, 'error');
+  if (error !== undefined) {
+    if (member(answer, 'type') === 'error') return 'anthropic';
+    if (/^[A-Z][A-Z_]{2,40}$/.test(String(member(error, 'status')))) return 'gemini';
+    return typeof member(error, 'message') === 'string' && member(error, 'type') !== undefined ? 'openai' : undefined;
+  }
+  const [model] = [member(answer, 'models')].flat();
+  if (typeof member(model, 'name') === 'string' && member(model, 'supportedGenerationMethods') !== undefined) {
+    return 'gemini';
+  }
+  if (!Array.isArray(member(answer, 'data'))) return undefined;
+  return member(answer, 'has_more') === undefined ? 'openai' : 'anthropic';
+}
+
+/** The ids of `{data: [{id}]}`, `{models: [{id | name}]}` or a bare array, each once, in their order; undefined for anything else. */
+export function listedIds(kind: ProviderKind, answer: unknown, max: number): string[] | undefined {
+  const list = Array.isArray(answer) ? answer : (member(answer, 'data') ?? member(answer, 'models'));
+  if (!Array.isArray(list)) return undefined;
+  const ids = new Set<string>();
+  for (const entry of list) {
+    const id = idOf(kind, entry);
+    if (id !== undefined) ids.add(id);
+    if (ids.size === max) break;
+  }
+  return [...ids];
+}
+
+function idOf(kind: ProviderKind, entry: unknown): string | undefined {
+  const id = member(entry, 'id') ?? member(entry, 'name');
+  if (!isUsableId(id)) return undefined;
+  if (kind !== 'gemini') return id;
+  const methods = member(entry, 'supportedGenerationMethods');
+  if (Array.isArray(methods) && !methods.includes('generateContent')) return undefined;
+  return id.replace(/^models\//, '');
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? Reflect.get(value, name)
+    : undefined;
+}
+
+// An id that could not be saved as it stands is of no use in the list.
+function isUsableId(id: unknown): id is string {
+  if (typeof id !== 'string' || id === '' || id.length > limits.providerModelIdMax) return false;
+  return id.isWellFormed() && id === id.trim() && !/\p{Cc}/u.test(id);
+}

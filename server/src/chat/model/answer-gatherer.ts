@@ -1,0 +1,66 @@
+import { ApiError } from '@homeport/contracts/errors';
+import { storableText } from './storable-text.ts';
+import type { AnswerSink } from './think-tags.ts';
+
+/** Text and reasoning on their way to the sink: neighbouring pieces of one kind between two flushes are one. */
+export type AnswerGatherer = AnswerSink & {
+  /** Counts what is kept of an answer; throws ApiError when it is too much. */
+  count(length: number): void;
+  /** Content that went through JSON escapes may hold NUL or half a surrogate pair, whose other half comes next. */
+  clean(content: string): string;
+  /** What is left of a pair that never became whole. */
+  takeHalf(): string;
+  readonly hasHalf: boolean;
+  flush(): void;
+};
+
+export function createAnswerGatherer(sink: AnswerSink, maxTextLength: number): AnswerGatherer {
+  let kind: 'text' | 'reasoning' = 'text';
+  let gathered = '';
+  let halfPair = '';
+  let length = 0;
+
+  function gather(next: 'text' | 'reasoning', delta: string): void {
+    if (next !== kind) {
+      flush();
+      kind = next;
+    }
+    gathered += delta;
+  }
+
+  function flush(): void {
+    if (gathered === '') return;
+    const delta = gathered;
+    gathered = '';
+    if (kind === 'text') sink.text(delta);
+    else sink.reasoning(delta);
+  }
+
+  return {
+    text: (delta) => gather('text', delta),
+    reasoning: (delta) => gather('reasoning', delta),
+    count(more) {
+      length += more;
+      if (length > maxTextLength) throw new ApiError('provider_error', 'The model’s answer is too long.');
+    },
+    clean(content) {
+      const whole = halfPair + content;
+      halfPair = '';
+      const last = whole.charCodeAt(whole.length - 1);
+      if (last >= 0xd800 && last <= 0xdbff) {
+        halfPair = whole.slice(-1);
+        return storableText(whole.slice(0, -1));
+      }
+      return storableText(whole);
+    },
+    takeHalf() {
+      const half = storableText(halfPair);
+      halfPair = '';
+      return half;
+    },
+    get hasHalf() {
+      return halfPair !== '';
+    },
+    flush,
+  };
+}
