@@ -17,6 +17,8 @@ export const chat = z.object({
   modelId: fields.id.nullable(),
   mcpServerIds: z.array(fields.id).nullable(),
   contextStartMessageId: fields.id.nullable(),
+  /** The assistant that answers (contract.md section 11); the answering message is something else. */
+  assistantId: fields.id.nullable(),
   instructions: fields.instructions,
   parameters,
   /** Not listed, not searched, and deleted a day after its last use. */
@@ -51,6 +53,8 @@ const message = z.object({
       reasoningTokens: z.number().int().optional(),
     })
     .optional(),
+  /** Which assistant answered; it may be gone by now. */
+  assistant: z.object({ id: fields.id, name: z.string(), version: z.number().int() }).optional(),
   createdAt: fields.timestamp,
 });
 export type Message = z.infer<typeof message>;
@@ -147,6 +151,7 @@ export const conversationEndpoints = {
       id: fields.clientId.optional(),
       title: title.optional(),
       projectId: fields.id.nullable().optional(),
+      assistantId: fields.id.nullable().optional(),
       instructions: fields.instructions.optional(),
       parameters: givenParameters.optional(),
       temporary: z.boolean().optional(),
@@ -172,6 +177,7 @@ export const conversationEndpoints = {
         modelPinned: z.boolean().optional(),
         modelId: fields.id.nullable().optional(),
         mcpServerIds: mcpServerIds.optional(),
+        assistantId: fields.id.nullable().optional(),
         instructions: fields.instructions.optional(),
         parameters: givenParameters.optional(),
         /** Keeps a temporary conversation. */

@@ -48,6 +48,7 @@ export type MessageMetadata = {
   createdAt?: string;
   status?: MessageStatus;
   usage?: Usage;
+  assistant?: { id: string; name: string; version: number };
   error?: { code: string; message: string };
 };
 

@@ -127,6 +127,7 @@ export const samples: Record<EndpointName, Sample> = {
     ids: {
       'body.id': { names: 'new', taken: 'id_taken', takenBy: 'chat' },
       'body.projectId': { names: 'project' },
+      'body.assistantId': { names: 'assistant' },
     },
   },
   patchChat: {
@@ -137,6 +138,7 @@ export const samples: Record<EndpointName, Sample> = {
     ids: {
       'body.id': { names: 'chat' },
       'body.projectId': { names: 'project' },
+      'body.assistantId': { names: 'assistant' },
       'body.activeMessageId': { names: 'message', request: ({ records }) => ({ body: { id: records.chat } }) },
       'body.modelId': { names: 'model' },
       'body.mcpServerIds.*': { names: 'mcpServer' },

@@ -3,6 +3,7 @@ import type { Parameters } from '@homeport/contracts/parameters';
 import type { Audience } from '@homeport/contracts/sharing';
 import { type RawBuilder, sql } from 'kysely';
 import { microsOf } from '../db/keyset.ts';
+import { readersModel, readersServers } from './readers-own.ts';
 import { editable, type Reader } from './sharing.ts';
 
 /**
@@ -35,30 +36,11 @@ const contentColumns = sql`
   v.provider_model_id is not null as names_model, model.id as own_model_id, model.usable as model_usable,
   v.mcp_server_ids is not null as names_servers, servers.ids as own_server_ids, servers.missing as servers_missing`;
 
-/** SQL: the reader's model for the version `v`: the one it names, else one of the same name at its provider; enabled ones first. */
-function readersModel(catalogue: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`
-    select m.id, m.enabled and p.enabled as usable from models m join providers p on p.id = m.provider_id
-    where m.owner_id = ${catalogue} and (m.id = v.model_id or m.provider_model_id = v.provider_model_id)
-    order by (m.enabled and p.enabled) desc, (m.id = v.model_id) is true desc, m.seq limit 1`;
-}
-
-/** SQL: the reader's MCP servers for the version `v`: those it names, else ones of the same address. */
-function readersServers(readerId: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`
-    select jsonb_agg(mine.id order by named.place) filter (where mine.id is not null) as ids,
-      count(*) filter (where mine.id is null)::int as missing
-    from jsonb_array_elements_text(v.mcp_server_ids) with ordinality named (id, place)
-    left join mcp_servers theirs on theirs.id = named.id
-    left join lateral (select s.id from mcp_servers s
-      where s.owner_id = ${readerId} and (s.id = named.id or s.url = theirs.url)
-      order by s.id = named.id desc, s.seq limit 1) mine on true`;
-}
-
 function contentOf(reader: Looker): RawBuilder<unknown> {
   return sql`
-    left join lateral (${readersModel(sql`${reader.catalogue}`)}) model on true
-    left join lateral (${readersServers(sql`${reader.id}`)}) servers on true`;
+    cross join (select ${reader.id}::text as id, ${reader.catalogue}::text as catalogue) reader
+    left join lateral (${sql.raw(readersModel('reader.catalogue'))}) model on true
+    left join lateral (${sql.raw(readersServers('reader.id'))}) servers on true`;
 }
 
 export type AssistantRow = ContentRow & {

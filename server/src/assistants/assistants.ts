@@ -29,6 +29,7 @@ type Deps = { db: Pick<Database, 'kysely'>; config: Pick<Config, 'edition'> };
 /** An assistant carries up to a hundred kilobytes; a page of more would hold up others. */
 const pageMax = 100;
 
+/** The one answer for an assistant that is missing or not for this person. */
 function assistantNotFound(): ApiError {
   return new ApiError('not_found', 'Assistant not found');
 }
@@ -56,6 +57,15 @@ export async function listAssistants(
 /** One that the reader may use. Throws `not_found`. */
 export async function getAssistant(deps: Deps, reader: Reader, id: string): Promise<Assistant> {
   return readAssistant(deps, deps.db.kysely, reader, id);
+}
+
+/** Throws `not_found` unless the user may use it; in a transaction it then stays until the end. */
+export async function assertUsableAssistant(db: Queryable, userId: string, id: string): Promise<void> {
+  const lock = db.isTransaction ? sql`for key share of a` : sql``;
+  const { rows } = await sql`select from assistants a where a.id = ${id} and ${usable('a', userId)} ${lock}`.execute(
+    db,
+  );
+  if (rows.length === 0) throw assistantNotFound();
 }
 
 /** Throws `forbidden`, `not_found` for what is not the maker's, `project_archived`, and `invalid_request`. */
@@ -178,7 +188,7 @@ async function readVersion(trx: Queryable, reader: Reader, id: string, version: 
 }
 
 async function readAssistant(deps: Deps, db: Queryable, reader: Reader, id: string): Promise<Assistant> {
-  const own = sql`select x.id from assistants x where x.id = ${id} and ${usable('x', sql`${reader.id}`)}`;
+  const own = sql`select x.id from assistants x where x.id = ${id} and ${usable('x', reader.id)}`;
   const { rows } = await assistantRows(lookerOf(deps, reader), own).execute(db);
   const row = rows[0];
   if (row === undefined) throw assistantNotFound();

@@ -129,7 +129,7 @@ export async function deletePrompt(deps: Deps, reader: Reader, id: string, sourc
 export async function notePromptUsed(deps: Deps, reader: Reader, id: string): Promise<void> {
   const { numAffectedRows } = await sql`
     insert into prompt_uses (user_id, prompt_id, used_at)
-    select ${reader.id}, p.id, now() from prompts p where p.id = ${id} and ${usable('p', sql`${reader.id}`)}
+    select ${reader.id}, p.id, now() from prompts p where p.id = ${id} and ${usable('p', reader.id)}
       for key share of p
     on conflict (user_id, prompt_id) do update set used_at = excluded.used_at`.execute(deps.db.kysely);
   if (numAffectedRows !== 1n) throw promptNotFound();
@@ -181,7 +181,7 @@ function promptRows(reader: Reader, rest: RawBuilder<unknown>): RawBuilder<Promp
 }
 
 async function readPrompt(db: Queryable, reader: Reader, id: string): Promise<Prompt> {
-  const { rows } = await promptRows(reader, sql`where p.id = ${id} and ${usable('p', sql`${reader.id}`)}`).execute(db);
+  const { rows } = await promptRows(reader, sql`where p.id = ${id} and ${usable('p', reader.id)}`).execute(db);
   const row = rows[0];
   if (row === undefined) throw promptNotFound();
   return viewPrompt(row);

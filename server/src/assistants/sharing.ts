@@ -18,11 +18,15 @@ type SharedTable = 'assistants' | 'prompts';
 
 const perOwner = { assistants: limits.assistantsPerOwner, prompts: limits.promptsPerOwner };
 
-/** SQL: the user may use the row `x`, of one of the two tables. */
-export function usable(x: string, userId: RawBuilder<unknown>): RawBuilder<boolean> {
-  const row = sql.raw(x);
-  return sql<boolean>`case ${row}.audience when 'everyone' then true when 'me' then ${row}.owner_id = ${userId}
-    else exists (select from project_members pm where pm.project_id = ${row}.project_id and pm.user_id = ${userId}) end`;
+/** SQL: the user may use the row, of one of the two tables; both are SQL names. */
+export function usableBy(row: string, user: string): string {
+  return `case ${row}.audience when 'everyone' then true when 'me' then ${row}.owner_id = ${user}
+    else exists (select from project_members pm where pm.project_id = ${row}.project_id and pm.user_id = ${user}) end`;
+}
+
+/** The same in a statement of its own. */
+export function usable(row: string, userId: string): RawBuilder<boolean> {
+  return sql<boolean>`exists (select from (select ${userId}::text as id) reader where ${sql.raw(usableBy(row, 'reader.id'))})`;
 }
 
 /** SQL: the ids of all that the user may use; each kind by an index. */
@@ -53,7 +57,7 @@ export async function lockEditable(
 ): Promise<Shared> {
   const { rows } = await sql<Shared & { can_edit: boolean }>`
     select x.owner_id, x.audience, x.project_id, ${editable('x', reader)} as can_edit from ${sql.table(table)} x
-    where x.id = ${id} and ${usable('x', sql`${reader.id}`)} for no key update of x`.execute(trx);
+    where x.id = ${id} and ${usable('x', reader.id)} for no key update of x`.execute(trx);
   const row = rows[0];
   if (row === undefined) throw notFound();
   if (row.can_edit) return row;

@@ -12,6 +12,7 @@ export type ChatRow = {
   model_id: string | null;
   mcp_server_ids: string[] | null;
   context_start_message_id: string | null;
+  assistant_id: string | null;
   instructions: string | null;
   parameters: Chat['parameters'];
   temporary: boolean;
@@ -43,6 +44,7 @@ export const chatColumns = columnList<ChatRow>({
   model_id: 'c.model_id',
   mcp_server_ids: 'c.mcp_server_ids',
   context_start_message_id: 'c.context_start_message_id',
+  assistant_id: 'c.assistant_id',
   instructions: 'c.instructions',
   parameters: 'c.parameters',
   temporary: 'c.temporary',
@@ -65,6 +67,7 @@ export function viewChat(row: ChatRow): Chat {
     modelId: modelPinned ? row.model_id : null,
     mcpServerIds: row.mcp_server_ids,
     contextStartMessageId: row.context_start_message_id,
+    assistantId: row.assistant_id,
     instructions: row.instructions,
     parameters: row.parameters,
     temporary: row.temporary,

@@ -4,6 +4,8 @@ import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import type { Parameters } from '@homeport/contracts/parameters';
 import { type RawBuilder, sql } from 'kysely';
+import { assertUsableAssistant } from '../assistants/assistants.ts';
+import { usableBy } from '../assistants/sharing.ts';
 import { type AuditSource, recordEvent } from '../audit.ts';
 import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
 import { assertOwnedModel } from '../catalogue/models.ts';
@@ -47,6 +49,7 @@ export type NewChat = {
   id?: string | undefined;
   title?: string | undefined;
   projectId?: string | null | undefined;
+  assistantId?: string | null | undefined;
   instructions?: string | null | undefined;
   parameters?: Parameters | null | undefined;
   temporary?: boolean | undefined;
@@ -54,12 +57,15 @@ export type NewChat = {
 
 const insertChat = {
   name: 'insert-chat',
-  text: `insert into chats as c (id, owner_id, title, title_source, title_search, project_id, instructions, parameters, temporary)
+  text: `insert into chats as c (id, owner_id, title, title_source, title_search, project_id, instructions, parameters, temporary,
+      assistant_id)
     select $1, $2, $3, $4, case when $5 <> '' then to_tsvector('simple', $5) || array_to_tsvector(array['${ownerPrefix}' || $2]) end, $6,
-      $7, $8::jsonb, $9
-    where $6::text is null or exists (
+      $7, $8::jsonb, $9, $10
+    where ($6::text is null or exists (
       select from project_members m join projects p on p.id = m.project_id
-      where m.project_id = $6 and m.user_id = $2 and not p.archived for key share of m)
+      where m.project_id = $6 and m.user_id = $2 and not p.archived for key share of m))
+    and ($10::text is null or exists (
+      select from assistants a where a.id = $10 and ${usableBy('a', '$2')} for key share of a))
     on conflict (id) do nothing returning ${chatColumns}`,
 };
 
@@ -81,11 +87,13 @@ export async function createChat(deps: Pick<Platform, 'db'>, ownerId: string, ch
       chat.instructions || null,
       JSON.stringify(chat.parameters ?? {}),
       chat.temporary ?? false,
+      chat.assistantId ?? null,
     ],
   });
   const row = rows[0];
   if (row !== undefined) return viewChat(row);
   if (projectId !== null) await assertOpenProject(deps.db.kysely, ownerId, projectId);
+  if (chat.assistantId) await assertUsableAssistant(deps.db.kysely, ownerId, chat.assistantId);
   throw new ApiError('id_taken', 'This id is already in use');
 }
 
@@ -131,6 +139,7 @@ export type ChatChange = {
   modelPinned?: boolean | undefined;
   modelId?: string | null | undefined;
   mcpServerIds?: string[] | null | undefined;
+  assistantId?: string | null | undefined;
   instructions?: string | null | undefined;
   parameters?: Parameters | null | undefined;
   temporary?: false | undefined;
@@ -159,6 +168,7 @@ export async function updateChat(
     const target = change.projectId === chat.project_id ? undefined : change.projectId;
     if (typeof target === 'string') await lockOpenProject(trx, ownerId, target);
     await assertOwnedMcpServers(trx, ownerId, change.mcpServerIds ?? []);
+    if (change.assistantId) await assertUsableAssistant(trx, ownerId, change.assistantId);
     const pin = await resolvePin(deps, trx, ownerId, chat, change);
     const leaf =
       change.activeMessageId === undefined
@@ -181,6 +191,7 @@ export async function updateChat(
       const ids = change.mcpServerIds === null ? null : JSON.stringify(change.mcpServerIds);
       sets.push(sql`mcp_server_ids = ${ids}::jsonb`);
     }
+    if (change.assistantId !== undefined) sets.push(sql`assistant_id = ${change.assistantId}`);
     if (change.instructions !== undefined) {
       sets.push(sql`instructions = ${change.instructions || null}`);
       const details = { changed: ['instructions'] };
@@ -233,6 +244,8 @@ export type TurnContext = {
   mcpServerIds: string[] | null;
   /** Earlier messages are summarized when the window is nearly full. */
   autoCompaction: boolean;
+  /** The assistant that was chosen; whether the owner may still use it is seen when the turn is told. */
+  assistantId: string | null;
 };
 
 /** The statement that notes activity in a conversation, when `condition` holds. */
@@ -291,6 +304,21 @@ export async function pinModel(trx: Queryable, chatId: string, modelId: string |
     from (select (select id from models where id = ${modelId} for key share) as id) m where c.id = ${chatId}`.execute(
     trx,
   );
+}
+
+/** Takes an assistant away that the owner may not use any more. */
+export async function dropAssistant(db: Queryable, chatId: string, assistantId: string): Promise<void> {
+  await db
+    .updateTable('chats')
+    .set({ assistant_id: null })
+    .where('id', '=', chatId)
+    .where('assistant_id', '=', assistantId)
+    .execute();
+}
+
+/** Notes of which version of an assistant it is told what its owner lacks. */
+export async function recordAssistantNotice(db: Queryable, chatId: string, notice: string): Promise<void> {
+  await db.updateTable('chats').set({ assistant_notice: notice }).where('id', '=', chatId).execute();
 }
 
 /** Where the title came from; undefined when the conversation is gone, or temporary. */

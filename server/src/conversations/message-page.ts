@@ -18,6 +18,7 @@ export type MessageRow = {
   error_message: string | null;
   model_id: string | null;
   usage: string | null;
+  assistant: string | null;
   created_at: Date;
 };
 type PageRow = MessageRow & { sibling_ids: string[] };
@@ -37,6 +38,7 @@ export function messageColumnsWith(parts: string): string {
     error_message: 'm.error_message',
     model_id: 'm.model_id',
     usage: 'm.usage::text',
+    assistant: 'm.assistant::text',
     created_at: 'm.created_at',
   });
 }
@@ -96,5 +98,6 @@ export function messageJson(chatId: string, row: MessageRow & { sibling_ids?: st
     createdAt: row.created_at.toISOString(),
   });
   const usage = row.usage === null ? '' : `,"usage":${row.usage}`;
-  return `${before.slice(0, -1)},"parts":${row.parts}${usage},${after.slice(1)}`;
+  const assistant = row.assistant === null ? '' : `,"assistant":${row.assistant}`;
+  return `${before.slice(0, -1)},"parts":${row.parts}${usage}${assistant},${after.slice(1)}`;
 }

@@ -1,5 +1,5 @@
 import { ApiError } from '@homeport/contracts/errors';
-import type { MessagePart, Usage } from '@homeport/contracts/frames';
+import type { MessageMetadata, MessagePart, Usage } from '@homeport/contracts/frames';
 import { type RawBuilder, sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 import type { MessageStatus } from '../db/tables.ts';
@@ -108,6 +108,11 @@ export async function saveParts(
       and r.id = m.id and r.generation = ${message.generation} and r.state = 'running'`.execute(db);
 }
 
+/** SQL text: keeps with an answer which assistant gives it; both are the places of values. */
+export function namingAssistant(messageId: string, assistant: string): string {
+  return `update messages set assistant = ${assistant}::jsonb where id = ${messageId} and ${assistant}::jsonb is not null`;
+}
+
 /** Makes an ended answer `streaming` again, its parts kept, for a response that continues it. */
 export async function restartMessage(trx: Queryable, id: string): Promise<void> {
   await trx
@@ -125,13 +130,14 @@ export type StoredMessage = {
   error: { code: string; message: string } | undefined;
   modelId: string | undefined;
   usage: Usage | undefined;
+  assistant: MessageMetadata['assistant'];
 };
 
 /** One message. The caller has checked whose conversation it is in. */
 export async function readMessage(db: Queryable, id: string): Promise<StoredMessage> {
   const row = await db
     .selectFrom('messages')
-    .select(['parts', 'status', 'error_code', 'error_message', 'model_id', 'usage'])
+    .select(['parts', 'status', 'error_code', 'error_message', 'model_id', 'usage', 'assistant'])
     .where('id', '=', id)
     .executeTakeFirst();
   if (row === undefined) throw new ApiError('not_found', 'Message not found');
@@ -141,6 +147,7 @@ export async function readMessage(db: Queryable, id: string): Promise<StoredMess
     error: row.error_code === null ? undefined : { code: row.error_code, message: row.error_message ?? '' },
     modelId: row.model_id ?? undefined,
     usage: row.usage ?? undefined,
+    assistant: row.assistant ?? undefined,
   };
 }
 

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { AboutMe } from '@homeport/contracts/accounts';
+import type { MessageMetadata } from '@homeport/contracts/frames';
 import type { Parameters } from '@homeport/contracts/parameters';
+import { type AnsweringAssistant, answeringAssistant } from '../assistants/readers-own.ts';
 import { columnList } from '../db/column-list.ts';
 import type { Database, Queryable } from '../db/pool.ts';
 import type { ToldContext } from '../db/tables.ts';
+import { namingAssistant } from './messages.ts';
 
 /** What models are told besides messages: read at each turn, kept as it was sent. The only writer of `told_texts` and `told_contexts`. */
 
@@ -18,6 +21,10 @@ export type Told = {
   about: Partial<AboutMe> | null;
   conversation: string | null;
   parameters: Parameters;
+  /** Null: none was chosen, or the owner may not use it any more. */
+  assistant: AnsweringAssistant | null;
+  /** The assistant and version of which the conversation was told last what its owner lacks. */
+  assistantNotice: string | null;
 };
 
 const columns = columnList<Told>({
@@ -29,18 +36,25 @@ const columns = columnList<Told>({
   about: 'u.about_me',
   conversation: 'c.instructions',
   parameters: 'c.parameters',
+  assistant: 'assistant.value',
+  assistantNotice: 'c.assistant_notice',
 });
 
 // One statement a turn, whatever the number of layers.
 const readStatement = {
   name: 'read-told',
   text: `select ${columns} from chats c join users u on u.id = c.owner_id cross join settings s
-    left join projects p on p.id = c.project_id where c.id = $1`,
+    left join projects p on p.id = c.project_id
+    left join lateral (${answeringAssistant('c.assistant_id', 'c.owner_id', '$2')}) assistant on true where c.id = $1`,
 };
 
-/** Undefined when the conversation is gone. */
-export async function readTold(db: Pick<Database, 'pool'>, chatId: string): Promise<Told | undefined> {
-  const { rows } = await db.pool.query<Told>({ ...readStatement, values: [chatId] });
+/** `catalogue` is the owner's. Undefined when the conversation is gone. */
+export async function readTold(
+  db: Pick<Database, 'pool'>,
+  chatId: string,
+  catalogue: string,
+): Promise<Told | undefined> {
+  const { rows } = await db.pool.query<Told>({ ...readStatement, values: [chatId, catalogue] });
   return rows[0];
 }
 
@@ -59,7 +73,7 @@ const storeStatement = {
       select t.hash, $2, case when t.of_conversation then $3 end, t.text
       from unnest($4::text[], $5::bool[], $6::text[]) as t (hash, of_conversation, text)
       on conflict (hash) do nothing
-    )
+    ), named as (${namingAssistant('$1', '$8')})
     insert into told_contexts (message_id, context)
     select m.id, $7::jsonb from messages m where m.id = $1
     on conflict (message_id) do update set context = excluded.context`,
@@ -68,11 +82,11 @@ const storeStatement = {
 /** Keeps what was sent with an answer, in place of what an earlier part of the same answer was told. */
 export async function storeTold(
   db: Pick<Database, 'pool'>,
-  answer: { messageId: string; ownerId: string; chatId: string },
+  answer: { messageId: string; ownerId: string; chatId: string; assistant?: MessageMetadata['assistant'] },
   texts: readonly ToldText[],
   context: ToldContext,
 ): Promise<void> {
-  const { messageId, ownerId, chatId } = answer;
+  const { messageId, ownerId, chatId, assistant } = answer;
   await db.pool.query({
     ...storeStatement,
     values: [
@@ -83,6 +97,7 @@ export async function storeTold(
       texts.map(({ ofConversation }) => ofConversation),
       texts.map(({ text }) => text),
       JSON.stringify(context),
+      assistant === undefined ? null : JSON.stringify(assistant),
     ],
   });
 }

@@ -198,6 +198,8 @@ export type MessagesTable = {
   model_id: string | null;
   usage: NullableJson<{ inputTokens: number; outputTokens: number; reasoningTokens?: number }>;
   search: string | null;
+  /** Which assistant answered, as it was called then. */
+  assistant: NullableJson<{ id: string; name: string; version: number }>;
   created_at: CreatedAt;
 };
 

@@ -17,6 +17,7 @@ const chat: ChatDetail['chat'] = {
   modelId: null,
   mcpServerIds: null,
   contextStartMessageId: null,
+  assistantId: null,
   instructions: null,
   parameters: {},
   temporary: false,

@@ -57,6 +57,7 @@ type LockedChat = {
   context_start_message_id: string | null;
   mcp_server_ids: string[] | null;
   auto_compaction: boolean;
+  assistant_id: string | null;
 };
 
 /** Claims the input, or tells what became of it. `decision` overrides the admitted one while the response has not begun. */
@@ -272,6 +273,7 @@ function lockingChat(trx: Queryable, chatId: string) {
       'context_start_message_id',
       'mcp_server_ids',
       'auto_compaction',
+      'assistant_id',
     ])
     .select(sql<boolean>`${sql.raw(projectArchivedColumn('chats.project_id'))}`.as('project_archived'))
     .where('id', '=', chatId)
@@ -324,8 +326,8 @@ async function applyInput(
 
 function claimed(chat: LockedChat, response: ResponseRow, maker: Maker): Claimed {
   const { context_start_message_id: contextStartMessageId, model_pinned: modelPinned, model_id: modelId } = chat;
-  const { mcp_server_ids: mcpServerIds, auto_compaction: autoCompaction } = chat;
-  const context = { contextStartMessageId, modelPinned, modelId, mcpServerIds, autoCompaction };
+  const { mcp_server_ids: mcpServerIds, auto_compaction: autoCompaction, assistant_id: assistantId } = chat;
+  const context = { contextStartMessageId, modelPinned, modelId, mcpServerIds, autoCompaction, assistantId };
   return { kind: 'claimed', response, context, leasedAt: maker.askedAt };
 }
 

@@ -156,7 +156,13 @@ export async function readReplay(deps: Pick<Platform, 'db'>, messageId: string):
   frames.push({
     type: 'finish',
     finishReason: message.error === undefined ? 'stop' : 'error',
-    messageMetadata: { status: message.status, modelId: message.modelId, usage: message.usage, error: message.error },
+    messageMetadata: {
+      status: message.status,
+      modelId: message.modelId,
+      usage: message.usage,
+      assistant: message.assistant,
+      error: message.error,
+    },
   });
   const events = sequence(frames, 0).map((entry) => toEvent(entry.frame, entry.to));
   return events.join('') + doneEvent;

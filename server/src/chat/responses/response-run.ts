@@ -86,6 +86,7 @@ export class ResponseRun {
   #hasParts: boolean;
   #modelId: string | undefined;
   #echoes: Echoes | undefined;
+  #assistant: MessageMetadata['assistant'];
   /** What a response that is continued has cost before. */
   #earlierUsage: Usage | undefined;
   /** What summaries of earlier messages have cost. */
@@ -202,6 +203,7 @@ export class ResponseRun {
     );
     this.#modelId = turn.modelId;
     this.#echoes = turn.echoes;
+    this.#assistant = turn.assistant;
     const result = await this.#turn(turn);
     await turn.kept;
     if (result.outcome === 'complete') return { state: 'complete', result };
@@ -367,6 +369,7 @@ export class ResponseRun {
       status: ending.state,
       ...(this.#modelId === undefined ? {} : { modelId: this.#modelId }),
       ...(usage === undefined ? {} : { usage }),
+      ...(this.#assistant === undefined ? {} : { assistant: this.#assistant }),
       ...(ending.error === undefined ? {} : { error: ending.error }),
     };
   }

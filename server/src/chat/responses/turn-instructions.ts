@@ -1,4 +1,6 @@
 import type { Parameters } from '@homeport/contracts/parameters';
+import type { AnsweringAssistant } from '../../assistants/readers-own.ts';
+import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
 import type { ResolvedModel } from '../../catalogue/model-choice.ts';
 import { conversationNotFound } from '../../conversations/chats.ts';
 import { readTold, storeTold, type Told, type ToldText, toldHash } from '../../conversations/told.ts';
@@ -10,24 +12,30 @@ import type { FittedContext } from '../turn/context-window.ts';
 import { type InstructionText, instructionTexts, systemText } from '../turn/instructions.ts';
 import { estimateTokens } from '../turn/token-estimate.ts';
 import type { ResponseRow } from './claims.ts';
+import { namedAssistant } from './turn-assistant.ts';
 
-type Needs = Pick<Deps, 'db' | 'clock'>;
+type Needs = Pick<Deps, 'db' | 'clock' | 'config'>;
 
 /** What a turn tells its model besides the conversation. */
 export type TurnInstructions = { layers: InstructionText[]; system: ChatMessage };
 
 /** Reads what people wrote for this turn. Throws `not_found` when the conversation is gone. */
-export async function readTurnWords(deps: Needs, chatId: string): Promise<Told> {
-  const told = await readTold(deps.db, chatId);
+export async function readTurnWords(deps: Needs, response: ResponseRow): Promise<Told> {
+  const told = await readTold(deps.db, response.chat_id, catalogueOwner(deps.config, response.owner_id));
   if (told === undefined) throw conversationNotFound();
   return told;
 }
 
 /** The system message of a turn with these tools. */
-export function instructionsOf(deps: Needs, told: Told, tools: readonly Tool[]): TurnInstructions {
+export function instructionsOf(
+  deps: Needs,
+  told: Told,
+  assistant: AnsweringAssistant | undefined,
+  tools: readonly Tool[],
+): TurnInstructions {
   const layers = instructionTexts({
     installation: told.installation ?? defaultInstructions,
-    assistant: undefined,
+    assistant: assistant === undefined ? undefined : { name: assistant.name, text: assistant.instructions ?? '' },
     project: told.project === null ? undefined : { name: told.projectName ?? '', text: told.project },
     person: told.person,
     conversation: told.conversation,
@@ -40,9 +48,14 @@ export function instructionsOf(deps: Needs, told: Told, tools: readonly Tool[]):
   return { layers, system: { role: 'system', content: systemText(layers) } };
 }
 
-/** What somebody set, the nearest first: this turn, the conversation, the model. */
-export function parametersOf(response: ResponseRow, told: Told, { model }: ResolvedModel): Parameters {
-  return { ...model.parameters, ...told.parameters, ...response.decision.parameters };
+/** What somebody set, the nearest first: this turn, the conversation, the assistant, the model. */
+export function parametersOf(
+  response: ResponseRow,
+  told: Told,
+  assistant: AnsweringAssistant | undefined,
+  { model }: ResolvedModel,
+): Parameters {
+  return { ...model.parameters, ...assistant?.parameters, ...told.parameters, ...response.decision.parameters };
 }
 
 /** Keeps what is sent with the answer for whoever asks later; nobody waits for it before the model is asked. */
@@ -51,6 +64,7 @@ export async function keepTold(
   response: ResponseRow,
   sent: {
     instructions: TurnInstructions;
+    assistant: AnsweringAssistant | undefined;
     tools: readonly Tool[];
     parameters: Parameters;
     context: FittedContext;
@@ -76,7 +90,8 @@ export async function keepTold(
   const summary = header?.summary ?? null;
   const summaryText = { text: summary?.text ?? '', ofConversation: true };
   const texts = [...layers.map(({ told }) => told), toolText, ...(summary === null ? [] : [summaryText])];
-  await storeTold(deps.db, { messageId: response.id, ownerId, chatId }, texts, {
+  const answer = { messageId: response.id, ownerId, chatId, assistant: namedAssistant(sent.assistant) };
+  await storeTold(deps.db, answer, texts, {
     model: { providerName: resolved.providerName, providerModelId: resolved.model.providerModelId },
     parameters: sent.parameters,
     instructions: layers.map(({ layer, told, tokens }) => ({ layer, hash: hashOf(told), tokens })),

@@ -1,5 +1,5 @@
 import { createHash, randomUUIDv7 } from 'node:crypto';
-import type { Frame, MessagePart, ProviderWait } from '@homeport/contracts/frames';
+import type { Frame, MessageMetadata, MessagePart, ProviderWait } from '@homeport/contracts/frames';
 import type { Parameters } from '@homeport/contracts/parameters';
 import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
 import { resolveCredentials } from '../../catalogue/credentials.ts';
@@ -21,14 +21,16 @@ import { estimateMessages, estimateTokens } from '../turn/token-estimate.ts';
 import { loadTokenizer } from '../turn/token-ratio.ts';
 import { type AskModel, runTurn, type TurnResult } from '../turn/turn-loop.ts';
 import { withAttachments } from './attachments.ts';
-import type { Claimed, ResponseRow } from './claims.ts';
+import type { Claimed } from './claims.ts';
 import { type ContextHooks, chooseContext, limitShareOf } from './context-step.ts';
+import { chooseByAssistant, namedAssistant } from './turn-assistant.ts';
 import { instructionsOf, keepTold, parametersOf, readTurnWords } from './turn-instructions.ts';
 
 type TurnDeps = Pick<Deps, 'artifactStore' | 'config' | 'db' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics'>;
 
 export type PreparedTurn = {
   modelId: string;
+  assistant: MessageMetadata['assistant'];
   askModel: AskModel;
   /** Messages of this turn, which come after the conversation so far. */
   messages: ChatMessage[];
@@ -86,14 +88,16 @@ export async function prepareTurn(
   signal: AbortSignal,
   hooks: PreparingHooks,
 ): Promise<PreparedTurn> {
-  const modelId = chosenModel(response, chat);
+  const words = readTurnWords(deps, response);
+  const choice = await chooseByAssistant(deps, { response, context: chat }, words, hooks.notify);
   const [resolved, tools, told] = await Promise.all([
-    resolveModel(deps, catalogueOwner(deps.config, response.owner_id), { modelId }),
-    deps.findTools({ response, context: chat }, signal, hooks.notify),
-    readTurnWords(deps, response.chat_id),
+    resolveModel(deps, catalogueOwner(deps.config, response.owner_id), { modelId: choice.modelId }),
+    deps.findTools(choice.toolUser, signal, hooks.notify),
+    words,
   ]);
-  const instructions = instructionsOf(deps, told, tools);
-  const parameters = parametersOf(response, told, resolved);
+  const { assistant } = choice;
+  const instructions = instructionsOf(deps, told, assistant, tools);
+  const parameters = parametersOf(response, told, assistant, resolved);
   const { contextWindow, maxOutputTokens } = resolved.model;
   const answerMax = Math.min(maxOutputTokens, parameters.maxOutputTokens ?? maxOutputTokens);
   const { id: providerId, kind } = resolved.provider;
@@ -117,12 +121,13 @@ export async function prepareTurn(
   });
   const ask = askOnceOf(deps, resolved, hooks.onWait);
   const context = await chooseContext(deps, { response, context: chat }, read, { ...hooks, ask }, signal);
-  const kept = keepTold(deps, response, { instructions, tools, parameters, context, resolved }).catch((error) =>
-    deps.log.warn({ cause: error, responseId: response.id }, 'what a model was told could not be kept'),
+  const kept = keepTold(deps, response, { instructions, assistant, tools, parameters, context, resolved }).catch(
+    (error) => deps.log.warn({ cause: error, responseId: response.id }, 'what a model was told could not be kept'),
   );
   const history = [JSON.stringify(instructions.system), context.history].filter((text) => text !== '').join(',');
   return {
     modelId: resolved.model.id,
+    assistant: namedAssistant(assistant),
     askModel: askModelOf(deps, resolved, { ...context, history }, parameters, {
       cacheKey: createHash('sha256').update(response.chat_id).digest('base64url'),
       onWait: hooks.onWait,
@@ -134,15 +139,6 @@ export async function prepareTurn(
     fitMessages: context.fitTurn,
     echoes,
   };
-}
-
-/**
- * The model of this turn (control-plane-api.md "POST /api/chat"): the given one, else the pinned one, else the default.
- */
-function chosenModel(response: ResponseRow, chat: { modelPinned: boolean; modelId: string | null }): string | null {
-  const { modelPinned, modelId } = response.decision;
-  if (modelPinned === false) return null;
-  return modelId ?? (chat.modelPinned ? chat.modelId : null);
 }
 
 function continuation(basis: readonly MessagePart[], echoes: Echoes): ChatMessage[] {

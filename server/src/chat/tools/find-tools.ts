@@ -5,11 +5,13 @@ import type { Tool } from './tool-run.ts';
 export type Notice = { code: string; message: string };
 
 /** The response that tools are looked for. */
-type ToolUser = {
+export type ToolUser = {
   response: { id: string; chat_id: string; owner_id: string; decision: { mcpServerIds?: string[] | null | undefined } };
   context: TurnContext;
   /** True when calls that somebody allowed wait for these tools: what can be reached is then waited for. */
   isAwaited?: boolean;
+  /** True when the tools of the workspace are left out. */
+  withoutWorkspace?: boolean;
 };
 
 /**

@@ -10,8 +10,8 @@ import { WorkspaceTurn } from './workspace-turn.ts';
  * they are asked for; only a call waits for it. It is held until the signal aborts.
  */
 export function createWorkspaceToolFinder(deps: PublishDeps & { workspaces: Workspaces }): FindTools {
-  return async ({ response }, signal) => {
-    if (deps.workspaces.mode === 'disabled') return [];
+  return async ({ response, withoutWorkspace }, signal) => {
+    if (deps.workspaces.mode === 'disabled' || withoutWorkspace === true) return [];
     const turn = new WorkspaceTurn(deps.workspaces, response.owner_id, signal);
     const owner = { userId: response.owner_id, chatId: response.chat_id };
     const command = { responseId: response.id, chatId: response.chat_id };
