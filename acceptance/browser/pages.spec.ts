@@ -58,13 +58,15 @@ async function signedInPages(context: BrowserContext, installation: Installation
   await caller.must('POST', '/api/chats', { id: chat, title: 'A walk' });
   const { project } = (await caller.must('POST', '/api/projects', { name: 'Garden' })) as { project: { id: string } };
   const { user } = (await caller.must('GET', '/api/me')) as { user: { id: string } };
-  const own = ['account', 'providers', 'models', 'tiers', 'tools'].map((each) => `/settings/${each}`);
-  const admin = ['users', 'invitations', 'single-sign-on', 'branding', 'manifest', 'audit'];
+  const own = ['account', 'personalization', 'providers', 'models', 'tiers', 'tools'].map(
+    (each) => `/settings/${each}`,
+  );
+  const admin = ['users', 'invitations', 'single-sign-on', 'branding', 'instructions', 'manifest', 'audit'];
   const ofUser = ['', '/providers', '/models', '/tiers', '/tools'];
   return [
     '/',
     `/c/${chat}`,
-    ...['', '?tab=files', '?tab=members'].map((each) => `/p/${project.id}${each}`),
+    ...['', '?tab=files', '?tab=instructions', '?tab=members'].map((each) => `/p/${project.id}${each}`),
     '/workspace',
     ...own,
     ...admin.map((each) => `/settings/admin/${each}`),

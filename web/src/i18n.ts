@@ -6,6 +6,7 @@ import type { texts } from './locales/en.ts';
 import type { texts as adminTexts } from './locales/en-admin.ts';
 import type { texts as diagramTexts } from './locales/en-diagrams.ts';
 import type { texts as fileTexts } from './locales/en-files.ts';
+import type { texts as instructionTexts } from './locales/en-instructions.ts';
 import type { texts as mcpTexts } from './locales/en-mcp.ts';
 import type { texts as pageTexts } from './locales/en-pages.ts';
 import type { texts as projectTexts } from './locales/en-projects.ts';
@@ -16,6 +17,7 @@ type AllTexts = typeof texts &
   typeof pageTexts &
   typeof mcpTexts &
   typeof fileTexts &
+  typeof instructionTexts &
   typeof adminTexts &
   typeof projectTexts &
   typeof diagramTexts &

@@ -73,11 +73,12 @@ const conversationRoute = createRoute({
   }),
   component: ConversationPage,
 });
+type ProjectTab = 'chats' | 'files' | 'instructions' | 'members';
 const projectRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/p/$projectId',
-  validateSearch: (search: Record<string, unknown>): { tab?: 'chats' | 'files' | 'members'; file?: string } => ({
-    ...(search.tab === 'files' || search.tab === 'members' ? { tab: search.tab } : {}),
+  validateSearch: (search: Record<string, unknown>): { tab?: ProjectTab; file?: string } => ({
+    ...(search.tab === 'files' || search.tab === 'instructions' || search.tab === 'members' ? { tab: search.tab } : {}),
     ...(typeof search.file === 'string' && clientIdPattern.test(search.file) ? { file: search.file } : {}),
   }),
   component: lazyRouteComponent(() => import('./projects/project-page.tsx'), 'ProjectPage'),
@@ -107,6 +108,11 @@ const accountRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/account',
   component: lazyRouteComponent(() => import('./settings/account-page.tsx'), 'AccountPage'),
+});
+const personalizationRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/personalization',
+  component: lazyRouteComponent(() => import('./settings/personalization-page.tsx'), 'PersonalizationPage'),
 });
 const providersRoute = createRoute({
   getParentRoute: () => settingsRoute,
@@ -185,6 +191,11 @@ const brandingRoute = createRoute({
   path: '/branding',
   component: lazyRouteComponent(() => import('./admin/branding-page.tsx'), 'BrandingPage'),
 });
+const instructionsRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/instructions',
+  component: lazyRouteComponent(() => import('./admin/instructions-page.tsx'), 'InstructionsPage'),
+});
 const singleSignOnRoute = createRoute({
   getParentRoute: () => adminRoute,
   path: '/single-sign-on',
@@ -258,6 +269,7 @@ const routeTree = rootRoute.addChildren([
     settingsRoute.addChildren([
       settingsIndexRoute,
       accountRoute,
+      personalizationRoute,
       providersRoute,
       modelsRoute,
       tiersRoute,
@@ -268,6 +280,7 @@ const routeTree = rootRoute.addChildren([
         userRoute.addChildren([userAccountRoute, userProvidersRoute, userModelsRoute, userTiersRoute, userToolsRoute]),
         invitationsRoute,
         brandingRoute,
+        instructionsRoute,
         singleSignOnRoute,
         manifestRoute,
         auditRoute,

@@ -1,8 +1,9 @@
 import { limits } from '@homeport/contracts/limits';
 import { ActionIcon, Button, TextInput } from '@mantine/core';
 import type { GetInputPropsReturnType } from '@mantine/form';
-import { ChevronRight, Plus, X } from 'lucide-react';
-import { useRef, useState } from 'react';
+import { Plus, X } from 'lucide-react';
+import { useRef } from 'react';
+import { Fold } from '../forms/fold.tsx';
 import { useText } from '../i18n.ts';
 import { createId } from '../ids.ts';
 import classes from './catalogue.module.css';
@@ -20,7 +21,6 @@ type HeaderForm = {
 export function HeaderEditor({ form, hint }: { form: HeaderForm; hint: string }) {
   const t = useText();
   const { headers } = form.values;
-  const [isOpen] = useState(headers.length > 0);
   const list = useRef<HTMLDivElement>(null);
   const add = () => {
     form.insertListItem('headers', { key: createId(), name: '', value: '' });
@@ -31,12 +31,7 @@ export function HeaderEditor({ form, hint }: { form: HeaderForm; hint: string })
     requestAnimationFrame(() => list.current?.querySelector<HTMLElement>('[data-add]')?.focus());
   };
   return (
-    <details className={classes.details} open={isOpen}>
-      <summary className={classes.summary}>
-        <ChevronRight size={15} aria-hidden />
-        {t('provider.headers')}
-        {headers.length > 0 ? <span className={classes.count}>{headers.length}</span> : null}
-      </summary>
+    <Fold label={t('provider.headers')} count={headers.length}>
       <div className={classes.headers} ref={list}>
         <p className={classes.hint}>{hint}</p>
         {headers.map((row, index) => (
@@ -80,6 +75,6 @@ export function HeaderEditor({ form, hint }: { form: HeaderForm; hint: string })
           <p className={classes.hint}>{t('provider.headersMax', { max: limits.headerCount })}</p>
         )}
       </div>
-    </details>
+    </Fold>
   );
 }

@@ -1,10 +1,9 @@
 import { limits } from '@homeport/contracts/limits';
 import { Button, TextInput } from '@mantine/core';
-import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
+import { Fold } from '../forms/fold.tsx';
 import { textFault } from '../forms/rules.ts';
 import { useText } from '../i18n.ts';
-import catalogueClasses from './catalogue.module.css';
 import classes from './model-chooser.module.css';
 
 /** Chooses a model that the provider does not list. */
@@ -21,11 +20,7 @@ export function ModelIdField({ isTaken, onAdd }: { isTaken: (id: string) => bool
     setText('');
   };
   return (
-    <details className={catalogueClasses.details}>
-      <summary className={catalogueClasses.summary}>
-        <ChevronRight size={15} aria-hidden />
-        {t('choose.byId')}
-      </summary>
+    <Fold label={t('choose.byId')}>
       <div className={classes.byId}>
         <TextInput
           value={text}
@@ -49,6 +44,6 @@ export function ModelIdField({ isTaken, onAdd }: { isTaken: (id: string) => bool
           {t('choose.byIdAction')}
         </Button>
       </div>
-    </details>
+    </Fold>
   );
 }

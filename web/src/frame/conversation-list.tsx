@@ -16,6 +16,9 @@ import { useChatChanges } from './use-chat-changes.ts';
 import { useIsSlow } from './use-is-slow.ts';
 import { focusRow, useListInput } from './use-list-input.ts';
 
+const ChatInstructionsDialog = lazyPart(
+  async () => (await import('./chat-instructions-dialog.tsx')).ChatInstructionsDialog,
+);
 const MoveDialog = lazyPart(async () => (await import('./move-dialog.tsx')).MoveDialog);
 const RowMenu = lazyPart(async () => (await import('./row-menu.tsx')).RowMenu);
 const SelectionBar = lazyPart(async () => (await import('./selection-bar.tsx')).SelectionBar);
@@ -67,6 +70,7 @@ function Rows({ chats, q, isArchived, children }: RowsProps) {
   const [renaming, setRenaming] = useState<string>();
   const [menu, setMenu] = useState<{ chat: Chat; button: HTMLElement }>();
   const [moving, setMoving] = useState<Chat>();
+  const [telling, setTelling] = useState<Chat>();
   const [deleting, setDeleting] = useState<readonly Chat[]>([]);
   const words = useMemo(() => searchWords(q), [q]);
   const order = useMemo(() => chats.map((chat) => chat.id), [chats]);
@@ -196,11 +200,13 @@ function Rows({ chats, q, isArchived, children }: RowsProps) {
             rename: () => setRenaming(menu.chat.id),
             setArchived: () => setArchived([menu.chat]),
             move: () => setMoving(menu.chat),
+            instructions: () => setTelling(menu.chat),
             remove: () => setDeleting([menu.chat]),
             select: () => setSelection((known) => toggleRow(known, menu.chat.id)),
           }}
         />
       ) : null}
+      {telling ? <ChatInstructionsDialog chat={telling} onClose={() => setTelling(undefined)} /> : null}
       {moving ? <MoveDialog chat={moving} onClose={() => setMoving(undefined)} /> : null}
       {deleting.length > 0 ? (
         <DeleteDialog

@@ -8,6 +8,9 @@ import { lazyPart } from './lazy-part.tsx';
 import { useChatChanges } from './use-chat-changes.ts';
 import { useMenu } from './use-menu.ts';
 
+const ChatInstructionsDialog = lazyPart(
+  async () => (await import('./chat-instructions-dialog.tsx')).ChatInstructionsDialog,
+);
 const MoveDialog = lazyPart(async () => (await import('./move-dialog.tsx')).MoveDialog);
 
 const RenameDialog = lazyPart(async () => (await import('./rename-dialog.tsx')).RenameDialog);
@@ -21,7 +24,7 @@ export function ConversationMenu({ chatId }: { chatId: string }) {
   const store = conversation(chatId);
   const chat = useSyncExternalStore(store.subscribe, () => store.getView().chat);
   const changes = useChatChanges();
-  const [dialog, setDialog] = useState<'rename' | 'delete' | 'move'>();
+  const [dialog, setDialog] = useState<'rename' | 'delete' | 'move' | 'instructions'>();
   const { place, buttonProps } = useMenu(RowMenu);
   if (!chat) return null;
   const title = chat.title || t('nav.untitled');
@@ -38,10 +41,12 @@ export function ConversationMenu({ chatId }: { chatId: string }) {
             rename: () => setDialog('rename'),
             setArchived: () => void changes.setArchived([chat], !chat.archived),
             move: () => setDialog('move'),
+            instructions: () => setDialog('instructions'),
             remove: () => setDialog('delete'),
           }}
         />
       ) : null}
+      {dialog === 'instructions' ? <ChatInstructionsDialog chat={chat} onClose={() => setDialog(undefined)} /> : null}
       {dialog === 'move' ? <MoveDialog chat={chat} onClose={() => setDialog(undefined)} /> : null}
       {dialog === 'delete' ? <DeleteDialog chats={[chat]} onClose={() => setDialog(undefined)} /> : null}
       {dialog === 'rename' ? (

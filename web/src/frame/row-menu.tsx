@@ -9,6 +9,7 @@ import {
   Folder,
   FolderInput,
   ListChecks,
+  MessageSquareText,
   Monitor,
   PencilLine,
   Trash2,
@@ -24,6 +25,8 @@ export type ConversationActions = {
   setArchived: () => void;
   /** Into a project, or out of one. */
   move: () => void;
+  /** To what models are told in it, and how they are to answer. */
+  instructions: () => void;
   remove: () => void;
   /** Absent where there is no list to choose from. */
   select?: () => void;
@@ -57,6 +60,9 @@ function ConversationMenuItems({ chat, actions }: { chat: Chat; actions: Convers
       </Menu.Item>
       <Menu.Item leftSection={<FolderInput size={15} />} onClick={actions.move}>
         {t('nav.move')}
+      </Menu.Item>
+      <Menu.Item leftSection={<MessageSquareText size={15} />} onClick={actions.instructions}>
+        {t('nav.instructions')}
       </Menu.Item>
       <Menu.Item
         leftSection={<Folder size={15} />}

@@ -6,9 +6,11 @@ import {
   Layers,
   type LucideIcon,
   MailPlus,
+  MessageSquareText,
   Palette,
   Plug,
   ScrollText,
+  SlidersHorizontal,
   UserRound,
   UsersRound,
   Wrench,
@@ -20,6 +22,7 @@ export type SettingsSection = { to: NonNullable<LinkProps['to']>; text: TextId; 
 /** The sections of the settings, for their own list and for the command palette. */
 export const ownSections: readonly SettingsSection[] = [
   { to: '/settings/account', text: 'settings.account', Icon: UserRound },
+  { to: '/settings/personalization', text: 'settings.personalization', Icon: SlidersHorizontal },
   { to: '/settings/providers', text: 'settings.providers', Icon: Plug },
   { to: '/settings/models', text: 'settings.models', Icon: Boxes },
   { to: '/settings/tiers', text: 'settings.tiers', Icon: Layers },
@@ -30,6 +33,7 @@ export const administrationSections: readonly SettingsSection[] = [
   { to: '/settings/admin/invitations', text: 'settings.invitations', Icon: MailPlus },
   { to: '/settings/admin/single-sign-on', text: 'settings.singleSignOn', Icon: KeyRound },
   { to: '/settings/admin/branding', text: 'settings.branding', Icon: Palette },
+  { to: '/settings/admin/instructions', text: 'settings.instructions', Icon: MessageSquareText },
   { to: '/settings/admin/manifest', text: 'settings.manifest', Icon: FileCode2 },
   { to: '/settings/admin/audit', text: 'settings.audit', Icon: ScrollText },
 ];

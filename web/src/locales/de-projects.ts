@@ -16,6 +16,7 @@ export const texts: Record<keyof typeof english, string> = {
   'projects.parts': 'Bereiche des Projekts',
   'projects.tab.chats': 'Unterhaltungen',
   'projects.tab.files': 'Dateien',
+  'projects.tab.instructions': 'Anweisungen',
   'projects.tab.members': 'Mitglieder',
   'projects.missingTitle': 'Projekt nicht gefunden',
   'projects.missingText': 'Vielleicht bist du kein Mitglied mehr, oder die Adresse ist falsch.',
@@ -29,6 +30,14 @@ export const texts: Record<keyof typeof english, string> = {
   'projects.moreChats': 'Mehr anzeigen',
   'projects.privateHint': 'Unterhaltungen bleiben privat. Dateien werden mit den Mitgliedern geteilt.',
   'projects.membersHint': 'Mitglieder teilen sich die Projektdateien. Niemand sieht die Unterhaltungen anderer.',
+  'projects.instructionsLabel': 'Was sollen Modelle in diesem Projekt wissen?',
+  'projects.instructionsHint':
+    'Sie gelten für jede Unterhaltung im Projekt ab deren nächster Nachricht. Mitglieder können sie lesen.',
+  'projects.instructionsRead': 'Modelle lesen sie in jeder Unterhaltung im Projekt. Nur Eigentümer können sie ändern.',
+  'projects.instructionsNoneTitle': 'Noch keine Anweisungen',
+  'projects.instructionsNoneText':
+    'Eigentümer des Projekts können hier festhalten, was Modelle wissen sollen. Deine eigenen findest du unter Personalisierung.',
+  'projects.instructionsOwn': 'Personalisierung öffnen',
   'projects.addLabel': 'Person per E-Mail-Adresse hinzufügen',
   'projects.add': 'Hinzufügen',
   'projects.added': '{email} hinzugefügt.',

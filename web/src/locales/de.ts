@@ -47,6 +47,7 @@ export const texts: Record<keyof typeof english, string> = {
   'nav.renameLabel': 'Neuer Titel',
   'nav.archive': 'Archivieren',
   'nav.move': 'In ein Projekt verschieben …',
+  'nav.instructions': 'Anweisungen …',
   'nav.files': 'Dateien',
   'nav.workspace': 'Arbeitsbereich',
   'nav.restore': 'Wiederherstellen',

@@ -14,6 +14,7 @@ export const texts = {
   'projects.parts': 'Project sections',
   'projects.tab.chats': 'Conversations',
   'projects.tab.files': 'Files',
+  'projects.tab.instructions': 'Instructions',
   'projects.tab.members': 'Members',
   'projects.missingTitle': 'Project not found',
   'projects.missingText': 'You may no longer be a member, or the address is wrong.',
@@ -26,6 +27,14 @@ export const texts = {
   'projects.moreChats': 'Show more',
   'projects.privateHint': 'Conversations stay private. Files are shared with members.',
   'projects.membersHint': 'Members share the project’s files. Nobody sees other people’s conversations.',
+  'projects.instructionsLabel': 'What should models know in this project?',
+  'projects.instructionsHint':
+    'They apply to every conversation in the project, from its next message on. Members can read them.',
+  'projects.instructionsRead': 'Models read these in every conversation in the project. Only an owner can change them.',
+  'projects.instructionsNoneTitle': 'No instructions yet',
+  'projects.instructionsNoneText':
+    'An owner of the project can add what models should know here. Your own are under Personalization.',
+  'projects.instructionsOwn': 'Open Personalization',
   'projects.addLabel': 'Add someone by e-mail address',
   'projects.add': 'Add member',
   'projects.added': '{email} added.',

@@ -44,6 +44,7 @@ export const texts = {
   'nav.renameLabel': 'New title',
   'nav.archive': 'Archive',
   'nav.move': 'Move to a project…',
+  'nav.instructions': 'Instructions…',
   'nav.files': 'Files',
   'nav.workspace': 'Workspace',
   'nav.restore': 'Restore',

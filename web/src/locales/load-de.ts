@@ -2,6 +2,7 @@ import texts from 'virtual:catalogue/de';
 import adminTexts from 'virtual:catalogue/de-admin';
 import diagramTexts from 'virtual:catalogue/de-diagrams';
 import fileTexts from 'virtual:catalogue/de-files';
+import instructionTexts from 'virtual:catalogue/de-instructions';
 import mcpTexts from 'virtual:catalogue/de-mcp';
 import pageTexts from 'virtual:catalogue/de-pages';
 import projectTexts from 'virtual:catalogue/de-projects';
@@ -13,6 +14,7 @@ export const german = {
   ...pageTexts,
   ...mcpTexts,
   ...fileTexts,
+  ...instructionTexts,
   ...adminTexts,
   ...projectTexts,
   ...diagramTexts,

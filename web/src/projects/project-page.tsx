@@ -18,6 +18,7 @@ import { NameDialog } from '../frame/project-name-dialog.tsx';
 import { canManage, projectsQuery } from '../frame/projects-api.ts';
 import { useProjectChanges } from '../frame/use-project-changes.ts';
 import { useText } from '../i18n.ts';
+import { InstructionsView } from './instructions-view.tsx';
 import { MembersView } from './members-view.tsx';
 import { ProjectChats } from './project-chats.tsx';
 import classes from './projects.module.css';
@@ -48,7 +49,7 @@ export function ProjectPage() {
   );
 }
 
-const tabs = ['chats', 'files', 'members'] as const;
+const tabs = ['chats', 'files', 'instructions', 'members'] as const;
 type Tab = (typeof tabs)[number];
 
 function Loaded({ project }: { project: Project }) {
@@ -89,6 +90,7 @@ function Loaded({ project }: { project: Project }) {
               onOpen={({ id }) => show({ tab: 'files', file: id })}
             />
           ) : null}
+          {tab === 'instructions' ? <InstructionsView project={project} /> : null}
           {tab === 'members' ? <MembersView project={project} /> : null}
         </div>
       </main>

@@ -11,6 +11,14 @@ import { FormFailure } from '../forms/notice.tsx';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
 import { useText } from '../i18n.ts';
+import { ParameterFields } from '../instructions/parameter-fields.tsx';
+import {
+  type ParameterValues,
+  parameterErrors,
+  parameterFormFaults,
+  parametersOf,
+  parameterValues,
+} from '../instructions/parameter-values.ts';
 import { catalogueQuery } from '../queries.ts';
 
 type Props = {
@@ -26,14 +34,15 @@ export function ModelForm({ model, tiers, onSaved, onDirty, beside }: Props) {
   const t = useText();
   const queries = useQueryClient();
   const api = useCatalogueApi();
-  const [initialValues] = useState(() => modelValues(model));
-  const { form, formProps, isBusy, failure } = useApiForm<ModelValues>({
+  const [initialValues] = useState(() => ({ ...modelValues(model), parameters: parameterValues(model.parameters) }));
+  const { form, formProps, isBusy, failure } = useApiForm<ModelValues & { parameters: ParameterValues }>({
     initialValues,
-    validate: (values) => modelFaults(values, t),
+    validate: (values) => ({ ...modelFaults(values, t), ...parameterFormFaults(values.parameters, t) }),
     submit: async (values) => {
       const { displayName, providerModelId } = values;
       const names = { displayName: displayName.trim(), providerModelId: providerModelId.trim() };
-      await api.changeModel({ id: model.id, ...names, ...sizesBody(values) });
+      const parameters = parametersOf(values.parameters);
+      await api.changeModel({ id: model.id, ...names, ...sizesBody(values), parameters });
       await queries.invalidateQueries({ queryKey: catalogueQuery.queryKey });
       onSaved();
     },
@@ -57,6 +66,17 @@ export function ModelForm({ model, tiers, onSaved, onDirty, beside }: Props) {
         spellCheck={false}
       />
       <ModelSizeFields form={form} tiers={tiers} />
+      <ParameterFields
+        label={t('parameters.advanced')}
+        values={form.values.parameters}
+        onChange={(parameters) => {
+          form.clearErrors();
+          form.setValues({ parameters });
+        }}
+        errors={parameterErrors(form.errors)}
+        hint={t('parameters.modelHint')}
+        withoutLength
+      />
       <FormFailure failure={failure} />
       <div className={classes.actions}>
         {beside}

@@ -1,0 +1,73 @@
+import type { AdminConfig } from '@homeport/contracts/admin';
+import { Button } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { call } from '../api.ts';
+import formClasses from '../forms/form.module.css';
+import { FormFailure, Notice } from '../forms/notice.tsx';
+import { SubmitButton } from '../forms/submit-button.tsx';
+import { useApiForm } from '../forms/use-api-form.ts';
+import { Card } from '../frame/section.tsx';
+import { showToast } from '../frame/toasts.tsx';
+import { UnsavedGuard } from '../frame/unsaved-guard.tsx';
+import { useText } from '../i18n.ts';
+import { InstructionsField, instructionsBody, instructionsFault } from '../instructions/instructions-field.tsx';
+import { configQuery } from './admin-queries.ts';
+
+/** The first thing that every model is told; an empty field is the default text. */
+export function InstructionsForm({ stored }: { stored: Pick<AdminConfig, 'instructions' | 'defaultInstructions'> }) {
+  const t = useText();
+  const queries = useQueryClient();
+  const [initialValues] = useState(() => ({ instructions: stored.instructions ?? '' }));
+  const { form, formProps, isBusy, failure } = useApiForm({
+    initialValues,
+    validate: ({ instructions }) => ({ instructions: instructionsFault(instructions, t) }),
+    submit: async (values) => {
+      const config = await call('POST /api/admin/config', {
+        body: { instructions: instructionsBody(values.instructions) },
+      });
+      queries.setQueryData(configQuery.queryKey, config);
+      form.setValues({ instructions: config.instructions ?? '' });
+      showToast(t('adminInstructions.saved'));
+    },
+  });
+  const { instructions } = form.values;
+  const isEmpty = instructions.trim() === '';
+  const put = (text: string) => {
+    form.clearErrors();
+    form.setValues({ instructions: text });
+  };
+  return (
+    <form {...formProps} className={formClasses.form}>
+      <UnsavedGuard isDirty={instructions !== (stored.instructions ?? '')} />
+      {isEmpty ? (
+        <Notice
+          kind="info"
+          action={
+            <Button size="compact-sm" variant="default" onClick={() => put(stored.defaultInstructions)}>
+              {t('adminInstructions.start')}
+            </Button>
+          }
+        >
+          {t(stored.instructions === null ? 'adminInstructions.isDefault' : 'adminInstructions.willReset')}
+        </Notice>
+      ) : null}
+      <Card title={t('adminInstructions.label')} text={t('adminInstructions.hint')}>
+        <InstructionsField
+          label={t('chatInstructions.label')}
+          value={instructions}
+          onChange={(text) => form.setFieldValue('instructions', text)}
+          error={form.errors.instructions}
+          placeholder={stored.defaultInstructions}
+        />
+      </Card>
+      <FormFailure failure={failure} />
+      <div className={formClasses.actions}>
+        <Button variant="default" className={formClasses.spread} disabled={isEmpty} onClick={() => put('')}>
+          {t('adminInstructions.reset')}
+        </Button>
+        <SubmitButton label={t('form.save')} busyLabel={t('form.saving')} isBusy={isBusy} />
+      </div>
+    </form>
+  );
+}

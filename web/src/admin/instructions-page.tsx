@@ -1,0 +1,14 @@
+import '../instructions/instructions-texts.ts';
+import { useText } from '../i18n.ts';
+import { ConfigSection } from './config-section.tsx';
+import { InstructionsForm } from './instructions-form.tsx';
+
+/** `/settings/admin/instructions` */
+export function InstructionsPage() {
+  const t = useText();
+  return (
+    <ConfigSection title={t('settings.instructions')} text={t('adminInstructions.text')}>
+      {(stored) => <InstructionsForm stored={stored} />}
+    </ConfigSection>
+  );
+}

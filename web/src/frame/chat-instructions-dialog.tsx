@@ -1,0 +1,94 @@
+import type { Chat } from '@homeport/contracts/conversations';
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useState } from 'react';
+import { call } from '../api.ts';
+import { useWorkbench } from '../conversation/workbench.ts';
+import formClasses from '../forms/form.module.css';
+import { FormFailure } from '../forms/notice.tsx';
+import { SubmitButton } from '../forms/submit-button.tsx';
+import { useApiForm } from '../forms/use-api-form.ts';
+import { useText } from '../i18n.ts';
+import { InstructionsField, instructionsBody, instructionsFault } from '../instructions/instructions-field.tsx';
+import { ParameterFields } from '../instructions/parameter-fields.tsx';
+import {
+  type ParameterValues,
+  parameterErrors,
+  parameterFormFaults,
+  parametersOf,
+  parameterValues,
+} from '../instructions/parameter-values.ts';
+import { FormDialog } from './form-dialog.tsx';
+import { showToast } from './toasts.tsx';
+
+type Values = { instructions: string; parameters: ParameterValues };
+
+/** What models are told in one conversation, and how they are to answer there. */
+export function ChatInstructionsDialog({ chat, onClose }: { chat: Chat; onClose: () => void }) {
+  const t = useText();
+  return (
+    <FormDialog title={t('chatInstructions.title')} onClose={onClose}>
+      {({ onDirty, cancel }) => (
+        <ChatInstructionsForm chat={chat} onSaved={onClose} onDirty={onDirty} beside={cancel} />
+      )}
+    </FormDialog>
+  );
+}
+
+function ChatInstructionsForm(props: {
+  chat: Chat;
+  onSaved: () => void;
+  onDirty: (isDirty: boolean) => void;
+  beside: ReactNode;
+}) {
+  const { chat, onSaved, onDirty, beside } = props;
+  const t = useText();
+  const queries = useQueryClient();
+  const { conversation } = useWorkbench();
+  const [initialValues] = useState(
+    (): Values => ({ instructions: chat.instructions ?? '', parameters: parameterValues(chat.parameters) }),
+  );
+  const { form, formProps, isBusy, failure } = useApiForm<Values>({
+    initialValues,
+    validate: ({ instructions, parameters }) => ({
+      instructions: instructionsFault(instructions, t),
+      ...parameterFormFaults(parameters, t),
+    }),
+    submit: async ({ instructions, parameters }) => {
+      const told = { instructions: instructionsBody(instructions), parameters: parametersOf(parameters) };
+      await call('PATCH /api/chats', { body: { id: chat.id, ...told } });
+      conversation(chat.id).follow();
+      void queries.invalidateQueries({ queryKey: ['chats'] });
+      showToast(t('chatInstructions.saved'));
+      onSaved();
+    },
+  });
+  const isDirty = form.isDirty();
+  useEffect(() => onDirty(isDirty), [isDirty, onDirty]);
+  const { values } = form;
+  return (
+    <form {...formProps} className={formClasses.form}>
+      <InstructionsField
+        label={t('chatInstructions.label')}
+        hint={t('chatInstructions.hint')}
+        value={values.instructions}
+        onChange={(instructions) => form.setFieldValue('instructions', instructions)}
+        error={form.errors.instructions}
+        isFocused
+      />
+      <ParameterFields
+        values={values.parameters}
+        onChange={(parameters) => {
+          form.clearErrors();
+          form.setValues({ parameters });
+        }}
+        errors={parameterErrors(form.errors)}
+        hint={t('parameters.chatHint')}
+      />
+      <FormFailure failure={failure} />
+      <div className={formClasses.actions}>
+        {beside}
+        <SubmitButton label={t('form.save')} busyLabel={t('form.saving')} isBusy={isBusy} />
+      </div>
+    </form>
+  );
+}
