@@ -109,7 +109,8 @@ export function createAnthropicParser(
   function addSignature(block: OpenBlock, signature: unknown): void {
     if (typeof signature !== 'string') return;
     answer.count(signature.length);
-    block.signature += signature;
+    // The last one counts; there is one a block.
+    block.signature = signature === '' ? block.signature : signature;
   }
 
   function addJson(block: OpenBlock, json: unknown): void {

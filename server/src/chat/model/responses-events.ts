@@ -58,10 +58,10 @@ export function createResponsesParser(
         addArguments(itemOf(event), event.delta);
         return;
       case 'response.output_item.added':
-        if (isRecord(event.item)) startItem(event, event.item);
+        if (isRecord(event.item)) startItem(placed(event, event.item), event.item);
         return;
       case 'response.output_item.done':
-        if (isRecord(event.item)) endItem(event, event.item);
+        if (isRecord(event.item)) endItem(placed(event, event.item), event.item);
         return;
       case 'response.completed':
       case 'response.incomplete':
@@ -204,6 +204,11 @@ export function createResponsesParser(
 function hear(item: OpenItem, type: string, what: string): void {
   item.type ??= type;
   item.heard.add(what);
+}
+
+/** Where an item is told as a whole, its own id is the one that its deltas name. */
+function placed(event: Record<string, unknown>, item: Record<string, unknown>): Record<string, unknown> {
+  return { output_index: event.output_index, item_id: event.item_id ?? item.id };
 }
 
 function incomplete(reason: unknown): FinishReason {
