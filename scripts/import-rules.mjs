@@ -35,6 +35,7 @@ const webRank = {
   markdown: 7,
   mcp: 7,
   files: 8,
+  context: 9,
   projects: 9,
   workspace: 9,
   chat: 10,

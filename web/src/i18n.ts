@@ -10,6 +10,7 @@ import type { texts as instructionTexts } from './locales/en-instructions.ts';
 import type { texts as mcpTexts } from './locales/en-mcp.ts';
 import type { texts as pageTexts } from './locales/en-pages.ts';
 import type { texts as projectTexts } from './locales/en-projects.ts';
+import type { texts as toldTexts } from './locales/en-told.ts';
 import type { texts as workspaceTexts } from './locales/en-workspace.ts';
 
 /** Every text has an id in src/locales/en.ts or, for what loads on use, in another en-*.ts; one that is in none does not compile. */
@@ -21,6 +22,7 @@ type AllTexts = typeof texts &
   typeof adminTexts &
   typeof projectTexts &
   typeof diagramTexts &
+  typeof toldTexts &
   typeof workspaceTexts;
 export type TextId = keyof AllTexts;
 type TextValues = Record<string, string | number | Date>;

@@ -50,18 +50,24 @@ async function findUser(queries: QueryClient, returnTo: string) {
   }
 }
 
-/** What the side panel shows: the list of files, one file, or the workspace. */
-type PanelSearch = { panel?: 'files' | 'workspace'; file?: string };
+/** What the side panel shows: the list of files, one file, the workspace, or what the model saw with an answer. */
+type PanelSearch = { panel?: 'files' | 'workspace'; file?: string; saw?: string };
 const panelSearch = (search: Record<string, unknown>): PanelSearch => {
   if (typeof search.file === 'string' && clientIdPattern.test(search.file)) return { file: search.file };
+  if (typeof search.saw === 'string' && clientIdPattern.test(search.saw)) return { saw: search.saw };
   return search.panel === 'files' || search.panel === 'workspace' ? { panel: search.panel } : {};
 };
 
 const newConversationRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/',
-  validateSearch: (search: Record<string, unknown>): { project?: string } =>
-    typeof search.project === 'string' && clientIdPattern.test(search.project) ? { project: search.project } : {},
+  validateSearch: (search: Record<string, unknown>): { project?: string; assistant?: string; temporary?: true } => ({
+    ...(typeof search.project === 'string' && clientIdPattern.test(search.project) ? { project: search.project } : {}),
+    ...(typeof search.assistant === 'string' && clientIdPattern.test(search.assistant)
+      ? { assistant: search.assistant }
+      : {}),
+    ...(search.temporary === true ? { temporary: true } : {}),
+  }),
   component: NewConversationPage,
 });
 const conversationRoute = createRoute({

@@ -15,11 +15,12 @@ type Props = {
   serverIds: readonly string[] | null;
   onServers: (ids: string[] | null) => void;
   onFiles: (files: File[]) => void;
+  onEffort: () => void;
   isDisabled: boolean;
 };
 
 /** Opens the menu of what a message can be given. */
-export function AttachButton({ chat, serverIds, onServers, onFiles, isDisabled }: Props) {
+export function AttachButton({ chat, serverIds, onServers, onFiles, onEffort, isDisabled }: Props) {
   const t = useText();
   const navigate = useNavigate();
   const picker = useRef<HTMLInputElement>(null);
@@ -57,6 +58,7 @@ export function AttachButton({ chat, serverIds, onServers, onFiles, isDisabled }
           {...place}
           serverIds={serverIds}
           onServers={onServers}
+          onEffort={onEffort}
           onUpload={() => picker.current?.click()}
           onFiles={
             chat

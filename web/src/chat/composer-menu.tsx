@@ -1,10 +1,11 @@
+import '../context/told-texts.ts';
 import '../files/files-texts.ts';
 import '../mcp/mcp-texts.ts';
 import type { McpServer } from '@homeport/contracts/mcp';
 import { Menu } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Folder, Paperclip, Settings2 } from 'lucide-react';
+import { Brain, Folder, Paperclip, Settings2 } from 'lucide-react';
 import { MenuAt } from '../frame/menu-at.tsx';
 import type { MenuPlace } from '../frame/use-menu.ts';
 import { useText } from '../i18n.ts';
@@ -12,6 +13,7 @@ import { mcpServersQuery, serverState } from '../mcp/mcp-api.ts';
 
 type Props = MenuPlace & {
   onUpload: () => void;
+  onEffort: () => void;
   /** Absent where there are no files yet. */
   onFiles: (() => void) | undefined;
   /** null: all servers that are trusted. */
@@ -20,7 +22,7 @@ type Props = MenuPlace & {
 };
 
 /** What can be given to a message: files, and the servers whose tools its answer may use. */
-export function ComposerMenu({ onUpload, onFiles, serverIds, onServers, ...place }: Props) {
+export function ComposerMenu({ onUpload, onEffort, onFiles, serverIds, onServers, ...place }: Props) {
   const t = useText();
   const { data } = useQuery(mcpServersQuery());
   const servers = (data?.servers ?? []).filter((server) => server.enabled);
@@ -40,6 +42,9 @@ export function ComposerMenu({ onUpload, onFiles, serverIds, onServers, ...place
           {t('files.ofConversation')}
         </Menu.Item>
       ) : null}
+      <Menu.Item leftSection={<Brain size={16} />} onClick={onEffort}>
+        {t('effort.choose')}
+      </Menu.Item>
       <Menu.Divider />
       <Menu.Label>{t('mcp.chooseLabel')}</Menu.Label>
       {servers.length === 0 ? <Menu.Item disabled>{t('mcp.chooseNone')}</Menu.Item> : null}

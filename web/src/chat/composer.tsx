@@ -1,9 +1,8 @@
 import { limits } from '@homeport/contracts/limits';
-import { ActionIcon } from '@mantine/core';
-import { ArrowUp, ListPlus, Square } from 'lucide-react';
 import { type KeyboardEvent, memo, type RefObject, useCallback, useEffect, useRef, useState } from 'react';
 import { fileParts, filesName, parseAttached, uploadingChats } from '../conversation/attached-files.ts';
 import type { ConversationStore, ConversationView } from '../conversation/conversation-store.ts';
+import type { NewChat } from '../conversation/new-chat.ts';
 import { joinPasted } from '../conversation/pasted-texts.ts';
 import { isSendKey, readSendKey } from '../conversation/send-key.ts';
 import { createReceipt, type ModelDecision } from '../conversation/submission.ts';
@@ -12,19 +11,21 @@ import type { TrayBlock } from '../files/attachment-tray.tsx';
 import { useBranding } from '../frame/branding.ts';
 import { lazyPart } from '../frame/lazy-part.tsx';
 import { useIsOnline } from '../frame/online.ts';
-import { Tip } from '../frame/tip.tsx';
 import { showFailure } from '../frame/toasts.tsx';
-import { type TextId, type Translate, useText } from '../i18n.ts';
+import { type Translate, useText } from '../i18n.ts';
 import type { IncomingFiles } from '../incoming-files.ts';
 import { AttachButton } from './attach-button.tsx';
 import { Autosize } from './autosize.tsx';
 import classes from './composer.module.css';
+import { blockedHint, SendButton, StopButton } from './composer-buttons.tsx';
 import { ContextGauge } from './context-gauge.tsx';
+import { EffortChoice } from './effort-choice.tsx';
 import { ModelPicker } from './model-picker.tsx';
 import { PastedChips } from './pasted-chips.tsx';
 import { QueueChips } from './queue-chips.tsx';
 import { ReceiptBanner } from './receipt-banner.tsx';
 import { useDraft } from './use-draft.ts';
+import { useEffort } from './use-effort.ts';
 import { useIncomingFiles } from './use-incoming-files.ts';
 import { usePastedTexts } from './use-pasted-texts.ts';
 import { useServerChoice } from './use-server-choice.ts';
@@ -41,9 +42,8 @@ type Props = {
   isStopping: boolean;
   submission: SubmissionState;
   draftName: string;
-  isNewChat: boolean;
-  /** The project that a new conversation is to be in. */
-  projectId?: string;
+  /** Absent where the conversation exists. */
+  newChat?: NewChat | undefined;
 };
 
 const AttachmentTray = lazyPart(async () => (await import('../files/attachment-tray.tsx')).AttachmentTray);
@@ -53,8 +53,7 @@ const AttachmentTray = lazyPart(async () => (await import('../files/attachment-t
  * (control-plane-api.md "Saved-message acknowledgement" 5).
  */
 export const Composer = memo(function Composer(props: Props) {
-  const { store, chat, inputs, usedContext, isRunning, isStopping, submission, draftName, isNewChat, projectId } =
-    props;
+  const { store, chat, inputs, usedContext, isRunning, isStopping, submission, draftName, newChat } = props;
   const t = useText();
   const { productName } = useBranding();
   const isOnline = useIsOnline();
@@ -80,6 +79,7 @@ export const Composer = memo(function Composer(props: Props) {
   };
   const { isOver, onPaste } = useIncomingFiles(take);
   const servers = useServerChoice(store, chat);
+  const effort = useEffort(store.chatId);
   const isEmpty = text.trim() === '' && attached.length === 0;
   const canSend = !pending && isOnline && !isEmpty && !isTooLong && !block;
 
@@ -88,16 +88,15 @@ export const Composer = memo(function Composer(props: Props) {
     if (!canSend) return;
     const { chatId } = store;
     const files = fileParts(attached);
-    const choice = { decision, mcpServerIds: servers.forNewChat };
+    const choice = { decision, effort: effort.chosen, mcpServerIds: servers.forNewChat };
     const receipt = createReceipt({
       chatId,
       text,
       files,
       ...choice,
       isQueued: isRunning,
-      isNewChat,
+      newChat,
       draftName,
-      projectId,
     });
     if (!(await submission.submit(receipt))) return;
     setDecision({ kind: 'keep' });
@@ -131,7 +130,8 @@ export const Composer = memo(function Composer(props: Props) {
           {showsTray || attached.length > 0 ? (
             <AttachmentTray
               chatId={store.chatId}
-              newChat={isNewChat ? { draftName, projectId } : undefined}
+              newChat={newChat}
+              draftName={draftName}
               files={isClosed && isEdit ? [] : attached}
               incoming={incoming}
               onTaken={forgetIncoming}
@@ -164,14 +164,16 @@ export const Composer = memo(function Composer(props: Props) {
           />
           <div className={classes.tools}>
             <AttachButton
-              chat={isNewChat ? undefined : chat}
+              chat={newChat ? undefined : chat}
               serverIds={servers.ids}
               onServers={servers.choose}
               onFiles={(files) => take({ files, folders: 0 })}
+              onEffort={effort.ask}
               isDisabled={isClosed}
             />
             <ModelPicker chat={chat} decision={decision} onChange={setDecision} isDisabled={pending !== undefined} />
-            {chat && !isNewChat ? (
+            <EffortChoice chat={chat} decision={decision} effort={effort} isDisabled={isClosed} />
+            {chat && !newChat ? (
               <ContextGauge
                 store={store}
                 chat={chat}
@@ -203,70 +205,6 @@ export const Composer = memo(function Composer(props: Props) {
     </section>
   );
 });
-
-/** Why sending is not possible, on the button itself. */
-function blockedHint(isPending: boolean, isOnline: boolean, block: TrayBlock | undefined): TextId {
-  if (isPending) return 'composer.pendingHint';
-  if (block) return block === 'failed' ? 'composer.filesFailedHint' : 'composer.filesHint';
-  return isOnline ? 'composer.emptyHint' : 'composer.offlineHint';
-}
-
-function SendButton({
-  isQueue,
-  canSend,
-  hint,
-  onSend,
-}: {
-  isQueue: boolean;
-  canSend: boolean;
-  hint: string;
-  onSend: () => void;
-}) {
-  const t = useText();
-  const label = t(isQueue ? 'composer.queue' : 'composer.send');
-  return (
-    <Tip align="end" label={canSend ? label : hint}>
-      <ActionIcon
-        size={34}
-        radius="xl"
-        aria-label={label}
-        aria-disabled={!canSend}
-        data-inactive={!canSend || undefined}
-        className={classes.send}
-        onClick={onSend}
-      >
-        {isQueue ? <ListPlus size={18} /> : <ArrowUp size={19} strokeWidth={2.25} />}
-      </ActionIcon>
-    </Tip>
-  );
-}
-
-function StopButton({ isStopping, onStop }: { isStopping: boolean; onStop: () => void }) {
-  const t = useText();
-  const label = t(isStopping ? 'composer.stopping' : 'composer.stop');
-  return (
-    <>
-      {isStopping ? (
-        <span role="status" className={classes.saving}>
-          {label}
-        </span>
-      ) : null}
-      <Tip align="end" label={label}>
-        <ActionIcon
-          size={34}
-          radius="xl"
-          variant="default"
-          aria-label={label}
-          aria-disabled={isStopping}
-          className={classes.stop}
-          onClick={() => !isStopping && onStop()}
-        >
-          <Square size={13} fill="currentColor" />
-        </ActionIcon>
-      </Tip>
-    </>
-  );
-}
 
 function Notices({ texts }: { texts: readonly string[] }) {
   return texts.map((text) => (

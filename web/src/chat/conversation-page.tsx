@@ -5,8 +5,9 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo } from 'react';
 import { call } from '../api.ts';
 import type { ConversationStore, ConversationView } from '../conversation/conversation-store.ts';
+import { effortOf, effortsName } from '../conversation/effort.ts';
 import { withQuote } from '../conversation/quote.ts';
-import { beginResponse, createReceipt, resumeResponse } from '../conversation/submission.ts';
+import { beginResponse, createReceipt, effortFields, resumeResponse } from '../conversation/submission.ts';
 import { type ThreadActions, ThreadActionsContext } from '../conversation/thread-actions.ts';
 import { useWorkbench } from '../conversation/workbench.ts';
 import { failureText } from '../failure-text.ts';
@@ -30,7 +31,9 @@ import { type SubmissionState, useSubmission } from './use-submission.ts';
 
 const ConversationFiles = lazyPart(async () => (await import('../files/conversation-files.tsx')).ConversationFiles);
 const WorkspacePanel = lazyPart(async () => (await import('../workspace/workspace-panel.tsx')).WorkspacePanel);
+const ContextPanel = lazyPart(async () => (await import('../context/context-panel.tsx')).ContextPanel);
 const ProjectLink = lazyPart(async () => (await import('../projects/project-link.tsx')).ProjectLink);
+const TemporaryBanner = lazyPart(async () => (await import('./temporary-banner.tsx')).TemporaryBanner);
 const FindBar = lazyPart(async () => (await import('../frame/find-bar.tsx')).FindBar);
 
 /** `/c/<id>`: one conversation. Keyed by its id, so that nothing of one shows in another. */
@@ -42,12 +45,12 @@ export function ConversationPage() {
 function Conversation({ chatId }: { chatId: string }) {
   const t = useText();
   const { store, view } = useConversation(chatId);
-  const { file, panel } = useSearch({ from: '/signed-in/c/$chatId' });
+  const { file, panel, saw } = useSearch({ from: '/signed-in/c/$chatId' });
   const submission = useSubmission(store);
   const actions = useThreadActionsOf(store, submission.submit);
   const { chat } = view;
   const listedTitle = useListNews(store);
-  const title = listedTitle || chat?.title || t('nav.untitled');
+  const title = listedTitle || chat?.title || t(chat?.temporary ? 'temporary.title' : 'nav.untitled');
   useTitle(chat || listedTitle ? title : undefined);
   useSeen(view);
   useLeaveNote(store);
@@ -64,6 +67,7 @@ function Conversation({ chatId }: { chatId: string }) {
             <ConversationMenu chatId={chatId} />
           </span>
         </header>
+        {chat?.temporary ? <TemporaryBanner store={store} chat={chat} /> : null}
         <Find store={store} title={title} />
         <ThreadActionsContext value={actions}>
           {view.phase === 'loading' ? <Loading /> : <Thread store={store} view={view} />}
@@ -81,10 +85,14 @@ function Conversation({ chatId }: { chatId: string }) {
             isStopping={view.isStopping}
             submission={submission}
             draftName={chatId}
-            isNewChat={false}
           />
         )}
       </main>
+      {saw === undefined ? null : (
+        <ThreadActionsContext value={actions}>
+          <BesideContext store={store} messageId={saw} />
+        </ThreadActionsContext>
+      )}
       {file !== undefined || panel === 'files' ? <ConversationFiles chatId={chatId} chat={chat} /> : null}
       {file === undefined && panel === 'workspace' ? <BesideWorkspace chatId={chatId} /> : null}
     </div>
@@ -92,9 +100,16 @@ function Conversation({ chatId }: { chatId: string }) {
 }
 
 function BesideWorkspace({ chatId }: { chatId: string }) {
+  return <WorkspacePanel onClose={useClosePanel(chatId)} />;
+}
+
+function BesideContext({ store, messageId }: { store: ConversationStore; messageId: string }) {
+  return <ContextPanel store={store} messageId={messageId} onClose={useClosePanel(store.chatId)} />;
+}
+
+function useClosePanel(chatId: string): () => void {
   const navigate = useNavigate();
-  const close = () => void navigate({ to: '/c/$chatId', params: { chatId }, search: {}, resetScroll: false });
-  return <WorkspacePanel onClose={close} />;
+  return () => void navigate({ to: '/c/$chatId', params: { chatId }, search: {}, resetScroll: false });
 }
 
 /** The shape of a conversation that is on its way, where that takes long enough to be noticed. */
@@ -165,6 +180,7 @@ function Missing({ store, view }: { store: ConversationStore; view: Conversation
 function useThreadActionsOf(store: ConversationStore, submit: SubmissionState['submit']): ThreadActions {
   const t = useText();
   const { drafts } = useWorkbench();
+  const navigate = useNavigate();
   const { data } = useQuery(catalogueQuery);
   const names = useMemo(
     () => new Map(data?.providers.flatMap((provider) => provider.models.map((model) => [model.id, model.displayName]))),
@@ -175,12 +191,24 @@ function useThreadActionsOf(store: ConversationStore, submit: SubmissionState['s
       chatId: store.chatId,
       follow: () => store.follow(),
       regenerate: (messageId, modelId) =>
-        void beginResponse(store, { messageId, regenerate: true, ...(modelId === undefined ? {} : { modelId }) }),
+        void beginResponse(store, {
+          messageId,
+          regenerate: true,
+          ...(modelId === undefined ? {} : { modelId }),
+          ...effortFields(effortOf(drafts.read(effortsName), store.chatId)),
+        }),
       quote: (text) => {
         drafts.replace(store.chatId, withQuote(drafts.read(store.chatId), text));
         document.querySelector<HTMLElement>('[data-composer]')?.focus();
       },
       resume: (messageId) => void resumeResponse(store, messageId),
+      showContext: (messageId) =>
+        void navigate({
+          to: '/c/$chatId',
+          params: { chatId: store.chatId },
+          search: { saw: messageId },
+          resetScroll: false,
+        }),
       selectBranch: (messageId) =>
         void call('PATCH /api/chats', { body: { id: store.chatId, activeMessageId: messageId } }).then(
           () => store.restart(),
@@ -194,14 +222,14 @@ function useThreadActionsOf(store: ConversationStore, submit: SubmissionState['s
             files,
             parentId,
             decision: { kind: 'keep' },
+            effort: effortOf(drafts.read(effortsName), store.chatId),
             isQueued: false,
-            isNewChat: false,
             draftName: editDraftName(messageId),
           }),
         ),
       modelName: (modelId) => names.get(modelId),
     }),
-    [store, names, submit, drafts, t],
+    [store, names, submit, drafts, navigate, t],
   );
 }
 

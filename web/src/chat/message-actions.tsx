@@ -1,6 +1,6 @@
 import type { Message } from '@homeport/contracts/conversations';
 import { ActionIcon } from '@mantine/core';
-import { Check, ChevronLeft, ChevronRight, Copy, Pencil, RotateCcw } from 'lucide-react';
+import { Check, ChevronLeft, ChevronRight, Copy, Pencil, RotateCcw, ScanEye } from 'lucide-react';
 import { type ReactNode, useRef } from 'react';
 import { useCopy } from '../clipboard.ts';
 import { useThreadActions } from '../conversation/thread-actions.ts';
@@ -45,6 +45,11 @@ export function MessageActions({ message, text, isRunning, isLast, onEdit }: Pro
       ) : null}
       {role === 'assistant' && parentId !== null ? (
         <RegenerateWith messageId={parentId} isDisabled={isRunning} />
+      ) : null}
+      {role === 'assistant' ? (
+        <IconAction label={t('message.saw')} onClick={() => actions.showContext(message.id)}>
+          <ScanEye size={15} />
+        </IconAction>
       ) : null}
       <UsageLine message={message} />
     </div>

@@ -1,10 +1,11 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { filesName, newChatName, parseAttached, uploadingChats } from '../conversation/attached-files.ts';
 import type { DraftBook } from '../conversation/drafts.ts';
 import { enabledModels } from '../conversation/model-choice.ts';
+import { newDraftName } from '../conversation/new-chat.ts';
 import { useWorkbench } from '../conversation/workbench.ts';
 import { useBranding, useTitle } from '../frame/branding.ts';
 import { lazyPart } from '../frame/lazy-part.tsx';
@@ -14,6 +15,7 @@ import { createId } from '../ids.ts';
 import { catalogueQuery } from '../queries.ts';
 import { Composer } from './composer.tsx';
 import classes from './conversation-page.module.css';
+import { TemporarySwitch } from './temporary-switch.tsx';
 import { useConversationView } from './use-conversation.ts';
 import { useSubmission } from './use-submission.ts';
 
@@ -24,8 +26,8 @@ const ProjectLink = lazyPart(async () => (await import('../projects/project-link
  * first message is found again and makes the same conversation when it is retried.
  */
 export function NewConversationPage() {
-  const { project } = useSearch({ from: '/signed-in/' });
-  return <NewConversation key={project} />;
+  const { project, temporary } = useSearch({ from: '/signed-in/' });
+  return <NewConversation key={`${project} ${temporary}`} />;
 }
 
 function NewConversation() {
@@ -33,8 +35,9 @@ function NewConversation() {
   const { productName, tagline } = useBranding();
   const { receipts, drafts } = useWorkbench();
   const { data } = useQuery(catalogueQuery);
-  const { project: projectId } = useSearch({ from: '/signed-in/' });
-  const draftName = projectId === undefined ? 'new' : `new:${projectId}`;
+  const { project: projectId, temporary = false } = useSearch({ from: '/signed-in/' });
+  const newChat = useMemo(() => ({ projectId, assistantId: undefined, temporary }), [projectId, temporary]);
+  const draftName = newDraftName(newChat);
   const [chatId] = useState(() => receipts.pendingNewChat() ?? chatOfFiles(drafts, draftName) ?? createId());
   const { store, view } = useConversationView(chatId);
   const navigate = useNavigate();
@@ -46,8 +49,9 @@ function NewConversation() {
     <main id="content" tabIndex={-1} className={classes.new}>
       <div className={classes.welcome}>
         <h1 className={classes.greeting}>{t('empty.greeting')}</h1>
-        <p className={classes.tagline}>{tagline || productName}</p>
+        <p className={classes.tagline}>{temporary ? t('temporary.about') : tagline || productName}</p>
         {projectId === undefined ? null : <ProjectLink projectId={projectId} />}
+        <TemporarySwitch chatId={chatId} newChat={newChat} />
       </div>
       <Composer
         store={store}
@@ -58,8 +62,7 @@ function NewConversation() {
         isStopping={false}
         submission={submission}
         draftName={draftName}
-        isNewChat
-        projectId={projectId}
+        newChat={newChat}
       />
     </main>
   );

@@ -5,6 +5,8 @@ import { startResponse } from '../api.ts';
 import { ApiFailure } from '../api-failure.ts';
 import { createId } from '../ids.ts';
 import type { ConversationStore } from './conversation-store.ts';
+import type { Effort } from './effort.ts';
+import { type NewChat, newChatBody } from './new-chat.ts';
 import type { Outcome, Receipt } from './receipts.ts';
 
 /** The person's choice in the model picker, as far as it differs from what the conversation does anyway. */
@@ -19,14 +21,14 @@ export type NewSubmission = {
   text: string;
   files: readonly FilePart[];
   decision: ModelDecision;
+  /** Absent: as the conversation, its assistant and the model have it. */
+  effort?: Effort | undefined;
   /** The MCP servers of a conversation that does not exist yet; absent where nothing was chosen. */
   mcpServerIds?: string[] | null;
-  /** The project that a new conversation is to be in. */
-  projectId?: string;
   /** A response is running: the message waits for its turn. */
   isQueued: boolean;
   /** The conversation has to be made first. */
-  isNewChat: boolean;
+  newChat?: NewChat | undefined;
   /** The message that an edited one follows; absent for a message at the end. */
   parentId?: string | null;
   draftName: string;
@@ -34,7 +36,7 @@ export type NewSubmission = {
 
 /** Fixes everything that is sent, once: identity, endpoint and body never change afterwards. */
 export function createReceipt(submission: NewSubmission): Receipt {
-  const { chatId, text, files, parentId, mcpServerIds, projectId } = submission;
+  const { chatId, text, files, parentId, mcpServerIds, newChat } = submission;
   const texts = text.trim() === '' ? [] : [{ type: 'text' as const, text }];
   const message: SubmittedMessage = { id: createId(), parts: [...files, ...texts] };
   const body: Submission = {
@@ -42,6 +44,7 @@ export function createReceipt(submission: NewSubmission): Receipt {
     message,
     ...(parentId === undefined ? {} : { parentId }),
     ...decisionFields(submission.decision),
+    ...effortFields(submission.effort),
     ...(mcpServerIds === undefined ? {} : { mcpServerIds }),
   };
   return {
@@ -50,7 +53,7 @@ export function createReceipt(submission: NewSubmission): Receipt {
     messageId: message.id,
     route: submission.isQueued ? 'POST /api/chat/turn-inputs' : 'POST /api/chat/start',
     body: JSON.stringify(body),
-    createBody: submission.isNewChat ? JSON.stringify({ id: chatId, projectId }) : null,
+    createBody: newChat ? JSON.stringify(newChatBody(chatId, newChat)) : null,
     text,
     draftName: submission.draftName,
     savedAt: new Date().toISOString(),
@@ -62,6 +65,11 @@ export function decisionFields(decision: ModelDecision): { modelPinned?: boolean
   if (decision.kind === 'default') return { modelPinned: false };
   if (decision.kind === 'pin') return { modelPinned: true, modelId: decision.modelId };
   return decision.kind === 'once' ? { modelId: decision.modelId } : {};
+}
+
+/** The parameters of one turn: part of the receipt, so that a retry is the same. */
+export function effortFields(effort: Effort | undefined): Pick<Submission, 'parameters'> {
+  return effort === undefined ? {} : { parameters: { reasoningEffort: effort } };
 }
 
 /** Shows an acknowledged message in its conversation and has its answer begun. */
@@ -87,7 +95,8 @@ export async function showAcknowledged(
  */
 export async function beginResponse(
   store: ConversationStore,
-  request: { messageId: string; regenerate?: true } & ReturnType<typeof decisionFields>,
+  request: { messageId: string; regenerate?: true } & ReturnType<typeof decisionFields> &
+    Pick<Submission, 'parameters'>,
 ): Promise<void> {
   const { chatId } = store;
   try {

@@ -11,6 +11,8 @@ export type ThreadActions = {
   /** Puts a quotation into the draft and the cursor behind it. */
   quote: (text: string) => void;
   resume: (messageId: string) => void;
+  /** Opens what the model was told with an answer. */
+  showContext: (messageId: string) => void;
   selectBranch: (messageId: string) => void;
   /** Sends an edited message as a new version; false when it did not leave, and the editor stays open. */
   resend: (edited: {

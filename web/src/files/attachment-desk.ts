@@ -11,6 +11,7 @@ import {
   uploadingChats,
 } from '../conversation/attached-files.ts';
 import type { DraftBook } from '../conversation/drafts.ts';
+import { type NewChat, newChatBody } from '../conversation/new-chat.ts';
 import { uploadFile } from '../upload.ts';
 import { UploadQueue } from './upload-queue.ts';
 
@@ -19,30 +20,37 @@ export type DeskOptions = {
   chatId: string;
   drafts: DraftBook;
   maximumBytes: number;
-  /** The conversation has to be made before it can hold files: its draft, and the project it is to be in. */
-  newChat: { draftName: string; projectId: string | undefined } | undefined;
+  draftName: string;
+  /** The conversation has to be made before it can hold files; absent where it exists. */
+  newChat: NewChat | undefined;
 };
 
 /** Text and one more part are always left for the message. */
 export const mostFiles = limits.partsPerMessage - 2;
 
-const desks = new Map<string, UploadQueue>();
+const desks = new Map<string, { queue: UploadQueue; options: DeskOptions }>();
 
 /** The uploads for the next message of a conversation. They go on when the page shows another one. */
 export function attachmentDesk(options: DeskOptions): UploadQueue {
   const { userId, chatId } = options;
   const key = `${userId} ${chatId}`;
   const known = desks.get(key);
-  if (known) return known;
-  const queue = createDesk(options);
-  desks.set(key, queue);
+  if (known) {
+    known.options.newChat = options.newChat;
+    return known.queue;
+  }
+  const kept = { ...options };
+  const queue = createDesk(kept);
+  desks.set(key, { queue, options: kept });
   return queue;
 }
 
-function createDesk({ chatId, drafts, maximumBytes, newChat }: DeskOptions): UploadQueue {
+/** `desk.newChat` is read when the conversation is made: until then a person may choose otherwise. */
+function createDesk(desk: DeskOptions): UploadQueue {
+  const { chatId, drafts, maximumBytes, draftName } = desk;
   let created: Promise<void> | undefined;
   const ensureChat = () => {
-    created ??= newChat ? createChat(chatId, newChat.projectId) : Promise.resolve();
+    created ??= desk.newChat ? createChat(chatId, desk.newChat) : Promise.resolve();
     // A failure is asked for again with the next file.
     created.catch(() => {
       created = undefined;
@@ -53,7 +61,7 @@ function createDesk({ chatId, drafts, maximumBytes, newChat }: DeskOptions): Upl
     upload: async (file, options) => {
       await ensureChat();
       options.signal.throwIfAborted();
-      if (newChat) drafts.replace(newChatName(newChat.draftName), chatId);
+      if (desk.newChat) drafts.replace(newChatName(draftName), chatId);
       return uploadFile(file, { scope: { chatId }, path: file.name }, options);
     },
     onDone: (artifact, key) => attach(drafts, chatId, artifact, Number(key)),
@@ -85,9 +93,9 @@ export function detach(drafts: DraftBook, chatId: string, file: AttachedFile): v
   if (file.isNew) call('DELETE /api/artifacts', { query: { chatId, id: file.id } }).catch(() => {});
 }
 
-async function createChat(id: string, projectId: string | undefined): Promise<void> {
+async function createChat(id: string, newChat: NewChat): Promise<void> {
   try {
-    await call('POST /api/chats', { body: { id, ...(projectId === undefined ? {} : { projectId }) } });
+    await call('POST /api/chats', { body: newChatBody(id, newChat) });
   } catch (error) {
     // An earlier attempt made it.
     if (!(error instanceof ApiFailure && error.code === 'id_taken')) throw error;
@@ -95,7 +103,7 @@ async function createChat(id: string, projectId: string | undefined): Promise<vo
 }
 
 function warnWhileBusy(): void {
-  const isBusy = [...desks.values()].some((queue) => queue.isBusy);
+  const isBusy = [...desks.values()].some(({ queue }) => queue.isBusy);
   window.removeEventListener('beforeunload', warn);
   if (isBusy) window.addEventListener('beforeunload', warn);
 }

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import type { AttachedFile } from '../conversation/attached-files.ts';
+import type { NewChat } from '../conversation/new-chat.ts';
 import { useWorkbench } from '../conversation/workbench.ts';
 import { type Translate, useText } from '../i18n.ts';
 import type { IncomingFiles } from '../incoming-files.ts';
@@ -21,7 +22,8 @@ export type TrayBlock = 'uploading' | 'failed';
 
 type Props = {
   chatId: string;
-  newChat: { draftName: string; projectId: string | undefined } | undefined;
+  draftName: string;
+  newChat: NewChat | undefined;
   files: readonly AttachedFile[];
   /** Files that were just dropped, pasted or chosen; taken over once. */
   incoming: IncomingFiles | undefined;
@@ -31,14 +33,12 @@ type Props = {
 };
 
 /** The files of the next message: those that are there, and those on their way. */
-export function AttachmentTray({ chatId, newChat, files, incoming, onTaken, onBlock, isDisabled }: Props) {
+export function AttachmentTray({ chatId, draftName, newChat, files, incoming, onTaken, onBlock, isDisabled }: Props) {
   const t = useText();
   const { user, drafts } = useWorkbench();
   const { data: config } = useQuery(publicConfigQuery);
   const maximumBytes = config?.limits.artifactMaxUploadBytes ?? Number.POSITIVE_INFINITY;
   const [problems, setProblems] = useState<readonly string[]>([]);
-  const draftName = newChat?.draftName;
-  const projectId = newChat?.projectId;
   const desk = useMemo(
     () =>
       attachmentDesk({
@@ -46,9 +46,10 @@ export function AttachmentTray({ chatId, newChat, files, incoming, onTaken, onBl
         chatId,
         drafts,
         maximumBytes,
-        newChat: draftName === undefined ? undefined : { draftName, projectId },
+        draftName,
+        newChat,
       }),
-    [user.id, chatId, drafts, maximumBytes, draftName, projectId],
+    [user.id, chatId, drafts, maximumBytes, draftName, newChat],
   );
   const uploads = useSyncExternalStore(desk.subscribe, desk.getView);
 

@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { useText } from '../i18n.ts';
 import classes from './find-bar.module.css';
-import { clearHits, findRanges, revealRange, showHits } from './thread-hits.ts';
+import { clearHits, findRanges, painted, revealRange, showHits } from './thread-hits.ts';
 
 type Props = { store: ConversationStore; title: string; query: string; onClose: () => void };
 
@@ -142,10 +142,6 @@ function ready(store: ConversationStore, signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', check);
     check();
   });
-}
-
-function painted(): Promise<void> {
-  return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())));
 }
 
 function show(ranges: readonly Range[], at: number): void {

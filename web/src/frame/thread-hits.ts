@@ -52,8 +52,18 @@ export function revealRange(range: Range): void {
   const element = range.startContainer.parentElement;
   if (!element) return;
   for (let box = element.closest('details'); box; box = box.parentElement?.closest('details') ?? null) box.open = true;
+  revealElement(element, 'center');
+}
+
+/** Scrolls to something in the thread. */
+export function revealElement(element: Element, block: ScrollLogicalPosition): void {
   const scroller = element.closest('[role="log"]');
-  // The thread follows its end until a person moves away from it; being led to a hit is such a movement.
+  // The thread follows its end until a person moves away from it; being led elsewhere is such a movement.
   scroller?.dispatchEvent(new WheelEvent('wheel', { deltaY: -1, bubbles: true }));
-  element.scrollIntoView({ block: 'center', behavior: 'instant' });
+  element.scrollIntoView({ block, behavior: 'instant' });
+}
+
+/** When what was just loaded is on the page. */
+export function painted(): Promise<void> {
+  return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())));
 }

@@ -9,6 +9,7 @@ import {
   LogOut,
   type LucideIcon,
   MessageSquare,
+  MessageSquareDashed,
   Monitor,
   Palette,
   PanelLeft,
@@ -104,6 +105,12 @@ function useActions(commands: Commands): Entry[] {
       Icon: SquarePen,
       keys: shortcutKeys.newConversation,
       run: commands.newConversation,
+    },
+    {
+      id: 'temporary',
+      label: t('nav.newTemporary'),
+      Icon: MessageSquareDashed,
+      run: () => void navigate({ to: '/', search: { temporary: true } }).then(commands.focusComposer),
     },
     {
       id: 'write',

@@ -20,6 +20,7 @@ export const texts: Record<keyof typeof english, string> = {
 
   'nav.openWorkspace': 'Arbeitsbereich öffnen',
   'nav.openTerminal': 'Terminal öffnen',
+  'nav.newTemporary': 'Neue temporäre Unterhaltung',
   'palette.title': 'Suche und Befehle',
   'palette.placeholder': 'Unterhaltung suchen oder Befehl ausführen',
   'palette.results': 'Ergebnisse',

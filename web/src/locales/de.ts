@@ -131,12 +131,18 @@ export const texts: Record<keyof typeof english, string> = {
   'empty.noModelAction': 'Anbieter hinzufügen',
   'empty.noModelAsk': 'Noch kein Modell eingerichtet. Bitte deinen Administrator, eines hinzuzufügen.',
 
+  'temporary.switch': 'Temporär',
+  'temporary.title': 'Temporäre Unterhaltung',
+  'temporary.about': 'Nicht in der Liste; wird 24 Stunden nach der letzten Nutzung gelöscht.',
+  'temporary.fixed': 'Das steht seit der ersten Datei fest. Beginne eine neue Unterhaltung, um es zu ändern.',
+
   'message.copy': 'Nachricht kopieren',
   'message.copied': 'Nachricht kopiert',
   'message.edit': 'Nachricht bearbeiten',
   'message.editLabel': 'Deine Nachricht bearbeiten',
   'message.editSend': 'Senden',
   'message.editHint': 'Deine ursprüngliche Nachricht bleibt als frühere Version erhalten.',
+  'message.saw': 'Was das Modell sah',
   'message.regenerate': 'Neu generieren',
   'message.regenerateWith': 'Neu generieren mit …',
   'message.quote': 'Zitieren',

@@ -18,6 +18,7 @@ export const texts = {
 
   'nav.openWorkspace': 'Open workspace',
   'nav.openTerminal': 'Open terminal',
+  'nav.newTemporary': 'New temporary conversation',
   'palette.title': 'Search and commands',
   'palette.placeholder': 'Search conversations or run a command',
   'palette.results': 'Results',

@@ -126,12 +126,18 @@ export const texts = {
   'empty.noModelAction': 'Add a provider',
   'empty.noModelAsk': 'No models are set up yet. Ask your administrator to add one.',
 
+  'temporary.switch': 'Temporary',
+  'temporary.title': 'Temporary conversation',
+  'temporary.about': 'Not listed, and deleted 24 hours after its last use.',
+  'temporary.fixed': 'This was decided with the first file. Start a new conversation to change it.',
+
   'message.copy': 'Copy message',
   'message.copied': 'Message copied',
   'message.edit': 'Edit message',
   'message.editLabel': 'Edit your message',
   'message.editSend': 'Send',
   'message.editHint': 'Your original message is kept as a previous version.',
+  'message.saw': 'What the model saw',
   'message.regenerate': 'Regenerate',
   'message.regenerateWith': 'Regenerate with…',
   'message.quote': 'Quote',

@@ -6,6 +6,7 @@ import instructionTexts from 'virtual:catalogue/de-instructions';
 import mcpTexts from 'virtual:catalogue/de-mcp';
 import pageTexts from 'virtual:catalogue/de-pages';
 import projectTexts from 'virtual:catalogue/de-projects';
+import toldTexts from 'virtual:catalogue/de-told';
 import workspaceTexts from 'virtual:catalogue/de-workspace';
 
 /** All German texts: one file, loaded where German is chosen. */
@@ -18,5 +19,6 @@ export const german = {
   ...adminTexts,
   ...projectTexts,
   ...diagramTexts,
+  ...toldTexts,
   ...workspaceTexts,
 };

@@ -1,0 +1,41 @@
+import { UnstyledButton } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { MessageSquareDashed } from 'lucide-react';
+import { newChatName, uploadingChats } from '../conversation/attached-files.ts';
+import { type NewChat, newDraftName } from '../conversation/new-chat.ts';
+import { pastedName } from '../conversation/pasted-texts.ts';
+import { useWorkbench } from '../conversation/workbench.ts';
+import { showToast } from '../frame/toasts.tsx';
+import { useText } from '../i18n.ts';
+import classes from './conversation-page.module.css';
+
+/** Whether a new conversation is to be temporary. What is written already moves with the choice. */
+export function TemporarySwitch({ chatId, newChat }: { chatId: string; newChat: NewChat }) {
+  const t = useText();
+  const navigate = useNavigate();
+  const { drafts } = useWorkbench();
+  const { temporary } = newChat;
+  const toggle = () => {
+    const from = newDraftName(newChat);
+    const to = newDraftName({ ...newChat, temporary: !temporary });
+    if (uploadingChats.has(chatId) || drafts.read(newChatName(from)) === chatId) return showToast(t('temporary.fixed'));
+    for (const name of [(draft: string) => draft, pastedName]) {
+      const text = drafts.read(name(from));
+      if (text === '') continue;
+      drafts.replace(name(to), text);
+      drafts.replace(name(from), '');
+    }
+    void navigate({
+      to: '/',
+      search: ({ temporary: _, ...search }) => (temporary ? search : { ...search, temporary: true }),
+      replace: true,
+    });
+  };
+  return (
+    <UnstyledButton role="switch" aria-checked={temporary} className={classes.temporary} onClick={toggle}>
+      <MessageSquareDashed size={15} aria-hidden />
+      {t('temporary.switch')}
+      <span className={classes.track} aria-hidden />
+    </UnstyledButton>
+  );
+}

@@ -1,0 +1,43 @@
+import './told-texts.ts';
+import type { AnswerContext } from '@homeport/contracts/context';
+import { i18n, useText } from '../i18n.ts';
+import classes from './context.module.css';
+import { type Share, sharesOf } from './context-shares.ts';
+
+/** What fills the model's window: a bar, and each part in words and numbers. */
+export function ContextBar({ context }: { context: AnswerContext }) {
+  const t = useText();
+  const { total, window, counted } = context.tokens;
+  const shares = sharesOf(context);
+  const percent = new Intl.NumberFormat(i18n.locale, { style: 'percent', maximumFractionDigits: 1 });
+  const all = Math.max(window, total);
+  return (
+    <div className={classes.shares}>
+      <p className={classes.total}>
+        <strong>{t('context.used', { used: total, window })}</strong>{' '}
+        <span>{t(counted ? 'saw.counted' : 'saw.estimated')}</span>
+      </p>
+      <div className={classes.bar} aria-hidden>
+        {shares.map(({ kind, tokens }) => (
+          <span key={kind} data-kind={kind} style={{ flexGrow: tokens / all }} />
+        ))}
+      </div>
+      <div className={classes.legend}>
+        {shares.map((share) => (
+          <LegendLine key={share.kind} share={share} percent={percent.format(share.tokens / all)} />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function LegendLine({ share: { kind, tokens }, percent }: { share: Share; percent: string }) {
+  const t = useText();
+  return (
+    <div className={classes.line}>
+      <span className={classes.swatch} data-kind={kind} aria-hidden />
+      <span>{t(`saw.share.${kind}`)}</span>
+      <span className={classes.amount}>{t('saw.amount', { tokens, percent })}</span>
+    </div>
+  );
+}

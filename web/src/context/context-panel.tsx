@@ -1,0 +1,181 @@
+import './told-texts.ts';
+import '../page-texts.ts';
+import '../frame/dialogs.css';
+import type { AnswerContext } from '@homeport/contracts/context';
+import { ActionIcon, Button, Drawer } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { RotateCcw, X } from 'lucide-react';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { ApiFailure } from '../api-failure.ts';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
+import { useThreadActions } from '../conversation/thread-actions.ts';
+import fileClasses from '../files/files.module.css';
+import { FormFailure } from '../forms/notice.tsx';
+import { useText } from '../i18n.ts';
+import classes from './context.module.css';
+import { contextQuery } from './context-api.ts';
+import { ContextBar } from './context-bar.tsx';
+import { ContextMessages } from './context-messages.tsx';
+import { ParameterList } from './parameter-list.tsx';
+
+const narrow = '(max-width: 68rem)';
+
+type Props = { store: ConversationStore; messageId: string; onClose: () => void };
+
+/** What the model was told with one answer: a column beside the thread on wide screens, a drawer on narrow ones. */
+export function ContextPanel(props: Props) {
+  const t = useText();
+  const isNarrow = useMediaQuery(narrow, window.matchMedia(narrow).matches, { getInitialValueInEffect: false });
+  if (!isNarrow) {
+    return (
+      <aside className={fileClasses.panel} aria-label={t('message.saw')}>
+        <Content {...props} isOver={false} />
+      </aside>
+    );
+  }
+  return (
+    <Drawer.Root opened onClose={props.onClose} position="right" size="min(30rem, 100vw)" padding={0}>
+      <Drawer.Overlay />
+      <Drawer.Content aria-label={t('message.saw')}>
+        <Drawer.Body className={fileClasses.drawer}>
+          <Content {...props} isOver />
+        </Drawer.Body>
+      </Drawer.Content>
+    </Drawer.Root>
+  );
+}
+
+function Content({ store, messageId, onClose, isOver }: Props & { isOver: boolean }) {
+  const t = useText();
+  const title = useRef<HTMLHeadingElement>(null);
+  const { data, error } = useQuery(contextQuery(store.chatId, messageId));
+  // Another answer is another panel: the keyboard goes on from its heading.
+  useEffect(() => title.current?.focus({ preventScroll: true }), [messageId]);
+  return (
+    <>
+      <header className={fileClasses.panelHead}>
+        <h2 className={fileClasses.panelTitle} ref={title} tabIndex={-1}>
+          {t('message.saw')}
+        </h2>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="lg"
+          aria-label={t('app.close')}
+          title={t('app.close')}
+          onClick={onClose}
+        >
+          <X size={18} />
+        </ActionIcon>
+      </header>
+      <div className={fileClasses.panelBody}>{body()}</div>
+    </>
+  );
+
+  function body(): ReactNode {
+    if (error instanceof ApiFailure && error.code === 'not_found')
+      return <NothingKept store={store} messageId={messageId} />;
+    if (error && !data) return <FormFailure failure={error} />;
+    if (!data) return <div className={fileClasses.bone} aria-busy="true" />;
+    return <Told context={data} store={store} onLeave={isOver ? onClose : undefined} />;
+  }
+}
+
+/** Answers that are older than the record, and those that failed before the model was asked. */
+function NothingKept({ store, messageId }: { store: ConversationStore; messageId: string }) {
+  const t = useText();
+  const { regenerate } = useThreadActions();
+  const parentId = store.messageOf(messageId)?.parentId;
+  return (
+    <div className={fileClasses.empty}>
+      <p className={fileClasses.emptyTitle}>{t('saw.noneTitle')}</p>
+      <p>{t('saw.noneText')}</p>
+      {parentId ? (
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<RotateCcw size={15} aria-hidden />}
+          onClick={() => regenerate(parentId)}
+        >
+          {t('message.regenerate')}
+        </Button>
+      ) : null}
+    </div>
+  );
+}
+
+type ToldProps = { context: AnswerContext; store: ConversationStore; onLeave: (() => void) | undefined };
+
+function Told({ context, store, onLeave }: ToldProps) {
+  const t = useText();
+  const { model, parameters, instructions, tools, summary } = context;
+  const toolTokens = tools.reduce((all, { tokens }) => all + tokens, 0);
+  return (
+    <>
+      <section className={classes.section}>
+        <h3>{t('saw.window')}</h3>
+        <ContextBar context={context} />
+      </section>
+      <section className={classes.section}>
+        <h3>{t('saw.model')}</h3>
+        <p className={classes.model}>
+          <bdi>{model.providerModelId}</bdi> <span className={classes.soft}>{model.providerName}</span>
+        </p>
+        <ParameterList parameters={parameters} />
+      </section>
+      <section className={classes.section}>
+        <h3>{t('saw.instructions')}</h3>
+        {instructions.length === 0 ? <p className={classes.soft}>{t('saw.noInstructions')}</p> : null}
+        {instructions.map(({ layer, text, tokens }) => (
+          <Fold key={layer} title={t(`saw.layer.${layer}`)} tokens={tokens}>
+            <pre className={classes.text} dir="auto">
+              {text}
+            </pre>
+          </Fold>
+        ))}
+      </section>
+      <section className={classes.section}>
+        <h3>{t('saw.tools')}</h3>
+        {tools.length === 0 ? (
+          <p className={classes.soft}>{t('saw.noTools')}</p>
+        ) : (
+          <Fold title={t('saw.toolCount', { count: tools.length })} tokens={toolTokens}>
+            <ul className={classes.tools}>
+              {tools.map(({ name, tokens }) => (
+                <li key={name}>
+                  <bdi>{name}</bdi>
+                  <span className={classes.amount}>{t('saw.tokens', { tokens })}</span>
+                </li>
+              ))}
+            </ul>
+          </Fold>
+        )}
+      </section>
+      {summary ? (
+        <section className={classes.section}>
+          <h3>{t('saw.summary')}</h3>
+          <Fold title={t('saw.summaryOf')} tokens={summary.tokens}>
+            <pre className={classes.text} dir="auto">
+              {summary.text}
+            </pre>
+          </Fold>
+        </section>
+      ) : null}
+      <ContextMessages context={context} store={store} onLeave={onLeave} />
+    </>
+  );
+}
+
+function Fold({ title, tokens, children }: { title: string; tokens: number; children: ReactNode }) {
+  const t = useText();
+  return (
+    <details className={classes.fold}>
+      <summary>
+        <span>{title}</span>
+        <span className={classes.amount}>{t('saw.tokens', { tokens })}</span>
+      </summary>
+      {children}
+    </details>
+  );
+}

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AnswerContext } from '@homeport/contracts/context';
+import { countStates, sharesOf } from './context-shares.ts';
+
+type Measured = Parameters<typeof sharesOf>[0];
+const context = (change: Partial<Measured> = {}): Measured => ({
+  instructions: [
+    { layer: 'installation', text: 'a', tokens: 20 },
+    { layer: 'moment', text: 'b', tokens: 30 },
+  ],
+  tools: [{ name: 'read', tokens: 50 }],
+  summary: null,
+  messages: [
+    { id: '1', state: 'omitted', tokens: 900 },
+    { id: '2', state: 'sent', tokens: 100 },
+  ],
+  tokens: { total: 200, window: 1000, answerRoom: 300, counted: false },
+  ...change,
+});
+const amounts = (change?: Partial<Measured>) =>
+  Object.fromEntries(sharesOf(context(change)).map(({ kind, tokens }) => [kind, tokens]));
+
+test('the parts add up to the window; what was left out takes no room', () => {
+  assert.deepEqual(amounts(), { instructions: 50, tools: 50, messages: 100, answerRoom: 300, free: 500 });
+});
+
+test('estimates are made to fit the total that the provider counted', () => {
+  const tokens = { total: 400, window: 1000, answerRoom: 300, counted: true };
+  assert.deepEqual(amounts({ tokens }), { instructions: 100, tools: 100, messages: 200, answerRoom: 300, free: 300 });
+});
+
+test('the room for the answer is at most what is left, and nothing is negative', () => {
+  const tokens = { total: 900, window: 1000, answerRoom: 300, counted: true };
+  assert.equal(amounts({ tokens }).answerRoom, 100);
+  assert.equal(amounts({ tokens: { ...tokens, total: 1200 } }).answerRoom, undefined);
+  const empty = { instructions: [], tools: [], messages: [], tokens: { ...tokens, total: 10 } };
+  assert.deepEqual(amounts(empty), { answerRoom: 300, free: 690 });
+});
+
+test('messages are counted by what became of them', () => {
+  const states: AnswerContext['messages'][number]['state'][] = ['summarized', 'summarized', 'sent'];
+  const messages = states.map((state, index) => ({ id: String(index), state, tokens: 1 }));
+  assert.deepEqual(countStates(messages), { sent: 1, summarized: 2, omitted: 0 });
+});

@@ -1,0 +1,43 @@
+import type { AnswerContext } from '@homeport/contracts/context';
+
+export const shareKinds = ['instructions', 'tools', 'summary', 'messages', 'answerRoom', 'free'] as const;
+export type ShareKind = (typeof shareKinds)[number];
+
+/** One part of the window in tokens. */
+export type Share = { kind: ShareKind; tokens: number };
+
+type Measured = Pick<AnswerContext, 'instructions' | 'tools' | 'summary' | 'messages' | 'tokens'>;
+
+/**
+ * What fills the window, in the order in which it is sent. The parts are estimates: they are made to add up to the total, which
+ * the provider may have counted.
+ */
+export function sharesOf({ instructions, tools, summary, messages, tokens }: Measured): Share[] {
+  const estimates = {
+    instructions: sum(instructions),
+    tools: sum(tools),
+    summary: summary?.tokens ?? 0,
+    messages: sum(messages.filter(({ state }) => state === 'sent')),
+  };
+  const estimated = Object.values(estimates).reduce((all, each) => all + each, 0);
+  const scale = estimated === 0 ? 0 : tokens.total / estimated;
+  const told = shareKinds.flatMap((kind) => {
+    if (kind === 'answerRoom' || kind === 'free') return [];
+    return [{ kind, tokens: Math.round(estimates[kind] * scale) }];
+  });
+  const answerRoom = Math.min(tokens.answerRoom, Math.max(0, tokens.window - tokens.total));
+  const free = Math.max(0, tokens.window - tokens.total - answerRoom);
+  const shares: Share[] = [...told, { kind: 'answerRoom', tokens: answerRoom }, { kind: 'free', tokens: free }];
+  return shares.filter((share) => share.tokens > 0);
+}
+
+/** How many messages were sent, stand in the summary, or were left out. */
+export function countStates(messages: AnswerContext['messages']): Record<'sent' | 'summarized' | 'omitted', number> {
+  const counts = { sent: 0, summarized: 0, omitted: 0 };
+  for (const { state } of messages) counts[state] += 1;
+  return counts;
+}
+
+function sum(parts: readonly { tokens: number }[]): number {
+  return parts.reduce((all, { tokens }) => all + tokens, 0);
+}
