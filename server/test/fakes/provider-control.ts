@@ -26,8 +26,11 @@ export function answerControl(provider: FakeProvider, request: IncomingMessage, 
 
 function view(request: FakeRequest) {
   const content = request.body.messages?.at(-1)?.content;
+  const first = request.body.messages?.[0];
   return {
     model: request.body.model,
+    system: first?.role === 'system' ? first.content : undefined,
+    reasoningEffort: request.body.reasoning_effort,
     lastText: typeof content === 'string' ? content : JSON.stringify(content),
     aborted: request.aborted,
     closed: request.closedAt !== undefined,

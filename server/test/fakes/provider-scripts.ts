@@ -34,6 +34,7 @@ export type FakeChatBody = {
   stream_options?: { include_usage?: boolean };
   max_tokens?: number;
   max_completion_tokens?: number;
+  reasoning_effort?: string;
 };
 
 export type FakeCall = { body: FakeChatBody; headers: Record<string, string>; count: number };

@@ -37,7 +37,9 @@ type Props = {
   chat: ConversationView['chat'];
   inputs: ConversationView['inputs'];
   /** Tokens that the next message adds to. */
-  usedContext: number;
+  usedTokens: number;
+  /** The answer that they are of. */
+  newestAnswerId?: string | undefined;
   isRunning: boolean;
   isStopping: boolean;
   submission: SubmissionState;
@@ -53,7 +55,8 @@ const AttachmentTray = lazyPart(async () => (await import('../files/attachment-t
  * (control-plane-api.md "Saved-message acknowledgement" 5).
  */
 export const Composer = memo(function Composer(props: Props) {
-  const { store, chat, inputs, usedContext, isRunning, isStopping, submission, draftName, newChat } = props;
+  const { store, chat, inputs, usedTokens, newestAnswerId, isRunning, isStopping, submission, draftName, newChat } =
+    props;
   const t = useText();
   const { productName } = useBranding();
   const isOnline = useIsOnline();
@@ -177,7 +180,7 @@ export const Composer = memo(function Composer(props: Props) {
               <ContextGauge
                 store={store}
                 chat={chat}
-                used={usedContext}
+                context={{ used: usedTokens, answerId: newestAnswerId }}
                 decision={decision}
                 isDisabled={isRunning || pending !== undefined}
               />

@@ -15,8 +15,7 @@ const ContextMenu = lazyPart(async () => (await import('./context-menu.tsx')).Co
 type Props = {
   store: ConversationStore;
   chat: Chat;
-  /** Tokens of the last exchange: what the next message adds to. */
-  used: number;
+  context: UsedContext;
   decision: ModelDecision;
   isDisabled: boolean;
 };
@@ -25,7 +24,8 @@ const radius = 6.5;
 const length = 2 * Math.PI * radius;
 
 /** How full the model's context is, and the way to an empty one. */
-export function ContextGauge({ store, chat, used, decision, isDisabled }: Props) {
+export function ContextGauge({ store, chat, context, decision, isDisabled }: Props) {
+  const { used, answerId } = context;
   const t = useText();
   const { data } = useQuery(catalogueQuery);
   const { model } = effectiveModel(enabledModels(data?.providers ?? []), decision, chat);
@@ -60,6 +60,7 @@ export function ContextGauge({ store, chat, used, decision, isDisabled }: Props)
           label={label}
           store={store}
           used={used}
+          answerId={answerId}
           contextWindow={model.contextWindow}
           isDisabled={isDisabled}
         />
@@ -68,9 +69,12 @@ export function ContextGauge({ store, chat, used, decision, isDisabled }: Props)
   );
 }
 
-/** Tokens that the model read and wrote in the last answer after the context's beginning. */
-export function usedContext(messages: readonly Message[], startId: string | null): number {
+/** Tokens of the last exchange, which the next message adds to, and its answer. */
+export type UsedContext = { used: number; answerId: string | undefined };
+
+/** What the last answer after the context's beginning read and wrote. */
+export function usedContext(messages: readonly Message[], startId: string | null): UsedContext {
   const start = startId === null ? -1 : messages.findIndex((message) => message.id === startId);
   const last = messages.findLast((message, index) => index > start && message.usage !== undefined);
-  return (last?.usage?.inputTokens ?? 0) + (last?.usage?.outputTokens ?? 0);
+  return { used: (last?.usage?.inputTokens ?? 0) + (last?.usage?.outputTokens ?? 0), answerId: last?.id };
 }

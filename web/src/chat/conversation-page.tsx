@@ -49,6 +49,7 @@ function Conversation({ chatId }: { chatId: string }) {
   const submission = useSubmission(store);
   const actions = useThreadActionsOf(store, submission.submit);
   const { chat } = view;
+  const context = usedContext(view.messages, chat?.contextStartMessageId ?? null);
   const listedTitle = useListNews(store);
   const title = listedTitle || chat?.title || t(chat?.temporary ? 'temporary.title' : 'nav.untitled');
   useTitle(chat || listedTitle ? title : undefined);
@@ -80,7 +81,8 @@ function Conversation({ chatId }: { chatId: string }) {
             store={store}
             chat={chat}
             inputs={view.inputs}
-            usedContext={usedContext(view.messages, chat?.contextStartMessageId ?? null)}
+            usedTokens={context.used}
+            newestAnswerId={context.answerId}
             isRunning={view.response !== null}
             isStopping={view.isStopping}
             submission={submission}

@@ -56,9 +56,11 @@ export function EffortPicker({ effort, inherited, isDisabled }: Props) {
             onChange={(value) => choose(efforts.find((each) => each === value))}
           >
             <Menu.Label>{t('effort.title')}</Menu.Label>
-            <Menu.RadioItem value={followed}>{defaultName}</Menu.RadioItem>
+            <Menu.RadioItem value={followed} closeMenuOnClick>
+              {defaultName}
+            </Menu.RadioItem>
             {efforts.map((each) => (
-              <Menu.RadioItem key={each} value={each}>
+              <Menu.RadioItem key={each} value={each} closeMenuOnClick>
                 {t(`effort.${each}`)}
               </Menu.RadioItem>
             ))}

@@ -57,7 +57,7 @@ function NewConversation() {
         store={store}
         chat={undefined}
         inputs={view.inputs}
-        usedContext={0}
+        usedTokens={0}
         isRunning={false}
         isStopping={false}
         submission={submission}

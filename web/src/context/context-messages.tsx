@@ -48,10 +48,8 @@ export function ContextMessages({ context, store, onLeave }: Props) {
           <li key={entry.id} data-state={entry.state}>
             <button type="button" className={classes.message} onClick={() => void go(entry.id)}>
               <span className={classes.words}>{wordsOf(known.get(entry.id), t)}</span>
-              <span className={classes.facts}>
-                {stateOf(entry, t)}
-                <span className={classes.amount}>{t('saw.tokens', { tokens: entry.tokens })}</span>
-              </span>
+              <span className={classes.amount}>{t('saw.tokens', { tokens: entry.tokens })}</span>
+              {isWhollySent(entry) ? null : <span className={classes.state}>{stateOf(entry, t)}</span>}
             </button>
           </li>
         ))}
@@ -72,10 +70,17 @@ function wordsOf(message: Message | undefined, t: Translate): string {
   return `${who}: ${text.slice(0, excerptMax)}`;
 }
 
-function stateOf({ state, reason }: Entry, t: Translate) {
-  if (state === 'sent' && reason === undefined) return null;
-  const text = state === 'sent' ? t('saw.partSent') : t(`saw.state.${state}`);
-  return <span className={classes.state}>{text}</span>;
+function isWhollySent({ state, reason }: Entry): boolean {
+  return state === 'sent' && reason === undefined;
+}
+
+/** The server gives its reasons in English. */
+const reasons = { 'As the first request': 'saw.firstRequest', 'Its tool calls in short': 'saw.toolsShort' } as const;
+
+function stateOf({ state, reason = '' }: Entry, t: Translate): string {
+  if (state !== 'sent') return t(`saw.state.${state}`);
+  const known = Object.entries(reasons).find(([text]) => text === reason);
+  return known ? t(known[1]) : reason;
 }
 
 /** Pages of older messages that are read on the way to one. */

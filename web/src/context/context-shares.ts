@@ -1,7 +1,7 @@
 import type { AnswerContext } from '@homeport/contracts/context';
 
-export const shareKinds = ['instructions', 'tools', 'summary', 'messages', 'answerRoom', 'free'] as const;
-export type ShareKind = (typeof shareKinds)[number];
+const shareKinds = ['instructions', 'tools', 'summary', 'messages', 'answerRoom', 'free'] as const;
+type ShareKind = (typeof shareKinds)[number];
 
 /** One part of the window in tokens. */
 export type Share = { kind: ShareKind; tokens: number };

@@ -289,7 +289,8 @@ export const texts: Record<keyof typeof english, string> = {
   'context.label': '{percent, number} % des Kontextfensters belegt',
   'context.used': '{used, number} von {window, number} Token',
   'context.none': 'Der Kontext ist leer.',
-  'context.about': 'Alles, was das Modell bei jeder Nachricht liest. Ist es voll, fallen die ältesten Nachrichten weg.',
+  'context.about':
+    'Alles, was das Modell bei jeder Nachricht liest. Wird der Platz knapp, werden frühere Nachrichten zusammengefasst.',
   'context.fresh': 'Mit neuem Kontext beginnen',
   'context.freshText': 'Deine Nachrichten bleiben hier, das Modell sieht sie aber nicht mehr.',
   'context.failed': 'Der Kontext ließ sich nicht neu beginnen',

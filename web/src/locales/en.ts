@@ -258,7 +258,8 @@ export const texts = {
   'context.label': '{percent, number}% of the context window used',
   'context.used': '{used, number} of {window, number} tokens',
   'context.none': 'The context is empty.',
-  'context.about': 'Everything the model reads with each message. When it’s full, the oldest messages drop out.',
+  'context.about':
+    'Everything the model reads with each message. Near the end of the window, earlier messages are summarized.',
   'context.fresh': 'Start fresh context',
   'context.freshText': 'Your messages stay here, but the model no longer sees them.',
   'context.failed': 'Couldn’t start a fresh context',
