@@ -5,6 +5,7 @@ import type { MessagePart } from './frames.ts';
 import { limits } from './limits.ts';
 import { line } from './line.ts';
 import { givenParameters, parameters } from './parameters.ts';
+import { summary } from './summaries.ts';
 
 /** Conversations and their messages (contract.md section 5). */
 
@@ -19,6 +20,8 @@ export const chat = z.object({
   contextStartMessageId: fields.id.nullable(),
   /** The assistant that answers (contract.md section 11); the answering message is something else. */
   assistantId: fields.id.nullable(),
+  /** Earlier messages are summarized when the window is nearly full. */
+  autoCompaction: z.boolean(),
   instructions: fields.instructions,
   parameters,
   /** Not listed, not searched, and deleted a day after its last use. */
@@ -99,6 +102,8 @@ const runningResponse = z.object({
   assistantId: fields.id,
   messageId: fields.id,
   startedAt: fields.timestamp,
+  /** `compaction`: a summary that a person asked for; it makes no message. */
+  kind: z.enum(['answer', 'compaction']),
 });
 
 const mcpServerIds = z.array(fields.id).max(limits.mcpServersPerChat).nullable();
@@ -111,6 +116,8 @@ const chatDetail = z.object({
   nextBefore: fields.id.nullable(),
   inputs: z.array(input),
   response: runningResponse.nullable(),
+  /** Of the shown branch, oldest first. */
+  summaries: z.array(summary),
 });
 export type ChatDetail = z.infer<typeof chatDetail>;
 
@@ -173,6 +180,7 @@ export const conversationEndpoints = {
         archived: z.boolean().optional(),
         projectId: fields.id.nullable().optional(),
         freshContext: z.literal(true).optional(),
+        autoCompaction: z.boolean().optional(),
         activeMessageId: fields.id.optional(),
         modelPinned: z.boolean().optional(),
         modelId: fields.id.nullable().optional(),

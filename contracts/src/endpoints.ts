@@ -10,6 +10,7 @@ import { mcpEndpoints } from './mcp.ts';
 import { projectEndpoints } from './projects.ts';
 import { promptEndpoints } from './prompts.ts';
 import { provisionEndpoints } from './provision.ts';
+import { summaryEndpoints } from './summaries.ts';
 import { systemEndpoints } from './system.ts';
 import { workspaceEndpoints } from './workspace.ts';
 
@@ -23,6 +24,7 @@ export const endpoints = {
   ...conversationEndpoints,
   ...chatEndpoints,
   ...contextEndpoints,
+  ...summaryEndpoints,
   ...mcpEndpoints,
   ...projectEndpoints,
   ...assistantEndpoints,

@@ -92,6 +92,8 @@ export const limits = {
   manifestUsersMax: 10_000,
   manifestPartsMax: 10_000,
   approvalReasonMax: 1000,
+  summaryTextMax: 32_000,
+  summaryFocusMax: 1000,
   toolRulesMax: 200,
   pageDefault: 100,
   pageMax: 500,

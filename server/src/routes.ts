@@ -67,12 +67,15 @@ import {
 } from './catalogue/handlers.ts';
 import {
   deleteChat,
+  deleteSummary,
   deleteTurnInput,
   getChatActivity,
   getChatStream,
   getTurnInputs,
   patchChat,
+  patchSummary,
   postChatApproval,
+  postChatCompact,
   postChatResponse,
   postChatStart,
   postChatStop,
@@ -183,6 +186,9 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   deleteChat,
   exportChat,
   getChatContext,
+  postChatCompact,
+  patchSummary,
+  deleteSummary,
 
   postChatStart,
   postTurnInput,

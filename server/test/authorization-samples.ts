@@ -121,6 +121,21 @@ export const samples: Record<EndpointName, Sample> = {
     own: 200,
     ids: { 'query.chatId': { names: 'chat' }, 'query.messageId': { names: 'message' } },
   },
+  postChatCompact: {
+    request: ({ records }) => ({ body: { id: records.chat, focus: 'Names' } }),
+    own: 202,
+    ids: { 'body.id': { names: 'chat' } },
+  },
+  patchSummary: {
+    request: ({ records }) => ({ body: { chatId: records.chat, id: records.summary, text: 'Changed' } }),
+    own: 200,
+    ids: { 'body.chatId': { names: 'chat' }, 'body.id': { names: 'summary' } },
+  },
+  deleteSummary: {
+    request: ({ records }) => ({ query: { chatId: records.chat, id: records.summary } }),
+    own: 200,
+    ids: { 'query.chatId': { names: 'chat' }, 'query.id': { names: 'summary' } },
+  },
   postChat: {
     request: () => ({ body: { id: randomUUIDv7(), title: 'New' } }),
     own: 201,

@@ -50,6 +50,8 @@ export type Records = {
   answer: string;
   /** A file of `chat`. */
   artifact: string;
+  /** What stands for the messages of `chat`. */
+  summary: string;
   /** A queued input of `chat`. */
   input: string;
   provider: string;
@@ -127,6 +129,11 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     const message = await say(database, { chatId: chat, parentId: null, text: 'A question' });
     const answered = await answer(database, { chatId: chat, parentId: message, text: 'An answer' });
     await keepTold(database, { messageId: answered, ownerId: userId, chatId: chat });
+    const summary = randomUUIDv7();
+    await database.pool.query(
+      `insert into summaries (id, chat_id, up_to_message_id, kind, text) values ($1, $2, $3, 'summary', 'A summary')`,
+      [summary, chat, answered],
+    );
     const input = await queueInput(database, { id: chat, ownerId: userId }, 'Later');
     await database.pool.query(`update inputs set start_after = now() + interval '1 day' where id = $1`, [input]);
     const providerId = await makeProvider(catalogue, catalogueOwner, { baseUrl: provider.url, apiKey: 'sk-matrix' });
@@ -136,7 +143,17 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     const other = await makeUser({});
     const { id: project } = await createProject({ db: database }, userId, 'Project', operator);
     await putMember({ db: database }, userId, { projectId: project, email: other.email, role: 'member' }, operator);
-    const made = { chat, message, answer: answered, input, provider: providerId, model, artifact, session: session.id };
+    const made = {
+      chat,
+      message,
+      answer: answered,
+      summary,
+      input,
+      provider: providerId,
+      model,
+      artifact,
+      session: session.id,
+    };
     const mcpServer = await makeMcpServer(userId);
     const asked = await makeQuestion(userId);
     const saved = await makeSaved(userId);

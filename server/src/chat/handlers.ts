@@ -12,6 +12,7 @@ import { assertOwnedMcpServers } from '../mcp/servers.ts';
 import { answerApproval } from './responses/approvals.ts';
 import {
   type ClaimOutcome,
+  claimCompaction,
   claimInput,
   claimRegeneration,
   claimResumption,
@@ -22,6 +23,7 @@ import {
 import { type Follower, followResponse, readReplay } from './responses/follow.ts';
 import { admitInput, cancelInput, decisionOf, listQueuedInputs, viewInput } from './responses/inputs.ts';
 import { requestStop } from './responses/response-end.ts';
+import { editSummary, undoSummary } from './responses/summaries.ts';
 
 type Endpoints = typeof endpoints;
 
@@ -92,6 +94,31 @@ export const postChatStop: Handler<Deps, Endpoints['postChatStop']> = async (dep
   return { stopped: stopped !== undefined, assistantId: stopped ?? null };
 };
 
+/** Answers once the model is being asked; what comes of it is told by the stream, and is in the conversation. */
+export const postChatCompact: Handler<Deps, Endpoints['postChatCompact']> = async (deps, { actor, body }) => {
+  const request = { chatId: body.id, ownerId: actor.id, focus: body.focus };
+  if (deps.responses.draining) throw restarting();
+  await deps.responses.interruptExpired({ chatId: body.id });
+  const run = deps.responses.begin(await claimCompaction(deps, request, deps.responses.maker));
+  const failure = await run.begun;
+  if (failure !== undefined) throw failure;
+  return { admitted: true, assistantId: run.response.id };
+};
+
+export const patchSummary: Handler<Deps, Endpoints['patchSummary']> = async (deps, { actor, body }) => {
+  await assertOwnedChat(deps.db.kysely, actor.id, body.chatId);
+  const summary = await editSummary(deps.db.kysely, body.chatId, body.id, body.text);
+  deps.responses.tellActivity(actor.id, body.chatId);
+  return { summary };
+};
+
+export const deleteSummary: Handler<Deps, Endpoints['deleteSummary']> = async (deps, { actor, query }) => {
+  await assertOwnedChat(deps.db.kysely, actor.id, query.chatId);
+  await undoSummary(deps.db.kysely, query.chatId, query.id);
+  deps.responses.tellActivity(actor.id, query.chatId);
+  return { ok: true };
+};
+
 /** PATCH /api/chats: here, as the files of a conversation that moves into a project go with it. */
 export const patchChat: Handler<Deps, Endpoints['patchChat']> = async (deps, input) => {
   const { actor, body } = input;
@@ -154,11 +181,15 @@ async function claim(deps: Deps, ownerId: string, body: ChatBody): Promise<Claim
   if (messageId !== undefined && body.regenerate !== true) {
     return draining ? findOutcome(deps, { ...request, messageId }) : claimInput(deps, { ...request, messageId }, maker);
   }
-  if (draining) throw new ApiError('database_unavailable', 'The service is restarting. Try again.', { retryAfter: 2 });
+  if (draining) throw restarting();
   if (messageId !== undefined) await deps.disk.assertRoom('messages');
   return messageId === undefined
     ? claimResumption(deps, request, maker)
     : claimRegeneration(deps, { ...request, messageId }, maker);
+}
+
+function restarting(): ApiError {
+  return new ApiError('database_unavailable', 'The service is restarting. Try again.', { retryAfter: 2 });
 }
 
 function assistantOf(outcome: ClaimOutcome): string {

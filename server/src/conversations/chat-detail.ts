@@ -2,6 +2,7 @@ import { limits } from '@homeport/contracts/limits';
 import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 import type { Platform } from '../platform.ts';
+import { listBranchSummaries } from './branch-summaries.ts';
 import { type ChatRow, chatColumns, viewChat } from './chat-view.ts';
 import { conversationNotFound } from './chats.ts';
 import { readMessagePage } from './message-page.ts';
@@ -22,7 +23,8 @@ export async function readChatDetail(
     const page = await readMessagePage(trx, { chatId: id, leafId, before, limit });
     const response = JSON.stringify(await readRunning(trx, id));
     const inputs = await readInputs(trx, id);
-    return `{"chat":${JSON.stringify(chat)},"messages":${page.messagesJson},"nextBefore":${JSON.stringify(page.nextBefore)},"inputs":${inputs},"response":${response}}`;
+    const summaries = JSON.stringify(leafId === null ? [] : await listBranchSummaries(trx, id, leafId));
+    return `{"chat":${JSON.stringify(chat)},"messages":${page.messagesJson},"nextBefore":${JSON.stringify(page.nextBefore)},"inputs":${inputs},"response":${response},"summaries":${summaries}}`;
   });
 }
 
@@ -38,12 +40,12 @@ async function readChat(db: Queryable, ownerId: string, id: string) {
 async function readRunning(db: Queryable, chatId: string) {
   const row = await db
     .selectFrom('responses')
-    .select(['id', 'message_id', 'started_at'])
+    .select(['id', 'message_id', 'started_at', 'kind'])
     .where('chat_id', '=', chatId)
     .where('state', '=', 'running')
     .executeTakeFirst();
   if (row === undefined) return null;
-  return { assistantId: row.id, messageId: row.message_id, startedAt: row.started_at.toISOString() };
+  return { assistantId: row.id, messageId: row.message_id, startedAt: row.started_at.toISOString(), kind: row.kind };
 }
 
 async function readInputs(db: Queryable, chatId: string): Promise<string> {

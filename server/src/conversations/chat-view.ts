@@ -13,6 +13,7 @@ export type ChatRow = {
   mcp_server_ids: string[] | null;
   context_start_message_id: string | null;
   assistant_id: string | null;
+  auto_compaction: boolean;
   instructions: string | null;
   parameters: Chat['parameters'];
   temporary: boolean;
@@ -45,6 +46,7 @@ export const chatColumns = columnList<ChatRow>({
   mcp_server_ids: 'c.mcp_server_ids',
   context_start_message_id: 'c.context_start_message_id',
   assistant_id: 'c.assistant_id',
+  auto_compaction: 'c.auto_compaction',
   instructions: 'c.instructions',
   parameters: 'c.parameters',
   temporary: 'c.temporary',
@@ -68,6 +70,7 @@ export function viewChat(row: ChatRow): Chat {
     mcpServerIds: row.mcp_server_ids,
     contextStartMessageId: row.context_start_message_id,
     assistantId: row.assistant_id,
+    autoCompaction: row.auto_compaction,
     instructions: row.instructions,
     parameters: row.parameters,
     temporary: row.temporary,

@@ -135,6 +135,7 @@ export type ChatChange = {
   archived?: boolean | undefined;
   projectId?: string | null | undefined;
   freshContext?: true | undefined;
+  autoCompaction?: boolean | undefined;
   activeMessageId?: string | undefined;
   modelPinned?: boolean | undefined;
   modelId?: string | null | undefined;
@@ -185,6 +186,9 @@ export async function updateChat(
     if (change.archived !== undefined) sets.push(sql`archived = ${change.archived}`);
     if (moves) sets.push(sql`project_id = ${target}`);
     if (change.activeMessageId !== undefined) sets.push(sql`active_message_id = ${leaf}`);
+    if (change.autoCompaction !== undefined) {
+      sets.push(sql`auto_compaction = ${change.autoCompaction}, compaction_failures = 0`);
+    }
     if (change.freshContext === true) sets.push(sql`context_start_message_id = ${leaf}`);
     if (pin !== undefined) sets.push(sql`model_pinned = ${pin !== null}, model_id = ${pin}`);
     if (change.mcpServerIds !== undefined) {

@@ -255,7 +255,8 @@ export type ResponsesTable = {
   end_frames: string | null;
   /** What its model wants back unread within this turn: JSON text, for servers of models alone. */
   echoes: string | null;
-  decision: Json<Decision>;
+  /** `focus`: what a summary that a person asked for is to look at most. */
+  decision: Json<Decision & { focus?: string }>;
   started_at: CreatedAt;
   ended_at: Date | null;
   kind: Generated<'answer' | 'compaction'>;

@@ -18,6 +18,7 @@ const chat: ChatDetail['chat'] = {
   mcpServerIds: null,
   contextStartMessageId: null,
   assistantId: null,
+  autoCompaction: true,
   instructions: null,
   parameters: {},
   temporary: false,
@@ -43,9 +44,11 @@ const detail = (change: Partial<ChatDetail> = {}): ChatDetail => ({
   nextBefore: null,
   inputs: [],
   response: null,
+  summaries: [],
   ...change,
 });
-const running = (assistantId: string, messageId: string) => ({ assistantId, messageId, startedAt: at });
+const running = (assistantId: string, messageId: string) =>
+  ({ assistantId, messageId, startedAt: at, kind: 'answer' }) as const;
 const queued = (id: string): QueuedInput => ({
   id,
   chatId: 'c',

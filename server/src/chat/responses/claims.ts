@@ -135,12 +135,28 @@ export async function claimRegeneration(
       .executeTakeFirst();
     if (message === undefined) throw new ApiError('not_found', 'Message not found');
     const running = await findRunning(trx, chat.id);
-    if (running?.message_id === message.id) return { kind: 'running', response: running };
+    if (running?.kind === 'answer' && running.message_id === message.id) return { kind: 'running', response: running };
     assertIdle(chat, running);
-    const begin = { id: randomUUIDv7(), messageId: message.id, decision: request.decision };
+    const begin = { id: randomUUIDv7(), messageId: message.id, decision: request.decision, kind: 'answer' } as const;
     await insertAssistantMessage(trx, { id: begin.id, chatId: chat.id, parentId: message.id });
     await setActiveMessage(trx, chat.id, begin.id);
     await applyPin(trx, chat, begin.decision);
+    return claimed(chat, await insertResponse(trx, chat, begin, maker), maker);
+  });
+}
+
+/** Begins a summary that a person asked for; the responses of a conversation wait for it like for an answer. */
+export async function claimCompaction(
+  deps: Pick<Platform, 'db'>,
+  request: { chatId: string; ownerId: string; focus: string | undefined },
+  maker: Maker,
+): Promise<Claimed> {
+  return inTransaction(deps.db, async (trx) => {
+    const chat = await lockChat(trx, request.chatId, request.ownerId);
+    assertIdle(chat, await findRunning(trx, chat.id));
+    const decision = request.focus === undefined ? {} : { focus: request.focus };
+    const messageId = chat.active_message_id ?? '';
+    const begin = { id: randomUUIDv7(), messageId, decision, kind: 'compaction' } as const;
     return claimed(chat, await insertResponse(trx, chat, begin, maker), maker);
   });
 }
@@ -242,7 +258,7 @@ export async function hasBegun(
     );
   }
   const running = await findRunning(db, chatId);
-  if (running?.owner_id !== ownerId) return false;
+  if (running?.owner_id !== ownerId || running.kind !== 'answer') return false;
   return messageId === undefined || running.message_id === messageId;
 }
 
@@ -334,7 +350,7 @@ function claimed(chat: LockedChat, response: ResponseRow, maker: Maker): Claimed
 async function insertResponse(
   trx: Queryable,
   chat: LockedChat,
-  begin: { id: string; messageId: string; decision: Decision },
+  begin: Pick<ResponseRow, 'id' | 'kind' | 'decision'> & { messageId: string },
   maker: Maker,
 ): Promise<ResponseRow> {
   return trx
@@ -343,6 +359,7 @@ async function insertResponse(
       id: begin.id,
       chat_id: chat.id,
       message_id: begin.messageId,
+      kind: begin.kind,
       owner_id: chat.owner_id,
       state: 'running',
       replica: maker.replica,

@@ -1,3 +1,4 @@
+import { ApiError } from '@homeport/contracts/errors';
 import type { Usage } from '@homeport/contracts/frames';
 import { readBranchNewestFirst } from '../../conversations/branches.ts';
 import type { Deps } from '../../deps.ts';
@@ -37,6 +38,8 @@ export type ContextHooks = {
 
 const branchPageSize = 50;
 const askTimeoutMs = 300_000;
+/** Turns that stay as they are when a person asks for a summary. */
+const askedTurns = 2;
 
 /** From which share of the room on a conversation is made smaller. */
 export function limitShareOf({ config }: Pick<Deps, 'config'>, { context }: Pick<Turn, 'context'>): number {
@@ -98,6 +101,42 @@ async function compacted(
   return smaller;
 }
 
+/**
+ * Summarizes what is before the last turns because a person asked for it; when nothing is, the newest summary is made again. Throws
+ * `invalid_request` when there is none.
+ */
+export async function compactAsked(
+  deps: Needs,
+  turn: Turn,
+  history: History,
+  hooks: ContextHooks,
+  signal: AbortSignal,
+): Promise<void> {
+  const { header } = history;
+  const last = header?.summary ?? undefined;
+  const tail = chooseTail(history, askedTurns) ?? (last === undefined ? chooseTail(history, 1) : undefined);
+  const upToId = tail === undefined ? last?.upToId : idBefore(history, tail.keepFrom);
+  if (upToId === undefined) throw nothingToSummarize();
+  hooks.onStep('started');
+  const again = tail === undefined ? last?.id : undefined;
+  const { focus } = turn.response.decision;
+  const text = await summarize(deps, turn, { upToId, history, again, focus }, hooks, signal);
+  const written = await writeStart(deps.db.kysely, turn.response, {
+    upToId,
+    text,
+    firstId: header === undefined || header.firstId === '' ? undefined : header.firstId,
+    contextStartId: turn.context.contextStartMessageId,
+    isAsked: true,
+  });
+  if (written === undefined) throw leaseLost();
+  hooks.onStep('done');
+}
+
+function nothingToSummarize(): ApiError {
+  const message = 'This conversation is too short to be summarized.';
+  return new ApiError('invalid_request', message, { details: [{ path: 'id', message }] });
+}
+
 async function cut(deps: Needs, turn: Turn, history: History, signal: AbortSignal): Promise<FittedContext> {
   const choice = chooseCut(history);
   const upToId = idBefore(history, choice.keepFrom);
@@ -146,7 +185,7 @@ async function firstOf(
 async function summarize(
   deps: Needs,
   { response, context }: Turn,
-  what: { upToId: string; history: Pick<History, 'window' | 'ratio'>; again?: string; focus?: string },
+  what: { upToId: string; history: History; again?: string | undefined; focus?: string | undefined },
   hooks: Pick<ContextHooks, 'ask' | 'onUsage'>,
   signal: AbortSignal,
 ): Promise<string> {
@@ -176,15 +215,19 @@ async function summarize(
       clock: deps.clock,
       milliseconds: askTimeoutMs,
       signal,
-      tooLate: () => new Error('no summary in time'),
+      tooLate: noSummary,
     };
     const answer = await within(limit, (own) => hooks.ask(request, own));
     if (answer.usage !== undefined) hooks.onUsage(answer.usage);
     summary = summaryOf(answer.text, window);
-    if (summary === undefined) throw new Error('the model wrote no summary');
+    if (summary === undefined) throw noSummary();
   }
-  if (summary === undefined) throw new Error('nothing to summarize');
+  if (summary === undefined) throw noSummary();
   return summary;
+}
+
+function noSummary(): ApiError {
+  return new ApiError('provider_error', 'The model wrote no summary. Try again, or choose another model.');
 }
 
 function idBefore({ entries }: History, index: number): string | undefined {

@@ -5,7 +5,7 @@ import { framesOfParts } from '@homeport/contracts/part-frames';
 import { systemClock } from '../../clock.ts';
 import type { TurnContext } from '../../conversations/chats.ts';
 import { readMessage } from '../../conversations/messages.ts';
-import { databaseUnavailable, isDatabaseUnavailable, mayPass } from '../../db/pool.ts';
+import { isDatabaseUnavailable } from '../../db/pool.ts';
 import type { Deps } from '../../deps.ts';
 import type { Echoes } from '../model/echoes.ts';
 import { addUsage } from '../model/usage.ts';
@@ -14,19 +14,14 @@ import type { FindTools, Notice } from '../tools/find-tools.ts';
 import type { TurnResult } from '../turn/turn-loop.ts';
 import { finishWaitingCalls, isWaitingCall } from '../turn/waiting-calls.ts';
 import { insertApproval, waitForWord } from './approvals.ts';
+import { makeAskedSummary } from './asked-summary.ts';
 import type { Claimed, ResponseRow } from './claims.ts';
-import {
-  type EndState,
-  endResponse,
-  interruptedError,
-  parkedError,
-  type ResponseEnd,
-  saveCheckpoint,
-} from './response-end.ts';
+import { type EndState, interruptedError, parkedError, type ResponseEnd, saveCheckpoint } from './response-end.ts';
 import { ResponseLog } from './response-log.ts';
+import { type Ending, endFrames, endWithPatience, failedEnding } from './run-ending.ts';
 import type { RunningResponses } from './running-responses.ts';
 import { titleAfterFirstExchange } from './title-exchange.ts';
-import { type PreparedTurn, prepareTurn, runPreparedTurn } from './turn-request.ts';
+import { type PreparedTurn, type PreparingHooks, prepareTurn, runPreparedTurn } from './turn-request.ts';
 
 export type RunDeps = Pick<
   Deps,
@@ -39,17 +34,8 @@ export type RunDeps = Pick<
 /** Why a run was cut: Stop, the service stopping, or another replica having taken over. */
 type Cut = 'stopped' | 'interrupted' | 'lost';
 
-type Ending = {
-  state: EndState;
-  error?: { code: string; message: string } | undefined;
-  /** What the request that began the response is answered with, if nothing came before it. */
-  failure?: ApiError | undefined;
-  result?: TurnResult | undefined;
-};
-
 /** One for all: an error made anew at each end costs its stack. */
 const over = new DOMException('The answer has ended', 'AbortError');
-const endRetryMs = 1_000;
 /** How long followers of a response whose lease ran out wait for the database's word on it. */
 const wordOnLeaseMs = 1_000;
 /** How long a response waits for a person before it is interrupted; it holds memory and its conversation. */
@@ -187,6 +173,7 @@ export class ResponseRun {
   }
 
   async #make(): Promise<Ending> {
+    if (this.response.kind === 'compaction') return this.#compact();
     const basis = await this.#basis();
     if (this.#cut !== undefined) return this.#cutEnding();
     const turn = await prepareTurn(
@@ -194,12 +181,7 @@ export class ResponseRun {
       { response: this.response, context: this.#context },
       basis,
       AbortSignal.any([this.#abort.signal, this.#made.signal]),
-      {
-        notify: (notice) => this.#notify(notice),
-        onWait: (wait) => this.#emit({ type: 'data-retry', transient: true, data: wait }),
-        onStep: (state) => this.#emit({ type: 'data-step', transient: true, data: { name: 'compaction', state } }),
-        onUsage: (usage) => (this.#summaryUsage = addUsage(this.#summaryUsage, usage)),
-      },
+      this.#preparing,
     );
     this.#modelId = turn.modelId;
     this.#echoes = turn.echoes;
@@ -210,6 +192,22 @@ export class ResponseRun {
     if (this.#cut !== undefined) return { ...this.#cutEnding(), result };
     return { ...failedEnding(result.error), result };
   }
+
+  /** A summary that a person asked for. */
+  async #compact(): Promise<Ending> {
+    const turn = { response: this.response, context: this.#context };
+    this.#modelId = await makeAskedSummary(this.#deps, turn, this.#preparing, this.#abort.signal);
+    return { state: 'complete' };
+  }
+
+  readonly #preparing: PreparingHooks = {
+    notify: (notice) => this.#notify(notice),
+    onWait: (wait) => this.#emit({ type: 'data-retry', transient: true, data: wait }),
+    onStep: (state) => this.#emit({ type: 'data-step', transient: true, data: { name: 'compaction', state } }),
+    onUsage: (usage) => {
+      this.#summaryUsage = addUsage(this.#summaryUsage, usage);
+    },
+  };
 
   /** A response that is continued begins with the parts it already has; its log has all of them or nothing. */
   async #replayEarlierParts(): Promise<MessagePart[]> {
@@ -314,7 +312,8 @@ export class ResponseRun {
     await this.#deps.responses.stored();
     this.#ending = true;
     const metadata = this.#metadata(ending);
-    const ended = await this.#endWithPatience(ending, metadata);
+    const ended =
+      this.#cut === 'lost' ? undefined : await endWithPatience(this.#deps, this.response, this.#end(ending, metadata));
     this.#logEnd(ending, metadata);
     this.#begin(ending.failure);
     if (ended === undefined) {
@@ -322,18 +321,13 @@ export class ResponseRun {
       return false;
     }
     this.log.end(ended.endFrames);
-    if (ending.state === 'complete') titleAfterFirstExchange(this.#deps, this.response);
+    if (ending.state === 'complete' && this.response.kind === 'answer')
+      titleAfterFirstExchange(this.#deps, this.response);
     return ended.next !== undefined;
   }
 
-  /**
-   * Ends the response in the database. While that is away the answer is kept and this is tried again, however long it takes: people
-   * have seen it. Who took over in the meantime has ended it, and this changes nothing then.
-   */
-  async #endWithPatience(ending: Ending, metadata: MessageMetadata): ReturnType<typeof endResponse> {
-    if (this.#cut === 'lost') return undefined;
-    const { clock, responses } = this.#deps;
-    const end: ResponseEnd = {
+  #end(ending: Ending, metadata: MessageMetadata): ResponseEnd {
+    return {
       state: ending.state,
       parts: this.#hasParts ? this.#finishedParts(ending.state) : undefined,
       error: ending.error,
@@ -343,24 +337,6 @@ export class ResponseRun {
       seq: this.log.seq,
       pending: this.log.takePending(),
     };
-    let keptBytes = 0;
-    try {
-      for (;;) {
-        try {
-          return await endResponse(this.#deps, this.response, end);
-        } catch (error) {
-          if (!mayPass(error)) throw error;
-          if (keptBytes === 0) {
-            const bytes = sizeOf(end);
-            if (!responses.keep(bytes)) throw error;
-            keptBytes = bytes;
-          }
-        }
-        await clock.sleep(endRetryMs);
-      }
-    } finally {
-      responses.keep(-keptBytes);
-    }
   }
 
   #metadata(ending: Ending): MessageMetadata {
@@ -396,32 +372,4 @@ export class ResponseRun {
       'response ended',
     );
   }
-}
-
-/** About what an answer that waits holds. */
-function sizeOf({ parts, pending }: ResponseEnd): number {
-  return 1 + JSON.stringify(parts ?? []).length * 2 + (pending?.frames.length ?? 0);
-}
-
-function endFrames(ending: Ending, metadata: MessageMetadata): Frame[] {
-  const finishReason = ending.state === 'complete' ? (ending.result?.finishReason ?? 'stop') : 'error';
-  const finish: Frame = { type: 'finish', finishReason, messageMetadata: metadata };
-  if (ending.state === 'stopped')
-    return [
-      { type: 'abort', reason: 'stopped' },
-      { ...finish, finishReason: 'other' },
-    ];
-  return ending.error === undefined ? [finish] : [{ type: 'error', errorText: ending.error.message }, finish];
-}
-
-function failedEnding(error: unknown): Ending {
-  const failure = knownFailure(error);
-  return { state: 'failed', error: { code: failure.code, message: failure.message }, failure };
-}
-
-function knownFailure(error: unknown): ApiError {
-  if (error instanceof ApiError) return error;
-  return isDatabaseUnavailable(error)
-    ? databaseUnavailable(error)
-    : new ApiError('internal_error', 'Something went wrong on the server', { cause: error });
 }

@@ -1,5 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto';
+import { ApiError } from '@homeport/contracts/errors';
+import type { Summary } from '@homeport/contracts/summaries';
 import { sql } from 'kysely';
+import { viewSummary } from '../../conversations/branch-summaries.ts';
 import { countingCompaction } from '../../conversations/chats.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { ResponseRow } from './claims.ts';
@@ -97,4 +100,32 @@ export async function writePruning(db: Queryable, writer: Writer, upToId: string
 export async function countFailure(db: Queryable, writer: Writer): Promise<void> {
   const held = sql`exists (select from responses where id = ${writer.id} and generation = ${writer.generation} and state = 'running')`;
   await countingCompaction(writer.chat_id, 'failed', held).execute(db);
+}
+
+/** Changes a summary's text; the caller has checked whose conversation it is. Throws `not_found`. */
+export async function editSummary(db: Queryable, chatId: string, id: string, text: string): Promise<Summary> {
+  const row = await db
+    .updateTable('summaries')
+    .set({ text })
+    .where('id', '=', id)
+    .where('chat_id', '=', chatId)
+    .where('kind', '=', 'summary')
+    .returning(['id', 'up_to_message_id', 'text', 'created_at'])
+    .executeTakeFirst();
+  if (row === undefined) throw summaryNotFound();
+  return viewSummary(row);
+}
+
+/** Undoes a summary with all that builds on it, and makes no other by itself. Throws `not_found`. */
+export async function undoSummary(db: Queryable, chatId: string, id: string): Promise<void> {
+  const { rows } = await sql`
+    with gone as (
+      delete from summaries where id = ${id} and chat_id = ${chatId} and kind = 'summary' returning id
+    ), counted as (${countingCompaction(chatId, 'undone', sql`exists (select from gone)`)})
+    select id from gone`.execute(db);
+  if (rows.length === 0) throw summaryNotFound();
+}
+
+function summaryNotFound(): ApiError {
+  return new ApiError('not_found', 'Summary not found');
 }

@@ -14,7 +14,7 @@ import { type CompletionOptions, createModelClient, type ProviderRequest } from 
 import type { Approvals } from '../tools/call-run.ts';
 import type { FindTools, Notice } from '../tools/find-tools.ts';
 import type { Tool } from '../tools/tool-run.ts';
-import { readHistory } from '../turn/context-history.ts';
+import { type ContextMessage, readHistory } from '../turn/context-history.ts';
 import type { FittedContext } from '../turn/context-window.ts';
 import type { AskForText } from '../turn/title.ts';
 import { estimateMessages, estimateTokens } from '../turn/token-estimate.ts';
@@ -104,14 +104,8 @@ export async function prepareTurn(
   const echoes = new Echoes(JSON.stringify([kind, providerId, resolved.model.providerModelId]), response.echoes);
   if (echoes.isDropped) hooks.notify(thinkingDropped);
   const messages = continuation(basis, echoes);
-  const branch = readBranchNewestFirst(deps.db, {
-    chatId: response.chat_id,
-    leafId: response.message_id,
-    stopBeforeId: chat.contextStartMessageId,
-    pageSize: branchPageSize,
-  });
   const read = await readHistory({
-    newestFirst: withAttachments(deps, response.owner_id, branch, signal),
+    newestFirst: readBranch(deps, { response, context: chat }, signal),
     model: { contextWindow, maxOutputTokens: answerMax },
     fixedTokens:
       estimateMessages([instructions.system]) + (tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools))),
@@ -139,6 +133,21 @@ export async function prepareTurn(
     fitMessages: context.fitTurn,
     echoes,
   };
+}
+
+/** The conversation before the answer, newest first, with its files. */
+export function readBranch(
+  deps: TurnDeps,
+  { response, context }: Pick<Claimed, 'response' | 'context'>,
+  signal: AbortSignal,
+): AsyncIterable<ContextMessage> {
+  const branch = readBranchNewestFirst(deps.db, {
+    chatId: response.chat_id,
+    leafId: response.message_id,
+    stopBeforeId: context.contextStartMessageId,
+    pageSize: branchPageSize,
+  });
+  return withAttachments(deps, response.owner_id, branch, signal);
 }
 
 function continuation(basis: readonly MessagePart[], echoes: Echoes): ChatMessage[] {
@@ -180,7 +189,7 @@ export function askForTextOf(deps: TurnDeps, resolved: ResolvedModel): AskForTex
 }
 
 /** One answer as text, without tools; never more than the model may say. */
-function askOnceOf(
+export function askOnceOf(
   deps: TurnDeps,
   resolved: ResolvedModel,
   onWait?: (wait: ProviderWait) => void,

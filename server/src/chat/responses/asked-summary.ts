@@ -1,0 +1,28 @@
+import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
+import { resolveModel } from '../../catalogue/model-choice.ts';
+import { readHistory } from '../turn/context-history.ts';
+import { loadTokenizer } from '../turn/token-ratio.ts';
+import type { Claimed } from './claims.ts';
+import { compactAsked } from './context-step.ts';
+import type { RunDeps } from './response-run.ts';
+import { chooseByAssistant } from './turn-assistant.ts';
+import { readTurnWords } from './turn-instructions.ts';
+import { askOnceOf, type PreparingHooks, readBranch } from './turn-request.ts';
+
+/** Makes the summary that a person asked for, by the model that would answer; resolves with that model. */
+export async function makeAskedSummary(
+  deps: RunDeps,
+  turn: Pick<Claimed, 'response' | 'context'>,
+  hooks: PreparingHooks,
+  signal: AbortSignal,
+): Promise<string> {
+  const { response } = turn;
+  const { modelId } = await chooseByAssistant(deps, turn, readTurnWords(deps, response), hooks.notify);
+  const resolved = await resolveModel(deps, catalogueOwner(deps.config, response.owner_id), { modelId });
+  const newestFirst = readBranch(deps, turn, signal);
+  const history = await readHistory({
+    ...{ newestFirst, model: resolved.model, fixedTokens: 0, limitShare: 1, loadTokenizer },
+  });
+  await compactAsked(deps, turn, history, { ...hooks, ask: askOnceOf(deps, resolved, hooks.onWait) }, signal);
+  return resolved.model.id;
+}

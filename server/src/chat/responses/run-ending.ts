@@ -1,0 +1,78 @@
+import { ApiError } from '@homeport/contracts/errors';
+import type { Frame, MessageMetadata } from '@homeport/contracts/frames';
+import { databaseUnavailable, isDatabaseUnavailable, mayPass } from '../../db/pool.ts';
+import type { TurnResult } from '../turn/turn-loop.ts';
+import type { ResponseRow } from './claims.ts';
+import { type EndedResponse, type EndState, endResponse, type ResponseEnd } from './response-end.ts';
+import type { RunDeps } from './response-run.ts';
+
+/** How a response that this replica made comes to its end. */
+
+/** What a response has come to, before it is stored. */
+export type Ending = {
+  state: EndState;
+  error?: { code: string; message: string } | undefined;
+  /** What the request that began the response is answered with, if nothing came before it. */
+  failure?: ApiError | undefined;
+  result?: TurnResult | undefined;
+};
+
+const endRetryMs = 1_000;
+
+/**
+ * Ends the response in the database. While that is away the answer is kept and this is tried again, however long it takes: people
+ * have seen it. Who took over in the meantime has ended it, and this changes nothing then.
+ */
+export async function endWithPatience(
+  deps: RunDeps,
+  response: ResponseRow,
+  end: ResponseEnd,
+): Promise<EndedResponse | undefined> {
+  let keptBytes = 0;
+  try {
+    for (;;) {
+      try {
+        return await endResponse(deps, response, end);
+      } catch (error) {
+        if (!mayPass(error)) throw error;
+        if (keptBytes === 0) {
+          const bytes = sizeOf(end);
+          if (!deps.responses.keep(bytes)) throw error;
+          keptBytes = bytes;
+        }
+      }
+      await deps.clock.sleep(endRetryMs);
+    }
+  } finally {
+    deps.responses.keep(-keptBytes);
+  }
+}
+
+/** About what an answer that waits holds. */
+function sizeOf({ parts, pending }: ResponseEnd): number {
+  return 1 + JSON.stringify(parts ?? []).length * 2 + (pending?.frames.length ?? 0);
+}
+
+/** The frames that end its stream. */
+export function endFrames(ending: Ending, metadata: MessageMetadata): Frame[] {
+  const finishReason = ending.state === 'complete' ? (ending.result?.finishReason ?? 'stop') : 'error';
+  const finish: Frame = { type: 'finish', finishReason, messageMetadata: metadata };
+  if (ending.state === 'stopped')
+    return [
+      { type: 'abort', reason: 'stopped' },
+      { ...finish, finishReason: 'other' },
+    ];
+  return ending.error === undefined ? [finish] : [{ type: 'error', errorText: ending.error.message }, finish];
+}
+
+export function failedEnding(error: unknown): Ending {
+  const failure = knownFailure(error);
+  return { state: 'failed', error: { code: failure.code, message: failure.message }, failure };
+}
+
+function knownFailure(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  return isDatabaseUnavailable(error)
+    ? databaseUnavailable(error)
+    : new ApiError('internal_error', 'Something went wrong on the server', { cause: error });
+}
