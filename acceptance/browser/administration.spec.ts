@@ -72,9 +72,9 @@ test('users: made with a password to hand over, found, switched, shut out and le
   await expect(page.getByRole('button', { name: 'Disable…' })).toBeVisible();
 
   await page.getByRole('link', { name: 'Tiers', exact: true }).last().click();
-  await expect(page.getByRole('heading', { name: 'Tiers of Grace Hopper' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Grace Hopper’s tiers' })).toBeVisible();
   await page.getByRole('link', { name: 'Tools (MCP)' }).last().click();
-  await expect(page.getByRole('heading', { name: 'Tools of Grace Hopper' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Grace Hopper’s tools' })).toBeVisible();
 });
 
 test('users: somebody’s catalogue is set up, also where that user may not', async ({
@@ -89,7 +89,7 @@ test('users: somebody’s catalogue is set up, also where that user may not', as
   await page.goto(`${installation.url}/settings/admin/users`);
   await page.getByLabel('Search by name or e-mail').fill(person.email);
   await page.getByRole('link', { name: 'Somebody' }).click();
-  const tabs = page.getByRole('navigation', { name: 'Settings of Somebody' });
+  const tabs = page.getByRole('navigation', { name: 'Settings for Somebody' });
   await tabs.getByRole('link', { name: 'Models' }).click();
   await page.getByRole('link', { name: 'Add a provider' }).click();
   await page.getByRole('button', { name: 'Add provider' }).click();
@@ -320,7 +320,7 @@ test('managed edition: no switch and no catalogue per user', async ({ page }) =>
   await page.goto(`${running.url}/settings/admin/users/${user.id}`);
   await expect(page.getByRole('switch', { name: 'Tool settings' })).toBeVisible();
   await expect(page.getByRole('switch', { name: 'Provider settings' })).toHaveCount(0);
-  const tabs = page.getByRole('navigation', { name: 'Settings of Grace' }).getByRole('link');
+  const tabs = page.getByRole('navigation', { name: 'Settings for Grace' }).getByRole('link');
   await expect(tabs).toHaveText(['Account', 'Tools (MCP)']);
   await end(running);
 });

@@ -27,7 +27,7 @@ test('invitations: the link is shown once and opens one account; every dead link
   await dialog.getByRole('button', { name: 'Done' }).click();
   const revoked = await invite('revoked@example.org');
   await dialog.getByRole('button', { name: 'Done' }).click();
-  await page.getByRole('button', { name: 'Revoke the invitation of revoked@example.org' }).click();
+  await page.getByRole('button', { name: 'Revoke the invitation for revoked@example.org' }).click();
   await dialog.getByRole('button', { name: 'Revoke invitation' }).click();
   await expect(page.getByText('revoked', { exact: true })).toBeVisible();
   await expectAccessible(page);

@@ -44,7 +44,7 @@ test('a server is added, read, trusted, changes, and is trusted again only as it
   await expectNoSidewaysScroll(page);
   await dialog.getByRole('button', { name: 'Add server' }).click();
 
-  const review = page.getByRole('dialog', { name: 'Tools of Numbers' });
+  const review = page.getByRole('dialog', { name: 'Tools from Numbers' });
   await test.step('every definition is read before the way to trust it comes', async () => {
     await expect(review).toContainText('Looks a number up.');
     const texts = (await review.textContent()) ?? '';
@@ -78,7 +78,7 @@ test('a server is added, read, trusted, changes, and is trusted again only as it
   await test.step('what changed is shown field by field, hidden characters too', async () => {
     mcp.tools = [{ ...lookUp, description: 'Looks everything up.' }, sly];
     await main.getByRole('button', { name: 'Test Figures' }).click();
-    const changed = page.getByRole('dialog', { name: 'Tools of Figures' });
+    const changed = page.getByRole('dialog', { name: 'Tools from Figures' });
     await expect(changed).toContainText('1 tool modified, 1 added, 0 removed');
     await expect(changed.locator('del')).toContainText('a number');
     await expect(changed.locator('ins')).toContainText('everything');
@@ -242,7 +242,7 @@ test('a conversation uses the servers that were chosen for it', async ({
 
 async function chooseServers(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Add files and tools' }).click();
-  await expect(page.getByText('Tools of this conversation')).toBeVisible();
+  await expect(page.getByText('Tools in this conversation')).toBeVisible();
 }
 
 async function addTrusted(caller: Caller, mcp: TestMcp, toolPolicies: Record<string, string>) {

@@ -41,7 +41,7 @@ export const texts: Record<keyof typeof english, string> = {
   'users.providerSwitch': 'Anbietereinstellungen',
   'users.providerSwitchHint': 'Darf eigene Anbieter, Modelle und Stufen hinzufügen und ändern.',
   'users.mcpSwitch': 'Werkzeugeinstellungen',
-  'users.mcpSwitchHint': 'Darf eigene MCP-Server hinzufügen, freigeben und ändern.',
+  'users.mcpSwitchHint': 'Darf eigene MCP-Server hinzufügen, ändern und ihnen vertrauen.',
 
   'users.signsIn': 'Anmeldung mit',
   'users.signsInGenerated': 'Erzeugtes Passwort',
@@ -72,7 +72,7 @@ export const texts: Record<keyof typeof english, string> = {
   'users.bulkOn.mcpSettingsEnabled':
     'Alle dürfen eigene MCP-Server ändern, auch wo du es abgeschaltet hattest. Später angelegte Konten sind nicht betroffen.',
   'users.bulkOff.mcpSettingsEnabled':
-    'Nur Administratoren dürfen MCP-Server ändern. Freigegebene Server funktionieren weiter. Später angelegte Konten sind nicht betroffen.',
+    'Nur Administratoren dürfen MCP-Server ändern. Vertrauenswürdige Server funktionieren weiter. Später angelegte Konten sind nicht betroffen.',
   'users.bulkDone': '{count, plural, =0 {Keine Konten} one {# Konto} other {# Konten}} geändert.',
 
   'users.tabs': 'Einstellungen von {name}',
@@ -84,7 +84,7 @@ export const texts: Record<keyof typeof english, string> = {
   'users.tiersOf': 'Stufen von {name}',
   'users.tiersText': 'Gruppen in der Modellauswahl dieses Benutzers, in dieser Reihenfolge.',
   'users.toolsOf': 'Werkzeuge von {name}',
-  'users.toolsText': 'Die MCP-Server dieses Benutzers. Vertraue nur, was du gelesen hast.',
+  'users.toolsText': 'Die MCP-Server dieses Benutzers. Vertraue nur dem, was du gelesen hast.',
   'users.unknownTitle': 'Benutzer nicht gefunden',
   'users.unknownText': 'Diese Adresse gehört zu keinem Benutzer.',
   'users.unknownHint': 'Vielleicht stammt sie von einer anderen Installation.',
@@ -195,7 +195,7 @@ export const texts: Record<keyof typeof english, string> = {
   'branding.reset': 'Standard wiederherstellen',
   'branding.saved': 'Gespeichert. Alle sehen es beim nächsten Laden der Seite.',
 
-  'sso.text': 'Lass Personen sich über deinen Identitätsanbieter anmelden (OpenID Connect).',
+  'sso.text': 'Anmeldung über deinen Identitätsanbieter (OpenID Connect).',
   'sso.provider': 'Identitätsanbieter',
   'sso.providerText': 'Registriere diese Installation dort als Webanwendung und trage hier die Angaben ein.',
   'sso.callback': 'Callback-URL',
@@ -366,6 +366,6 @@ export const texts: Record<keyof typeof english, string> = {
   'manifest.apply': 'Manifest anwenden',
   'manifest.applyTitle': 'Dieses Manifest anwenden?',
   'manifest.applyText':
-    'Alle gezeigten Änderungen werden auf einmal gemacht. Rückgängig machst du sie mit einem anderen Manifest oder einer Sicherung.',
+    'Alle angezeigten Änderungen werden auf einmal vorgenommen. Rückgängig machst du sie mit einem anderen Manifest oder einer Sicherung.',
   'manifest.applied': 'Manifest angewendet.',
 };

@@ -59,11 +59,12 @@ export const texts: Record<keyof typeof english, string> = {
   'files.moved': '„{name}“ nach {path} verschoben.',
   'files.changeFailed': 'Die Dateien konnten nicht geändert werden',
   'files.deleteTitle': '„{name}“ löschen?',
-  'files.deleteText': 'Das lässt sich nicht rückgängig machen. Nachrichten mit dieser Datei zeigen sie als gelöscht.',
+  'files.deleteText':
+    'Das lässt sich nicht rückgängig machen. Nachrichten mit dieser Datei zeigen sie als gelöscht an.',
   'files.deleteConfirm': 'Datei löschen',
   'files.deleteFolderTitle': 'Ordner „{name}“ löschen?',
   'files.deleteFolderText':
-    '{count, plural, one {# Datei darin wird mit gelöscht.} other {# Dateien darin werden mit gelöscht.}} Das lässt sich nicht rückgängig machen.',
+    '{count, plural, one {# Datei darin wird ebenfalls gelöscht.} other {# Dateien darin werden ebenfalls gelöscht.}} Das lässt sich nicht rückgängig machen.',
   'files.deleteFolderConfirm': 'Ordner löschen',
   'files.deleted': '{count, plural, one {„{name}“ gelöscht.} other {„{name}“ gelöscht: # Dateien.}}',
   'files.goneTitle': 'Diese Datei ist nicht mehr verfügbar',

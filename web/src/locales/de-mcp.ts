@@ -3,7 +3,7 @@ import type { texts as english } from './en-mcp.ts';
 /** Texts of MCP servers, their tools and approvals, in German. A missing or surplus id does not compile. */
 export const texts: Record<keyof typeof english, string> = {
   'mcp.text':
-    'MCP-Server geben Modellen Werkzeuge zum Suchen, Nachschlagen und Handeln. Nichts läuft, bevor du es gelesen und ihm vertraut hast.',
+    'MCP-Server geben Modellen Werkzeuge zum Suchen, Nachschlagen und Handeln. Kein Werkzeug läuft, bevor du es gelesen und ihm vertraut hast.',
   'mcp.readOnly':
     'Dein Administrator hat Änderungen an MCP-Servern für dein Konto abgeschaltet. Die Server unten kannst du in deinen Unterhaltungen weiterhin wählen.',
   'mcp.emptyTitle': 'Noch keine MCP-Server',
@@ -45,7 +45,7 @@ export const texts: Record<keyof typeof english, string> = {
 
   'mcp.state.untested': 'Nicht getestet',
   'mcp.state.untrusted': 'Vertrauen fehlt',
-  'mcp.state.trusted': 'Vertraut',
+  'mcp.state.trusted': 'Vertrauenswürdig',
   'mcp.state.changed': 'Geändert',
   'mcp.stateText.untested': 'Seine Werkzeuge wurden noch nicht abgefragt. Modelle können sie deshalb nicht nutzen.',
   'mcp.stateText.untrusted': 'Modelle können seine Werkzeuge erst nutzen, wenn du sie gelesen und ihnen vertraut hast.',
@@ -67,13 +67,13 @@ export const texts: Record<keyof typeof english, string> = {
   'mcp.fingerprint': 'Fingerabdruck:',
   'mcp.notNow': 'Jetzt nicht',
   'mcp.trust':
-    '{count, plural, =0 {Dem vertrauen} one {Diesem Werkzeug vertrauen} other {Diesen # Werkzeugen vertrauen}}',
+    '{count, plural, =0 {Diesem Server vertrauen} one {Diesem Werkzeug vertrauen} other {Diesen # Werkzeugen vertrauen}}',
   'mcp.trusting': 'Wird gespeichert …',
   'mcp.askFirst':
-    'Erst fragen vor {count, plural, one {diesem Werkzeug, das etwas ändern oder löschen kann} other {diesen # Werkzeugen, die etwas ändern oder löschen können}}:',
+    'Erst fragen, bevor {count, plural, one {dieses Werkzeug läuft, das etwas ändern oder löschen kann} other {diese # Werkzeuge laufen, die etwas ändern oder löschen können}}:',
   'mcp.trustedToast': 'Du vertraust {name}. Modelle können seine Werkzeuge jetzt nutzen.',
   'mcp.movedTitle': 'Die Werkzeuge haben sich geändert, während du gelesen hast',
-  'mcp.movedText': 'Es wurde nichts freigegeben. Das sind die aktuellen Werkzeuge.',
+  'mcp.movedText': 'Es wurde keinem Werkzeug vertraut. Das sind die aktuellen Werkzeuge.',
   'mcp.mark.added': 'neu',
   'mcp.mark.removed': 'entfernt',
   'mcp.mark.modified': 'geändert',
@@ -92,7 +92,7 @@ export const texts: Record<keyof typeof english, string> = {
   'mcp.required': 'erforderlich',
   'mcp.schemas': 'Schema im Wortlaut',
   'mcp.hint.readOnly': 'nur lesend',
-  'mcp.hint.destructive': 'zerstörend',
+  'mcp.hint.destructive': 'destruktiv',
   'mcp.hintText': 'So beschreibt es der Server',
   'mcp.hidden': 'Versteckte Zeichen',
   'mcp.hiddenHint': 'Zeichen, die nicht angezeigt, aber von Modellen gelesen werden',
@@ -111,14 +111,14 @@ export const texts: Record<keyof typeof english, string> = {
   'mcp.policyHint': 'Bei „Erst fragen“ hält die Antwort an, damit du die genaue Eingabe prüfen kannst.',
 
   'mcp.chooseLabel': 'Werkzeuge dieser Unterhaltung',
-  'mcp.chooseAll': 'Alle vertrauten Server',
-  'mcp.chooseNone': 'Noch kein vertrauter Server',
-  'mcp.chooseUnusable': 'nicht vertraut',
+  'mcp.chooseAll': 'Alle vertrauenswürdigen Server',
+  'mcp.chooseNone': 'Noch kein vertrauenswürdiger Server',
+  'mcp.chooseUnusable': 'Vertrauen fehlt',
   'mcp.chooseSettings': 'MCP-Server …',
   'mcp.toolsOf': '{count, plural, =0 {keine Werkzeuge} one {# Werkzeug} other {# Werkzeuge}}',
 
   'approval.label': 'Freigabe von {tool}',
-  'approval.title': 'Darf {tool} laufen?',
+  'approval.title': 'Darf {tool} ausgeführt werden?',
   'approval.titleOf': 'Darf {server} {tool} ausführen?',
   'approval.input': 'Eingabe',
   'approval.noInput': 'Keine Eingabe.',
@@ -128,10 +128,10 @@ export const texts: Record<keyof typeof english, string> = {
   'approval.always': 'Immer erlauben …',
   'approval.inConversation': 'In dieser Unterhaltung',
   'approval.everywhere': 'In allen Unterhaltungen',
-  'approval.showAll': 'Ganze Eingabe zeigen',
+  'approval.showAll': 'Ganze Eingabe anzeigen',
   'approval.allowedInConversation': 'Du hast es für diese Unterhaltung erlaubt.',
   'approval.allowedEverywhere': 'Du hast es in allen Unterhaltungen erlaubt.',
-  'approval.reason': 'Grund für das Modell (freiwillig)',
+  'approval.reason': 'Grund für das Modell (optional)',
   'approval.sending': 'Wird gesendet …',
   'approval.elsewhere': 'Schon beantwortet, oder die Antwort ist beendet.',
   'approval.allowed': 'Du hast es erlaubt.',

@@ -54,8 +54,8 @@ export const texts: Record<keyof typeof english, string> = {
   'shortcuts.choose': 'Auswählen',
   'shortcuts.chooseRange': 'Bereich auswählen',
   'shortcuts.enter': 'Eingabetaste',
-  'shortcuts.up': 'Pfeil hoch',
-  'shortcuts.down': 'Pfeil runter',
+  'shortcuts.up': 'Pfeil nach oben',
+  'shortcuts.down': 'Pfeil nach unten',
   'shortcuts.space': 'Leertaste',
 
   'find.label': 'Treffer in dieser Unterhaltung',
@@ -83,7 +83,8 @@ export const texts: Record<keyof typeof english, string> = {
     'Du wurdest eingeladen. Wähle einen Namen und ein Passwort für dein Konto. Die Einladung gilt bis {date}.',
   'invitation.action': 'Konto anlegen',
   'invitation.busy': 'Wird angelegt …',
-  'invitation.other': 'In diesem Browser ist {email} angemeldet. Mit dem neuen Konto wechselst du die Anmeldung.',
+  'invitation.other':
+    'In diesem Browser ist {email} angemeldet. Nach dem Anlegen bist du stattdessen mit dem neuen Konto angemeldet.',
   'invitation.usedTitle': 'Du hast schon ein Konto',
   'invitation.usedText':
     'Diese Einladung wurde bereits eingelöst. Melde dich mit deiner E-Mail-Adresse und deinem Passwort an.',
@@ -142,7 +143,7 @@ export const texts: Record<keyof typeof english, string> = {
   'setup.stepAccount': 'Konto',
   'setup.stepProvider': 'Anbieter',
   'setup.stepModels': 'Modelle',
-  'setup.accountText': 'Dieses Konto wird der Administrator. Weitere Personen kannst du später einladen.',
+  'setup.accountText': 'Dieses Konto wird das Administratorkonto. Weitere Personen kannst du später einladen.',
   'setup.accountAction': 'Konto anlegen',
   'setup.accountBusy': 'Wird angelegt …',
   'setup.claim': 'Einrichtungscode',
@@ -332,7 +333,7 @@ export const texts: Record<keyof typeof english, string> = {
   'providers.deleteNamed': '{name} löschen',
   'providers.deleteTitle': '{name} löschen?',
   'providers.deleteText':
-    '{count, plural, =0 {Er hat keine Modelle.} one {Sein Modell {names} wird mit gelöscht.} other {Seine # Modelle werden mit gelöscht: {names}.}} Unterhaltungen bleiben; ein anderes Modell antwortet dort künftig. Das lässt sich nicht rückgängig machen.',
+    '{count, plural, =0 {Er hat keine Modelle.} one {Sein Modell {names} wird ebenfalls gelöscht.} other {Seine # Modelle werden ebenfalls gelöscht: {names}.}} Unterhaltungen bleiben; ein anderes Modell antwortet dort künftig. Das lässt sich nicht rückgängig machen.',
   'providers.deleteConfirm': 'Anbieter löschen',
   'providers.deleted': '{name} gelöscht.',
   'providers.addedNext': '{name} hinzugefügt. Wähle jetzt Modelle aus.',

@@ -40,7 +40,7 @@ export const texts: Record<keyof typeof english, string> = {
   'workspace.processes': 'Prozesse',
   'workspace.home': 'Dateien',
   'workspace.idle':
-    '{minutes, plural, =0 {Hält ohne Nutzung in weniger als einer Minute an} one {Hält ohne Nutzung in # Minute an} other {Hält ohne Nutzung in # Minuten an}}',
+    '{minutes, plural, =0 {Wird ohne Nutzung in weniger als einer Minute angehalten} one {Wird ohne Nutzung in # Minute angehalten} other {Wird ohne Nutzung in # Minuten angehalten}}',
   'workspace.folder': 'Ordner',
   'workspace.top': 'Persönlicher Ordner',
   'workspace.list': 'Dateien des Arbeitsbereichs',
@@ -61,7 +61,7 @@ export const texts: Record<keyof typeof english, string> = {
   'workspace.downloadZip': 'Als .zip herunterladen',
   'workspace.copyPath': 'Pfad kopieren',
   'workspace.pathCopied': 'Pfad kopiert.',
-  'workspace.link': 'Verweis',
+  'workspace.link': 'Verknüpfung',
   'workspace.deleteText': 'Das lässt sich nicht rückgängig machen.',
   'workspace.deleteFolderText': 'Alles darin wird ebenfalls gelöscht. Das lässt sich nicht rückgängig machen.',
   'workspace.deleted': '„{name}“ gelöscht.',
@@ -99,5 +99,5 @@ export const texts: Record<keyof typeof english, string> = {
   'workspace.toolChange': 'Änderung',
   'workspace.toolRemoved': 'Entfernt:',
   'workspace.toolAdded': 'Hinzugefügt:',
-  'workspace.toolCut': 'Nur die ersten {count, number} Zeichen werden gezeigt.',
+  'workspace.toolCut': 'Nur die ersten {count, number} Zeichen werden angezeigt.',
 };

@@ -53,7 +53,7 @@ export const texts = {
   'mcp.review.trusted': 'Test',
   'mcp.review.changed': 'Review changes',
 
-  'mcp.reviewTitle': 'Tools of {name}',
+  'mcp.reviewTitle': 'Tools from {name}',
   'mcp.readLead':
     'The server just listed {count, plural, one {this tool} other {these # tools}}. Models read every word below as an instruction. Trust it only if everything is what you expect.',
   'mcp.driftLead':
@@ -106,14 +106,14 @@ export const texts = {
   'mcp.policy.deny': 'Never',
   'mcp.policyHint': '“Ask first” pauses so you can review the exact input.',
 
-  'mcp.chooseLabel': 'Tools of this conversation',
+  'mcp.chooseLabel': 'Tools in this conversation',
   'mcp.chooseAll': 'All trusted servers',
   'mcp.chooseNone': 'No trusted servers yet',
   'mcp.chooseUnusable': 'not trusted',
   'mcp.chooseSettings': 'MCP servers…',
   'mcp.toolsOf': '{count, plural, =0 {no tools} one {# tool} other {# tools}}',
 
-  'approval.label': 'Approval of {tool}',
+  'approval.label': 'Approval for {tool}',
   'approval.title': 'Allow {tool} to run?',
   'approval.titleOf': 'Allow {server} to run {tool}?',
   'approval.input': 'Input',

@@ -42,7 +42,7 @@ export const texts = {
   'projects.you': 'you',
   'projects.role.owner': 'Owner',
   'projects.role.member': 'Member',
-  'projects.roleOf': 'Role of {name}',
+  'projects.roleOf': '{name}’s role',
   'projects.removeNamed': 'Remove {name}',
   'projects.removeTitle': 'Remove {name}?',
   'projects.removeText': 'They lose access to the project and its files. Their conversations stay theirs.',

@@ -108,7 +108,7 @@ export const texts = {
   'thread.failedTitle': 'Couldn’t load the conversation',
   'thread.thinking': 'Thinking',
   'thread.waitLimited': 'The provider is limiting requests.',
-  'thread.waitUnavailable': 'The provider is not answering.',
+  'thread.waitUnavailable': 'The provider isn’t responding.',
   'thread.waitRetry': 'Trying again in {seconds} s.',
   'thread.working': 'Working on an answer',
   'thread.reconnecting': 'Connection lost. The answer keeps running while we reconnect…',
@@ -120,7 +120,7 @@ export const texts = {
   'thread.keepsRunning': 'The answer keeps running. It will be here when you come back.',
   'thread.archived': 'This conversation is archived. Restore it to continue.',
 
-  'empty.greeting': 'What is on your mind?',
+  'empty.greeting': 'What’s on your mind?',
   'empty.noModelTitle': 'Add a model to begin',
   'empty.noModelText': 'Connect a provider with its address and API key, then choose its models.',
   'empty.noModelAction': 'Add a provider',
@@ -247,7 +247,7 @@ export const texts = {
   'receipt.discardCopy': 'Discard and copy text',
   'receipt.discardTitle': 'Give up this submission?',
   'receipt.discardText':
-    'It may have been saved already; look at the conversation before you send the text again. The text goes back into the message field and to the clipboard.',
+    'It may already be saved, so check the conversation before you send the text again. The text goes back into the message field and is copied to the clipboard.',
 
   'queue.label': 'Queued messages',
   'queue.position': 'Queued, number {position}',
