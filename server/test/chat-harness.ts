@@ -1,3 +1,4 @@
+import type { ProviderKind } from '@homeport/contracts/catalogue';
 import type { Frame } from '@homeport/contracts/frames';
 import { createMessageAssembler } from '@homeport/contracts/message-assembly';
 import { until } from '../../contracts/test/until.ts';
@@ -20,9 +21,11 @@ export async function addModels(
   user: SignedIn,
   provider: FakeProvider,
   modelIds: readonly string[],
+  kind: ProviderKind = 'openai',
 ): Promise<string[]> {
   const { body } = await user.call('POST /api/providers', {
     name: 'Fake',
+    kind,
     baseUrl: provider.url,
     apiKey: 'sk-test-key',
   });

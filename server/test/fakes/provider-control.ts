@@ -7,7 +7,7 @@ import type { FakeProvider, FakeRequest } from './provider.ts';
  */
 export function answerControl(provider: FakeProvider, request: IncomingMessage, response: ServerResponse): boolean {
   const url = new URL(request.url ?? '', 'http://provider');
-  const chats = provider.requests.filter(({ path }) => path.endsWith('/chat/completions'));
+  const chats = provider.requests.filter(({ path }) => !/\/models(\?|$)/.test(path));
   switch (`${request.method} ${url.pathname}`) {
     case 'GET /requests':
       send(response, JSON.stringify(chats.map(view)));

@@ -253,8 +253,16 @@ const wordParts = envelopeParts();
 
 /** The `index`-th word of a paced answer, as one event. */
 export function wordEvent(index: number, stamp: boolean): string {
-  const word = stamp ? ` ${(performance.timeOrigin + performance.now()).toFixed(3)}` : ` word${index % 1000}`;
-  return wordParts.join(word);
+  return wordParts.join(wordOf(index, stamp));
+}
+
+/** The same as a chunk. */
+export function wordChunk(index: number, stamp: boolean): unknown {
+  return { ...envelope, choices: [{ index: 0, delta: { content: wordOf(index, stamp) }, finish_reason: null }] };
+}
+
+function wordOf(index: number, stamp: boolean): string {
+  return stamp ? ` ${(performance.timeOrigin + performance.now()).toFixed(3)}` : ` word${index % 1000}`;
 }
 
 function envelopeParts(): string[] {

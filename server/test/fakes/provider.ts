@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { parseArgs } from 'node:util';
 import { answerControl } from './provider-control.ts';
+import { type FakeKind, type ReadRequest, readRequest, type SealedStep } from './provider-kinds.ts';
 import {
   type FakeCall,
   type FakeChatBody,
@@ -10,15 +11,19 @@ import {
   failure,
   scriptedModelIds,
   scriptForModel,
+  wordChunk,
   wordEvent,
 } from './provider-scripts.ts';
+import { createSpeaker, plainly, type Speaker } from './provider-speakers.ts';
 
 /** One request as the provider saw it. */
 export type FakeRequest = {
   method: string;
   path: string;
   headers: Record<string, string>;
+  /** What was asked, as a request of chat completions. */
   body: FakeChatBody;
+  kind: FakeKind;
   /** How the exchange ended: the client went away, the provider broke it, or the answer was sent whole. */
   closed: Promise<'aborted' | 'dropped' | 'complete'>;
   aborted: boolean;
@@ -34,6 +39,8 @@ export type FakeProvider = {
   requests: FakeRequest[];
   /** Ids answered by `/models`. */
   models: string[];
+  /** Calls of the newest turn that came back without what sealed them, or with something else; and how many came back well. */
+  seals: { faults: string[]; kept: number };
   /** Scripts for the next chat requests, before any by model id. */
   enqueue(...scripts: (FakeScript | ((call: FakeCall) => FakeScript))[]): void;
   /** What a model id does from here on. */
@@ -46,7 +53,7 @@ export type FakeProvider = {
   close(): Promise<void>;
 };
 
-/** An OpenAI-style provider on loopback whose answers follow scripts; by itself the model id chooses the behaviour. */
+/** A provider on loopback, in any of the four protocols, whose answers follow scripts; by itself the model id chooses the behaviour. */
 export async function startFakeProvider(
   options: { port?: number; host?: string; keepSent?: boolean; control?: typeof answerControl } = {},
 ): Promise<FakeProvider> {
@@ -58,19 +65,33 @@ export async function startFakeProvider(
   const models = [...scriptedModelIds];
   const waiters: { index: number; resolve: (request: FakeRequest) => void }[] = [];
   const gate = createGate();
+  const sealed = new Map<string, string>();
+  const seals: FakeProvider['seals'] = { faults: [], kept: 0 };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (options.control?.(provider, request, response) === true) return;
     if (options.keepSent === true) keptBytes.set(response, []);
-    const recorded = record(request, response, parseBody(await readText(request)));
+    const given = readRequest(request.url ?? '', parseBody(await readText(request)));
+    const recorded = record(request, response, given);
     requests.push(recorded);
-    if (recorded.path.endsWith('/models')) {
+    if (/\/models(\?|$)/.test(recorded.path)) {
       sendModels(response, models);
       return;
     }
     chats.push(recorded);
     for (const waiter of waiters) if (chats.length === waiter.index + 1) waiter.resolve(recorded);
-    await play(response, chooseScript(recorded), gate);
+    for (const step of given.steps) checkSeals(step);
+    const speaker = createSpeaker(given.kind, (callId, seal) => sealed.set(callId, seal));
+    await play(response, chooseScript(recorded), gate, speaker);
+  }
+
+  function checkSeals({ callIds, seals: came }: SealedStep): void {
+    for (const callId of callIds) {
+      const seal = sealed.get(callId);
+      if (seal === undefined) continue;
+      if (came.includes(seal)) seals.kept += 1;
+      else seals.faults.push(`${callId}: ${came.join() || 'nothing'} in place of ${seal}`);
+    }
   }
 
   function chooseScript(recorded: FakeRequest): FakeScript {
@@ -96,6 +117,7 @@ export async function startFakeProvider(
     url: `http://${options.host ?? '127.0.0.1'}:${port}/v1`,
     requests,
     models,
+    seals,
     enqueue: (...scripts) => void queue.push(...scripts),
     script: (modelId, make) => void byModel.set(modelId, make),
     hold: gate.hold,
@@ -115,7 +137,7 @@ export async function startFakeProvider(
   return provider;
 }
 
-async function play(response: ServerResponse, script: FakeScript, gate: Gate): Promise<void> {
+async function play(response: ServerResponse, script: FakeScript, gate: Gate, speak: Speaker): Promise<void> {
   if (script.head !== false) {
     response.writeHead(script.status ?? 200, { 'content-type': 'text/event-stream', ...script.headers });
     response.flushHeaders();
@@ -123,18 +145,18 @@ async function play(response: ServerResponse, script: FakeScript, gate: Gate): P
   for (const step of script.steps) {
     await gate.passed();
     if (response.destroyed) return;
-    await playStep(response, step, gate);
+    await playStep(response, step, gate, speak);
   }
   response.end();
 }
 
-async function playStep(response: ServerResponse, step: FakeStep, gate: Gate): Promise<void> {
+async function playStep(response: ServerResponse, step: FakeStep, gate: Gate, speak: Speaker): Promise<void> {
   if ('event' in step) {
-    await write(response, `data: ${typeof step.event === 'string' ? step.event : JSON.stringify(step.event)}\n\n`);
+    await write(response, speak(step.event));
   } else if ('raw' in step) {
     await write(response, step.raw);
   } else if ('words' in step) {
-    await playWords(response, step, gate);
+    await playWords(response, step, gate, speak);
   } else if ('wait' in step) {
     await delay(response, step.wait);
   } else if ('hold' in step) {
@@ -156,6 +178,7 @@ async function playWords(
   response: ServerResponse,
   step: { words: number; rate: number; stamp?: boolean },
   gate: Gate,
+  speak: Speaker,
 ): Promise<void> {
   const began = performance.now();
   for (let index = 0; index < step.words && !response.destroyed; index++) {
@@ -163,7 +186,10 @@ async function playWords(
     // Due times are absolute, so that a late timer does not slow the stream down.
     const wait = step.rate === 0 ? 0 : began + (index * 1000) / step.rate - performance.now();
     if (wait > 0) await delay(response, wait);
-    await write(response, wordEvent(index, step.stamp === true));
+    await write(
+      response,
+      speak === plainly ? wordEvent(index, step.stamp === true) : speak(wordChunk(index, step.stamp === true)),
+    );
   }
 }
 
@@ -223,7 +249,7 @@ function createGate() {
   };
 }
 
-function record(request: IncomingMessage, response: ServerResponse, body: FakeChatBody): FakeRequest {
+function record(request: IncomingMessage, response: ServerResponse, { body, kind }: ReadRequest): FakeRequest {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.headers)) headers[name] = String(value);
   const ended = Promise.withResolvers<'aborted' | 'dropped' | 'complete'>();
@@ -232,6 +258,7 @@ function record(request: IncomingMessage, response: ServerResponse, body: FakeCh
     path: request.url ?? '',
     headers,
     body,
+    kind,
     closed: ended.promise,
     aborted: false,
     receivedAt: performance.now(),
@@ -259,10 +286,8 @@ async function readText(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-function parseBody(text: string): FakeChatBody {
-  if (text === '') return {};
-  const body: FakeChatBody = JSON.parse(text);
-  return body;
+function parseBody(text: string): Record<string, unknown> {
+  return text === '' ? {} : JSON.parse(text);
 }
 
 if (import.meta.main) {
