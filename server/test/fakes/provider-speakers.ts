@@ -66,7 +66,7 @@ function sayDelta(voice: Voice, delta: Delta): string {
 }
 
 /** What stands for the signature of a thought. */
-export function sealOf(thought: string): string {
+function sealOf(thought: string): string {
   return createHash('sha256').update(`sealed ${thought}`).digest('base64');
 }
 
