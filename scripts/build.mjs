@@ -58,6 +58,8 @@ async function buildServer() {
       ...Object.fromEntries(names.map((name) => [`${name}.bundle`, join(root, 'server/src', `${name}.ts`)])),
       // A thread of its own, found beside the bundle by provision/manifest-reader.ts.
       'manifest-worker': join(root, 'server/src/provision/manifest-worker.ts'),
+      // Likewise, by documents/extractor.ts.
+      'extract-worker': join(root, 'server/src/documents/extract-worker.ts'),
     },
     outdir: out,
     outExtension: { '.js': '.mjs' },

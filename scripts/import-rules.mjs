@@ -7,8 +7,9 @@ const test = /\.test\.(ts|tsx|mjs)$/;
 
 // A feature may import those of lower rank only.
 const featureRank = {
-  provision: 9,
-  chat: 8,
+  provision: 10,
+  chat: 9,
+  documents: 8,
   artifacts: 7,
   conversations: 6,
   assistants: 5,

@@ -1,0 +1,85 @@
+/** What is read of a document, and what may be said against it. */
+
+export type DocumentKind =
+  | 'pdf'
+  | 'docx'
+  | 'xlsx'
+  | 'pptx'
+  | 'odt'
+  | 'ods'
+  | 'odp'
+  | 'epub'
+  | 'rtf'
+  | 'html'
+  | 'eml'
+  | 'csv'
+  | 'text';
+
+/** `label` is what a reader calls it: "page 3", "slide 3", "sheet Budget, rows 1–80", "part 3". Pages count from 1. */
+export type DocumentPage = { label: string; text: string };
+
+export type DocumentWarning = {
+  code: 'pages_cut' | 'text_cut' | 'pages_without_text' | 'pages_unreadable';
+  message: string;
+};
+
+export type ExtractedDocument = { kind: DocumentKind; pages: DocumentPage[]; warnings: DocumentWarning[] };
+
+export type DocumentProblem = {
+  code: 'password' | 'too_large' | 'too_slow' | 'too_much_memory' | 'damaged' | 'unsupported' | 'unsafe' | 'no_text';
+  message: string;
+};
+
+export type DocumentBounds = {
+  maxBytes: number;
+  maxPages: number;
+  /** Of the text that comes out, in UTF-8. */
+  maxTextBytes: number;
+  /** Of all parts that are unpacked of one file. */
+  maxUnpackedBytes: number;
+  timeoutMs: number;
+  heapMb: number;
+  /** Buffers lie outside the heap. */
+  maxBufferBytes: number;
+};
+
+const mebibyte = 1024 * 1024;
+
+export const documentBounds: DocumentBounds = {
+  maxBytes: 100 * mebibyte,
+  maxPages: 2_000,
+  maxTextBytes: 10 * mebibyte,
+  maxUnpackedBytes: 256 * mebibyte,
+  timeoutMs: 60_000,
+  heapMb: 512,
+  maxBufferBytes: 768 * mebibyte,
+};
+
+/** A file that cannot be read, in words for the person. */
+export class DocumentRefused extends Error {
+  readonly code: DocumentProblem['code'];
+
+  constructor(code: DocumentProblem['code'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+export function damaged(cause?: unknown): DocumentRefused {
+  return new DocumentRefused('damaged', 'The file is damaged or was cut short.', { cause });
+}
+
+export function locked(): DocumentRefused {
+  return new DocumentRefused('password', 'The file is protected by a password. Attach a copy without one.');
+}
+
+/** Deeper than any program writes; parsers take ever longer there. */
+export const deepestNesting = 1_000;
+
+export function tooDeep(): DocumentRefused {
+  return new DocumentRefused('unsafe', 'The file is nested too deeply and is not read.');
+}
+
+export function notReadable(): DocumentRefused {
+  return new DocumentRefused('unsupported', 'No text can be read from this kind of file.');
+}

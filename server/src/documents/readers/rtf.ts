@@ -1,0 +1,96 @@
+import { damaged } from '../document.ts';
+import type { PageWriter } from '../page-writer.ts';
+
+/** Groups whose text is not the document's; `\*` begins others that may be skipped. */
+const skipped = new Set(
+  'fonttbl colortbl stylesheet info pict object header headerl headerr headerf footer footerl footerr footerf listtable listoverridetable rsidtbl generator themedata datastore xmlnstbl fldinst'.split(
+    ' ',
+  ),
+);
+const characters = new Map([
+  ['tab', '\t'],
+  ['cell', '\t'],
+  ['line', '\n'],
+  ['emdash', '—'],
+  ['endash', '–'],
+  ['lquote', '‘'],
+  ['rquote', '’'],
+  ['ldblquote', '“'],
+  ['rdblquote', '”'],
+  ['bullet', '•'],
+  ['~', '\u00a0'],
+  ['_', '-'],
+  ['{', '{'],
+  ['}', '}'],
+  ['\\', '\\'],
+]);
+const deepest = 1_000;
+const token = /\\'([0-9a-f]{2})|\\([a-z]{1,32})(-?\d{1,10})? ?|\\([^a-z])|([{}])|([^\\{}]+)/giy;
+
+type Group = { isSkipped: boolean; afterUnicode: number };
+
+/** Rich Text Format: its words and paragraphs. A character is given as itself, as a byte of a code page, or by its number. */
+export function readRtf(bytes: Buffer, writer: PageWriter): void {
+  const source = bytes.toString('latin1');
+  const groups: Group[] = [];
+  let group: Group = { isSkipped: false, afterUnicode: 1 };
+  let decoder = new TextDecoder('windows-1252');
+  let line = '';
+  let toSkip = 0;
+  const say = (text: string): void => {
+    if (!group.isSkipped) line += text;
+  };
+  const endLine = (): void => {
+    if (group.isSkipped) return;
+    writer.paragraph(line);
+    line = '';
+  };
+  const byte = (hex: string): void => {
+    if (toSkip > 0) toSkip -= 1;
+    else say(decoder.decode(Buffer.from(hex, 'hex')));
+  };
+  const word = (name: string, number: string | undefined): void => {
+    const value = Number(number ?? 0);
+    if (skipped.has(name)) group.isSkipped = true;
+    else if (name === 'u') {
+      say(String.fromCharCode(value & 0xffff));
+      toSkip = group.afterUnicode;
+    } else if (name === 'uc') group.afterUnicode = Math.max(0, Math.min(value, 16));
+    else if (name === 'ansicpg') decoder = codePage(value);
+    else if (name === 'par' || name === 'row' || name === 'sect') endLine();
+    else if (name === 'page') endLine();
+    else if (name === 'bin') token.lastIndex += Math.max(0, value);
+    else say(characters.get(name) ?? '');
+  };
+  writer.begin();
+  token.lastIndex = 0;
+  for (let match = token.exec(source); match !== null; match = token.exec(source)) {
+    const [, hex, name, number, symbol, brace, text] = match;
+    if (hex !== undefined) byte(hex);
+    else if (name !== undefined) word(name, number);
+    else if (symbol === '*') group.isSkipped = true;
+    else if (symbol === '\n' || symbol === '\r') endLine();
+    else if (symbol !== undefined) say(characters.get(symbol) ?? '');
+    else if (brace === '{') {
+      if (groups.length >= deepest) throw damaged();
+      groups.push({ ...group });
+    } else if (brace === '}') {
+      group = groups.pop() ?? group;
+      toSkip = 0;
+    } else if (text !== undefined) {
+      const bare = text.replace(/[\r\n]+/g, '');
+      say(bare.slice(Math.min(toSkip, bare.length)));
+      toSkip = Math.max(0, toSkip - bare.length);
+    }
+  }
+  if (line !== '') writer.paragraph(line);
+}
+
+function codePage(number: number) {
+  const others: Record<number, string> = { 932: 'shift_jis', 936: 'gbk', 949: 'euc-kr', 950: 'big5', 65001: 'utf-8' };
+  try {
+    return new TextDecoder(others[number] ?? `windows-${number}`);
+  } catch {
+    return new TextDecoder('windows-1252');
+  }
+}

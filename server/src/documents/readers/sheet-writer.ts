@@ -1,0 +1,79 @@
+import type { PageWriter } from '../page-writer.ts';
+
+const fullAt = 6_000;
+/** A sheet as wide as that is as wide as they come. */
+const mostColumns = 16_384;
+
+/** Rows of a sheet as lines, cells between tabs; a long sheet becomes several pages, each named after its rows. */
+export class SheetWriter {
+  readonly #writer: PageWriter;
+  readonly #name: string;
+  #row = 0;
+  #column = 0;
+  #cells: string[] = [];
+  #lines: string[] = [];
+  #firstRow = 1;
+  #length = 0;
+  #pages = 0;
+
+  constructor(writer: PageWriter, name: string) {
+    this.#writer = writer;
+    this.#name = name;
+  }
+
+  /** `row` counts from 1; without it, the next one. */
+  beginRow(row?: number): void {
+    this.#row = row !== undefined && Number.isInteger(row) && row > this.#row ? row : this.#row + 1;
+    this.#cells = [];
+    this.#column = 0;
+  }
+
+  /** `column` counts from 0; without it, the next one. */
+  beginCell(column?: number): void {
+    if (column !== undefined && column > this.#column) this.#column = column;
+  }
+
+  cell(text: string): void {
+    if (this.#column >= mostColumns) return;
+    if (text !== '') {
+      while (this.#cells.length < this.#column) this.#cells.push('');
+      this.#cells[this.#column] = text.replace(/\s+/g, ' ').trim();
+    }
+    this.#column += 1;
+  }
+
+  skipCells(count: number): void {
+    this.#column = Math.min(mostColumns, this.#column + count);
+  }
+
+  skipRows(count: number): void {
+    this.#row += count;
+  }
+
+  /** False when there was nothing in it. */
+  endRow(): boolean {
+    const line = this.#cells.join('\t');
+    if (line.trim() === '') return false;
+    if (this.#lines.length === 0) this.#firstRow = this.#row;
+    this.#lines.push(line);
+    this.#length += line.length + 1;
+    if (this.#length >= fullAt) this.#flush(false);
+    return true;
+  }
+
+  /** An empty sheet is a page, too: its name may say something. */
+  finish(): void {
+    if (this.#lines.length > 0 || this.#pages === 0) this.#flush(true);
+  }
+
+  #flush(isLast: boolean): void {
+    const isWhole = isLast && this.#pages === 0;
+    const rows = isWhole ? '' : `, rows ${this.#firstRow}–${this.#row}`;
+    this.#writer.begin(`sheet ${this.#name}${rows}`);
+    this.#pages += 1;
+    const text = this.#lines.join('\n');
+    this.#lines = [];
+    this.#length = 0;
+    this.#writer.add(text);
+  }
+}
