@@ -35,6 +35,11 @@ export const limits = {
   tierValueMax: 2_147_483_647,
   tierLabelMax: 40,
   clientIdMax: 128,
+  effortNameMax: 20,
+  effortsMax: 20,
+  /** Millionths of a US dollar for 1,000,000 tokens. */
+  priceMax: 1_000_000_000_000,
+  registryBytes: 5 * 1024 * 1024,
   /** Of each layer of what a model is told. */
   instructionsMax: 16_000,
   stopTextMax: 200,

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { limits } from './limits.ts';
+
+/** What is known of a model without asking it (contract.md section 11). */
+
+export const abilities = z.object({
+  images: z.boolean(),
+  documents: z.boolean(),
+  tools: z.boolean(),
+  temperature: z.boolean(),
+  /** The efforts that it takes, as its server names them; an empty list: it reasons, and nothing can be chosen. */
+  reasoning: z.union([z.array(z.string().min(1).max(limits.effortNameMax)).max(limits.effortsMax), z.literal(false)]),
+});
+export type Abilities = z.infer<typeof abilities>;
+
+const price = z.number().int().min(0).max(limits.priceMax).nullable();
+/** In millionths of a US dollar for 1,000,000 tokens; null: not known. */
+export const prices = z.object({ input: price, output: price, cachedInput: price, cacheWrite: price });
+export type Prices = z.infer<typeof prices>;
+
+/** Who said so: the provider's own list, the registry that comes with Homeport, or a person. */
+export const factSource = z.enum(['provider', 'registry', 'person']);
+export type FactSource = z.infer<typeof factSource>;
+export const factNames = ['displayName', 'contextWindow', 'maxOutputTokens', 'abilities', 'prices'] as const;
+export type FactName = (typeof factNames)[number];
+
+/** What may be known of a model; a member that is absent is not known. */
+export type ModelFacts = {
+  displayName?: string;
+  /** In tokens. */
+  contextWindow?: number;
+  maxOutputTokens?: number;
+  abilities?: Partial<Abilities>;
+  prices?: Prices;
+  /** Day (`YYYY-MM-DD`) from which its server no longer offers it. */
+  endOfLife?: string;
+};

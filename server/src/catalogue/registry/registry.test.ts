@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { registryText } from '../../../../scripts/model-registry.mjs';
+import { listedFacts } from './listed-facts.ts';
+import shipped from './models.json' with { type: 'json' };
+import { isForChat, ModelRegistry, parseRegistry, plainId } from './registry.ts';
+
+const registry = new ModelRegistry(parseRegistry(shipped));
+
+test('a model at its own provider: window, longest answer, abilities and prices, with where they are from', () => {
+  assert.match(registry.source, /models\.dev at [0-9a-f]{40} \(\d{4}-\d{2}-\d{2}\), MIT/);
+  const gemini = registry.find('https://generativelanguage.googleapis.com/v1beta/openai', 'models/gemini-3.1-flash-lite');
+  assert.deepEqual(gemini, {
+    displayName: 'Gemini 3.1 Flash Lite',
+    contextWindow: 1_048_576,
+    maxOutputTokens: 65_536,
+    abilities: {
+      images: true,
+      documents: true,
+      tools: true,
+      temperature: true,
+      reasoning: ['minimal', 'low', 'medium', 'high'],
+    },
+    prices: { input: 250_000, output: 1_500_000, cachedInput: 25_000, cacheWrite: null },
+  });
+});
+
+test('the same model elsewhere: all but the prices, which are the other provider’s own', () => {
+  const local = registry.find('http://localhost:8000/v1', 'openai/gpt-oss-120b');
+  assert.equal(local?.contextWindow, 131_072);
+  assert.deepEqual(local?.abilities?.reasoning, ['low', 'medium', 'high']);
+  assert.equal(local?.prices, undefined);
+  assert.equal(registry.find('https://api.openai.com/v1', 'nobody-knows-this'), undefined);
+  assert.equal(registry.find('not an address', 'gpt-4'), registry.find('also none', 'nobody-knows-this') ?? registry.find('', 'gpt-4'));
+});
+
+test('ids are known with a vendor before them, and a day, a tag or "latest" behind', () => {
+  for (const id of ['gpt-4o', 'openai/gpt-4o', 'gpt-4o-2024-08-06', 'GPT-4o-20240806', 'gpt-4o:free', 'models/gpt-4o-latest']) {
+    assert.equal(plainId(id), 'gpt-4o', id);
+  }
+  const dated = registry.find('https://api.anthropic.com', 'claude-sonnet-4-5-20991231');
+  assert.equal(dated?.contextWindow, registry.find('https://api.anthropic.com', 'claude-sonnet-4-5')?.contextWindow);
+});
+
+test('models that do other work than chat are told apart by their names', () => {
+  const others = ['text-embedding-3-small', 'Qwen/Qwen3-Embedding-8B', 'whisper-1', 'gpt-4o-mini-tts', 'dall-e-3', 'gpt-image-1'];
+  const more = ['omni-moderation-latest', 'BAAI/bge-m3', 'imagen-4.0', 'veo-3', 'qwen3-asr-flash', 'llama-prompt-guard-2-86m'];
+  for (const id of [...others, ...more]) assert.equal(isForChat(id), false, id);
+  const chats = ['gpt-5-nano', 'claude-opus-4-5', 'gemini-3.1-pro-preview', 'qwen3-vl-8b-instruct', 'mistral-large-latest', 'o3'];
+  for (const id of [...chats, 'deepseek-chat', 'llama-3.3-70b', 'gemma3:27b']) assert.equal(isForChat(id), true, id);
+});
+
+test('providers’ own lists, whichever server’s, in one form', () => {
+  const anthropic = {
+    ...{ id: 'claude-x', display_name: 'Claude X', max_input_tokens: 200_000, max_tokens: 64_000 },
+    ...{ capabilities: { image_input: { supported: true }, thinking: { supported: false } }, retires_at: '2027-01-31T00:00:00Z' },
+  };
+  assert.deepEqual(listedFacts(anthropic), {
+    displayName: 'Claude X',
+    contextWindow: 200_000,
+    maxOutputTokens: 64_000,
+    abilities: { images: true, reasoning: false },
+    endOfLife: '2027-01-31',
+  });
+  const openRouter = {
+    ...{ id: 'a/b', name: 'A: B', context_length: 131_072, supported_parameters: ['tools', 'temperature', 'reasoning'] },
+    ...{ architecture: { input_modalities: ['text', 'image', 'file'] }, top_provider: { max_completion_tokens: 8_192 } },
+    pricing: { prompt: '0.00000025', completion: '0.0000015', input_cache_read: '0', request: '0' },
+  };
+  assert.deepEqual(listedFacts(openRouter), {
+    displayName: 'A: B',
+    contextWindow: 131_072,
+    maxOutputTokens: 8_192,
+    abilities: { images: true, documents: true, tools: true, temperature: true, reasoning: [] },
+    prices: { input: 250_000, output: 1_500_000, cachedInput: 0, cacheWrite: null },
+  });
+  assert.deepEqual(listedFacts({ id: 'm', max_model_len: 32_768 }), { contextWindow: 32_768 });
+  assert.deepEqual(listedFacts({ id: 'm', meta: { n_ctx_train: 8_192 } }), { contextWindow: 8_192 });
+  const loaded = { id: 'm', type: 'vlm', max_context_length: 131_072, loaded_context_length: 4_096 };
+  assert.deepEqual(listedFacts(loaded), { contextWindow: 4_096 });
+  const ollama = { name: 'gemma3', context_length: 4_096, capabilities: ['completion', 'vision', 'tools'] };
+  assert.deepEqual(listedFacts(ollama), {
+    displayName: 'gemma3',
+    contextWindow: 4_096,
+    abilities: { images: true, tools: true },
+  });
+});
+
+test('odd values of a list are left out', () => {
+  for (const entry of [null, 'text', [], {}, { context_length: -1 }, { max_model_len: 1.5 }, { context_length: 1e12 }]) {
+    assert.deepEqual(listedFacts(entry), {});
+  }
+  const odd = { pricing: { prompt: 'free', completion: -1 }, name: 'x'.repeat(300), retires_at: 'soon', capabilities: 3 };
+  assert.deepEqual(listedFacts(odd), {});
+});
+
+test('a registry is made of a file of models.dev, and anything else is refused', () => {
+  const api = {
+    openai: {
+      models: {
+        'gpt-x': {
+          ...{ name: 'GPT X', limit: { context: 400_000, output: 128_000 }, modalities: { input: ['text', 'image', 'pdf'] } },
+          ...{ reasoning: true, tool_call: true, temperature: false, cost: { input: 1.25, output: 10, cache_read: 0.125 } },
+          reasoning_options: [{ type: 'effort', values: ['low', 'high'] }],
+        },
+      },
+    },
+    unwanted: { models: { a: {} } },
+  };
+  const made = new ModelRegistry(parseRegistry(JSON.parse(registryText(api, 'a test'))));
+  assert.deepEqual(made.find('https://api.openai.com/v1', 'gpt-x')?.prices?.cachedInput, 125_000);
+  assert.deepEqual(made.find('https://api.openai.com/v1', 'gpt-x')?.abilities?.reasoning, ['low', 'high']);
+  assert.equal(made.find('', 'a'), undefined);
+  for (const wrong of [null, {}, { source: 's', providers: { p: { models: { m: { name: 'n', context: -1, output: 1 } } } } }]) {
+    assert.throws(() => parseRegistry(wrong));
+  }
+});

@@ -1,0 +1,147 @@
+import type { Abilities, ModelFacts, Prices } from '@homeport/contracts/model-facts';
+import { z } from 'zod';
+
+/** Facts on models by the hosts of their providers: a file that comes with Homeport, or a newer one that an administrator uploads. */
+
+const cost = z.object({
+  input: z.number().min(0).optional(),
+  output: z.number().min(0).optional(),
+  cache_read: z.number().min(0).optional(),
+  cache_write: z.number().min(0).optional(),
+});
+const entry = z.object({
+  name: z.string().max(200),
+  context: z.number().int().min(0),
+  output: z.number().int().min(0),
+  /** What it reads besides text. */
+  input: z.array(z.string().max(20)).max(10).optional(),
+  reasoning: z.boolean().optional(),
+  effort: z.array(z.string().max(20)).max(20).optional(),
+  tools: z.boolean().optional(),
+  temperature: z.boolean().optional(),
+  /** In US dollars for 1,000,000 tokens. */
+  cost: cost.optional(),
+  released: z.string().max(20).optional(),
+});
+type Entry = z.infer<typeof entry>;
+
+const file = z.object({
+  /** Where the facts are from, of which day, and under which licence. */
+  source: z.string().min(1).max(500),
+  providers: z.record(
+    z.string().max(100),
+    z.object({ baseUrl: z.string().max(500).optional(), models: z.record(z.string().max(256), entry) }),
+  ),
+});
+export type RegistryFile = z.infer<typeof file>;
+
+/** Throws a ZodError for what is no registry. */
+export function parseRegistry(value: unknown): RegistryFile {
+  return file.parse(value);
+}
+
+/** Hosts of providers whose entries name none. */
+const wellKnownHosts: Readonly<Record<string, string>> = {
+  'api.openai.com': 'openai',
+  'api.anthropic.com': 'anthropic',
+  'generativelanguage.googleapis.com': 'google',
+  'api.mistral.ai': 'mistral',
+  'api.x.ai': 'xai',
+  'api.groq.com': 'groq',
+  'api.together.xyz': 'togetherai',
+  'api.together.ai': 'togetherai',
+  'api.cerebras.ai': 'cerebras',
+  'api.cohere.ai': 'cohere',
+  'api.cohere.com': 'cohere',
+  'api.perplexity.ai': 'perplexity',
+  'api.deepinfra.com': 'deepinfra',
+};
+
+/** Who made a model knows it best; where several others offer it, the first of the file is as good as any. */
+const makers = ['openai', 'anthropic', 'google', 'mistral', 'xai', 'deepseek', 'moonshotai', 'alibaba', 'cohere', 'zai'];
+
+/** Answers what a registry knows. Built once for a file; a question costs a few look-ups. */
+export class ModelRegistry {
+  readonly source: string;
+  readonly #byHost = new Map<string, Map<string, Entry>>();
+  readonly #anywhere = new Map<string, Entry>();
+
+  constructor({ source, providers }: RegistryFile) {
+    this.source = source;
+    const ordered = [...makers, ...Object.keys(providers).filter((name) => !makers.includes(name))];
+    const hosts = Map.groupBy(Object.entries(wellKnownHosts), ([, name]) => name);
+    for (const name of ordered) {
+      const provider = Object.hasOwn(providers, name) ? providers[name] : undefined;
+      if (provider === undefined) continue;
+      const models = new Map<string, Entry>();
+      for (const [id, facts] of Object.entries(provider.models)) {
+        for (const key of [id.toLowerCase(), plainId(id)]) {
+          if (!models.has(key)) models.set(key, facts);
+          if (!this.#anywhere.has(key)) this.#anywhere.set(key, facts);
+        }
+      }
+      const own = hostOf(provider.baseUrl ?? '');
+      for (const host of [...(hosts.get(name) ?? []).map(([each]) => each), ...(own === undefined ? [] : [own])]) {
+        this.#byHost.set(host, models);
+      }
+    }
+  }
+
+  /** What is known of a model at this address. Prices are told only where the provider itself is known: each has its own. */
+  find(baseUrl: string, modelId: string): ModelFacts | undefined {
+    const here = this.#byHost.get(hostOf(baseUrl) ?? '');
+    const found = here?.get(modelId.toLowerCase()) ?? here?.get(plainId(modelId));
+    if (found !== undefined) return factsOf(found, true);
+    const elsewhere = this.#anywhere.get(modelId.toLowerCase()) ?? this.#anywhere.get(plainId(modelId));
+    return elsewhere === undefined ? undefined : factsOf(elsewhere, false);
+  }
+}
+
+/** A model's id without the vendor before it, the day or `latest` behind it, and a tag of the server's. */
+export function plainId(id: string): string {
+  const name = id.toLowerCase().replace(/^models\//, '').split('/').at(-1) ?? '';
+  return name
+    .replace(/:[\w.-]+$/, '')
+    .replace(/-(?:latest|\d{8}|\d{4}-\d{2}-\d{2})$/, '')
+    .replace(/^~/, '');
+}
+
+function hostOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).hostname : undefined;
+}
+
+function factsOf(entry: Entry, withPrices: boolean): ModelFacts {
+  const reads = new Set(entry.input);
+  const known: Partial<Abilities> = {
+    images: reads.has('image'),
+    documents: reads.has('pdf'),
+    reasoning: entry.reasoning === true ? (entry.effort ?? []) : false,
+    ...(entry.tools === undefined ? {} : { tools: entry.tools }),
+    ...(entry.temperature === undefined ? {} : { temperature: entry.temperature }),
+  };
+  return {
+    displayName: entry.name,
+    ...(entry.context > 0 ? { contextWindow: entry.context } : {}),
+    ...(entry.output > 0 && entry.context > 0 ? { maxOutputTokens: Math.min(entry.output, entry.context) } : {}),
+    abilities: known,
+    ...(withPrices && entry.cost !== undefined ? { prices: pricesOf(entry.cost) } : {}),
+  };
+}
+
+function pricesOf(dollars: NonNullable<Entry['cost']>): Prices {
+  const price = (value: number | undefined): number | null => (value === undefined ? null : Math.round(value * 1e6));
+  return {
+    input: price(dollars.input),
+    output: price(dollars.output),
+    cachedInput: price(dollars.cache_read),
+    cacheWrite: price(dollars.cache_write),
+  };
+}
+
+const otherWork =
+  /embed|rerank|whisper|transcri|(?:^|[-_/])tts(?:[-_]|$)|speech|audio-preview|realtime|dall-e|gpt-image|imagen|[-_]image(?:[-_]|$)|flux|stable-diffusion|sora|(?:^|[-_/])veo|lyria|moderation|(?:^|[-_/])(?:asr|ocr)(?:[-_]|$)|[-_](?:asr|ocr)(?:[-_]|$)|prompt-guard|content-safety|babbage|davinci|(?:^|\/)(?:bge|e5|gte|nomic)-/i;
+
+/** False for models that embed, speak, draw, rank or moderate: they are of no use in a conversation. */
+export function isForChat(modelId: string): boolean {
+  return !otherWork.test(modelId);
+}
