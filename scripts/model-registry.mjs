@@ -4,8 +4,32 @@ import { join } from 'node:path';
 
 /** The providers that Homeport knows facts of; others are of no use to it or repeat these. */
 const wanted = [
-  ...['openai', 'anthropic', 'google', 'mistral', 'xai', 'deepseek', 'groq', 'openrouter', 'togetherai', 'fireworks-ai', 'cerebras'],
-  ...['moonshotai', 'alibaba', 'nvidia', 'cohere', 'perplexity', 'deepinfra', 'nebius', 'scaleway', 'ovhcloud', 'stackit', 'zai'],
+  ...[
+    'openai',
+    'anthropic',
+    'google',
+    'mistral',
+    'xai',
+    'deepseek',
+    'groq',
+    'openrouter',
+    'togetherai',
+    'fireworks-ai',
+    'cerebras',
+  ],
+  ...[
+    'moonshotai',
+    'alibaba',
+    'nvidia',
+    'cohere',
+    'perplexity',
+    'deepinfra',
+    'nebius',
+    'scaleway',
+    'ovhcloud',
+    'stackit',
+    'zai',
+  ],
   ...['minimax', 'huggingface', 'siliconflow', 'llama', 'baseten', 'github-models'],
 ];
 

@@ -9,7 +9,10 @@ const registry = new ModelRegistry(parseRegistry(shipped));
 
 test('a model at its own provider: window, longest answer, abilities and prices, with where they are from', () => {
   assert.match(registry.source, /models\.dev at [0-9a-f]{40} \(\d{4}-\d{2}-\d{2}\), MIT/);
-  const gemini = registry.find('https://generativelanguage.googleapis.com/v1beta/openai', 'models/gemini-3.1-flash-lite');
+  const gemini = registry.find(
+    'https://generativelanguage.googleapis.com/v1beta/openai',
+    'models/gemini-3.1-flash-lite',
+  );
   assert.deepEqual(gemini, {
     displayName: 'Gemini 3.1 Flash Lite',
     contextWindow: 1_048_576,
@@ -31,11 +34,18 @@ test('the same model elsewhere: all but the prices, which are the other provider
   assert.deepEqual(local?.abilities?.reasoning, ['low', 'medium', 'high']);
   assert.equal(local?.prices, undefined);
   assert.equal(registry.find('https://api.openai.com/v1', 'nobody-knows-this'), undefined);
-  assert.equal(registry.find('not an address', 'gpt-4'), registry.find('also none', 'nobody-knows-this') ?? registry.find('', 'gpt-4'));
+  assert.equal(registry.find('not an address', 'gpt-4')?.contextWindow, 8192);
 });
 
 test('ids are known with a vendor before them, and a day, a tag or "latest" behind', () => {
-  for (const id of ['gpt-4o', 'openai/gpt-4o', 'gpt-4o-2024-08-06', 'GPT-4o-20240806', 'gpt-4o:free', 'models/gpt-4o-latest']) {
+  for (const id of [
+    'gpt-4o',
+    'openai/gpt-4o',
+    'gpt-4o-2024-08-06',
+    'GPT-4o-20240806',
+    'gpt-4o:free',
+    'models/gpt-4o-latest',
+  ]) {
     assert.equal(plainId(id), 'gpt-4o', id);
   }
   const dated = registry.find('https://api.anthropic.com', 'claude-sonnet-4-5-20991231');
@@ -43,17 +53,41 @@ test('ids are known with a vendor before them, and a day, a tag or "latest" behi
 });
 
 test('models that do other work than chat are told apart by their names', () => {
-  const others = ['text-embedding-3-small', 'Qwen/Qwen3-Embedding-8B', 'whisper-1', 'gpt-4o-mini-tts', 'dall-e-3', 'gpt-image-1'];
-  const more = ['omni-moderation-latest', 'BAAI/bge-m3', 'imagen-4.0', 'veo-3', 'qwen3-asr-flash', 'llama-prompt-guard-2-86m'];
+  const others = [
+    'text-embedding-3-small',
+    'Qwen/Qwen3-Embedding-8B',
+    'whisper-1',
+    'gpt-4o-mini-tts',
+    'dall-e-3',
+    'gpt-image-1',
+  ];
+  const more = [
+    'omni-moderation-latest',
+    'BAAI/bge-m3',
+    'imagen-4.0',
+    'veo-3',
+    'qwen3-asr-flash',
+    'llama-prompt-guard-2-86m',
+  ];
   for (const id of [...others, ...more]) assert.equal(isForChat(id), false, id);
-  const chats = ['gpt-5-nano', 'claude-opus-4-5', 'gemini-3.1-pro-preview', 'qwen3-vl-8b-instruct', 'mistral-large-latest', 'o3'];
+  const chats = [
+    'gpt-5-nano',
+    'claude-opus-4-5',
+    'gemini-3.1-pro-preview',
+    'qwen3-vl-8b-instruct',
+    'mistral-large-latest',
+    'o3',
+  ];
   for (const id of [...chats, 'deepseek-chat', 'llama-3.3-70b', 'gemma3:27b']) assert.equal(isForChat(id), true, id);
 });
 
 test('providers’ own lists, whichever server’s, in one form', () => {
   const anthropic = {
     ...{ id: 'claude-x', display_name: 'Claude X', max_input_tokens: 200_000, max_tokens: 64_000 },
-    ...{ capabilities: { image_input: { supported: true }, thinking: { supported: false } }, retires_at: '2027-01-31T00:00:00Z' },
+    ...{
+      capabilities: { image_input: { supported: true }, thinking: { supported: false } },
+      retires_at: '2027-01-31T00:00:00Z',
+    },
   };
   assert.deepEqual(listedFacts(anthropic), {
     displayName: 'Claude X',
@@ -63,8 +97,16 @@ test('providers’ own lists, whichever server’s, in one form', () => {
     endOfLife: '2027-01-31',
   });
   const openRouter = {
-    ...{ id: 'a/b', name: 'A: B', context_length: 131_072, supported_parameters: ['tools', 'temperature', 'reasoning'] },
-    ...{ architecture: { input_modalities: ['text', 'image', 'file'] }, top_provider: { max_completion_tokens: 8_192 } },
+    ...{
+      id: 'a/b',
+      name: 'A: B',
+      context_length: 131_072,
+      supported_parameters: ['tools', 'temperature', 'reasoning'],
+    },
+    ...{
+      architecture: { input_modalities: ['text', 'image', 'file'] },
+      top_provider: { max_completion_tokens: 8_192 },
+    },
     pricing: { prompt: '0.00000025', completion: '0.0000015', input_cache_read: '0', request: '0' },
   };
   assert.deepEqual(listedFacts(openRouter), {
@@ -82,15 +124,28 @@ test('providers’ own lists, whichever server’s, in one form', () => {
   assert.deepEqual(listedFacts(ollama), {
     displayName: 'gemma3',
     contextWindow: 4_096,
-    abilities: { images: true, tools: true },
+    abilities: { images: true, tools: true, reasoning: false },
   });
 });
 
 test('odd values of a list are left out', () => {
-  for (const entry of [null, 'text', [], {}, { context_length: -1 }, { max_model_len: 1.5 }, { context_length: 1e12 }]) {
+  for (const entry of [
+    null,
+    'text',
+    [],
+    {},
+    { context_length: -1 },
+    { max_model_len: 1.5 },
+    { context_length: 1e12 },
+  ]) {
     assert.deepEqual(listedFacts(entry), {});
   }
-  const odd = { pricing: { prompt: 'free', completion: -1 }, name: 'x'.repeat(300), retires_at: 'soon', capabilities: 3 };
+  const odd = {
+    pricing: { prompt: 'free', completion: -1 },
+    name: 'x'.repeat(300),
+    retires_at: 'soon',
+    capabilities: 3,
+  };
   assert.deepEqual(listedFacts(odd), {});
 });
 
@@ -99,8 +154,17 @@ test('a registry is made of a file of models.dev, and anything else is refused',
     openai: {
       models: {
         'gpt-x': {
-          ...{ name: 'GPT X', limit: { context: 400_000, output: 128_000 }, modalities: { input: ['text', 'image', 'pdf'] } },
-          ...{ reasoning: true, tool_call: true, temperature: false, cost: { input: 1.25, output: 10, cache_read: 0.125 } },
+          ...{
+            name: 'GPT X',
+            limit: { context: 400_000, output: 128_000 },
+            modalities: { input: ['text', 'image', 'pdf'] },
+          },
+          ...{
+            reasoning: true,
+            tool_call: true,
+            temperature: false,
+            cost: { input: 1.25, output: 10, cache_read: 0.125 },
+          },
           reasoning_options: [{ type: 'effort', values: ['low', 'high'] }],
         },
       },
@@ -111,7 +175,11 @@ test('a registry is made of a file of models.dev, and anything else is refused',
   assert.deepEqual(made.find('https://api.openai.com/v1', 'gpt-x')?.prices?.cachedInput, 125_000);
   assert.deepEqual(made.find('https://api.openai.com/v1', 'gpt-x')?.abilities?.reasoning, ['low', 'high']);
   assert.equal(made.find('', 'a'), undefined);
-  for (const wrong of [null, {}, { source: 's', providers: { p: { models: { m: { name: 'n', context: -1, output: 1 } } } } }]) {
+  for (const wrong of [
+    null,
+    {},
+    { source: 's', providers: { p: { models: { m: { name: 'n', context: -1, output: 1 } } } } },
+  ]) {
     assert.throws(() => parseRegistry(wrong));
   }
 });

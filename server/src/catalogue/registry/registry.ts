@@ -58,7 +58,18 @@ const wellKnownHosts: Readonly<Record<string, string>> = {
 };
 
 /** Who made a model knows it best; where several others offer it, the first of the file is as good as any. */
-const makers = ['openai', 'anthropic', 'google', 'mistral', 'xai', 'deepseek', 'moonshotai', 'alibaba', 'cohere', 'zai'];
+const makers = [
+  'openai',
+  'anthropic',
+  'google',
+  'mistral',
+  'xai',
+  'deepseek',
+  'moonshotai',
+  'alibaba',
+  'cohere',
+  'zai',
+];
 
 /** Answers what a registry knows. Built once for a file; a question costs a few look-ups. */
 export class ModelRegistry {
@@ -99,7 +110,12 @@ export class ModelRegistry {
 
 /** A model's id without the vendor before it, the day or `latest` behind it, and a tag of the server's. */
 export function plainId(id: string): string {
-  const name = id.toLowerCase().replace(/^models\//, '').split('/').at(-1) ?? '';
+  const name =
+    id
+      .toLowerCase()
+      .replace(/^models\//, '')
+      .split('/')
+      .at(-1) ?? '';
   return name
     .replace(/:[\w.-]+$/, '')
     .replace(/-(?:latest|\d{8}|\d{4}-\d{2}-\d{2})$/, '')
