@@ -8,7 +8,7 @@ import { addPerson, expect, giveCookie, type Installation, test } from './fixtur
  * offered, send what stands in the field.
  */
 
-const kills = Number(process.env.KILLS ?? 200);
+const kills = Number(process.env.KILLS ?? 60);
 const lanes = 4;
 const messagesPerChat = 6;
 
