@@ -81,6 +81,8 @@ async function buildServer() {
     logLevel: 'warning',
   });
   await Promise.all(names.map((name) => writeFile(join(out, `${name}.mjs`), starter(name))));
+  // Read when it is needed, beside the bundle that asks for it.
+  await copyFile(join(root, 'server/src/catalogue/registry/models.json'), join(out, 'models.json'));
   await copyMigrations(out);
   await copySwagger(out);
   return inputsOf(metafile);

@@ -3,6 +3,7 @@ import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
 import { line } from './line.ts';
+import { abilities, listedModel, prices, sources } from './model-facts.ts';
 import { givenParameters, parameters } from './parameters.ts';
 
 /** Providers, models and tiers (contract.md section 4). */
@@ -19,6 +20,10 @@ export const model = z.object({
   isDefault: z.boolean(),
   /** Defaults for every answer of this model. */
   parameters,
+  abilities,
+  prices: prices.nullable(),
+  /** Where each of these came from; absent: from a person. */
+  sources,
   createdAt: fields.timestamp,
 });
 export type Model = z.infer<typeof model>;
@@ -90,14 +95,23 @@ export const modelFlags = {
   enabled: z.boolean().optional(),
   isDefault: z.boolean().optional(),
   parameters: givenParameters.optional(),
+  abilities: abilities.optional(),
+  prices: prices.nullable().optional(),
 };
+/** Of the facts that are given: a person's unless it says otherwise. */
+const factSources = { sources: sources.optional() };
 /** The rule between two fields of a model, with what is told when it is broken. */
 export const outputFits = (model: { maxOutputTokens: number; contextWindow: number }) =>
   model.maxOutputTokens <= model.contextWindow;
 export const outputTooLarge = { message: 'Must not exceed the context window', path: ['maxOutputTokens'] };
-export const modelBody = z.object({ ...modelFields, ...modelFlags }).refine(outputFits, outputTooLarge);
+export const modelBody = z.object({ ...modelFields, ...modelFlags, ...factSources }).refine(outputFits, outputTooLarge);
 export const modelPatchBody = z
-  .object({ id: fields.id, ...z.object(modelFields).omit({ providerId: true }).partial().shape, ...modelFlags })
+  .object({
+    id: fields.id,
+    ...z.object(modelFields).omit({ providerId: true }).partial().shape,
+    ...modelFlags,
+    ...factSources,
+  })
   .refine((body) => body.isDefault !== false, {
     message: 'Make another model the default instead',
     path: ['isDefault'],
@@ -145,7 +159,7 @@ const providerTestBody = z.union([
     headers: providerFields.headers.optional(),
   }),
 ]);
-const providerTested = z.object({ ok: z.literal(true), models: z.array(z.object({ id: z.string() })) });
+const providerTested = z.object({ ok: z.literal(true), models: z.array(listedModel) });
 const providerTestFailures = [
   'not_found',
   'blocked_destination',

@@ -7,6 +7,7 @@ import { chatEndpoints } from './chat.ts';
 import { contextEndpoints } from './context.ts';
 import { conversationEndpoints } from './conversations.ts';
 import { mcpEndpoints } from './mcp.ts';
+import { modelRegistryEndpoints } from './model-registry.ts';
 import { projectEndpoints } from './projects.ts';
 import { promptEndpoints } from './prompts.ts';
 import { provisionEndpoints } from './provision.ts';
@@ -21,6 +22,7 @@ export const endpoints = {
   ...systemEndpoints,
   ...accountEndpoints,
   ...catalogueEndpoints,
+  ...modelRegistryEndpoints,
   ...conversationEndpoints,
   ...chatEndpoints,
   ...contextEndpoints,

@@ -14,6 +14,7 @@ import { title } from './conversations.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
 import { manifestPart } from './manifest-parts.ts';
+import { abilities, prices } from './model-facts.ts';
 import { parameters } from './parameters.ts';
 
 /**
@@ -47,6 +48,8 @@ const manifestModel = z
     tier: modelFields.tier,
     ...modelFlags,
     parameters: z.strictObject(parameters.shape).optional(),
+    abilities: z.strictObject(abilities.shape).optional(),
+    prices: z.strictObject(prices.shape).nullable().optional(),
   })
   .refine(outputFits, outputTooLarge);
 export type ManifestModel = z.output<typeof manifestModel>;

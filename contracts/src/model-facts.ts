@@ -19,10 +19,16 @@ export const prices = z.object({ input: price, output: price, cachedInput: price
 export type Prices = z.infer<typeof prices>;
 
 /** Who said so: the provider's own list, the registry that comes with Homeport, or a person. */
-export const factSource = z.enum(['provider', 'registry', 'person']);
+const factSource = z.enum(['provider', 'registry', 'person']);
 export type FactSource = z.infer<typeof factSource>;
-export const factNames = ['displayName', 'contextWindow', 'maxOutputTokens', 'abilities', 'prices'] as const;
-export type FactName = (typeof factNames)[number];
+export const sources = z.object({
+  displayName: factSource.optional(),
+  contextWindow: factSource.optional(),
+  maxOutputTokens: factSource.optional(),
+  abilities: factSource.optional(),
+  prices: factSource.optional(),
+});
+export type FactName = keyof z.infer<typeof sources>;
 
 /** What may be known of a model; a member that is absent is not known. */
 export type ModelFacts = {
@@ -35,3 +41,18 @@ export type ModelFacts = {
   /** Day (`YYYY-MM-DD`) from which its server no longer offers it. */
   endOfLife?: string;
 };
+
+/** A model as its provider lists it, with what is known of it. */
+export const listedModel = z.object({
+  id: z.string(),
+  /** False for models that embed, speak, draw or rank: they are of no use in a conversation. */
+  chat: z.boolean(),
+  displayName: z.string().optional(),
+  contextWindow: z.number().int().optional(),
+  maxOutputTokens: z.number().int().optional(),
+  abilities,
+  prices: prices.optional(),
+  endOfLife: z.string().optional(),
+  sources,
+});
+export type ListedModel = z.infer<typeof listedModel>;

@@ -65,6 +65,7 @@ import {
   postProviderTest,
   putModelTiers,
 } from './catalogue/handlers.ts';
+import { deleteModelRegistry, getModelRegistry, putModelRegistry } from './catalogue/registry-handlers.ts';
 import {
   deleteChat,
   deleteSummary,
@@ -169,6 +170,9 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   deleteModel,
   getModelTiers,
   putModelTiers,
+  getModelRegistry,
+  putModelRegistry,
+  deleteModelRegistry,
   getUserProviders: getProviders,
   postUserProvider: postProvider,
   patchUserProvider: patchProvider,

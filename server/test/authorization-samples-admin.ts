@@ -43,6 +43,12 @@ export const administrationSamples = {
     own: 200,
     ids: { 'body.id': person },
   },
+  getModelRegistry: nothing,
+  putModelRegistry: {
+    ...nothing,
+    request: () => ({ body: { source: 'a test', providers: {} } }),
+  },
+  deleteModelRegistry: nothing,
   getInvitations: nothing,
   postInvitation: {
     ...nothing,

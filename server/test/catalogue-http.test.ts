@@ -261,7 +261,10 @@ test('a provider is tested through the guard, and its key appears nowhere', asyn
   const user = await app.signIn();
   const { providerId } = await withModel(user);
   const tested = await user.call('POST /api/providers/test', { id: providerId });
-  assert.deepEqual(tested.body, { ok: true, models: provider.models.map((id) => ({ id })) });
+  assert.deepEqual(
+    tested.body.models.map(({ id }: Json) => id),
+    provider.models,
+  );
   assert.equal(provider.requests.at(-1)?.headers.authorization, `Bearer ${apiKey}`);
   const guarded = await startTestApp({
     config: { allowPrivateEgress: false, allowInsecureHttp: false },

@@ -47,9 +47,14 @@ const text =
   (response) =>
     response.writeHead(status, { 'content-type': 'text/html' }).end(body);
 
-function ask(input: ProviderTestInput = { baseUrl }, owner = makeOwner(), signal = new AbortController().signal) {
+function askWhole(input: ProviderTestInput = { baseUrl }, owner = makeOwner(), signal = new AbortController().signal) {
   requests.length = 0;
   return testProvider(deps, owner, input, signal);
+}
+
+/** The ids alone. */
+async function ask(...given: Parameters<typeof askWhole>): Promise<{ id: string }[]> {
+  return (await askWhole(...given)).map(({ id }) => ({ id }));
 }
 
 async function failure(promise: Promise<unknown>): Promise<ApiError> {
@@ -78,6 +83,30 @@ test('the shapes that providers answer with', async () => {
   }
   answer = json({ data: [] });
   assert.deepEqual(await ask(), []);
+});
+
+test('what the list and the registry know of a model, with who said so', async () => {
+  const listed = {
+    id: 'vendor/gpt-4o',
+    context_length: 9_000,
+    pricing: { prompt: '0.000001', completion: '0.000002' },
+  };
+  answer = json({ data: [listed, { id: 'text-embedding-3-small' }, { id: 'nobody-knows' }] });
+  const [known, embedding, unknown] = await askWhole();
+  assert.deepEqual(
+    { ...known, abilities: undefined },
+    {
+      ...{ id: 'vendor/gpt-4o', chat: true, displayName: 'GPT-4o', contextWindow: 9_000, maxOutputTokens: 9_000 },
+      prices: { input: 1_000_000, output: 2_000_000, cachedInput: null, cacheWrite: null },
+      abilities: undefined,
+      sources: {
+        ...{ displayName: 'registry', contextWindow: 'provider', prices: 'provider' },
+        ...{ maxOutputTokens: 'registry', abilities: 'registry' },
+      },
+    },
+  );
+  assert.deepEqual([known?.abilities.images, known?.abilities.reasoning, embedding?.chat], [true, false, false]);
+  assert.deepEqual(unknown?.sources, {});
 });
 
 test('the address, the key and the custom headers', async () => {

@@ -72,7 +72,8 @@ async function furnish(): Promise<void> {
   assert.equal((await owner.call('PATCH /api/chats', told)).status, 200);
   const { providers } = (await owner.call('GET /api/providers')).body;
   const parameters = { topP: 0.9, reasoningEffort: 'high' };
-  await owner.call('PATCH /api/models', { id: providers[0].models[0].id, parameters });
+  const prices = { input: 7_700_000, output: null, cachedInput: 0, cacheWrite: null };
+  await owner.call('PATCH /api/models', { id: providers[0].models[0].id, parameters, prices });
   await owner.call('POST /api/chats', { temporary: true, instructions: 'not-exported' });
   const project = (await owner.call('POST /api/projects', { name: 'P' })).body.project.id;
   await owner.call('POST /api/chats', { projectId: project, title: 'In a project' });
@@ -88,7 +89,7 @@ const secrets: [RegExp, string][] = [
 test('export, apply to an empty installation, export: the same text', async () => {
   const { text, losses } = await write(app);
   assert.doesNotMatch(text, /secret-1|sk-|blue|header-secret|battery|not-exported/);
-  for (const told of ['House rules', 'Otto: "short"', 'Europe/Vienna', '# only here', 'reasoningEffort']) {
+  for (const told of ['House rules', 'Otto: "short"', 'Europe/Vienna', '# only here', 'reasoningEffort', '7700000']) {
     assert.ok(text.includes(told) || text.includes(told.replaceAll('"', '\\"')), told);
   }
   assert.deepEqual(losses, [

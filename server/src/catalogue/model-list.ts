@@ -1,5 +1,7 @@
 import type { ProviderKind } from '@homeport/contracts/catalogue';
 import { limits } from '@homeport/contracts/limits';
+import type { ModelFacts } from '@homeport/contracts/model-facts';
+import { listedFacts } from './registry/listed-facts.ts';
 
 /** Lists of models as the protocols give them, and how to tell the protocols apart by what a server answers. */
 
@@ -44,17 +46,19 @@ function familyOf(answer: unknown): Family | undefined {
   return member(answer, 'has_more') === undefined ? 'openai' : 'anthropic';
 }
 
-/** The ids of `{data: [{id}]}`, `{models: [{id | name}]}` or a bare array, each once, in their order; undefined for anything else. */
-export function listedIds(kind: ProviderKind, answer: unknown, max: number): string[] | undefined {
+export type ListedEntry = { id: string; facts: ModelFacts };
+
+/** The models of `{data: [{id}]}`, `{models: [{id | name}]}` or a bare array, each once, in their order; undefined for anything else. */
+export function listedModels(kind: ProviderKind, answer: unknown, max: number): ListedEntry[] | undefined {
   const list = Array.isArray(answer) ? answer : (member(answer, 'data') ?? member(answer, 'models'));
   if (!Array.isArray(list)) return undefined;
-  const ids = new Set<string>();
+  const models = new Map<string, ListedEntry>();
   for (const entry of list) {
     const id = idOf(kind, entry);
-    if (id !== undefined) ids.add(id);
-    if (ids.size === max) break;
+    if (id !== undefined && !models.has(id)) models.set(id, { id, facts: listedFacts(entry) });
+    if (models.size === max) break;
   }
-  return [...ids];
+  return [...models.values()];
 }
 
 function idOf(kind: ProviderKind, entry: unknown): string | undefined {

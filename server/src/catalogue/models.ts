@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Model, modelBody, modelPatchBody } from '@homeport/contracts/catalogue';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
+import type { Abilities, FactName, FactSource, Prices } from '@homeport/contracts/model-facts';
 import type { Parameters } from '@homeport/contracts/parameters';
 import { sql } from 'kysely';
 import type { z } from 'zod';
@@ -11,7 +12,9 @@ import type { Database, Queryable } from '../db/pool.ts';
 import { type CatalogueTransaction, inCatalogue, lockChatsOfModels } from './catalogue-owner.ts';
 import { type ChangedBy, recordChange } from './changes.ts';
 import { makeDefault, releaseDefault, settleDefault } from './default-model.ts';
+import { factsToStore } from './model-facts.ts';
 import { getOwnedProvider } from './providers.ts';
+import { currentRegistry } from './registry/current-registry.ts';
 import { assertTier } from './tiers.ts';
 import { type ModelRow, modelView } from './views.ts';
 
@@ -50,7 +53,9 @@ export async function assertOwnedModel(deps: { db: { kysely: Queryable } }, owne
 /** Adds a model; the first usable one becomes the default, and so does one that asks for it. */
 export function createModel(deps: ModelDeps, owner: string, input: ModelInput, by?: ChangedBy): Promise<Model> {
   return inCatalogue(deps, owner, async (transaction) => {
-    await getOwnedProvider({ db: { kysely: transaction } }, owner, input.providerId);
+    const within = { db: { kysely: transaction } };
+    const { base_url: baseUrl } = await getOwnedProvider(within, owner, input.providerId);
+    const facts = await factColumns(within, { baseUrl, providerModelId: input.providerModelId }, input);
     await assertTier(transaction, owner, input.tier);
     await assertRoom(transaction, input.providerId);
     const { id } = await transaction
@@ -66,6 +71,7 @@ export function createModel(deps: ModelDeps, owner: string, input: ModelInput, b
         tier: input.tier,
         enabled: input.enabled ?? true,
         parameters: JSON.stringify(input.parameters ?? {}),
+        ...facts,
         created_at: new Date(deps.clock.now()),
       })
       .returning('id')
@@ -73,7 +79,7 @@ export function createModel(deps: ModelDeps, owner: string, input: ModelInput, b
     await recordChange(transaction, owner, by, 'model.created', { id, name: input.displayName });
     if (input.isDefault === true) await makeDefault(transaction, owner, id);
     else await settleDefault(transaction, owner);
-    return modelView(await getOwnedModel({ db: { kysely: transaction } }, owner, id));
+    return modelView(await getOwnedModel(within, owner, id), baseUrl);
   });
 }
 
@@ -85,7 +91,9 @@ export function updateModel(
   by?: ChangedBy,
 ): Promise<{ model: Model; defaultModelId: string | null }> {
   return inCatalogue(deps, owner, async (transaction) => {
-    const stored = await getOwnedModel({ db: { kysely: transaction } }, owner, patch.id);
+    const within = { db: { kysely: transaction } };
+    const stored = await getOwnedModel(within, owner, patch.id);
+    const { base_url: baseUrl } = await getOwnedProvider(within, owner, stored.provider_id);
     if (patch.tier !== undefined) await assertTier(transaction, owner, patch.tier);
     const merged = {
       provider_model_id: patch.providerModelId ?? stored.provider_model_id,
@@ -100,17 +108,60 @@ export function updateModel(
     if (stored.is_default && !merged.enabled) await releaseDefault(transaction, owner);
     await transaction
       .updateTable('models')
-      .set({ ...merged, parameters })
+      .set({ ...merged, parameters, ...(await changedFacts(within, baseUrl, stored, patch)) })
       .where('id', '=', patch.id)
       .execute();
-    const { id, ...given } = patch;
+    const { id, sources: _, ...given } = patch;
     const change = { id, name: merged.display_name, changed: changedFields(given) };
     await recordChange(transaction, owner, by, 'model.updated', change);
     if (patch.isDefault === true) await makeDefault(transaction, owner, patch.id);
     const defaultModelId = await settleDefault(transaction, owner);
-    const row = await getOwnedModel({ db: { kysely: transaction } }, owner, patch.id);
-    return { model: modelView(row), defaultModelId };
+    const row = await getOwnedModel(within, owner, patch.id);
+    return { model: modelView(row, baseUrl), defaultModelId };
   });
+}
+
+type Within = { db: { kysely: Queryable } };
+const factNames = ['displayName', 'contextWindow', 'maxOutputTokens', 'abilities', 'prices'] as const;
+
+/** What is stored of a new model's facts, as columns. */
+async function factColumns(
+  deps: Within,
+  place: { baseUrl: string; providerModelId: string },
+  given: Partial<Pick<ModelInput, (typeof factNames)[number] | 'sources'>>,
+) {
+  const names = factNames.filter((name) => given[name] !== undefined);
+  const { abilities, prices, sources } = factsToStore(await currentRegistry(deps), place, given, names);
+  return {
+    abilities: JSON.stringify(abilities),
+    prices: prices === null ? null : JSON.stringify(prices),
+    sources: JSON.stringify(sources),
+  };
+}
+
+/** Another id is another model: what the registry says of it takes the place of what it said of the one before. */
+async function changedFacts(deps: Within, baseUrl: string, stored: ModelRow, patch: ModelPatch) {
+  const providerModelId = patch.providerModelId ?? stored.provider_model_id;
+  const isOther = providerModelId !== stored.provider_model_id || stored.abilities === null;
+  if (!isOther && factNames.every((name) => patch[name] === undefined)) return {};
+  const kept = {
+    ...(isOther && stored.sources.abilities !== 'person' ? {} : { abilities: stored.abilities ?? undefined }),
+    ...(isOther && stored.sources.prices !== 'person' ? {} : { prices: stored.prices }),
+  };
+  const columns = await factColumns(
+    deps,
+    { baseUrl, providerModelId },
+    {
+      abilities: patch.abilities ?? kept.abilities,
+      prices: patch.prices === undefined ? kept.prices : patch.prices,
+    },
+  );
+  const own = JSON.parse(columns.sources);
+  const given = Object.fromEntries(
+    factNames.filter((name) => patch[name] !== undefined).map((name) => [name, patch.sources?.[name] ?? 'person']),
+  );
+  const before = isOther ? {} : stored.sources;
+  return { ...columns, sources: JSON.stringify({ ...own, ...before, ...given }) };
 }
 
 /** Deletes a model and promotes another default when needed. Returns the default's id. */
@@ -163,6 +214,9 @@ export type ModelRecord = {
   tier: number;
   enabled: boolean;
   parameters: Parameters;
+  abilities: Abilities | null;
+  prices: Prices | null;
+  sources: Partial<Record<FactName, FactSource>>;
 };
 
 /** The models of several owners, each owner's oldest first. */
@@ -176,8 +230,9 @@ export async function insertModels(transaction: CatalogueTransaction, records: r
   if (records.length === 0) return;
   await sql`
     insert into models (id, owner_id, provider_id, provider_model_id, display_name, context_window, max_output_tokens, tier, enabled,
-      parameters)
-    select id, owner, "providerId", "providerModelId", "displayName", "contextWindow", "maxOutputTokens", tier, enabled, parameters
+      parameters, abilities, prices, sources)
+    select id, owner, "providerId", "providerModelId", "displayName", "contextWindow", "maxOutputTokens", tier, enabled, parameters,
+      abilities, prices, sources
     from ${modelRecords(records)} order by place`.execute(transaction);
 }
 
@@ -187,7 +242,7 @@ export async function updateModels(transaction: CatalogueTransaction, records: r
   await sql`
     update models m set provider_model_id = x."providerModelId", display_name = x."displayName",
       context_window = x."contextWindow", max_output_tokens = x."maxOutputTokens", tier = x.tier, enabled = x.enabled,
-      parameters = x.parameters
+      parameters = x.parameters, abilities = x.abilities, prices = x.prices, sources = x.sources
     from ${modelRecords(records)} where m.id = x.id`.execute(transaction);
 }
 
@@ -195,5 +250,5 @@ function modelRecords(records: readonly ModelRecord[]) {
   const rows = records.map((record, place) => ({ place, ...record }));
   return sql`json_to_recordset(${JSON.stringify(rows)}::json) as x (place int, id text, owner text, "providerId" text,
     "providerModelId" text, "displayName" text, "contextWindow" int, "maxOutputTokens" int, tier int, enabled boolean,
-    parameters jsonb)`;
+    parameters jsonb, abilities jsonb, prices jsonb, sources jsonb)`;
 }

@@ -1,14 +1,18 @@
 import type { ProviderKind } from '@homeport/contracts/catalogue';
 import { ApiError } from '@homeport/contracts/errors';
+import type { ListedModel } from '@homeport/contracts/model-facts';
 import type { Database } from '../db/pool.ts';
 import type { Egress } from '../egress/egress.ts';
 import { assertCustomHeaders } from '../egress/headers.ts';
 import { parseForeignJson } from '../json-scan.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { type Credentials, resolveCredentials } from './credentials.ts';
-import { listedIds, listPaths, otherProtocol } from './model-list.ts';
+import { joinedFacts } from './model-facts.ts';
+import { type ListedEntry, listedModels, listPaths, otherProtocol } from './model-list.ts';
 import { providerHeaders, providerUrl } from './provider-call.ts';
 import { getOwnedProvider } from './providers.ts';
+import { currentRegistry } from './registry/current-registry.ts';
+import { isForChat } from './registry/registry.ts';
 import { TestLanes } from './test-lanes.ts';
 
 export type ProviderTestDeps = {
@@ -35,7 +39,7 @@ export const providerTestBounds = { bodyBytes: 1024 * 1024, totalMs: 15_000, mod
 const lanes = new TestLanes(providerTestBounds.atOnce);
 
 /**
- * Asks for the list of models, as the protocol has it, through the outbound guard and returns the ids. Throws `blocked_destination`,
+ * Asks for the list of models, as the protocol has it, through the outbound guard and returns them with what is known of each. Throws `blocked_destination`,
  * `provider_unreachable`, `provider_error` with `details.status`, `credentials_unreadable`, `not_found`; no message holds
  * anything that the other side said.
  */
@@ -44,16 +48,18 @@ export async function testProvider(
   owner: string,
   input: ProviderTestInput,
   signal: AbortSignal,
-): Promise<{ id: string }[]> {
+): Promise<ListedModel[]> {
   const target = await findTarget(deps, owner, input);
-  return lanes.run(owner, signal, () => askForModels(deps, target, signal));
+  const registry = await currentRegistry(deps);
+  const listed = await lanes.run(owner, signal, () => askForModels(deps, target, signal));
+  return listed.map(({ id, facts }) => joinedFacts(id, isForChat(id), facts, registry.find(target.baseUrl, id)));
 }
 
 async function askForModels(
   deps: Pick<ProviderTestDeps, 'egress'>,
   { kind, baseUrl, credentials }: Target,
   signal: AbortSignal,
-): Promise<{ id: string }[]> {
+): Promise<ListedEntry[]> {
   const { status, body } = await deps.egress.request(providerUrl(kind, baseUrl, listPaths[kind]), {
     headers: { accept: 'application/json', ...providerHeaders(kind, credentials) },
     signal,
@@ -68,9 +74,9 @@ async function askForModels(
     const other = status < 500 && status !== 429 ? otherProtocol(kind, status, answer) : undefined;
     if (other !== undefined) throw providerError(status, other);
     if (!isFine) throw providerError(status, statusAdvice(status));
-    const ids = listedIds(kind, answer, providerTestBounds.models);
-    if (ids === undefined) throw providerError(status, notAList);
-    return ids.map((id) => ({ id }));
+    const models = listedModels(kind, answer, providerTestBounds.models);
+    if (models === undefined) throw providerError(status, notAList);
+    return models;
   } finally {
     body.destroy();
   }

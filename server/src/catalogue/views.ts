@@ -3,12 +3,17 @@ import type { Selectable } from 'kysely';
 import type { ModelsTable, ProvidersTable } from '../db/tables.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { describeCredentials } from './credentials.ts';
+import { factsOf } from './model-facts.ts';
+import { shippedRegistry } from './registry/current-registry.ts';
 
 export type ProviderRow = Selectable<ProvidersTable>;
 export type ModelRow = Selectable<ModelsTable>;
 
 /** A model as the wire shows it (contract.md section 4). */
-export function modelView(row: ModelRow): Model {
+export function modelView(row: ModelRow, baseUrl: string): Model {
+  const { abilities, prices, sources } = row;
+  const facts =
+    abilities === null ? factsOf(shippedRegistry(), baseUrl, row.provider_model_id) : { abilities, prices, sources };
   return {
     id: row.id,
     providerId: row.provider_id,
@@ -20,6 +25,7 @@ export function modelView(row: ModelRow): Model {
     enabled: row.enabled,
     isDefault: row.is_default,
     parameters: row.parameters,
+    ...facts,
     createdAt: row.created_at.toISOString(),
   };
 }
@@ -44,6 +50,6 @@ export function providerView(
     enabled: row.enabled,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
-    models: models.map(modelView),
+    models: models.map((model) => modelView(model, row.base_url)),
   };
 }

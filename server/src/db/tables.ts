@@ -1,6 +1,7 @@
 import type { AboutMe } from '@homeport/contracts/accounts';
 import type { ProviderKind } from '@homeport/contracts/catalogue';
 import type { InstructionLayer } from '@homeport/contracts/context';
+import type { Abilities, FactName, FactSource, Prices } from '@homeport/contracts/model-facts';
 import type { Parameters } from '@homeport/contracts/parameters';
 import type { ColumnType, Generated } from 'kysely';
 
@@ -151,6 +152,9 @@ export type ModelsTable = {
   enabled: Flag;
   is_default: Flag;
   parameters: WithDefault<Parameters>;
+  abilities: NullableJson<Abilities>;
+  prices: NullableJson<Prices>;
+  sources: WithDefault<Partial<Record<FactName, FactSource>>>;
   created_at: CreatedAt;
 };
 
@@ -447,6 +451,13 @@ export type ToldContext = {
   answerRoom: number;
 };
 
+type ModelRegistryTable = {
+  singleton: Generated<boolean>;
+  revision: Sequence;
+  content: string;
+  uploaded_at: CreatedAt;
+};
+
 type WorkspaceHostsTable = { runtime: 'local'; host: string; name: string; seen_at: Generated<Date> };
 
 export type Tables = {
@@ -484,6 +495,7 @@ export type Tables = {
   workspaces: WorkspacesTable;
   workspace_leases: WorkspaceLeasesTable;
   workspace_hosts: WorkspaceHostsTable;
+  model_registry: ModelRegistryTable;
   told_texts: ToldTextsTable;
   told_contexts: ToldContextsTable;
 };

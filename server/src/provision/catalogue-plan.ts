@@ -177,7 +177,9 @@ function planModel(
     throw manifestError([{ path: `${path}.tier`, message }]);
   }
   const row = nextModel(model.providerModelId);
-  const { isDefault, enabled = row?.enabled ?? true, parameters = row?.parameters ?? {}, ...rest } = model;
+  const { isDefault, enabled = row?.enabled ?? true, parameters = row?.parameters ?? {}, ...given } = model;
+  const { abilities, prices, ...rest } = given;
+  const facts = factsOf(row, { abilities, prices });
   const record: ModelRecord = {
     id: row?.id ?? randomUUIDv7(),
     owner: plan.owner,
@@ -185,6 +187,7 @@ function planModel(
     ...rest,
     enabled,
     parameters,
+    ...facts,
   };
   const label = `model "${model.providerModelId}" of "${name}"`;
   if (isDefault === true && !(enabled && isEnabled)) {
@@ -208,12 +211,30 @@ function planModel(
     tier: row.tier,
     enabled: row.enabled,
     parameters: row.parameters,
+    abilities: row.abilities,
+    prices: row.prices,
   };
-  const { providerModelId, ...wanted } = { ...rest, enabled, parameters };
+  const { providerModelId, ...wanted } = { ...rest, enabled, parameters, abilities, prices };
   const changes = differences(stored, wanted);
   if (changes.length > 0) plan.changedModels.push(record);
   const becomes = plan.newDefault === record.id ? ['becomes the default'] : [];
   report.compared('models', path, label, [...changes, ...becomes]);
+}
+
+/** What a manifest says of a model is a person's word; the rest stays, or is the registry's. */
+function factsOf(
+  row: ModelRow | undefined,
+  { abilities, prices }: Pick<ManifestModel, 'abilities' | 'prices'>,
+): Pick<ModelRecord, 'abilities' | 'prices' | 'sources'> {
+  return {
+    abilities: abilities ?? row?.abilities ?? null,
+    prices: prices === undefined ? (row?.prices ?? null) : prices,
+    sources: {
+      ...row?.sources,
+      ...(abilities === undefined ? {} : { abilities: 'person' }),
+      ...(prices === undefined ? {} : { prices: 'person' }),
+    },
+  };
 }
 
 /** The default is let go of before it is disabled, and before another one takes its place. */

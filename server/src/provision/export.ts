@@ -121,6 +121,8 @@ function exportProvider(deps: Needs, row: ProviderRow, models: readonly ModelRow
       enabled: model.enabled,
       ...(model.is_default ? { isDefault: true } : {}),
       ...(Object.keys(model.parameters).length === 0 ? {} : { parameters: model.parameters }),
+      ...(model.sources.abilities === 'person' && model.abilities !== null ? { abilities: model.abilities } : {}),
+      ...(model.sources.prices === 'person' ? { prices: model.prices } : {}),
     })),
   };
 }

@@ -1,8 +1,18 @@
 import type { Model } from '@homeport/contracts/catalogue';
+import { limits } from '@homeport/contracts/limits';
+import type { ListedModel } from '@homeport/contracts/model-facts';
 import type { CatalogueApi } from './catalogue-api.ts';
 import { type ModelSizes, nameOfId, sizesBody } from './model-values.ts';
 
 export type AddedModels = { added: Model[]; failed: { id: string; failure: unknown }[] };
+
+export type ModelsToAdd = {
+  providerId: string;
+  ids: readonly string[];
+  /** For what is not known of a model. */
+  sizes: ModelSizes;
+  known: ReadonlyMap<string, ListedModel>;
+};
 
 /**
  * Adds models one after the other, in the given order: the first one becomes the default where there was none. One that is
@@ -10,9 +20,7 @@ export type AddedModels = { added: Model[]; failed: { id: string; failure: unkno
  */
 export async function addModels(
   api: Pick<CatalogueApi, 'createModel'>,
-  providerId: string,
-  ids: readonly string[],
-  sizes: ModelSizes,
+  { providerId, ids, sizes, known }: ModelsToAdd,
   onProgress: (done: number) => void,
 ): Promise<AddedModels> {
   const added: Model[] = [];
@@ -20,11 +28,34 @@ export async function addModels(
   for (const [index, providerModelId] of ids.entries()) {
     onProgress(index);
     try {
-      const body = { providerId, providerModelId, displayName: nameOfId(providerModelId), ...sizesBody(sizes) };
+      const body = { providerId, providerModelId, ...modelBody(providerModelId, sizes, known.get(providerModelId)) };
       added.push((await api.createModel(body)).model);
     } catch (failure) {
       failed.push({ id: providerModelId, failure });
     }
   }
   return { added, failed };
+}
+
+/** What is known of a model counts before what was typed for all of them. */
+export function modelBody(id: string, sizes: ModelSizes, known: ListedModel | undefined) {
+  const typed = sizesBody(sizes);
+  const {
+    displayName,
+    contextWindow = typed.contextWindow,
+    maxOutputTokens,
+    abilities,
+    prices,
+    sources = {},
+  } = known ?? {};
+  const longest = Math.min(maxOutputTokens ?? typed.maxOutputTokens, contextWindow);
+  return {
+    displayName: displayName?.slice(0, limits.displayNameMax).trim() || nameOfId(id),
+    contextWindow,
+    maxOutputTokens: longest,
+    tier: typed.tier,
+    ...(sources.abilities === undefined ? {} : { abilities }),
+    ...(prices === undefined ? {} : { prices }),
+    sources,
+  };
 }

@@ -1,5 +1,6 @@
 import '../forms/forms.css';
 import type { Model, ModelTier, Provider } from '@homeport/contracts/catalogue';
+import type { ListedModel } from '@homeport/contracts/model-facts';
 import { Button } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
@@ -23,7 +24,7 @@ type Props = {
   provider: Provider;
   tiers: readonly ModelTier[];
   /** What a test has found just now; without it the provider is asked. */
-  found?: readonly string[] | undefined;
+  found?: readonly ListedModel[] | undefined;
   submitLabel: (count: number) => string;
   onAdded: (models: readonly Model[]) => void;
   onDirty?: (isDirty: boolean) => void;
@@ -37,6 +38,7 @@ export function ModelChooser({ provider, tiers, found, submitLabel, onAdded, onD
   const api = useCatalogueApi();
   const listed = useListedModels(provider, found);
   const [chosen, setChosen] = useState<readonly string[]>([]);
+  const known = new Map(listed.models.map((model) => [model.id, model]));
   const [own, setOwn] = useState<readonly string[]>([]);
   const [progress, setProgress] = useState(0);
   const [refused, setRefused] = useState<AddedModels['failed']>([]);
@@ -49,7 +51,11 @@ export function ModelChooser({ provider, tiers, found, submitLabel, onAdded, onD
       setRefused([]);
       setEmptyRefused(chosen.length === 0);
       if (chosen.length === 0) return;
-      const { added, failed } = await addModels(api, provider.id, chosen, sizes, setProgress);
+      const { added, failed } = await addModels(
+        api,
+        { providerId: provider.id, ids: chosen, sizes, known },
+        setProgress,
+      );
       await queries.invalidateQueries({ queryKey: catalogueQuery.queryKey });
       setChosen(failed.map(({ id }) => id));
       setRefused(failed);
@@ -63,7 +69,7 @@ export function ModelChooser({ provider, tiers, found, submitLabel, onAdded, onD
     setChosen(chosen.includes(id) ? chosen.filter((each) => each !== id) : [...chosen, id]);
   };
   const addOwn = (id: string) => {
-    if (!listed.ids.includes(id)) setOwn([...own, id]);
+    if (!known.has(id) || known.get(id)?.chat === false) setOwn([...own, id]);
     if (!chosen.includes(id)) toggle(id);
   };
   return (
@@ -83,7 +89,8 @@ export function ModelChooser({ provider, tiers, found, submitLabel, onAdded, onD
       ) : (
         <ModelList
           name={provider.name}
-          ids={[...own, ...listed.ids]}
+          models={[...own.map((id) => known.get(id) ?? { id }), ...listed.models.filter(({ chat }) => chat)]}
+          otherCount={listed.models.filter(({ id, chat }) => !chat && !own.includes(id)).length}
           existing={existing}
           chosen={chosen}
           onToggle={toggle}
@@ -129,13 +136,18 @@ function LoadingList({ name }: { name: string }) {
 }
 
 /** The provider's own list: what a test found already, else asked for when this appears. */
-function useListedModels(provider: Provider, found: readonly string[] | undefined) {
+function useListedModels(provider: Provider, found: readonly ListedModel[] | undefined) {
   const { state, run } = useProviderTest();
   const ask = useRef(() => void run({ id: provider.id }));
   const isKnown = found !== undefined;
   useEffect(() => {
     if (!isKnown) ask.current();
   }, [isKnown]);
-  const ids = state.kind === 'found' ? state.ids : (found ?? []);
-  return { state, ids, isLoading: !isKnown && (state.kind === 'idle' || state.kind === 'running'), retry: ask.current };
+  const models = state.kind === 'found' ? state.models : (found ?? []);
+  return {
+    state,
+    models,
+    isLoading: !isKnown && (state.kind === 'idle' || state.kind === 'running'),
+    retry: ask.current,
+  };
 }

@@ -1,9 +1,15 @@
 import '../forms/forms.css';
+import type { ListedModel } from '@homeport/contracts/model-facts';
 import { TextInput } from '@mantine/core';
 import { Search } from 'lucide-react';
 import { useState } from 'react';
 import { useText } from '../i18n.ts';
 import classes from './model-chooser.module.css';
+import { ModelFactsLine } from './model-facts-line.tsx';
+
+type ShownModel = Pick<ListedModel, 'id'> & Partial<ListedModel>;
+
+const searched = ({ id, displayName = '' }: ShownModel): string => `${id} ${displayName}`.toLowerCase();
 
 /** Rows shown at once; a list of thousands is narrowed by searching. */
 const shownAtMost = 200;
@@ -11,14 +17,17 @@ const shownAtMost = 200;
 /** A long list of model ids to tick, with a search over it. */
 export function ModelList({
   name,
-  ids,
+  models,
+  otherCount,
   existing,
   chosen,
   onToggle,
   isEmptyFine,
 }: {
   name: string;
-  ids: readonly string[];
+  models: readonly ShownModel[];
+  /** How many the provider lists besides that are of no use in a conversation. */
+  otherCount: number;
   existing: ReadonlySet<string>;
   chosen: readonly string[];
   onToggle: (id: string) => void;
@@ -27,9 +36,9 @@ export function ModelList({
   const t = useText();
   const [query, setQuery] = useState('');
   const words = query.toLowerCase().split(/\s+/);
-  const hits = ids.filter((id) => words.every((word) => id.toLowerCase().includes(word)));
+  const hits = models.filter((model) => words.every((word) => searched(model).includes(word)));
   const hidden = hits.length - shownAtMost;
-  if (ids.length === 0) return isEmptyFine ? null : <p className={classes.none}>{t('choose.empty')}</p>;
+  if (models.length === 0) return isEmptyFine ? null : <p className={classes.none}>{t('choose.empty')}</p>;
   return (
     <fieldset className={classes.list}>
       <legend className="visually-hidden">{t('choose.list', { provider: name })}</legend>
@@ -49,7 +58,7 @@ export function ModelList({
         </span>
       </div>
       <div className={classes.rows}>
-        {hits.slice(0, shownAtMost).map((id) => (
+        {hits.slice(0, shownAtMost).map(({ id, ...facts }) => (
           <label key={id} className={classes.row}>
             <input
               type="checkbox"
@@ -58,10 +67,12 @@ export function ModelList({
               onChange={() => onToggle(id)}
             />
             <span className={classes.id}>{id}</span>
+            <ModelFactsLine facts={facts} />
             {existing.has(id) ? <span className={classes.mark}>{t('choose.added')}</span> : null}
           </label>
         ))}
         {hits.length === 0 ? <p className={classes.none}>{t('choose.noHits', { query: query.trim() })}</p> : null}
+        {otherCount > 0 ? <p className={classes.none}>{t('choose.others', { count: otherCount })}</p> : null}
         {hidden > 0 ? <p className={classes.none}>{t('choose.more', { count: hidden })}</p> : null}
       </div>
     </fieldset>

@@ -1,5 +1,6 @@
 import '../forms/forms.css';
 import type { Provider } from '@homeport/contracts/catalogue';
+import type { ListedModel } from '@homeport/contracts/model-facts';
 import { Button, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
@@ -32,8 +33,8 @@ type Props = {
   /** The wizard tests before it saves; elsewhere testing is a choice. */
   testsFirst?: boolean;
   submitLabel: string;
-  /** `found` are the ids of a test that has just worked. */
-  onSaved: (provider: Provider, found: readonly string[] | undefined) => void;
+  /** `found` are the models of a test that has just worked. */
+  onSaved: (provider: Provider, found: readonly ListedModel[] | undefined) => void;
   onDirty?: (isDirty: boolean) => void;
   beside?: ReactNode;
 };
@@ -187,7 +188,7 @@ function useConnectionTest(provider: Provider | undefined) {
     state,
     isFor,
     canTest,
-    found: (values: ProviderValues) => (isFor(values) && state.kind === 'found' ? state.ids : undefined),
+    found: (values: ProviderValues) => (isFor(values) && state.kind === 'found' ? state.models : undefined),
     run: async (form: Form, values: ProviderValues) => {
       const body = providerTestBody(values, provider, form.isDirty);
       if (!body) return undefined;

@@ -8,7 +8,7 @@ import type { ProviderTestState } from './use-provider-test.ts';
 /** How a provider test ended, in words that say what to do. */
 export function ProviderTestResult({ state, action }: { state: ProviderTestState; action?: ReactNode }) {
   const t = useText();
-  if (state.kind === 'found') return <Notice kind="success">{t('provider.ok', { count: state.ids.length })}</Notice>;
+  if (state.kind === 'found') return <Notice kind="success">{t('provider.ok', { count: state.models.length })}</Notice>;
   if (state.kind !== 'failed') return null;
   const { title, text } = explain(state.failure, t);
   return (

@@ -1,3 +1,4 @@
+import type { ListedModel } from '@homeport/contracts/model-facts';
 import { useEffect, useRef, useState } from 'react';
 import type { CallOptions } from '../api.ts';
 import { useCatalogueApi } from './catalogue-api.ts';
@@ -6,13 +7,13 @@ export type ProviderTestBody = CallOptions<'POST /api/providers/test'>['body'];
 export type ProviderTestState =
   | { kind: 'idle' }
   | { kind: 'running' }
-  | { kind: 'found'; ids: readonly string[] }
+  | { kind: 'found'; models: readonly ListedModel[] }
   | { kind: 'failed'; failure: unknown };
 
 /** Asks a provider for its models, one question at a time; the last one counts and leaving the page ends it. */
 export function useProviderTest(): {
   state: ProviderTestState;
-  run: (body: ProviderTestBody) => Promise<readonly string[] | undefined>;
+  run: (body: ProviderTestBody) => Promise<readonly ListedModel[] | undefined>;
 } {
   const [state, setState] = useState<ProviderTestState>({ kind: 'idle' });
   const api = useCatalogueApi();
@@ -25,9 +26,8 @@ export function useProviderTest(): {
     setState({ kind: 'running' });
     try {
       const { models } = await api.testProvider(body, controller.signal);
-      const ids = models.map((model) => model.id);
-      setState({ kind: 'found', ids });
-      return ids;
+      setState({ kind: 'found', models });
+      return models;
     } catch (failure) {
       if (!controller.signal.aborted) setState({ kind: 'failed', failure });
       return undefined;

@@ -239,6 +239,14 @@ export const texts: Record<keyof typeof english, string> = {
   'choose.noHits': 'Kein Modell passt zu „{query}“.',
   'choose.more':
     '{count, plural, one {# weiteres Modell. Suche, um es zu sehen.} other {# weitere Modelle. Suche, um sie zu sehen.}}',
+  'choose.others':
+    '{count, plural, one {# weiteres Modell ist nicht für Gespräche gedacht (Einbettungen, Sprache, Bilder).} other {# weitere Modelle sind nicht für Gespräche gedacht (Einbettungen, Sprache, Bilder).}}',
+  'facts.window': '{count} Token',
+  'facts.images': 'Bilder',
+  'facts.documents': 'Dokumente',
+  'facts.reasoning': 'Denken',
+  'facts.noTools': 'ohne Werkzeuge',
+  'facts.endOfLife': 'bis {day}',
   'choose.empty': 'Der Anbieter nennt keine Modelle. Füge eines mit seiner ID hinzu.',
   'choose.byId': 'Modell mit ID hinzufügen',
   'choose.byIdHint': 'Für Modelle, die der Anbieter nicht nennt.',
@@ -246,7 +254,7 @@ export const texts: Record<keyof typeof english, string> = {
   'choose.byIdAction': 'Auswählen',
   'choose.byIdTaken': 'Dieses Modell steht schon in der Liste.',
   'choose.common': 'Für alle ausgewählten Modelle',
-  'choose.commonHint': 'Passt für die meisten Modelle. Jedes lässt sich später ändern.',
+  'choose.commonHint': 'Gilt, wo über ein Modell nichts bekannt ist. Jedes lässt sich später ändern.',
   'choose.failed': 'Diese Modelle konnten nicht hinzugefügt werden: {names}',
   'choose.adding': '{done, number} von {count, number} wird hinzugefügt …',
   'choose.nothing': 'Wähle mindestens ein Modell aus.',

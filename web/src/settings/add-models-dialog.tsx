@@ -1,4 +1,5 @@
 import type { ModelTier, Provider } from '@homeport/contracts/catalogue';
+import type { ListedModel } from '@homeport/contracts/model-facts';
 import { ModelChooser } from '../catalogue/model-chooser.tsx';
 import { FormDialog } from '../frame/form-dialog.tsx';
 import { showToast } from '../frame/toasts.tsx';
@@ -13,7 +14,7 @@ export function AddModelsDialog({
 }: {
   provider: Provider;
   tiers: readonly ModelTier[];
-  found?: readonly string[] | undefined;
+  found?: readonly ListedModel[] | undefined;
   onClose: () => void;
 }) {
   const t = useText();

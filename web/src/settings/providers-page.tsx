@@ -1,4 +1,5 @@
 import type { Provider } from '@homeport/contracts/catalogue';
+import type { ListedModel } from '@homeport/contracts/model-facts';
 import { Button } from '@mantine/core';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
@@ -15,7 +16,7 @@ import { ProviderCard } from './provider-card.tsx';
 type Dialog =
   | { kind: 'add' }
   | { kind: 'edit'; provider: Provider }
-  | { kind: 'models'; provider: Provider; found: readonly string[] | undefined };
+  | { kind: 'models'; provider: Provider; found: readonly ListedModel[] | undefined };
 
 /** `/settings/providers` */
 export function ProvidersPage() {
@@ -78,7 +79,7 @@ function OpenDialog({
     );
   }
   const provider = dialog.kind === 'edit' ? dialog.provider : undefined;
-  const onSaved = (saved: Provider, found: readonly string[] | undefined) => {
+  const onSaved = (saved: Provider, found: readonly ListedModel[] | undefined) => {
     if (provider) return close();
     showToast(t('providers.addedNext', { name: saved.name }));
     onChange({ kind: 'models', provider: saved, found });

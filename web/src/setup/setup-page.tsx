@@ -1,5 +1,6 @@
 import '../page-texts.ts';
 import type { Provider } from '@homeport/contracts/catalogue';
+import type { ListedModel } from '@homeport/contracts/model-facts';
 import { Button, Loader } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
@@ -55,7 +56,7 @@ function CatalogueSteps() {
   const t = useText();
   const { data, error } = useQuery(catalogueQuery);
   const [chosenStep, setStep] = useState<Step>();
-  const [saved, setSaved] = useState<{ id: string; found: readonly string[] | undefined }>();
+  const [saved, setSaved] = useState<{ id: string; found: readonly ListedModel[] | undefined }>();
   if (!data) {
     return (
       <EntryPage isWide title={t('setup.providerTitle')} above={<SetupSteps step={1} />}>
@@ -93,7 +94,7 @@ function CatalogueSteps() {
       </EntryPage>
     );
   }
-  const goOn = ({ id }: Provider, found: readonly string[] | undefined) => {
+  const goOn = ({ id }: Provider, found: readonly ListedModel[] | undefined) => {
     setSaved({ id, found });
     setStep('models');
   };

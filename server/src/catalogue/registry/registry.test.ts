@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { registryText } from '../../../../scripts/model-registry.mjs';
 import { listedFacts } from './listed-facts.ts';
 import shipped from './models.json' with { type: 'json' };
 import { isForChat, ModelRegistry, parseRegistry, plainId } from './registry.ts';
@@ -147,39 +146,4 @@ test('odd values of a list are left out', () => {
     capabilities: 3,
   };
   assert.deepEqual(listedFacts(odd), {});
-});
-
-test('a registry is made of a file of models.dev, and anything else is refused', () => {
-  const api = {
-    openai: {
-      models: {
-        'gpt-x': {
-          ...{
-            name: 'GPT X',
-            limit: { context: 400_000, output: 128_000 },
-            modalities: { input: ['text', 'image', 'pdf'] },
-          },
-          ...{
-            reasoning: true,
-            tool_call: true,
-            temperature: false,
-            cost: { input: 1.25, output: 10, cache_read: 0.125 },
-          },
-          reasoning_options: [{ type: 'effort', values: ['low', 'high'] }],
-        },
-      },
-    },
-    unwanted: { models: { a: {} } },
-  };
-  const made = new ModelRegistry(parseRegistry(JSON.parse(registryText(api, 'a test'))));
-  assert.deepEqual(made.find('https://api.openai.com/v1', 'gpt-x')?.prices?.cachedInput, 125_000);
-  assert.deepEqual(made.find('https://api.openai.com/v1', 'gpt-x')?.abilities?.reasoning, ['low', 'high']);
-  assert.equal(made.find('', 'a'), undefined);
-  for (const wrong of [
-    null,
-    {},
-    { source: 's', providers: { p: { models: { m: { name: 'n', context: -1, output: 1 } } } } },
-  ]) {
-    assert.throws(() => parseRegistry(wrong));
-  }
 });

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Abilities, ModelFacts, Prices } from '@homeport/contracts/model-facts';
 import { z } from 'zod';
 
@@ -40,6 +41,30 @@ export function parseRegistry(value: unknown): RegistryFile {
   return file.parse(value);
 }
 
+const outline = file.extend({
+  providers: z.record(
+    z.string().max(100),
+    z.object({ baseUrl: z.string().max(500).optional(), models: z.record(z.string().max(256), z.unknown()) }),
+  ),
+});
+const entriesAtOnce = 500;
+
+/** The same for a stranger's file: between some hundred models other work gets its turn. */
+export async function parseRegistryInTurns(value: unknown): Promise<RegistryFile> {
+  const { source, providers } = outline.parse(value);
+  let count = 0;
+  const parsed: RegistryFile['providers'] = {};
+  for (const [name, { baseUrl, models }] of Object.entries(providers)) {
+    const entries: Record<string, Entry> = {};
+    for (const [id, facts] of Object.entries(models)) {
+      entries[id] = entry.parse(facts);
+      if (++count % entriesAtOnce === 0) await setImmediate();
+    }
+    parsed[name] = { ...(baseUrl === undefined ? {} : { baseUrl }), models: entries };
+  }
+  return { source, providers: parsed };
+}
+
 /** Hosts of providers whose entries name none. */
 const wellKnownHosts: Readonly<Record<string, string>> = {
   'api.openai.com': 'openai',
@@ -74,11 +99,14 @@ const makers = [
 /** Answers what a registry knows. Built once for a file; a question costs a few look-ups. */
 export class ModelRegistry {
   readonly source: string;
+  /** How many models it knows. */
+  readonly size: number;
   readonly #byHost = new Map<string, Map<string, Entry>>();
   readonly #anywhere = new Map<string, Entry>();
 
   constructor({ source, providers }: RegistryFile) {
     this.source = source;
+    this.size = Object.values(providers).reduce((sum, { models }) => sum + Object.keys(models).length, 0);
     const ordered = [...makers, ...Object.keys(providers).filter((name) => !makers.includes(name))];
     const hosts = Map.groupBy(Object.entries(wellKnownHosts), ([, name]) => name);
     for (const name of ordered) {

@@ -1,0 +1,85 @@
+import type { Abilities, FactName, FactSource, ListedModel, ModelFacts, Prices } from '@homeport/contracts/model-facts';
+import type { ModelRegistry } from './registry/registry.ts';
+
+/** What is known of a model from several sides, and which side counts: a person before the provider's list before the registry. */
+
+/** Of a model that nobody knows: what a model of today can do. A server that cannot says so when it is asked. */
+const unknownAbilities: Abilities = {
+  images: true,
+  documents: false,
+  tools: true,
+  temperature: true,
+  reasoning: false,
+};
+
+export type GivenFacts = {
+  abilities?: Abilities | undefined;
+  prices?: Prices | null | undefined;
+  sources?: { [Name in FactName]?: FactSource | undefined } | undefined;
+};
+
+export type StoredFacts = {
+  abilities: Abilities;
+  prices: Prices | null;
+  sources: Partial<Record<FactName, FactSource>>;
+};
+
+/** The facts to store with a model: what is given, with the side that it is from, and the registry's for the rest. */
+export function factsToStore(
+  registry: ModelRegistry,
+  { baseUrl, providerModelId }: { baseUrl: string; providerModelId: string },
+  given: GivenFacts,
+  givenNames: readonly FactName[],
+): StoredFacts {
+  const known = registry.find(baseUrl, providerModelId);
+  const sources: StoredFacts['sources'] = {};
+  for (const name of givenNames) sources[name] = given.sources?.[name] ?? 'person';
+  if (given.abilities === undefined && known?.abilities !== undefined) sources.abilities = 'registry';
+  if (given.prices === undefined && known?.prices !== undefined) sources.prices = 'registry';
+  return {
+    abilities: given.abilities ?? { ...unknownAbilities, ...known?.abilities },
+    prices: given.prices === undefined ? (known?.prices ?? null) : given.prices,
+    sources,
+  };
+}
+
+/** Of a model that was stored before facts were. */
+export function factsOf(registry: ModelRegistry, baseUrl: string, providerModelId: string): StoredFacts {
+  return factsToStore(registry, { baseUrl, providerModelId }, {}, []);
+}
+
+/** What a provider's list and the registry know together of a listed model. */
+export function joinedFacts(id: string, chat: boolean, listed: ModelFacts, known: ModelFacts | undefined): ListedModel {
+  const sources: ListedModel['sources'] = {};
+  const pick = <Name extends 'displayName' | 'contextWindow' | 'maxOutputTokens' | 'prices'>(name: Name) => {
+    const value = listed[name] ?? known?.[name];
+    if (value !== undefined) sources[name] = listed[name] === undefined ? 'registry' : 'provider';
+    return value;
+  };
+  const [displayName, contextWindow, prices] = [pick('displayName'), pick('contextWindow'), pick('prices')];
+  const longest = pick('maxOutputTokens');
+  if (listed.abilities !== undefined || known?.abilities !== undefined) {
+    sources.abilities = listed.abilities === undefined ? 'registry' : 'provider';
+  }
+  const efforts = reasoningOf(listed.abilities?.reasoning, known?.abilities?.reasoning);
+  return {
+    id,
+    chat,
+    ...(displayName === undefined ? {} : { displayName }),
+    ...(contextWindow === undefined ? {} : { contextWindow }),
+    ...(longest === undefined ? {} : { maxOutputTokens: Math.min(longest, contextWindow ?? longest) }),
+    ...(prices === undefined ? {} : { prices }),
+    ...(listed.endOfLife === undefined ? {} : { endOfLife: listed.endOfLife }),
+    abilities: { ...unknownAbilities, ...known?.abilities, ...listed.abilities, reasoning: efforts },
+    sources,
+  };
+}
+
+/** A list tells that a model reasons, the registry with which efforts. */
+function reasoningOf(
+  listed: Abilities['reasoning'] | undefined,
+  known: Abilities['reasoning'] | undefined,
+): Abilities['reasoning'] {
+  if (listed === undefined || (Array.isArray(listed) && listed.length === 0)) return known || listed || false;
+  return listed;
+}

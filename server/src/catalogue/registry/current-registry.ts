@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { ApiError } from '@homeport/contracts/errors';
+import { type AuditSource, recordEvent } from '../../audit.ts';
+import { type Database, inTransaction } from '../../db/pool.ts';
+import { parseForeignJson } from '../../json-scan.ts';
+import { ModelRegistry, parseRegistry, parseRegistryInTurns } from './registry.ts';
+
+/** Which registry counts: an uploaded one, else the one that comes with Homeport. The only writer of `model_registry`. */
+
+type Deps = { db: Pick<Database, 'kysely'> };
+
+let shipped: ModelRegistry | undefined;
+let uploaded: { revision: number; registry: ModelRegistry } | undefined;
+
+/** Read when it is first needed, some milliseconds: most requests do without. The build puts the file beside the bundle. */
+export function shippedRegistry(): ModelRegistry {
+  shipped ??= new ModelRegistry(
+    parseRegistry(JSON.parse(readFileSync(new URL('./models.json', import.meta.url), 'utf8'))),
+  );
+  return shipped;
+}
+
+export async function currentRegistry({ db }: Deps): Promise<ModelRegistry> {
+  const row = await db.kysely.selectFrom('model_registry').select('revision').executeTakeFirst();
+  if (row === undefined) return shippedRegistry();
+  if (uploaded?.revision !== row.revision) {
+    const { content, revision } = await db.kysely
+      .selectFrom('model_registry')
+      .select(['content', 'revision'])
+      .executeTakeFirstOrThrow();
+    uploaded = { revision, registry: new ModelRegistry(await parseRegistryInTurns(JSON.parse(content))) };
+  }
+  return uploaded.registry;
+}
+
+export type RegistryState = { source: string; models: number; uploadedAt: string | null };
+
+export async function describeRegistry(deps: Deps): Promise<RegistryState> {
+  const { source, size } = await currentRegistry(deps);
+  const row = await deps.db.kysely.selectFrom('model_registry').select('uploaded_at').executeTakeFirst();
+  return { source, models: size, uploadedAt: row?.uploaded_at.toISOString() ?? null };
+}
+
+/** Takes the place of the one before. Throws `invalid_request` for what is no registry. */
+export async function uploadRegistry(deps: Deps, bytes: Uint8Array, by: AuditSource): Promise<RegistryState> {
+  const content = Buffer.from(bytes).toString();
+  const { source } = await readUpload(content);
+  await inTransaction(deps.db, async (trx) => {
+    await trx.deleteFrom('model_registry').execute();
+    await trx.insertInto('model_registry').values({ content }).execute();
+    await recordEvent(trx, by, { action: 'settings.updated', details: { changed: ['modelRegistry'], source } });
+  });
+  return describeRegistry(deps);
+}
+
+/** Back to the one that comes with Homeport. */
+export async function dropRegistry(deps: Deps, by: AuditSource): Promise<RegistryState> {
+  await inTransaction(deps.db, async (trx) => {
+    const { numDeletedRows } = await trx.deleteFrom('model_registry').executeTakeFirst();
+    if (numDeletedRows > 0n) {
+      await recordEvent(trx, by, { action: 'settings.updated', details: { changed: ['modelRegistry'] } });
+    }
+  });
+  return describeRegistry(deps);
+}
+
+async function readUpload(content: string): Promise<ModelRegistry> {
+  try {
+    return new ModelRegistry(await parseRegistryInTurns(parseForeignJson(content)));
+  } catch (cause) {
+    const message = 'This is no registry of models. docs/models.md says how to make one.';
+    throw new ApiError('invalid_request', message, { cause, details: [{ path: '', message }] });
+  }
+}

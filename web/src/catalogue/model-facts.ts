@@ -1,0 +1,24 @@
+import type { Prices } from '@homeport/contracts/model-facts';
+
+/** `128k`, `1M`: a count of tokens as people say it. */
+export function shortCount(tokens: number): string {
+  if (tokens >= 1_000_000) return `${rounded(tokens / 1_000_000)}M`;
+  return tokens >= 1_000 ? `${rounded(tokens / 1_000)}k` : String(tokens);
+}
+
+/** What a million tokens cost, read and written: `$0.25 / $1.50`; undefined when neither is known. */
+export function priceText({ input, output }: Prices, locale: string): string | undefined {
+  if (input === null && output === null) return undefined;
+  return [input, output].map((price) => (price === null ? '?' : dollars(price, locale))).join(' / ');
+}
+
+/** `price` in millionths of a dollar. */
+function dollars(price: number, locale: string): string {
+  const amount = price / 1_000_000;
+  const digits = amount !== 0 && amount < 0.1 ? { maximumSignificantDigits: 2 } : { minimumFractionDigits: 2 };
+  return new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', ...digits }).format(amount);
+}
+
+function rounded(value: number): string {
+  return String(Math.round(value * (value < 10 ? 10 : 1)) / (value < 10 ? 10 : 1));
+}
