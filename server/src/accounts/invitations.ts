@@ -10,7 +10,7 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { afterCursor, encodeCursor, microsOf, pageOf } from '../db/keyset.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
-import type { InvitationsTable } from '../db/tables.ts';
+import type { InvitationsTable } from '../db/tables-people.ts';
 import { Turns } from '../turns.ts';
 import { insertPassword } from './credentials.ts';
 import { hashPassword } from './passwords.ts';

@@ -8,7 +8,7 @@ import { type AuditSource, changedFields, recordEvent } from '../audit.ts';
 import type { Config } from '../config.ts';
 import { afterCursor, encodeCursor, microsOf, pageOf } from '../db/keyset.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
-import type { UsersTable } from '../db/tables.ts';
+import type { UsersTable } from '../db/tables-people.ts';
 import { findPasswordHash, setPassword } from './credentials.ts';
 import { hashPassword } from './passwords.ts';
 import { deleteSessionsOf, endOtherSessions } from './sessions.ts';

@@ -4,7 +4,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import type { Role, User } from '@homeport/contracts/fields';
 import { type Selectable, sql } from 'kysely';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
-import type { UsersTable } from '../db/tables.ts';
+import type { UsersTable } from '../db/tables-people.ts';
 import { deleteSessionsOf } from './sessions.ts';
 
 /** The only writer of `users`. */

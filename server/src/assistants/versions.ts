@@ -5,7 +5,7 @@ import { type Selectable, sql } from 'kysely';
 import { modelNotFound } from '../catalogue/models.ts';
 import { listTiers } from '../catalogue/tiers.ts';
 import type { Queryable } from '../db/pool.ts';
-import type { AssistantVersionsTable } from '../db/tables.ts';
+import type { AssistantVersionsTable } from '../db/tables-catalogue.ts';
 import { assertOwnedMcpServers } from '../mcp/servers.ts';
 import { imageTypeOf } from '../settings/image-data-url.ts';
 import type { Looker } from './assistant-view.ts';

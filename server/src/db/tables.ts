@@ -1,162 +1,33 @@
-import type { AboutMe } from '@homeport/contracts/accounts';
-import type { ProviderKind } from '@homeport/contracts/catalogue';
 import type { InstructionLayer } from '@homeport/contracts/context';
-import type { Abilities, FactName, FactSource, Prices } from '@homeport/contracts/model-facts';
 import type { Parameters } from '@homeport/contracts/parameters';
 import type { ColumnType, Generated } from 'kysely';
+import type { CreatedAt, Flag, Json, NullableJson, Sequence, UpdatedAt, WithDefault } from './columns.ts';
+import type {
+  AssistantsTable,
+  AssistantVersionsTable,
+  McpDriftNoticesTable,
+  McpServersTable,
+  ModelRegistryTable,
+  ModelsTable,
+  ModelTiersTable,
+  PromptsTable,
+  PromptUsesTable,
+  ProvidersTable,
+} from './tables-catalogue.ts';
+import type {
+  AuditEventsTable,
+  CredentialsTable,
+  InstallationTable,
+  InvitationsTable,
+  SessionsTable,
+  SettingsTable,
+  SignInAddressesTable,
+  SignInFailuresTable,
+  UsersTable,
+  VerificationsTable,
+} from './tables-people.ts';
 
 /** Rows as Kysely sees them; the SQL of `migrations/` is the truth. Columns keep their SQL names. */
-
-type CreatedAt = ColumnType<Date, Date | undefined, never>;
-type UpdatedAt = ColumnType<Date, Date | undefined, Date>;
-type Flag = ColumnType<boolean, boolean | undefined, boolean>;
-type Sequence = ColumnType<number, never, never>;
-/** jsonb: read parsed, written as JSON text. */
-type Json<T> = ColumnType<T, string, string>;
-/** jsonb with a default. */
-type WithDefault<T> = ColumnType<T, string | undefined, string>;
-type NullableJson<T> = ColumnType<T | null, string | null | undefined, string | null>;
-
-export type UsersTable = {
-  id: string;
-  name: string;
-  email: string;
-  email_verified: Flag;
-  image: string | null;
-  role: 'admin' | 'user';
-  enabled: Flag;
-  must_change_password: Flag;
-  provider_settings_enabled: Flag;
-  mcp_settings_enabled: Flag;
-  instructions: string | null;
-  about_me: NullableJson<Partial<AboutMe>>;
-  created_at: CreatedAt;
-  updated_at: UpdatedAt;
-};
-
-export type SessionsTable = {
-  id: string;
-  user_id: string;
-  token: string;
-  expires_at: Date;
-  ip_address: string | null;
-  user_agent: string | null;
-  created_at: CreatedAt;
-  updated_at: UpdatedAt;
-};
-
-type CredentialsTable = {
-  id: string;
-  user_id: string;
-  account_id: string;
-  provider_id: string;
-  issuer: string | null;
-  password: string | null;
-  access_token: string | null;
-  refresh_token: string | null;
-  id_token: string | null;
-  access_token_expires_at: Date | null;
-  refresh_token_expires_at: Date | null;
-  scope: string | null;
-  created_at: CreatedAt;
-  updated_at: UpdatedAt;
-};
-
-type VerificationsTable = {
-  id: string;
-  identifier: string;
-  value: string;
-  expires_at: Date;
-  created_at: CreatedAt;
-  updated_at: UpdatedAt;
-};
-
-type SignInFailuresTable = { id: Sequence; address: string; email: string; at: CreatedAt; failed: Flag };
-
-type SignInAddressesTable = { address: string; email: string; at: UpdatedAt };
-
-type InstallationTable = {
-  singleton: Generated<boolean>;
-  setup_completed_at: Date | null;
-  setup_user_id: string | null;
-  id: Generated<string>;
-  key_canary: string | null;
-  store_marked: Flag;
-};
-
-export type InvitationsTable = {
-  id: string;
-  email: string;
-  name: string | null;
-  role: 'admin' | 'user';
-  provider_settings_enabled: boolean;
-  mcp_settings_enabled: boolean;
-  token_hash: string;
-  created_by: string;
-  created_at: Date;
-  expires_at: Date;
-  accepted_at: Date | null;
-  accepted_by: string | null;
-  revoked_at: Date | null;
-};
-
-type AuditEventsTable = {
-  id: string;
-  at: Date;
-  actor_id: string | null;
-  action: string;
-  target_type: string | null;
-  target_id: string | null;
-  address: string | null;
-  request_id: string | null;
-  details: Json<Record<string, unknown>>;
-};
-
-/** One row; see settings/. */
-export type SettingsTable = {
-  singleton: Generated<boolean>;
-  branding: Json<Record<string, unknown>>;
-  oidc: Json<Record<string, unknown>>;
-  oidc_client_secret: string | null;
-  oidc_revision: ColumnType<number, never, number>;
-  instructions: string | null;
-  updated_at: UpdatedAt;
-};
-
-type ModelTiersTable = { owner_id: string; value: number; label: string; position: number };
-
-export type ProvidersTable = {
-  id: string;
-  seq: Sequence;
-  owner_id: string;
-  name: string;
-  kind: Generated<ProviderKind>;
-  base_url: string;
-  api_key: string | null;
-  headers: string | null;
-  enabled: Flag;
-  created_at: CreatedAt;
-  updated_at: UpdatedAt;
-};
-
-export type ModelsTable = {
-  id: string;
-  seq: Sequence;
-  owner_id: string;
-  provider_id: string;
-  provider_model_id: string;
-  display_name: string;
-  context_window: number;
-  max_output_tokens: number;
-  tier: number;
-  enabled: Flag;
-  is_default: Flag;
-  parameters: WithDefault<Parameters>;
-  abilities: NullableJson<Abilities>;
-  prices: NullableJson<Prices>;
-  sources: WithDefault<Partial<Record<FactName, FactSource>>>;
-  created_at: CreatedAt;
-};
 
 type ChatsTable = {
   id: string;
@@ -289,54 +160,6 @@ type ProjectMembersTable = {
   added_at: CreatedAt;
 };
 
-type Audience = 'me' | 'project' | 'everyone';
-
-/** What is in it stands in its newest version. */
-type AssistantsTable = {
-  id: string;
-  owner_id: string;
-  audience: Audience;
-  project_id: string | null;
-  version: number;
-  created_at: CreatedAt;
-};
-
-export type AssistantVersionsTable = {
-  assistant_id: string;
-  version: number;
-  author_id: string | null;
-  /** Who could use it then. */
-  audience: Audience;
-  project_id: string | null;
-  name: string;
-  description: string;
-  icon: string | null;
-  instructions: string | null;
-  model_id: string | null;
-  /** Of `model_id`: finds the same model in another catalogue. */
-  provider_model_id: string | null;
-  tier: number | null;
-  parameters: Json<Parameters>;
-  mcp_server_ids: NullableJson<string[]>;
-  workspace: boolean;
-  starters: Json<string[]>;
-  created_at: CreatedAt;
-};
-
-type PromptsTable = {
-  id: string;
-  owner_id: string;
-  audience: Audience;
-  project_id: string | null;
-  name: string;
-  title: string;
-  text: string;
-  created_at: CreatedAt;
-  updated_at: UpdatedAt;
-};
-
-type PromptUsesTable = { user_id: string; prompt_id: string; used_at: Date };
-
 export type BlobsTable = { sha256: string; key: string; size: number };
 
 export type ArtifactsTable = {
@@ -356,34 +179,6 @@ export type ArtifactsTable = {
 };
 
 type ArtifactImportsTable = { source: string; artifact_id: string; target: string; path: string };
-
-export type McpServersTable = {
-  id: string;
-  seq: Sequence;
-  owner_id: string;
-  name: string;
-  url: string;
-  transport: 'http' | 'sse';
-  headers: string | null;
-  enabled: Flag;
-  revision: Generated<number>;
-  /** JSON texts of McpTool[]. */
-  tools: Generated<string>;
-  fingerprint: string | null;
-  trust_state: Generated<'untrusted' | 'trusted' | 'drifted'>;
-  trusted_tools: string | null;
-  trusted_fingerprint: string | null;
-  tool_policies: Json<Record<string, 'allow' | 'ask' | 'deny'>>;
-  /** Of the definitions that somebody looked at last. */
-  reviewed_fingerprint: string | null;
-  last_tested_at: Date | null;
-  last_error: string | null;
-  created_at: CreatedAt;
-  updated_at: UpdatedAt;
-};
-
-/** What a conversation was told of last. */
-type McpDriftNoticesTable = { server_id: string; chat_id: string; fingerprint: string };
 
 type ToolApprovalsTable = {
   id: string;
@@ -449,13 +244,6 @@ export type ToldContext = {
   tokens: number;
   window: number;
   answerRoom: number;
-};
-
-type ModelRegistryTable = {
-  singleton: Generated<boolean>;
-  revision: Sequence;
-  content: string;
-  uploaded_at: CreatedAt;
 };
 
 type WorkspaceHostsTable = { runtime: 'local'; host: string; name: string; seen_at: Generated<Date> };

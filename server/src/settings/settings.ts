@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import { type AuditSource, recordEvent } from '../audit.ts';
 import type { Clock } from '../clock.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
-import type { SettingsTable } from '../db/tables.ts';
+import type { SettingsTable } from '../db/tables-people.ts';
 import { isBound, type KeyRing } from '../secrets/key-ring.ts';
 import { type Resealed, readable } from '../secrets/reseal.ts';
 import { assertImages } from './branding.ts';

@@ -14,6 +14,9 @@ const model = (id: string, change: Partial<Model> = {}): Model => ({
   enabled: true,
   isDefault: false,
   parameters: {},
+  abilities: { images: true, documents: false, tools: true, temperature: true, reasoning: false },
+  prices: null,
+  sources: {},
   createdAt: '2026-01-01T00:00:00.000Z',
   ...change,
 });

@@ -1,0 +1,125 @@
+import type { ProviderKind } from '@homeport/contracts/catalogue';
+import type { Abilities, FactName, FactSource, Prices } from '@homeport/contracts/model-facts';
+import type { Parameters } from '@homeport/contracts/parameters';
+import type { Generated } from 'kysely';
+import type { CreatedAt, Flag, Json, NullableJson, Sequence, UpdatedAt, WithDefault } from './columns.ts';
+
+/** Rows on models, tools and assistants, as tables.ts says. */
+
+export type ModelTiersTable = { owner_id: string; value: number; label: string; position: number };
+
+export type ProvidersTable = {
+  id: string;
+  seq: Sequence;
+  owner_id: string;
+  name: string;
+  kind: Generated<ProviderKind>;
+  base_url: string;
+  api_key: string | null;
+  headers: string | null;
+  enabled: Flag;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
+};
+
+export type ModelsTable = {
+  id: string;
+  seq: Sequence;
+  owner_id: string;
+  provider_id: string;
+  provider_model_id: string;
+  display_name: string;
+  context_window: number;
+  max_output_tokens: number;
+  tier: number;
+  enabled: Flag;
+  is_default: Flag;
+  parameters: WithDefault<Parameters>;
+  abilities: NullableJson<Abilities>;
+  prices: NullableJson<Prices>;
+  sources: WithDefault<Partial<Record<FactName, FactSource>>>;
+  created_at: CreatedAt;
+};
+
+type Audience = 'me' | 'project' | 'everyone';
+
+/** What is in it stands in its newest version. */
+export type AssistantsTable = {
+  id: string;
+  owner_id: string;
+  audience: Audience;
+  project_id: string | null;
+  version: number;
+  created_at: CreatedAt;
+};
+
+export type AssistantVersionsTable = {
+  assistant_id: string;
+  version: number;
+  author_id: string | null;
+  /** Who could use it then. */
+  audience: Audience;
+  project_id: string | null;
+  name: string;
+  description: string;
+  icon: string | null;
+  instructions: string | null;
+  model_id: string | null;
+  /** Of `model_id`: finds the same model in another catalogue. */
+  provider_model_id: string | null;
+  tier: number | null;
+  parameters: Json<Parameters>;
+  mcp_server_ids: NullableJson<string[]>;
+  workspace: boolean;
+  starters: Json<string[]>;
+  created_at: CreatedAt;
+};
+
+export type PromptsTable = {
+  id: string;
+  owner_id: string;
+  audience: Audience;
+  project_id: string | null;
+  name: string;
+  title: string;
+  text: string;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
+};
+
+export type PromptUsesTable = { user_id: string; prompt_id: string; used_at: Date };
+
+export type McpServersTable = {
+  id: string;
+  seq: Sequence;
+  owner_id: string;
+  name: string;
+  url: string;
+  transport: 'http' | 'sse';
+  headers: string | null;
+  enabled: Flag;
+  revision: Generated<number>;
+  /** JSON texts of McpTool[]. */
+  tools: Generated<string>;
+  fingerprint: string | null;
+  trust_state: Generated<'untrusted' | 'trusted' | 'drifted'>;
+  trusted_tools: string | null;
+  trusted_fingerprint: string | null;
+  tool_policies: Json<Record<string, 'allow' | 'ask' | 'deny'>>;
+  /** Of the definitions that somebody looked at last. */
+  reviewed_fingerprint: string | null;
+  last_tested_at: Date | null;
+  last_error: string | null;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
+};
+
+/** What a conversation was told of last. */
+export type McpDriftNoticesTable = { server_id: string; chat_id: string; fingerprint: string };
+
+export type ModelRegistryTable = {
+  singleton: Generated<boolean>;
+  revision: Sequence;
+  content: string;
+  uploaded_at: CreatedAt;
+};
