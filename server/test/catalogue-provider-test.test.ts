@@ -297,12 +297,12 @@ test('with the wrong protocol for an address the test says what answered there',
   const gemini = { error: { code: 403, message: 'No key', status: 'PERMISSION_DENIED' } };
   const models = { models: [{ name: 'models/m', supportedGenerationMethods: ['generateContent'] }] };
   const cases: [ProviderKind, unknown, number, RegExp][] = [
-    ['anthropic', openAi, 401, /answers an OpenAI-style server/],
-    ['gemini', openAi, 404, /answers an OpenAI-style server/],
-    ['gemini', { object: 'list', data: [{ id: 'm' }] }, 200, /answers an OpenAI-style server/],
-    ['openai', anthropic, 401, /speaks Anthropic’s protocol/],
-    ['openai-responses', gemini, 403, /speaks Google’s Gemini protocol/],
-    ['openai', models, 200, /speaks Google’s Gemini protocol/],
+    ['anthropic', openAi, 401, /^An OpenAI-style server answered/],
+    ['gemini', openAi, 404, /^An OpenAI-style server answered/],
+    ['gemini', { object: 'list', data: [{ id: 'm' }] }, 200, /^An OpenAI-style server answered/],
+    ['openai', anthropic, 401, /Anthropic’s protocol answered/],
+    ['openai-responses', gemini, 403, /Gemini protocol answered/],
+    ['openai', models, 200, /Gemini protocol answered/],
     ['anthropic', anthropic, 401, /refused the credentials/],
     ['gemini', gemini, 403, /refused the credentials/],
   ];

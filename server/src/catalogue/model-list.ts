@@ -16,9 +16,9 @@ export const listPaths: Record<ProviderKind, string> = {
 type Family = 'openai' | 'anthropic' | 'gemini';
 
 const familyNames: Record<Family, string> = {
-  openai: 'an OpenAI-style server',
-  anthropic: 'a server that speaks Anthropic’s protocol',
-  gemini: 'a server that speaks Google’s Gemini protocol',
+  openai: 'An OpenAI-style server',
+  anthropic: 'A server that uses Anthropic’s protocol',
+  gemini: 'A server that uses Google’s Gemini protocol',
 };
 
 /** Says what answered, when it was a server of another protocol than was chosen. */
@@ -28,7 +28,7 @@ export function otherProtocol(kind: ProviderKind, status: number, answer: unknow
   if (family === undefined || family === chosen) return undefined;
   // Many servers offer several protocols and one list.
   if (status < 300 && chosen !== 'gemini' && family !== 'gemini') return undefined;
-  return `At this address answers ${familyNames[family]}. Choose that protocol, or check the base URL.`;
+  return `${familyNames[family]} answered at this address. Choose that protocol, or check the base URL.`;
 }
 
 function familyOf(answer: unknown): Family | undefined {

@@ -57,21 +57,21 @@ const shortAnswer = { maxTextLength: 64 * 1024 };
 
 const thinkingDropped: Notice = {
   code: 'thinking_dropped',
-  message: 'Another model goes on with this answer. It does not know what the first one thought.',
+  message: 'A different model continues this answer. It can’t see the first model’s reasoning.',
 };
 
 const parameterNames: Record<keyof Parameters, string> = {
   temperature: 'temperature',
   topP: 'top-p',
-  maxOutputTokens: 'longest answer',
+  maxOutputTokens: 'max output tokens',
   reasoningEffort: 'reasoning effort',
   verbosity: 'verbosity',
-  stop: 'stop texts',
+  stop: 'stop sequences',
   seed: 'seed',
 };
 
 function parameterRefused(name: keyof Parameters): Notice {
-  const message = `This model does not take the setting “${parameterNames[name]}”. It answers without it.`;
+  const message = `This model doesn’t support the setting “${parameterNames[name]}”. It answered without it.`;
   return { code: 'parameter_refused', message };
 }
 
