@@ -21,42 +21,42 @@ const accountSession = z.object({
 });
 export type AccountSession = z.infer<typeof accountSession>;
 
-/** Why a single sign-on did not succeed: `?error=` of the address that the browser lands on. */
+/** Why single sign-on failed: `?error=` of the address that the browser is sent to. */
 export const oidcRefusals = [
-  /** The person, or the provider in their place, said no. */
+  /** The person or the provider refused. */
   'access_denied',
   'provider_error',
   'provider_unreachable',
-  /** The provider's answer is not one to this installation and this sign-in. */
+  /** The token is not meant for this installation and this sign-in. */
   'invalid_token',
-  /** Begun in another browser, used before, or too long ago. */
+  /** Started in another browser, already used, or too old. */
   'state_mismatch',
-  /** Switched off, or configured otherwise since the sign-in began. */
+  /** Switched off, or reconfigured since the sign-in started. */
   'sso_unavailable',
   'setup_required',
   'email_missing',
   'email_not_verified',
   'domain_not_allowed',
   'account_disabled',
-  /** An account has this address, and linking by e-mail is off. */
+  /** An account has this address, but linking by e-mail is off. */
   'account_not_linked',
-  /** There is no account, and none is made by signing in. */
+  /** There is no account, and signing in does not create one. */
   'signup_disabled',
   'sign_in_failed',
 ] as const;
 export type OidcRefusal = (typeof oidcRefusals)[number];
 
-/** Where a single sign-on ends: a path of this installation, or its own origin with one. */
+/** Where single sign-on ends: a path of this installation, with or without its origin. */
 const ownAddress = z
   .string()
   .max(2048)
   .regex(/^(?:https?:\/\/[^\s\\]+|\/(?![/\\])[^\s\\]*)$/i, 'A path of this installation, beginning with "/"');
 
-/** What models may be told of a person: nothing unless it is allowed here. */
+/** What models may know about a person: only what is allowed here. */
 export const aboutMe = z.object({
-  /** Whether models hear the person's name. */
+  /** Whether models get the person's name. */
   name: z.boolean(),
-  /** A language tag such as `de-AT` (BCP 47), in which the person likes to be answered. */
+  /** A language tag such as `de-AT` (BCP 47) in which the person wants answers. */
   language: z
     .string()
     .max(limits.localeMax)
@@ -79,7 +79,7 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-/** The signed-in user as only they see themselves. */
+/** The signed-in user, with what only they can see. */
 const ownUser = fields.user.extend({ instructions: fields.instructions, aboutMe });
 export type OwnUser = z.infer<typeof ownUser>;
 

@@ -7,12 +7,12 @@ import { branding } from './system.ts';
 
 /** Users, invitations, branding, OIDC and the audit log (contract.md sections 3 and 10). */
 
-/** A user as administrators see one. */
+/** A user as administrators see them. */
 const managedUser = fields.user.extend({
   createdAt: fields.timestamp,
-  /** Newest use of a session; null: never signed in, or signed out everywhere. */
+  /** Latest use of any session; null: never signed in, or signed out everywhere. */
   lastSeenAt: fields.timestamp.nullable(),
-  /** Without a password an account can only sign in by OIDC. */
+  /** Without a password, an account can sign in only by OIDC. */
   hasPassword: z.boolean(),
 });
 export type ManagedUser = z.infer<typeof managedUser>;
@@ -76,7 +76,7 @@ export const redemptionBody = z.object({
 });
 
 const hexColor = z.string().regex(/^#[0-9a-fA-F]{6}$/, 'A colour like #4f46e5');
-/** Checked by its bytes on the server: PNG, JPEG, WebP, SVG or icon. */
+/** The server checks the bytes: PNG, JPEG, WebP, SVG or icon. */
 const imageDataUrl = z
   .string()
   .max(limits.brandingImageMax)
@@ -102,9 +102,9 @@ export const oidcConfiguration = z.object({
   discoveryUrl: z.string(),
   clientId: z.string(),
   hasClientSecret: z.boolean(),
-  /** Set when the stored client secret cannot be decrypted with the present key. */
+  /** Set when the stored client secret cannot be decrypted with the current key. */
   credentialsError: z.literal('credentials_unreadable').optional(),
-  /** Where the client secret belongs, when that is another origin than the provider's: it is not sent. */
+  /** The origin that the client secret belongs to, if it differs from the provider's; the secret is then not sent. */
   credentialsOrigin: z.string().optional(),
   scopes: z.string(),
   autoProvision: z.boolean(),
@@ -113,7 +113,9 @@ export const oidcConfiguration = z.object({
 });
 export type OidcConfiguration = z.infer<typeof oidcConfiguration>;
 
-/** An address of the identity provider; empty clears it. Whether it may be called is the guard's word at each call. */
+/**
+ * An address of the identity provider; empty clears it. The outbound guard decides at each call whether it is allowed.
+ */
 const httpUrl = z
   .string()
   .trim()
@@ -170,7 +172,7 @@ export const oidcPatch = z.object({
 const adminConfig = z.object({
   branding,
   oidc: oidcConfiguration,
-  /** What every model is told first; null: `defaultInstructions`. */
+  /** What every model is told first; null means `defaultInstructions`. */
   instructions: fields.instructions,
   defaultInstructions: z.string(),
 });

@@ -18,7 +18,7 @@ export const artifact = z.object({
 });
 export type Artifact = z.infer<typeof artifact>;
 
-/** A path inside a namespace as somebody gave it; artifacts/path.ts of the server decides what it means. */
+/** A path inside a namespace as entered; the server's artifacts/path.ts decides what it means. */
 export const artifactPath = z.string().min(1).max(limits.artifactPathMax);
 const path = artifactPath;
 const scope = { chatId: fields.id.optional(), projectId: fields.id.optional() };
@@ -34,7 +34,7 @@ const target = z
   .refine(oneScope, scopeMissing)
   .refine(oneTarget, targetMissing);
 
-/** RFC 6838; parameters are taken and dropped. */
+/** RFC 6838; parameters are accepted and dropped. */
 const mediaTypeShape = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+ *(;.*)?$/;
 export const mediaTypeField = z.string().max(limits.mediaTypeMax).regex(mediaTypeShape, 'Not a media type');
 
@@ -55,7 +55,7 @@ export const artifactEndpoints = {
         prefix: z.string().max(limits.artifactPathMax).optional(),
         q: z.string().trim().max(limits.searchMax).optional(),
         limit: fields.pageLimit,
-        // It holds a path.
+        // The cursor contains a path.
         cursor: z.string().min(1).max(2048).optional(),
       })
       .refine(oneScope, scopeMissing),
@@ -115,7 +115,7 @@ export const artifactEndpoints = {
         message: 'Give exactly one of id and from',
         path: ['id'],
       }),
-    /** `artifact` is the file that was moved, null when it was a folder. */
+    /** `artifact` is the moved file, or null for a folder. */
     response: z.object({ artifact: artifact.nullable(), moved: z.number().int() }),
     errors: [...reading, 'path_taken'],
   }),
@@ -142,7 +142,7 @@ export const artifactEndpoints = {
     form: z
       .object({
         ...scope,
-        // Of any version and variant: other systems made it.
+        // Any UUID version and variant, since other systems made it.
         artifactId: z.guid(),
         importSource: z.string().trim().min(1).max(limits.importSourceMax),
         path,

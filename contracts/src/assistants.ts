@@ -13,13 +13,13 @@ const emoji = /\p{Extended_Pictographic}|\p{Regional_Indicator}{2}|[0-9#*]\ufe0f
 const picture = /^data:image\/(?:png|jpeg|webp);base64,[a-z0-9+/]+={0,2}$/i;
 const emojiMax = 40;
 
-/** One emoji, or a small picture; that its bytes are one is looked at where it is stored. */
+/** One emoji or a small picture; the picture's bytes are checked where it is stored. */
 function isIcon(text: string): boolean {
   if (text.startsWith('data:')) return picture.test(text);
   return text.length <= emojiMax && emoji.test(text) && [...graphemes.segment(text)].length === 1;
 }
 
-/** What a version keeps, and whoever may edit can change. */
+/** What a version contains and an editor can change. */
 const content = {
   name: line(1, limits.assistantNameMax),
   description: z.string().trim().max(limits.assistantDescriptionMax),
@@ -35,17 +35,17 @@ const content = {
   parameters,
   /** Null: all of the reader's servers. An assistant never adds one. */
   mcpServerIds: z.array(fields.id).max(limits.mcpServersPerChat).nullable(),
-  /** False: without the tools of the workspace. True adds none for who has none. */
+  /** False: without the workspace's tools. True gives none to people without a workspace. */
   workspace: z.boolean(),
   starters: z.array(z.string().trim().min(1).max(limits.starterMax)).max(limits.startersMax),
 };
 const contentOut = z.object({ ...content, icon: z.string().nullable(), name: z.string() });
 
-/** What the caller lacks of what the assistant names; it does without. */
+/** What the assistant names but the caller lacks; it is left out. */
 const missing = z.object({
-  /** The caller has no such enabled model: the tier decides, else their default. */
+  /** The caller has no such enabled model, so the tier or their default decides. */
   model: z.boolean(),
-  /** How many of its MCP servers the caller has none like. */
+  /** How many of its MCP servers have no match among the caller's. */
   mcpServers: z.number().int(),
 });
 
@@ -66,7 +66,7 @@ const version = contentOut.extend({
   version: z.number().int(),
   audience: sharing.audience,
   missing,
-  /** Null when the account is gone. */
+  /** Null if the account no longer exists. */
   authorId: fields.id.nullable(),
   authorName: z.string().nullable(),
   createdAt: fields.timestamp,

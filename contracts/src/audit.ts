@@ -1,6 +1,6 @@
 /**
- * Every act that the audit log tells of (contract.md section 10): `<what>.<happened>`, the specification's words. A new
- * act is one line here.
+ * Every action in the audit log (contract.md section 10), as `<what>.<happened>` in the specification's words. A new
+ * action is one line here.
  */
 export const auditActions = [
   'setup.completed',

@@ -1,9 +1,9 @@
-/** Both included. */
+/** Both ends are included. */
 export type ByteRange = { start: number; end: number };
 
 /**
- * The one range that a `range` header asks for (RFC 9110, 14.2): undefined for none, for several and for what is no byte range,
- * all of which get the whole; `unsatisfiable` when nothing of it is there.
+ * The single range that a `range` header asks for (RFC 9110, 14.2). Undefined means send everything: no header, several
+ * ranges, or not a byte range. `unsatisfiable`: the content has none of it.
  */
 export function parseRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
   const [, first = '', last = ''] = /^bytes=[ \t]*(\d{0,16})-(\d{0,16})[ \t]*$/i.exec(header ?? '') ?? [];

@@ -29,10 +29,10 @@ export const model = z.object({
 export type Model = z.infer<typeof model>;
 
 const headers = z.record(z.string(), z.string());
-/** Their number is counted before anything else; names and values are the outbound guard's to check (egress/headers.ts). */
+/** Their number is checked first; the outbound guard checks names and values (egress/headers.ts). */
 const givenHeaders = headers.meta({ maxProperties: limits.headerCount });
 
-/** The protocol that a provider speaks; `openai` is chat completions, which most servers offer. */
+/** The provider's protocol; `openai` is chat completions, which most servers offer. */
 export const providerKinds = ['openai', 'openai-responses', 'anthropic', 'gemini'] as const;
 export type ProviderKind = (typeof providerKinds)[number];
 const kind = z.enum(providerKinds);
@@ -43,11 +43,13 @@ export const provider = z.object({
   kind,
   baseUrl: z.string(),
   hasApiKey: z.boolean(),
-  /** Only when the caller may edit. */
+  /** Only if the caller may edit. */
   headers: headers.optional(),
-  /** Set when stored credentials cannot be decrypted with the present key. */
+  /** Set when stored credentials cannot be decrypted with the current key. */
   credentialsError: z.literal('credentials_unreadable').optional(),
-  /** Set when stored credentials were given for this other origin: they stay stored, and are sent nowhere else. */
+  /**
+   * Set when stored credentials were entered for this other origin: they stay stored but are not sent anywhere else.
+   */
   credentialsOrigin: z.string().optional(),
   enabled: z.boolean(),
   createdAt: fields.timestamp,
@@ -100,7 +102,7 @@ export const modelFlags = {
 };
 /** Of the facts that are given: a person's unless it says otherwise. */
 const factSources = { sources: sources.optional() };
-/** The rule between two fields of a model, with what is told when it is broken. */
+/** The rule between two fields of a model, and its error message. */
 export const outputFits = (model: { maxOutputTokens: number; contextWindow: number }) =>
   model.maxOutputTokens <= model.contextWindow;
 export const outputTooLarge = { message: 'Must not exceed the context window', path: ['maxOutputTokens'] };

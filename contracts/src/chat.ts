@@ -15,7 +15,7 @@ const modelDecision = {
   modelPinned: z.boolean().optional(),
   modelId: fields.id.nullable().optional(),
   mcpServerIds: z.array(fields.id).max(limits.mcpServersPerChat).nullable().optional(),
-  /** For this turn, before those of the conversation and the model. */
+  /** For this turn; they come before those of the conversation and the model. */
   parameters: parameters.optional(),
 };
 const needsModelId = (body: { modelPinned?: boolean | undefined; modelId?: string | null | undefined }) =>
@@ -26,7 +26,7 @@ const submission = z
   .object({
     chatId: fields.id,
     message: submittedMessage,
-    /** The message that this one follows: the newest of the active branch when absent; null starts a new root. */
+    /** The message that this one follows. Absent: the newest of the active branch. Null: a new root. */
     parentId: fields.id.nullable().optional(),
     ...modelDecision,
   })
@@ -164,7 +164,7 @@ export const chatEndpoints = {
       approvalId: fields.id,
       approved: z.boolean(),
       reason: z.string().trim().max(limits.approvalReasonMax).optional(),
-      /** Allows this tool in the rest of the conversation as well; it counts only with `approved`. */
+      /** Also allows this tool in the rest of the conversation; needs `approved`. */
       remember: z.literal('conversation').optional(),
     }),
     response: fields.ok,

@@ -3,9 +3,9 @@ import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { parameters } from './parameters.ts';
 
-/** What a model was told with one answer (contract.md section 11). */
+/** What a model was told for one answer (contract.md section 11). */
 
-/** In the order in which they are sent: what changes least comes first, so that a provider's cache is of use. */
+/** In sending order: what changes least comes first, so that a provider's cache can help. */
 const instructionLayers = [
   'installation',
   'assistant',
@@ -22,12 +22,12 @@ const tokens = z.number().int();
 const answerContext = z.object({
   model: z.object({ providerName: z.string(), providerModelId: z.string() }),
   parameters,
-  /** The texts as they were sent, variables filled in. */
+  /** The texts as sent, with variables filled in. */
   instructions: z.array(z.object({ layer: z.enum(instructionLayers), text: z.string(), tokens })),
   /** All of them together: the system message, byte for byte. */
   system: z.string(),
   tools: z.array(z.object({ name: z.string(), tokens })),
-  /** Of the branch before the answer, oldest first; `reason` says why a message was left out, or what of it. */
+  /** From the branch before the answer, oldest first; `reason` says why a message was left out, or part of it. */
   messages: z.array(
     z.object({
       id: fields.id,
@@ -36,15 +36,15 @@ const answerContext = z.object({
       tokens,
     }),
   ),
-  /** More of the branch's oldest messages than `messages` holds. */
+  /** How many older messages of the branch are not in `messages`. */
   earlierMessages: z.number().int(),
   summary: z.object({ text: z.string(), upToMessageId: fields.id, tokens }).nullable(),
   tokens: z.object({
     total: tokens,
     window: tokens,
-    /** What is kept free for the answer. */
+    /** What is reserved for the answer. */
     answerRoom: tokens,
-    /** True when `total` is the provider's count; the rest are always estimates. */
+    /** True if `total` is the provider's count; the other numbers are always estimates. */
     counted: z.boolean(),
   }),
 });

@@ -18,25 +18,25 @@ export const chat = z.object({
   modelId: fields.id.nullable(),
   mcpServerIds: z.array(fields.id).nullable(),
   contextStartMessageId: fields.id.nullable(),
-  /** The assistant that answers (contract.md section 11); the answering message is something else. */
+  /** The assistant that answers (contract.md section 11), not the answering message. */
   assistantId: fields.id.nullable(),
-  /** Earlier messages are summarized when the window is nearly full. */
+  /** Earlier messages are summarized when the window is almost full. */
   autoCompaction: z.boolean(),
   instructions: fields.instructions,
   parameters,
-  /** Not listed, not searched, and deleted a day after its last use. */
+  /** Not listed or searched, and deleted a day after its last use. */
   temporary: z.boolean(),
   running: z.boolean(),
-  /** A tool waits for a person's word. */
+  /** A tool is waiting for approval. */
   waiting: z.boolean(),
-  /** How the newest message of the shown branch stands; null without one. */
+  /** The status of the newest message of the active branch; null without one. */
   lastStatus: z.enum(['complete', 'streaming', 'stopped', 'failed', 'interrupted']).nullable(),
   createdAt: fields.timestamp,
   updatedAt: fields.timestamp,
 });
 export type Chat = z.infer<typeof chat>;
 
-/** A message part as stored and sent; validated loosely here, typed by `MessagePart`. */
+/** A message part as stored and sent: validated loosely here, typed by `MessagePart`. */
 const storedPart = z.custom<MessagePart>((value) => typeof value === 'object' && value !== null && 'type' in value);
 
 const message = z.object({
@@ -56,7 +56,7 @@ const message = z.object({
       reasoningTokens: z.number().int().optional(),
     })
     .optional(),
-  /** Which assistant answered; it may be gone by now. */
+  /** Which assistant answered; it may no longer exist. */
   assistant: z.object({ id: fields.id, name: z.string(), version: z.number().int() }).optional(),
   createdAt: fields.timestamp,
 });
@@ -102,7 +102,7 @@ const runningResponse = z.object({
   assistantId: fields.id,
   messageId: fields.id,
   startedAt: fields.timestamp,
-  /** `compaction`: a summary that a person asked for; it makes no message. */
+  /** `compaction`: a summary that a person asked for, without a message. */
   kind: z.enum(['answer', 'compaction']),
 });
 
@@ -112,11 +112,11 @@ export const title = line(1, limits.titleMax);
 const chatDetail = z.object({
   chat,
   messages: z.array(message),
-  /** Id to give as `before` for the page of older messages; null at the beginning of the conversation. */
+  /** Pass it as `before` to get the page of older messages; null at the beginning of the conversation. */
   nextBefore: fields.id.nullable(),
   inputs: z.array(input),
   response: runningResponse.nullable(),
-  /** Of the shown branch, oldest first. */
+  /** Those of the active branch, oldest first. */
   summaries: z.array(summary),
 });
 export type ChatDetail = z.infer<typeof chatDetail>;
@@ -125,7 +125,7 @@ const snippet = z.object({
   text: z.string(),
   hits: z.array(z.object({ start: z.number().int(), end: z.number().int() })),
 });
-/** With `q`, `snippet` is a line of the newest message that matches; `hits` are places in it in UTF-16 units. */
+/** With `q`, `snippet` is a line of the newest matching message; `hits` are positions in it, in UTF-16 units. */
 const listedChat = chat.extend({ snippet: snippet.optional() });
 export type ListedChat = z.infer<typeof listedChat>;
 const chatList = z.object({ chats: z.array(listedChat), nextCursor: z.string().nullable() });
@@ -188,7 +188,7 @@ export const conversationEndpoints = {
         assistantId: fields.id.nullable().optional(),
         instructions: fields.instructions.optional(),
         parameters: givenParameters.optional(),
-        /** Keeps a temporary conversation. */
+        /** Makes a temporary conversation permanent. */
         temporary: z.literal(false).optional(),
       })
       .refine((body) => body.modelPinned !== true || body.modelId !== null, {

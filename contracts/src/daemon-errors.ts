@@ -1,4 +1,7 @@
-/** The codes of a daemon's errors and their statuses. No schema is here: they would cost the idle daemon a third of its memory. */
+/**
+ * The codes of a daemon's errors and their statuses. No schemas here: they would cost the idle daemon a third of its
+ * memory.
+ */
 export const daemonErrorStatus = {
   invalid_request: 400,
   invalid_path: 400,

@@ -83,9 +83,9 @@ export const daemonHealth = z.object({
 });
 export type DaemonHealth = z.infer<typeof daemonHealth>;
 
-/** Output kept of one command for whoever asks again: its beginning and its end; the whole is in `logPath`. */
+/** Output kept of one command for later requests: its beginning and its end; all of it is in `logPath`. */
 const execRequest = z.object({
-  /** Made by the caller; the same id with the same request joins what runs already. */
+  /** Made by the caller; the same id with the same request joins the running command. */
   id: z.string().regex(/^[A-Za-z0-9_-]{1,128}$/),
   command: z
     .string()
@@ -94,7 +94,7 @@ const execRequest = z.object({
   cwd: z.string().max(4096).optional(),
   timeoutMs: z.number().int().min(1).max(3_600_000).optional(),
   background: z.boolean().optional(),
-  /** What the command-line tool means where it is given no namespace, `chat:<id>` or `project:<id>`: HOMEPORT_SCOPE. */
+  /** The namespace that the command-line tool uses by default, `chat:<id>` or `project:<id>`: HOMEPORT_SCOPE. */
   scope: z
     .string()
     .regex(/^(?:chat|project):[A-Za-z0-9_-]{1,128}$/)
@@ -104,7 +104,7 @@ export type ExecRequest = z.infer<typeof execRequest>;
 
 export const execEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('start'), id: z.string(), pid: count, logPath: path }),
-  /** `data` is text, invalid UTF-8 replaced; at most 32 KiB each. */
+  /** `data` is text with invalid UTF-8 replaced; at most 32 KiB each. */
   z.object({ type: z.literal('stdout'), data: z.string() }),
   z.object({ type: z.literal('stderr'), data: z.string() }),
   z.object({ type: z.literal('ping') }),
@@ -116,7 +116,7 @@ export const execEvent = z.discriminatedUnion('type', [
     timedOut: z.boolean(),
     durationMs: count,
     outputBytes: count,
-    /** Bytes of output that are not in the log: it is full. */
+    /** Bytes of output that are not in the log because it is full. */
     omittedBytes: count,
   }),
 ]);
@@ -137,8 +137,8 @@ export const processState = z.object({
 export type ProcessState = z.infer<typeof processState>;
 
 /**
- * Terminal: binary messages are bytes of the terminal, both ways; text messages are JSON. The daemon begins with `attached`, then
- * what it kept of the output (256 KiB), then what comes.
+ * Terminal: binary messages are the terminal's bytes, both ways; text messages are JSON. The daemon begins with
+ * `attached`, then sends the output it kept (256 KiB), then new output.
  */
 export type TerminalMessage =
   | { type: 'resize'; columns: number; rows: number }

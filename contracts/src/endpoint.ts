@@ -24,59 +24,63 @@ export type EndpointSpec = {
   method: Method;
   path: `/${string}`;
   access: Access;
-  /** With this query parameter anybody may call: it proves what a session would. */
+  /** With this query parameter no session is needed: the parameter proves as much. */
   publicWith?: string;
-  /** The one edition that has this endpoint; in the other one there is nothing at its address. */
+  /** The only edition that has this endpoint; the other one has nothing at its address. */
   edition?: 'community';
   summary: string;
-  /** Asked every few seconds by machines: a success is a log line for debugging only. */
+  /** Machines call it every few seconds, so a success is logged at debug level only. */
   probe?: true;
   params?: z.ZodObject;
   query?: z.ZodObject;
-  /** Request headers that mean something to this endpoint alone, by their names in lower case. */
+  /** Request headers with a meaning for this endpoint only, in lower case. */
   headers?: z.ZodObject;
   body?: z.ZodType;
-  /** The text fields of a multipart/form-data body that brings one file in its part `file`. */
+  /** The text fields of a multipart/form-data body whose part `file` is one file. */
   form?: z.ZodType;
-  /**
-   * Media types of a body that the handler gets as it was sent, `SentBytes`; `body` then only describes it.
-   */
+  /** Media types of a body that the handler gets unparsed as `SentBytes`; `body` then only describes it. */
   bytes?: readonly string[];
-  /** The body is one file of any type, which the handler receives as it arrives. */
+  /** The body is one file of any type, streamed to the handler. */
   upload?: true;
-  /** An answer is made of it, which takes room: refused with `storage_full` while the disk is full, as uploads are earlier. */
+  /**
+   * It leads to an answer, which needs space: refused with `storage_full` when the disk is full, later than uploads
+   * are.
+   */
   takesMessage?: true;
-  /** Bytes of the largest JSON body, where `maxBodyBytes` would say something else. */
+  /** The largest JSON body in bytes, if not what `maxBodyBytes` says. */
   bodyBytes?: number;
-  /** What a success carries; `stream` is the response stream of `frames.ts`, `events` server-sent events without an end, `file` bytes. */
+  /**
+   * What a success contains; `stream` is the response stream of `frames.ts`, `events` endless server-sent events,
+   * `file` bytes.
+   */
   response: z.ZodType | 'stream' | 'events' | 'file';
-  /** Media types of a file, where not any. */
+  /** Media types of the file; any if absent. */
   fileTypes?: readonly string[];
-  /** The file is also sent in part, or not again to whoever has it (RFC 9110, 13 and 14): 206, 304, 416. */
+  /** The file supports ranges and conditional requests (RFC 9110, 13 and 14): 206, 304, 416. */
   ranges?: true;
-  /** Success status: 200 unless said otherwise. */
+  /** Success status; 200 by default. */
   status?: 200 | 201 | 202 | 204;
-  /** Answers of other statuses that are no errors in the usual shape; `empty` has no body. */
+  /** Other statuses that are not errors in the usual shape; `empty` has no body. */
   others?: Readonly<Record<number, z.ZodType | 'empty'>>;
-  /** Error codes beyond those that the access word, the body and the query already imply. */
+  /** Error codes in addition to those that follow from the access word, the body and the query. */
   errors?: readonly ErrorCode[];
 };
 
 /** Types a row without widening it; a row without an access word does not compile. */
 export const endpoint = <const E extends EndpointSpec>(spec: E): E => spec;
 
-/** Bytes of the largest JSON body of an endpoint; beyond them it answers 413 `payload_too_large`. */
+/** The largest JSON body that an endpoint accepts; more is 413 `payload_too_large`. */
 export function maxBodyBytes({ bodyBytes, access }: Pick<EndpointSpec, 'bodyBytes' | 'access'>): number {
   return bodyBytes ?? (access === 'public' ? limits.publicBodyBytes : limits.defaultBodyBytes);
 }
 
-/** A body as it was sent. `type` is its media type in lower case, without parameters. */
+/** A body as sent. `type` is its media type in lower case, without parameters. */
 export type SentBytes = { type: string; bytes: Uint8Array<ArrayBuffer> };
 
 type Infer<S> = S extends z.ZodType ? z.output<S> : undefined;
 type InferInput<S> = S extends z.ZodType ? z.input<S> : undefined;
 
-/** Parsed path parameters, query, headers, body as the handler sees them. */
+/** Parsed path parameters, query, headers and body as the handler gets them. */
 export type ParamsOf<E extends EndpointSpec> = Infer<E['params']>;
 export type QueryOf<E extends EndpointSpec> = Infer<E['query']>;
 export type HeadersOf<E extends EndpointSpec> = Infer<E['headers']>;
@@ -86,5 +90,5 @@ export type FormOf<E extends EndpointSpec> = Infer<E['form']>;
 /** What a caller sends. */
 export type QueryInputOf<E extends EndpointSpec> = InferInput<E['query']>;
 export type BodyInputOf<E extends EndpointSpec> = InferInput<E['body']>;
-/** What a success answers, as JSON. */
+/** A success as JSON. */
 export type ResponseOf<E extends EndpointSpec> = Infer<E['response']>;

@@ -16,7 +16,7 @@ import { systemEndpoints } from './system.ts';
 import { workspaceEndpoints } from './workspace.ts';
 
 /**
- * EVERY endpoint. Guard, validation, OpenAPI document, typed client and the authorization matrix are made from this table.
+ * EVERY endpoint. Guard, validation, OpenAPI document, typed client and the authorization matrix come from this table.
  */
 export const endpoints = {
   ...systemEndpoints,

@@ -1,7 +1,4 @@
-/**
- * Every machine-readable error code and the HTTP status it is answered with (control-plane-api.md "Errors", contract.md
- * section 1).
- */
+/** Every machine-readable error code and its HTTP status (control-plane-api.md "Errors", contract.md section 1). */
 export const errorStatus = {
   invalid_request: 400,
   blocked_destination: 400,
@@ -53,19 +50,19 @@ export type ErrorCode = keyof typeof errorStatus;
 /** One failed field of a request: `path` is dotted (`users.0.email`). */
 export type FieldError = { path: string; message: string };
 
-/** The body of every error answer (contract.md section 1). */
+/** The body of every error response (contract.md section 1). */
 export type ErrorBody = {
   error: { message: string; code: ErrorCode; requestId: string; details?: unknown };
 };
 
 /**
- * The one error that verbs throw. The code fixes the status; `message` is for people and must hold no internals.
- * `cause` reaches the log only.
+ * The one error that verbs throw. The code determines the status; `message` is for people and must not contain
+ * internals. `cause` is only logged.
  */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly details: unknown;
-  /** Seconds after which a retry makes sense; sent as `retry-after`. */
+  /** Seconds after which a retry makes sense, sent as `retry-after`. */
   readonly retryAfter: number | undefined;
 
   constructor(

@@ -7,13 +7,13 @@ export const id = z.string().min(1).max(limits.clientIdMax);
 export const clientId = z.string().regex(clientIdPattern, 'Letters, digits, "_" and "-" only, 1 to 128 characters');
 export const timestamp = z.iso.datetime();
 const [firstTime, endOfTimes] = [Date.parse('0000-01-01T00:00:00Z'), Date.parse('+010000-01-01T00:00:00Z')];
-/** RFC 3339 with any offset; it has four digits for a year, in UTC as well. */
+/** RFC 3339 with any offset; the year has four digits, in UTC as well. */
 export const anyTime = z.iso
   .datetime({ offset: true })
   .refine((text) => Date.parse(text) >= firstTime && Date.parse(text) < endOfTimes, {
     message: 'A time of the years 0 to 9999 in UTC',
   });
-/** A time that somebody gives, 1970 to 9999. */
+/** A time from a request, 1970 to 9999. */
 export const givenTime = anyTime.refine((text) => Date.parse(text) >= 0, { message: 'A time after 1970' });
 export const personName = line(limits.nameMin, limits.nameMax);
 export const email = z.string().trim().toLowerCase().max(limits.emailMax).pipe(z.email());
@@ -36,7 +36,7 @@ export const ok = z.object({ ok: z.literal(true) });
 export const role = z.enum(['admin', 'user']);
 export type Role = z.infer<typeof role>;
 
-/** A user as `/api/me` shows one (control-plane-api.md "Session endpoints"). */
+/** A user as `/api/me` returns them (control-plane-api.md "Session endpoints"). */
 export const user = z.object({
   id,
   name: z.string(),
@@ -49,10 +49,10 @@ export const user = z.object({
 });
 export type User = z.infer<typeof user>;
 
-/** What a model is told by somebody, before any message; null: nothing. */
+/** What somebody tells a model before any message; null: nothing. */
 export const instructions = z.string().max(limits.instructionsMax).nullable();
 
-/** The address of a server that somebody gives; whether it may be called is the outbound guard's word at each call. */
+/** A server's address as entered; the outbound guard decides at each call whether it is allowed. */
 export const serverAddress = z
   .string()
   .trim()
@@ -62,6 +62,6 @@ export const serverAddress = z
 export function isServerAddress(value: string): boolean {
   if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return false;
   const url = new URL(value);
-  // An empty user name is dropped by the parser.
+  // The parser drops an empty user name.
   return url.username === '' && url.password === '' && !/^[^/?#]*\/\/[^/?#]*@/.test(value) && url.hash === '';
 }

@@ -1,6 +1,6 @@
 /**
- * Frames of the response stream: the AI SDK UI message stream, version 1, as far as Homeport sends it
- * (contract.md section 6). On the wire each is `id: <seq>\ndata: <json>\n\n`; the stream ends with `data: [DONE]`.
+ * Frames of the response stream: the part of the AI SDK UI message stream, version 1, that Homeport sends (contract.md
+ * section 6). On the wire each is `id: <seq>\ndata: <json>\n\n`; the stream ends with `data: [DONE]`.
  */
 export type Frame =
   | { type: 'start'; messageId: string; messageMetadata?: MessageMetadata }
@@ -15,20 +15,22 @@ export type Frame =
   | { type: 'tool-input-delta'; toolCallId: string; inputTextDelta: string }
   | { type: 'tool-input-available'; toolCallId: string; toolName: string; input: unknown; dynamic: true }
   | { type: 'tool-input-error'; toolCallId: string; toolName: string; input: unknown; errorText: string; dynamic: true }
-  /** `preliminary`: the tool still runs; the next one of the call takes its place. */
+  /** `preliminary`: the tool is still running; the call's next output replaces this one. */
   | { type: 'tool-output-available'; toolCallId: string; output: unknown; dynamic: true; preliminary?: true }
   | { type: 'tool-output-error'; toolCallId: string; errorText: string; dynamic: true }
   | { type: 'tool-approval-request'; approvalId: string; toolCallId: string }
   | { type: 'tool-approval-response'; approvalId: string; approved: boolean; reason?: string }
   | { type: 'tool-output-denied'; toolCallId: string }
-  /** A file that a tool gave. */
+  /** A file that a tool returned. */
   | { type: 'file'; mediaType: string; url: string }
   | { type: 'data-notice'; data: { code: string; message: string } }
-  /** The provider is asked again at that time, after a pause that it wants or needs; whatever is said after it ends the wait. */
+  /**
+   * The provider will be asked again at that time, as it demands or because it failed; any later frame ends the wait.
+   */
   | { type: 'data-retry'; transient: true; data: ProviderWait }
-  /** Work before the answer that takes a while; `compaction`: earlier messages are being summarized. */
+  /** Slow work before the answer; `compaction`: earlier messages are being summarized. */
   | { type: 'data-step'; transient: true; data: PreparingStep }
-  /** Which queued input goes on; `transient` keeps it out of the assembled message. */
+  /** Which queued input comes next; `transient` keeps it out of the assembled message. */
   | { type: 'data-next'; transient: true; data: { messageId: string; assistantId: string } }
   | { type: 'error'; errorText: string }
   | { type: 'abort'; reason?: string }
@@ -42,7 +44,7 @@ type PreparingStep = { name: 'compaction'; state: 'started' | 'done' | 'failed' 
 
 export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
 
-/** Rides on `start` and `finish`. Token counts are sums over all steps of the response. */
+/** Sent with `start` and `finish`. Token counts are sums over all steps of the response. */
 export type MessageMetadata = {
   modelId?: string;
   createdAt?: string;
@@ -52,7 +54,7 @@ export type MessageMetadata = {
   error?: { code: string; message: string };
 };
 
-/** Input tokens are the whole input: what was read from the provider's cache and written to it is part of them. */
+/** Input tokens are the whole input, including what was read from or written to the provider's cache. */
 export type Usage = {
   inputTokens: number;
   outputTokens: number;
@@ -81,10 +83,10 @@ export type DynamicToolPart = {
     | 'output-error'
     | 'output-denied';
   input?: unknown;
-  /** The JSON text received so far; only while the input streams. */
+  /** The JSON text received so far; only while the input is streaming. */
   rawInput?: string;
   output?: unknown;
-  /** The output is what there is so far: the tool still runs. */
+  /** This is the output so far: the tool is still running. */
   preliminary?: boolean;
   errorText?: string;
   approval?: { id: string; approved?: boolean; reason?: string };

@@ -1,10 +1,10 @@
-/** What the bytes of a picture say that it is, whatever its name or its sender says. */
+/** Recognizes a picture by its bytes, whatever its name or its sender claims. */
 
 export type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
-/** Pictures that a branding may have. */
+/** Pictures that branding accepts. */
 export type BrandImageType = Exclude<ImageType, 'image/gif'> | 'image/svg+xml' | 'image/x-icon';
 
-/** The kind of image that these first bytes begin, if they do. */
+/** The image type that these first bytes show, if any. */
 export function sniffImage(head: Uint8Array): ImageType | undefined {
   const has = (at: number, text: string) =>
     [...text].every((letter, index) => head[at + index] === letter.charCodeAt(0));
@@ -14,7 +14,7 @@ export function sniffImage(head: Uint8Array): ImageType | undefined {
   return has(0, 'RIFF') && has(8, 'WEBP') ? 'image/webp' : undefined;
 }
 
-/** The same of a whole file for the branding; undefined for none of the permitted types. */
+/** The same for a complete branding file; undefined if its type is not allowed. */
 export function sniffBrandImage(bytes: Uint8Array): BrandImageType | undefined {
   const type = sniffImage(bytes);
   if (type !== undefined) return type === 'image/gif' ? undefined : type;
@@ -22,7 +22,10 @@ export function sniffBrandImage(bytes: Uint8Array): BrandImageType | undefined {
   return isSvg(bytes) ? 'image/svg+xml' : undefined;
 }
 
-/** True for UTF-8 text whose root element is `svg`. Entities could grow without bound, and no drawing program needs them. */
+/**
+ * True for UTF-8 text whose root element is `svg`, without entities: they could grow without bound, and no drawing
+ * program needs them.
+ */
 function isSvg(bytes: Uint8Array): boolean {
   let text: string;
   try {

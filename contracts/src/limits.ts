@@ -3,12 +3,12 @@
  * milliseconds.
  */
 export const limits = {
-  /** The largest JSON body that any endpoint takes. What one takes is its row's word: see `maxBodyBytes` in endpoint.ts. */
+  /** The largest JSON body of any endpoint. `maxBodyBytes` in endpoint.ts gives the limit of each. */
   jsonBodyBytes: 10 * 1024 * 1024,
-  /** Of endpoints for anybody, and of all others that say nothing else. */
+  /** For public endpoints; below it, the default for all others. */
   publicBodyBytes: 16 * 1024,
   defaultBodyBytes: 256 * 1024,
-  /** Room for all headers and tool policies, or both images of the branding, at their largest. */
+  /** Fits all headers and tool policies, or both branding images, at their largest. */
   credentialBodyBytes: 2 * 1024 * 1024,
   brandingBodyBytes: 4 * 1024 * 1024,
   manifestBytes: 64 * 1024 * 1024,
@@ -40,7 +40,7 @@ export const limits = {
   /** Millionths of a US dollar for 1,000,000 tokens. */
   priceMax: 1_000_000_000_000,
   registryBytes: 5 * 1024 * 1024,
-  /** Of each layer of what a model is told. */
+  /** Per layer of what a model is told. */
   instructionsMax: 16_000,
   stopTextMax: 200,
   stopTextsMax: 4,
@@ -51,7 +51,7 @@ export const limits = {
   partsPerMessage: 100,
   messageTextMax: 1_000_000,
   queuedInputsPerChat: 50,
-  /** `GET /api/chats/activity` that one account may hold open at one replica. */
+  /** `GET /api/chats/activity` streams that one account may hold open at one replica. */
   activityStreamsPerUser: 32,
   mcpServersPerChat: 50,
   mcpServersPerOwner: 50,
@@ -64,7 +64,7 @@ export const limits = {
   projectsPerUser: 500,
   assistantsPerOwner: 200,
   promptsPerOwner: 500,
-  /** Assistants that everyone may use, and as many prompts. */
+  /** Assistants for everyone, and as many prompts. */
   sharedWithEveryoneMax: 1000,
   assistantNameMax: 100,
   assistantDescriptionMax: 500,
@@ -72,13 +72,13 @@ export const limits = {
   assistantIconMax: 32 * 1024,
   startersMax: 6,
   starterMax: 500,
-  /** Versions of an assistant that are kept, the newest. */
+  /** The newest versions of an assistant are kept. */
   versionsKept: 100,
   versionMax: 2_147_483_647,
   promptTitleMax: 100,
   promptTextMax: 16_000,
   artifactPathMax: 1024,
-  /** As UTF-8 bytes the daemon takes 4,095. */
+  /** The daemon accepts 4,095 UTF-8 bytes. */
   workspacePathMax: 4096,
   importSourceMax: 256,
   mediaTypeMax: 255,
@@ -105,5 +105,5 @@ export const limits = {
   sessionDays: 7,
 } as const;
 
-/** Client-made ids (contract.md section 1). */
+/** Ids made by clients (contract.md section 1). */
 export const clientIdPattern = /^[A-Za-z0-9_-]{1,128}$/;

@@ -10,7 +10,7 @@ test('a name is one line that turns nothing beside it around', () => {
     ['Ada\u2028Love\u2029lace', 'Ada Love lace'],
     ['invoice\u202egpj.exe', 'invoicegpj.exe'],
     ['\u2066Ada\u2069\u200f\u061c', 'Ada'],
-    // Letters of every script, and emoji that are joined from several, stay.
+    // Letters of every script stay, and so do emoji joined from several.
     ['שלום عليكم 👩‍👩‍👧 naïve', 'שלום عليكم 👩‍👩‍👧 naïve'],
     ['\u202e\n\u2028', ''],
   ];

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** Line breaks and control characters become a space; marks that turn the direction of what follows are left out. */
+/**
+ * Turns line breaks and control characters into spaces, and drops marks that change the direction of the text after
+ * them.
+ */
 export function oneLine(text: string): string {
   return text
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
@@ -8,5 +11,5 @@ export function oneLine(text: string): string {
     .trim();
 }
 
-/** A name or a title: one line of text, cleaned before it is measured, so that nothing of it reaches over the text beside it. */
+/** A name or a title: one line of text, cleaned before it is measured, so that it cannot affect the text beside it. */
 export const line = (min: number, max: number) => z.string().overwrite(oneLine).min(min).max(max);

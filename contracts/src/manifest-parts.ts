@@ -1,9 +1,6 @@
 import { z } from 'zod';
 
-/**
- * Message parts as a manifest brings them: those of the AI SDK UI messages (contract.md section 5), each with its own
- * members.
- */
+/** Message parts in a manifest: those of the AI SDK UI messages (contract.md section 5), each with its own members. */
 
 const metadata = z.record(z.string(), z.unknown()).optional();
 const state = z.enum(['streaming', 'done']).optional();

@@ -22,12 +22,12 @@ import { parameters } from './parameters.ts';
  */
 
 /**
- * What an export writes in the place of a secret. Applied, it keeps what is stored; where nothing is stored, nothing is set and a
- * warning says so. It is no valid password, API key or header value of anybody's.
+ * What an export writes in place of a secret. When applied, it keeps the stored value; if there is none, nothing is set
+ * and a warning says so. It is not a valid password, API key or header value.
  */
 export const secretPlaceholder = '<secret: not exported>';
 
-/** A secret by its own rules, or the placeholder. */
+/** A secret that follows its own rules, or the placeholder. */
 const secret = (schema: z.ZodType<string, string>) =>
   z
     .string()
@@ -102,7 +102,7 @@ export const manifestConversation = z.strictObject({
 });
 export type ManifestConversation = z.output<typeof manifestConversation>;
 
-/** Everything but the lists that are read piece by piece. */
+/** Everything except the lists that are read piece by piece. */
 export const manifestHead = z.strictObject({
   version: z.literal(1, { error: 'The manifest version must be 1' }),
   branding: z.strictObject(brandingPatch.shape).optional(),

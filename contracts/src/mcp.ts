@@ -34,9 +34,11 @@ export const mcpServer = z.object({
   toolPolicies: z.record(z.string(), toolPolicy),
   lastTestedAt: fields.timestamp.nullable(),
   lastError: z.string().nullable(),
-  /** Set when the stored headers cannot be decrypted with the present key. */
+  /** Set when the stored headers cannot be decrypted with the current key. */
   credentialsError: z.literal('credentials_unreadable').optional(),
-  /** Set when stored credentials were given for this other origin: they stay stored, and are sent nowhere else. */
+  /**
+   * Set when stored credentials were entered for this other origin: they stay stored but are not sent anywhere else.
+   */
   credentialsOrigin: z.string().optional(),
   createdAt: fields.timestamp,
 });
@@ -71,7 +73,7 @@ export const mcpServerPatchBody = z.object({ id: fields.id, ...optional });
 const byId = z.object({ id: fields.id });
 const trustBody = z.object({
   id: fields.id,
-  /** Of another shape than a fingerprint it differs like any other. */
+  /** A malformed one is simply a fingerprint that differs. */
   fingerprint: z.string().max(limits.fingerprintMax).optional(),
 });
 const userId = { userId: fields.id };

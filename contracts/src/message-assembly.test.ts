@@ -22,7 +22,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   fc.record({ do: fc.constantFrom('step', 'notice', 'next', 'error', 'file') }),
 );
 
-/** A sequence of frames as the protocol allows it: what an action refers to is opened first. */
+/** A sequence of frames that the protocol allows: whatever an action refers to is opened first. */
 function toFrames(actions: Action[], isInterleaved: boolean, reusesCallIds = true): Frame[] {
   const frames: Frame[] = [
     { type: 'start', messageId: 'm1', messageMetadata: { modelId: 'x' } },
@@ -131,7 +131,7 @@ function deltaLength(frame: Frame, toolCallId: string): number {
   return frame.type === 'tool-input-delta' && frame.toolCallId === toolCallId ? frame.inputTextDelta.length : 0;
 }
 
-/** What the AI SDK makes of the frames, over the wire format. */
+/** What the AI SDK reads from the frames in wire format. */
 async function readBySdk(frames: Frame[]): Promise<UIMessage | undefined> {
   const wire = frames.map((frame, index) => `id: ${index}\ndata: ${JSON.stringify(frame)}\n\n`);
   // `message-metadata` makes the SDK write a snapshot; not every frame does.

@@ -9,7 +9,7 @@ import type {
 } from './frames.ts';
 import { parsePartialJson } from './partial-json.ts';
 
-/** What a tool call is answered with when its response ended before it did. */
+/** The result of a tool call whose response ended first. */
 const interruptedToolText = 'Interrupted before the tool returned a result.';
 
 export type MessageAssembler = ReturnType<typeof createMessageAssembler>;
@@ -18,9 +18,9 @@ type Slot<Part extends MessagePart = MessagePart> = { part: Part; isShared: bool
 type ToolSlot = Slot<DynamicToolPart> & { position: number };
 
 /**
- * Assembles the frames of a response into message parts, exactly as `readUIMessageStream` of the AI SDK does. A delta
- * costs one string append. `parts` is a snapshot: parts that did not change since the last one are the same objects.
- * `initialParts` are those after any earlier frame; frames that refer to parts never seen are ignored or begin them.
+ * Assembles a response's frames into message parts, exactly as the AI SDK's `readUIMessageStream` does; a delta costs
+ * one string append. `parts` is a snapshot that shares unchanged parts with the previous one. `initialParts` come
+ * before all frames; frames that refer to unknown parts are ignored or open them.
  */
 export function createMessageAssembler(initialParts: readonly MessagePart[] = []) {
   let slots: Slot[] = [];
@@ -61,7 +61,7 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
     return slot;
   }
 
-  /** The part of a slot, for changing: a part that a snapshot holds is copied first. */
+  /** A slot's part, to be changed: it is copied first if a snapshot holds it. */
   function edit<Part extends MessagePart>(slot: Slot<Part>): Part {
     if (slot.isShared) {
       slot.part = { ...slot.part };
@@ -94,7 +94,7 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
     return slot;
   }
 
-  /** Input frames concern the call of this id in the current step; an earlier step may have used the id as well. */
+  /** Input frames belong to the call with this id in the current step; an earlier step may have used the id too. */
   function setInput(
     toolCallId: string,
     toolName: string,
@@ -132,7 +132,7 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
     return part;
   }
 
-  /** Partial input is parsed when it is looked at, not per delta: that would cost the square of its length. */
+  /** Partial input is parsed when read, not per delta, which would cost the square of its length. */
   function refreshInput(slot: ToolSlot): void {
     if (staleInputs.delete(slot)) edit(slot).input = parsePartialJson(slot.part.rawInput ?? '');
   }
@@ -268,7 +268,7 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
       snapshot = slots.map((slot) => slot.part);
       return snapshot;
     },
-    /** The frames after which `parts` equals `finishParts(parts, …)`: sent when a response is cut. */
+    /** The frames after which `parts` equals `finishParts(parts, …)`; sent when a response is cut off. */
     closingFrames({ toolErrorText, keepsApprovals }: Finishing = {}): Frame[] {
       const frames: Frame[] = [];
       for (const id of reasonings.keys()) frames.push({ type: 'reasoning-end', id });
@@ -297,10 +297,13 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
   };
 }
 
-/** `keepsApprovals`: calls that wait for a person's word go on waiting; the response can be continued with it. */
+/** `keepsApprovals`: calls that wait for approval keep waiting, and the response can be continued with the decision. */
 export type Finishing = { toolErrorText?: string; keepsApprovals?: boolean };
 
-/** The parts to store of a response that was cut: nothing streams any more, every tool call has a result or waits for a word. */
+/**
+ * The parts to store for a response that was cut off: nothing is streaming, and every tool call has a result or waits
+ * for approval.
+ */
 export function finishParts(
   parts: readonly MessagePart[],
   { toolErrorText, keepsApprovals }: Finishing = {},
@@ -315,12 +318,12 @@ export function finishParts(
   });
 }
 
-/** What a call that was cut is answered with; what its tool had said so far goes with it. */
+/** The error text of a call that was cut off, followed by the tool's output so far. */
 function cutText(part: DynamicToolPart, toolErrorText = interruptedToolText): string {
   return withOutputSoFar(toolErrorText, part.output);
 }
 
-/** An error text of a tool that was cut, with its preliminary output. */
+/** The error text of a tool that was cut off, with its preliminary output. */
 export function withOutputSoFar(errorText: string, output: unknown): string {
   return typeof output === 'string' && output !== '' ? `${errorText} Its output so far:\n${output}` : errorText;
 }
@@ -346,7 +349,7 @@ function isReasoningSlot(slot: Slot): slot is Slot<ReasoningPart> {
   return slot.part.type === 'reasoning' && slot.part.state === 'streaming';
 }
 
-/** The newest streaming part that no id is known for: it came with `initialParts`. */
+/** The newest streaming part without a known id: it came with `initialParts`. */
 function findStreaming<Part extends MessagePart>(
   slots: Slot[],
   isKind: (slot: Slot) => slot is Slot<Part>,

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { limits } from './limits.ts';
 
-/** How a model is to answer (contract.md section 11): only what somebody set is sent. */
+/** How a model should answer (contract.md section 11); only what somebody set is sent. */
 const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 const verbosities = ['low', 'medium', 'high'] as const;
 
-/** Temperature and top-p as providers define them; `maxOutputTokens` in tokens; `stop` are texts that end the answer. */
+/**
+ * Temperature and top-p as providers define them; `maxOutputTokens` in tokens; `stop` lists texts that end the answer.
+ */
 export const parameters = z.object({
   temperature: z.number().min(0).max(2).optional(),
   topP: z.number().min(0).max(1).optional(),
@@ -17,5 +19,5 @@ export const parameters = z.object({
 });
 export type Parameters = z.infer<typeof parameters>;
 
-/** Given, they take the place of all that were set before; null sets none. */
+/** When given, they replace all earlier ones; null clears them. */
 export const givenParameters = parameters.nullable();

@@ -1,6 +1,6 @@
 import type { DynamicToolPart, Frame, MessagePart } from './frames.ts';
 
-/** Frames that assemble to the given stored parts, for following a response that was continued. */
+/** Frames that assemble to these stored parts, for followers of a continued response. */
 export function framesOfParts(parts: readonly MessagePart[]): Frame[] {
   return parts.flatMap((part, index) => framesOfPart(part, `stored-${index}`));
 }

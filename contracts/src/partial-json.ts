@@ -2,7 +2,7 @@ const literals = ['true', 'false', 'null'];
 const numberPattern = /^-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/;
 const tokenPattern = /[-+.\w]+/y;
 
-/** The value of a JSON text that may be cut off anywhere: what is there, with open strings and containers closed. */
+/** The value of JSON text that may be cut off anywhere: what is there, with open strings and containers closed. */
 export function parsePartialJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -61,7 +61,7 @@ function closeToken(close: (end: number, extra?: string) => string, token: strin
   return number === undefined ? close(whole) : close(at, number);
 }
 
-/** `end` is the place of the closing quote or, when it is missing, behind the last whole character. */
+/** `end` is the position of the closing quote or, without one, after the last complete character. */
 function readString(text: string, start: number): { end: number; isClosed: boolean } {
   let at = start + 1;
   while (at < text.length) {

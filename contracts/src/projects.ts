@@ -21,10 +21,10 @@ const project = z.object({
   id: fields.id,
   name: z.string(),
   archived: z.boolean(),
-  /** The caller's role; installation administrators who are no members see none. */
+  /** The caller's role; null for installation administrators who are not members. */
   role: projectRole.nullable(),
   members: z.array(projectMember),
-  /** What models are told in the project's conversations; null as well for who is no member. */
+  /** What models are told in the project's conversations; null for non-members. */
   instructions: fields.instructions,
   createdAt: fields.timestamp,
 });
@@ -45,7 +45,7 @@ export const projectEndpoints = {
       limit: fields.pageLimit,
       cursor: fields.cursor,
     }),
-    // Of one's own projects all come at once: their number is bounded.
+    // The caller's own projects come all at once, since their number is limited.
     response: z.object({ projects: z.array(project), nextCursor: z.string().nullable() }),
     errors: ['forbidden'],
   }),

@@ -12,7 +12,7 @@ const counts = z.object({
   unchanged: z.number().int(),
 });
 
-/** What a manifest did, or with dryRun would do. */
+/** What a manifest changed, or would change with dryRun. */
 export const provisionReport = z.object({
   applied: z.object({
     users: counts,
@@ -22,7 +22,7 @@ export const provisionReport = z.object({
   }),
   warnings: z.array(z.string()),
   dryRun: z.boolean(),
-  /** What changes, a line each, for people: at most `limits.provisionChangesMax`, `changesLeftOut` says how many more. */
+  /** The changes, one line each, for people: at most `limits.provisionChangesMax`; `changesLeftOut` counts the rest. */
   changes: z.array(z.object({ path: z.string(), action: z.enum(['create', 'update']), summary: z.string() })),
   changesLeftOut: z.number().int(),
 });
@@ -37,7 +37,7 @@ export const provisionEndpoints = {
       'Applies an installation manifest (JSON, or YAML as application/yaml), all or nothing; ?dryRun=1 only reports',
     query: z.object({ dryRun: fields.booleanFlag.optional() }),
     body: manifest,
-    // A manifest is read on a thread of its own, and YAML is one of its forms.
+    // A worker thread reads manifests, and YAML is allowed too.
     bytes: ['application/json', 'application/yaml', 'application/x-yaml', 'text/yaml'],
     bodyBytes: limits.manifestBytes,
     response: provisionReport,

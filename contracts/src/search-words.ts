@@ -1,10 +1,10 @@
-/** Where a word of a search stands in a text, in UTF-16 units. */
+/** The position of a search word in a text, in UTF-16 units. */
 export type Hit = { start: number; end: number };
 
-/** A part of a text around the first hits. */
+/** The part of a text around the first hits. */
 export type Snippet = { text: string; hits: Hit[] };
 
-/** Signs that are looked for like words: pictures, flags, currencies, and those of "C++", "C#", "§ 5", "50 %". */
+/** Symbols that are searched like words: pictures, flags, currencies, and those of "C++", "C#", "§ 5", "50 %". */
 export const searchSigns = String.raw`\p{Extended_Pictographic}\p{Regional_Indicator}\p{Sc}§¶°+#%`;
 
 const spaceless = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
@@ -12,10 +12,12 @@ const wordOrSigns = new RegExp(`[\\p{L}\\p{N}${searchSigns}]+`, 'gu');
 const firstSign = new RegExp(`^[${searchSigns}]`, 'u');
 const maximumWords = 16;
 const snippetLength = 160;
-/** Characters of a snippet before its first hit. */
+/** Characters that a snippet shows before its first hit. */
 const snippetLead = 40;
 
-/** The words of a search that can be shown as hits: quotes opened, `or` and excluded words left out, as the server reads it. */
+/**
+ * The search words that can be highlighted: quotes are opened, `or` and excluded words left out, as the server does.
+ */
 export function searchWords(query: string): string[] {
   const words = query
     .toLowerCase()
@@ -26,7 +28,7 @@ export function searchWords(query: string): string[] {
   return [...new Set(words)].slice(0, maximumWords);
 }
 
-/** A pattern that finds any of the words; undefined when there is none to look for. */
+/** A pattern that finds any of the words; undefined if there are none to search for. */
 function wordPattern(words: readonly string[]): RegExp | undefined {
   if (words.length === 0) return undefined;
   const longestFirst = [...words].sort((a, b) => b.length - a.length);
@@ -37,7 +39,7 @@ function wordPattern(words: readonly string[]): RegExp | undefined {
   return new RegExp(alternatives.join('|'), 'giu');
 }
 
-/** Every place in `text` where one of the words begins a word, at most `maximum`. */
+/** Every position in `text` where a word begins with one of the words, at most `maximum`. */
 export function findHits(text: string, words: readonly string[], maximum = 200): Hit[] {
   const pattern = wordPattern(words);
   if (!pattern) return [];
@@ -49,12 +51,12 @@ export function findHits(text: string, words: readonly string[], maximum = 200):
   return hits;
 }
 
-/** True when every word occurs. */
+/** True if every word occurs. */
 export function hasAllWords(text: string, words: readonly string[]): boolean {
   return words.length > 0 && words.every((word) => wordPattern([word])?.test(text));
 }
 
-/** A line of `text` around the first of the words, with all of them marked in it; undefined where none occurs. */
+/** A line of `text` around the first of the words, with all of them marked; undefined if none occurs. */
 export function snippetOf(text: string, words: readonly string[]): Snippet | undefined {
   const [first] = findHits(text, words, 1);
   if (!first) return undefined;

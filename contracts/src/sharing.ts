@@ -5,7 +5,7 @@ import * as fields from './fields.ts';
 const audience = z.enum(['me', 'project', 'everyone']);
 export type Audience = z.infer<typeof audience>;
 
-/** What is shared with a project names it, and nothing else names one. */
+/** Only something shared with a project names a project. */
 export const projectFits = (body: { audience?: Audience | undefined; projectId?: string | null | undefined }) =>
   body.audience === undefined
     ? body.projectId === undefined || body.projectId === null

@@ -3,9 +3,9 @@ import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
 
-/** Summaries that stand for earlier messages of a conversation (contract.md section 11, "Compaction"). */
+/** Summaries that replace earlier messages of a conversation (contract.md section 11, "Compaction"). */
 
-/** It counts for every branch that holds its last message. */
+/** It applies to every branch that contains its last message. */
 export const summary = z.object({
   id: fields.id,
   upToMessageId: fields.id,
@@ -24,7 +24,7 @@ export const summaryEndpoints = {
     takesMessage: true,
     body: z.object({
       id: fields.id,
-      /** What the summary is to look at most. */
+      /** What the summary should focus on. */
       focus: z.string().trim().min(1).max(limits.summaryFocusMax).optional(),
     }),
     response: z.object({ admitted: z.literal(true), assistantId: fields.id }),

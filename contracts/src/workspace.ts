@@ -5,7 +5,7 @@ import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
 
-/** Workspaces for their owners, and what the command-line tool inside them asks (contract.md section 8). */
+/** Workspaces as their owners see them, and what the command-line tool inside them asks for (contract.md section 8). */
 
 const workspacePhase = z.enum(['running', 'starting', 'stopped', 'disabled']);
 const workspaceMode = z.enum(['local', 'docker', 'kubernetes', 'disabled']);
@@ -13,13 +13,13 @@ export type WorkspaceMode = z.infer<typeof workspaceMode>;
 
 const workspaceStatus = z.object({
   phase: workspacePhase,
-  /** True while files, shell and tools answer at once. */
+  /** True if files, shell and tools answer at once. */
   ready: z.boolean(),
   mode: workspaceMode,
-  /** For people: why it takes long, why the last start failed, why workspaces are off. */
+  /** For people: why it takes long, why the last start failed, or why workspaces are off. */
   message: z.string().optional(),
   startedAt: fields.timestamp.optional(),
-  /** When it is stopped unless it is used. */
+  /** When it will be stopped if nobody uses it. */
   idleStopAt: fields.timestamp.optional(),
   usage: z
     .object({
@@ -37,7 +37,7 @@ const workspacePath = z.string().max(limits.workspacePathMax);
 const starting = ['workspace_disabled', 'workspace_start_timeout', 'workspace_request_failed'] as const;
 const reading = ['invalid_path', 'not_found', ...starting] as const;
 
-/** Which namespace is meant: `chat:<id>`, which in a project has the project's, or `project:<id>`. */
+/** Which namespace is meant: `chat:<id>` (for a conversation in a project, the project's) or `project:<id>`. */
 const artifactScope = z
   .string()
   .regex(/^(?:chat|project):[A-Za-z0-9_-]{1,128}$/, 'Say chat:<id> or project:<id>')
@@ -147,7 +147,7 @@ export const workspaceEndpoints = {
     query: z
       .object({
         chatId: fields.id.optional(),
-        /** Of one conversation; `overview` unless said otherwise. */
+        /** Of one conversation; `overview` by default. */
         mode: z.enum(['overview', 'turn', 'full']).optional(),
         turn: z
           .string()

@@ -1,9 +1,9 @@
-/** The one clock of the programs in a workspace. Times in milliseconds; its timers hold no process open. */
+/** The only clock of the programs in a workspace. Times in milliseconds; its timers keep no process alive. */
 export const clock = {
   now: (): number => Date.now(),
-  /** Only ever grows: for durations and deadlines. */
+  /** Never goes back: for durations and deadlines. */
   elapsed: (): number => performance.now(),
-  /** Calls `work` once, unless it is stopped before. */
+  /** Calls `work` once, unless stopped before. */
   after(milliseconds: number, work: () => void): Timer {
     const timer = setTimeout(work, milliseconds).unref();
     return { stop: () => clearTimeout(timer) };

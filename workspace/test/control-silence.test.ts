@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
 import { countProcesses, type RunningDaemon, startDaemon } from './running-daemon.ts';
 
-/** In the daemon: a minute is 10 milliseconds, and the clock goes on by as many minutes as a file says. */
+/** In the daemon, a minute is 10 milliseconds, and the clock advances by as many minutes as a file says. */
 const moved = `
 import { readFileSync } from 'node:fs';
 const now = performance.now.bind(performance);
@@ -29,7 +29,7 @@ test('a daemon whose control plane is gone ends, and all that it started', { tim
   await command.next((event) => event.type === 'start');
   await until(() => countProcesses(marker) > 0);
   pass(29);
-  // A word of the control plane counts, that of anybody else does not.
+  // A request from the control plane counts, anybody else's does not.
   assert.equal((await daemon.call('/v1/health')).status, 200);
   pass(58);
   assert.equal((await daemon.call('/v1/processes')).status, 200);

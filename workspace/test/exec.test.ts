@@ -100,7 +100,8 @@ test('a command that ends takes with it what it left running, and says so', asyn
 
 test('a storm of forks is bounded by the time-out', async () => {
   const name = `storm${process.pid}`;
-  // This machine is not a sandbox: never more than 255 of them and a child of each, however slow it is. Those at the end go on forking.
+  // This machine is not a sandbox: never more than 255 of them with a child each, however slow it is. The last ones
+  // keep forking.
   const source = `#!/bin/bash\nif [ "$1" -ge 7 ]; then while :; do /bin/true; done; fi\n$0 $(($1 + 1)) & $0 $(($1 + 1)) & wait\n`;
   await run('storm-file', `cat > ${name}.sh <<'END'\n${source}END\nchmod +x ${name}.sh`);
   const events = await run('storm', `ulimit -t 30; ./${name}.sh 0`, { timeoutMs: 1_500 });
@@ -117,7 +118,7 @@ test('50 MB of output: all of it passes, the log keeps 10 MiB, the daemon stays 
   assert.equal(omittedBytes, 50_000_004 - 10 * 1024 * 1024);
   assert.equal(textOf(events).length, 50_000_004);
   assert.equal(statSync(join(daemon.home, '.workspace/exec/large.log')).size, 10 * 1024 * 1024);
-  // Who asks later gets the log and the end of what is not in it.
+  // Later readers get the log and the end of what is not in it.
   const later = linesOf((await daemon.call('/v1/processes/large/output?after=0')).text);
   assert.ok(textOf(later).length > 10 * 1024 * 1024 && textOf(later).length < 11 * 1024 * 1024);
   assert.ok(textOf(later).endsWith('xxend\n'));
@@ -178,7 +179,7 @@ test('in the background: answers at once, output from any byte on and live, sign
   const signal = await daemon.call('/v1/processes/background/signal', { json: { signal: 'SIGUSR1' } });
   assert.equal(JSON.parse(signal.text).process.id, 'background');
   const output = linesOf((await following).text);
-  // The signal is for all of the command: the shell says so when it hits a `sleep`.
+  // The signal goes to the whole command: the shell says so when it hits a `sleep`.
   assert.match(textOf(output), /^456789\n(User defined signal 1\n)?caught\n$/);
   assert.equal(exitOf(output).exitCode, 5);
 });

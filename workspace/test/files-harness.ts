@@ -21,7 +21,7 @@ type Init = { method?: string; headers?: OutgoingHttpHeaders; body?: string | Bu
 
 const token = 'token-of-this-test';
 
-/** The file API of a daemon on loopback, in this process; `base` holds its home and what lies outside. */
+/** The file API of a daemon on loopback, in this process; `base` contains its home and what lies outside. */
 export async function startFiles(homeName = 'home') {
   const base = mkdtempSync(join(tmpdir(), 'hp-files-'));
   const home = join(base, homeName);
@@ -45,7 +45,7 @@ export async function startFiles(homeName = 'home') {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
 
-  /** The request, its body still to be sent and its answer to be read. */
+  /** A request whose body is still to be sent and whose response is still to be read. */
   const open = (path: string, { method, headers = {} }: Init = {}) =>
     request({
       ...{ host: '127.0.0.1', port, path, agent: false, method: method ?? 'GET' },

@@ -36,8 +36,8 @@ import type { Exchange } from '../src/daemon/http.ts';
 import { openBelow } from './files-harness.ts';
 
 /**
- * Another process exchanges a folder of the home with a link that leads outside, as fast as it can, while each operation works in
- * it; then a file with such a link. SWAP_RACES: how often per operation.
+ * Another process keeps swapping a folder of the home with a link that leads outside, as fast as it can, while each
+ * operation works in it; then it does the same with a file. SWAP_RACES sets how often per operation.
  */
 const races = Number(process.env.SWAP_RACES ?? 20_000);
 const patience = 100_000;
@@ -51,7 +51,7 @@ let home: Home;
 /** The folder `d` itself, held. */
 let folder: number;
 before(() => {
-  // In memory where there is such a place: every write is flushed.
+  // In memory if possible, because every write is flushed.
   const place = process.env.SWAP_FOLDER ?? (existsSync('/dev/shm') ? '/dev/shm' : tmpdir());
   base = mkdtempSync(join(place, 'hp-race-'));
   for (const folder of ['home', 'outside', 'home/d']) mkdirSync(join(base, folder));
@@ -71,7 +71,7 @@ after(async () => {
 const path = (text: string) => parsePath(text, home.path);
 const { signal } = new AbortController();
 
-/** Exchanges the two names in a process of its own while `work` runs. */
+/** Swaps the two names in a separate process while `work` runs. */
 async function swapping(one: string, other: string, work: () => Promise<void>): Promise<void> {
   const script = new URL('swapper.pl', import.meta.url).pathname;
   const child = spawn('perl', [script, process.arch, inHome(one), inHome(other)], {
@@ -87,12 +87,12 @@ async function swapping(one: string, other: string, work: () => Promise<void>): 
   }
 }
 
-/** Does something once and returns all that its caller gets to see. */
+/** Performs an operation once and returns all that its caller gets to see. */
 type Operation = { run: (index: number) => unknown; before?: () => void };
 
 async function race(name: string, { run, before: prepare }: Operation): Promise<void> {
   let [done, refused, last] = [0, 0, ''];
-  // On a busy machine the other process waits its turn: no race without it.
+  // On a busy machine the other process may wait for its turn: without it there is no race.
   const isRaced = () => done > 0 && refused > 0;
   for (let index = 0; index < races || (!isRaced() && index < patience); index += 1) {
     prepare?.();
@@ -112,7 +112,7 @@ async function race(name: string, { run, before: prepare }: Operation): Promise<
   assert.equal(readFileSync(join(outside(), 'f'), 'utf8'), canary);
 }
 
-/** What an answer of bytes would hold. */
+/** What a response of bytes would contain. */
 async function sent(send: (exchange: Exchange) => Promise<void>): Promise<string> {
   const chunks: Buffer[] = [];
   const response = Object.assign(
@@ -134,7 +134,7 @@ const upload = (to: string, onConflict: OnConflict = 'replace') =>
 const page = { limit: 100, cursor: undefined };
 const searched = { pattern: 'SECRET|INSIDE', glob: undefined, limit: 10 };
 
-/** In the folder `d`, or in the link that has its name just then. */
+/** In the folder `d`, or in the link that has its name at that moment. */
 const operations: Record<string, Operation> = {
   content: { run: () => sent((exchange) => sendContent(home, path('d/f'), exchange)) },
   preview: { run: () => listOrPreview(home, path('d/f'), page, signal) },
@@ -172,7 +172,7 @@ const operations: Record<string, Operation> = {
   search: { run: () => searchText(home, path('d'), searched, signal) },
 };
 
-/** Puts back into the real folder `d`, whatever its name is by now, what operations take away. */
+/** Puts back into the real folder `d`, whatever its name is by now, what operations remove. */
 function refill(): void {
   const held = at(folder, '');
   writeFileSync(`${held}f`, 'INSIDE');
@@ -180,7 +180,7 @@ function refill(): void {
   rmSync(`${held}kept2`, { recursive: true, force: true });
 }
 
-/** The bytes in an archive are compressed: its checksums tell. */
+/** The bytes in an archive are compressed, so its checksums are compared. */
 function uncover(archive: string): string {
   const sum = Buffer.alloc(4);
   sum.writeUInt32LE(crc32(canary));
@@ -191,13 +191,13 @@ function uncover(archive: string): string {
 function layLeaf(): void {
   const isLink = (name: string) => lstatSync(inHome(name)).isSymbolicLink();
   if (isLink('leaf') || isLink('leaf-trap')) return;
-  // Nothing is exchanged while one of the names is missing.
+  // Nothing is swapped while one of the names is missing.
   rmSync(inHome('leaf-trap'));
   if (isLink('leaf')) writeFileSync(inHome('leaf-trap'), 'INSIDE');
   else symlinkSync(join(outside(), 'f'), inHome('leaf-trap'));
 }
 
-/** On the file `leaf`, or on the link that has its name just then. */
+/** On the file `leaf`, or on the link that has its name at that moment. */
 const onLeaf: Record<string, Operation> = {
   content: { run: () => sent((exchange) => sendContent(home, path('leaf'), exchange)) },
   preview: { run: () => listOrPreview(home, path('leaf'), page, signal) },
@@ -209,7 +209,7 @@ const onLeaf: Record<string, Operation> = {
 
 for (const [name, operation] of Object.entries(operations)) {
   test(`${name}, in a folder that is exchanged with a link`, async () => {
-    // What operations before this one have left would only make it slow.
+    // Leftovers of earlier operations would only make it slow.
     for (const left of readdirSync(at(folder, ''))) rmSync(`${at(folder, '')}${left}`, { recursive: true });
     refill();
     await swapping('d', 'd-trap', () => race(name, operation));

@@ -86,7 +86,7 @@ test('globs', () => {
   ].map(([pattern, path, fits]) => [pattern, path, fits]);
   for (const [pattern, path, fits] of cases)
     assert.equal(compileGlob(pattern)(path.split('/')), fits, `${pattern} ${path}`);
-  // Classic matchers take forever for these.
+  // Classic matchers take forever on these.
   assert.equal(compileGlob(`${'*a'.repeat(100)}b`)(['a'.repeat(255)]), false);
   assert.equal(compileGlob(`${'**/a/'.repeat(60)}b`)(Array(64).fill('a')), false);
   assert.throws(() => compileGlob('{a,b}'.repeat(20)));
@@ -133,7 +133,7 @@ test('search: lines with their numbers, below a folder or in a file; long lines 
     ['~/digits/half-binary:1', '~/digits/text:2'],
     'the patterns of ripgrep, also in a file that turns out to be binary',
   );
-  // An option, a file name or a command is but a pattern.
+  // Options, file names and commands are just patterns.
   for (const pattern of ['--version', '-f/etc/passwd', '$(id)', '; id']) {
     assert.deepEqual((await search({ pattern })).body.matches, [], pattern);
   }
@@ -171,7 +171,7 @@ test('an archive of 60,000 empty files is made with little work', { timeout: 300
   const { status, bytes } = await files.call(`/v1/files/archive${at('many')}`);
   const { user, system } = process.cpuUsage(before);
   assert.equal(status, 200);
-  // The record at its end counts in 16 bits, and then refers to the larger one before it.
+  // The record at its end counts in 16 bits, and above that refers to the larger one before it.
   assert.equal(bytes.readUInt16LE(bytes.length - 22 + 10), 60_060);
   assert.ok(user + system < 30_000_000, `${(user + system) / 1e6} s of processor time`);
   rmSync(folder, { recursive: true });

@@ -45,7 +45,7 @@ after(async () => {
 const inHome = (...names: string[]) => join(files.home, ...names);
 const outside = () => join(files.base, 'outside');
 
-/** The fixture of P000: a home, a neighbour with nearly its name, and what links lead to. */
+/** The fixture of P000: a home, a neighbour with almost the same name, and targets of links. */
 function layOut(): void {
   for (const folder of [outside(), join(files.base, 'home/user2')]) {
     mkdirSync(folder, { recursive: true });
@@ -87,12 +87,12 @@ for (const vector of vectors.filter(({ op }) => op !== 'race')) {
   });
 }
 
-/** Each way to look at something: its bytes, its beginning, its facts, a search in it. */
+/** Each way to read something: its bytes, its beginning, its metadata, a search in it. */
 async function read(vector: Vector): Promise<Answer[]> {
   const query = `?path=${onTheWire(vector)}`;
   if (vector.op === 'list') return [await files.call(`/v1/files${query}`)];
   const content = await files.call(`/v1/files/content${query}`);
-  // Seen as what it is not, or said to be what it is not: only the bytes of a file are refused then.
+  // Read as what it is not, or described as such: only then are a file's bytes refused.
   if (['P008', 'P089', 'P095'].includes(vector.id)) return [content];
   const path = vector.wire === undefined && !vector.note ? pathOf(vector) : undefined;
   const searched =
@@ -119,7 +119,7 @@ function pathOf({ path }: Vector): string {
 function judge(vector: Vector, { status, body, bytes }: Answer): void {
   const text = bytes.toString();
   assert.ok(!text.includes(canary) && !text.includes('root:x:'), 'nothing from outside');
-  // The daemon may read what its user may not when tests run as root.
+  // As root, the daemon can read what its user could not.
   const isRootOnly = vector.id === 'P118' && process.getuid?.() === 0;
   if (vector.verdict === 'allow' || isRootOnly) {
     assert.ok(status === 200 || status === 201, `${status} ${text}`);

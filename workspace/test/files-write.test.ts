@@ -24,7 +24,7 @@ before(async () => {
 });
 after(async () => {
   assert.deepEqual(files.faults, []);
-  // A large removal goes on after its answer.
+  // A large removal continues after its response.
   await until(() => readdirSync(inHome('.workspace/tmp')).length === 0);
   await until(() => openBelow(files.base).length === 1);
   await files.stop();
@@ -80,7 +80,7 @@ test('nothing is written through links, wherever they lead', async () => {
   const edits = [{ oldText: 'kept', newText: 'x' }];
   assert.equal((await files.call('/v1/files/edit', { json: { path: 'file-alias', edits } })).status, 400);
   assert.deepEqual([readdirSync(inHome('real')), text('real/file')], [['file'], 'kept']);
-  // The link itself may go.
+  // The link itself may be deleted.
   assert.equal((await files.call(`/v1/files${at('alias')}`, { method: 'DELETE' })).status, 200);
   assert.equal(text('real/file'), 'kept');
 });
@@ -183,7 +183,7 @@ test('delete: a file, a link, a folder with everything in it, however deep, odd 
   writeFileSync(inHome('tree/ro/file'), 'x');
   execFileSync('mkfifo', [inHome('tree/fifo')]);
   execFileSync('bash', ['-c', "touch $'bad\\xff\\n'; mkdir $'dir\\xfe'; touch $'dir\\xfe/x'"], { cwd: inHome('tree') });
-  // Deeper than the file system takes a path to be.
+  // Deeper than the longest path of the file system.
   execFileSync('perl', ['-e', 'for (1..3000) { mkdir "deep-folder"; chdir "deep-folder" or die }'], {
     cwd: inHome('tree'),
   });

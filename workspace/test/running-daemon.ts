@@ -91,7 +91,7 @@ function call(socketPath: string, path: string, init: Init): Promise<Answer> {
   });
 }
 
-/** A command whose output is read as it comes; `leave` breaks the connection. Every event must fit the contract. */
+/** A command whose output is read as it comes; `leave` breaks the connection. Every event must match the contract. */
 function exec(socketPath: string, body: Record<string, unknown>) {
   const outgoing = send(socketPath, '/v1/exec', { json: body });
   const events: ExecEvent[] = [];

@@ -9,7 +9,7 @@ export const artifactsPath = '/api/internal/artifacts';
 const pageMax = 500;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The header that every request of artifacts has. */
+/** The header of every artifact request. */
 export function scopeHeader({ config, flags }: Call) {
   return { 'x-artifact-scope': scopeOf(config, flags.text('chat'), flags.text('project')) };
 }
@@ -24,7 +24,7 @@ export function pathOf(operand: string): string {
   return operand.replace(/^(?:\.\/)+/, '');
 }
 
-/** The record in an answer; nothing in it is believed that is used here. */
+/** The record in a response, of which the used members are checked. */
 export function readArtifact(value: unknown): Artifact {
   const found = value as Partial<Artifact> | null;
   const isSound =
@@ -141,7 +141,7 @@ export async function remove(call: Call): Promise<void> {
   await print(call.flags.isSet('json') ? `${JSON.stringify({ ok: true, deleted })}\n` : `Deleted ${files(deleted)}.\n`);
 }
 
-/** One after the other; the first that fails ends it, and says what is gone already. */
+/** One after the other; the first failure stops it and says what has been deleted. */
 async function removeEach(call: Call): Promise<number> {
   let deleted = 0;
   for (const operand of call.operands) {

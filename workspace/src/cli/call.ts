@@ -1,18 +1,18 @@
 import type { Config } from './config.ts';
 import { usage } from './failure.ts';
 
-/** One command as it was typed. */
+/** One command as typed. */
 export type Call = {
   config: Config;
   operands: readonly string[];
   flags: Flags;
-  /** Aborted by Ctrl-C and the like. */
+  /** Aborted by Ctrl-C and similar signals. */
   signal: AbortSignal;
 };
 
 type Values = Readonly<Record<string, string | boolean | undefined>>;
 
-/** The options of a call; which there are is in commands.ts. */
+/** The options of a call; commands.ts lists them. */
 export class Flags {
   readonly #values: Values;
 
@@ -29,7 +29,7 @@ export class Flags {
     return typeof value === 'string' ? value : undefined;
   }
 
-  /** A whole number from 1. */
+  /** A whole number of at least 1. */
   number(name: string): number | undefined {
     const value = this.text(name);
     if (value === undefined) return undefined;

@@ -1,6 +1,6 @@
 import type { Call } from './call.ts';
 
-/** Every command: how it is typed, what it does. What runs it is loaded when it runs. */
+/** Every command: how it is typed and what it does. The code that runs it is loaded on use. */
 
 export type Option = { type: 'boolean' | 'string'; short?: string; value?: string; help: string };
 
@@ -12,7 +12,7 @@ export type Command = {
   minOperands: number;
   maxOperands: number;
   summary: string;
-  /** More about it, in lines for a terminal of 80 columns. */
+  /** More help, in lines for a terminal of 80 columns. */
   about?: string;
   options: Readonly<Record<string, Option>>;
   run(call: Call): Promise<void>;

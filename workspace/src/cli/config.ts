@@ -1,12 +1,12 @@
-/** What the tool finds in the environment of a command in a workspace (contracts/src/daemon.ts). */
+/** The environment of a command in a workspace, as the tool reads it (contracts/src/daemon.ts). */
 export type Config = {
-  /** Where the control plane answers: `http://…`, `https://…` or `unix:<path>`. */
+  /** The control plane's address: `http://…`, `https://…` or `unix:<path>`. */
   url: string | undefined;
   /** A file with the workspace's own token. */
   tokenFile: string | undefined;
-  /** The namespace that commands without --chat and --project mean: `chat:<id>` or `project:<id>`. */
+  /** The namespace of commands without --chat and --project: `chat:<id>` or `project:<id>`. */
   scope: string | undefined;
-  /** False where people ask for plain text (no-color.org). */
+  /** False if people ask for plain text (no-color.org). */
   wantsColor: boolean;
 };
 

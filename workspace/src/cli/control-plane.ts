@@ -6,7 +6,7 @@ import type { Config } from './config.ts';
 import { type ExitCode, exitCodes, Failure, reasonOf } from './failure.ts';
 import { printable } from './output.ts';
 
-/** The one door of the command-line tool: everything it asks goes to the control plane of its workspace, nowhere else. */
+/** The command-line tool's only way out: every request goes to its workspace's control plane. */
 
 export type Request = {
   method?: 'GET' | 'PUT' | 'PATCH' | 'DELETE';
@@ -15,16 +15,19 @@ export type Request = {
   headers?: OutgoingHttpHeaders;
   /** Sent as JSON. */
   json?: unknown;
-  /** Sent as it comes; of unknown length where `size` is absent. */
+  /** Sent as a stream; of unknown length if `size` is absent. */
   upload?: { bytes: Readable; size: number | undefined };
 };
 
-/** A connection or an answer that makes no progress for this long is given up. */
+/** A connection or response without progress for this long is given up. */
 const silenceMs = 120_000;
 const errorMaxBytes = 64 * 1024;
 const jsonMaxBytes = 16 * 1024 * 1024;
 
-/** Sends the request; resolves with the head of a success, whose bytes are still to be read. Throws a `Failure` otherwise. */
+/**
+ * Sends the request; resolves with the head of a successful response, whose bytes are still to be read. Otherwise
+ * throws a `Failure`.
+ */
 export async function send(config: Config, request: Request, signal: AbortSignal): Promise<IncomingMessage> {
   const place = placeOf(config);
   const headers: OutgoingHttpHeaders = { authorization: `Bearer ${readToken(config)}`, ...request.headers };
@@ -44,7 +47,7 @@ export async function send(config: Config, request: Request, signal: AbortSignal
   throw await refusal(answer);
 }
 
-/** The same for an answer that is JSON. */
+/** The same for a JSON response. */
 export async function ask(config: Config, request: Request, signal: AbortSignal): Promise<unknown> {
   const answer = await send(config, request, signal);
   const text = await readText(answer, jsonMaxBytes);
@@ -84,7 +87,7 @@ function exchange(
         isConnected = true;
       });
     });
-    // Also when the body is still on its way: a refusal needs no more of it.
+    // Even if the body is still being sent: a refusal needs no more of it.
     outgoing.once('response', resolve);
     outgoing.on('error', (error) => {
       if (signal.aborted) reject(signal.reason);
@@ -131,7 +134,7 @@ function placeOf({ url }: Config): Place {
   return { name: parsed.origin, prefix, options, isSecure: parsed.protocol === 'https:' };
 }
 
-/** Read anew each time: it changes when the workspace restarts. */
+/** Read each time, because it changes when the workspace restarts. */
 function readToken({ tokenFile }: Config): string {
   const hint = 'This command works inside a Homeport workspace, which sets HOMEPORT_TOKEN_FILE.';
   if (tokenFile === undefined) throw new Failure(exitCodes.refused, 'HOMEPORT_TOKEN_FILE is not set', { hint });
@@ -209,7 +212,7 @@ function readError(text: string): { message: string | undefined; code: string } 
       return { message: error.message.slice(0, 1000), code: error.code.slice(0, 64) };
     }
   } catch {
-    // Whatever it is, it is no error of Homeport's.
+    // Whatever it is, it is not one of Homeport's errors.
   }
   return { message: undefined, code: '' };
 }

@@ -71,7 +71,7 @@ function readPage(value: unknown): { chats: Listed[]; nextCursor: string | null 
   return page as { chats: Listed[]; nextCursor: string | null };
 }
 
-/** Streams an answer to stdout; what a terminal would obey is taken out where one reads it. */
+/** Streams a response to stdout; on a terminal, control sequences are removed. */
 async function copyText(answer: IncomingMessage, isForPeople: boolean): Promise<void> {
   const decoder = new StringDecoder('utf8');
   const shown = isForPeople && process.stdout.isTTY ? printableLines : (text: string) => text;

@@ -1,4 +1,4 @@
-/** Exit codes, as `homeport help` and docs/workspaces.md tell them. */
+/** Exit codes, as listed in `homeport help` and docs/workspaces.md. */
 export const exitCodes = {
   ok: 0,
   failure: 1,
@@ -11,11 +11,11 @@ export const exitCodes = {
 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Why a command did not do what it was asked: plain words, and what to do about it. */
+/** Why a command failed, in plain words, and what to do about it. */
 export class Failure extends Error {
   readonly exitCode: ExitCode;
   readonly hint: string | undefined;
-  /** The control plane's word for it. */
+  /** The control plane's error code. */
   readonly code: string | undefined;
 
   constructor(exitCode: ExitCode, message: string, options: { hint?: string | undefined; code?: string } = {}) {
@@ -30,7 +30,7 @@ export function usage(message: string, hint?: string): Failure {
   return new Failure(exitCodes.usage, message, { hint });
 }
 
-/** An error of Node's as one line: what happened to what, without its stack. */
+/** A Node error as one line: what happened to what, without the stack. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -12,7 +12,7 @@ const codes = `EXIT CODES
   2  Wrong usage                     6  Conflict: taken paths, archived places
   3  Not found                       7  Too large, or no space left`;
 
-/** What there is, or all about the command that these words name; undefined when there is none. */
+/** The list of commands, or the help of the command that these words name; undefined if there is none. */
 export function helpText(words: readonly string[]): string | undefined {
   if (words.length === 0) return overview();
   const name = words.join(' ');

@@ -11,7 +11,7 @@ import { removeUnfinished } from './unfinished.ts';
 /** The `homeport` command of a workspace. */
 
 const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
-/** As a shell tells of a program that SIGPIPE ended. */
+/** The exit code that a shell reports for a program ended by SIGPIPE. */
 const brokenPipe = 141;
 
 class Interrupted extends Error {}
@@ -37,7 +37,7 @@ async function showHelp(words: readonly string[]): Promise<void> {
   await print(text);
 }
 
-/** The command that the first words name; none where they only begin one, and help is what is wanted. */
+/** The command that the first words name; none if they only begin one, as then help is wanted. */
 function findCommand(words: readonly string[]): { command: Command | undefined; rest: string[] } {
   for (const command of commands) {
     const { length } = command.name.split(' ');
@@ -73,7 +73,7 @@ function seeHelp(name: string): string {
 const interruption = new AbortController();
 let interruptedBy: keyof typeof signals | undefined;
 
-/** Ends the process: everything that is written has been by then. */
+/** Ends the process: everything has been written by now. */
 function end(exitCode: number): never {
   removeUnfinished();
   process.exit(exitCode);
@@ -81,7 +81,7 @@ function end(exitCode: number): never {
 
 for (const name of Object.keys(signals) as (keyof typeof signals)[]) {
   process.on(name, () => {
-    // Who asks twice does not want to wait for what is tidied up.
+    // A second Ctrl-C does not wait for the cleanup.
     if (interruptedBy !== undefined) end(signals[interruptedBy]);
     interruptedBy = name;
     interruption.abort(new Interrupted(name));

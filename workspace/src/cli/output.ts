@@ -1,18 +1,18 @@
 /** Text for people and for pipes. */
 
-/** Writes to stdout, waiting for whoever reads it. */
+/** Writes to stdout, waiting until it is read. */
 export function print(text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
   });
 }
 
-/** What others wrote, on one line, with nothing in it that a terminal obeys. */
+/** Text written by others, on one line, without anything that a terminal would obey. */
 export function printable(text: string): string {
   return text.replace(/[\t\n\r]+/g, ' ').replace(unsafe, '\ufffd');
 }
 
-/** The same for text of many lines. */
+/** The same for text with many lines. */
 export function printableLines(text: string): string {
   return text.replace(/\r\n/g, '\n').replace(unsafeInLines, '\ufffd');
 }
@@ -22,7 +22,7 @@ const unsafeInLines = /[^\P{Cc}\t\n]|[\u202a-\u202e\u2066-\u2069]/gu;
 
 export type Column = { title: string; align?: 'right' };
 
-/** Rows under their titles; the last column is cut where the terminal ends, elsewhere nothing is. */
+/** Rows below their titles; on a terminal the last column is cut at the edge, elsewhere nothing is. */
 export function table(columns: readonly Column[], rows: readonly (readonly string[])[], hasTitles: boolean): string {
   const lines = hasTitles ? [columns.map(({ title }) => title), ...rows] : rows;
   const widths = columns.map((_, index) => Math.max(...lines.map((line) => widthOf(line[index] ?? ''))));
@@ -53,7 +53,7 @@ function cut(text: string, room: number): string {
   return `${shown}…`;
 }
 
-/** Columns of a terminal: marks take none, characters of East Asia and pictures two. */
+/** Terminal columns: combining marks take none, East Asian characters and pictures two. */
 function widthOf(text: string): number {
   let width = 0;
   for (const character of text) {

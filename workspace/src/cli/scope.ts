@@ -3,7 +3,7 @@ import { usage } from './failure.ts';
 
 const shape = /^(?:chat|project):[A-Za-z0-9_-]{1,128}$/;
 
-/** The namespace that a command means: --chat or --project, else what the environment says. */
+/** The namespace that a command uses: --chat or --project, otherwise the environment's. */
 export function scopeOf(config: Config, chat: string | undefined, project: string | undefined): string {
   if (chat !== undefined && project !== undefined) throw usage('Give --chat or --project, not both');
   const given = chat === undefined ? project && `project:${project}` : `chat:${chat}`;
@@ -22,7 +22,7 @@ export function scopeOf(config: Config, chat: string | undefined, project: strin
   return scope;
 }
 
-/** The conversation that the command runs for, where the environment says so. */
+/** The conversation that the command runs for, if the environment names one. */
 export function currentChat({ scope }: Config): string {
   if (scope?.startsWith('chat:') && shape.test(scope)) return scope.slice('chat:'.length);
   throw usage('HOMEPORT_SCOPE does not name a conversation', 'Give its id: `homeport conversations` lists them.');

@@ -30,7 +30,7 @@ export async function get(call: Call): Promise<void> {
   else await print(`Saved ${printable(place.path)} (${humanSize(size)})\n`);
 }
 
-/** Where a download goes: by way of a file beside it, unless what is there is no file, such as /dev/null. */
+/** Where a download goes: through a file beside it, unless the target is not a regular file, such as /dev/null. */
 type Place = { path: string; isDirect: boolean };
 
 async function placeFor(call: Call, operand: string, given: string | undefined): Promise<Place> {
@@ -38,7 +38,7 @@ async function placeFor(call: Call, operand: string, given: string | undefined):
   if (given === undefined || given.endsWith('/') || present?.isDirectory()) {
     const target = targetOf(operand);
     const name = 'id' in target ? (await findArtifact(call, operand)).filename : lastName(target.path);
-    // The server's word is no reason to write anywhere else.
+    // A name from the server is no reason to write anywhere else.
     if (name === '' || name === '.' || name === '..' || basename(name) !== name) throw usage('Missing file name');
     const path = given === undefined ? name : join(given, name);
     const taken = await stat(path).catch(() => undefined);
@@ -72,7 +72,7 @@ async function saveTo({ path, isDirect }: Place, answer: IncomingMessage, signal
   }
 }
 
-/** All bytes of an answer, which must be as many as it says and have the hash that its ETag is. */
+/** All bytes of a response, which must match the announced size and the hash in its ETag. */
 async function receive(answer: IncomingMessage, to: NodeJS.WritableStream, signal: AbortSignal): Promise<number> {
   const hash = createHash('sha256');
   let size = 0;
@@ -88,7 +88,7 @@ async function receive(answer: IncomingMessage, to: NodeJS.WritableStream, signa
     }
   };
   await pipeline(read, to, { end: to !== process.stdout });
-  // stdout stays open: what it still holds would end with the process.
+  // stdout stays open: closing it would lose what it still holds.
   if (to === process.stdout) await print('');
   const declared = answer.headers['content-length'];
   const tag = /^"([0-9a-f]{64})"$/.exec(answer.headers.etag ?? '')?.[1];
@@ -134,9 +134,9 @@ async function openFile(file: string): Promise<{ bytes: Readable; size: number |
     const facts = await handle.stat();
     if (facts.isDirectory())
       throw usage(`${printable(file)} is a folder`, 'Upload its files one by one, or an archive of it.');
-    // What says that it is empty may be none, such as /proc/version.
+    // A file that claims to be empty may not be, such as /proc/version.
     if (!facts.isFile() || facts.size === 0) return { bytes: handle.createReadStream(), size: undefined };
-    // A file that grows is taken as it is now.
+    // A growing file is sent at its current size.
     const bytes = handle.createReadStream({ start: 0, end: facts.size - 1, highWaterMark: 256 * 1024 });
     return { bytes: whole(bytes, facts.size), size: facts.size };
   } catch (error) {
@@ -146,7 +146,7 @@ async function openFile(file: string): Promise<{ bytes: Readable; size: number |
   }
 }
 
-/** Fails when there is less than was declared: a request that ends early is no file. */
+/** Fails if there are fewer bytes than declared: a request that ends early must not become a file. */
 function whole(bytes: Readable, size: number): Readable {
   let left = size;
   const checked = new Transform({

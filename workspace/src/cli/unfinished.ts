@@ -1,13 +1,13 @@
 import { rmSync } from 'node:fs';
 
-/** Files of which only a part is there yet; however this process ends, they go. */
+/** Files that are only partly written; they are removed however this process ends. */
 const files = new Set<string>();
 
 export function beginFile(file: string): void {
   files.add(file);
 }
 
-/** It has its own name now, or is gone. */
+/** It has its final name now, or is gone. */
 export function endFile(file: string): void {
   files.delete(file);
 }

@@ -1,5 +1,5 @@
 import { clock } from '../clock.ts';
-/** What keeps a workspace from being idle: requests other than health, and what runs. */
+/** What keeps a workspace from being idle: requests other than health, and running processes. */
 export type Activity = ReturnType<typeof trackActivity>;
 export type ActivityKind = 'processes' | 'terminals' | 'transfers';
 
@@ -7,7 +7,7 @@ export function trackActivity() {
   const active: Record<ActivityKind, number> = { processes: 0, terminals: 0, transfers: 0 };
   let lastAt = clock.now();
   return {
-    /** Something was asked for just now. */
+    /** A request has just arrived. */
     touch(): void {
       lastAt = clock.now();
     },

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 
-/** `egressBridgePort` of the contract, which comes with schemas. */
+/** `egressBridgePort` of the contract, repeated because that module brings in the schemas. */
 export const bridgePort = 3128;
 
-/** Where a server listens or a peer is dialled. */
+/** Where a server listens or a client connects. */
 export type Address = { fd: number } | { path: string } | { host: string; port: number };
 
 export type Config = {
-  /** The one folder whose files the daemon serves; `/home/user` in a sandbox. */
+  /** The only folder whose files the daemon serves; `/home/user` in a sandbox. */
   home: string;
   generation: number;
   listen: Address;
@@ -18,7 +18,7 @@ export type Config = {
   tokenFile: string | undefined;
   /** The control plane's proxy. */
   egress: Address | undefined;
-  /** All that commands and terminals inherit. */
+  /** Everything that commands and terminals inherit. */
   commandEnvironment: Record<string, string>;
 };
 
@@ -26,7 +26,7 @@ type Environment = Record<string, string | undefined>;
 
 const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** Reads the environment that a runtime made (contracts/src/daemon.ts). Throws with the variable's name. */
+/** Reads the environment that a runtime set (contracts/src/daemon.ts). Throws with the variable's name. */
 export function readConfig(environment: Environment = process.env): Config {
   const home = required(environment, 'HOMEPORT_HOME');
   const egress = environment.HOMEPORT_EGRESS;

@@ -1,6 +1,6 @@
 import type { DaemonErrorCode } from '@homeport/contracts/daemon-errors';
 
-/** A refusal with words for whoever asked; never the system's own error texts, which name descriptors. */
+/** A refusal with a message for the caller; never the system's own error texts, which name descriptors. */
 export class DaemonError extends Error {
   readonly code: DaemonErrorCode;
   readonly headers: Record<string, string>;

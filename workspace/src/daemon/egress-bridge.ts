@@ -11,8 +11,9 @@ const replaced = /^(proxy-authorization|proxy-connection|connection)\s*:/i;
 type Bridge = { egress: Address; tokenFile: string | undefined; port: number };
 
 /**
- * The proxy that programs in the workspace know. It passes every request on to the control plane's own, with the workspace's token,
- * which they need not know then: CONNECT, and absolute-form requests one per connection. Resolves when it listens.
+ * The proxy that programs in the workspace use. It forwards requests to the control plane's proxy with the workspace's
+ * token, so that programs need not know it: CONNECT, and absolute-form requests, one per connection. Resolves when it
+ * listens.
  */
 export function startEgressBridge({ egress, tokenFile, port }: Bridge): Promise<Server> {
   const server = createServer((client) => {
@@ -48,7 +49,7 @@ async function pass(client: Socket, egress: Address, tokenFile: string | undefin
   upstream.pipe(client);
 }
 
-/** The head of a request as text, and what came after it; no head when it is too long. */
+/** The head of a request as text, and what came after it; no head if it is too long. */
 async function readHead(client: Socket): Promise<{ head: string | undefined; rest: Buffer }> {
   let bytes: Buffer = Buffer.alloc(0);
   while (bytes.length <= headMaxBytes) {
@@ -74,7 +75,7 @@ function nextChunk(client: Socket): Promise<Buffer> {
   });
 }
 
-/** The request as the control plane's proxy wants it; undefined for what is none. */
+/** The request as the control plane's proxy expects it; undefined if it is not a valid one. */
 function withToken(head: string, token: string | undefined): string | undefined {
   const [requestLine = '', ...fields] = head.split('\r\n');
   const [, method] = /^([A-Z]{1,20}) \S+ HTTP\/1\.[01]$/.exec(requestLine) ?? [];

@@ -7,8 +7,8 @@ let measuredAt = Number.NEGATIVE_INFINITY;
 let isMeasuring = false;
 
 /**
- * The bytes a folder takes on disk as measured last, 0 before the first measure; begins another one when that is older than a minute.
- * `du` runs at low priority and is given up after 30 s, so that a home of millions of files costs nobody a wait.
+ * A folder's size on disk as last measured, 0 before the first time; starts a new measurement if that is older than a
+ * minute. `du` runs at low priority and is stopped after 30 s, so that nobody waits for a home with millions of files.
  */
 export function measureFolder(path: string): number {
   if (!isMeasuring && clock.elapsed() - measuredAt > freshMs) measure(path);
@@ -21,7 +21,7 @@ function measure(path: string): void {
   execFile('nice', ['-n', '19', 'du', '-sxk', '--', path], options, (_error, stdout) => {
     isMeasuring = false;
     measuredAt = clock.elapsed();
-    // Unreadable folders make du fail, yet it says what it could count.
+    // Unreadable folders make du fail, but it still reports what it could count.
     const [, kibibytes] = /^(\d+)\s/.exec(stdout) ?? [];
     if (kibibytes !== undefined) bytes = Number(kibibytes) * 1024;
   });

@@ -6,7 +6,7 @@ import { measureUsage } from './usage.ts';
 
 const bootId = randomUUID();
 
-/** Open to all as `{ok: true}`; with the token it says what runs and what it uses. */
+/** Public as `{ok: true}`; with the token it reports what runs and what it uses. */
 export async function getHealth(exchange: Exchange, daemon: Daemon): Promise<void> {
   if (!hasToken(daemon.config.tokenHash, exchange.request)) return sendJson(exchange, 200, { ok: true });
   const health: DaemonHealth = {

@@ -7,16 +7,16 @@ import { DaemonError } from './daemon-error.ts';
 
 /** What a request asks for; `pathname` always begins with `/` and is still percent-encoded. */
 type Target = { pathname: string; query: URLSearchParams };
-/** One request and where its answer goes. */
+/** One request and its response. */
 export type Exchange = Target & {
   request: IncomingMessage;
   response: ServerResponse;
   method: string;
-  /** Aborted when the other side is gone before the answer was sent in full. */
+  /** Aborted if the other side disconnects before the response was sent in full. */
   signal: AbortSignal;
 };
 type Handler = (exchange: Exchange, ...params: string[]) => Promise<void> | void;
-/** `path` is matched whole; each of its groups becomes a parameter, decoded. */
+/** `path` is matched as a whole; each of its groups becomes a decoded parameter. */
 export type Route = { method: string; path: RegExp; handler: Handler };
 
 type Settings = {
@@ -25,20 +25,22 @@ type Settings = {
   /** Answered without a token. */
   open: (exchange: Exchange) => boolean;
   onRequest: () => void;
-  /** Takes over the socket of a request that asks for another protocol; throws while nothing was sent. */
+  /** Takes over the socket of a request that asks for another protocol; throws as long as nothing was sent. */
   upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer, url: Target) => Promise<void>;
   log: (message: string, error?: unknown) => void;
 };
 
 const maxHeaderBytes = 16 * 1024;
 const maxConnections = 256;
-/** How long the rest of a body is read after its refusal. */
+/** How long the rest of a refused body is read. */
 const unreadMs = 1_000;
 
-/** The daemon's server: every request but `open` ones needs the token; every failure is `{error: {code, message}}`. */
+/**
+ * The daemon's server: every request except `open` ones needs the token; every failure is `{error: {code, message}}`.
+ */
 export function createDaemonServer(settings: Settings): Server {
   const server = createServer(
-    // A transfer takes as long as it takes: only the head is timed.
+    // Transfers have no time limit: only the head is timed.
     { maxHeaderSize: maxHeaderBytes, headersTimeout: 15_000, requestTimeout: 0, keepAliveTimeout: 5_000 },
     (request, response) => {
       void answer(settings, request, response);
@@ -86,7 +88,7 @@ function splitOnce(text: string, separator: string): [string, string] {
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** Whether the request carries the token whose hash this is; in constant time. */
+/** Whether the request carries the token with this hash, in constant time. */
 export function hasToken(tokenHash: string, request: IncomingMessage): boolean {
   const [, token] = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(request.headers.authorization ?? '') ?? [];
   const hash = createHash('sha256')
@@ -173,7 +175,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 function sendError(request: IncomingMessage, response: ServerResponse, error: unknown, log: Settings['log']): void {
   if (response.destroyed) return;
   const refusal = refusalOf(error, request, log);
-  // A head that was sent already can only be taken back by breaking the connection.
+  // If the head was already sent, all that is left is to break the connection.
   if (response.headersSent) return void response.destroy();
   for (const [name, value] of Object.entries(refusal.headers)) response.setHeader(name, value);
   const body = Buffer.from(JSON.stringify({ error: { code: refusal.code, message: refusal.message } }));
@@ -183,7 +185,8 @@ function sendError(request: IncomingMessage, response: ServerResponse, error: un
     ...(isRead ? {} : { connection: 'close' }),
   });
   if (isRead) return void response.end(body);
-  // The connection closes with the end: with bytes unread that would take the answer away from whoever still sends.
+  // The connection closes at the end: unread bytes would otherwise reset it before a client that is still sending gets
+  // the response.
   response.write(body);
   const end = (): void => void response.end();
   const timer = clock.after(unreadMs, end);

@@ -10,7 +10,7 @@ import type { Daemon } from './state.ts';
 
 const daemon: Daemon = { config: readConfig(), activity: trackActivity(), log };
 
-// Loaded when first asked for: an idle daemon holds little memory, and starts the sooner.
+// Loaded on first use: an idle daemon needs little memory and starts sooner.
 const routes: Route[] = [
   { method: '*', path: /^\/v1\/files(?:\/.*)?$/, handler: files },
   { method: 'POST', path: /^\/v1\/exec$/, handler: async (exchange) => (await exec()).postExec(exchange) },
@@ -106,7 +106,7 @@ function listen(at: Server, address: Address): void {
     log('cannot listen', error);
     process.exit(1);
   });
-  // Who may reach a socket at a path is a matter of the folder that it is in.
+  // The folder of a socket decides who may reach it.
   at.listen('path' in address ? { ...address, readableAll: true, writableAll: true } : address, ready);
 }
 
@@ -129,7 +129,7 @@ async function bridgeEgress(): Promise<void> {
   await startEgressBridge({ egress, tokenFile, port: bridgePort });
 }
 
-// Who read it may be gone: workspaces outlive the control plane.
+// The reader may be gone: workspaces outlive the control plane.
 process.stderr.on('error', () => undefined);
 process.on('SIGTERM', end);
 process.on('SIGINT', end);

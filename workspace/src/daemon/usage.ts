@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import type { DaemonHealth } from '@homeport/contracts/daemon';
 import { measureFolder } from './folder-size.ts';
 
-/** What the workspace uses now; the size of its home is a minute old at most once it was measured. */
+/** What the workspace uses now; the size of its home is at most a minute old once it has been measured. */
 export async function measureUsage(home: string): Promise<DaemonHealth['usage']> {
   const [memory, limit, processes] = await Promise.all([memoryBytes(), memoryLimit(), processIds()]);
   return {
@@ -19,7 +19,7 @@ function memoryBytes(): Promise<number | undefined> {
 
 async function memoryLimit(): Promise<number | null> {
   const limit = await firstNumber(['/sys/fs/cgroup/memory.max', '/sys/fs/cgroup/memory/memory.limit_in_bytes']);
-  // cgroup v1 says "none" with a number near 2^63.
+  // cgroup v1 says "none" with a number close to 2^63.
   return limit === undefined || limit > Number.MAX_SAFE_INTEGER ? null : limit;
 }
 
@@ -36,7 +36,7 @@ async function processIds(): Promise<string[]> {
   return names.filter((name) => /^\d+$/.test(name));
 }
 
-/** Shared pages are counted once for each process: more than it is, never less. */
+/** Counts shared pages once per process, so it is too high rather than too low. */
 async function residentBytes(processes: string[]): Promise<number> {
   const pages = await Promise.all(
     processes.slice(0, 1000).map(async (id) => {

@@ -6,15 +6,15 @@ import { openLog } from './output-log.ts';
 import type { Reader } from './reader.ts';
 import { perlPath, type Signal, type Streams, type Supervised, startSupervised } from './supervisor.ts';
 
-/** Text of this many bytes is at most 32 KiB, even when each byte becomes U+FFFD. */
+/** This many bytes of text are at most 32 KiB, even if each byte becomes U+FFFD. */
 const pieceBytes = 10_000;
-/** How long what escaped the supervisor may hold the output open. */
+/** How long processes that escaped the supervisor may hold the output open. */
 const lateOutputMs = 2_000;
 const commandShownMax = 1_000;
 
 type Start = {
   request: ExecRequest;
-  /** Where it runs, as a path that cannot be exchanged. */
+  /** The working folder, as a path that nobody can replace. */
   cwd: string;
   home: string;
   environment: Record<string, string>;
@@ -22,7 +22,7 @@ type Start = {
 };
 type Exit = Extract<ExecEvent, { type: 'exit' }>;
 
-/** One command from its start until nobody asks for it any more. */
+/** One command, from its start until nobody can ask for it any more. */
 export class Command {
   readonly request: ExecRequest;
   readonly pid: number;
@@ -37,7 +37,7 @@ export class Command {
   #timedOut = false;
   #timer: Timer | undefined;
 
-  /** Throws what the system says when no process can be started. */
+  /** Throws the system's message if no process can be started. */
   constructor({ request, cwd, home, environment, onEnd }: Start) {
     this.request = request;
     this.#onEnd = onEnd;
@@ -87,7 +87,7 @@ export class Command {
     if (this.isRunning) this.#signal(name);
   }
 
-  /** Sends everything from byte `from` on; then, where it is to stay, what comes until the command has ended. */
+  /** Sends everything from byte `from`; with `stays`, also what comes until the command has ended. */
   async follow(reader: Reader, from: number, stays = true): Promise<void> {
     let next = from;
     let decoder = new StringDecoder('utf8');
@@ -99,20 +99,20 @@ export class Command {
       reader.send(textEvents('stdout', decoder.write(bytes)));
       await reader.drained();
     }
-    // Nothing was awaited since the log's end was reached: not a byte is lost in between. What a character begun there becomes is
-    // sent to those who follow.
+    // Nothing was awaited since the log's end was reached, so no byte is lost. An unfinished character there is sent to
+    // followers once complete.
     if (this.#exit !== undefined) reader.send(textEvents('stdout', decoder.end()));
     if (stays || this.#exit !== undefined) this.attach(reader);
     else reader.end();
   }
 
-  /** Sends what comes from now on. */
+  /** Sends new output from now on. */
   attach(reader: Reader): void {
     if (this.#exit !== undefined) this.#sendExit(reader, this.#exit);
     else if (reader.isOpen) this.#readers.add(reader);
   }
 
-  /** A reader is gone; a command in the foreground that nobody reads any more is of use to nobody. */
+  /** A reader has disconnected; a foreground command that nobody reads any more is pointless. */
   detach(reader: Reader): void {
     if (!this.#readers.delete(reader)) return;
     if (this.#readers.size === 0 && this.request.background !== true) this.signal('SIGTERM');
@@ -133,7 +133,7 @@ export class Command {
     this.#finish(exitCode, signal);
   }
 
-  /** Resolves when nothing more comes. */
+  /** Resolves when no more output comes. */
   #pump(stream: Readable, type: 'stdout' | 'stderr'): Promise<void> {
     const decoder = new StringDecoder('utf8');
     stream.on('error', () => undefined);

@@ -9,11 +9,11 @@ import { openWorkingFolder } from './working-folder.ts';
 const runningMax = 32;
 const keptMax = 100;
 const keptMs = 5 * 60_000;
-/** A command in the background keeps the workspace from being idle for so long. */
+/** How long a background command keeps the workspace from being idle. */
 const activeBackgroundMs = 2 * 60 * 60_000;
 const logsRemovedEvery = 50;
 
-/** The commands that run, and those that ended in the last 5 minutes. */
+/** The running commands, and those that ended in the last 5 minutes. */
 export class Commands {
   readonly #daemon: Daemon;
   readonly #commands = new Map<string, Command>();
@@ -23,7 +23,7 @@ export class Commands {
     this.#daemon = daemon;
   }
 
-  /** The command with the request's id: the one that there is, where it was asked for in the same words, or a new one. */
+  /** The command with the request's id: the existing one if the request is the same, otherwise a new one. */
   start(request: ExecRequest): { command: Command; isNew: boolean } {
     const known = this.#commands.get(request.id);
     if (known !== undefined) {

@@ -15,7 +15,7 @@ function logFolder(home: string): string {
   return join(home, '.workspace/exec');
 }
 
-/** Without a file, where none can be made, everything but the tail is omitted: a full disk can still be emptied. */
+/** Without a file (if none can be created) only the tail is kept: a full disk can still be cleaned up. */
 export function openLog(home: string, id: string) {
   let fd = tryOpen(home, id);
   let written = 0;
@@ -26,7 +26,7 @@ export function openLog(home: string, id: string) {
 
   function keepTail(chunk: Buffer): void {
     if (chunk.length === 0) return;
-    // A copy: the chunk is a part of a larger buffer that would stay with it.
+    // A copy, because the chunk is part of a larger buffer that would stay in memory.
     tail.push(Buffer.from(chunk));
     tailBytes += chunk.length;
     if (tailBytes < 2 * tailMaxBytes) return;
@@ -38,7 +38,7 @@ export function openLog(home: string, id: string) {
     get totalBytes() {
       return total;
     },
-    /** What is in no file. */
+    /** Output that is in no file. */
     get omittedBytes() {
       return total - written;
     },
@@ -52,7 +52,10 @@ export function openLog(home: string, id: string) {
       }
       if (isFull) keepTail(chunk.subarray(taken));
     },
-    /** Up to `maxBytes` from byte `from` on, and where they begin: later than asked where bytes are gone. Empty at the end. */
+    /**
+     * Up to `maxBytes` from byte `from`, and where they begin: later than requested if bytes are gone. Empty at the
+     * end.
+     */
     async read(from: number, maxBytes: number): Promise<{ at: number; bytes: Buffer }> {
       if (fd !== undefined && from < written) {
         const buffer = Buffer.alloc(Math.min(maxBytes, written - from));

@@ -4,10 +4,10 @@ import { clock, type Timer } from '../../clock.ts';
 import type { Exchange } from '../http.ts';
 
 const pingMs = 15_000;
-/** Whoever takes nothing for this long is as good as gone. */
+/** A reader that takes nothing for this long counts as gone. */
 const stalledMs = 30_000;
 
-/** One NDJSON answer. It never buffers more than one piece: whoever writes asks `isReady` and waits for `drained` first. */
+/** One NDJSON response. It buffers at most one piece: writers check `isReady` and wait for `drained` first. */
 export class Reader {
   readonly #response: ServerResponse;
   readonly #ping: Timer;
@@ -32,7 +32,7 @@ export class Reader {
     return this.#isOpen;
   }
 
-  /** Whether everything sent so far left this process, or nobody waits for it. */
+  /** Whether everything sent so far has left this process, or nobody waits for it. */
   get isReady(): boolean {
     return this.#isReady || !this.#isOpen;
   }

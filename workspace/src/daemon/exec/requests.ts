@@ -9,7 +9,7 @@ import { type Signal, signals } from './supervisor.ts';
 const bodyMaxBytes = 1024 * 1024;
 const commandMaxChars = 128 * 1024;
 
-/** The endpoints of commands; made when the first of them is asked for. */
+/** The endpoints of commands; created at the first request. */
 export function createExec(daemon: Daemon) {
   const commands = new Commands(daemon);
   return {
@@ -46,7 +46,7 @@ export function createExec(daemon: Daemon) {
       sendJson(exchange, 200, { process: command.state });
     },
 
-    /** Kills everything that runs; for the daemon's end. */
+    /** Kills everything that runs, when the daemon ends. */
     endAll(): void {
       for (const command of commands.list()) command.signal('SIGKILL');
     },
@@ -57,7 +57,7 @@ function isSignal(value: unknown): value is Signal {
   return signals.some((name) => name === value);
 }
 
-/** The body of POST /v1/exec; what it says of each field is what contracts/src/daemon.ts says. */
+/** The body of POST /v1/exec; contracts/src/daemon.ts explains each field. */
 function parseExec(body: Record<string, unknown>): ExecRequest {
   const { id, command, cwd, timeoutMs, background, scope, ...rest } = body;
   const [unknown] = Object.keys(rest);

@@ -71,10 +71,10 @@ if (my $signal = $status & 127) { $SIG{$_} = 'DEFAULT' for keys %SIG; kill $sign
 exit $status >> 8;
 `;
 
-/** Essential in Debian and Ubuntu. */
+/** Part of every Debian and Ubuntu. */
 export const perlPath = '/usr/bin/perl';
 const prctl: Partial<Record<NodeJS.Architecture, number>> = { x64: 157, arm64: 167 };
-/** A variable of every command with its process's id: without perl it is how descendants are found. */
+/** A variable with the process's id that every command has: without Perl, it identifies descendants. */
 const marker = 'HOMEPORT_PROCESS';
 const graceMs = 2_000;
 
@@ -84,10 +84,12 @@ export type Signal = (typeof signals)[number];
 
 export type Supervised = {
   pid: number;
-  /** Its output; both end when nobody can write any more. */
+  /** Its output; both end when nobody can write to them any more. */
   streams: Promise<Streams>;
   exited: Promise<{ exitCode: number | null; signal: string | null }>;
-  /** SIGTERM and SIGKILL mean the whole tree, SIGTERM with SIGKILL after 2 s; others go to the command's group. */
+  /**
+   * SIGTERM and SIGKILL reach the whole tree, SIGTERM with SIGKILL after 2 s; other signals reach the command's group.
+   */
   signal(name: Signal): void;
 };
 export type Streams = { stdout: Readable; stderr: Readable };
@@ -99,11 +101,13 @@ type Start = {
   environment: Record<string, string>;
   /** It lives as long as anything that it started. */
   keep: boolean;
-  /** Where Perl is, if it is there; without it only what carries the marker is found. */
+  /** Where Perl is, if it exists; without it, only processes with the marker are found. */
   perl: string;
 };
 
-/** Starts `bash -c command` with everything it will ever start in hand. Throws what the system says when it cannot. */
+/**
+ * Starts `bash -c command` so that everything it ever starts can be ended. Throws the system's message if that fails.
+ */
 export function startSupervised({ id, command, cwd, environment, keep, perl }: Start): Supervised {
   const number = prctl[process.arch];
   const hasPerl = number !== undefined && existsSync(perl);
@@ -146,7 +150,7 @@ export function startSupervised({ id, command, cwd, environment, keep, perl }: S
   return { pid, streams: hasPerl ? openPipes(child, pid, sockets) : Promise.resolve(sockets), exited, signal };
 }
 
-/** The pipes that the supervisor says it has; its own output where they cannot be opened. */
+/** The pipes that the supervisor reports; its own output if they cannot be opened. */
 async function openPipes(child: ChildProcess, pid: number, sockets: Streams): Promise<Streams> {
   const line = await new Promise<string>((resolve) => {
     sockets.stdout.once('data', (bytes: Buffer) => resolve(bytes.toString('latin1')));
@@ -183,7 +187,7 @@ function streamOf(stream: Readable | null): Readable {
   return stream;
 }
 
-/** One argument of a program is at most 128 KiB: a longer command comes through descriptor 3. */
+/** One program argument is at most 128 KiB, so a longer command comes through descriptor 3. */
 function isLong(command: string): boolean {
   return Buffer.byteLength(command) > 100_000;
 }
@@ -197,11 +201,11 @@ function trySignal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It is gone.
+    // It has already ended.
   }
 }
 
-/** The last resort: the group and all that still carry the marker. */
+/** The last resort: the group and every process that carries the marker. */
 function endMarked(id: string, pid: number): void {
   trySignal(-pid, 'SIGKILL');
   signalMarked(id, 'SIGKILL');

@@ -15,14 +15,14 @@ import { writeZip, type ZipEntry } from './zip.ts';
 
 const entriesMax = 100_000;
 const countMs = 20_000;
-/** Up to here a file is read at once. */
+/** Files up to this size are read in one go. */
 const smallBytes = 64 * 1024;
-/** After so many bytes of small files others get their turn. */
+/** After this many bytes of small files, other work gets its turn. */
 const turnBytes = 512 * 1024;
 
 /**
- * A folder as .zip, made while it is sent. Links, devices and what may not be read are left out. Throws `payload_too_large` for
- * more than 100,000 entries; whatever fails later breaks the connection.
+ * A folder as .zip, created while it is sent. Links, devices and unreadable files are left out. Throws
+ * `payload_too_large` above 100,000 entries; a later failure breaks the connection.
  */
 export async function sendArchive(home: Home, path: HomePath, exchange: Exchange): Promise<void> {
   const { method, response, signal } = exchange;
@@ -85,7 +85,7 @@ async function* fileEntry(
   const opened = reopenOrMiss(descriptor);
   if (opened === undefined) return;
   const size = Number(stats.size);
-  // A file that grows is packed as far as it went when it was met.
+  // A growing file is packed up to the size it had when it was found.
   const bytes = createReadStream('', { fd: opened, start: 0, end: Math.max(size - 1, 0), signal });
   try {
     yield { ...facts, content: { bytes, sizeMax: size } };
@@ -103,7 +103,10 @@ function reopenOrMiss(held: number): number | undefined {
   }
 }
 
-/** Names that every program unpacks where they belong: nothing that means a folder, a drive or a control character elsewhere. */
+/**
+ * Names that every program unpacks in the right place: nothing that elsewhere means a folder, a drive or a control
+ * character.
+ */
 export function safeName(names: readonly string[]): string {
   return names.map((name) => name.replace(/[\\\p{Cc}]/gu, '_').replace(/^([a-z]):/i, '$1_')).join('/');
 }

@@ -11,7 +11,7 @@ import type { Found, Home } from './walk.ts';
 const readBytes = promisify(read);
 const chunkBytes = 256 * 1024;
 
-/** The bytes of a file, or one range of them (RFC 9110, 13 and 14): 200, 206, 304 or 416. */
+/** A file's bytes, or one range of them (RFC 9110, 13 and 14): 200, 206, 304 or 416. */
 export async function sendContent(home: Home, path: HomePath, exchange: Exchange): Promise<void> {
   const opened = openFile(home, path);
   let range: ByteRange | undefined;
@@ -24,7 +24,7 @@ export async function sendContent(home: Home, path: HomePath, exchange: Exchange
   else await sendBytes(opened.descriptor, range, exchange.response);
 }
 
-/** Undefined when the head is all there is to send. */
+/** Undefined if only the head is to be sent. */
 function sendHead({ stats }: Found, { request, response, method }: Exchange): ByteRange | undefined {
   const size = Number(stats.size);
   const etag = `"${stats.ino.toString(36)}-${stats.size.toString(36)}-${stats.mtimeNs.toString(36)}"`;
@@ -50,8 +50,8 @@ function sendHead({ stats }: Found, { request, response, method }: Exchange): By
 }
 
 /**
- * Closes the descriptor, also when the reader leaves. A file that shrinks meanwhile breaks the connection: nobody takes half of a
- * file for the whole. Two buffers serve for all of it, one being read into while the other is sent.
+ * Closes the descriptor, even if the reader disconnects. If the file shrinks meanwhile, it breaks the connection, so
+ * that nobody takes half a file for the whole. Two buffers take turns: one is read into while the other is sent.
  */
 async function sendBytes(descriptor: number, { start, end }: ByteRange, response: Exchange['response']): Promise<void> {
   const buffers = [Buffer.allocUnsafeSlow(chunkBytes), Buffer.allocUnsafeSlow(chunkBytes)];

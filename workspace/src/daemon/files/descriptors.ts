@@ -1,16 +1,16 @@
 import { type BigIntStats, closeSync, constants, fstatSync, openSync } from 'node:fs';
 
 /**
- * Files by descriptor, never by a path of more than one name: `/proc/self/fd/<folder>/<name>` is resolved by the kernel from a
- * folder that is held open, so nobody can exchange anything on the way. This is what openat(2) does, which Node does not offer.
+ * Files by descriptor, never by a path with more than one name: the kernel resolves `/proc/self/fd/<folder>/<name>`
+ * from an open folder, so nobody can swap anything on the way. Like openat(2), which Node lacks.
  */
 
-/** Missing in Node's constants, yet its flags are passed through: x86-64 and arm64 agree on it. */
+/** Missing in Node's constants, but Node passes its flags through: x86-64 and arm64 use the same value. */
 const O_PATH = 0o10000000;
 
 export const lookFlags = O_PATH | constants.O_NOFOLLOW;
 
-/** Names one thing in a folder that is held open. */
+/** The path of one thing in an open folder. */
 export function at(folder: number, name: string): string;
 export function at(folder: number, name: string | Buffer): string | Buffer;
 export function at(folder: number, name: string | Buffer): string | Buffer {
@@ -18,17 +18,17 @@ export function at(folder: number, name: string | Buffer): string | Buffer {
   return typeof name === 'string' ? start + name : Buffer.concat([Buffer.from(start), name]);
 }
 
-/** Names the thing that is held open itself, whatever its name is by now. */
+/** The path of the open thing itself, whatever its name is by now. */
 export function itself(descriptor: number): string {
   return `/proc/self/fd/${descriptor}`;
 }
 
-/** Holds something in a folder without opening it: no link is followed, no device touched, no FIFO waited for. */
+/** Holds something in a folder without opening it: follows no link, touches no device, waits for no FIFO. */
 export function look(folder: number, name: string | Buffer): number {
   return openSync(at(folder, name), lookFlags);
 }
 
-/** Opens what is held for reading; the thing itself, not what has its name now. */
+/** Opens the held thing for reading, not whatever has its name now. */
 export function reopen(descriptor: number, flags = constants.O_RDONLY): number {
   return openSync(itself(descriptor), flags | constants.O_NONBLOCK | constants.O_NOCTTY);
 }
@@ -37,7 +37,7 @@ export function statOf(descriptor: number): BigIntStats {
   return fstatSync(descriptor, { bigint: true });
 }
 
-/** Closes what is open; for `finally`, so it never throws. */
+/** Closes a descriptor; never throws, so it is safe in `finally`. */
 export function close(...descriptors: (number | undefined)[]): void {
   for (const descriptor of descriptors) {
     if (descriptor === undefined) continue;

@@ -13,8 +13,8 @@ export type Edit = { oldText: string; newText: string; all: boolean };
 const fileBytesMax = 4 * 1024 * 1024;
 
 /**
- * Replaces texts in a file, one edit after the other; all of them or none. `oldText` must be there exactly once unless `all`.
- * Throws `invalid_request` with the number of the edit that does not fit, `payload_too_large` beyond 4 MiB.
+ * Replaces texts in a file, one edit after the other; all of them or none. `oldText` must occur exactly once unless
+ * `all` is set. Throws `invalid_request` with the number of the edit that failed, `payload_too_large` above 4 MiB.
  */
 export async function editFile(
   home: Home,

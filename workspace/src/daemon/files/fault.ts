@@ -1,7 +1,9 @@
 import type { DaemonErrorCode } from '@homeport/contracts/daemon-errors';
 import { DaemonError } from '../daemon-error.ts';
 
-/** What the system's error codes mean to whoever asked. The system's own texts name descriptors and are never passed on. */
+/**
+ * What the system's error codes mean for the caller. The system's own texts name descriptors and are never passed on.
+ */
 const faults: Record<string, [DaemonErrorCode, string]> = {
   ENOENT: ['not_found', 'File or folder not found'],
   ENOTDIR: ['not_found', 'File or folder not found'],
@@ -26,12 +28,12 @@ const faults: Record<string, [DaemonErrorCode, string]> = {
   ENFILE: ['busy', 'Too many files are open'],
 };
 
-/** The system's code of an error; empty for anything else. */
+/** The system's error code; empty for any other error. */
 export function errnoOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-/** The refusal that a failed system call means; anything else as it is. */
+/** The refusal for a failed system call; any other error as it is. */
 export function refusalOf(error: unknown): unknown {
   const [code, message] = faults[errnoOf(error)] ?? [];
   return code === undefined || message === undefined ? error : new DaemonError(code, message);

@@ -4,9 +4,9 @@ const lengthMax = 512;
 const alternativesMax = 64;
 
 /**
- * Whether a path below some folder fits a pattern: `*` and `?` within a name, `**` across folders, `[a-z]`, `{one,other}`. A pattern
- * without a slash is compared with the name alone. Takes time in proportion to both, whatever the pattern.
- * Throws `invalid_request`.
+ * Whether a path below some folder matches a pattern: `*` and `?` within a name, `**` across folders, `[a-z]`,
+ * `{one,other}`. A pattern without a slash is compared with the name alone. Linear in both for any pattern. Throws
+ * `invalid_request`.
  */
 export function compileGlob(pattern: string): (names: readonly string[]) => boolean {
   if (pattern.length > lengthMax) throw fault(`longer than ${lengthMax} characters`);
@@ -17,7 +17,7 @@ export function compileGlob(pattern: string): (names: readonly string[]) => bool
   return (names) => alternatives.some((parts) => fits(parts, names, '**', fitsName));
 }
 
-/** The classic match with one point to return to; `star` stands for any number of items. */
+/** The classic algorithm with one backtracking point; `star` matches any number of items. */
 function fits<P, T>(
   parts: readonly P[],
   items: readonly T[],
@@ -81,7 +81,7 @@ function fitsClass(inside: string, character: string): boolean {
   return isIn !== isNegated;
 }
 
-/** `a{b,c}` as `ab` and `ac`; braces that are not closed stand for themselves. */
+/** `a{b,c}` as `ab` and `ac`; unclosed braces stand for themselves. */
 function expandBraces(pattern: string): string[] {
   const done: string[] = [];
   const todo = [pattern];

@@ -13,7 +13,7 @@ type Grep = {
   isFile: boolean;
   pattern: string;
   timeMs: number;
-  /** False ends it. */
+  /** Return false to stop. */
   take: (line: GrepLine) => boolean;
   signal: AbortSignal;
 };
@@ -24,14 +24,14 @@ const fieldBytesMax = 8 * 1024;
 
 type Program = { file: string; args: string[]; onFile: string[]; onFolder: string[]; fault: RegExp };
 
-/** ripgrep, and where there is none the mode of GNU grep that knows what ripgrep's patterns mean. */
+/** ripgrep or, without it, the mode of GNU grep that understands ripgrep's patterns. */
 const programs: readonly Program[] = [
   {
     file: 'rg',
     args: ['-nH', '--null', '--no-config', '--no-heading', '--color=never', '--no-mmap', '-e'],
     onFile: ['--', '-'],
     onFolder: ['-uu', '--one-file-system', '--sort=path', '--glob=!.git', '--', '.'],
-    // All but what it says of files that cannot be read.
+    // Everything except its messages about unreadable files.
     fault: /^(?!.*\(os error \d+\)$)(.+)/m,
   },
   {
@@ -46,7 +46,10 @@ const programs: readonly Program[] = [
 /** Where the programs are; tests leave one out. */
 const searchPath = '/usr/local/bin:/usr/bin:/bin';
 
-/** Runs the first program that there is; true when it did not come to its end. Throws `invalid_request` for a pattern that it refuses. */
+/**
+ * Runs the first program that exists; true if it was stopped early. Throws `invalid_request` for a pattern that it
+ * refuses.
+ */
 export async function runGrep(grep: Grep, path = searchPath): Promise<boolean> {
   for (const program of programs) {
     const isCut = await run(program, grep, path);
@@ -55,7 +58,7 @@ export async function runGrep(grep: Grep, path = searchPath): Promise<boolean> {
   throw new DaemonError('invalid_request', 'Neither ripgrep nor grep is installed in the workspace');
 }
 
-/** Undefined when there is no such program. */
+/** Undefined if there is no such program. */
 async function run(
   program: Program,
   { held, isFile, pattern, timeMs, take, signal }: Grep,
@@ -91,7 +94,7 @@ async function run(
   try {
     const exitCode = await ended;
     if (exitCode === undefined) return undefined;
-    // It also ends with 2 when something could not be read; then it does not speak of itself.
+    // It also exits with 2 if something could not be read; then the message is not about the pattern.
     const said = Buffer.concat(complaint).toString('utf8');
     if (exitCode === 2 && !reader.hasRead && program.fault.test(said)) throw refusal(said);
     return isEnough || exitCode === null;
@@ -112,10 +115,10 @@ function refusal(said: string): DaemonError {
   return new DaemonError('invalid_request', `The pattern is not a regular expression: ${reason}`);
 }
 
-/** What ripgrep writes between two lines when a file that it has shown lines of turns out to be binary. */
+/** What ripgrep writes between two lines if a file turns out to be binary after it has shown lines of it. */
 const binaryWarning = /^[^\n]*: WARNING: stopped searching binary file[^\n]*\n/;
 
-/** Reads `name NUL number : text newline` with little memory, whatever comes. */
+/** Parses `name NUL number : text newline` with little memory, whatever comes. */
 class LineReader {
   readonly #take: Grep['take'];
   readonly #fields: Buffer[][] = [[], [], []];
@@ -131,7 +134,7 @@ class LineReader {
     return this.#bytes > 0;
   }
 
-  /** False when there is enough. */
+  /** False when there are enough matches. */
   read(chunk: Buffer): boolean {
     this.#bytes += chunk.length;
     if (this.#bytes > outputBytesMax) return false;
@@ -151,7 +154,7 @@ class LineReader {
   #keep(part: Buffer): void {
     const kept = part.subarray(0, fieldBytesMax - this.#kept);
     this.#kept += kept.length;
-    // A copy: what is kept must not keep the whole chunk.
+    // A copy, so that the whole chunk need not stay in memory.
     if (kept.length > 0) this.#fields[this.#field]?.push(Buffer.from(kept));
   }
 

@@ -1,20 +1,20 @@
 import { DaemonError } from '../daemon-error.ts';
 
-/** A path below the home in its plain form; no segments: the home itself. */
+/** A path below the home in normal form; no segments mean the home itself. */
 export type HomePath = {
   segments: readonly string[];
-  /** It was written with a slash at its end: only a folder will do. */
+  /** It ended with a slash, so it must be a folder. */
   isFolder: boolean;
 };
 
 export const pathBytesMax = 4095;
 const nameBytesMax = 255;
-/** Every folder on the way is held open while a path is walked. */
+/** Every folder on the way is kept open while a path is walked. */
 export const depthMax = 512;
 
 /**
- * Reads a path as people write it: `~`, `~/x`, `<home>/x`, or relative to the home. Asks no file system.
- * Throws `invalid_path` for what is outside the home, has a `..` anywhere, or can be no path.
+ * Parses a path as people write it: `~`, `~/x`, `<home>/x`, or relative to the home. Does not touch the file system.
+ * Throws `invalid_path` for a path that is outside the home, contains `..`, or is malformed.
  */
 export function parsePath(text: string, home: string): HomePath {
   if (!text.isWellFormed() || text.includes('\0')) throw invalid('The path contains a character that is not allowed');
@@ -30,7 +30,7 @@ export function childOf(folder: HomePath, name: string): HomePath {
   return { segments: [...folder.segments, name], isFolder: false };
 }
 
-/** `~` or `~/x`, as the daemon answers paths. */
+/** `~` or `~/x`, as the daemon reports paths. */
 export function showPath(path: HomePath): string {
   return ['~', ...path.segments].join('/');
 }
@@ -40,12 +40,12 @@ export function nameOf(path: HomePath): string {
   return path.segments.at(-1) ?? '~';
 }
 
-/** The names in a part of a path; `.` and nothing between two slashes mean nothing. */
+/** The names in part of a path, without `.` and empty ones. */
 export function splitSegments(text: string): string[] {
   return text.split('/').filter((segment) => segment !== '' && segment !== '.');
 }
 
-/** What follows the home in an absolute path; undefined when it does not lie in it. */
+/** The part of an absolute path after the home; undefined if it is not below it. */
 export function relativeToHome(text: string, home: string): string | undefined {
   if (text === home) return '';
   return text.startsWith(`${home}/`) ? text.slice(home.length + 1) : undefined;

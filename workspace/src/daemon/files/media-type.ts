@@ -1,4 +1,6 @@
-/** What a file is: by its first bytes where they tell, else by its name. For showing only; nothing is decided by it. */
+/**
+ * A file's type: by its first bytes if they tell, otherwise by its name. For display only; no decision depends on it.
+ */
 
 const typesOfExtension: Record<string, string> = {
   ...{ txt: 'text/plain', log: 'text/plain', md: 'text/markdown', markdown: 'text/markdown', csv: 'text/csv' },
@@ -10,9 +12,7 @@ const typesOfExtension: Record<string, string> = {
   ...{ mp3: 'audio/mpeg', wav: 'audio/wav', mp4: 'video/mp4', webm: 'video/webm' },
 };
 
-/**
- * Bytes that are shown as they are, as text, or not at all (contract.md section 8). `isCut`: there are more than these.
- */
+/** Bytes shown as they are, as text, or not at all (contract.md section 8). `isCut`: there are more bytes. */
 export function describe(
   head: Buffer,
   name: string,
@@ -27,7 +27,7 @@ export function describe(
   return { mediaType: isPdf ? 'application/pdf' : notText(named), encoding: 'none', content: '' };
 }
 
-/** The bytes as text, undefined when they are no UTF-8; a character cut off at the end is left out when `isCut`. */
+/** The bytes as text, undefined if they are not UTF-8; with `isCut`, a character cut off at the end is dropped. */
 export function decodeText(bytes: Buffer, isCut: boolean): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isCut });
@@ -45,7 +45,7 @@ function sniffImage(head: Buffer): string | undefined {
   return start.startsWith('RIFF') && start.slice(8) === 'WEBP' ? 'image/webp' : undefined;
 }
 
-/** A name that promises text, or a picture, does not make it one. */
+/** A name that promises text or a picture does not make it one. */
 function notText(named: string | undefined): string {
   return named === undefined || /^(text|image)\/|json|yaml|toml|xml|sql|-sh$/.test(named)
     ? 'application/octet-stream'

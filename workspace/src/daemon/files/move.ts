@@ -7,8 +7,8 @@ import { statIn } from './read.ts';
 import { findExistingPlace, findPlace, type Home, lookAt, makeFolders, type Place } from './walk.ts';
 
 /**
- * Moves or renames a file, folder or link (the link, not what it means), with the folders above the new name. Nothing is
- * overwritten unless `replace`, and then only a file by a file. Throws `not_found`, `path_taken`, `invalid_path`.
+ * Moves or renames a file, folder or link (the link itself), creating folders above the new name. Overwrites only with
+ * `replace`, and then only a file by a file. Throws `not_found`, `path_taken`, `invalid_path`.
  */
 export function movePath(home: Home, from: HomePath, to: HomePath, onConflict: OnConflict): WorkspaceEntry {
   if (isWithin(to, from)) throw invalid('A folder cannot be moved into itself');

@@ -8,26 +8,26 @@ export type OnConflict = 'rename' | 'replace' | 'fail';
 const namesTried = 1000;
 const nameBytesMax = 255;
 
-/** Something in a held folder. */
+/** Something in an open folder. */
 export type Named = { folder: number; name: string };
 
 /**
- * Gives a file its final name at once and in full; returns the name it got. What has the name already stays (`fail`:
- * `path_taken`), gets a neighbour called "name (2)" (`rename`), or is exchanged for it if it is a file (`replace`).
+ * Gives a file its final name in one step; returns that name. If something has the name already, this fails (`fail`:
+ * `path_taken`), picks "name (2)" (`rename`), or replaces it if it is a file (`replace`).
  */
 export function publishFile(from: Named, to: Named, onConflict: OnConflict): string {
   if (onConflict === 'replace') return replaceFile(from, to);
   return onConflict === 'fail' ? moveFile(from, to) : moveBeside(from, to);
 }
 
-/** Moves a file or link to a name that nothing has. Throws EEXIST; never overwrites. */
+/** Moves a file or link to a free name. Throws EEXIST and never overwrites. */
 export function moveFile(from: Named, to: Named): string {
   const target = at(to.folder, to.name);
   try {
     linkSync(at(from.folder, from.name), target);
     unlinkSync(at(from.folder, from.name));
   } catch (error) {
-    // Not everything may have two names: the files of others, or any file on some file systems.
+    // Not everything can have two names: other people's files, or any file on some file systems.
     if (!['EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(errnoOf(error))) throw error;
     const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
     close(openSync(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600));
@@ -36,7 +36,7 @@ export function moveFile(from: Named, to: Named): string {
   return to.name;
 }
 
-/** Moves a folder to a name that nothing has: an empty folder takes the name first, and only an empty one is exchanged. */
+/** Moves a folder to a free name: an empty folder takes the name first, and only an empty one is replaced. */
 export function moveFolder(from: Named, to: Named): string {
   const target = at(to.folder, to.name);
   mkdirSync(target, 0o700);
@@ -51,13 +51,13 @@ function renameOnto(from: Named, target: string, undo: () => void): void {
     try {
       undo();
     } catch {
-      // Somebody made use of the name meanwhile: it is theirs now.
+      // Somebody has used the name in the meantime, so it is theirs.
     }
     throw error;
   }
 }
 
-/** A link is never exchanged for a file, though it would not be followed: whoever made it means something else. */
+/** A link is never replaced by a file, even though it would not be followed: whoever made it meant something else. */
 function replaceFile(from: Named, to: Named): string {
   const target = at(to.folder, to.name);
   const taken = lstatSync(target, { throwIfNoEntry: false });
@@ -79,7 +79,7 @@ function moveBeside(from: Named, to: Named): string {
   throw new DaemonError('path_taken', 'Too many files have this name');
 }
 
-/** `report.pdf`, `report (2).pdf`, …; the name gives way where the whole would be too long. */
+/** `report.pdf`, `report (2).pdf`, …; the name is shortened if the whole would be too long. */
 export function numbered(name: string, number: number): string {
   if (number === 1) return name;
   const [, stem = name, extension = ''] = /^(.+?)((?:\.tar)?\.[^.]{1,16})$/su.exec(name) ?? [];

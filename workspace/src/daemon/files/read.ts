@@ -10,7 +10,7 @@ import { type Found, find, type Home } from './walk.ts';
 
 const previewBytes = 256 * 1024;
 const entriesMax = 1_000_000;
-/** The control plane reads no answer of more than 4 MiB. */
+/** The control plane reads responses of at most 4 MiB. */
 const pageBytesMax = 2 * 1024 * 1024;
 
 /** One file or folder; links are followed. Throws `invalid_path` for devices, sockets and FIFOs. */
@@ -39,7 +39,7 @@ export function neitherFileNorFolder(): DaemonError {
   return invalid('This is neither a file nor a folder');
 }
 
-/** What has a name in a held folder, as `path`; links are not followed. */
+/** What has this name in an open folder, as `path`; links are not followed. */
 export function statIn(folder: number, path: HomePath, name: string): WorkspaceEntry {
   const entry = entryOf(path, lstatSync(at(folder, name), { bigint: true }));
   if (entry === undefined) throw neitherFileNorFolder();
@@ -63,7 +63,7 @@ export async function listOrPreview(
   throw neitherFileNorFolder();
 }
 
-/** Opens a regular file for reading; never waits for a FIFO. Whoever gets it closes it. */
+/** Opens a regular file for reading; never waits for a FIFO. The caller closes it. */
 export function openFile(home: Home, path: HomePath): Found {
   const found = find(home, path);
   try {
@@ -75,7 +75,7 @@ export function openFile(home: Home, path: HomePath): Found {
   }
 }
 
-/** Finds a folder; the descriptor is held, not opened. Whoever gets it closes it. */
+/** Finds a folder; the descriptor is O_PATH. The caller closes it. */
 export function findFolder(home: Home, path: HomePath): number {
   const { descriptor, stats } = find(home, path);
   if (stats.isDirectory()) return descriptor;
@@ -108,10 +108,10 @@ function preview(found: Found, path: HomePath): WorkspaceFile {
   }
 }
 
-/** Folders first, then by name without regard to case: what a page is sorted by, and what its cursor names. */
+/** Folders first, then by name ignoring case: the order of pages, and what a cursor refers to. */
 type Key = { rank: 0 | 1; folded: string; name: string };
 
-/** Memory holds one page, however many names the folder has. */
+/** Keeps one page in memory, however many names the folder has. */
 async function list(
   found: Found,
   path: HomePath,
@@ -150,7 +150,7 @@ async function firstKeys(folder: number, after: Key | undefined, count: number, 
   return keys.sort(compare).slice(0, count);
 }
 
-/** The names in a held folder, in no order. Throws `payload_too_large` beyond a million. */
+/** The names in an open folder, unordered. Throws `payload_too_large` above a million. */
 export async function* namesIn(
   folder: number,
   signal: AbortSignal,
@@ -167,7 +167,7 @@ export async function* namesIn(
   }
 }
 
-/** An entry by its name in a held folder; undefined for what went away and for what is no file, folder or link. */
+/** An entry by its name in an open folder; undefined if it is gone or is not a file, folder or link. */
 function entryIn(folder: number, path: HomePath, name: string): WorkspaceEntry | undefined {
   const child = childOf(path, name);
   if (Buffer.byteLength(showPath(child)) > pathBytesMax) return undefined;
@@ -206,7 +206,7 @@ function typeOf(stats: BigIntStats): WorkspaceEntry['type'] | undefined {
   return stats.isSymbolicLink() ? 'symlink' : undefined;
 }
 
-/** Times outside what RFC 3339 can say are shown as its limits. */
+/** Times that RFC 3339 cannot express are shown as its limits. */
 function timeOf({ mtimeMs }: BigIntStats): string {
   const limit = Date.UTC(9999, 11, 31);
   return new Date(Math.min(Math.max(Number(mtimeMs), 0), limit)).toISOString();

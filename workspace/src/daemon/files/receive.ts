@@ -4,13 +4,13 @@ import { promisify } from 'node:util';
 import { DaemonError } from '../daemon-error.ts';
 
 const writeBytes = promisify(writev);
-/** Bytes that may wait for the disk before the sender has to. */
+/** How many bytes may wait for the disk before the sender has to wait. */
 const waitingMax = 4 * 1024 * 1024;
 
 /**
- * Writes a body to a descriptor: what arrives during one write goes with the next. Nothing is being written any more when it resolves
- * or rejects. The stream is left alone, so that a refusal can be answered on its connection.
- * Throws `invalid_request` for a body that is cut, or of another size than announced.
+ * Writes a body to a descriptor; what arrives during one write goes with the next. No write is pending when it settles.
+ * The stream stays open so that a refusal can be sent. Throws `invalid_request` if the body is cut off or has another
+ * size than announced.
  */
 export async function receiveBody(descriptor: number, bytes: Readable, size: number | undefined): Promise<void> {
   const ended = Promise.withResolvers<void>();

@@ -12,12 +12,12 @@ import { findExistingPlace, type Home, lookAt, type Place } from './walk.ts';
 const depthMax = 64;
 const batch = 512;
 const roundsMax = 10_000;
-/** A large folder is gone from its place at once; its removal may go on after the answer. */
+/** A large folder disappears at once; removing its content may continue after the response. */
 const waitMs = 10_000;
 
 /**
- * Deletes a file or link, or a folder with everything in it. A folder leaves its place at once and in full. Links in it are
- * removed, never followed. Throws `not_found`, `invalid_path` for the home itself.
+ * Deletes a file or link, or a folder with everything in it, which disappears in one step. Links in it are removed,
+ * never followed. Throws `not_found`, and `invalid_path` for the home itself.
  */
 export async function removePath(home: Home, path: HomePath): Promise<void> {
   const place = findExistingPlace(home, path);
@@ -35,14 +35,14 @@ export async function removePath(home: Home, path: HomePath): Promise<void> {
   }
 }
 
-/** Removes what an earlier daemon left behind; what this one puts there later stays. Never throws. */
+/** Removes what an earlier daemon left behind; what this one adds later stays. Never throws. */
 export async function removeLeftovers(home: Home): Promise<void> {
   try {
     const staging = openStaging(home);
     const names = readdirSync(itself(staging));
     await new Removal(home, staging, names).run();
   } catch {
-    // Nobody waits for it, and the next start tries again.
+    // Nothing waits for it, and the next start tries again.
   }
 }
 
@@ -54,7 +54,7 @@ async function removeFolder(home: Home, place: Place, held: number): Promise<voi
     renameSync(at(place.folder, place.name), at(staging, name));
   } catch (error) {
     close(staging);
-    // The folder that holds the staging folder cannot move into it.
+    // The folder that contains the staging folder cannot be moved into it.
     if (errnoOf(error) !== 'EINVAL') throw error;
     throw invalid('This folder belongs to the workspace itself');
   }
@@ -65,7 +65,7 @@ async function removeFolder(home: Home, place: Place, held: number): Promise<voi
   await Promise.race([removal, late.promise]).finally(() => timer.stop());
 }
 
-/** Removes things from the staging folder, with few descriptors however deep they are; closes the folder. */
+/** Removes things from the staging folder with few descriptors, however deep they are; closes the folder. */
 class Removal {
   readonly #home: Home;
   readonly #staging: number;
@@ -103,7 +103,7 @@ class Removal {
     rmdirSync(at(folder, name));
   }
 
-  /** What lies too deep becomes the next to be removed. */
+  /** What is too deep is removed in the next round. */
   #putOff(folder: number, name: string | Buffer): void {
     const later = unusedName();
     renameSync(at(folder, name), at(this.#staging, later));
@@ -132,10 +132,10 @@ function removeFile(folder: number, name: string | Buffer): boolean {
   }
 }
 
-/** As bytes: names need not be text. */
+/** As bytes, because names need not be valid text. */
 async function someNames(held: number): Promise<Buffer[]> {
   const names: Buffer[] = [];
-  // With this encoding names are bytes, whatever the types say.
+  // With this encoding names are bytes, despite the types.
   const opened = await opendir(itself(held), { encoding: 'buffer' as BufferEncoding, bufferSize: batch });
   for await (const entry of opened) {
     names.push(entry.name as unknown as Buffer);
@@ -144,7 +144,7 @@ async function someNames(held: number): Promise<Buffer[]> {
   return names;
 }
 
-/** Their owner may delete what is in folders that he may only read, such as Go's module cache. */
+/** Owners may delete what is in folders that are read-only for them, such as Go's module cache. */
 function makeWritable(folder: number): void {
   if ((Number(statOf(folder).mode) & 0o700) !== 0o700) chmodSync(itself(folder), 0o700);
 }

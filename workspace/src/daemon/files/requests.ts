@@ -48,14 +48,14 @@ export async function handleFiles(exchange: Exchange, daemon: Daemon): Promise<v
   try {
     await answer(homeOf(daemon), exchange);
   } catch (error) {
-    // A reader that left is no failure.
+    // A reader that disconnected is not a failure.
     if (!exchange.signal.aborted) throw refusalOf(error);
   } finally {
     end();
   }
 }
 
-/** Opened when files are first asked for, and open from then on. */
+/** Opened when files are first requested, and kept open. */
 function homeOf(daemon: Daemon): Home {
   const known = homes.get(daemon);
   if (known !== undefined) return known;
@@ -132,7 +132,7 @@ async function postSearch(home: Home, exchange: Exchange): Promise<void> {
   sendJson(exchange, 200, await searchText(home, path, options, exchange.signal));
 }
 
-/** Decoded strictly, once: what is no UTF-8 is refused, not replaced. */
+/** Decoded strictly and once: invalid UTF-8 is refused, not replaced. */
 function readQuery({ request }: Exchange): Map<string, string> {
   const [, search = ''] = /\?(.*)$/s.exec(request.url ?? '') ?? [];
   const pairs = search.split('&').map((pair) => {

@@ -13,7 +13,9 @@ const timeMs = 20_000;
 
 export type Match = { path: string; line: number; text: string };
 
-/** Files, folders and links below a folder whose path fits a glob, sorted by path. `truncated`: there may be more. */
+/**
+ * Files, folders and links below a folder whose path matches a glob, sorted by path. `truncated`: there may be more.
+ */
 export async function findEntries(
   home: Home,
   path: HomePath,
@@ -39,8 +41,8 @@ export async function findEntries(
 }
 
 /**
- * Lines that fit a regular expression as ripgrep has them, in a file or below a folder; binary files and links are left out. Throws
- * `invalid_request` for a pattern that is none.
+ * Lines that match a regular expression in ripgrep's syntax, in a file or below a folder, without binary files and
+ * links. Throws `invalid_request` for an invalid pattern.
  */
 export async function searchText(
   home: Home,

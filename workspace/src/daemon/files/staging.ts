@@ -3,10 +3,10 @@ import { constants, openSync, unlinkSync } from 'node:fs';
 import { at, close } from './descriptors.ts';
 import { findPlace, type Home, makeFolders } from './walk.ts';
 
-/** The daemon's own folder in the home: what is not finished, or not removed yet. Emptied when the daemon starts. */
+/** The daemon's own folder in the home, for what is unfinished or not yet removed. Emptied when the daemon starts. */
 const stagingFolder = ['.workspace', 'tmp'];
 
-/** Holds the folder; whoever gets it closes it. */
+/** Holds the folder; the caller closes it. */
 export function openStaging(home: Home): number {
   const place = findPlace(home, { segments: [...stagingFolder, 'x'], isFolder: false });
   try {
@@ -21,10 +21,10 @@ export function unusedName(): string {
   return randomBytes(12).toString('hex');
 }
 
-/** A file that has no place yet. */
+/** A file without a final name yet. */
 export type Staged = { folder: number; name: string; descriptor: number };
 
-/** Makes a new, empty file in the home's file system. Whoever gets it ends with `dropStaged`, whatever became of it. */
+/** Creates a new, empty file in the home's file system. The caller must always end with `dropStaged`. */
 export function stageFile(home: Home, mode = 0o644): Staged {
   const folder = openStaging(home);
   const name = unusedName();
@@ -37,7 +37,7 @@ export function stageFile(home: Home, mode = 0o644): Staged {
   }
 }
 
-/** Removes the file unless it got its place; `descriptor` is whoever's it was given to. */
+/** Removes the file unless it has been published; `descriptor` belongs to whoever received it. */
 export function dropStaged({ folder, name }: Staged): void {
   try {
     unlinkSync(at(folder, name));

@@ -7,14 +7,14 @@ import type { Found, Home } from './walk.ts';
 
 const depthMax = 64;
 
-/** How far a walk may go; it sets `isCut` when it went no further. */
+/** How far a walk may go; it sets `isCut` if it stopped early. */
 export type Bounds = { entriesLeft: number; until: number; isCut: boolean };
-/** Something in a tree, held until the next is asked for. `names` lead to it from the walk's root. */
+/** Something in a tree, held until the next one is requested. `names` lead to it from the walk's root. */
 export type Visited = Found & { names: readonly string[] };
 
 /**
- * Everything below a held folder, each folder before what is in it, in no order besides. Links are met, never followed; other
- * file systems are left out.
+ * Everything below an open folder, each folder before its content, otherwise in no order. Links are listed but not
+ * followed; other file systems are left out.
  */
 export async function* walkTree(
   home: Home,
@@ -44,7 +44,7 @@ export async function* walkTree(
   }
 }
 
-/** A folder that may not be read, or went away, has nothing in it. */
+/** A folder that is unreadable or gone counts as empty. */
 async function* walkFolder(
   ...[home, root, bounds, signal, names]: Parameters<typeof walkTree>
 ): AsyncGenerator<Visited> {

@@ -4,9 +4,9 @@ import { at, close, itself, look, lookFlags, statOf } from './descriptors.ts';
 import { errnoOf, refusalOf } from './fault.ts';
 import { depthMax, type HomePath, invalid, relativeToHome, splitSegments, tooDeep } from './home-path.ts';
 
-/** The home folder, held open for as long as the daemon runs. */
+/** The home folder, kept open as long as the daemon runs. */
 export type Home = { path: string; descriptor: number; device: bigint };
-/** Something below the home, held open but not opened; whoever gets it closes it. */
+/** Something below the home, held by an O_PATH descriptor; the caller closes it. */
 export type Found = { descriptor: number; stats: BigIntStats };
 
 const linksMax = 40;
@@ -17,9 +17,9 @@ export function openHome(path: string): Home {
 }
 
 /**
- * Finds what a path means, for reading. Links are resolved here, name by name, and never by the kernel: those that stay in the
- * home are followed, the rest is `invalid_path`. Another file system mounted below the home counts as outside.
- * Throws `not_found`, `invalid_path`, `invalid_request` (permissions).
+ * Finds a path's target, for reading. Links are resolved here, name by name, never by the kernel: those that stay in
+ * the home are followed, others are `invalid_path`. File systems mounted below the home count as outside. Throws
+ * `not_found`, `invalid_path`, `invalid_request` (permissions).
  */
 export function find(home: Home, path: HomePath): Found {
   try {
@@ -32,7 +32,7 @@ export function find(home: Home, path: HomePath): Found {
   throw new DaemonError('not_found', 'Folder not found');
 }
 
-/** One walk down from the home; it holds every folder on its way, because `..` in a link goes back up that very way. */
+/** One walk down from the home. It holds every folder on the way, because `..` in a link goes back up the same way. */
 class Walk {
   readonly #home: Home;
   readonly #held: number[] = [];
@@ -86,7 +86,7 @@ class Walk {
     close(left);
   }
 
-  /** What has this name may be another thing by now: whatever it says is walked as carefully. */
+  /** The name may belong to something else by now; whatever it is, it is walked with the same care. */
   #readLink(name: string): string[] {
     this.#linksLeft -= 1;
     if (this.#linksLeft < 0) throw invalid('The path goes through too many links');
@@ -104,7 +104,7 @@ class Walk {
   }
 }
 
-/** Holds one thing in a held folder; throws `invalid_path` when it is on another file system. */
+/** Holds one thing in an open folder; throws `invalid_path` if it is on another file system. */
 export function lookAt(home: Home, folder: number, name: string): Found {
   const descriptor = look(folder, name);
   const stats = statOf(descriptor);
@@ -113,17 +113,17 @@ export function lookAt(home: Home, folder: number, name: string): Found {
   throw invalid('The path leaves the home folder');
 }
 
-/** A place below the home that may be written to, reached through real folders only. Whoever gets it closes it. */
+/** A place below the home that may be written to, reached only through real folders. The caller closes it. */
 export type Place = {
   folder: number;
-  /** Folders that are missing between `folder` and the name. */
+  /** Missing folders between `folder` and the name. */
   missing: string[];
   name: string;
 };
 
 /**
- * Finds where a path would be written, making nothing. No link is followed, wherever it leads.
- * Throws `invalid_path`, also for the home itself; `path_taken` when a file stands where a folder must be.
+ * Finds where a path would be written, without creating anything. Follows no link. Throws `invalid_path`, also for the
+ * home itself; `path_taken` if a file is where a folder must be.
  */
 export function findPlace(home: Home, path: HomePath): Place {
   const name = path.segments.at(-1);
@@ -147,7 +147,7 @@ export function findPlace(home: Home, path: HomePath): Place {
   }
 }
 
-/** The same for what must be there: throws `not_found` when a folder on the way is missing. */
+/** The same for something that must exist: throws `not_found` if a folder on the way is missing. */
 export function findExistingPlace(home: Home, path: HomePath): Place {
   const place = findPlace(home, path);
   if (place.missing.length === 0) return place;
@@ -155,7 +155,7 @@ export function findExistingPlace(home: Home, path: HomePath): Place {
   throw new DaemonError('not_found', 'File or folder not found');
 }
 
-/** Makes the missing folders of a place and returns its own; the place then holds that one. */
+/** Creates the missing folders of a place and returns its own folder, which the place then holds. */
 export function makeFolders(home: Home, place: Place): number {
   while (true) {
     const [next] = place.missing;
@@ -177,7 +177,7 @@ function makeFolder(folder: number, name: string): void {
   }
 }
 
-/** A folder in a held folder; undefined when nothing has its name. */
+/** A folder in an open folder; undefined if nothing has its name. */
 function findFolder(home: Home, folder: number, name: string): number | undefined {
   let found: Found;
   try {

@@ -16,14 +16,14 @@ const flush = promisify(fsync);
 
 export type Upload = {
   bytes: Readable;
-  /** What the sender announced; a body of another size is refused. */
+  /** The size that the sender announced; a body of another size is refused. */
   size: number | undefined;
   onConflict: OnConflict;
 };
 
 /**
- * Stores a body as a file, with the folders above it. It appears at once and in full, or not at all.
- * Throws `path_taken`, `storage_full`, `invalid_path`, `invalid_request` when the body is cut or of another size.
+ * Stores a body as a file, with the folders above it, completely or not at all. Throws `path_taken`, `storage_full`,
+ * `invalid_path`, and `invalid_request` if the body is cut off or has another size.
  */
 export async function writeFile(home: Home, path: HomePath, upload: Upload): Promise<WorkspaceEntry> {
   if (path.isFolder) throw invalid('The path of a file must not end with a slash');
@@ -40,7 +40,10 @@ export async function writeFile(home: Home, path: HomePath, upload: Upload): Pro
   }
 }
 
-/** Replaces what a file holds, at once; its permissions stay. `isSame` is asked last whether it is still the file that was read. */
+/**
+ * Replaces a file's content in one step; its permissions stay. `isSame` is asked last whether it is still the file that
+ * was read.
+ */
 export async function replaceContent(
   home: Home,
   path: HomePath,
@@ -61,7 +64,7 @@ export async function replaceContent(
   }
 }
 
-/** Makes a folder and those above it; one that is there already is fine. Throws `path_taken`, `invalid_path`. */
+/** Creates a folder and those above it; an existing one is fine. Throws `path_taken`, `invalid_path`. */
 export function makeFolder(home: Home, path: HomePath): WorkspaceEntry {
   const place = findPlace(home, path);
   try {
@@ -85,7 +88,7 @@ async function withStagedFile<T>(home: Home, work: (staged: Staged) => Promise<T
   }
 }
 
-/** What is refused in the end anyway is refused before its bytes are taken. */
+/** What would be refused in the end is refused before its bytes are accepted. */
 function checkConflict({ folder, missing, name }: Place, onConflict: OnConflict): void {
   if (missing.length > 0 || onConflict === 'rename') return;
   const taken = lstatSync(at(folder, name), { throwIfNoEntry: false });
@@ -108,7 +111,7 @@ function publish(home: Home, path: HomePath, place: Place, staged: Staged, onCon
   return entry;
 }
 
-/** So that the name, too, is on the disk before anybody is told. */
+/** So that the name, too, is on disk before the request is answered. */
 function flushFolder(folder: number): void {
   const opened = reopen(folder);
   try {

@@ -1,29 +1,32 @@
 import { pipeline } from 'node:stream/promises';
 import { crc32, createDeflateRaw, deflateRawSync } from 'node:zlib';
 
-/** One thing to pack. `name` is safe to unpack (safeName) and ends with a slash exactly if it is a folder. */
+/** One thing to pack. `name` is safe to unpack (safeName) and ends with a slash only for a folder. */
 export type ZipEntry = {
   name: string;
   modifiedAt: Date;
-  /** Bits of permission. */
+  /** Permission bits. */
   mode: number;
-  /** Undefined for folders. What is small comes whole: a stream of its own for each would cost more than all the rest. */
+  /** Undefined for folders. Small files come whole: a stream for each would cost more than everything else. */
   content: { bytes: AsyncIterable<Buffer>; sizeMax: number } | Buffer | undefined;
 };
 
-/** What the directory at the end says of an entry. */
+/** What the central directory says about an entry. */
 type Written = { entry: ZipEntry; name: Buffer; offset: number; size: number; packed: number; crc: number };
 
 const signatures = { local: 0x04034b50, sizes: 0x08074b50, central: 0x02014b50, end: 0x06054b50 };
 const signatures64 = { end: 0x06064b50, locator: 0x07064b50 };
-/** Sizes follow the bytes; names are UTF-8. */
+/** Sizes follow the data; names are UTF-8. */
 const flags = 0x0808;
 const version = { plain: 20, zip64: 45 };
 const full = 0xffff_ffff;
-/** Far enough below 4 GiB for what compression may add. */
+/** Far enough below 4 GiB to leave room for what compression may add. */
 const large = 2 ** 31;
 
-/** A .zip (APPNOTE.TXT 6.3) of entries as they come; memory holds its directory only. Sizes above 4 GiB by its zip64 extension. */
+/**
+ * A .zip (APPNOTE.TXT 6.3) of entries as they come; only its directory is kept in memory. Above 4 GiB by its zip64
+ * extension.
+ */
 export async function* writeZip(entries: AsyncIterable<ZipEntry>): AsyncGenerator<Buffer> {
   const written: Written[] = [];
   let offset = 0;
@@ -51,7 +54,7 @@ function isWhole(entry: ZipEntry): entry is ZipEntry & { content: Buffer } {
   return Buffer.isBuffer(entry.content);
 }
 
-/** Nothing is stored as it is: packed it would be something. */
+/** Nothing is stored uncompressed. */
 function packWhole(content: Buffer, facts: Written): Buffer {
   const packed = content.length === 0 ? content : deflateRawSync(content, { level: 1 });
   Object.assign(facts, { size: content.length, packed: packed.length, crc: crc32(content) });
@@ -61,7 +64,7 @@ function packWhole(content: Buffer, facts: Written): Buffer {
 async function* pack(bytes: AsyncIterable<Buffer>, facts: Written): AsyncGenerator<Buffer> {
   const deflate = createDeflateRaw({ level: 1 });
   const feeding = pipeline(bytes, (source: AsyncIterable<Buffer>) => count(source, facts), deflate);
-  // Heard below; whoever stops early must not leave a rejection behind.
+  // Handled below; a reader that stops early must not leave an unhandled rejection.
   feeding.catch(() => undefined);
   try {
     for await (const chunk of deflate) yield chunk;
@@ -85,7 +88,7 @@ function isLarge({ entry }: Written): boolean {
 
 function localHeader(facts: Written): Buffer {
   const extra = isLarge(facts) ? extra64([0, 0]) : Buffer.alloc(0);
-  // Zero where they follow the bytes.
+  // Zero if they follow the data.
   const sizes = isLarge(facts) ? [full, full] : [facts.packed, facts.size];
   return Buffer.concat([
     words('4 2 2 2 4 4 4 4 2 2', [
@@ -149,7 +152,7 @@ function extra64(values: number[]): Buffer {
   return words(`2 2 ${values.map(() => '8').join(' ')}`, [1, values.length * 8, ...values]);
 }
 
-/** Little-endian numbers of the widths given. */
+/** Little-endian numbers of the given widths. */
 function words(widths: string, values: readonly number[]): Buffer {
   const bytes = Buffer.alloc(widths.length * 4);
   let length = 0;
@@ -162,7 +165,7 @@ function words(widths: string, values: readonly number[]): Buffer {
   return bytes.subarray(0, length);
 }
 
-/** Two seconds is its finest step; it begins in 1980 and ends in 2107. */
+/** DOS times have steps of two seconds and begin in 1980 and end in 2107. */
 function dosTime(at: Date): number {
   const year = Math.min(Math.max(at.getUTCFullYear(), 1980), 2107);
   const date = ((year - 1980) << 9) | ((at.getUTCMonth() + 1) << 5) | at.getUTCDate();

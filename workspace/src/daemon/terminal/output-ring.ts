@@ -1,4 +1,4 @@
-/** The last bytes of what was pushed, at most `maxBytes`, begun at the start of a character where they were cut. */
+/** The last `maxBytes` bytes of what was pushed, starting at a whole character if cut. */
 export class OutputRing {
   readonly #maxBytes: number;
   #chunks: Buffer[] = [];
@@ -12,7 +12,7 @@ export class OutputRing {
   push(chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
-    // Compacted now and then only, so that each byte is copied about once.
+    // Compacted only now and then, so that each byte is copied about once.
     if (this.#bytes > 2 * this.#maxBytes) this.#compact();
   }
 
@@ -25,7 +25,7 @@ export class OutputRing {
   #compact(): void {
     const all = Buffer.concat(this.#chunks);
     this.#isCut ||= all.length > this.#maxBytes;
-    // A copy, so that the larger buffer is let go.
+    // A copy, so that the larger buffer can be freed.
     const kept = this.#isCut ? Buffer.from(all.subarray(-this.#maxBytes)) : all;
     this.#chunks = [kept];
     this.#bytes = kept.length;

@@ -9,12 +9,12 @@ import { checkSize, type Size, Terminal } from './terminal.ts';
 
 const terminalsMax = 8;
 const detachedMs = 10 * 60_000;
-/** What a person pastes at once comes in several messages of this size at most. */
+/** A large paste comes in several messages of at most this size. */
 const messageMaxBytes = 256 * 1024;
 
 type Open = { terminal: Terminal; closing: Timer | undefined; endActivity: () => void };
 
-/** The endpoints of terminals; made when the first of them is asked for. */
+/** The endpoints of terminals; created at the first request. */
 export function createTerminals(daemon: Daemon) {
   const open = new Map<string, Open>();
   const sockets = new WebSocketServer({ noServer: true, maxPayload: messageMaxBytes, perMessageDeflate: false });
@@ -50,12 +50,12 @@ export function createTerminals(daemon: Daemon) {
   }
 
   return {
-    /** Throws before anything was sent; afterwards the socket is the terminal's. */
+    /** Throws only before anything was sent; afterwards the terminal owns the socket. */
     upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, query: URLSearchParams): void {
       const [id, size] = [readId(query), readSize(query)];
       const known = open.get(id);
       const entry = known ?? start(id, size);
-      // One whose first handshake fails is closed like any that nobody looks at.
+      // A terminal whose first handshake fails is closed like any that nobody watches.
       if (known === undefined) closeLater(id);
       sockets.handleUpgrade(request, socket, head, (webSocket) => {
         webSocket.on('error', () => undefined);

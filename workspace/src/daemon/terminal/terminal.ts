@@ -5,10 +5,10 @@ import { clock, type Timer } from '../../clock.ts';
 import { OutputRing } from './output-ring.ts';
 
 const keptBytes = 256 * 1024;
-/** A socket with more than this unsent stops the shell's output until it has taken it. */
+/** If a socket has more than this unsent, the shell's output pauses until it has been sent. */
 const bufferedMaxBytes = 1024 * 1024;
 const stalledMs = 30_000;
-/** Proxies let go of what says nothing for a minute; the answers are the other direction. */
+/** Proxies drop connections that are silent for a minute; the pongs are traffic in the other direction. */
 const pingMs = 20_000;
 const killMs = 2_000;
 const socketsMax = 4;
@@ -17,7 +17,7 @@ const rowsMax = 1_000;
 
 export type Size = { columns: number; rows: number };
 type Start = { id: string; size: Size; home: string; environment: Record<string, string> };
-/** What node-pty gives with `encoding: null`; its own types know text only. */
+/** What node-pty returns with `encoding: null`; its own types know only text. */
 type Pty = {
   onData(listener: (bytes: Buffer) => void): unknown;
   onExit(listener: (exit: { exitCode: number }) => void): unknown;
@@ -29,12 +29,12 @@ type Pty = {
 };
 export type TerminalEvents = {
   onInput(): void;
-  /** The last socket went. */
+  /** The last socket has closed. */
   onDetached(): void;
   onExit(): void;
 };
 
-/** One shell on a pseudo-terminal and whoever looks at it. */
+/** One shell on a pseudo-terminal, and everybody who watches it. */
 export class Terminal {
   readonly id: string;
   readonly #pty: Pty;
@@ -56,7 +56,7 @@ export class Terminal {
     return this.#sockets.size > 0;
   }
 
-  /** Sends `attached`, what was kept of the output, then what comes; the oldest of too many sockets is let go. */
+  /** Sends `attached`, the output that was kept, then new output; closes the oldest socket if there are too many. */
   attach(socket: WebSocket, size: Size, isNew: boolean): void {
     const [oldest] = this.#sockets;
     if (this.#sockets.size >= socketsMax) oldest?.close(4000, 'The terminal was opened elsewhere');
@@ -75,7 +75,7 @@ export class Terminal {
     });
   }
 
-  /** Ends the shell; its exit is told to whoever looks. */
+  /** Ends the shell; watchers are told its exit code. */
   kill(signal: 'SIGHUP' | 'SIGKILL'): void {
     if (this.#hasExited) return;
     this.#pty.kill(signal);
@@ -121,7 +121,7 @@ export class Terminal {
     try {
       this.#pty.resize(columns, rows);
     } catch {
-      // The shell is ending just now.
+      // The shell is just ending.
     }
   }
 
@@ -137,7 +137,7 @@ export class Terminal {
 }
 
 function spawnShell({ columns, rows }: Size, home: string, environment: Record<string, string>): Pty {
-  // Where neither /etc/profile nor a file in the home says otherwise.
+  // Unless /etc/profile or a file in the home says otherwise.
   const env = { ...environment, PS1: '\\[\\e[1;34m\\]\\w\\[\\e[0m\\] \\$ ' };
   const options = { name: 'xterm-256color', cols: columns, rows, cwd: home, env, encoding: null };
   return spawn('/bin/bash', ['-l'], options) as unknown as Pty;
@@ -149,7 +149,7 @@ function sendMessage(socket: WebSocket, message: TerminalMessage): void {
 
 type KeptSocket = { on(event: 'pong', listener: () => void): unknown; ping(): void; terminate(): void };
 
-/** Ends a connection whose other side says nothing to a ping until the next. */
+/** Closes a connection whose other side does not answer a ping before the next one. */
 export function keepAlive(socket: KeptSocket): () => void {
   let answered = true;
   socket.on('pong', () => {
@@ -173,7 +173,7 @@ function parseMessage(text: string): Size | 'close' | undefined {
   }
 }
 
-/** A terminal's size, undefined when it is none. */
+/** A terminal's size; undefined if it is invalid. */
 export function checkSize(columns: unknown, rows: unknown): Size | undefined {
   const isWhole = (value: unknown, max: number): value is number =>
     Number.isInteger(value) && Number(value) >= 1 && Number(value) <= max;
