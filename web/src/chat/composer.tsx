@@ -24,12 +24,16 @@ import { ModelPicker } from './model-picker.tsx';
 import { PastedChips } from './pasted-chips.tsx';
 import { QueueChips } from './queue-chips.tsx';
 import { ReceiptBanner } from './receipt-banner.tsx';
+import type { Suggestion } from './suggestion-menu.tsx';
+import { useAnsweringModel } from './use-answering-model.ts';
+import { useAssistantChoice } from './use-assistant-choice.ts';
 import { useDraft } from './use-draft.ts';
 import { useEffort } from './use-effort.ts';
 import { useIncomingFiles } from './use-incoming-files.ts';
 import { usePastedTexts } from './use-pasted-texts.ts';
 import { useServerChoice } from './use-server-choice.ts';
 import type { SubmissionProblem, SubmissionState } from './use-submission.ts';
+import { useSuggestions } from './use-suggestions.ts';
 
 type Props = {
   store: ConversationStore;
@@ -48,6 +52,8 @@ type Props = {
   newChat?: NewChat | undefined;
 };
 
+const AssistantChip = lazyPart(async () => (await import('./assistant-chip.tsx')).AssistantChip);
+const SuggestionMenu = lazyPart(async () => (await import('./suggestion-menu.tsx')).SuggestionMenu);
 const AttachmentTray = lazyPart(async () => (await import('../files/attachment-tray.tsx')).AttachmentTray);
 
 /**
@@ -83,6 +89,9 @@ export const Composer = memo(function Composer(props: Props) {
   const { isOver, onPaste } = useIncomingFiles(take);
   const servers = useServerChoice(store, chat);
   const effort = useEffort(store.chatId);
+  const assistant = useAssistantChoice(store, chat, newChat);
+  const answering = useAnsweringModel(decision, chat, assistant.assistant);
+  const suggestions = useSuggestions(field);
   const isEmpty = text.trim() === '' && attached.length === 0;
   const canSend = !pending && isOnline && !isEmpty && !isTooLong && !block;
 
@@ -91,6 +100,7 @@ export const Composer = memo(function Composer(props: Props) {
     if (!canSend) return;
     const { chatId } = store;
     const files = fileParts(attached);
+    if (newChat && files.length > 0 && !(await assistant.settle())) return;
     const choice = { decision, effort: effort.chosen, mcpServerIds: servers.forNewChat };
     const receipt = createReceipt({
       chatId,
@@ -98,15 +108,25 @@ export const Composer = memo(function Composer(props: Props) {
       files,
       ...choice,
       isQueued: isRunning,
-      newChat,
+      newChat: newChat && assistant.assistant === null ? { ...newChat, assistantId: undefined } : newChat,
       draftName,
     });
+    suggestions.endFilling();
     if (!(await submission.submit(receipt))) return;
     setDecision({ kind: 'keep' });
     servers.keep();
   };
   const stop = () => store.stop().catch((error: unknown) => showFailure(t('composer.stop'), failureText(error, t)));
+  const onSuggestion = (suggestion: Suggestion) => {
+    if (suggestion.kind === 'compact') return suggestions.insert('/compact ');
+    if (suggestion.kind === 'assistant') {
+      suggestions.insert('');
+      return assistant.choose(suggestion.assistant.id);
+    }
+    suggestions.insert(suggestion.prompt.text);
+  };
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
+    if (suggestions.onKeyDown(event)) return;
     const { isComposing, keyCode } = event.nativeEvent;
     const { key, shiftKey, altKey, ctrlKey, metaKey } = event;
     const press = { key, shiftKey, altKey, ctrlKey, metaKey, isComposing, keyCode };
@@ -130,6 +150,26 @@ export const Composer = memo(function Composer(props: Props) {
           data-disabled={pending !== undefined || undefined}
           onClick={(event) => event.target === event.currentTarget && field.current?.focus()}
         >
+          {suggestions.trigger && !isClosed ? (
+            <SuggestionMenu
+              trigger={suggestions.trigger}
+              list={suggestions.list}
+              canCompact={false}
+              onActive={suggestions.onActive}
+              onChoose={onSuggestion}
+              onDismiss={suggestions.dismiss}
+            />
+          ) : null}
+          {assistant.assistant === undefined ? null : (
+            <AssistantChip
+              assistant={assistant.assistant}
+              onRemove={() => {
+                field.current?.focus();
+                assistant.choose(null);
+              }}
+              isDisabled={isClosed}
+            />
+          )}
           {showsTray || attached.length > 0 ? (
             <AttachmentTray
               chatId={store.chatId}
@@ -151,7 +191,12 @@ export const Composer = memo(function Composer(props: Props) {
           <Autosize
             ref={field}
             value={shown}
-            onChange={(event) => draft.setText(event.currentTarget.value)}
+            onChange={(event) => {
+              draft.setText(event.currentTarget.value);
+              suggestions.look();
+            }}
+            onSelect={suggestions.look}
+            onBlur={suggestions.dismiss}
             onKeyDown={onKeyDown}
             onPaste={(event) => {
               if (!onPaste(event)) pasted.onPaste(event);
@@ -161,6 +206,7 @@ export const Composer = memo(function Composer(props: Props) {
               isRunning ? t('composer.placeholderQueue') : t('composer.placeholder', { product: productName })
             }
             aria-label={t('composer.label')}
+            {...suggestions.combobox}
             data-composer
             enterKeyHint="enter"
             className={classes.field}
@@ -174,14 +220,13 @@ export const Composer = memo(function Composer(props: Props) {
               onEffort={effort.ask}
               isDisabled={isClosed}
             />
-            <ModelPicker chat={chat} decision={decision} onChange={setDecision} isDisabled={pending !== undefined} />
-            <EffortChoice chat={chat} decision={decision} effort={effort} isDisabled={isClosed} />
+            <ModelPicker chat={chat} answering={answering} onChange={setDecision} isDisabled={pending !== undefined} />
+            <EffortChoice chat={chat} answering={answering} effort={effort} isDisabled={isClosed} />
             {chat && !newChat ? (
               <ContextGauge
                 store={store}
-                chat={chat}
+                model={answering.model}
                 context={{ used: usedTokens, answerId: newestAnswerId }}
-                decision={decision}
                 isDisabled={isRunning || pending !== undefined}
               />
             ) : null}
@@ -202,7 +247,9 @@ export const Composer = memo(function Composer(props: Props) {
             )}
           </div>
         </div>
-        <p className={classes.hint}>{t('composer.hint')}</p>
+        <p className={classes.hint} role={suggestions.isFilling ? 'status' : undefined}>
+          {t(suggestions.isFilling ? 'composer.fillHint' : 'composer.hint')}
+        </p>
       </div>
       {isOver && !isClosed ? <div className={classes.dropHere}>{t('composer.dropHere')}</div> : null}
     </section>

@@ -1,22 +1,18 @@
-import type { Chat, Message } from '@homeport/contracts/conversations';
+import type { Model } from '@homeport/contracts/catalogue';
+import type { Message } from '@homeport/contracts/conversations';
 import { UnstyledButton } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
-import { effectiveModel, enabledModels } from '../conversation/model-choice.ts';
-import type { ModelDecision } from '../conversation/submission.ts';
 import { lazyPart } from '../frame/lazy-part.tsx';
 import { useMenu } from '../frame/use-menu.ts';
 import { useText } from '../i18n.ts';
-import { catalogueQuery } from '../queries.ts';
 import classes from './composer.module.css';
 
 const ContextMenu = lazyPart(async () => (await import('./context-menu.tsx')).ContextMenu);
 
 type Props = {
   store: ConversationStore;
-  chat: Chat;
+  model: Model | undefined;
   context: UsedContext;
-  decision: ModelDecision;
   isDisabled: boolean;
 };
 
@@ -24,11 +20,9 @@ const radius = 6.5;
 const length = 2 * Math.PI * radius;
 
 /** How full the model's context is, and the way to an empty one. */
-export function ContextGauge({ store, chat, context, decision, isDisabled }: Props) {
+export function ContextGauge({ store, model, context, isDisabled }: Props) {
   const { used, answerId } = context;
   const t = useText();
-  const { data } = useQuery(catalogueQuery);
-  const { model } = effectiveModel(enabledModels(data?.providers ?? []), decision, chat);
   const { place, buttonProps } = useMenu(ContextMenu);
   if (!model) return null;
   const share = Math.min(1, used / model.contextWindow);

@@ -84,7 +84,7 @@ function Versions({ message, isRunning }: { message: Message; isRunning: boolean
 function UsageLine({ message }: { message: Message }) {
   const t = useText();
   const { modelName } = useThreadActions();
-  const { usage, modelId } = message;
+  const { usage, modelId, assistant } = message;
   const model = modelId === undefined ? undefined : modelName(modelId);
   const counts = usage && { input: usage.inputTokens, output: usage.outputTokens };
   const cost =
@@ -92,6 +92,7 @@ function UsageLine({ message }: { message: Message }) {
   const text = cost ?? model;
   return (
     <span className={classes.usage}>
+      {assistant ? `${t('message.assistant', { name: assistant.name, version: assistant.version })} · ` : null}
       {text === undefined ? null : `${text} · `}
       <MessageTime at={message.createdAt} />
     </span>

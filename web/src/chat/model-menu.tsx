@@ -17,6 +17,8 @@ import classes from './model-menu.module.css';
 type Catalogue = { providers: Provider[]; modelTiers: ModelTier[]; canEdit: boolean };
 type Props = MenuPlace & {
   catalogue: Catalogue;
+  /** Of the model that answers where nobody chooses one. */
+  standardName: string;
   /** Undefined while the default is followed. */
   chosenId: string | undefined;
   keeps: boolean;
@@ -29,10 +31,10 @@ type Choice = { id: string | undefined; label: string; detail: string };
 const searchedFrom = 8;
 
 /** The models by tier, with a search where there are many; one choice closes it. */
-export function ModelMenu({ catalogue, chosenId, keeps, onChoose, onKeeps, button, onClose }: Props) {
+export function ModelMenu({ catalogue, standardName, chosenId, keeps, onChoose, onKeeps, button, onClose }: Props) {
   const t = useText();
   const [text, setText] = useState('');
-  const { groups, choices } = useChoices(catalogue, text);
+  const { groups, choices } = useChoices(catalogue, standardName, text);
   const chosenAt = choices.findIndex((choice) => choice.id === chosenId);
   const [at, setAt] = useState(Math.max(0, chosenAt));
   const active = choices[Math.min(at, choices.length - 1)];
@@ -173,10 +175,9 @@ export function ModelMenu({ catalogue, chosenId, keeps, onChoose, onKeeps, butto
 }
 
 /** What can be chosen, as the search leaves it: the default first, then the tiers in their order. */
-function useChoices({ providers, modelTiers }: Catalogue, text: string) {
+function useChoices({ providers, modelTiers }: Catalogue, standardName: string, text: string) {
   const t = useText();
-  const standard = enabledModels(providers).find((model) => model.isDefault);
-  const first: Choice = { id: undefined, label: t('model.default'), detail: standard?.displayName ?? '' };
+  const first: Choice = { id: undefined, label: t('model.default'), detail: standardName };
   const tiers = matchModels(providers, modelTiers, text).map((group) => ({
     title: tierLabel(group.tier, t),
     isTitled: true,

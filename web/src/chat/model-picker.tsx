@@ -1,33 +1,30 @@
 import type { Chat } from '@homeport/contracts/conversations';
 import { UnstyledButton } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { ChevronDown, Pin } from 'lucide-react';
 import { useState } from 'react';
-import { effectiveModel, enabledModels } from '../conversation/model-choice.ts';
+import { enabledModels } from '../conversation/model-choice.ts';
 import type { ModelDecision } from '../conversation/submission.ts';
 import { lazyPart } from '../frame/lazy-part.tsx';
 import { useMenu } from '../frame/use-menu.ts';
 import { useText } from '../i18n.ts';
-import { catalogueQuery } from '../queries.ts';
 import classes from './model-picker.module.css';
+import type { AnsweringModel } from './use-answering-model.ts';
 
 const ModelMenu = lazyPart(async () => (await import('./model-menu.tsx')).ModelMenu);
 
 type Props = {
   chat: Chat | undefined;
-  decision: ModelDecision;
+  answering: AnsweringModel;
   onChange: (decision: ModelDecision) => void;
   isDisabled: boolean;
 };
 
 /** Who answers next, and the way to another: the default, or a model for this conversation or for one turn. */
-export function ModelPicker({ chat, decision, onChange, isDisabled }: Props) {
+export function ModelPicker({ chat, answering, onChange, isDisabled }: Props) {
   const t = useText();
-  const { data } = useQuery(catalogueQuery);
   const [keeps, setKeeps] = useState(true);
   const { place, buttonProps } = useMenu(ModelMenu, 'dialog');
-  const models = enabledModels(data?.providers ?? []);
-  const { model, kind } = effectiveModel(models, decision, chat);
+  const { catalogue: data, model, standard, kind } = answering;
   const name = model?.displayName ?? t(data ? 'model.none' : 'app.loading');
   const choose = (modelId: string, isKept: boolean) =>
     onChange(isKept ? { kind: 'pin', modelId } : { kind: 'once', modelId });
@@ -36,7 +33,7 @@ export function ModelPicker({ chat, decision, onChange, isDisabled }: Props) {
       <UnstyledButton
         className={classes.target}
         aria-label={t('model.label', { name })}
-        disabled={isDisabled || models.length === 0}
+        disabled={isDisabled || enabledModels(data?.providers ?? []).length === 0}
         {...buttonProps}
       >
         {kind === 'pin' ? <Pin size={13} aria-hidden /> : null}
@@ -48,6 +45,7 @@ export function ModelPicker({ chat, decision, onChange, isDisabled }: Props) {
         <ModelMenu
           {...place}
           catalogue={data}
+          standardName={standard?.displayName ?? ''}
           chosenId={kind === 'default' ? undefined : model?.id}
           keeps={keeps}
           onChoose={(modelId) => {

@@ -19,6 +19,7 @@ import { TemporarySwitch } from './temporary-switch.tsx';
 import { useConversationView } from './use-conversation.ts';
 import { useSubmission } from './use-submission.ts';
 
+const StartAssistants = lazyPart(async () => (await import('./start-assistants.tsx')).StartAssistants);
 const ProjectLink = lazyPart(async () => (await import('../projects/project-link.tsx')).ProjectLink);
 
 /**
@@ -35,8 +36,8 @@ function NewConversation() {
   const { productName, tagline } = useBranding();
   const { receipts, drafts } = useWorkbench();
   const { data } = useQuery(catalogueQuery);
-  const { project: projectId, temporary = false } = useSearch({ from: '/signed-in/' });
-  const newChat = useMemo(() => ({ projectId, assistantId: undefined, temporary }), [projectId, temporary]);
+  const { project: projectId, assistant: assistantId, temporary = false } = useSearch({ from: '/signed-in/' });
+  const newChat = useMemo(() => ({ projectId, assistantId, temporary }), [projectId, assistantId, temporary]);
   const draftName = newDraftName(newChat);
   const [chatId] = useState(() => receipts.pendingNewChat() ?? chatOfFiles(drafts, draftName) ?? createId());
   const { store, view } = useConversationView(chatId);
@@ -64,6 +65,7 @@ function NewConversation() {
         draftName={draftName}
         newChat={newChat}
       />
+      <StartAssistants assistantId={assistantId} draftName={draftName} />
     </main>
   );
 }

@@ -36,6 +36,7 @@ export class LiveMessage {
       status: this.#status,
       createdAt: metadata?.createdAt ?? this.#identity.createdAt,
       ...(metadata?.modelId === undefined ? {} : { modelId: metadata.modelId }),
+      ...(metadata?.assistant === undefined ? {} : { assistant: metadata.assistant }),
       ...(metadata?.usage === undefined ? {} : { usage: metadata.usage }),
       ...(error === undefined ? {} : { error }),
     };

@@ -65,10 +65,11 @@ test('a search asks for every word, in the name, the id or the provider', () => 
   assert.deepEqual(found(''), ['gpt-6', 'mini']);
 });
 
-test('choice before pin before default', () => {
-  const models = [model('a', { isDefault: true }), model('b'), model('c')];
+test('choice before pin before the assistant before default', () => {
+  const models = [model('a', { isDefault: true }), model('b'), model('c'), model('d', { tier: 3 })];
   const pinned = { modelPinned: true, modelId: 'b' };
-  const effective = (...args: [Parameters<typeof effectiveModel>[1], Parameters<typeof effectiveModel>[2]]) => {
+  type Rest = Parameters<typeof effectiveModel> extends [unknown, ...infer Others] ? Others : never;
+  const effective = (...args: Rest) => {
     const { model: found, kind } = effectiveModel(models, ...args);
     return [found?.id, kind];
   };
@@ -77,4 +78,10 @@ test('choice before pin before default', () => {
   assert.deepEqual(effective({ kind: 'default' }, pinned), ['a', 'default']);
   assert.deepEqual(effective({ kind: 'once', modelId: 'c' }, pinned), ['c', 'once']);
   assert.deepEqual(effective({ kind: 'keep' }, { modelPinned: true, modelId: 'gone' }), ['a', 'default']);
+  const assistant = { modelId: 'c', tier: 3 };
+  assert.deepEqual(effective({ kind: 'keep' }, undefined, assistant), ['c', 'default']);
+  assert.deepEqual(effective({ kind: 'default' }, pinned, assistant), ['c', 'default']);
+  assert.deepEqual(effective({ kind: 'keep' }, pinned, assistant), ['b', 'pin']);
+  assert.deepEqual(effective({ kind: 'keep' }, undefined, { modelId: null, tier: 3 }), ['d', 'default']);
+  assert.deepEqual(effective({ kind: 'keep' }, undefined, { modelId: 'gone', tier: 9 }), ['a', 'default']);
 });

@@ -36,14 +36,19 @@ export function enabledModels(providers: readonly Provider[]): Model[] {
     .flatMap((provider) => provider.models.filter((model) => model.enabled));
 }
 
-/** The model that will answer next: the person's choice, else the conversation's pin, else the default. */
+/**
+ * The model that will answer next: the person's choice, else the conversation's pin, else the assistant's model or the first of
+ * its tier, else the default.
+ */
 export function effectiveModel(
   models: readonly Model[],
   decision: ModelDecision,
   chat: { modelPinned: boolean; modelId: string | null } | undefined,
+  assistant?: { modelId: string | null; tier: number | null },
 ): { model: Model | undefined; kind: 'default' | 'pin' | 'once' } {
   const byId = (id: string | null) => models.find((model) => model.id === id);
-  const standard = models.find((model) => model.isDefault);
+  const ofAssistant = assistant && (byId(assistant.modelId) ?? models.find(({ tier }) => tier === assistant.tier));
+  const standard = ofAssistant ?? models.find((model) => model.isDefault);
   if (decision.kind === 'pin' || decision.kind === 'once')
     return { model: byId(decision.modelId), kind: decision.kind };
   const pinned = decision.kind === 'keep' && chat?.modelPinned ? byId(chat.modelId) : undefined;

@@ -69,6 +69,20 @@ export const texts: Record<keyof typeof english, string> = {
   'saw.noneText':
     'Sie ist älter als diese Aufzeichnung, oder sie scheiterte, bevor das Modell gefragt wurde. Generiere sie neu, um zu sehen, was das Modell bekommt.',
 
+  'suggest.prompts': 'Prompts und Befehle',
+  'suggest.assistants': 'Assistenten',
+  'suggest.compact': 'Frühere Nachrichten zusammenfassen, auf Wunsch mit Schwerpunkt',
+  'suggest.noPrompts': 'Noch keine gespeicherten Prompts. Lege unter „Prompts“ einen an, um ihn hier einzufügen.',
+  'suggest.noAssistants': 'Noch keine Assistenten. Lege unter „Assistenten“ einen an, um ihn hier auszuwählen.',
+  'suggest.count': '{count, plural, =0 {Keine Vorschläge} one {# Vorschlag} other {# Vorschläge}}',
+  'suggest.chip': 'Assistent:',
+  'suggest.gone': 'Assistent nicht verfügbar',
+  'suggest.remove': 'Ohne {name} weitermachen',
+  'suggest.missingModel': 'Du hast sein Modell nicht, deshalb antwortet ein anderes.',
+  'suggest.missingServers':
+    '{count, plural, one {Einer seiner Werkzeugserver ist nicht verbunden.} other {# seiner Werkzeugserver sind nicht verbunden.}}',
+  'suggest.starters': 'Zum Einstieg',
+
   'temporary.banner':
     'Temporäre Unterhaltung. Sie steht nicht in der Liste und wird {hours} Stunden nach der letzten Nutzung gelöscht.',
   'temporary.keep': 'Behalten',

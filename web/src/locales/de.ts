@@ -142,6 +142,7 @@ export const texts: Record<keyof typeof english, string> = {
   'message.editLabel': 'Deine Nachricht bearbeiten',
   'message.editSend': 'Senden',
   'message.editHint': 'Deine ursprüngliche Nachricht bleibt als frühere Version erhalten.',
+  'message.assistant': '{name}, Version {version, number}',
   'message.saw': 'Was das Modell sah',
   'message.regenerate': 'Neu generieren',
   'message.regenerateWith': 'Neu generieren mit …',
@@ -243,6 +244,7 @@ export const texts: Record<keyof typeof english, string> = {
   'composer.pastedInsert': 'In die Nachricht einfügen',
   'composer.pastedRemove': 'Entfernen',
   'composer.pastedLabel': 'Eingefügte Texte, werden mitgesendet',
+  'composer.fillHint': 'Mit Tab geht es zum nächsten Platzhalter.',
   'composer.hint': 'KI kann Fehler machen. Prüfe wichtige Informationen.',
 
   'receipt.title': 'Deine Nachricht ist nicht bestätigt',

@@ -67,6 +67,20 @@ export const texts = {
   'saw.noneText':
     'It is older than this record, or it failed before the model was asked. Regenerate it to see what the model gets.',
 
+  'suggest.prompts': 'Prompts and commands',
+  'suggest.assistants': 'Assistants',
+  'suggest.compact': 'Summarize earlier messages; add what to focus on',
+  'suggest.noPrompts': 'No saved prompts yet. Add one under Prompts to insert it here.',
+  'suggest.noAssistants': 'No assistants yet. Create one under Assistants to choose it here.',
+  'suggest.count': '{count, plural, =0 {No suggestions} one {# suggestion} other {# suggestions}}',
+  'suggest.chip': 'Assistant:',
+  'suggest.gone': 'Assistant not available',
+  'suggest.remove': 'Continue without {name}',
+  'suggest.missingModel': 'You don’t have its model, so another one answers.',
+  'suggest.missingServers':
+    '{count, plural, one {One of its tool servers isn’t connected.} other {# of its tool servers aren’t connected.}}',
+  'suggest.starters': 'Ways to start',
+
   'temporary.banner': 'Temporary conversation. It isn’t listed and is deleted {hours} hours after its last use.',
   'temporary.keep': 'Keep it',
   'temporary.end': 'End now',

@@ -137,6 +137,7 @@ export const texts = {
   'message.editLabel': 'Edit your message',
   'message.editSend': 'Send',
   'message.editHint': 'Your original message is kept as a previous version.',
+  'message.assistant': '{name}, version {version, number}',
   'message.saw': 'What the model saw',
   'message.regenerate': 'Regenerate',
   'message.regenerateWith': 'Regenerate with…',
@@ -233,6 +234,7 @@ export const texts = {
   'composer.pastedInsert': 'Insert into message',
   'composer.pastedRemove': 'Remove',
   'composer.pastedLabel': 'Pasted texts, sent with your message',
+  'composer.fillHint': 'Press Tab to go to the next placeholder.',
   'composer.hint': 'AI can make mistakes. Check important information.',
 
   'receipt.title': 'Your message isn’t confirmed',

@@ -1,0 +1,77 @@
+import '../context/told-texts.ts';
+import { UnstyledButton } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useWorkbench } from '../conversation/workbench.ts';
+import { AssistantPicture } from '../frame/assistant-picture.tsx';
+import { assistantListQuery, assistantQuery } from '../frame/assistant-queries.ts';
+import { useText } from '../i18n.ts';
+import classes from './start-assistants.module.css';
+import { useMissing } from './use-missing.ts';
+
+const shownMax = 6;
+
+/** What a new conversation can begin with: the starters of its assistant, or an assistant. */
+export function StartAssistants({ assistantId, draftName }: { assistantId: string | undefined; draftName: string }) {
+  return (
+    <div className={classes.start}>
+      {assistantId === undefined ? <Gallery /> : <Starters assistantId={assistantId} draftName={draftName} />}
+    </div>
+  );
+}
+
+function Gallery() {
+  const t = useText();
+  const navigate = useNavigate();
+  const { data } = useQuery(assistantListQuery(''));
+  const assistants = data?.items.slice(0, shownMax) ?? [];
+  if (assistants.length === 0) return null;
+  const choose = (assistant: string) => {
+    document.querySelector<HTMLElement>('[data-composer]')?.focus();
+    void navigate({ to: '/', search: (search) => ({ ...search, assistant }), replace: true });
+  };
+  return (
+    <section aria-label={t('suggest.assistants')}>
+      <ul className={classes.gallery}>
+        {assistants.map(({ id, icon, name, description }) => (
+          <li key={id}>
+            <UnstyledButton className={classes.card} onClick={() => choose(id)}>
+              <AssistantPicture icon={icon} name={name} />
+              <span className={classes.words}>
+                <bdi className={classes.name}>{name}</bdi>
+                {description === '' ? null : <span className={classes.detail}>{description}</span>}
+              </span>
+            </UnstyledButton>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Starters({ assistantId, draftName }: { assistantId: string; draftName: string }) {
+  const t = useText();
+  const { drafts } = useWorkbench();
+  const { data } = useQuery(assistantQuery(assistantId));
+  const missing = useMissing(data ?? null);
+  if (!data) return null;
+  const begin = (text: string) => {
+    drafts.replace(draftName, text);
+    document.querySelector<HTMLElement>('[data-composer]')?.focus();
+  };
+  return (
+    <section aria-label={t('suggest.starters')}>
+      {data.description === '' ? null : <p className={classes.about}>{data.description}</p>}
+      {missing === undefined ? null : <p className={classes.about}>{missing}</p>}
+      <ul className={classes.starters}>
+        {data.starters.map((text) => (
+          <li key={text}>
+            <UnstyledButton className={classes.starter} onClick={() => begin(text)}>
+              {text}
+            </UnstyledButton>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,25 @@
+import type { Assistant } from '@homeport/contracts/assistants';
+import type { Chat } from '@homeport/contracts/conversations';
+import { useQuery } from '@tanstack/react-query';
+import { effectiveModel, enabledModels } from '../conversation/model-choice.ts';
+import type { ModelDecision } from '../conversation/submission.ts';
+import { catalogueQuery } from '../queries.ts';
+
+/** The model that answers next, why it is that one, and which one it is where nobody chooses. */
+export function useAnsweringModel(
+  decision: ModelDecision,
+  chat: Chat | undefined,
+  assistant: Assistant | null | undefined,
+) {
+  const { data: catalogue } = useQuery(catalogueQuery);
+  const models = enabledModels(catalogue?.providers ?? []);
+  const ofAssistant = assistant ?? undefined;
+  return {
+    catalogue,
+    ...effectiveModel(models, decision, chat, ofAssistant),
+    standard: effectiveModel(models, { kind: 'default' }, chat, ofAssistant).model,
+    parameters: ofAssistant?.parameters,
+  };
+}
+
+export type AnsweringModel = ReturnType<typeof useAnsweringModel>;

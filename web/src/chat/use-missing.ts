@@ -1,0 +1,14 @@
+import type { Assistant } from '@homeport/contracts/assistants';
+import { useText } from '../i18n.ts';
+
+/** What the reader lacks of an assistant, in words; undefined when that is nothing. */
+export function useMissing(assistant: Assistant | null): string | undefined {
+  const t = useText();
+  if (!assistant) return undefined;
+  const { model, mcpServers } = assistant.missing;
+  const texts = [
+    ...(model ? [t('suggest.missingModel')] : []),
+    ...(mcpServers > 0 ? [t('suggest.missingServers', { count: mcpServers })] : []),
+  ];
+  return texts.length === 0 ? undefined : texts.join(' ');
+}

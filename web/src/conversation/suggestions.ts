@@ -1,0 +1,39 @@
+/** A sign in the message field that opens a list: `/` for prompts and commands, `@` for assistants. */
+export type Trigger = {
+  sign: '/' | '@';
+  /** Where the sign stands. */
+  start: number;
+  /** What is typed behind it, up to the cursor. */
+  query: string;
+};
+
+const queryMax = 64;
+
+/**
+ * The sign that is being typed at the cursor: at the beginning or behind a blank, with letters, digits, `-`, `_` or `.` behind it.
+ * A path, a date, a fraction or an address is none.
+ */
+export function findTrigger(text: string, cursor: number): Trigger | undefined {
+  const found = /(?:^|\s)([/@])([\p{L}\p{M}\p{N}_.-]*)$/u.exec(text.slice(Math.max(0, cursor - queryMax - 2), cursor));
+  const [, sign, query] = found ?? [];
+  if ((sign !== '/' && sign !== '@') || query === undefined || query.length > queryMax) return undefined;
+  // In the midst of a word nothing is being chosen.
+  if (/^[^\s]/.test(text.slice(cursor))) return undefined;
+  return { sign, start: cursor - query.length - 1, query };
+}
+
+/** True when a word of `name` or `title` begins with what is typed: letters inside a word open nothing. */
+export function matchesQuery(query: string, ...texts: readonly string[]): boolean {
+  if (query === '') return true;
+  const sought = query.toLocaleLowerCase();
+  return texts.some((text) => {
+    const words = text.toLocaleLowerCase();
+    return words.startsWith(sought) || words.split(/[^\p{L}\p{M}\p{N}]+/u).some((word) => word.startsWith(sought));
+  });
+}
+
+/** `/compact`, and what the summary is to look at; undefined for every other message. */
+export function parseCompact(text: string): { focus: string } | undefined {
+  const found = /^\/compact(?:\s+(.*))?$/s.exec(text.trim());
+  return found ? { focus: (found[1] ?? '').trim() } : undefined;
+}

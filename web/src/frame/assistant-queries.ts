@@ -1,0 +1,54 @@
+import type { Assistant } from '@homeport/contracts/assistants';
+import type { Prompt } from '@homeport/contracts/prompts';
+import { queryOptions } from '@tanstack/react-query';
+import { call } from '../api.ts';
+import { ApiFailure } from '../api-failure.ts';
+
+/** One assistant; null when there is none of this id that the reader may use. */
+export function assistantQuery(id: string) {
+  return queryOptions({
+    queryKey: ['assistants', 'one', id],
+    queryFn: async ({ signal }): Promise<Assistant | null> => {
+      try {
+        const answer = await call('GET /api/assistants', { query: { id }, signal });
+        if ('assistant' in answer) return answer.assistant;
+      } catch (error) {
+        if (error instanceof ApiFailure && error.code === 'not_found') return null;
+        throw error;
+      }
+      throw new ApiFailure('unreadable', '');
+    },
+  });
+}
+
+/** One page of a list to choose from. */
+type Listed<Item> = { items: readonly Item[]; isAll: boolean };
+export type Search<Item> = {
+  queryKey: readonly string[];
+  queryFn: (context: { signal: AbortSignal }) => Promise<Listed<Item>>;
+};
+
+const listedMax = '100';
+
+/** The assistants that the reader may use, last changed first, that have the words `q`. */
+export function assistantListQuery(q: string): Search<Assistant> {
+  return {
+    queryKey: ['assistants', 'choice', q],
+    queryFn: async ({ signal }) => {
+      const answer = await call('GET /api/assistants', { query: { q, limit: listedMax }, signal });
+      if ('assistants' in answer) return { items: answer.assistants, isAll: answer.nextCursor === null };
+      throw new ApiFailure('unreadable', '');
+    },
+  };
+}
+
+/** The prompts that the reader may use, last used first, that have the words `q`. */
+export function promptListQuery(q: string): Search<Prompt> {
+  return {
+    queryKey: ['prompts', 'choice', q],
+    queryFn: async ({ signal }) => {
+      const { prompts, nextCursor } = await call('GET /api/prompts', { query: { q, limit: listedMax }, signal });
+      return { items: prompts, isAll: nextCursor === null };
+    },
+  };
+}
