@@ -46,6 +46,18 @@ const engineOnly = {
   },
 };
 
+// Importing node:http as an ES module reads all its exports, WebSocket among them, which loads the whole of Node's fetch. As a
+// CommonJS module it is read member by member.
+const httpWithoutFetch = {
+  name: 'http-without-fetch',
+  setup({ onLoad, onResolve }) {
+    onResolve({ filter: /^(node:)?http$/ }, ({ namespace }) =>
+      namespace === 'http' ? { path: 'node:http', external: true } : { path: 'node:http', namespace: 'http' },
+    );
+    onLoad({ filter: /./, namespace: 'http' }, () => ({ contents: "module.exports = require('node:http');" }));
+  },
+};
+
 /** Like all parts: resolves with the files that went into it. */
 async function buildServer() {
   const out = join(dist, 'server');
@@ -77,7 +89,7 @@ async function buildServer() {
     legalComments: 'none',
     // Optional native driver and a runtime that is not ours: pg asks for them and does without.
     external: ['pg-native', 'cloudflare:sockets'],
-    plugins: [engineOnly],
+    plugins: [engineOnly, httpWithoutFetch],
     logLevel: 'warning',
   });
   await Promise.all(names.map((name) => writeFile(join(out, `${name}.mjs`), starter(name))));

@@ -21,12 +21,15 @@ export const postSignInSocial: OidcHandler<'postSignInSocial'> = async (deps, { 
 
 /** GET /api/auth/oauth2/callback/:providerKey */
 export const getOidcCallback: OidcHandler<'getOidcCallback'> = async (deps, { params, request }) => {
-  const input = { providerKey: params.providerKey, query: request.url.searchParams };
+  const input = { providerKey: params.providerKey, query: request.query };
   const { location, cookies } = await finishOidcSignIn(deps, input, browserRequest(deps, request));
   // The address of this answer holds the code: it goes to nobody as a Referer.
-  const headers = new Headers({ location, 'referrer-policy': 'no-referrer' });
-  for (const cookie of cookies) headers.append('set-cookie', cookie);
-  return new Response(null, { status: 302, headers });
+  const headers: [string, string][] = [
+    ['location', location],
+    ['referrer-policy', 'no-referrer'],
+    ...cookies.map((cookie): [string, string] => ['set-cookie', cookie]),
+  ];
+  return new Reply(undefined, { status: 302, headers });
 };
 
 function browserRequest(deps: OidcHandlerDeps, request: RequestFacts): BrowserRequest {

@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts';
 import { attachment, inline } from '../http/content-disposition.ts';
 import { sendFile, untrustedHeaders } from '../http/file-response.ts';
 import type { FormSink } from '../http/form-body.ts';
-import { type Handler, Reply, type RequestFacts, sourceOf } from '../http/handler.ts';
+import { Content, type Handler, Reply, type RequestFacts, sourceOf } from '../http/handler.ts';
 import { type ListRequest, listArtifacts } from './artifact-list.ts';
 import { type ArtifactRow, getArtifact, type Target, viewArtifact } from './artifacts.ts';
 import type { StoredBlob, TakeBytes } from './blob-store.ts';
@@ -45,13 +45,11 @@ export async function answerPreview(deps: Deps, row: ArtifactRow, request: Reque
   if (preview === undefined) throw new ApiError('unsupported_media_type', 'No preview for this file type');
   const disposition = inline(filenameOf(row.path));
   if (preview.kind === 'file') return sendFile(request, { ...servedFile(deps, row), type: preview.type, disposition });
-  return new Response(preview.text, {
-    headers: {
-      ...untrustedHeaders(request),
-      'content-type': preview.type,
-      'content-disposition': disposition,
-      'x-preview-truncated': String(preview.isCut),
-    },
+  return new Content(preview.text, {
+    ...untrustedHeaders(request),
+    'content-type': preview.type,
+    'content-disposition': disposition,
+    'x-preview-truncated': String(preview.isCut),
   });
 }
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { endpoints } from '@homeport/contracts/endpoints';
 import { attachment } from '../http/content-disposition.ts';
-import { type Handler, sourceOf } from '../http/handler.ts';
+import { Content, type Handler, sourceOf } from '../http/handler.ts';
 import type { Platform } from '../platform.ts';
 import { readAnswerContext } from './answer-context.ts';
 import { readChatDetail } from './chat-detail.ts';
@@ -39,15 +39,11 @@ export const exportChat: Handler<Needs, Endpoints['exportChat']> = async (deps, 
 };
 
 /** Text as it is made, to be saved by whoever asked. */
-export function textFile(deps: Needs, file: ConversationExport, outgoing: ServerResponse): Response {
-  const whole = breakingOff(deps, file.chunks, outgoing);
-  return new Response(ReadableStream.from(whole).pipeThrough(new TextEncoderStream()), {
-    headers: {
-      'content-type': `${file.mediaType}; charset=utf-8`,
-      'content-disposition': attachment(file.filename),
-      'content-security-policy': "default-src 'none'; sandbox",
-      'x-content-type-options': 'nosniff',
-    },
+export function textFile(deps: Needs, file: ConversationExport, outgoing: ServerResponse): Content {
+  return new Content(breakingOff(deps, file.chunks, outgoing), {
+    'content-type': `${file.mediaType}; charset=utf-8`,
+    'content-disposition': attachment(file.filename),
+    'content-security-policy': "default-src 'none'; sandbox",
   });
 }
 
@@ -65,6 +61,6 @@ async function* breakingOff(
   }
 }
 
-function jsonText(text: string): Response {
-  return new Response(text, { headers: { 'content-type': 'application/json; charset=utf-8' } });
+function jsonText(text: string): Content {
+  return new Content(text, {});
 }

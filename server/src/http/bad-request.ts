@@ -2,8 +2,8 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { ApiError, errorStatus } from '@homeport/contracts/errors';
-import { errorResponse } from './error-response.ts';
-import { standardHeaders } from './router.ts';
+import { type Answer, standardHeaders } from './answer.ts';
+import { errorAnswer } from './error-response.ts';
 
 const invalidHttp = 'The request is not valid HTTP';
 const reasons: Readonly<Record<string, string>> = {
@@ -12,10 +12,10 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** The one error shape for a request that has no usable address, or for what no handler foresaw. */
-export function unroutable(code: 'invalid_request' | 'internal_error'): Response {
+export function unroutable(code: 'invalid_request' | 'internal_error'): Answer {
   const message = code === 'invalid_request' ? invalidHttp : 'Something went wrong on the server';
   const id = randomUUIDv7();
-  return errorResponse(new ApiError(code, message), id, standardHeaders(id));
+  return errorAnswer(new ApiError(code, message), id, standardHeaders(id));
 }
 
 /**

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { ApiError } from '@homeport/contracts/errors';
+import { Content } from './handler.ts';
 
 const assets: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
@@ -35,22 +36,15 @@ const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'";
 
 /** The page of `/api/docs`: swagger-ui from this installation's own files, so it works offline. */
-export function docsPage(): Response {
-  return new Response(page, {
-    headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy },
-  });
+export function docsPage(): Content {
+  return new Content(page, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy });
 }
 
 /** One of swagger-ui's files. Throws `not_found` for any name that the page does not use. */
-export async function docsAsset(name: string): Promise<Response> {
-  if (name === 'initializer.js') return file(initializer, 'text/javascript; charset=utf-8');
+export async function docsAsset(name: string): Promise<Content> {
+  if (name === 'initializer.js') return new Content(initializer, { 'content-type': 'text/javascript; charset=utf-8' });
   const type = Object.hasOwn(assets, name) ? assets[name] : undefined;
   if (type === undefined) throw new ApiError('not_found', 'There is nothing at this address');
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  return file(await readFile(join(folder, name)), type);
-}
-
-function file(content: string | Buffer, type: string): Response {
-  const body = typeof content === 'string' ? content : new Uint8Array(content);
-  return new Response(body, { headers: { 'content-type': type } });
+  return new Content(await readFile(join(folder, name)), { 'content-type': type });
 }

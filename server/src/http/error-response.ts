@@ -1,5 +1,6 @@
 import { ApiError, type ErrorBody } from '@homeport/contracts/errors';
 import { databaseUnavailable, isDatabaseUnavailable, isStorageFull } from '../db/pool.ts';
+import type { Answer } from './answer.ts';
 
 /** What is told of an error: known ones as they are, a database that is away as 503, a full one as 507, all else as a fixed 500. */
 export function toApiError(error: unknown): ApiError {
@@ -12,10 +13,10 @@ export function toApiError(error: unknown): ApiError {
 }
 
 /** Renders the one error shape (contract.md section 1). */
-export function errorResponse(error: ApiError, requestId: string, headers: Record<string, string>): Response {
+export function errorAnswer(error: ApiError, requestId: string, headers: Record<string, string>): Answer {
   const body: ErrorBody = { error: { message: error.message, code: error.code, requestId } };
   if (error.details !== undefined) body.error.details = error.details;
   const extra: Record<string, string> = {};
   if (error.retryAfter !== undefined) extra['retry-after'] = String(Math.max(1, Math.ceil(error.retryAfter)));
-  return new Response(JSON.stringify(body), { status: error.status, headers: { ...headers, ...extra } });
+  return { status: error.status, headers: { ...headers, ...extra }, body: JSON.stringify(body) };
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { type ByteRange, parseRange } from '@homeport/contracts/byte-range';
+import { standardHeaders } from './answer.ts';
 import { Reply, type RequestFacts, streamed } from './handler.ts';
-import { standardHeaders } from './router.ts';
 
 /** Bytes that people made, as they are served: `etag` is a strong one, with its quotes. */
 export type ServedFile = {

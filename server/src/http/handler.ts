@@ -9,6 +9,7 @@ import type {
   ResponseOf,
 } from '@homeport/contracts/endpoint';
 import type { User } from '@homeport/contracts/fields';
+import type { Answer } from './answer.ts';
 import type { Form } from './form-body.ts';
 
 /**
@@ -34,11 +35,14 @@ export type HandlerInput<E extends EndpointSpec> = {
 /** A file that is the body of a request. `mediaType` is what the sender says. */
 export type Upload = { mediaType: string | undefined; bytes: AsyncIterable<Buffer> };
 
+/** Request headers by their names in lower case; repeated ones are joined. */
+export type RequestHeaders = { get(name: string): string | null; has(name: string): boolean };
+
 export type RequestFacts = {
   id: string;
   method: string;
-  url: URL;
-  headers: Headers;
+  query: URLSearchParams;
+  headers: RequestHeaders;
   /** The client's address, x-forwarded-for taken from trusted proxies only. */
   address: string;
   /** Aborted when the client goes away. */
@@ -65,12 +69,23 @@ export class Reply {
   }
 }
 
+/** An answer that is no JSON of ours to make: text or bytes, or text as it is made. */
+export class Content {
+  readonly body: Answer['body'];
+  readonly headers: Answer['headers'];
+
+  constructor(body: Answer['body'], headers: Answer['headers']) {
+    this.body = body;
+    this.headers = headers;
+  }
+}
+
 /**
- * A handler answers the documented JSON, a `Reply` that adds status or headers, a `Response` for bytes, or `streamed` when it
- * has written to `request.outgoing` itself.
+ * A handler answers the documented JSON, a `Reply` that adds status or headers, `Content` for bytes, or `streamed` when it has
+ * written to `request.outgoing` itself.
  */
 export const streamed = Symbol('streamed');
-type HandlerOutput<E extends EndpointSpec> = ResponseOf<E> | Reply | Response | typeof streamed;
+type HandlerOutput<E extends EndpointSpec> = ResponseOf<E> | Reply | Content | typeof streamed;
 export type Handler<D, E extends EndpointSpec> = (
   deps: D,
   input: HandlerInput<E>,

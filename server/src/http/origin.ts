@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
 import { ApiError } from '@homeport/contracts/errors';
+import type { RequestHeaders } from './handler.ts';
 
 /** Which origins are this installation's. */
 export type OriginRule = (origin: string, host: string | undefined) => boolean;
@@ -25,7 +26,7 @@ export function originRule(baseUrl: string | undefined): OriginRule {
  */
 export function ownOrigin(
   { baseUrl, host }: { baseUrl: string | undefined; host: string },
-  request: { headers: Headers; outgoing: Pick<ServerResponse, 'socket'> },
+  request: { headers: Pick<RequestHeaders, 'get'>; outgoing: Pick<ServerResponse, 'socket'> },
 ): string {
   if (baseUrl !== undefined) return baseUrl;
   const typed = request.headers.get('host') ?? '';

@@ -5,11 +5,12 @@ import { ApiError } from '@homeport/contracts/errors';
 import type { Logger } from 'pino';
 import { systemClock } from '../clock.ts';
 import type { Metrics } from '../metrics.ts';
-import { errorResponse, toApiError } from './error-response.ts';
+import { standardHeaders } from './answer.ts';
+import { errorAnswer, toApiError } from './error-response.ts';
 import { type Identify, identifyCaller } from './guard.ts';
 import type { Actor } from './handler.ts';
 import type { OriginRule } from './origin.ts';
-import { requestIdOf, standardHeaders } from './router.ts';
+import { requestIdOf } from './request-facts.ts';
 import { queryObject } from './validate.ts';
 
 /** What a WebSocket's handler gets: the caller, checked as everywhere under /api. */
@@ -102,7 +103,7 @@ async function answer(request: IncomingMessage, socket: Duplex, head: Buffer, op
     const failure = toApiError(error);
     if (failure.code === 'internal_error') log.error({ cause: failure.cause, requestId }, 'request failed');
     record(failure.status, failure.code);
-    await refuse(socket, failure, requestId);
+    refuse(socket, failure, requestId);
   }
 }
 
@@ -151,11 +152,11 @@ function switching(requestId: string, accepted: string, setCookie: string | unde
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
-async function refuse(socket: Duplex, failure: ApiError, requestId: string): Promise<void> {
-  const response = errorResponse(failure, requestId, { ...standardHeaders(requestId), connection: 'close' });
-  const body = await response.text();
-  response.headers.set('content-length', String(Buffer.byteLength(body)));
-  const head = [...response.headers].map(([name, value]) => `${name}: ${value}`);
+function refuse(socket: Duplex, failure: ApiError, requestId: string): void {
+  const answer = errorAnswer(failure, requestId, { ...standardHeaders(requestId), connection: 'close' });
+  const body = String(answer.body);
+  const headers = { ...answer.headers, 'content-length': Buffer.byteLength(body) };
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const text = `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}\r\n${head.join('\r\n')}\r\n\r\n${body}`;
   // Whoever does not close the other half does not keep the socket.
   socket.end(text, () => socket.destroy());
