@@ -49,8 +49,8 @@ export class IncomingFacts implements RequestFacts {
     this.method = incoming.method ?? 'GET';
     this.outgoing = outgoing;
     this.headers = {
-      get: (name) => valueOf(incoming, name) ?? null,
-      has: (name) => valueOf(incoming, name) !== undefined,
+      get: (name) => headerOf(incoming, name) ?? null,
+      has: (name) => headerOf(incoming, name) !== undefined,
     };
     this.#incoming = incoming;
     this.#queryText = target.query;
@@ -65,7 +65,7 @@ export class IncomingFacts implements RequestFacts {
   get address(): string {
     this.#address ??= clientAddress(
       this.#incoming.socket.remoteAddress ?? '',
-      valueOf(this.#incoming, 'x-forwarded-for') ?? null,
+      headerOf(this.#incoming, 'x-forwarded-for') ?? null,
       this.#trusted,
     );
     return this.#address;
@@ -87,7 +87,7 @@ export class IncomingFacts implements RequestFacts {
   }
 }
 
-function valueOf({ headers }: IncomingMessage, name: string): string | undefined {
+function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value.join(', ') : value;
 }
