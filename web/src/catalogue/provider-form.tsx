@@ -1,7 +1,7 @@
 import '../forms/forms.css';
-import type { Provider } from '@homeport/contracts/catalogue';
+import { type Provider, providerKinds } from '@homeport/contracts/catalogue';
 import type { ListedModel } from '@homeport/contracts/model-facts';
-import { Button, TextInput } from '@mantine/core';
+import { Button, NativeSelect, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { ChoiceChips } from '../forms/choice-chips.tsx';
@@ -15,7 +15,7 @@ import { catalogueQuery } from '../queries.ts';
 import { useCatalogueApi } from './catalogue-api.ts';
 import { HeaderEditor } from './header-editor.tsx';
 import { HeadersStay } from './headers-stay.tsx';
-import { type ProviderPreset, presetValue, providerPresets } from './provider-presets.ts';
+import { type ProviderPreset, presetKind, presetValue, providerPresets } from './provider-presets.ts';
 import { ProviderTestResult } from './provider-test-result.tsx';
 import {
   originLeft,
@@ -44,7 +44,7 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
   const t = useText();
   const queries = useQueryClient();
   const calls = useCatalogueApi();
-  const [preset, setPreset] = useState<ProviderPreset>(providerPresets[provider ? 4 : 0]);
+  const [preset, setPreset] = useState<ProviderPreset>(providerPresets[0]);
   const connection = useConnectionTest(provider);
   const skipsTest = useRef(false);
   const [initialValues] = useState(() => ({
@@ -78,6 +78,7 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
     setPreset(next);
     const { name, baseUrl } = form.getValues();
     form.setFieldValue('name', presetValue('name', next, name));
+    form.setFieldValue('kind', presetKind(next));
     form.setFieldValue('baseUrl', presetValue('baseUrl', next, baseUrl));
   };
   const test = () => {
@@ -121,6 +122,12 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
         autoCapitalize="none"
         spellCheck={false}
         placeholder="https://api.example.com/v1"
+      />
+      <NativeSelect
+        {...form.getInputProps('kind')}
+        label={t('provider.kind')}
+        description={t('provider.kindHint')}
+        data={providerKinds.map((kind) => ({ value: kind, label: t(`provider.kind.${kind}`) }))}
       />
       <ApiKeyField api={api} isStored={provider?.hasApiKey === true} staysWith={left} />
       <HeaderEditor form={form} hint={t('provider.headersHint')} />
@@ -198,8 +205,14 @@ function useConnectionTest(provider: Provider | undefined) {
   };
 }
 
-function fingerprint({ baseUrl, apiKey, clearsKey, headers }: ProviderValues): string {
-  return JSON.stringify([baseUrl.trim(), apiKey.trim(), clearsKey, headers.map(({ name, value }) => [name, value])]);
+function fingerprint({ kind, baseUrl, apiKey, clearsKey, headers }: ProviderValues): string {
+  return JSON.stringify([
+    kind,
+    baseUrl.trim(),
+    apiKey.trim(),
+    clearsKey,
+    headers.map(({ name, value }) => [name, value]),
+  ]);
 }
 
 type ApiKeyProps = { api: ApiForm<ProviderValues>; isStored: boolean; staysWith: string | undefined };

@@ -29,7 +29,11 @@ const touched =
 const t = (id: string) => id;
 
 test('an untouched key and untouched headers are left out of the body', () => {
-  assert.deepEqual(providerBody(providerValues(stored), touched()), { name: 'Box', baseUrl: 'https://box.example/v1' });
+  assert.deepEqual(providerBody(providerValues(stored), touched()), {
+    name: 'Box',
+    kind: 'openai',
+    baseUrl: 'https://box.example/v1',
+  });
 });
 
 test('a new key is sent, a removed one is null', () => {
@@ -42,12 +46,14 @@ test('the stored key is tested at the stored address only', () => {
   assert.deepEqual(providerTestBody(providerValues(stored), stored, touched()), { id: 'p1' });
   assert.equal(providerTestBody(values, stored, touched('baseUrl')), undefined);
   assert.deepEqual(providerTestBody({ ...values, apiKey: 'sk-2' }, stored, touched('baseUrl', 'headers')), {
+    kind: 'openai',
     baseUrl: 'https://other.example/v1',
     apiKey: 'sk-2',
     headers: { 'X-Team': 'a' },
   });
   assert.equal(providerTestBody({ ...values, apiKey: 'sk-2' }, stored, touched('baseUrl')), undefined);
   assert.deepEqual(providerTestBody({ ...values, clearsKey: true }, { ...stored, headers: {} }, touched('baseUrl')), {
+    kind: 'openai',
     baseUrl: 'https://other.example/v1',
     headers: { 'X-Team': 'a' },
   });

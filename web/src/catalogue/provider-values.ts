@@ -1,4 +1,4 @@
-import type { Provider } from '@homeport/contracts/catalogue';
+import type { Provider, ProviderKind } from '@homeport/contracts/catalogue';
 import { limits } from '@homeport/contracts/limits';
 import type { CallOptions } from '../api.ts';
 import { apiKeyFault, baseUrlFault, textFault } from '../forms/rules.ts';
@@ -8,6 +8,7 @@ import type { ProviderTestBody } from './use-provider-test.ts';
 /** What the provider form holds. `apiKey` is only ever a new one: a stored key never reaches the browser. */
 export type ProviderValues = {
   name: string;
+  kind: ProviderKind;
   baseUrl: string;
   apiKey: string;
   clearsKey: boolean;
@@ -19,6 +20,7 @@ export function providerValues(provider: Provider | undefined): ProviderValues {
   const headers = Object.entries(provider?.headers ?? {});
   return {
     name: provider?.name ?? '',
+    kind: provider?.kind ?? 'openai',
     baseUrl: provider?.baseUrl ?? '',
     apiKey: '',
     clearsKey: false,
@@ -63,6 +65,7 @@ export function providerBody(
   const apiKey = values.clearsKey ? null : values.apiKey.trim() || undefined;
   return {
     name: values.name.trim(),
+    kind: values.kind,
     baseUrl: values.baseUrl.trim(),
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(isDirty('headers') ? { headers: headerRecord(values.headers) } : {}),
@@ -88,16 +91,18 @@ export function renewed(rows: readonly HeaderRow[]): HeaderRow[] {
 export function providerTestBody(
   values: ProviderValues,
   provider: Provider | undefined,
-  isDirty: (field: 'baseUrl' | 'headers') => boolean,
+  isDirty: (field: 'kind' | 'baseUrl' | 'headers') => boolean,
 ): ProviderTestBody | undefined {
   const keepsKey = provider?.hasApiKey === true && !values.clearsKey && values.apiKey.trim() === '';
-  const isChanged = isDirty('baseUrl') || isDirty('headers') || values.clearsKey || values.apiKey.trim() !== '';
+  const isMoved = isDirty('kind') || isDirty('baseUrl') || isDirty('headers');
+  const isChanged = isMoved || values.clearsKey || values.apiKey.trim() !== '';
   if (provider && !isChanged) return { id: provider.id };
   const stored = provider && { ...provider, address: provider.baseUrl };
   const keepsHeaders = Object.keys(provider?.headers ?? {}).length > 0 && !isDirty('headers');
   if (keepsKey || (keepsHeaders && originLeft(stored, values.baseUrl) !== undefined)) return undefined;
   const apiKey = values.apiKey.trim();
   return {
+    kind: values.kind,
     baseUrl: values.baseUrl.trim(),
     ...(apiKey === '' ? {} : { apiKey }),
     headers: headerRecord(values.headers),
@@ -105,7 +110,7 @@ export function providerTestBody(
 }
 
 /** The field of a fault of the request: `headers.<name>` is that header's row. */
-export function providerField(path: string, values: ProviderValues): string | undefined {
+export function providerField(path: string, values: Pick<ProviderValues, 'headers'>): string | undefined {
   const header = /^headers\.(.+)$/.exec(path)?.[1];
   if (header === undefined) return path;
   const index = values.headers.findIndex((row) => row.name.trim().toLowerCase() === header.toLowerCase());

@@ -46,7 +46,7 @@ export function ServerForm({ api, server, stored, onSaved, onDirty, beside }: Pr
       url: baseUrlFault(url, t),
       ...headerFaults(headers, t),
     }),
-    fieldOf: (path, values) => providerField(path, { ...values, baseUrl: '', apiKey: '', clearsKey: false }),
+    fieldOf: providerField,
     submit: async ({ name, url, transport, headers }) => {
       const body = {
         name: name.trim(),
