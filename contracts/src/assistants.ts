@@ -20,7 +20,7 @@ function isIcon(text: string): boolean {
 }
 
 /** What a version contains and an editor can change. */
-const content = {
+export const assistantContent = {
   name: line(1, limits.assistantNameMax),
   description: z.string().trim().max(limits.assistantDescriptionMax),
   /** An emoji, or a PNG, JPEG or WebP picture as a data URL. */
@@ -39,7 +39,7 @@ const content = {
   workspace: z.boolean(),
   starters: z.array(z.string().trim().min(1).max(limits.starterMax)).max(limits.startersMax),
 };
-const contentOut = z.object({ ...content, icon: z.string().nullable(), name: z.string() });
+const contentOut = z.object({ ...assistantContent, icon: z.string().nullable(), name: z.string() });
 
 /** What the assistant names but the caller lacks; it is left out. */
 const missing = z.object({
@@ -73,8 +73,8 @@ const version = contentOut.extend({
 });
 export type AssistantVersion = z.infer<typeof version>;
 
-const changes = z.object({ ...content, ...sharing }).partial();
-const newAssistant = changes.extend({ name: content.name }).refine(projectFits, projectMisfit);
+const changes = z.object({ ...assistantContent, ...sharing }).partial();
+const newAssistant = changes.extend({ name: assistantContent.name }).refine(projectFits, projectMisfit);
 export type NewAssistant = z.output<typeof newAssistant>;
 
 const assistantChange = changes

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { aboutMe } from './accounts.ts';
 import { brandingPatch, oidcPatch } from './admin.ts';
+import { assistantContent } from './assistants.ts';
 import {
   modelFields,
   modelFlags,
@@ -16,6 +17,7 @@ import { limits } from './limits.ts';
 import { manifestPart } from './manifest-parts.ts';
 import { abilities, prices } from './model-facts.ts';
 import { parameters } from './parameters.ts';
+import { promptFields } from './prompts.ts';
 
 /**
  * The installation manifest, version 1 (control-plane-api.md "Apply an installation manifest", contract.md section 9).
@@ -102,6 +104,39 @@ export const manifestConversation = z.strictObject({
 });
 export type ManifestConversation = z.output<typeof manifestConversation>;
 
+const manifestAudience = z.enum(['me', 'everyone']);
+
+/**
+ * `model` names one of the owner's; without `provider`, whichever model of this id a reader has. A manifest has no MCP servers, so
+ * an assistant uses `all` of its reader's or `none`.
+ */
+export const manifestAssistant = z.strictObject({
+  ownerEmail: fields.email,
+  name: assistantContent.name,
+  audience: manifestAudience.optional(),
+  description: assistantContent.description.optional(),
+  icon: assistantContent.icon.optional(),
+  instructions: assistantContent.instructions.optional(),
+  model: z
+    .strictObject({ provider: providerFields.name.optional(), providerModelId: modelFields.providerModelId })
+    .nullable()
+    .optional(),
+  tier: assistantContent.tier.optional(),
+  parameters: z.strictObject(parameters.shape).optional(),
+  mcpServers: z.enum(['all', 'none']).optional(),
+  workspace: assistantContent.workspace.optional(),
+  starters: assistantContent.starters.optional(),
+});
+export type ManifestAssistant = z.output<typeof manifestAssistant>;
+
+export const manifestPrompt = z.strictObject({
+  ownerEmail: fields.email,
+  ...promptFields,
+  title: promptFields.title.optional(),
+  audience: manifestAudience.optional(),
+});
+export type ManifestPrompt = z.output<typeof manifestPrompt>;
+
 /** Everything except the lists that are read piece by piece. */
 export const manifestHead = z.strictObject({
   version: z.literal(1, { error: 'The manifest version must be 1' }),
@@ -120,6 +155,8 @@ export type ManifestHead = z.output<typeof manifestHead>;
 
 export const manifest = manifestHead.extend({
   users: z.array(manifestUser).max(limits.manifestUsersMax).optional(),
+  assistants: z.array(manifestAssistant).optional(),
+  prompts: z.array(manifestPrompt).optional(),
   conversations: z.array(manifestConversation).optional(),
 });
 export type Manifest = z.input<typeof manifest>;

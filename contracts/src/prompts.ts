@@ -7,7 +7,7 @@ import { projectFits, projectMisfit, sharing } from './sharing.ts';
 
 /** Saved prompts, inserted in the composer by `/name` (contract.md section 11). */
 
-const promptFields = {
+export const promptFields = {
   name: z.string().regex(/^[a-z0-9-]{1,64}$/, 'Small letters, digits and "-" only, 1 to 64 characters'),
   title: line(1, limits.promptTitleMax),
   text: z.string().min(1).max(limits.promptTextMax),

@@ -18,6 +18,9 @@ export const provisionReport = z.object({
     users: counts,
     providers: counts,
     models: counts,
+    /** Only of a manifest that has some. */
+    assistants: counts.optional(),
+    prompts: counts.optional(),
     conversations: z.object({ created: z.number().int(), skipped: z.number().int() }),
   }),
   warnings: z.array(z.string()),

@@ -16,6 +16,8 @@ const words = {
   title: 'pelican-title',
   answer: 'pelican-answer',
   queued: 'pelican-later',
+  assistant: 'pelican-assistant',
+  prompt: 'pelican-prompt',
 };
 const names = Object.keys(endpoints).filter((name): name is EndpointName => Object.hasOwn(endpoints, name));
 const specOf = (name: EndpointName): EndpointSpec => endpoints[name];
@@ -34,12 +36,19 @@ for (const edition of ['community', 'managed'] as const) {
       await pool.query('update messages set parts = $2 where id = $1', [message, parts(words.message)]);
       await pool.query('update messages set parts = $2 where id = $1', [answer, parts(words.answer)]);
       await pool.query('update inputs set parts = $2 where id = $1', [input, parts(words.queued)]);
+      const { assistant, prompt } = person.records;
+      const instructions = 'update assistant_versions set instructions = $2 where assistant_id = $1';
+      await pool.query(instructions, [assistant, words.assistant]);
+      await pool.query('update prompts set text = $2 where id = $1', [prompt, words.prompt]);
     });
     after(() => world.stop());
 
     test('the words are there for the person', async () => {
       const detail = await answerTo(world, person, 'GET', '/api/chats', { query: { id: person.records.chat } });
-      for (const word of Object.values(words)) assert.match(detail.text, new RegExp(word));
+      const assistant = await answerTo(world, person, 'GET', '/api/assistants', {});
+      const prompts = await answerTo(world, person, 'GET', '/api/prompts', {});
+      const seen = detail.text + assistant.text + prompts.text;
+      for (const word of Object.values(words)) assert.match(seen, new RegExp(word));
     });
 
     for (const name of names) {

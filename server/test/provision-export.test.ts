@@ -24,6 +24,22 @@ before(async () => {
 });
 after(() => Promise.all([app.stop(), empty.stop()]));
 
+/** Two of one name, one of them for a second model of the same name; one for everyone; prompts with awkward texts. */
+async function furnishAssistants(owner: SignedIn, providers: Json[]): Promise<void> {
+  const twins = providers.flatMap(({ models }) => models);
+  const whole = {
+    ...{ name: 'Twin', description: 'no: "1e3"', icon: '⛵️', instructions: '# Ahoy\n\n- {{user_name}}', tier: 2 },
+    ...{ modelId: twins.at(-1).id, parameters: { stop: ['---'], temperature: 0.5 }, starters: ['- a', 'null'] },
+    ...{ workspace: false, mcpServerIds: [] },
+  };
+  for (const fields of [whole, { name: 'Twin', instructions: 'The second' }]) {
+    assert.equal((await owner.call('POST /api/assistants', fields)).status, 201);
+  }
+  await admin.call('POST /api/assistants', { name: 'For all', audience: 'everyone', instructions: 'Be kind.' });
+  await owner.call('POST /api/prompts', { name: 'sum-up', title: 'yes', text: 'Sum up\n\n{{what}}:\t"1e3"\n' });
+  await admin.call('POST /api/prompts', { name: 'for-all', text: '- # no', audience: 'everyone' });
+}
+
 async function write(from: TestApp, form: ManifestForm = 'yaml', conversations = true) {
   const losses: string[] = [];
   let text = '';
@@ -74,6 +90,7 @@ async function furnish(): Promise<void> {
   const parameters = { topP: 0.9, reasoningEffort: 'high' };
   const prices = { input: 7_700_000, output: null, cachedInput: 0, cacheWrite: null };
   await owner.call('PATCH /api/models', { id: providers[0].models[0].id, parameters, prices });
+  await furnishAssistants(owner, providers);
   await owner.call('POST /api/chats', { temporary: true, instructions: 'not-exported' });
   const project = (await owner.call('POST /api/projects', { name: 'P' })).body.project.id;
   await owner.call('POST /api/chats', { projectId: project, title: 'In a project' });
@@ -89,7 +106,8 @@ const secrets: [RegExp, string][] = [
 test('export, apply to an empty installation, export: the same text', async () => {
   const { text, losses } = await write(app);
   assert.doesNotMatch(text, /secret-1|sk-|blue|header-secret|battery|not-exported/);
-  for (const told of ['House rules', 'Otto: "short"', 'Europe/Vienna', '# only here', 'reasoningEffort', '7700000']) {
+  const settings = ['House rules', 'Otto: "short"', 'Europe/Vienna', '# only here', 'reasoningEffort', '7700000'];
+  for (const told of [...settings, 'Be kind.', 'sum-up']) {
     assert.ok(text.includes(told) || text.includes(told.replaceAll('"', '\\"')), told);
   }
   assert.deepEqual(losses, [

@@ -20,7 +20,14 @@ import {
   usable,
   usableIds,
 } from './sharing.ts';
-import { changedMembers, insertVersion, newContent, readContent, type StoredContent, withChanges } from './versions.ts';
+import {
+  changedMembers,
+  insertVersions,
+  newContent,
+  readContent,
+  type StoredContent,
+  withChanges,
+} from './versions.ts';
 
 /** Assistants (contract.md section 11). This file alone writes the table `assistants`. */
 
@@ -84,27 +91,35 @@ export async function createAssistant(
     await assertMayShare(trx, reader, shared);
     const content = await withChanges(trx, lookerOf(deps, reader), newContent(body.name), body);
     await assertRoom(trx, 'assistants', shared);
-    const id = await insertAssistant(trx, shared, content, reader.id);
+    const [id = ''] = await insertAssistants(trx, [{ shared, content }], reader.id);
     const details = { name: content.name, audience: shared.audience };
     await recordShared(trx, source, [shared], { action: 'assistant.created', ...targetOf(id), details });
     return readAssistant(deps, trx, reader, id);
   });
 }
 
-/** Stores a new one with its first version. */
-async function insertAssistant(
+/** Stores new ones, each with its first version, in this order. Returns their ids. */
+export async function insertAssistants(
   trx: Queryable,
-  shared: Shared,
-  content: StoredContent,
+  records: readonly { shared: Shared; content: StoredContent }[],
   authorId: string | null,
-): Promise<string> {
-  const id = randomUUIDv7();
+): Promise<string[]> {
+  if (records.length === 0) return [];
+  const made = records.map((record, place) => ({ ...record, id: randomUUIDv7(), place }));
   await trx
     .insertInto('assistants')
-    .values({ id, ...shared, version: 1 })
+    .values(
+      made.map(({ id, shared, place }) => ({
+        ...{ id, ...shared, version: 1 },
+        created_at: sql<Date>`now() + ${place} * interval '1 microsecond'`,
+      })),
+    )
     .execute();
-  await insertVersion(trx, { id, version: 1, authorId, shared }, content);
-  return id;
+  await insertVersions(
+    trx,
+    made.map(({ id, shared, content }) => ({ id, version: 1, authorId, shared, content })),
+  );
+  return made.map(({ id }) => id);
 }
 
 /**
@@ -137,7 +152,7 @@ export async function updateAssistant(
 }
 
 /** Makes the next version of one that is locked. */
-async function storeVersion(
+export async function storeVersion(
   trx: Queryable,
   id: string,
   shared: Shared,
@@ -151,7 +166,7 @@ async function storeVersion(
     .where('id', '=', id)
     .returning('version')
     .executeTakeFirstOrThrow();
-  await insertVersion(trx, { id, version, authorId, shared }, content);
+  await insertVersions(trx, [{ id, version, authorId, shared, content }]);
 }
 
 /** Its conversations keep their messages and go on without it. Throws `not_found` and `forbidden`. */

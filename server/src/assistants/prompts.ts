@@ -54,6 +54,7 @@ export async function listPrompts(
 export async function createPrompt(deps: Deps, reader: Reader, body: NewPrompt, source: AuditSource): Promise<Prompt> {
   const { name, text, title = name, audience = 'me', projectId = null } = body;
   return inTransaction(deps.db, async (trx) => {
+    await lockNaming(trx);
     const shared: Shared = { owner_id: reader.id, audience, project_id: projectId };
     await assertMayShare(trx, reader, shared);
     await assertRoom(trx, 'prompts', shared);
@@ -64,19 +65,29 @@ export async function createPrompt(deps: Deps, reader: Reader, body: NewPrompt, 
   });
 }
 
-type PromptContent = { name: string; title: string; text: string };
+export type PromptContent = { name: string; title: string; text: string };
 
 /** Throws `id_taken`. */
 async function insertPrompt(trx: Queryable, shared: Shared, content: PromptContent): Promise<string> {
   await lockNames(trx, shared.owner_id);
-  const { rows } = await sql<{ id: string }>`
-    insert into prompts (id, owner_id, audience, project_id, name, title, text)
-    values (${randomUUIDv7()}, ${shared.owner_id}, ${shared.audience}, ${shared.project_id},
-      ${content.name}, ${content.title}, ${content.text})
-    on conflict (owner_id, name) do nothing returning id`.execute(trx);
-  const row = rows[0];
-  if (row === undefined) throw nameTaken();
-  return row.id;
+  const [id] = await insertPrompts(trx, [{ shared, content }]);
+  if (id === undefined) throw nameTaken();
+  return id;
+}
+
+/** Stores new ones; a name that its owner has given already leaves its prompt out. Returns the ids. */
+export async function insertPrompts(
+  trx: Queryable,
+  records: readonly { shared: Shared; content: PromptContent }[],
+): Promise<string[]> {
+  const rows = records.map(({ shared, content }, place) => ({ ...shared, ...content, id: randomUUIDv7(), place }));
+  const made = await sql<{ id: string }>`
+    insert into prompts (id, owner_id, audience, project_id, name, title, text, created_at)
+    select x.id, x.owner_id, x.audience, x.project_id, x.name, x.title, x.text, now() + x.place * interval '1 microsecond'
+    from json_to_recordset(${JSON.stringify(rows)}::json) as x
+      (id text, owner_id text, audience text, project_id text, name text, title text, text text, place int)
+    order by x.place on conflict (owner_id, name) do nothing returning id`.execute(trx);
+  return made.rows.map(({ id }) => id);
 }
 
 /** Throws as `createPrompt`. */
@@ -88,6 +99,7 @@ export async function updatePrompt(
 ): Promise<Prompt> {
   const { id, name, title, text } = change;
   return inTransaction(deps.db, async (trx) => {
+    if (name !== undefined) await lockNaming(trx);
     const before = await lockEditable(trx, 'prompts', reader, id, promptNotFound);
     const shared = await changeSharing(trx, 'prompts', reader, before, change);
     if (name !== undefined) await assertFreeName(trx, before.owner_id, id, name);
@@ -102,7 +114,7 @@ export async function updatePrompt(
   });
 }
 
-async function storePrompt(
+export async function storePrompt(
   trx: Queryable,
   id: string,
   { name, title, text }: { [Name in keyof PromptContent]?: string | undefined },
@@ -133,6 +145,18 @@ export async function notePromptUsed(deps: Deps, reader: Reader, id: string): Pr
       for key share of p
     on conflict (user_id, prompt_id) do update set used_at = excluded.used_at`.execute(deps.db.kysely);
   if (numAffectedRows !== 1n) throw promptNotFound();
+}
+
+// Who names one prompt shares this lock with others; who names many takes it alone, before any row.
+const naming = sql`hashtextextended('prompt-names', 0)`;
+
+async function lockNaming(trx: Queryable): Promise<void> {
+  await sql`select pg_advisory_xact_lock_shared(${naming})`.execute(trx);
+}
+
+/** Until the transaction ends, nobody else gives any prompt a name. */
+export async function lockAllNaming(trx: Queryable): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${naming})`.execute(trx);
 }
 
 /** Until the transaction ends, nobody else gives a prompt of this owner a name. */

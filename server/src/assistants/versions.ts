@@ -71,7 +71,7 @@ export async function withChanges(
 ): Promise<StoredContent> {
   const { name, description, icon, instructions, modelId, tier, parameters, mcpServerIds, workspace, starters } =
     change;
-  if (typeof icon === 'string') assertPicture(icon);
+  if (typeof icon === 'string' && !isPicture(icon)) throw invalid('icon', pictureFault);
   if (typeof tier === 'number') await assertKnownTier(trx, editor, tier);
   await assertOwnedMcpServers(trx, editor.id, mcpServerIds ?? []);
   const model = modelId === undefined ? {} : await modelColumns(trx, editor, modelId);
@@ -107,33 +107,29 @@ function canonical(value: unknown): string {
   return JSON.stringify(isObject ? Object.entries(value).sort() : value);
 }
 
-/** Stores a version; of more than are kept, the oldest goes. */
-export async function insertVersion(
-  trx: Queryable,
-  at: { id: string; version: number; authorId: string | null; shared: Shared },
-  content: StoredContent,
-): Promise<void> {
-  await trx
-    .insertInto('assistant_versions')
-    .values({
-      ...content,
-      assistant_id: at.id,
-      version: at.version,
-      author_id: at.authorId,
-      audience: at.shared.audience,
-      project_id: at.shared.project_id,
-      parameters: JSON.stringify(content.parameters),
-      mcp_server_ids: content.mcp_server_ids === null ? null : JSON.stringify(content.mcp_server_ids),
-      starters: JSON.stringify(content.starters),
-      // Of the statement: two versions of one transaction stay in their order.
-      created_at: sql`clock_timestamp()`,
-    })
-    .execute();
-  await trx
-    .deleteFrom('assistant_versions')
-    .where('assistant_id', '=', at.id)
-    .where('version', '<=', at.version - limits.versionsKept)
-    .execute();
+type NewVersion = { id: string; version: number; authorId: string | null; shared: Shared; content: StoredContent };
+
+/** Stores versions; of more than are kept of one assistant, the oldest goes. */
+export async function insertVersions(trx: Queryable, versions: readonly NewVersion[]): Promise<void> {
+  const rows = versions.map(({ id, version, authorId, shared, content }) => ({
+    ...content,
+    assistant_id: id,
+    version,
+    author_id: authorId,
+    audience: shared.audience,
+    project_id: shared.project_id,
+    parameters: JSON.stringify(content.parameters),
+    mcp_server_ids: content.mcp_server_ids === null ? null : JSON.stringify(content.mcp_server_ids),
+    starters: JSON.stringify(content.starters),
+    // Of the statement: two versions of one transaction stay in their order.
+    created_at: sql<Date>`clock_timestamp()`,
+  }));
+  await trx.insertInto('assistant_versions').values(rows).execute();
+  for (const { id, version } of versions) {
+    if (version <= limits.versionsKept) continue;
+    const old = trx.deleteFrom('assistant_versions').where('assistant_id', '=', id);
+    await old.where('version', '<=', version - limits.versionsKept).execute();
+  }
 }
 
 async function modelColumns(trx: Queryable, editor: Looker, id: string | null) {
@@ -154,11 +150,13 @@ async function assertKnownTier(trx: Queryable, editor: Looker, tier: number): Pr
   throw invalid('tier', `One of ${tiers.map(({ value }) => value).join(', ')}`);
 }
 
-/** What a data URL says of itself is its sender's word; its bytes count. */
-function assertPicture(icon: string): void {
-  if (!icon.startsWith('data:') || imageTypeOf(icon) !== undefined) return;
-  throw invalid('icon', 'The content is not a PNG, JPEG or WebP picture, or does not match the type in the data URL');
+/** False for a data URL whose bytes are no picture: what it says of itself is its sender's word. An emoji is one. */
+export function isPicture(icon: string): boolean {
+  return !icon.startsWith('data:') || imageTypeOf(icon) !== undefined;
 }
+
+export const pictureFault =
+  'The content is not a PNG, JPEG or WebP picture, or does not match the type in the data URL';
 
 function invalid(path: string, message: string): ApiError {
   return new ApiError('invalid_request', `The request is not valid. ${path}: ${message}`, {

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Database } from '../db/pool.ts';
 import type { Platform } from '../platform.ts';
 import { exportHead, exportUsers, type OnLoss } from './export.ts';
+import { exportAssistants, exportPrompts } from './export-assistants.ts';
 import { exportConversations } from './export-conversations.ts';
 import type { ManifestForm } from './manifest-text.ts';
 
@@ -27,6 +28,8 @@ export async function exportInstallation(
     const text = form === 'json' ? jsonText : yamlText;
     await write(text.head(await exportHead(deps, trx, onLoss)));
     await writeList(text, 'users', exportUsers(deps, trx, onLoss), write);
+    await writeList(text, 'assistants', exportAssistants(trx, onLoss), write);
+    await writeList(text, 'prompts', exportPrompts(trx, onLoss), write);
     if (conversations) await writeList(text, 'conversations', exportConversations(trx, onLoss), write);
     await write(text.end);
   });

@@ -2,7 +2,13 @@ import { Worker } from 'node:worker_threads';
 import type { ModelTier } from '@homeport/contracts/catalogue';
 import type { SentBytes } from '@homeport/contracts/endpoint';
 import { ApiError, type ErrorCode } from '@homeport/contracts/errors';
-import type { ManifestHead, ManifestProvider, ManifestUser } from '@homeport/contracts/manifest';
+import type {
+  ManifestAssistant,
+  ManifestHead,
+  ManifestPrompt,
+  ManifestProvider,
+  ManifestUser,
+} from '@homeport/contracts/manifest';
 import type { Config } from '../config.ts';
 import type { ImportedChat } from '../conversations/chats.ts';
 import type { ImportedMessage } from '../conversations/messages.ts';
@@ -10,7 +16,7 @@ import type { ManifestForm } from './manifest-text.ts';
 
 /** What the thread of manifest-worker.ts is given, asked and answers. */
 export type WorkerInput = { bytes: Uint8Array; form: ManifestForm; edition: Config['edition'] };
-export type BatchKind = 'users' | 'catalogues' | 'conversations';
+export type BatchKind = 'users' | 'catalogues' | 'assistants' | 'prompts' | 'conversations';
 export type Question = { kind: BatchKind; from: number };
 export type Answer =
   | { head: ManifestHead }
@@ -19,6 +25,9 @@ export type Answer =
 
 /** `index` is the place in `users`. */
 export type AccountEntry = Omit<ManifestUser, 'modelTiers' | 'providers'> & { index: number };
+/** `index` is the place in its list. */
+export type AssistantEntry = ManifestAssistant & { index: number };
+export type PromptEntry = ManifestPrompt & { index: number };
 /** One catalogue; `path` leads to its members in the manifest, `email` is null for the installation's. */
 export type CatalogueEntry = {
   path: string;
@@ -29,6 +38,8 @@ export type CatalogueEntry = {
 export type Batch = {
   users: AccountEntry[];
   catalogues: CatalogueEntry[];
+  assistants: AssistantEntry[];
+  prompts: PromptEntry[];
   chats: ImportedChat[];
   messages: ImportedMessage[];
   next: number | null;

@@ -33,14 +33,27 @@ try {
 
 /** As many items from `from` on as make a batch; `next` is where the next one begins, null at the end. */
 function batchOf(manifest: ParsedManifest, kind: BatchKind, from: number): Batch {
-  const batch: Batch = { users: [], catalogues: [], chats: [], messages: [], next: null };
-  const total = kind === 'conversations' ? manifest.conversations.length : manifest.users.length;
+  const batch: Batch = { users: [], catalogues: [], assistants: [], prompts: [], chats: [], messages: [], next: null };
+  const total = manifest[kind === 'catalogues' ? 'users' : kind].length;
   let index = from;
   for (let size = 0; index < total && index < from + batchItems && size < batchBytes; index += 1) {
-    size += kind === 'conversations' ? addConversation(manifest, index, batch) : addUser(manifest, index, kind, batch);
+    size += addItem(manifest, kind, index, batch);
   }
   batch.next = index < total ? index : null;
   return batch;
+}
+
+/** Returns about how many bytes it adds. */
+function addItem(manifest: ParsedManifest, kind: BatchKind, index: number, batch: Batch): number {
+  if (kind === 'conversations') return addConversation(manifest, index, batch);
+  if (kind === 'users' || kind === 'catalogues') return addUser(manifest, index, kind, batch);
+  const [assistant, prompt] = [manifest.assistants[index], manifest.prompts[index]];
+  if (kind === 'assistants' && assistant !== undefined) {
+    batch.assistants.push({ ...assistant, index });
+    return 1000 + (assistant.instructions?.length ?? 0) + (assistant.icon?.length ?? 0);
+  }
+  if (kind === 'prompts' && prompt !== undefined) batch.prompts.push({ ...prompt, index });
+  return 500 + (prompt?.text.length ?? 0);
 }
 
 function addConversation({ conversations }: ParsedManifest, index: number, batch: Batch): number {

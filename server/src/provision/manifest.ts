@@ -1,12 +1,16 @@
 import { ApiError, type FieldError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import {
+  type ManifestAssistant,
   type ManifestConversation,
   type ManifestHead,
+  type ManifestPrompt,
   type ManifestProvider,
   type ManifestUser,
+  manifestAssistant,
   manifestConversation,
   manifestHead,
+  manifestPrompt,
   manifestUser,
 } from '@homeport/contracts/manifest';
 import { z } from 'zod';
@@ -15,13 +19,21 @@ import { assertCustomHeaders } from '../egress/headers.ts';
 
 /** What can be said of a manifest without looking at the installation. */
 
-export type ParsedManifest = { head: ManifestHead; users: ManifestUser[]; conversations: ManifestConversation[] };
+export type ParsedManifest = {
+  head: ManifestHead;
+  users: ManifestUser[];
+  assistants: ManifestAssistant[];
+  prompts: ManifestPrompt[];
+  conversations: ManifestConversation[];
+};
 
 const detailsMax = 50;
 const pathMax = 200;
 
 const outline = manifestHead.extend({
   users: z.array(z.unknown()).max(limits.manifestUsersMax).optional(),
+  assistants: z.array(z.unknown()).optional(),
+  prompts: z.array(z.unknown()).optional(),
   conversations: z.array(z.unknown()).optional(),
 });
 
@@ -30,17 +42,20 @@ export function validateManifest(value: unknown, edition: Config['edition']): Pa
   const faults = new Faults();
   const parsed = faults.parse(outline, value, '');
   if (parsed === undefined) throw faults.error();
-  const { users = [], conversations = [], ...head } = parsed;
+  const { users = [], assistants = [], prompts = [], conversations = [], ...head } = parsed;
   checkEdition(faults, head, edition);
   checkProviders(faults, head.providers ?? [], '');
   const manifest = {
     head,
     // Each takes the place of what it was made from: the two forms are never in memory together.
     users: parseEach(faults, users, manifestUser, 'users'),
+    assistants: parseEach(faults, assistants, manifestAssistant, 'assistants'),
+    prompts: parseEach(faults, prompts, manifestPrompt, 'prompts'),
     conversations: parseEach(faults, conversations, manifestConversation, 'conversations'),
   };
   if (faults.any) throw faults.error();
   checkUsers(faults, manifest.users, edition);
+  checkPrompts(faults, manifest.prompts);
   checkConversations(faults, manifest.conversations);
   if (faults.any) throw faults.error();
   return manifest;
@@ -149,6 +164,15 @@ function checkHeaders(faults: Faults, provider: ManifestProvider, path: string):
   } catch (error) {
     if (!(error instanceof ApiError) || !Array.isArray(error.details)) throw error;
     for (const detail of error.details) faults.add(detail.path, detail.message);
+  }
+}
+
+function checkPrompts(faults: Faults, prompts: readonly ManifestPrompt[]): void {
+  const names = new Set<string>();
+  for (const [index, { ownerEmail, name }] of prompts.entries()) {
+    const key = `${ownerEmail} ${name}`;
+    if (names.has(key)) faults.add(`prompts.${index}.name`, 'This owner has this name in the manifest twice');
+    names.add(key);
   }
 }
 

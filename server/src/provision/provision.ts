@@ -9,10 +9,12 @@ import { inTransaction } from '../db/pool.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Platform } from '../platform.ts';
 import { Turns } from '../turns.ts';
+import { AssistantsOfManifest } from './assistants.ts';
 import { applyCatalogues } from './catalogues.ts';
 import { applyConversations } from './conversations.ts';
 import { type CatalogueEntry, ManifestReader } from './manifest-reader.ts';
 import { type PreparedPasswords, preparePasswords } from './passwords.ts';
+import { applyPrompts } from './prompts.ts';
 import { Report } from './report.ts';
 import { applySettings } from './settings.ts';
 import { applyUsers } from './users.ts';
@@ -67,6 +69,7 @@ async function applyAll(deps: ProvisionDeps, transaction: Transaction<Tables>, w
   await lockAdministrators(transaction);
   const disabledIds = await applyAccounts(transaction, work);
   for await (const batch of reader.batches('conversations')) await applyConversations(transaction, batch, report);
+  for await (const batch of reader.batches('prompts')) await applyPrompts(transaction, batch.prompts, report);
   await applySettings(deps, transaction, reader.head, { report, source: request.source });
   await lockAllCatalogues(transaction);
   const { modelTiers, providers } = reader.head;
@@ -76,7 +79,10 @@ async function applyAll(deps: ProvisionDeps, transaction: Transaction<Tables>, w
   for await (const batch of reader.batches('catalogues')) {
     await applyCatalogueEntries(deps, transaction, batch.catalogues, report);
   }
+  const assistants = new AssistantsOfManifest(deps, transaction, report, request.source.actorId);
+  for await (const batch of reader.batches('assistants')) await assistants.apply(batch.assistants);
   const { users, providers: provided, models, conversations } = report.applied;
+  const { assistants: helped, prompts } = report.applied;
   await recordEvent(transaction, request.source, {
     action: 'manifest.applied',
     targetType: 'installation',
@@ -84,6 +90,8 @@ async function applyAll(deps: ProvisionDeps, transaction: Transaction<Tables>, w
       ...{ usersCreated: users.created, usersUpdated: users.updated },
       ...{ providersCreated: provided.created, providersUpdated: provided.updated },
       ...{ modelsCreated: models.created, modelsUpdated: models.updated },
+      ...{ assistantsCreated: helped.created, assistantsUpdated: helped.updated },
+      ...{ promptsCreated: prompts.created, promptsUpdated: prompts.updated },
       ...{ conversationsCreated: conversations.created, conversationsSkipped: conversations.skipped },
     },
   });

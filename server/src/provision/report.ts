@@ -4,14 +4,16 @@ import type { ProvisionReport } from '@homeport/contracts/provision';
 
 const warningsMax = 500;
 
-type Counted = 'users' | 'providers' | 'models';
+type Counted = 'users' | 'providers' | 'models' | 'assistants' | 'prompts';
 
 /** What a manifest does, as it does it: counts, warnings and a line for each change. */
 export class Report {
-  readonly applied: ProvisionReport['applied'] = {
+  readonly applied: Required<ProvisionReport['applied']> = {
     users: { created: 0, updated: 0, unchanged: 0 },
     providers: { created: 0, updated: 0, unchanged: 0 },
     models: { created: 0, updated: 0, unchanged: 0 },
+    assistants: { created: 0, updated: 0, unchanged: 0 },
+    prompts: { created: 0, updated: 0, unchanged: 0 },
     conversations: { created: 0, skipped: 0 },
   };
   readonly #changes: ProvisionReport['changes'] = [];
@@ -46,14 +48,19 @@ export class Report {
 
   toJson(dryRun: boolean): ProvisionReport {
     const more = this.#warningsLeftOut === 0 ? [] : [`and ${this.#warningsLeftOut} more warnings`];
+    const { assistants, prompts, ...applied } = this.applied;
     return {
-      applied: this.applied,
+      applied: { ...applied, ...(isAny(assistants) ? { assistants } : {}), ...(isAny(prompts) ? { prompts } : {}) },
       warnings: [...this.#warnings, ...more],
       dryRun,
       changes: this.#changes,
       changesLeftOut: this.#changesLeftOut,
     };
   }
+}
+
+function isAny(counts: object): boolean {
+  return Object.values(counts).some((count) => count > 0);
 }
 
 const shownMax = 80;
