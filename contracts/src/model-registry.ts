@@ -26,7 +26,7 @@ export const modelRegistryEndpoints = {
     path: '/api/admin/model-registry',
     access: 'admin',
     summary: 'Uploads a newer registry of models (docs/models.md); models that exist stay as they are',
-    body: z.object({ source: z.string(), providers: z.record(z.string(), z.unknown()) }),
+    body: z.object({ source: z.string().min(1).max(500), providers: z.record(z.string(), z.unknown()) }),
     bytes: ['application/json'],
     bodyBytes: limits.registryBytes,
     response: registryState,

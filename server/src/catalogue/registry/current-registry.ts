@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { ApiError } from '@homeport/contracts/errors';
+import { ApiError, type FieldError } from '@homeport/contracts/errors';
+import { z } from 'zod';
 import { type AuditSource, recordEvent } from '../../audit.ts';
 import { type Database, inTransaction } from '../../db/pool.ts';
 import { parseForeignJson } from '../../json-scan.ts';
@@ -69,6 +70,13 @@ async function readUpload(content: string): Promise<ModelRegistry> {
     return new ModelRegistry(await parseRegistryInTurns(parseForeignJson(content)));
   } catch (cause) {
     const message = 'This is no registry of models. docs/models.md says how to make one.';
-    throw new ApiError('invalid_request', message, { cause, details: [{ path: '', message }] });
+    throw new ApiError('invalid_request', message, { cause, details: faultsOf(cause, message) });
   }
+}
+
+const faultsMax = 20;
+
+function faultsOf(cause: unknown, message: string): FieldError[] {
+  if (!(cause instanceof z.ZodError)) return [{ path: '', message }];
+  return cause.issues.slice(0, faultsMax).map((issue) => ({ path: issue.path.join('.'), message: issue.message }));
 }
