@@ -57,6 +57,11 @@ async function signedInPages(context: BrowserContext, installation: Installation
   const chat = randomUUID();
   await caller.must('POST', '/api/chats', { id: chat, title: 'A walk' });
   const { project } = (await caller.must('POST', '/api/projects', { name: 'Garden' })) as { project: { id: string } };
+  const { assistant } = (await caller.must('POST', '/api/assistants', {
+    name: 'Editor',
+    parameters: { temperature: 0.5 },
+    starters: ['Shorten this:'],
+  })) as { assistant: { id: string } };
   const { user } = (await caller.must('GET', '/api/me')) as { user: { id: string } };
   const own = ['account', 'personalization', 'providers', 'models', 'tiers', 'tools'].map(
     (each) => `/settings/${each}`,
@@ -68,6 +73,9 @@ async function signedInPages(context: BrowserContext, installation: Installation
     `/c/${chat}`,
     ...['', '?tab=files', '?tab=instructions', '?tab=members'].map((each) => `/p/${project.id}${each}`),
     '/workspace',
+    '/assistants',
+    '/assistants/new',
+    `/assistants/${assistant.id}`,
     ...own,
     ...admin.map((each) => `/settings/admin/${each}`),
     ...ofUser.map((each) => `/settings/admin/users/${user.id}${each}`),

@@ -4,6 +4,7 @@ import { useLingui } from '@lingui/react';
 import { useCallback } from 'react';
 import type { texts } from './locales/en.ts';
 import type { texts as adminTexts } from './locales/en-admin.ts';
+import type { texts as assistantTexts } from './locales/en-assistants.ts';
 import type { texts as diagramTexts } from './locales/en-diagrams.ts';
 import type { texts as fileTexts } from './locales/en-files.ts';
 import type { texts as instructionTexts } from './locales/en-instructions.ts';
@@ -20,6 +21,7 @@ type AllTexts = typeof texts &
   typeof fileTexts &
   typeof instructionTexts &
   typeof adminTexts &
+  typeof assistantTexts &
   typeof projectTexts &
   typeof diagramTexts &
   typeof toldTexts &

@@ -89,6 +89,16 @@ const projectRoute = createRoute({
   }),
   component: lazyRouteComponent(() => import('./projects/project-page.tsx'), 'ProjectPage'),
 });
+const assistantsRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: '/assistants',
+  component: lazyRouteComponent(() => import('./assistants/assistants-page.tsx'), 'AssistantsPage'),
+});
+const assistantRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: '/assistants/$assistantId',
+  component: lazyRouteComponent(() => import('./assistants/assistant-page.tsx'), 'AssistantPage'),
+});
 const workspaceRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/workspace',
@@ -270,6 +280,8 @@ const routeTree = rootRoute.addChildren([
     newConversationRoute,
     conversationRoute,
     projectRoute,
+    assistantsRoute,
+    assistantRoute,
     workspaceRoute,
     nowhereRoute,
     settingsRoute.addChildren([

@@ -30,7 +30,8 @@ const diagramAssets = '/assets/diagram/';
 const manifestPath = '/manifest.webmanifest';
 
 /** Addresses of the client's own pages; anything else that is no file is answered with its 404 page. */
-const clientPages = /^\/(?:$|c\/|p\/|settings(?:\/|$)|workspace$|sign-in$|setup$|password$|invitation$|new$)/;
+const clientPages =
+  /^\/(?:$|assistants(?:\/|$)|c\/|p\/|settings(?:\/|$)|workspace$|sign-in$|setup$|password$|invitation$|new$)/;
 
 export type WebClient = {
   /** Answers a GET outside /api: a built file, or the page. */

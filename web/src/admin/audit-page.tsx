@@ -8,13 +8,13 @@ import { useState } from 'react';
 import { Loading } from '../catalogue/catalogue-view.tsx';
 import { ChoiceChips } from '../forms/choice-chips.tsx';
 import { FormFailure } from '../forms/notice.tsx';
+import { MoreButton } from '../frame/more-button.tsx';
 import { EmptyState, Section } from '../frame/section.tsx';
 import { i18n, useText } from '../i18n.ts';
 import { auditQuery, directoryQuery } from './admin-queries.ts';
 import classes from './audit.module.css';
 import { AuditRow } from './audit-row.tsx';
 import { type AuditArea, areaOf, auditAreas, auditWords, groupByDay, namedTargets, sentenceOf } from './audit-words.ts';
-import { MoreButton } from './more-button.tsx';
 
 /** `/settings/admin/audit` */
 export function AuditPage() {

@@ -11,7 +11,8 @@ import { Card } from '../frame/section.tsx';
 import { showToast } from '../frame/toasts.tsx';
 import { UnsavedGuard } from '../frame/unsaved-guard.tsx';
 import { useText } from '../i18n.ts';
-import { InstructionsField, instructionsBody, instructionsFault } from '../instructions/instructions-field.tsx';
+import { InstructionsField } from '../instructions/instructions-field.tsx';
+import { instructionsBody, instructionsFault } from '../instructions/instructions-rules.ts';
 import { configQuery } from './admin-queries.ts';
 
 /** The first thing that every model is told; an empty field is the default text. */

@@ -8,6 +8,7 @@ import { Loading } from '../catalogue/catalogue-view.tsx';
 import { failureText } from '../failure-text.ts';
 import { FormFailure } from '../forms/notice.tsx';
 import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
+import { MoreButton } from '../frame/more-button.tsx';
 import { EmptyState, focusSectionTitle, Section } from '../frame/section.tsx';
 import { showFailure, showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
@@ -15,7 +16,6 @@ import classes from './admin.module.css';
 import { invitationsQuery } from './admin-queries.ts';
 import { formatTime } from './format.ts';
 import { InviteDialog } from './invite-dialog.tsx';
-import { MoreButton } from './more-button.tsx';
 
 /** `/settings/admin/invitations` */
 export function InvitationsPage() {

@@ -9,13 +9,13 @@ import { useState } from 'react';
 import { Loading } from '../catalogue/catalogue-view.tsx';
 import { useWorkbench } from '../conversation/workbench.ts';
 import { FormFailure } from '../forms/notice.tsx';
+import { MoreButton } from '../frame/more-button.tsx';
 import { Card, EmptyState, Section } from '../frame/section.tsx';
 import { useText } from '../i18n.ts';
 import classes from './admin.module.css';
 import { usersQuery } from './admin-queries.ts';
 import { BulkSwitches } from './bulk-switches.tsx';
 import { CreateUserDialog } from './create-user-dialog.tsx';
-import { MoreButton } from './more-button.tsx';
 import { UserRow } from './user-row.tsx';
 
 /** `/settings/admin/users` */

@@ -8,7 +8,8 @@ import { FormFailure } from '../forms/notice.tsx';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
 import { useText } from '../i18n.ts';
-import { InstructionsField, instructionsBody, instructionsFault } from '../instructions/instructions-field.tsx';
+import { InstructionsField } from '../instructions/instructions-field.tsx';
+import { instructionsBody, instructionsFault } from '../instructions/instructions-rules.ts';
 import { ParameterFields } from '../instructions/parameter-fields.tsx';
 import {
   type ParameterValues,

@@ -1,7 +1,7 @@
 import { ActionIcon, Button } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { Link } from '@tanstack/react-router';
-import { Archive, ArrowLeft, Monitor, PanelLeftClose, Search, SquarePen, X } from 'lucide-react';
+import { Archive, ArrowLeft, Bot, Monitor, PanelLeftClose, Search, SquarePen, X } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { useText } from '../i18n.ts';
 import { AccountMenu } from './account-menu.tsx';
@@ -41,6 +41,10 @@ export function Sidebar({ onClose }: { onClose?: () => void }) {
           <Link to="/" className={classes.new}>
             <SquarePen size={17} aria-hidden />
             {t('nav.newConversation')}
+          </Link>
+          <Link to="/assistants" className={classes.new}>
+            <Bot size={17} aria-hidden />
+            {t('nav.assistants')}
           </Link>
           <div className={classes.search}>
             <Search size={16} aria-hidden className={classes.searchIcon} />

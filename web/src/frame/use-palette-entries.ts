@@ -3,6 +3,7 @@ import { hasAllWords, searchWords } from '@homeport/contracts/search-words';
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import {
+  Bot,
   CircleHelp,
   Copy,
   Languages,
@@ -106,6 +107,7 @@ function useActions(commands: Commands): Entry[] {
       keys: shortcutKeys.newConversation,
       run: commands.newConversation,
     },
+    { id: 'assistants', label: t('nav.assistants'), Icon: Bot, run: () => void navigate({ to: '/assistants' }) },
     {
       id: 'temporary',
       label: t('nav.newTemporary'),

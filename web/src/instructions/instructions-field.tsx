@@ -5,7 +5,7 @@ import { limits } from '@homeport/contracts/limits';
 import { Button, Textarea } from '@mantine/core';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Notice } from '../forms/notice.tsx';
-import { type Translate, useText } from '../i18n.ts';
+import { useText } from '../i18n.ts';
 import classes from './instructions.module.css';
 import { type UnknownVariable, unknownVariables, variableNames, variableText } from './variables.ts';
 
@@ -83,16 +83,6 @@ export function InstructionsField({ label, hint, value, onChange, error, placeho
       />
     </div>
   );
-}
-
-/** What is wrong with a text of instructions, for a form. */
-export function instructionsFault(value: string, t: Translate): string | null {
-  return value.length > limits.instructionsMax ? t('form.tooLong', { max: limits.instructionsMax }) : null;
-}
-
-/** What is sent for a text: null where there is none. */
-export function instructionsBody(value: string): string | null {
-  return value.trim() === '' ? null : value;
 }
 
 /** Instructions to read only. */

@@ -8,7 +8,6 @@ export const texts: Record<keyof typeof english, string> = {
     'Dein Konto darf diese Installation nicht verwalten. Frag einen Administrator, wenn es das sollte.',
   'admin.forbiddenAction': 'Zu deinen Einstellungen',
   'admin.copyNamed': 'Kopieren: {name}',
-  'admin.more': 'Mehr anzeigen',
   'admin.done': 'Fertig',
   'admin.undo': 'Änderungen verwerfen',
 

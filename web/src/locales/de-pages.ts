@@ -6,6 +6,7 @@ export const texts: Record<keyof typeof english, string> = {
   'form.saving': 'Wird gespeichert …',
   'form.saved': 'Gespeichert.',
   'form.edit': 'Bearbeiten',
+  'form.more': 'Mehr anzeigen',
   'form.delete': 'Löschen …',
   'form.discardTitle': 'Änderungen verwerfen?',
   'form.discardText': 'Deine Änderungen sind noch nicht gespeichert.',

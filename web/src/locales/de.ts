@@ -32,6 +32,7 @@ export const texts: Record<keyof typeof english, string> = {
   'nav.open': 'Seitenleiste öffnen',
   'nav.close': 'Seitenleiste schließen',
   'nav.newConversation': 'Neue Unterhaltung',
+  'nav.assistants': 'Assistenten',
   'nav.searchLabel': 'Unterhaltungen durchsuchen',
   'nav.searchPlaceholder': 'Suchen',
   'nav.clearSearch': 'Suche leeren',

@@ -5,7 +5,6 @@ export const texts = {
   'admin.forbiddenText': 'Your account can’t manage this installation. Ask an administrator if it should.',
   'admin.forbiddenAction': 'Go to your settings',
   'admin.copyNamed': 'Copy: {name}',
-  'admin.more': 'Show more',
   'admin.done': 'Done',
   'admin.undo': 'Undo changes',
 

@@ -4,6 +4,7 @@ export const texts = {
   'form.saving': 'Saving…',
   'form.saved': 'Saved.',
   'form.edit': 'Edit',
+  'form.more': 'Show more',
   'form.delete': 'Delete…',
   'form.discardTitle': 'Discard your changes?',
   'form.discardText': 'Your changes haven’t been saved.',

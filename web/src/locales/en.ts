@@ -29,6 +29,7 @@ export const texts = {
   'nav.open': 'Open the sidebar',
   'nav.close': 'Close the sidebar',
   'nav.newConversation': 'New conversation',
+  'nav.assistants': 'Assistants',
   'nav.searchLabel': 'Search conversations',
   'nav.searchPlaceholder': 'Search',
   'nav.clearSearch': 'Clear search',

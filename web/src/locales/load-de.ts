@@ -1,5 +1,6 @@
 import texts from 'virtual:catalogue/de';
 import adminTexts from 'virtual:catalogue/de-admin';
+import assistantTexts from 'virtual:catalogue/de-assistants';
 import diagramTexts from 'virtual:catalogue/de-diagrams';
 import fileTexts from 'virtual:catalogue/de-files';
 import instructionTexts from 'virtual:catalogue/de-instructions';
@@ -17,6 +18,7 @@ export const german = {
   ...fileTexts,
   ...instructionTexts,
   ...adminTexts,
+  ...assistantTexts,
   ...projectTexts,
   ...diagramTexts,
   ...toldTexts,

@@ -2,9 +2,10 @@ import type { McpTool } from '@homeport/contracts/mcp';
 import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { type TextId, useText } from '../i18n.ts';
+import type { DiffRun } from '../text-diff.ts';
 import classes from './mcp.module.css';
 import { ShownText } from './shown-text.tsx';
-import { type DiffRun, diffTool, type FieldDiff, fieldText, type ToolField, toolFields } from './tool-diff.ts';
+import { diffTool, type FieldDiff, fieldText, type ToolField, toolFields } from './tool-diff.ts';
 import { type ToolHint, toolHint, toolParameters } from './tool-parameters.ts';
 import { countHidden } from './visible-text.ts';
 

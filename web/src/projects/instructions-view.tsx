@@ -13,12 +13,8 @@ import { EmptyState } from '../frame/section.tsx';
 import { showToast } from '../frame/toasts.tsx';
 import { UnsavedGuard } from '../frame/unsaved-guard.tsx';
 import { useText } from '../i18n.ts';
-import {
-  InstructionsField,
-  instructionsBody,
-  instructionsFault,
-  ShownInstructions,
-} from '../instructions/instructions-field.tsx';
+import { InstructionsField, ShownInstructions } from '../instructions/instructions-field.tsx';
+import { instructionsBody, instructionsFault } from '../instructions/instructions-rules.ts';
 import classes from './projects.module.css';
 
 /** What models are told in the project's conversations: owners change it, members read it. */

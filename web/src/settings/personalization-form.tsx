@@ -14,7 +14,8 @@ import { Card } from '../frame/section.tsx';
 import { showToast } from '../frame/toasts.tsx';
 import { UnsavedGuard } from '../frame/unsaved-guard.tsx';
 import { i18n, useText } from '../i18n.ts';
-import { InstructionsField, instructionsBody, instructionsFault } from '../instructions/instructions-field.tsx';
+import { InstructionsField } from '../instructions/instructions-field.tsx';
+import { instructionsBody, instructionsFault } from '../instructions/instructions-rules.ts';
 import { meQuery } from '../queries.ts';
 import { browserLocale, languageChoices, timeZoneChoices } from './locale-choices.ts';
 

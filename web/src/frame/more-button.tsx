@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { useText } from '../i18n.ts';
-import classes from './admin.module.css';
+import classes from './section.module.css';
 
 type Query = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => Promise<unknown> };
 
@@ -15,7 +15,7 @@ export function MoreButton({ query }: { query: Query }) {
       aria-disabled={query.isFetchingNextPage}
       onClick={() => !query.isFetchingNextPage && void query.fetchNextPage()}
     >
-      {t(query.isFetchingNextPage ? 'app.loading' : 'admin.more')}
+      {t(query.isFetchingNextPage ? 'app.loading' : 'form.more')}
     </Button>
   );
 }

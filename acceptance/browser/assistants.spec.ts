@@ -1,0 +1,90 @@
+import { addModels } from '../product.ts';
+import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
+import { addPerson, expect, giveCookie, test } from './fixtures.ts';
+
+test('an assistant: made, shared in a project, used by another member, restored, deleted', async ({
+  page,
+  installation,
+  person,
+  provider,
+}) => {
+  await addModels(person.caller, provider, ['echo']);
+  const other = await addPerson(installation);
+  await addModels(other.caller, provider, ['think']);
+  const { project } = await person.caller.must('POST', '/api/projects', { name: 'Garden' });
+  await person.caller.must('POST', '/api/projects/members', {
+    projectId: project.id,
+    email: other.email,
+    role: 'member',
+  });
+  const main = page.getByRole('main');
+  const dialog = page.getByRole('dialog');
+  await page.goto(installation.url);
+  await page.getByRole('link', { name: 'Assistants' }).click();
+  await expect(main).toContainText('No assistants yet');
+  await expectAccessible(page);
+
+  await test.step('made', async () => {
+    await main.getByRole('link', { name: 'New assistant' }).click();
+    await main.getByRole('button', { name: 'Create assistant' }).click();
+    await expect(main.getByLabel('Name', { exact: true })).toBeFocused();
+    await main.getByLabel('Name', { exact: true }).fill('Plant doctor');
+    await main.getByLabel('Instructions', { exact: true }).fill('Ask for light and water first.');
+    await main.getByRole('button', { name: 'Add starter' }).click();
+    await expect(main.getByLabel('Starter 1', { exact: true })).toBeFocused();
+    await main.getByLabel('Starter 1', { exact: true }).fill('My tomato has yellow leaves');
+    await main.getByLabel('Model', { exact: true }).selectOption({ label: 'echo' });
+    await main.getByText('Members of a project').click();
+    await expect(main.getByLabel('Project', { exact: true })).toHaveValue(project.id);
+    await main.getByText('Parameters').click();
+    await expectAccessible(page);
+    await expectNoSidewaysScroll(page);
+    await main.getByRole('button', { name: 'Create assistant' }).click();
+    await expect(main.getByRole('heading', { name: 'Plant doctor', level: 1 })).toBeVisible();
+    await expect(page.getByText('Plant doctor created.')).toBeVisible();
+  });
+
+  await test.step('changed, compared and restored', async () => {
+    await main.getByLabel('Instructions', { exact: true }).fill('Ask for soil first.');
+    await main.getByRole('button', { name: 'Save', exact: true }).click();
+    await expect(page.getByText('Saved as version 2.')).toBeVisible();
+    await main.getByRole('button', { name: 'Options for Plant doctor' }).click();
+    await page.getByRole('menuitem', { name: 'Versions' }).click();
+    await dialog.getByText('What changed').click();
+    await expect(dialog.locator('del').first()).toContainText('light');
+    await expect(dialog.locator('ins').first()).toContainText('soil');
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Restore version 1' }).click();
+    await expect(dialog).toBeHidden();
+    await expect(main.getByLabel('Instructions', { exact: true })).toHaveValue('Ask for light and water first.');
+  });
+
+  await test.step('found by another member, who is told what they lack, and begins a conversation', async () => {
+    await giveCookie(page.context(), installation.url, other.caller);
+    await page.goto(`${installation.url}/assistants`);
+    await expect(main.getByRole('region', { name: 'From your projects' })).toContainText('Uses your default model');
+    await expectAccessible(page);
+    await expectNoSidewaysScroll(page);
+    await main.getByLabel('Search assistants').fill('nothing like it');
+    await expect(main).toContainText('No assistants match');
+    await main.getByRole('button', { name: 'Clear search' }).click();
+    await main.getByRole('link', { name: 'Details of Plant doctor' }).click();
+    await expect(main).toContainText('You don’t have its model.');
+    await expect(main).toContainText('Ask for light and water first.');
+    await expect(main.getByRole('textbox')).toHaveCount(0);
+    await expectAccessible(page);
+    await main.getByRole('link', { name: 'Start conversation' }).click();
+    await expect(page).toHaveURL(/\/\?assistant=/);
+  });
+
+  await test.step('deleted', async () => {
+    await giveCookie(page.context(), installation.url, person.caller);
+    await page.goto(`${installation.url}/assistants`);
+    await main.getByRole('link', { name: 'Edit Plant doctor' }).click();
+    await main.getByRole('button', { name: 'Options for Plant doctor' }).click();
+    await page.getByRole('menuitem', { name: 'Delete…' }).click();
+    await dialog.getByRole('button', { name: 'Delete assistant' }).click();
+    await expect(main).toContainText('No assistants yet');
+    expect((await other.caller.must('GET', '/api/assistants')).assistants).toEqual([]);
+  });
+});

@@ -1,0 +1,138 @@
+import './assistants-texts.ts';
+import type { Assistant } from '@homeport/contracts/assistants';
+import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { ArrowLeft, MessageSquarePlus } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { Loading } from '../catalogue/catalogue-view.tsx';
+import { FormFailure } from '../forms/notice.tsx';
+import { MessagePage } from '../frame/message-page.tsx';
+import { Card, Section } from '../frame/section.tsx';
+import { useText } from '../i18n.ts';
+import { ShownInstructions } from '../instructions/instructions-field.tsx';
+import { AssistantForm } from './assistant-form.tsx';
+import { AssistantIcon } from './assistant-icon.tsx';
+import { AssistantMenu } from './assistant-menu.tsx';
+import classes from './assistants.module.css';
+import { assistantQuery } from './assistants-api.ts';
+import { Lacks } from './lacks.tsx';
+
+/** `/assistants/<id>` and `/assistants/new` */
+export function AssistantPage() {
+  const t = useText();
+  const { assistantId } = useParams({ from: '/signed-in/assistants/$assistantId' });
+  const isNew = assistantId === 'new';
+  const { data, error } = useQuery({ ...assistantQuery(assistantId), enabled: !isNew });
+  if (isNew) {
+    return (
+      <Page>
+        <Section title={t('assistant.newTitle')} text={t('assistant.newText')}>
+          <AssistantForm assistant={undefined} onDirty={() => {}} />
+        </Section>
+      </Page>
+    );
+  }
+  if (data === null) {
+    return (
+      <MessagePage title={t('assistant.missingTitle')} action={<BackButton />}>
+        {t('assistant.missingText')}
+      </MessagePage>
+    );
+  }
+  return (
+    <Page>
+      {data ? <Loaded key={data.id} assistant={data} /> : null}
+      {error && !data ? <FormFailure failure={error} /> : null}
+      {data || error ? null : <Loading />}
+    </Page>
+  );
+}
+
+function Page({ children }: { children: ReactNode }) {
+  const t = useText();
+  return (
+    <main id="content" tabIndex={-1} className={classes.page}>
+      <div className={classes.column} data-narrow>
+        <Link to="/assistants" className={classes.back}>
+          <ArrowLeft size={15} aria-hidden />
+          {t('assistant.back')}
+        </Link>
+        {children}
+      </div>
+    </main>
+  );
+}
+
+function Loaded({ assistant }: { assistant: Assistant }) {
+  const t = useText();
+  const { id, name, canEdit, ownerName, missing } = assistant;
+  const [isDirty, setDirty] = useState(false);
+  // A restored version is loaded into a new form; what others save meanwhile is not.
+  const [loaded, setLoaded] = useState(assistant);
+  const start = (
+    <div className={classes.actions}>
+      <Button
+        renderRoot={(props) => <Link {...props} to="/" search={{ assistant: id }} />}
+        variant={canEdit ? 'default' : 'filled'}
+        leftSection={<MessageSquarePlus size={16} aria-hidden />}
+      >
+        {t('assistants.start')}
+      </Button>
+      {canEdit ? <AssistantMenu assistant={assistant} isDirty={isDirty} onRestored={setLoaded} /> : null}
+    </div>
+  );
+  return (
+    <Section
+      title={name}
+      text={canEdit ? t('assistant.editText') : t('assistant.viewText', { name: ownerName })}
+      action={start}
+    >
+      <Lacks missing={missing} />
+      {canEdit ? (
+        <AssistantForm key={loaded.version} assistant={loaded} onDirty={setDirty} />
+      ) : (
+        <AssistantView assistant={assistant} />
+      )}
+    </Section>
+  );
+}
+
+/** What a reader who may not change it sees of an assistant. */
+function AssistantView({ assistant }: { assistant: Assistant }) {
+  const t = useText();
+  const { name, icon, description, instructions, starters } = assistant;
+  return (
+    <>
+      <div className={classes.intro}>
+        <AssistantIcon icon={icon} name={name} isLarge />
+        {description ? <p>{description}</p> : null}
+      </div>
+      <Card title={t('assistant.instructions')}>
+        {instructions === null ? (
+          <p className={classes.hint}>{t('assistant.noInstructions')}</p>
+        ) : (
+          <ShownInstructions text={instructions} />
+        )}
+      </Card>
+      {starters.length > 0 ? (
+        <Card title={t('assistant.starters')}>
+          <ul className={classes.shownStarters}>
+            {starters.map((starter) => (
+              <li key={starter}>{starter}</li>
+            ))}
+          </ul>
+        </Card>
+      ) : null}
+    </>
+  );
+}
+
+function BackButton() {
+  const t = useText();
+  return (
+    <Button component={Link} to="/assistants" variant="default">
+      {t('assistant.back')}
+    </Button>
+  );
+}

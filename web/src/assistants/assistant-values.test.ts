@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Assistant } from '@homeport/contracts/assistants';
+import { assistantBody, assistantFaults, assistantValues, emptyValues } from './assistant-values.ts';
+
+const t = (id: string) => id;
+const stored: Assistant = {
+  id: 'a1',
+  name: 'Editor',
+  description: 'Improves texts',
+  icon: null,
+  instructions: 'Be brief.',
+  modelId: null,
+  tier: 2,
+  parameters: { temperature: 0.2 },
+  mcpServerIds: ['s1'],
+  workspace: false,
+  starters: ['Improve this:'],
+  audience: 'project',
+  projectId: 'p1',
+  ownerId: 'u1',
+  ownerName: 'Ada',
+  canEdit: true,
+  missing: { model: false, mcpServers: 0 },
+  version: 3,
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
+};
+
+test('an assistant that nobody changed sends nothing', () => {
+  const values = assistantValues(stored);
+  assert.deepEqual(assistantBody(values, assistantValues(stored)), {});
+  assert.ok(Object.values(assistantFaults(values, t)).every((fault) => fault === null));
+});
+
+test('only what is changed is sent, so that nothing the editor does not see is lost', () => {
+  const before = assistantValues({ ...stored, missing: { model: true, mcpServers: 2 } });
+  assert.equal(before.answerer, 'missing');
+  assert.deepEqual(assistantBody({ ...before, name: ' Editor in chief ' }, before), { name: 'Editor in chief' });
+});
+
+test('a model takes the place of a tier, and the reader’s default that of both', () => {
+  const before = assistantValues(stored);
+  assert.deepEqual(assistantBody({ ...before, answerer: 'model:m:1' }, before), { modelId: 'm:1', tier: null });
+  assert.deepEqual(assistantBody({ ...before, answerer: '' }, before), { tier: null });
+});
+
+test('an audience is sent with its project, and a project without an audience is not', () => {
+  const before = assistantValues(stored);
+  assert.deepEqual(assistantBody({ ...before, audience: 'me' }, before), { audience: 'me', projectId: null });
+  const moved = { audience: 'project', projectId: 'p2' } as const;
+  assert.deepEqual(assistantBody({ ...before, ...moved }, before), moved);
+});
+
+test('a new assistant needs a name, and a project where it is for one', () => {
+  const faults = assistantFaults({ ...emptyValues, audience: 'project' }, t);
+  assert.equal(faults.name, 'form.required');
+  assert.equal(faults.projectId, 'audience.projectMissing');
+  const body = assistantBody({ ...emptyValues, name: 'New', starters: [{ key: 'a', text: '  ' }] }, undefined);
+  assert.deepEqual(body.starters, []);
+  assert.equal(body.audience, 'me');
+});

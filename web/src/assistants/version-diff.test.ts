@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AssistantVersion } from '@homeport/contracts/assistants';
+import { changedFields, type VersionWords, versionTexts } from './version-diff.ts';
+
+const words: VersionWords = {
+  model: ({ modelId, tier }) => modelId ?? (tier === null ? 'default' : `tier ${tier}`),
+  server: (id) => `server ${id}`,
+  allServers: 'all',
+  picture: 'a picture',
+  on: 'on',
+  off: 'off',
+};
+const first: AssistantVersion = {
+  name: 'Editor',
+  description: '',
+  icon: null,
+  instructions: 'Be brief and kind.',
+  modelId: null,
+  tier: null,
+  parameters: {},
+  mcpServerIds: null,
+  workspace: true,
+  starters: [],
+  version: 1,
+  audience: 'me',
+  missing: { model: false, mcpServers: 0 },
+  authorId: 'u1',
+  authorName: 'Ada',
+  createdAt: '2026-01-01T00:00:00.000Z',
+};
+
+test('the same content has no difference', () => {
+  assert.deepEqual(changedFields(versionTexts(first, words), versionTexts({ ...first, version: 2 }, words)), []);
+});
+
+test('each changed field is told, texts word by word', () => {
+  const second: AssistantVersion = {
+    ...first,
+    instructions: 'Be brief and strict.',
+    tier: 2,
+    mcpServerIds: ['s1', 's2'],
+    workspace: false,
+    icon: 'data:image/png;base64,AAAA',
+  };
+  const changes = changedFields(versionTexts(first, words), versionTexts(second, words));
+  assert.deepEqual(
+    changes.map(({ field }) => field),
+    ['icon', 'instructions', 'model', 'servers', 'workspace'],
+  );
+  assert.deepEqual(changes.find(({ field }) => field === 'instructions')?.runs, [
+    { kind: 'same', text: 'Be brief and ' },
+    { kind: 'removed', text: 'kind.' },
+    { kind: 'added', text: 'strict.' },
+  ]);
+});

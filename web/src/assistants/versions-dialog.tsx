@@ -1,0 +1,152 @@
+import '../frame/dialogs.css';
+import type { Assistant, AssistantVersion } from '@homeport/contracts/assistants';
+import { Button, Modal } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { call } from '../api.ts';
+import { Loading } from '../catalogue/catalogue-view.tsx';
+import { ChoiceChips } from '../forms/choice-chips.tsx';
+import { Fold } from '../forms/fold.tsx';
+import formClasses from '../forms/form.module.css';
+import { FormFailure, Notice } from '../forms/notice.tsx';
+import { showToast } from '../frame/toasts.tsx';
+import { i18n, useText } from '../i18n.ts';
+import classes from './assistants.module.css';
+import { assistantQuery, versionsQuery } from './assistants-api.ts';
+import { useVersionWords } from './use-version-words.ts';
+import { changedFields, type FieldChange, isText, versionTexts } from './version-diff.ts';
+
+type Props = {
+  assistant: Assistant;
+  isDirty: boolean;
+  onRestored: (assistant: Assistant) => void;
+  onClose: () => void;
+};
+
+/** The versions of an assistant: what each changed, and the way back to it. */
+export function VersionsDialog({ assistant, isDirty, onRestored, onClose }: Props) {
+  const t = useText();
+  const queries = useQueryClient();
+  const words = useVersionWords();
+  const { data, error } = useQuery(versionsQuery(assistant.id));
+  const [base, setBase] = useState<'before' | 'current'>('before');
+  const [isBusy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<unknown>();
+  const restore = async (from: number) => {
+    if (isBusy) return;
+    setBusy(true);
+    setFailure(undefined);
+    try {
+      const { assistant: restored } = await call('PATCH /api/assistants', {
+        body: { id: assistant.id, restoreVersion: from },
+      });
+      queries.setQueryData(assistantQuery(assistant.id).queryKey, restored);
+      void queries.invalidateQueries({ queryKey: ['assistants'] });
+      showToast(t('versions.restored', { from, version: restored.version }));
+      onRestored(restored);
+      onClose();
+    } catch (refusal) {
+      setFailure(refusal);
+      setBusy(false);
+    }
+  };
+  const versions = data ?? [];
+  /** What a version is compared with; undefined where there is nothing. */
+  const other = (index: number) => (base === 'current' ? versions[0] : versions[index + 1]);
+  const changes = (version: AssistantVersion, against: AssistantVersion) => {
+    const [old, now] = base === 'current' ? [version, against] : [against, version];
+    return changedFields(versionTexts(old, words), versionTexts(now, words));
+  };
+  return (
+    <Modal opened onClose={onClose} title={t('versions.title', { name: assistant.name })} size="42rem">
+      <div className={formClasses.form}>
+        <p className={classes.hint}>{t('versions.text')}</p>
+        {isDirty ? <Notice kind="warning">{t('versions.discards')}</Notice> : null}
+        {versions.length > 1 ? (
+          <ChoiceChips
+            legend={t('versions.compare')}
+            options={[
+              { value: 'before', label: t('versions.before') },
+              { value: 'current', label: t('versions.current') },
+            ]}
+            value={base}
+            onChange={setBase}
+          />
+        ) : null}
+        <FormFailure failure={failure ?? error ?? undefined} />
+        {data || error ? null : <Loading />}
+        <ol className={classes.versions}>
+          {versions.map((version, index) => {
+            const against = other(index);
+            const isCurrent = index === 0;
+            return (
+              <li key={version.version} className={classes.version}>
+                <div className={classes.versionHead}>
+                  <div className={classes.versionWords}>
+                    <h3>
+                      {t('versions.version', { version: version.version })}
+                      {isCurrent ? <span className={classes.badge}>{t('versions.isCurrent')}</span> : null}
+                    </h3>
+                    <p className={classes.hint}>
+                      {t(version.authorName === null ? 'versions.byNobody' : 'versions.by', {
+                        date: dateTime(version.createdAt),
+                        name: version.authorName ?? '',
+                      })}
+                    </p>
+                  </div>
+                  {isCurrent ? null : (
+                    <Button
+                      size="compact-sm"
+                      variant="default"
+                      aria-label={t('versions.restoreNamed', { version: version.version })}
+                      aria-disabled={isBusy}
+                      onClick={() => void restore(version.version)}
+                    >
+                      {t('versions.restore')}
+                    </Button>
+                  )}
+                </div>
+                {against && against !== version ? (
+                  <Fold label={t(base === 'current' ? 'versions.differences' : 'versions.changes')}>
+                    <Changes changes={changes(version, against)} />
+                  </Fold>
+                ) : null}
+                {against ? null : <p className={classes.hint}>{t('versions.first')}</p>}
+              </li>
+            );
+          })}
+        </ol>
+      </div>
+    </Modal>
+  );
+}
+
+function Changes({ changes }: { changes: readonly FieldChange[] }) {
+  const t = useText();
+  if (changes.length === 0) return <p className={classes.noChange}>{t('versions.none')}</p>;
+  return (
+    <dl className={classes.changes}>
+      {changes.map(({ field, runs }) => (
+        <div key={field}>
+          <dt>{t(`versions.field.${field}`)}</dt>
+          <dd data-lines={isText(field) ? undefined : true}>
+            {runs.map((run, index) => {
+              if (run.kind === 'same') return run.text;
+              const Tag = run.kind === 'added' ? 'ins' : 'del';
+              return (
+                <Tag key={index}>
+                  <span className="visually-hidden">{t(`versions.${run.kind}`)} </span>
+                  {run.text}
+                </Tag>
+              );
+            })}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function dateTime(time: string): string {
+  return new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(time));
+}
