@@ -117,6 +117,22 @@ test('every change makes a version; the same again makes none; a version comes b
   assert.deepEqual(codeOf(await change(owner, id, { restoreVersion: 1, name: 'Other' })), [400, 'invalid_request']);
 });
 
+test('changes at the same moment are all kept, each as a version', async () => {
+  const { id } = await make(owner);
+  const changes = [{ name: 'New' }, { instructions: 'Words' }, { workspace: false }, { description: 'Told' }];
+  const answers = await Promise.all(changes.map((fields) => change(owner, id, fields)));
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 200, 200],
+  );
+  const { assistant } = (await get(owner, id)).body;
+  assert.deepEqual(
+    [assistant.version, assistant.name, assistant.instructions, assistant.workspace, assistant.description],
+    [5, 'New', 'Words', false, 'Told'],
+  );
+  assert.equal((await change(owner, id, { instructions: '' })).body.assistant.instructions, null);
+});
+
 test('of more versions than are kept the oldest goes', async () => {
   const { id } = await make(owner);
   const { pool } = app.database.database;

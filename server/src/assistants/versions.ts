@@ -77,7 +77,8 @@ export async function withChanges(
   const model = modelId === undefined ? {} : await modelColumns(trx, editor, modelId);
   return {
     ...content,
-    ...given({ name, description, icon, instructions, tier, parameters, workspace, starters }),
+    ...given({ name, description, icon, tier, parameters, workspace, starters }),
+    ...given({ instructions: instructions === '' ? null : instructions }),
     ...given({ mcp_server_ids: Array.isArray(mcpServerIds) ? [...new Set(mcpServerIds)] : mcpServerIds }),
     ...model,
   };

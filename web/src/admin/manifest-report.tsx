@@ -51,13 +51,16 @@ export function ManifestReport({
               </tr>
             </thead>
             <tbody>
-              {(['users', 'providers', 'models'] as const).map((kind) => (
-                <Row
-                  key={kind}
-                  name={t(`manifest.kind.${kind}`)}
-                  counts={[applied[kind].created, applied[kind].updated, applied[kind].unchanged]}
-                />
-              ))}
+              {(['users', 'providers', 'models', 'assistants', 'prompts'] as const).map((kind) => {
+                const counts = applied[kind];
+                return counts === undefined ? null : (
+                  <Row
+                    key={kind}
+                    name={t(`manifest.kind.${kind}`)}
+                    counts={[counts.created, counts.updated, counts.unchanged]}
+                  />
+                );
+              })}
               <Row
                 name={t('manifest.kind.conversations')}
                 counts={[applied.conversations.created, null, applied.conversations.skipped]}
