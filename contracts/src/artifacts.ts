@@ -81,6 +81,35 @@ export const artifactEndpoints = {
     ranges: true,
     errors: [...reading, 'unsupported_media_type'],
   }),
+  getArtifactText: endpoint({
+    method: 'GET',
+    path: '/api/artifacts/text',
+    access: 'session',
+    summary:
+      'What a model reads of a file: how long it is, its first lines, or one page. Asks for it to be read if it was not yet',
+    query: z
+      .object({
+        ...scope,
+        id: fields.id.optional(),
+        path: path.optional(),
+        page: z.coerce.number().int().min(1).max(1_000_000).optional(),
+      })
+      .refine(oneScope, scopeMissing)
+      .refine(oneTarget, targetMissing),
+    response: z.object({
+      /** `working`: ask again. */
+      state: z.enum(['ready', 'working', 'failed']),
+      kind: z.string().nullable(),
+      pages: z.number().int().nullable(),
+      tokens: z.number().int().nullable(),
+      firstLines: z.string().nullable(),
+      /** The page that was asked for. */
+      page: z.object({ number: z.number().int(), label: z.string(), text: z.string() }).nullable(),
+      warnings: z.array(z.object({ code: z.string(), message: z.string() })),
+      problem: z.object({ code: z.string(), message: z.string() }).nullable(),
+    }),
+    errors: reading,
+  }),
   getArtifactDownload: endpoint({
     method: 'GET',
     path: '/api/artifacts/download',

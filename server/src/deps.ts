@@ -2,6 +2,7 @@ import type { FindActor } from './accounts/actor.ts';
 import type { SessionWatch } from './accounts/session-watch.ts';
 import type { BlobStore } from './artifacts/blob-store.ts';
 import type { RunningResponses } from './chat/responses/running-responses.ts';
+import type { Documents } from './documents/documents.ts';
 import type { FrontDoor } from './http/front-door.ts';
 import type { McpConnections } from './mcp/connections.ts';
 import type { Platform } from './platform.ts';
@@ -10,6 +11,7 @@ import type { Workspaces } from './workspaces/workspaces.ts';
 /** The platform and what the features provide; built once in service.ts. */
 export type Deps = Platform & {
   artifactStore: BlobStore;
+  documents: Documents;
   findActor: FindActor;
   sessions: SessionWatch;
   responses: RunningResponses;

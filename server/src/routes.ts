@@ -86,6 +86,7 @@ import { deleteProjectMember, exportChat, getChatContext, getChats, postChat } f
 import { getInternalConversations } from './conversations/internal-handlers.ts';
 import { pingDatabase } from './db/pool.ts';
 import type { Deps } from './deps.ts';
+import { getArtifactText } from './documents/handlers.ts';
 import { docsAsset, docsPage } from './http/docs.ts';
 import { type Handler, Reply } from './http/handler.ts';
 import { openapiDocument } from './http/openapi.ts';
@@ -242,6 +243,7 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   getArtifacts,
   getArtifactStat,
   getArtifactPreview,
+  getArtifactText,
   getArtifactDownload,
   postArtifact,
   patchArtifact,

@@ -6,6 +6,7 @@ import { createApp } from './app.ts';
 import { openBlobStore } from './artifacts/open-store.ts';
 import { startSweeper } from './artifacts/sweeper.ts';
 import { type ChatTimings, RunningResponses } from './chat/responses/running-responses.ts';
+import { createDocumentToolFinder } from './chat/tools/document-tools.ts';
 import type { FindTools } from './chat/tools/find-tools.ts';
 import { createMcpToolFinder } from './chat/tools/mcp-tools.ts';
 import { createWorkspaceToolFinder, joinTools } from './chat/tools/workspace-tools.ts';
@@ -15,6 +16,7 @@ import { startSearchWalks } from './conversations/search-walks.ts';
 import type { Database } from './db/pool.ts';
 import type { Deps } from './deps.ts';
 import { type DiskOptions, watchDisk } from './disk.ts';
+import { Documents } from './documents/documents.ts';
 import { createEgress, type Egress } from './egress/egress.ts';
 import { answerBadHttp } from './http/bad-request.ts';
 import { openStreamCount } from './http/event-stream.ts';
@@ -97,7 +99,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     freeBytes: () => disk.freeBytes,
   });
   const artifactStore = openBlobStore(config, disk);
-  const base = { config, db, secrets, egress, disk, artifactStore, clock, log, metrics };
+  const documents = new Documents({ db, artifactStore, clock, log });
+  const base = { config, db, secrets, egress, disk, artifactStore, documents, clock, log, metrics };
   await bindCredentials(base);
   const mcp = new McpConnections(base);
   const host: RuntimeHost = {
@@ -111,7 +114,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const workspaces = await openWorkspaces(base, options, host);
   const findTools =
     options.findTools ??
-    joinTools(createWorkspaceToolFinder({ ...base, workspaces }), createMcpToolFinder({ db, mcp, clock }));
+    joinTools(
+      createWorkspaceToolFinder({ ...base, workspaces }),
+      createDocumentToolFinder(base),
+      createMcpToolFinder({ db, mcp, clock }),
+    );
   const responses = new RunningResponses({ ...base, findTools }, options.timings);
   const door = new FrontDoor();
   const deps: Deps = {
@@ -161,6 +168,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       sweeper.stop();
       searchWalks.stop();
       await Promise.all([responses.drain(drainMs), waitAtMost(systemClock, drainMs, lastLeft)]);
+      documents.close();
       await waitAtMost(systemClock, lastBytesMs, lastLeft);
       await workspaces.close();
       server.closeAllConnections();

@@ -177,6 +177,7 @@ export const samples: Record<EndpointName, Sample> = {
   },
   getArtifactStat: artifactSample,
   getArtifactPreview: artifactSample,
+  getArtifactText: artifactSample,
   getArtifactDownload: artifactSample,
   postArtifact: {
     request: ({ records }) => ({ form: { chatId: records.chat } }),

@@ -4,7 +4,7 @@ import type { Queryable } from '../db/pool.ts';
 import type { Deps } from '../deps.ts';
 import type { ArtifactRow } from './artifacts.ts';
 import { readHead } from './contents.ts';
-import { decodeText, isPdf } from './media-type.ts';
+import { decodeText, isMarkedUp } from './media-type.ts';
 import { getNamespace } from './namespaces.ts';
 import { filenameOf } from './path.ts';
 
@@ -36,10 +36,16 @@ export async function findUnattachable(
   return new Set(ids.filter((id) => !found.has(id)));
 }
 
-/** `bytes` is what was read for it. Others are named only: `reason` completes "is not included: …". */
+export type AttachedFile = { id: string; name: string; mediaType: string; sha256: string; size: number };
+
+/**
+ * `bytes` is what was read for it. What is neither a picture nor plain text may be a document. Others are named only: `reason`
+ * completes "is not included: …".
+ */
 export type Attachment =
   | { kind: 'image'; url: string; bytes: number }
-  | { kind: 'text'; name: string; text: string; isCut: boolean; bytes: number }
+  | { kind: 'text'; name: string; text: string; isCut: boolean; bytes: number; file: AttachedFile }
+  | { kind: 'document'; file: AttachedFile; bytes: 0 }
   | { kind: 'named'; name: string; mediaType: string; reason: string; bytes: 0 };
 
 type Needs = Pick<Deps, 'db' | 'artifactStore' | 'log'>;
@@ -60,6 +66,7 @@ export async function readAttachment(
   const named = (reason: string): Attachment => {
     return { kind: 'named', name: filenameOf(row.path), mediaType: row.media_type, reason, bytes: 0 };
   };
+  const file = { id, name: filenameOf(row.path), mediaType: row.media_type, sha256: row.sha256, size: row.size };
   const most = Math.min(row.size, attachedImageMax);
   if (Math.min(row.size, attachedTextMax) > room) return named('there are too many files in this conversation');
   try {
@@ -72,11 +79,10 @@ export async function readAttachment(
       const image = row.size > head.length ? await readHead(deps, row, row.size, limit) : head;
       return { kind: 'image', url: `data:${type};base64,${image.toString('base64')}`, bytes: image.length };
     }
-    if (isPdf(head)) return named('the contents of a PDF cannot be read here');
     const isCut = row.size > head.length;
-    const text = decodeText(head, isCut);
-    if (text === undefined) return named('it is neither text nor an image');
-    return { kind: 'text', name: filenameOf(row.path), text, isCut, bytes: head.length };
+    const text = isMarkedUp(head) ? undefined : decodeText(head, isCut);
+    if (text === undefined) return { kind: 'document', file, bytes: 0 };
+    return { kind: 'text', name: file.name, text, isCut, bytes: head.length, file };
   } catch (error) {
     signal.throwIfAborted();
     deps.log.warn({ cause: error }, 'an attached file could not be read');

@@ -16,6 +16,11 @@ export function isPdf(head: Uint8Array): boolean {
   return Buffer.from(head.subarray(0, 5)).toString('latin1') === '%PDF-';
 }
 
+/** True for formats that may be made of plain characters only, and yet are not to be read as they stand. */
+export function isMarkedUp(head: Uint8Array): boolean {
+  return isPdf(head) || Buffer.from(head.subarray(0, 5)).toString('latin1') === '{\\rtf';
+}
+
 /** The bytes as UTF-8 text, or undefined when they are none. A character that is cut at the end is left out when `isCut`. */
 export function decodeText(bytes: Uint8Array, isCut: boolean): string | undefined {
   try {

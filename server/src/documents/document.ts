@@ -12,7 +12,6 @@ export type DocumentKind =
   | 'rtf'
   | 'html'
   | 'eml'
-  | 'csv'
   | 'text';
 
 /** `label` is what a reader calls it: "page 3", "slide 3", "sheet Budget, rows 1–80", "part 3". Pages count from 1. */
@@ -53,6 +52,17 @@ export const documentBounds: DocumentBounds = {
   timeoutMs: 60_000,
   heapMb: 512,
   maxBufferBytes: 768 * mebibyte,
+};
+
+/** Changes whenever the readers make something else of the same file: texts are then made anew. */
+export const extractorVersion = 1;
+
+/** As it is kept: pages in pieces with the words they are found by, and what the whole costs a model. */
+export type IndexedDocument = {
+  kind: DocumentKind;
+  warnings: DocumentWarning[];
+  tokens: number;
+  pages: { label: string; pieces: { text: string; words: string }[] }[];
 };
 
 /** A file that cannot be read, in words for the person. */

@@ -1,14 +1,10 @@
 import { type DocumentBounds, DocumentRefused, damaged, type ExtractedDocument } from './document.ts';
-import { type FileFacts, type KnownFile, recognize } from './kinds.ts';
+import { type KnownFile, recognize } from './kinds.ts';
 import { Enough, PageWriter } from './page-writer.ts';
 
 /** The text of a file, page by page. Throws DocumentRefused with words for the person. Takes its time: runs on a thread of its own. */
-export async function extractDocument(
-  bytes: Buffer,
-  facts: FileFacts,
-  bounds: DocumentBounds,
-): Promise<ExtractedDocument> {
-  const known = recognize(bytes, facts, bounds.maxUnpackedBytes);
+export async function extractDocument(bytes: Buffer, bounds: DocumentBounds): Promise<ExtractedDocument> {
+  const known = recognize(bytes, bounds.maxUnpackedBytes);
   const writer = new PageWriter(bounds, unitOf(known.kind));
   try {
     await read(bytes, known, writer, bounds);

@@ -1,11 +1,10 @@
 import { Worker } from 'node:worker_threads';
 import { systemClock } from '../clock.ts';
-import { type DocumentBounds, type DocumentProblem, documentBounds, type ExtractedDocument } from './document.ts';
-import type { FileFacts } from './kinds.ts';
+import { type DocumentBounds, type DocumentProblem, documentBounds, type IndexedDocument } from './document.ts';
 
 /** What the thread of extract-worker.ts is given and answers. */
-export type ExtractInput = { bytes: Uint8Array; facts: FileFacts; bounds: DocumentBounds };
-export type ExtractAnswer = { document: ExtractedDocument } | { problem: DocumentProblem };
+export type ExtractInput = { bytes: Uint8Array; bounds: DocumentBounds };
+export type ExtractAnswer = { document: IndexedDocument } | { problem: DocumentProblem };
 
 const watchEveryMs = 100;
 
@@ -19,14 +18,13 @@ const crashed: DocumentProblem = { code: 'damaged', message: 'The file is damage
  */
 export async function extractOnThread(
   bytes: Uint8Array,
-  facts: FileFacts,
   signal: AbortSignal,
   bounds: DocumentBounds = documentBounds,
 ): Promise<ExtractAnswer> {
   signal.throwIfAborted();
   const own = ownBytes(bytes);
   const worker = new Worker(workerFile(), {
-    workerData: { bytes: own, facts, bounds } satisfies ExtractInput,
+    workerData: { bytes: own, bounds } satisfies ExtractInput,
     transferList: [own.buffer],
     resourceLimits: { maxOldGenerationSizeMb: bounds.heapMb },
     // What a library prints about a file is for nobody.

@@ -1,24 +1,9 @@
 import { type DocumentKind, DocumentRefused, damaged, locked, notReadable } from './document.ts';
+import { decoderFor } from './readers/text-encoding.ts';
 import { ZipFile } from './readers/zip.ts';
 
-/** What a file is: by its bytes wherever they tell, by its name only among texts. */
+/** What a file is, by its bytes alone: whatever it is called, the same content is the same document. */
 
-export type FileFacts = { name: string; mediaType: string };
-
-const textEndings = new Map<string, DocumentKind>([
-  ['html', 'html'],
-  ['htm', 'html'],
-  ['xhtml', 'html'],
-  ['eml', 'eml'],
-  ['csv', 'csv'],
-  ['tsv', 'csv'],
-]);
-const textTypes = new Map<string, DocumentKind>([
-  ['text/html', 'html'],
-  ['application/xhtml+xml', 'html'],
-  ['message/rfc822', 'eml'],
-  ['text/csv', 'csv'],
-]);
 const openDocument = new Map<string, DocumentKind>([
   ['application/vnd.oasis.opendocument.text', 'odt'],
   ['application/vnd.oasis.opendocument.spreadsheet', 'ods'],
@@ -35,18 +20,35 @@ const compound = Buffer.from('d0cf11e0a1b11ae1', 'hex');
 export type KnownFile = { kind: DocumentKind; zip?: ZipFile };
 
 /** Throws DocumentRefused for what no reader is for. */
-export function recognize(bytes: Buffer, facts: FileFacts, maxUnpackedBytes: number): KnownFile {
+export function recognize(bytes: Buffer, maxUnpackedBytes: number): KnownFile {
   if (bytes.length === 0) throw new DocumentRefused('no_text', 'The file is empty.');
   if (bytes.subarray(0, 1024).includes('%PDF-')) return { kind: 'pdf' };
   if (bytes.subarray(0, 4).equals(Buffer.from('PK\u0003\u0004'))) return packed(bytes, maxUnpackedBytes);
   if (bytes.subarray(0, 8).equals(compound)) throw oldOffice(bytes);
   if (bytes.subarray(0, 5).toString('latin1') === '{\\rtf') return { kind: 'rtf' };
-  return { kind: textKind(facts) };
+  return { kind: textKind(bytes) };
 }
 
-function textKind({ name, mediaType }: FileFacts): DocumentKind {
-  const ending = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
-  return textEndings.get(ending) ?? textTypes.get(mediaType) ?? 'text';
+const looked = 16 * 1024;
+const htmlStart = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:!doctype\s+html|html)[\s>]/i;
+const headerLine = /^([!-9;-~]{1,76}):.*\n(?:[ \t].*\n)*/;
+/** Of these an e-mail has who sent it, and at least one more. */
+const mailHeaders = new Set(['message-id', 'mime-version', 'received', 'date', 'subject']);
+
+/** The source of a page without its frame, and a text that begins like a letter, are plain text. */
+function textKind(bytes: Buffer): DocumentKind {
+  const head = decoderFor(bytes).decode(bytes.subarray(0, looked), { stream: true });
+  if (htmlStart.test(head)) return 'html';
+  const headers = new Set<string>();
+  let rest = head.replaceAll('\r', '');
+  for (let line = headerLine.exec(rest); line !== null; line = headerLine.exec(rest)) {
+    headers.add((line[1] ?? '').toLowerCase());
+    rest = rest.slice(line[0].length);
+  }
+  const known = [...headers].filter((name) => mailHeaders.has(name)).length;
+  const isMail =
+    headers.has('from') && known >= 2 && (rest === '' || rest.startsWith('\n') || head.length >= looked / 2);
+  return isMail ? 'eml' : 'text';
 }
 
 function packed(bytes: Buffer, maxUnpackedBytes: number): KnownFile {

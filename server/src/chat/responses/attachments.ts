@@ -5,13 +5,14 @@ import type { ChatMessage, ContentPart } from '../model/provider-messages.ts';
 import type { ContextMessage } from '../turn/context-history.ts';
 import { parsePrompts, promptOf } from '../turn/prompt.ts';
 import { estimateMessages } from '../turn/token-estimate.ts';
+import { type DocumentRoom, documentText } from './attached-documents.ts';
 
 /**
  * Stored prompts refer to artifacts; here they get their contents, as they are now, when a turn begins: pictures as data, texts
- * with their names, others by name only. Nothing of it is stored a second time.
+ * with their names, documents as their text, others by name only. Nothing of it is stored a second time.
  */
 
-type Needs = Pick<Deps, 'db' | 'artifactStore' | 'log'>;
+type Needs = Pick<Deps, 'db' | 'artifactStore' | 'documents' | 'log'>;
 
 /** The same messages, newest first, read no further than they are asked for; files of at most so many bytes in all. */
 export async function* withAttachments(
@@ -19,6 +20,7 @@ export async function* withAttachments(
   ownerId: string,
   newestFirst: AsyncIterable<ContextMessage>,
   signal: AbortSignal,
+  documents: DocumentRoom,
   maxBytes = attachedMax,
 ): AsyncGenerator<ContextMessage, void, undefined> {
   let room = maxBytes;
@@ -30,7 +32,7 @@ export async function* withAttachments(
     const prompt = message.prompt ?? promptOf('user', parseStoredParts(message.parts ?? '[]')).prompt;
     const messages: ChatMessage[] = [];
     for (const stored of parsePrompts([prompt])) {
-      const filled = await fill(deps, ownerId, stored, room, signal);
+      const filled = await fill(deps, ownerId, stored, { bytes: room, documents }, signal);
       messages.push(filled.message);
       room -= filled.bytes;
     }
@@ -46,7 +48,7 @@ async function fill(
   deps: Needs,
   ownerId: string,
   message: ChatMessage,
-  room: number,
+  room: { bytes: number; documents: DocumentRoom },
   signal: AbortSignal,
 ): Promise<{ message: ChatMessage; bytes: number }> {
   if (message.role !== 'user' || typeof message.content === 'string') return { message, bytes: 0 };
@@ -58,22 +60,32 @@ async function fill(
       content.push(part);
       continue;
     }
-    const attachment = await readAttachment(deps, ownerId, id, room - bytes, signal);
+    const attachment = await readAttachment(deps, ownerId, id, room.bytes - bytes, signal);
     bytes += attachment?.bytes ?? 0;
-    content.push(partOf(attachment));
+    content.push(await partOf(deps, attachment, room.documents, signal));
   }
   const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   // Models without pictures read plain strings only.
   return { message: { role: 'user', content: texts.length === content.length ? texts.join('\n\n') : content }, bytes };
 }
 
-function partOf(attachment: Awaited<ReturnType<typeof readAttachment>>): ContentPart {
+async function partOf(
+  deps: Needs,
+  attachment: Awaited<ReturnType<typeof readAttachment>>,
+  room: DocumentRoom,
+  signal: AbortSignal,
+): Promise<ContentPart> {
   if (attachment === undefined) return note('[A file that was attached here no longer exists]');
   if (attachment.kind === 'image') return { type: 'image_url', image_url: { url: attachment.url } };
+  if (attachment.kind === 'document') {
+    return note((await documentText(deps, attachment.file, room, signal)) ?? `[File ${attachment.file.name} is empty]`);
+  }
   const { name } = attachment;
   if (attachment.kind === 'named') {
     return note(`[File ${name} (${attachment.mediaType}) is not included: ${attachment.reason}]`);
   }
+  const whole = attachment.isCut ? await documentText(deps, attachment.file, room, signal, true) : undefined;
+  if (whole !== undefined) return note(whole);
   const end = attachment.isCut ? `\n[… only the first ${attachment.bytes} bytes of ${name} are included …]` : '';
   return note(`[File ${name}]\n${attachment.text}${end}`);
 }

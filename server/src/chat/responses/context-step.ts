@@ -18,13 +18,14 @@ import {
   isWorthSummary,
   keepAll,
 } from '../turn/context-window.ts';
+import { documentRoom, noDocumentRoom } from './attached-documents.ts';
 import { withAttachments } from './attachments.ts';
 import type { Claimed } from './claims.ts';
 import { countFailure, type WrittenStart, writePruning, writeStart } from './summaries.ts';
 
 /** Before an answer: makes a conversation that fills the window smaller, and stores how, so that its beginning stays the same. */
 
-type Needs = Pick<Deps, 'artifactStore' | 'clock' | 'config' | 'db' | 'log'>;
+type Needs = Pick<Deps, 'artifactStore' | 'clock' | 'config' | 'db' | 'documents' | 'log'>;
 export type Turn = Pick<Claimed, 'response' | 'context'>;
 
 export type ContextHooks = {
@@ -163,7 +164,11 @@ async function begunAt(
   });
   if (written === undefined) throw leaseLost();
   const summary = text === undefined ? (header?.summary ?? null) : { id: written.id, upToId, text: written.text };
-  const begun: Header = headerOf({ upToId, summary }, await firstOf(deps, turn, written.first, signal), history.window);
+  const begun: Header = headerOf(
+    { upToId, summary },
+    await firstOf(deps, turn, written.first, history.window.room, signal),
+    history.window,
+  );
   return fitChoice({ ...history, header: begun }, choice);
 }
 
@@ -172,11 +177,12 @@ async function firstOf(
   deps: Needs,
   { response }: Turn,
   first: WrittenStart['first'],
+  room: number,
   signal: AbortSignal,
 ): Promise<{ id: string; prompt: string }> {
   if (first === null) return { id: '', prompt: '' };
   const message: ContextMessage = { ...first, role: 'user', usage: null, isPruned: false, start: null };
-  const filled = withAttachments(deps, response.owner_id, ReadableStream.from([message]), signal);
+  const filled = withAttachments(deps, response.owner_id, ReadableStream.from([message]), signal, documentRoom(room));
   for await (const read of filled) return toEntry(read);
   return { id: '', prompt: '' };
 }
@@ -200,7 +206,7 @@ async function summarize(
   const prompts: string[] = [];
   let summary: string | undefined;
   let tokens = 0;
-  for await (const message of withAttachments(deps, response.owner_id, branch, signal, 0)) {
+  for await (const message of withAttachments(deps, response.owner_id, branch, signal, noDocumentRoom(), 0)) {
     summary = message.start?.summary?.text;
     if (message.start !== null) break;
     const entry = toEntry(message);

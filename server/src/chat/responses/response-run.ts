@@ -25,7 +25,7 @@ import { type PreparedTurn, type PreparingHooks, prepareTurn, runPreparedTurn } 
 
 export type RunDeps = Pick<
   Deps,
-  'artifactStore' | 'config' | 'db' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics'
+  'artifactStore' | 'config' | 'db' | 'documents' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics'
 > & {
   responses: RunningResponses;
   findTools: FindTools;

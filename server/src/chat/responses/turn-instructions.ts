@@ -6,11 +6,11 @@ import { conversationNotFound } from '../../conversations/chats.ts';
 import { readTold, storeTold, type Told, type ToldText, toldHash } from '../../conversations/told.ts';
 import type { Deps } from '../../deps.ts';
 import { defaultInstructions } from '../../settings/default-instructions.ts';
+import { estimateTokens } from '../../text-tokens.ts';
 import type { ChatMessage } from '../model/provider-messages.ts';
 import type { Tool } from '../tools/tool-run.ts';
 import type { FittedContext } from '../turn/context-window.ts';
 import { type InstructionText, instructionTexts, systemText } from '../turn/instructions.ts';
-import { estimateTokens } from '../turn/token-estimate.ts';
 import type { ResponseRow } from './claims.ts';
 import { namedAssistant } from './turn-assistant.ts';
 

@@ -7,6 +7,7 @@ import { type ResolvedModel, resolveModel } from '../../catalogue/model-choice.t
 import { systemClock } from '../../clock.ts';
 import { readBranchNewestFirst } from '../../conversations/branches.ts';
 import type { Deps } from '../../deps.ts';
+import { estimateTokens } from '../../text-tokens.ts';
 import { Echoes } from '../model/echoes.ts';
 import { dialectOf } from '../model/provider-dialect.ts';
 import { type ChatMessage, stepMessages, toSteps } from '../model/provider-messages.ts';
@@ -14,19 +15,23 @@ import { type CompletionOptions, createModelClient, type ProviderRequest } from 
 import type { Approvals } from '../tools/call-run.ts';
 import type { FindTools, Notice } from '../tools/find-tools.ts';
 import type { Tool } from '../tools/tool-run.ts';
-import { type ContextMessage, readHistory } from '../turn/context-history.ts';
+import { type ContextMessage, readHistory, windowOf } from '../turn/context-history.ts';
 import type { FittedContext } from '../turn/context-window.ts';
 import type { AskForText } from '../turn/title.ts';
-import { estimateMessages, estimateTokens } from '../turn/token-estimate.ts';
+import { estimateMessages } from '../turn/token-estimate.ts';
 import { loadTokenizer } from '../turn/token-ratio.ts';
 import { type AskModel, runTurn, type TurnResult } from '../turn/turn-loop.ts';
+import { documentRoom } from './attached-documents.ts';
 import { withAttachments } from './attachments.ts';
 import type { Claimed } from './claims.ts';
 import { type ContextHooks, chooseContext, limitShareOf } from './context-step.ts';
 import { chooseByAssistant, namedAssistant } from './turn-assistant.ts';
 import { instructionsOf, keepTold, parametersOf, readTurnWords } from './turn-instructions.ts';
 
-type TurnDeps = Pick<Deps, 'artifactStore' | 'config' | 'db' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics'>;
+type TurnDeps = Pick<
+  Deps,
+  'artifactStore' | 'config' | 'db' | 'documents' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics'
+>;
 
 export type PreparedTurn = {
   modelId: string;
@@ -104,8 +109,9 @@ export async function prepareTurn(
   const echoes = new Echoes(JSON.stringify([kind, providerId, resolved.model.providerModelId]), response.echoes);
   if (echoes.isDropped) hooks.notify(thinkingDropped);
   const messages = continuation(basis, echoes);
+  const window = windowOf({ contextWindow, maxOutputTokens: answerMax });
   const read = await readHistory({
-    newestFirst: readBranch(deps, { response, context: chat }, signal),
+    newestFirst: readBranch(deps, { response, context: chat }, window.room, signal),
     model: { contextWindow, maxOutputTokens: answerMax },
     fixedTokens:
       estimateMessages([instructions.system]) + (tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools))),
@@ -139,6 +145,7 @@ export async function prepareTurn(
 export function readBranch(
   deps: TurnDeps,
   { response, context }: Pick<Claimed, 'response' | 'context'>,
+  room: number,
   signal: AbortSignal,
 ): AsyncIterable<ContextMessage> {
   const branch = readBranchNewestFirst(deps.db, {
@@ -147,7 +154,7 @@ export function readBranch(
     stopBeforeId: context.contextStartMessageId,
     pageSize: branchPageSize,
   });
-  return withAttachments(deps, response.owner_id, branch, signal);
+  return withAttachments(deps, response.owner_id, branch, signal, documentRoom(room));
 }
 
 function continuation(basis: readonly MessagePart[], echoes: Echoes): ChatMessage[] {

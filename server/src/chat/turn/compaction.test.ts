@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { estimateTokens } from '../../text-tokens.ts';
 import { piecesOf, summaryLimit, summaryOf, summaryRequest } from './compaction.ts';
 import { windowOf } from './context-history.ts';
-import { estimateMessages, estimateTokens } from './token-estimate.ts';
+import { estimateMessages } from './token-estimate.ts';
 
 const window = windowOf({ contextWindow: 8000, maxOutputTokens: 2000 });
 const promptOf = (...messages: object[]): string => JSON.stringify(messages).slice(1, -1);

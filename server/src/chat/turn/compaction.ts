@@ -1,8 +1,8 @@
+import { estimateTokens } from '../../text-tokens.ts';
 import type { ChatMessage } from '../model/provider-messages.ts';
 import { cutToTokens, pruneToolCalls } from './context-cut.ts';
 import type { Window } from './context-history.ts';
 import { parsePrompts } from './prompt.ts';
-import { estimateTokens } from './token-estimate.ts';
 
 /** The requests that make a summary of earlier messages: each fits the window, whatever the length of the conversation. */
 

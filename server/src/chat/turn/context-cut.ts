@@ -1,7 +1,8 @@
 import { parseForeignJson } from '../../json-scan.ts';
+import { estimateTokens } from '../../text-tokens.ts';
 import type { ChatMessage } from '../model/provider-messages.ts';
 import { isRecord, storableText } from '../model/storable-text.ts';
-import { estimateMessage, estimateTokens } from './token-estimate.ts';
+import { estimateMessage } from './token-estimate.ts';
 
 /** How messages that are too long are made to fit. Room and sizes are estimated tokens. */
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MessagePart } from '@homeport/contracts/frames';
 import fc from 'fast-check';
+import { estimateTokens } from '../../text-tokens.ts';
 import { type ChatMessage, toProviderMessages } from '../model/provider-messages.ts';
 import { pruneToolCalls } from './context-cut.ts';
 import { type ContextMessage, type HistoryOptions, readHistory } from './context-history.ts';
@@ -16,7 +17,7 @@ import {
   keepAll,
 } from './context-window.ts';
 import { parsePrompts } from './prompt.ts';
-import { estimateMessages, estimateTokens } from './token-estimate.ts';
+import { estimateMessages } from './token-estimate.ts';
 import { createUsageRatio, loadTokenizer, sampleRatio } from './token-ratio.ts';
 
 let count = 0;

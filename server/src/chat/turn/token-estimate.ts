@@ -1,3 +1,4 @@
+import { estimateTokens } from '../../text-tokens.ts';
 import type { ChatMessage } from '../model/provider-messages.ts';
 
 /** What a message costs beside its text, and what an image costs whatever its size. */
@@ -5,21 +6,6 @@ const messageTokens = 4;
 const imageTokens = 1000;
 /** A document that goes whole: about what its pages cost as text and pictures, by the length of its data. */
 const documentCharactersPerToken = 25;
-
-/**
- * Tokens of a text, by the kind of its characters. Within about 10 % of the o200k encoding for prose in many languages and
- * for code, high for encoded data; a few nanoseconds per character.
- */
-export function estimateTokens(text: string): number {
-  let tokens = 0;
-  let previous = 0;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    tokens += code < 0x80 ? asciiWeight(code, previous) : wideWeight(code);
-    previous = code;
-  }
-  return Math.ceil(tokens);
-}
 
 /** Tokens of provider messages, an image counted as one whatever the length of its data. */
 export function estimateMessages(messages: readonly ChatMessage[]): number {
@@ -47,22 +33,4 @@ export function messageTexts(message: ChatMessage): string[] {
   if (message.role !== 'assistant') return texts;
   const calls = message.tool_calls?.map((call) => `${call.function.name} ${call.function.arguments}`) ?? [];
   return [...texts, message.reasoning_content ?? '', ...calls];
-}
-
-function asciiWeight(code: number, previous: number): number {
-  if (code >= 97 && code <= 122) return 0.215;
-  if (code === 32) return previous === 32 ? 0.03 : 0.1;
-  if (code >= 65 && code <= 90) return 0.38;
-  if (code >= 48 && code <= 57) return 0.5;
-  return code === 10 ? 0.4 : 0.6;
-}
-
-/** Latin with marks, Greek and Cyrillic, the scripts up to Hangul Jamo, kana, Han and Hangul, halves of pairs, the rest. */
-function wideWeight(code: number): number {
-  if (code < 0x250) return 0.5;
-  if (code < 0x590) return 0.28;
-  if (code < 0x1200) return 0.4;
-  if (code >= 0x3040 && code < 0x3100) return 0.8;
-  if (code >= 0x2e80 && code < 0xd7b0) return 0.85;
-  return code >= 0xd800 && code < 0xe000 ? 1 : 0.8;
 }

@@ -1,0 +1,63 @@
+import type { AttachedFile } from '../../artifacts/attachments.ts';
+import type { Deps } from '../../deps.ts';
+import { type DocumentInfo, readPages } from '../../documents/document-store.ts';
+
+/** Documents attached to a message, as text for the model: whole where they fit, else announced with the tools that read them. */
+
+type Needs = Pick<Deps, 'db' | 'documents'>;
+
+/** Tokens that all documents of a turn may take; one of them takes at most half of it. */
+export type DocumentRoom = { left: number; perFile: number };
+
+const windowShare = 1 / 2;
+const fileShare = 1 / 4;
+const patienceMs = 60_000;
+
+/** `room` is what a turn may send. */
+export function documentRoom(room: number): DocumentRoom {
+  return { left: room * windowShare, perFile: room * fileShare };
+}
+
+/** Nothing is read for a summary: what is known already is named. */
+export function noDocumentRoom(): DocumentRoom {
+  return { left: 0, perFile: 0 };
+}
+
+/**
+ * The text that stands for the document; takes what it needs out of `room`. Undefined when no text can be made of it and `isText`:
+ * the caller has a beginning to show.
+ */
+export async function documentText(
+  deps: Needs,
+  file: AttachedFile,
+  room: DocumentRoom,
+  signal: AbortSignal,
+  isText = false,
+): Promise<string | undefined> {
+  const known = await deps.documents.read(file, room.perFile > 0 ? patienceMs : 0, signal);
+  // A provider that takes PDF itself could be given a scanned one here; see the decision on documents.
+  if (known.state === 'failed') return isText ? undefined : notIncluded(file, known.problem.message);
+  if (known.state === 'working') return notIncluded(file, `it is still being read. ${howToRead(file)}`);
+  if (known.tokens > Math.min(room.left, room.perFile)) return tooLong(file, known);
+  room.left -= known.tokens;
+  const pages = await readPages(deps.db.kysely, file.sha256, 1, known.pages);
+  const [only] = pages;
+  if (only === undefined) return undefined;
+  const head = `[File ${file.name}${pages.length === 1 ? '' : `, ${pages.length} pages`}]`;
+  const body = pages.length === 1 ? only.text : pages.map(({ label, text }) => `[${label}]\n${text}`).join('\n\n');
+  const notes = known.warnings.map(({ message }) => `\n[${file.name}: ${message}]`);
+  return `${head}\n${body}${notes.join('')}`;
+}
+
+function notIncluded({ name, mediaType }: AttachedFile, reason: string): string {
+  return `[File ${name} (${mediaType}) is not included: ${reason}]`;
+}
+
+function tooLong(file: AttachedFile, { pages, tokens }: DocumentInfo & { state: 'ready' }): string {
+  const size = `${pages} ${pages === 1 ? 'page' : 'pages'}, about ${tokens} tokens`;
+  return notIncluded(file, `it is too long (${size}). ${howToRead(file)}`);
+}
+
+function howToRead({ id }: AttachedFile): string {
+  return `Use search_documents and read_document; its id is ${id}`;
+}

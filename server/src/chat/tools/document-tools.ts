@@ -1,0 +1,93 @@
+import { ApiError } from '@homeport/contracts/errors';
+import { z } from 'zod';
+import { getArtifact } from '../../artifacts/artifacts.ts';
+import { getNamespace, type Namespace } from '../../artifacts/namespaces.ts';
+import { filenameOf } from '../../artifacts/path.ts';
+import type { Deps } from '../../deps.ts';
+import { hasDocuments, searchDocuments, unreadFiles } from '../../documents/document-search.ts';
+import { readPages } from '../../documents/document-store.ts';
+import type { FindTools } from './find-tools.ts';
+import { defineTool } from './tool-input.ts';
+import { type Tool, ToolFailure } from './tool-run.ts';
+
+type Needs = Pick<Deps, 'db' | 'documents'>;
+type Reader = { userId: string; chatId: string };
+
+const searchDescription = `Searches the text of all documents of this conversation and its project (PDF, office files, books, e-mails, text), page by page.
+Use the words that the passage itself would have; try other words when nothing fits. Then read the pages with read_document.
+When you use what a page says, cite it right there as [file name, page], with the page as the result names it, for example [plan.pdf, page 3].`;
+const readDescription = `Reads one page of a document of this conversation or its project: a page, slide, sheet or part, by its number.
+The ids of files are in their announcements and in the results of search_documents. Cite what you use as [file name, page].`;
+
+const matchesMax = 8;
+const unreadMax = 50;
+const searchPatienceMs = 20_000;
+const readPatienceMs = 90_000;
+
+/** Search and reading in the files of a conversation and its project; offered where there is something to read. */
+export function createDocumentToolFinder(deps: Needs): FindTools {
+  return async ({ response }) => {
+    const reader = { userId: response.owner_id, chatId: response.chat_id };
+    const namespace = await namespaceOf(deps, reader).catch(noneWhenGone);
+    if (namespace === undefined || !(await hasDocuments(deps.db.kysely, namespace))) return [];
+    deps.documents.start(await unreadFiles(deps.db.kysely, namespace, unreadMax));
+    return [searchTool(deps, reader), readTool(deps, reader)];
+  };
+}
+
+function searchTool(deps: Needs, reader: Reader): Tool {
+  return defineTool({
+    name: 'search_documents',
+    description: searchDescription,
+    input: z.object({ query: z.string().min(1).max(500).describe('What to look for, in words.') }),
+    async run({ query }, { signal }) {
+      const namespace = await namespaceOf(deps, reader);
+      const unread = await readAll(deps, namespace, signal);
+      const matches = await searchDocuments(deps.db.kysely, namespace, query, matchesMax);
+      const results = matches.map((match) => ({ ...match, cite: `[${match.file}, ${match.label}]` }));
+      return {
+        results,
+        ...(unread === 0 ? {} : { note: `${unread} files are still being read; search again later.` }),
+      };
+    },
+  });
+}
+
+function readTool(deps: Needs, reader: Reader): Tool {
+  return defineTool({
+    name: 'read_document',
+    description: readDescription,
+    timeoutMs: readPatienceMs + 10_000,
+    input: z.object({
+      id: z.string().min(1).max(128).describe('The id of the file.'),
+      page: z.number().int().min(1).max(1_000_000).describe('Which page, counted from 1.'),
+    }),
+    async run({ id, page }, { signal }) {
+      const { kysely } = deps.db;
+      const row = await getArtifact(kysely, await namespaceOf(deps, reader), { id: id.replace(/^artifact:\/\//, '') });
+      const known = await deps.documents.read(row, readPatienceMs, signal);
+      if (known.state === 'working') throw new ToolFailure('The file is still being read. Try again later.');
+      if (known.state === 'failed') throw new ToolFailure(known.problem.message);
+      const [found] = await readPages(kysely, row.sha256, page, page);
+      if (found === undefined) throw new ToolFailure(`There is no page ${page}: the file has ${known.pages}.`);
+      const file = filenameOf(row.path);
+      return { file, page, of: known.pages, cite: `[${file}, ${found.label}]`, text: found.text };
+    },
+  });
+}
+
+/** Waits a while for files that nobody has read; resolves with how many are still not. */
+async function readAll({ db, documents }: Needs, namespace: Namespace, signal: AbortSignal): Promise<number> {
+  const unread = await unreadFiles(db.kysely, namespace, unreadMax);
+  const infos = await Promise.all(unread.map((file) => documents.read(file, searchPatienceMs, signal)));
+  return infos.filter(({ state }) => state === 'working').length;
+}
+
+/** A conversation whose owner left its project goes on without the project's files. */
+function noneWhenGone(error: unknown): undefined {
+  if (!(error instanceof ApiError) || error.code !== 'not_found') throw error;
+}
+
+function namespaceOf({ db }: Needs, { userId, chatId }: Reader): Promise<Namespace> {
+  return getNamespace(db.kysely, { userId }, { chatId });
+}
