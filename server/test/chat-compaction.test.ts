@@ -4,7 +4,7 @@ import { startTestApp, type TestApp } from './app.ts';
 import { chatDetail, idle, postChat, readStream } from './chat-harness.ts';
 import { addSmallModel, messagesOf, prose, speak, startConversation, textOf, textsOf } from './compaction-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
-import { failure, promptTokens } from './fakes/provider-scripts.ts';
+import { failure } from './fakes/provider-scripts.ts';
 
 let app: TestApp;
 let provider: FakeProvider;
@@ -75,7 +75,7 @@ test('a summary is told as a step, and what it cost is in the usage of the answe
     ],
   );
   const { messages } = await chatDetail(user, chatId);
-  const told = provider.requests.slice(-1 - model.summaries.length).map(({ body }) => promptTokens(body));
+  const told = model.asked.slice(-1 - model.summaries.length).map(({ tokens }) => tokens);
   assert.equal(
     messages.at(-1).usage.inputTokens,
     told.reduce((sum, tokens) => sum + tokens, 0),

@@ -1,8 +1,17 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import type { Tool } from '../src/chat/tools/tool-run.ts';
 import type { SignedIn } from './app.ts';
 import { answer, type Collected, createChat, submit } from './chat-harness.ts';
 import type { FakeProvider } from './fakes/provider.ts';
-import { chunk, type FakeCall, type FakeChatBody, type FakeScript, finish, stream } from './fakes/provider-scripts.ts';
+import {
+  callTool,
+  chunk,
+  type FakeCall,
+  type FakeChatBody,
+  type FakeScript,
+  type FakeStep,
+  stream,
+} from './fakes/provider-scripts.ts';
 
 /** Conversations that fill the window of a scripted model, which counts what it is sent with a tokenizer of its own. */
 
@@ -60,7 +69,27 @@ function isSummary({ messages }: FakeChatBody): boolean {
 
 /** An answer in one piece, with the usage that the tokenizer counts. */
 export function speak(call: FakeCall, text: string, density = 1): FakeScript {
-  return stream([chunk({ content: text }), ...finish(call, Math.ceil(countTokens(text) * density))]);
+  return stream([chunk({ content: text }), ...end(call, countTokens(text), density)]);
+}
+
+export function useTool(call: FakeCall, name: string, input: object, density = 1): FakeScript {
+  const args = JSON.stringify(input);
+  return stream([
+    ...callTool(0, `call_${call.count}`, name, args, args.length),
+    ...end(call, countTokens(args) + 8, density, 'tool_calls'),
+  ]);
+}
+
+/** The usual end, with the usage that this provider counts. */
+function end(call: FakeCall, outputTokens: number, density: number, reason = 'stop'): FakeStep[] {
+  const [prompt_tokens, completion_tokens] = [countBody(call.body), outputTokens].map((tokens) =>
+    Math.ceil(tokens * density),
+  );
+  return [
+    chunk({}, reason),
+    { event: { choices: [], usage: { prompt_tokens, completion_tokens } } },
+    { event: '[DONE]' },
+  ];
 }
 
 /** What a request holds, as a provider counts it. */
@@ -117,7 +146,7 @@ const vocabulary =
   );
 
 /** Whole numbers below the bound, the same for the same seed. */
-function random(seed: number): (bound: number) => number {
+export function random(seed: number): (bound: number) => number {
   let state = seed >>> 0;
   return (bound) => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -126,3 +155,11 @@ function random(seed: number): (bound: number) => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) % bound;
   };
 }
+
+/** A tool that returns text of about as many tokens as it is asked for. */
+export const reader: Tool = {
+  name: 'read',
+  description: 'Reads a file',
+  inputSchema: { type: 'object', properties: { tokens: { type: 'number' } } },
+  execute: async ({ tokens }) => prose(Number(tokens), Number(tokens)),
+};

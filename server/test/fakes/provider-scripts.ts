@@ -41,8 +41,7 @@ export type FakeCall = { body: FakeChatBody; headers: Record<string, string>; co
 
 type Maker = (call: FakeCall, ...values: number[]) => FakeScript;
 
-/** What the usage says of a request. */
-export const promptTokens = (body: FakeChatBody): number => Math.ceil(JSON.stringify(body.messages ?? []).length / 4);
+const promptTokens = (body: FakeChatBody): number => Math.ceil(JSON.stringify(body.messages ?? []).length / 4);
 
 /** One chunk of a completion, as an event. */
 export function chunk(delta: Record<string, unknown>, finishReason: string | null = null): FakeStep {

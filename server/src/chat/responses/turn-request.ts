@@ -40,7 +40,7 @@ export type PreparedTurn = {
   /** Messages of this turn, which come after the conversation so far. */
   messages: ChatMessage[];
   tools: Tool[];
-  fitMessages: (messages: ChatMessage[]) => ChatMessage[];
+  fitMessages: FittedContext['fitTurn'];
   /** Resolves when what is told is stored; never rejects. */
   kept: Promise<void>;
   /** What the model wants back of this response's steps. */

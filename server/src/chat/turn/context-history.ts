@@ -67,7 +67,7 @@ export type Window = { contextWindow: number; margin: number; maxOutputTokens: n
 const marginShare = 0.03;
 const minMargin = 256;
 /** From this share of the room on, an estimate that nothing has confirmed is checked with the tokenizer. */
-const nearLimit = 0.8;
+const nearLimit = 0.65;
 const messagesToLearnFrom = 20;
 const firstRequestShare = 0.1;
 
@@ -90,6 +90,7 @@ export async function readHistory(options: HistoryOptions): Promise<History> {
   const newestFirst: Entry[] = [];
   let header: Header | undefined;
   let seen = 0;
+  const toolAnswers: { usage: NonNullable<ContextMessage['usage']>; prompt: string }[] = [];
   let tokens = fixedTokens + turnTokens;
   let least = tokens;
   let counted = 0;
@@ -105,10 +106,16 @@ export async function readHistory(options: HistoryOptions): Promise<History> {
     }
     const entry = toEntry(message);
     if (entry.prompt === '') continue;
-    if (message.usage !== null && seen++ < messagesToLearnFrom) learnt.add(message.usage, entry.tokens);
+    if (message.usage !== null && seen++ < messagesToLearnFrom) {
+      if (callsTools(entry)) toolAnswers.push({ usage: message.usage, prompt: entry.prompt });
+      else learnt.add(message.usage, entry.tokens);
+    }
     newestFirst.push(entry);
     tokens += entry.tokens;
     const isNear = tokens >= window.room * Math.min(nearLimit, limitShare);
+    if (isNear && learnt.value === undefined) {
+      for (const { usage, prompt } of toolAnswers.splice(0)) learnt.add(usage, saidTokens(prompt));
+    }
     if (isNear && learnt.value === undefined && checked === undefined) {
       const texts = parsePrompts(newestFirst.map(({ prompt }) => prompt)).flatMap(messageTexts);
       checked = await sampleRatio(texts, await options.loadTokenizer());
@@ -125,9 +132,18 @@ export async function readHistory(options: HistoryOptions): Promise<History> {
   return { entries: newestFirst.toReversed(), header, isWhole, fixedTokens, turnTokens, ratio: ratio(), window };
 }
 
+function callsTools({ prompt }: Pick<Entry, 'prompt'>): boolean {
+  return prompt.includes('"tool_calls"');
+}
+
+/** What a model itself said in an answer, without tool results. */
+function saidTokens(prompt: string): number {
+  return estimateMessages(parsePrompts([prompt]).filter(({ role }) => role === 'assistant'));
+}
+
 /** The entry with its tool calls in short. */
 export function prunedEntry(entry: Entry): Entry {
-  if (entry.isPruned || !entry.prompt.includes('"tool_calls"')) return { ...entry, isPruned: true };
+  if (entry.isPruned || !callsTools(entry)) return { ...entry, isPruned: true };
   return { ...entry, ...promptFrom(pruneToolCalls(parsePrompts([entry.prompt]))), isPruned: true };
 }
 

@@ -275,16 +275,16 @@ test('a turn that grows sheds its oldest tool results in one large step, then cu
     { role: 'tool', tool_call_id: id, content: 'word '.repeat(size) },
   ];
   const small = [...step('a', 100), ...step('b', 100)];
-  assert.equal(fitTurn(small), small);
+  assert.equal(fitTurn(small, undefined), small);
   const grown = [...step('a', 1200), ...step('b', 1000), ...step('c', 100), ...step('d', 700)];
-  const shed = fitTurn(grown);
+  const shed = fitTurn(grown, undefined);
   assert.match(String(shed[1]?.content), /removed to make room/);
   assert.match(String(shed[3]?.content), /removed to make room/);
   assert.equal(shed[5]?.content, grown[5]?.content);
   assert.equal(shed[7]?.content, grown[7]?.content);
   const next = [...shed, ...step('e', 500)];
-  assert.equal(fitTurn(next), next);
-  const huge = fitTurn(step('a', 50_000));
+  assert.equal(fitTurn(next, undefined), next);
+  const huge = fitTurn(step('a', 50_000), undefined);
   assert.match(String(huge[1]?.content), /characters left out/);
   assert.ok(estimateMessages(huge) <= 2750);
 });

@@ -22,7 +22,7 @@ export type FittedContext = {
   /** Expected tokens of an estimated one. */
   ratio: number;
   /** Makes the messages of the turn itself fit behind the history (`fitMessages` of the turn loop). */
-  fitTurn: (messages: ChatMessage[]) => ChatMessage[];
+  fitTurn: (messages: ChatMessage[], counted: number | undefined) => ChatMessage[];
 };
 
 /** What is cut or summarized is brought down to this share of the room, so that the beginning then stays the same for long. */
@@ -33,6 +33,8 @@ const headerShares = { cut: 0.1, summary: 0.2 };
 const worthShare = 0.1;
 /** An answer may have this share of the window even when a long message takes its room. */
 const leastOutputShare = 1 / 8;
+/** A provider that counts more than this for an estimated token counts something else. */
+const mostPerToken = 3;
 /** Turns at the end that stay as they are while there is room: the message that is asked for, and two before it. */
 const keptTurns = 3;
 
@@ -124,7 +126,8 @@ export function fitChoice(history: History, choice: Choice): FittedContext {
   const window = windowFor(history);
   const first = header === undefined ? [] : [header];
   const tokens = [...first, ...entries].reduce((sum, entry) => sum + entry.tokens, fixedTokens);
-  const room = Math.max(Math.floor(window.room / ratio) - tokens, 0);
+  let actual = ratio;
+  let asked = 0;
   const sizes = new WeakMap<ChatMessage, number>();
   const tokensOf = (message: ChatMessage): number => {
     const known = sizes.get(message) ?? estimateMessage(message);
@@ -138,7 +141,14 @@ export function fitChoice(history: History, choice: Choice): FittedContext {
     header,
     sent: entries.map(({ id, isPruned }) => ({ id, isPruned })),
     ratio,
-    fitTurn: (messages) => shrinkToolResults(messages, room, tokensOf),
+    fitTurn(messages, counted) {
+      // What the provider counted of the last question tells how much an estimated token is, where that is more than expected.
+      if (counted !== undefined && asked > 0) actual = Math.max(actual, Math.min(counted / asked, mostPerToken));
+      const room = Math.max(Math.floor(window.room / actual) - tokens, 0);
+      const fitted = shrinkToolResults(messages, room, tokensOf);
+      asked = fitted.reduce((sum, message) => sum + tokensOf(message), tokens);
+      return fitted;
+    },
   };
 }
 

@@ -44,7 +44,7 @@ export function createUsageRatio() {
   return {
     add(answer: { outputTokens: number; reasoningTokens?: number }, estimate: number): void {
       const told = answer.outputTokens - (answer.reasoningTokens ?? 0);
-      if (estimate < minSample || told < estimate * 0.5 || told > estimate * 1.6) return;
+      if (estimate < minSample || told < estimate * 0.5 || told > estimate * 2) return;
       counted += told;
       estimated += estimate;
     },

@@ -36,8 +36,8 @@ export type TurnOptions = {
   createId: () => string;
   /** Awaited before tools run and after their results are out; what it throws ends the turn as a rejection. */
   onCheckpoint?: () => Promise<void>;
-  /** Makes the messages fit before each question, as they grow with every tool result. */
-  fitMessages?: (messages: ChatMessage[]) => ChatMessage[];
+  /** Makes the messages fit before each question, as they grow with every tool result; `counted`: input tokens of the one before. */
+  fitMessages?: (messages: ChatMessage[], counted: number | undefined) => ChatMessage[];
   /** Hears what the model wants back of a step with tools, before its checkpoint, with the id of the step's first call. */
   onEcho?: ((callId: string, echo: Echo) => void) | undefined;
   onToolFailure?: (toolName: string, error: unknown) => void;
@@ -69,9 +69,10 @@ export async function runTurn(options: TurnOptions, signal: AbortSignal): Promis
   const state: TurnState = { usage: undefined, promptTokens: undefined, steps: 0 };
   const usedIds = new Set<string>();
   let messages = options.messages;
+  let counted: number | undefined;
   while (state.steps < bounds.maxSteps) {
     const writer = createStepWriter(options.emit, options.createId, usedIds);
-    messages = options.fitMessages?.(messages) ?? messages;
+    messages = options.fitMessages?.(messages, counted) ?? messages;
     const answer = await askOnce(options, messages, writer, signal);
     if (answer instanceof ApiError || signal.aborted) {
       writer.cut(signal.aborted ? stoppedToolText : 'The answer broke off before the tool could run.');
@@ -79,6 +80,7 @@ export async function runTurn(options: TurnOptions, signal: AbortSignal): Promis
     }
     state.steps++;
     countUsage(state, answer.usage);
+    counted = answer.usage?.inputTokens;
     if (answer.toolCalls.length === 0) {
       writer.finish();
       return { ...ended(state, 'complete'), finishReason: answer.finishReason };
