@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { columnList } from '../db/column-list.ts';
 import type { Database } from '../db/pool.ts';
-import { cookieRule, readSessionCookie, renewAfterSeconds, sessionCookie, sessionSeconds } from './session-cookie.ts';
+import { cookieRule, renewAfterSeconds, sessionCookie, sessionCookieReader, sessionSeconds } from './session-cookie.ts';
 import { renewSession } from './sessions.ts';
 import { toUser, type UserRow } from './users.ts';
 
@@ -36,7 +36,7 @@ const findStatement = {
 };
 
 /**
- * Makes the function that finds the caller of a request from its cookie: signature, then one query, nothing cached, so that
+ * Makes the function that finds the caller of a request from its cookie: signature, then one query, no answer of which is kept, so that
  * disabling an account or ending a session holds from the next request on. Undefined: nobody is signed in.
  */
 export function createActorFinder(deps: {
@@ -45,8 +45,9 @@ export function createActorFinder(deps: {
   clock: Clock;
 }): FindActor {
   const rule = cookieRule(deps.config);
+  const readCookie = sessionCookieReader(rule);
   return async (cookieHeader) => {
-    const cookie = readSessionCookie(rule, cookieHeader);
+    const cookie = readCookie(cookieHeader ?? undefined);
     if (cookie === undefined) return undefined;
     const { rows } = await deps.db.pool.query<ActorRow>({ ...findStatement, values: [cookie.token] });
     const row = rows[0];

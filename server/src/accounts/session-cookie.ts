@@ -50,14 +50,35 @@ export function readStateCookie(rule: CookieRule, header: string | null): string
 }
 
 /** The session token of a `Cookie` header, when its signature is ours. `remembered` is false for a session that is not to be renewed. */
-export function readSessionCookie(
-  rule: CookieRule,
-  header: string | null | undefined,
-): { token: string; remembered: boolean } | undefined {
+export function readSessionCookie(rule: CookieRule, header: string | null | undefined): SessionCookie | undefined {
   if (header === null || header === undefined) return undefined;
   const { value: token, others } = readSigned(rule, header, 'session_token');
   if (token === undefined) return undefined;
   return { token, remembered: !others.includes(cookieName('dont_remember', rule.secureCookie)) };
+}
+
+type SessionCookie = { token: string; remembered: boolean };
+
+/** Cookie headers that a process remembers as signed by us, and the longest of them. */
+const knownMax = 2_000;
+const knownLength = 1_024;
+
+/**
+ * `readSessionCookie` for every request: who was signed stays signed, so that a signature is made once and not at each. Whether the
+ * session still lives is asked elsewhere.
+ */
+export function sessionCookieReader(rule: CookieRule): (header: string | undefined) => SessionCookie | undefined {
+  const known = new Map<string, SessionCookie>();
+  return (header) => {
+    if (header === undefined) return undefined;
+    const before = known.get(header);
+    if (before !== undefined) return before;
+    const cookie = readSessionCookie(rule, header);
+    if (cookie === undefined || header.length > knownLength) return cookie;
+    if (known.size >= knownMax) known.clear();
+    known.set(header, cookie);
+    return cookie;
+  };
 }
 
 /** The first cookie of this name that we signed (another of a wider path or domain may come along), and the names of all. */
