@@ -32,13 +32,13 @@ export async function expectAccessible(page: Page): Promise<void> {
   await page.setViewportSize(sizes[0]);
 }
 
-/** The same at the present size only, for what another size would put away. */
-export async function expectAccessibleHere(page: Page): Promise<void> {
+/** The same at the present size only, for what another size would put away; `part` looks at one part of the page. */
+export async function expectAccessibleHere(page: Page, part?: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', colorScheme);
     await page.evaluate(animationsEnd);
-    await expectNoFaults(page, colorScheme, colorScheme);
+    await expectNoFaults(page, colorScheme, colorScheme, part);
   }
   await page.emulateMedia({ colorScheme: null, reducedMotion: null });
 }
@@ -56,15 +56,16 @@ export async function expectNoSidewaysScroll(page: Page): Promise<void> {
 }
 
 /** Colours that still change after a switch of the scheme are looked at again; what stays wrong fails. */
-async function expectNoFaults(page: Page, colorScheme: 'light' | 'dark', state: string): Promise<void> {
+async function expectNoFaults(page: Page, colorScheme: 'light' | 'dark', state: string, part?: string): Promise<void> {
   await expect
-    .poll(() => faults(page, colorScheme), { message: state, timeout: 60_000, intervals: [1_000, 2_000, 4_000] })
+    .poll(() => faults(page, colorScheme, part), { message: state, timeout: 60_000, intervals: [1_000, 2_000, 4_000] })
     .toEqual([]);
 }
 
 /** The schemes differ in their colours only: all else is judged in the light one. */
-async function faults(page: Page, colorScheme: 'light' | 'dark'): Promise<string[]> {
-  const axe = new AxeBuilder({ page }).exclude(drawnByXterm);
+async function faults(page: Page, colorScheme: 'light' | 'dark', part?: string): Promise<string[]> {
+  const whole = new AxeBuilder({ page }).exclude(drawnByXterm);
+  const axe = part === undefined ? whole : whole.include(part);
   const chosen = colorScheme === 'light' ? axe.withTags(rules) : axe.withRules('color-contrast');
   const { violations, incomplete } = await chosen.analyze();
   const found = violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(' ')}`));

@@ -8,18 +8,27 @@ export function Announcer({ view }: { view: ConversationView }) {
   const t = useText();
   const [text, setText] = useState('');
   const running = view.response?.assistantId;
+  const isSummary = view.response?.kind === 'compaction';
   const before = useRef(running);
-  const { messages } = view;
+  const wasSummary = useRef(isSummary);
+  const { messages, summaryFailure } = view;
   const waiting = running === undefined ? undefined : waitingTool(messages.at(-1));
   useEffect(() => {
     const ended = before.current;
     before.current = running;
-    if (running !== undefined && running !== ended) setText(t('thread.announceStart'));
+    const endedSummary = wasSummary.current;
+    wasSummary.current = isSummary;
+    if (running !== undefined && running !== ended)
+      setText(t(isSummary ? 'thread.summarizing' : 'thread.announceStart'));
     if (running !== undefined || ended === undefined) return;
+    if (endedSummary) {
+      setText(t(summaryFailure === undefined ? 'thread.summarized' : 'thread.summaryFailed'));
+      return;
+    }
     const status = messages.find((message) => message.id === ended)?.status;
     if (status === 'failed') setText(t('thread.announceFailed'));
     else setText(t(status === 'stopped' ? 'thread.announceStopped' : 'thread.announceEnd'));
-  }, [running, messages, t]);
+  }, [running, isSummary, messages, summaryFailure, t]);
   useEffect(() => {
     if (waiting !== undefined) setText(t('thread.announceApproval', { tool: waiting }));
   }, [waiting, t]);

@@ -1,11 +1,14 @@
 import { limits } from '@homeport/contracts/limits';
 import { type KeyboardEvent, memo, type RefObject, useCallback, useEffect, useRef, useState } from 'react';
 import { fileParts, filesName, parseAttached, uploadingChats } from '../conversation/attached-files.ts';
+import { compactConversation } from '../conversation/compaction.ts';
 import type { ConversationStore, ConversationView } from '../conversation/conversation-store.ts';
 import type { NewChat } from '../conversation/new-chat.ts';
 import { joinPasted } from '../conversation/pasted-texts.ts';
 import { isSendKey, readSendKey } from '../conversation/send-key.ts';
 import { createReceipt, type ModelDecision } from '../conversation/submission.ts';
+import { parseCompact } from '../conversation/suggestions.ts';
+import { useWorkbench } from '../conversation/workbench.ts';
 import { failureText } from '../failure-text.ts';
 import type { TrayBlock } from '../files/attachment-tray.tsx';
 import { useBranding } from '../frame/branding.ts';
@@ -66,6 +69,7 @@ export const Composer = memo(function Composer(props: Props) {
   const t = useText();
   const { productName } = useBranding();
   const isOnline = useIsOnline();
+  const { drafts } = useWorkbench();
   const draft = useDraft(draftName);
   const [decision, setDecision] = useState<ModelDecision>({ kind: 'keep' });
   const field = useRef<HTMLTextAreaElement>(null);
@@ -98,6 +102,8 @@ export const Composer = memo(function Composer(props: Props) {
   useAutofocus(field, pending === undefined);
   const send = async () => {
     if (!canSend) return;
+    const compact = chat && !newChat && attached.length === 0 ? parseCompact(text) : undefined;
+    if (compact) return summarize(compact.focus);
     const { chatId } = store;
     const files = fileParts(attached);
     if (newChat && files.length > 0 && !(await assistant.settle())) return;
@@ -116,9 +122,22 @@ export const Composer = memo(function Composer(props: Props) {
     setDecision({ kind: 'keep' });
     servers.keep();
   };
+  const summarize = async (focus: string) => {
+    try {
+      await compactConversation(store, focus);
+      drafts.replace(draftName, '');
+    } catch (error) {
+      showFailure(t('thread.summaryFailed'), failureText(error, t));
+    }
+  };
   const stop = () => store.stop().catch((error: unknown) => showFailure(t('composer.stop'), failureText(error, t)));
   const onSuggestion = (suggestion: Suggestion) => {
-    if (suggestion.kind === 'compact') return suggestions.insert('/compact ');
+    if (suggestion.kind === 'compact') {
+      suggestions.insert('/compact ');
+      // Typed whole, it is meant; a focus can be added where it was only begun.
+      if (draft.text.trim() === '/compact') void summarize('');
+      return;
+    }
     if (suggestion.kind === 'assistant') {
       suggestions.insert('');
       return assistant.choose(suggestion.assistant.id);
@@ -154,7 +173,7 @@ export const Composer = memo(function Composer(props: Props) {
             <SuggestionMenu
               trigger={suggestions.trigger}
               list={suggestions.list}
-              canCompact={false}
+              canCompact={chat !== undefined && !newChat && suggestions.trigger.start === 0}
               onActive={suggestions.onActive}
               onChoose={onSuggestion}
               onDismiss={suggestions.dismiss}

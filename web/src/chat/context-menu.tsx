@@ -2,10 +2,12 @@ import '../context/told-texts.ts';
 import { Menu } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { Eraser, ScanEye } from 'lucide-react';
+import { Eraser, ScanEye, ScrollText } from 'lucide-react';
+import { useSyncExternalStore } from 'react';
 import { call } from '../api.ts';
 import { contextQuery } from '../context/context-api.ts';
 import { ContextBar } from '../context/context-bar.tsx';
+import { compactConversation } from '../conversation/compaction.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { failureText } from '../failure-text.ts';
 import { MenuAt } from '../frame/menu-at.tsx';
@@ -30,11 +32,13 @@ export function ContextMenu({ label, store, used, answerId, contextWindow, isDis
   const navigate = useNavigate();
   const { chatId } = store;
   const { data } = useQuery({ ...contextQuery(chatId, answerId ?? ''), enabled: answerId !== undefined, retry: false });
-  const refresh = () =>
-    call('PATCH /api/chats', { body: { id: chatId, freshContext: true } }).then(
-      () => store.restart(),
-      (error: unknown) => showFailure(t('context.failed'), failureText(error, t)),
-    );
+  const isAutomatic = useSyncExternalStore(store.subscribe, () => store.getView().chat?.autoCompaction ?? true);
+  const change = (work: () => Promise<void>, title: string) =>
+    work().catch((error: unknown) => showFailure(title, failureText(error, t)));
+  const refresh = async () => {
+    await call('PATCH /api/chats', { body: { id: chatId, freshContext: true } });
+    store.restart();
+  };
   return (
     <MenuAt {...place} label={label} position="top-start" width={300}>
       <div className={classes.gaugeText}>
@@ -55,9 +59,30 @@ export function ContextMenu({ label, store, used, answerId, contextWindow, isDis
         </Menu.Item>
       ) : null}
       <Menu.Item
+        leftSection={<ScrollText size={15} aria-hidden />}
+        disabled={isDisabled || used === 0}
+        onClick={() => void change(() => compactConversation(store), t('thread.summaryFailed'))}
+      >
+        {t('summary.now')}
+        <span className={classes.gaugeHint}>{t('summary.nowText')}</span>
+      </Menu.Item>
+      <Menu.CheckboxItem
+        checked={isAutomatic}
+        closeMenuOnClick={false}
+        onChange={(autoCompaction) =>
+          void change(async () => {
+            await call('PATCH /api/chats', { body: { id: chatId, autoCompaction } });
+            store.restart();
+          }, t('nav.changeFailed'))
+        }
+      >
+        {t('summary.automatic')}
+      </Menu.CheckboxItem>
+      <Menu.Divider />
+      <Menu.Item
         leftSection={<Eraser size={15} aria-hidden />}
         disabled={isDisabled || used === 0}
-        onClick={() => void refresh()}
+        onClick={() => void change(refresh, t('context.failed'))}
       >
         {t('context.fresh')}
         <span className={classes.gaugeHint}>{t('context.freshText')}</span>

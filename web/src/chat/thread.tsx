@@ -5,6 +5,7 @@ import { Fragment, type RefObject, useState, useSyncExternalStore } from 'react'
 import type { ConversationStore, ConversationView } from '../conversation/conversation-store.ts';
 import { beginResponse } from '../conversation/submission.ts';
 import { failureText } from '../failure-text.ts';
+import { lazyPart } from '../frame/lazy-part.tsx';
 import { useText } from '../i18n.ts';
 import { ActionButton, Problem } from './answer-status.tsx';
 import { MessageView, Waiting } from './message-view.tsx';
@@ -13,14 +14,17 @@ import { QuoteButton } from './quote-button.tsx';
 import classes from './thread.module.css';
 import { useFollowScroll } from './use-follow-scroll.ts';
 
+const SummaryLine = lazyPart(async () => (await import('./summary-line.tsx')).SummaryLine);
+
 /** The messages of a conversation, from the oldest loaded to the answer that is arriving. */
 export function Thread({ store, view }: { store: ConversationStore; view: ConversationView }) {
   const t = useText();
   const lastOwn = view.messages.findLast((message) => message.role === 'user')?.id;
   const scroll = useFollowScroll(lastOwn);
-  const { messages, response, startFailure, chat } = view;
+  const { messages, response, startFailure, chat, summaries } = view;
   const isRunning = response !== null;
-  const isWaiting = isRunning && !messages.some((message) => message.id === response.assistantId);
+  const makesSummary = response?.kind === 'compaction';
+  const isWaiting = isRunning && !makesSummary && !messages.some((message) => message.id === response.assistantId);
   return (
     <div className={classes.thread}>
       <div
@@ -44,6 +48,17 @@ export function Thread({ store, view }: { store: ConversationStore; view: Conver
                   isLast={index === messages.length - 1}
                   isRunning={isRunning}
                 />
+                {summaries.map((summary, at) =>
+                  summary.upToMessageId === message.id ? (
+                    <SummaryLine
+                      key={summary.id}
+                      store={store}
+                      summary={summary}
+                      isNewest={at === summaries.length - 1}
+                      isRunning={isRunning}
+                    />
+                  ) : null,
+                )}
                 {message.id === chat?.contextStartMessageId ? (
                   <p className={classes.context}>{t('thread.freshContext')}</p>
                 ) : null}
@@ -65,6 +80,14 @@ export function Thread({ store, view }: { store: ConversationStore; view: Conver
               </Problem>
             ) : null}
           </div>
+          {isRunning && (makesSummary || view.isSummarizing) ? (
+            <p role="status" className={`${classes.note} ${classes.working}`}>
+              {t('thread.summarizing')}
+            </p>
+          ) : null}
+          {view.summaryFailure !== undefined && !isRunning ? (
+            <Problem title={t('thread.summaryFailed')} text={view.summaryFailure} />
+          ) : null}
           {view.providerWait && isRunning ? <ProviderWaitNote wait={view.providerWait} /> : null}
           {view.connection === 'reconnecting' && isRunning ? (
             <p role="status" className={classes.note}>

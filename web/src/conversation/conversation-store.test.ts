@@ -426,3 +426,34 @@ test('a pause of the provider is shown until the answer goes on', { timeout: 10_
   assert.equal(store.getView().providerWait, undefined);
   store.unfollow();
 });
+
+test('a summary that was asked for is followed without a message; a failed one says why', {
+  timeout: 10_000,
+}, async () => {
+  const compaction = { ...running('s1', 'u1'), kind: 'compaction' } as const;
+  const made = { id: 's', upToMessageId: 'u1', text: 'In short.', createdAt: at };
+  const { store, connected, until } = world([
+    detail({ messages: [user('u1')], response: compaction }),
+    detail({ messages: [user('u1')], summaries: [made] }),
+  ]);
+  const first = connected();
+  store.follow();
+  const connection = await first;
+  connection.send([{ type: 'data-step', transient: true, data: { name: 'compaction', state: 'started' } }]);
+  await until(() => store.getView().isSummarizing);
+  connection.send(
+    [
+      { type: 'error', errorText: 'Too busy.' },
+      { type: 'finish', finishReason: 'error' },
+    ],
+    1,
+  );
+  await until(() => store.getView().summaryFailure === 'Too busy.');
+  assert.deepEqual(
+    store.getView().messages.map(({ id }) => id),
+    ['u1'],
+  );
+  connection.end();
+  await until(() => store.getView().response === null && store.getView().connection === 'idle');
+  assert.deepEqual([store.getView().summaries, store.getView().isSummarizing], [[made], false]);
+});

@@ -1,5 +1,6 @@
 import type { Chat, ChatDetail, Message, QueuedInput, SubmittedMessage } from '@homeport/contracts/conversations';
 import type { Frame, ProviderWait } from '@homeport/contracts/frames';
+import type { Summary } from '@homeport/contracts/summaries';
 import { ApiFailure } from '../api-failure.ts';
 import { backoff, wait } from './backoff.ts';
 import { LiveMessage } from './live-message.ts';
@@ -20,10 +21,17 @@ export type ConversationView = {
   isStopping: boolean;
   /** The server waits before it asks the provider of the running answer again. */
   providerWait: ProviderWait | undefined;
+  /** Of the shown branch, oldest first. */
+  summaries: readonly Summary[];
+  /** Earlier messages are being summarized before the running answer. */
+  isSummarizing: boolean;
+  /** Why the summary that was asked for last could not be made. */
+  summaryFailure: string | undefined;
   /** An admitted input whose response could not be begun. */
   startFailure: { messageId: string; failure: ApiFailure } | undefined;
 };
-export type ResponseRef = { assistantId: string; messageId: string };
+/** `compaction` makes a summary and no message. */
+export type ResponseRef = { assistantId: string; messageId: string; kind?: 'answer' | 'compaction' };
 
 export type ConversationDeps = StreamDeps & {
   load: (chatId: string, options: { before?: string; signal?: AbortSignal }) => Promise<ChatDetail>;
@@ -136,7 +144,15 @@ export class ConversationStore {
     this.#live = null;
     this.#after = undefined;
     this.#next = response;
-    this.#change({ messages, response, isStopping: false, providerWait: undefined, startFailure: undefined });
+    this.#change({
+      messages,
+      response,
+      isStopping: false,
+      providerWait: undefined,
+      isSummarizing: false,
+      summaryFailure: undefined,
+      startFailure: undefined,
+    });
     this.restart();
   }
 
@@ -236,6 +252,8 @@ export class ConversationStore {
     this.#change({
       ...merged,
       providerWait: running === before ? this.#view.providerWait : undefined,
+      isSummarizing: running === before && this.#view.isSummarizing,
+      summaries: detail.summaries,
       phase: 'ready',
       failure: undefined,
       chat: detail.chat,
@@ -255,7 +273,16 @@ export class ConversationStore {
       this.#change({ providerWait: frame.data, connection: 'following' });
       return;
     }
+    if (frame.type === 'data-step') {
+      this.#change({ isSummarizing: frame.data.state === 'started', connection: 'following' });
+      return;
+    }
     if (this.#view.providerWait) this.#change({ providerWait: undefined });
+    if (this.#view.response?.kind === 'compaction') {
+      const failure = frame.type === 'error' ? { summaryFailure: frame.errorText } : {};
+      this.#change({ connection: 'following', ...failure });
+      return;
+    }
     if (frame.type === 'start' || !this.#live) this.#begin(frame);
     this.#live?.apply(frame);
     this.#arrived += 1;
@@ -283,7 +310,14 @@ export class ConversationStore {
     this.#flushLive();
     const { messages, inputs } = promoteInput(this.#view, next.messageId, this.chatId);
     this.#after = undefined;
-    this.#change({ messages, inputs, response: next, isStopping: false, providerWait: undefined });
+    this.#change({
+      messages,
+      inputs,
+      response: next,
+      isStopping: false,
+      providerWait: undefined,
+      isSummarizing: false,
+    });
     return messages.some((message) => message.id === next.messageId);
   }
 
@@ -339,6 +373,9 @@ const emptyView: ConversationView = {
   nextBefore: null,
   isStopping: false,
   providerWait: undefined,
+  summaries: [],
+  isSummarizing: false,
+  summaryFailure: undefined,
   startFailure: undefined,
 };
 

@@ -83,6 +83,20 @@ export const texts: Record<keyof typeof english, string> = {
     '{count, plural, one {Einer seiner Werkzeugserver ist nicht verbunden.} other {# seiner Werkzeugserver sind nicht verbunden.}}',
   'suggest.starters': 'Zum Einstieg',
 
+  'summary.line': 'Frühere Nachrichten wurden zusammengefasst',
+  'summary.about': 'Das Modell liest dies anstelle der Nachrichten darüber. Du siehst weiterhin alle.',
+  'summary.aboutEarlier': 'Eine spätere Zusammenfassung hat sie ersetzt.',
+  'summary.edit': 'Bearbeiten',
+  'summary.editLabel': 'Zusammenfassung bearbeiten',
+  'summary.save': 'Speichern',
+  'summary.again': 'Neu zusammenfassen',
+  'summary.undo': 'Zusammenfassung verwerfen',
+  'summary.undone':
+    'Zusammenfassung verworfen. Das Modell liest die Nachrichten wieder; zusammengefasst wird nur noch auf deinen Wunsch.',
+  'summary.now': 'Frühere Nachrichten zusammenfassen',
+  'summary.nowText': 'Schafft Platz; Wichtiges bleibt erhalten.',
+  'summary.automatic': 'Automatisch zusammenfassen',
+
   'temporary.banner':
     'Temporäre Unterhaltung. Sie steht nicht in der Liste und wird {hours} Stunden nach der letzten Nutzung gelöscht.',
   'temporary.keep': 'Behalten',
