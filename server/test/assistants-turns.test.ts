@@ -226,3 +226,22 @@ test('the stream that follows an answer and the one that replays it name the ass
     assert.deepEqual(end?.type === 'finish' && end.messageMetadata?.assistant, { id, name: 'Captain', version: 1 });
   }
 });
+
+test('in the managed edition everyone has the model that an administrator chose', async () => {
+  const managed = await startTestApp({ config: { edition: 'managed' } });
+  try {
+    const [root, person] = [await managed.signIn({ role: 'admin' }), await managed.signIn()];
+    const [, chosen] = await addModels(root, provider, ['echo', 'words-3']);
+    const { id } = await make(root, { audience: 'everyone', modelId: chosen });
+    const seen = (await person.call('GET /api/assistants', undefined, { query: { id } })).body.assistant;
+    assert.deepEqual([seen.modelId, seen.missing.model], [chosen, false]);
+    const chatId = await chatWith(person, { assistantId: id });
+    const { sent, notices } = await ask(person, chatId);
+    assert.deepEqual([sent.model, notices], ['words-3', []]);
+    await change(root, '/api/models', { id: chosen, enabled: false });
+    const without = await ask(person, chatId);
+    assert.deepEqual([without.sent.model, without.notices[0]], ['echo', 'assistant_incomplete']);
+  } finally {
+    await managed.stop();
+  }
+});
