@@ -168,7 +168,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       sweeper.stop();
       searchWalks.stop();
       await Promise.all([responses.drain(drainMs), waitAtMost(systemClock, drainMs, lastLeft)]);
-      documents.close();
+      await documents.close();
       await waitAtMost(systemClock, lastBytesMs, lastLeft);
       await workspaces.close();
       server.closeAllConnections();

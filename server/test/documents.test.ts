@@ -216,3 +216,23 @@ test('a file whose reader died is read by the next one, and one that keeps killi
   assert.equal(await claimDocument(kysely, sha256), undefined);
   assert.equal((await findDocuments(kysely, [sha256])).get(sha256)?.state, 'failed');
 });
+
+test('a file that took too long is tried again later, one that is damaged is not', async () => {
+  const { claimDocument, failDocument, findDocuments } = await import('../src/documents/document-store.ts');
+  const { pool, kysely } = app.service.deps.db;
+  const chatId = await createChat(user);
+  const states = async (code: 'too_slow' | 'damaged') => {
+    const id = await store({ chatId }, 'a.docx', makeDocx(paragraph(nextId(code))));
+    const sha256: string = (await pool.query('select sha256 from artifacts where id = $1', [id])).rows[0].sha256;
+    const claim = (await claimDocument(kysely, sha256)) ?? assert.fail('somebody else has it');
+    await failDocument(kysely, { sha256, claim }, { code, message: 'No.' });
+    const now = (await findDocuments(kysely, [sha256])).get(sha256)?.state;
+    await pool.query("update documents set claimed_until = claimed_until - interval '1 day' where sha256 = $1", [
+      sha256,
+    ]);
+    const later = (await findDocuments(kysely, [sha256])).get(sha256)?.state;
+    return [now, later, (await claimDocument(kysely, sha256)) !== undefined];
+  };
+  assert.deepEqual(await states('too_slow'), ['failed', undefined, true]);
+  assert.deepEqual(await states('damaged'), ['failed', 'failed', false]);
+});

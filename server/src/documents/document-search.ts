@@ -17,10 +17,17 @@ const readable = sql`(a.media_type like 'text/%' or a.media_type in ('applicatio
   'application/epub+zip', 'message/rfc822') or a.media_type like 'application/vnd.oasis.opendocument.%'
   or a.media_type like 'application/vnd.openxmlformats-officedocument.%' or a.search ~ ${readableNames})`;
 
-/** True when there is anything that the tools could search. */
-export async function hasDocuments(db: Queryable, namespace: Namespace): Promise<boolean> {
+/** True when there is anything that the tools could search. One statement: every turn asks. */
+export async function hasDocuments(
+  db: Queryable,
+  { userId, chatId }: { userId: string; chatId: string },
+): Promise<boolean> {
   const { rows } = await sql`
-    select from artifacts a where a.namespace = ${namespace.key} and ${readable} limit 1`.execute(db);
+    select from chats c join artifacts a
+      on a.namespace = case when c.project_id is null then 'chat:' || c.id else 'project:' || c.project_id end
+    where c.id = ${chatId} and c.owner_id = ${userId} and (c.project_id is null or exists (
+      select from project_members m where m.project_id = c.project_id and m.user_id = ${userId})) and ${readable}
+    limit 1`.execute(db);
   return rows.length > 0;
 }
 

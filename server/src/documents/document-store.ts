@@ -31,6 +31,8 @@ type Row = {
 };
 
 const claimSeconds = 240;
+/** What took too long may have met a busy machine: it is tried again after this. */
+const retrySeconds = 3_600;
 /** A file that ended the process that often is left alone. */
 const mostAttempts = 3;
 const gaveUp: DocumentProblem = { code: 'too_much_memory', message: 'Reading the file failed several times.' };
@@ -41,7 +43,8 @@ const batchCharacters = 400_000;
 export async function findDocuments(db: Queryable, contents: readonly string[]): Promise<Map<string, DocumentInfo>> {
   const { rows } = await sql<Row>`
     select sha256, state, kind, pages, tokens, warnings, problem from documents
-    where sha256 = any(${contents}) and version = ${extractorVersion}`.execute(db);
+    where sha256 = any(${contents}) and version = ${extractorVersion}
+      and not (state = 'failed' and coalesce(claimed_until < now(), false))`.execute(db);
   return new Map(rows.map((row) => [row.sha256, infoOf(row)]));
 }
 
@@ -58,8 +61,8 @@ export async function claimDocument(db: Queryable, sha256: string): Promise<stri
     select sha256, ${extractorVersion}, 'working', ${claim}, now() + ${claimSeconds} * interval '1 second'
     from blobs where sha256 = ${sha256}
     on conflict (sha256, version) do update
-    set claim = excluded.claim, claimed_until = excluded.claimed_until, attempts = documents.attempts + 1
-    where documents.state = 'working' and documents.claimed_until < now()
+    set state = 'working', claim = excluded.claim, claimed_until = excluded.claimed_until, attempts = documents.attempts + 1
+    where documents.state <> 'ready' and documents.claimed_until < now()
     returning attempts`.execute(db);
   const attempts = rows[0]?.attempts;
   if (attempts === undefined) return undefined;
@@ -94,7 +97,8 @@ export async function saveDocument(
 
 export async function failDocument(db: Queryable, { sha256, claim }: Claimed, problem: DocumentProblem): Promise<void> {
   await sql`
-    update documents set state = 'failed', claim = null, claimed_until = null, problem = ${JSON.stringify(problem)}
+    update documents set state = 'failed', claim = null, problem = ${JSON.stringify(problem)},
+      claimed_until = case when ${problem.code === 'too_slow'} then now() + ${retrySeconds} * interval '1 second' end
     where sha256 = ${sha256} and version = ${extractorVersion} and claim = ${claim}`.execute(db);
 }
 

@@ -24,6 +24,7 @@ const threads = Math.max(1, Math.min(2, availableParallelism() - 1));
 const mostWaiting = 500;
 const loadTimeoutMs = 60_000;
 const lookEveryMs = 500;
+const closeMs = 2_000;
 
 const tooLarge: DocumentProblem = {
   code: 'too_large',
@@ -58,13 +59,10 @@ export class Documents {
     }
   }
 
-  /** Begins to read those that nobody has read, without waiting for any. */
-  start(contents: readonly Content[]): void {
-    for (const content of contents) this.#begin(content);
-  }
-
-  close(): void {
+  /** Ends what is being read and gives it up, so that another replica can begin at once. */
+  async close(): Promise<void> {
     this.#closed.abort(new Error('the service stops'));
+    await waitAtMost(this.#deps.clock, closeMs, Promise.all(this.#underWay.values()));
   }
 
   async #find({ sha256, size }: Content): Promise<DocumentInfo | undefined> {

@@ -10,6 +10,8 @@ import { readPages } from './document-store.ts';
 /** So long an answer waits for a file that nobody has read yet; most are read by then. */
 const patienceMs = 2_000;
 const firstCharacters = 1_000;
+/** The first one may be a picture. */
+const firstPages = 5;
 const mostPageCharacters = 200_000;
 
 const nothing = { kind: null, pages: null, tokens: null, firstLines: null, page: null, warnings: [], problem: null };
@@ -22,16 +24,14 @@ export const getArtifactText: Handler<Deps, (typeof endpoints)['getArtifactText'
   const known = await deps.documents.read(row, patienceMs, request.signal);
   if (known.state === 'working') return { ...nothing, state: 'working' as const };
   if (known.state === 'failed') return { ...nothing, state: 'failed' as const, problem: known.problem };
-  const asked = query.page ?? 1;
+  const asked = query.page;
+  if (asked === undefined) {
+    const first = await readPages(kysely, row.sha256, 1, firstPages);
+    const text = first.find((page) => page.text !== '')?.text ?? '';
+    return { ...nothing, ...known, firstLines: text.slice(0, firstCharacters).toWellFormed() };
+  }
   const [page] = await readPages(kysely, row.sha256, asked, asked);
-  if (page === undefined) throw new ApiError('not_found', `This file has ${known.pages} pages`);
-  return {
-    ...known,
-    firstLines: query.page === undefined ? page.text.slice(0, firstCharacters).toWellFormed() : null,
-    page:
-      query.page === undefined
-        ? null
-        : { number: asked, label: page.label, text: page.text.slice(0, mostPageCharacters).toWellFormed() },
-    problem: null,
-  };
+  if (page === undefined) throw new ApiError('not_found', `There is no page ${asked}: the file has ${known.pages}`);
+  const text = page.text.slice(0, mostPageCharacters).toWellFormed();
+  return { ...nothing, ...known, page: { number: asked, label: page.label, text } };
 };

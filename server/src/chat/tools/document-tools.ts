@@ -1,4 +1,3 @@
-import { ApiError } from '@homeport/contracts/errors';
 import { z } from 'zod';
 import { getArtifact } from '../../artifacts/artifacts.ts';
 import { getNamespace, type Namespace } from '../../artifacts/namespaces.ts';
@@ -28,10 +27,8 @@ const readPatienceMs = 90_000;
 export function createDocumentToolFinder(deps: Needs): FindTools {
   return async ({ response }) => {
     const reader = { userId: response.owner_id, chatId: response.chat_id };
-    const namespace = await namespaceOf(deps, reader).catch(noneWhenGone);
-    if (namespace === undefined || !(await hasDocuments(deps.db.kysely, namespace))) return [];
-    deps.documents.start(await unreadFiles(deps.db.kysely, namespace, unreadMax));
-    return [searchTool(deps, reader), readTool(deps, reader)];
+    const isOffered = await hasDocuments(deps.db.kysely, reader);
+    return isOffered ? [searchTool(deps, reader), readTool(deps, reader)] : [];
   };
 }
 
@@ -81,11 +78,6 @@ async function readAll({ db, documents }: Needs, namespace: Namespace, signal: A
   const unread = await unreadFiles(db.kysely, namespace, unreadMax);
   const infos = await Promise.all(unread.map((file) => documents.read(file, searchPatienceMs, signal)));
   return infos.filter(({ state }) => state === 'working').length;
-}
-
-/** A conversation whose owner left its project goes on without the project's files. */
-function noneWhenGone(error: unknown): undefined {
-  if (!(error instanceof ApiError) || error.code !== 'not_found') throw error;
 }
 
 function namespaceOf({ db }: Needs, { userId, chatId }: Reader): Promise<Namespace> {
