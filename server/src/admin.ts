@@ -100,7 +100,7 @@ async function rotateKeys(config: Config, db: Database, signal: AbortSignal): Pr
   say(
     `Credentials: ${rotation.resealed} encrypted again, ${rotation.current} already current, ${rotation.unreadable} unreadable.`,
   );
-  // Last: whoever starts without the previous key is refused until everything has been sealed again.
+  // Last, because a start without the previous key is refused until everything has been sealed again.
   if (!rotation.interrupted && !(await resealCanary({ db, secrets }))) {
     rotation.unreadable += 1;
     say('unreadable: the mark of the installation (see adopt-key)');
@@ -162,7 +162,7 @@ async function exportManifest(
   return 0;
 }
 
-/** The message for people; the commonest fault of a wrong DATABASE_URL is a database that was never Homeport's. */
+/** The message for people; usually a wrong DATABASE_URL points to a database that was never Homeport's. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown reason';
   const undefinedTable = 'code' in error && error.code === '42P01';

@@ -71,7 +71,7 @@ function isHere({ edition }: EndpointSpec, { config }: Deps): boolean {
 
 const endpointNames = Object.keys(endpoints).filter((name): name is EndpointName => Object.hasOwn(endpoints, name));
 
-/** The table's types hold between a row and its handler; the router works on any row, so they end here. */
+/** The table's types tie a row to its handler; the router works on any row, so types are erased here. */
 function bind(name: EndpointName, deps: Deps): MountedEndpoint {
   const handler = routes[name] as Handler<Deps, EndpointSpec>;
   return { spec: endpoints[name], handle: (input) => handler(deps, input as HandlerInput<EndpointSpec>) };

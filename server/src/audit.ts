@@ -7,16 +7,16 @@ import type { Queryable } from './db/pool.ts';
  * The audit log (contract.md section 10): who did what to what, when, from where. The only writer of `audit_events`.
  */
 
-/** Who acts, and from where; handlers make it with `sourceOf`, operator commands are `operator`. */
+/** Who acts, and from where. Handlers get it from `sourceOf`; operator commands use `operator`. */
 export type AuditSource = { actorId: string | null; address: string | null; requestId: string | null };
 
-/** An operator at the command line: nobody's account, no request. */
+/** An operator at the command line: no account, no request. */
 export const operator: AuditSource = { actorId: null, address: null, requestId: null };
 
 type DetailValue = string | number | boolean | null | readonly string[] | readonly number[];
 /**
- * `details` say what changed by the names and harmless values of fields. Never a secret, not even sealed: of API keys, headers,
- * passwords and tokens only that they were changed.
+ * `details` name what changed, with harmless values. Never a secret, not even sealed: for API keys, headers, passwords
+ * and tokens only that they changed.
  */
 export type AuditEvent = {
   action: AuditAction;
@@ -33,8 +33,8 @@ const prunedAtOnce = 100;
 const failedSignInsMax = 20;
 
 /**
- * Records an event. Called with the transaction of the act itself, so that neither is there without the other. Events older than
- * 400 days go, a hundred with each new one.
+ * Records an event in the transaction of the action itself, so that neither exists without the other. Each new event
+ * removes up to a hundred that are older than 400 days.
  */
 export async function recordEvent(db: Queryable, source: AuditSource, event: AuditEvent): Promise<void> {
   await sql`
@@ -49,8 +49,8 @@ export async function recordEvent(db: Queryable, source: AuditSource, event: Aud
 }
 
 /**
- * Records a wrong password: at most twenty in ten minutes for one account, and as many for all addresses that are nobody's, so that
- * guessing cannot fill the log. What was typed is not kept: people type passwords into the wrong box.
+ * Records a wrong password: at most twenty in ten minutes per account, and as many for all unknown addresses together,
+ * so that guessing cannot fill the log. What was typed is not kept, since people type passwords into the wrong box.
  */
 export async function recordFailedSignIn(
   db: Queryable,
@@ -66,12 +66,12 @@ export async function recordFailedSignIn(
   await recordEvent(db, source, { action: 'session.sign_in_failed', ...target });
 }
 
-/** The names of the members that were given, for `details.changed`. */
+/** The names of the given members, for `details.changed`. */
 export function changedFields(changes: Readonly<Record<string, unknown>>): string[] {
   return Object.keys(changes).filter((name) => changes[name] !== undefined);
 }
 
-/** A field may be as long as its limit allows; the log keeps what tells it apart. */
+/** A field may be as long as its limit allows; the log keeps enough to recognize it. */
 function bounded(details: Readonly<Record<string, DetailValue>>): Record<string, unknown> {
   const members = Object.entries(details).slice(0, membersMax);
   return Object.fromEntries(members.map(([name, value]) => [name, boundedValue(value)]));

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** Which addresses may speak for others through x-forwarded-for (setting TRUSTED_PROXIES). */
+/** Which addresses may set x-forwarded-for (setting TRUSTED_PROXIES). */
 export type TrustedProxies = (address: string) => boolean;
 
 type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number];
@@ -26,7 +26,7 @@ export function trustedProxies(cidrs: readonly string[]): TrustedProxies {
   };
 }
 
-/** The client behind trusted proxies: the last address of the chain that is not a trusted proxy's. */
+/** The client behind trusted proxies: the last address in the chain that is not a trusted proxy. */
 export function clientAddress(peer: string, forwardedFor: string | null, trusted: TrustedProxies): string {
   const own = ipaddr.isValid(peer) ? ipaddr.process(peer).toString() : peer;
   if (forwardedFor === null || !trusted(own)) return own;
@@ -40,17 +40,17 @@ export function clientAddress(peer: string, forwardedFor: string | null, trusted
   return address;
 }
 
-/** The bucket in which an address is counted: an IPv6 /64 is one customer. */
+/** The bucket that an address is counted in: an IPv6 /64 belongs to one customer. */
 export function addressBucket(address: string): string {
   return networkOf(address, { ipv4: 32, ipv6: 64 });
 }
 
-/** The wider network with which an address shares its turns: an IPv4 /24, an IPv6 /48. */
+/** The wider network that takes turns as one: an IPv4 /24, an IPv6 /48. */
 export function addressRegion(address: string): string {
   return networkOf(address, { ipv4: 24, ipv6: 48 });
 }
 
-/** In text, at whole groups: `203.0.113.0/24`, `2001:db8:1::/48`; a single IPv4 address as itself. */
+/** As text, at whole groups: `203.0.113.0/24`, `2001:db8:1::/48`; a single IPv4 address as itself. */
 function networkOf(address: string, bits: { ipv4: number; ipv6: number }): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);

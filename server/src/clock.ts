@@ -1,23 +1,23 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** The one clock; tests move their own. Times in milliseconds. */
+/** The only clock; tests use their own. Times in milliseconds. */
 export type Clock = {
   /** Since 1970; jumps when somebody sets the machine's date. */
   now(): number;
-  /** Only ever grows: for durations and deadlines of this process. */
+  /** Never goes back: for durations and deadlines of this process. */
   elapsed(): number;
   /** Rejects with the signal's reason when aborted. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
-  /** Calls `work` once, unless it is stopped before. */
+  /** Calls `work` once, unless stopped before. */
   after(milliseconds: number, work: () => void): Timer;
-  /** Calls `work` again and again; what still runs is not begun a second time. */
+  /** Calls `work` again and again, but never while it is still running. */
   every(milliseconds: number, work: () => void | Promise<void>): Timer;
 };
 
-/** Holds no process open. */
+/** Keeps no process alive. */
 export type Timer = {
   stop(): void;
-  /** Counts from the beginning again; without effect once stopped. */
+  /** Starts counting again; does nothing once stopped. */
   restart(): void;
 };
 
@@ -41,7 +41,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Leaves out a call that comes while the one before still runs. `work` deals with its own failures. */
+/** Skips a call while the previous one is still running. `work` handles its own failures. */
 export function oneAtATime(work: () => void | Promise<void>): () => void {
   let isRunning = false;
   return () => {

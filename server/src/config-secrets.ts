@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { settingTable } from './config-table.ts';
 import { makeFolder } from './make-folder.ts';
 
-/** The two secrets that an installation without DATABASE_URL keeps for itself. */
+/** The two secrets that an installation without DATABASE_URL stores itself. */
 export type StoredSecrets = { authSecret: string | undefined; encryptionKey: string | undefined };
 
 const fileName = 'secrets.json';
 
 /**
- * Secrets of `DATA_DIR/secrets.json` (contract.md section 2): a flat object of the two settings' names, mode 0600. With
- * `make` an absent file is made; one that is there is never written. `problem` is a line for people.
+ * The secrets in `DATA_DIR/secrets.json` (contract.md section 2): a flat object with the two settings' names, mode
+ * 0600. With `make`, a missing file is created; an existing one is never written. `problem` is a line for people.
  */
 export function storedSecrets(dataDir: string, make: boolean): StoredSecrets | { problem: string } {
   const file = join(dataDir, fileName);
@@ -27,7 +27,7 @@ export function storedSecrets(dataDir: string, make: boolean): StoredSecrets | {
   }
 }
 
-/** The line for people about a data folder that cannot be made or used. */
+/** The line for people about a data folder that cannot be created or used. */
 export function unusableDataDir(dataDir: string, error: unknown): string {
   return `DATA_DIR is ${JSON.stringify(dataDir)}; it takes a folder of your own (${codeOf(error)})`;
 }
@@ -76,7 +76,10 @@ function damaged(file: string): DamagedError {
   );
 }
 
-/** Appears complete or not at all, and only where there was none: of several processes that start at once one makes it. */
+/**
+ * Creates the file completely or not at all, and only if there is none: of several processes that start at once, one
+ * succeeds.
+ */
 function makeSecrets(dataDir: string, file: string): void {
   makeFolder(dataDir, 0o700);
   const names = [settingTable.authSecret.name, settingTable.encryptionKey.name];
@@ -93,7 +96,7 @@ function makeSecrets(dataDir: string, file: string): void {
   syncFolder(dataDir);
 }
 
-// A credential may be sealed with the new key a moment later: the file's name has to survive a power cut as well.
+// A credential may be sealed with the new key a moment later, so the file's name must survive a power cut too.
 function syncFolder(folder: string): void {
   const descriptor = openSync(folder, 'r');
   try {

@@ -3,21 +3,23 @@ import { limits } from '@homeport/contracts/limits';
 import { parseCidr } from './client-address.ts';
 import { isProxyException, parseProxy } from './egress/outbound-proxy.ts';
 
-/** One setting: what people read about it, and what it takes. Page, parsing and messages come from here. */
+/**
+ * One setting: what people read about it, and which values it accepts. The page, parsing and messages come from here.
+ */
 export type Setting<T> = {
-  /** The environment variable; `<name>_FILE` may name a file that holds the value instead. */
+  /** The environment variable; `<name>_FILE` may name a file with the value instead. */
   name: string;
   /** One or two sentences of Markdown for docs/settings.md. */
   about: string;
   /** Completes "it takes …". */
   takes: string;
-  /** What docs/settings.md says of the default. */
+  /** How docs/settings.md describes the default. */
   defaultText: string;
-  /** The value is shown nowhere, not even in the message that refuses it. */
+  /** The value is never shown, not even in the message that refuses it. */
   secret: boolean;
   /** The value when the setting is absent. */
   fallback: T;
-  /** Undefined when the text is not what the setting takes. Called with trimmed, non-empty text. */
+  /** Undefined if the text is invalid. Called with trimmed, non-empty text. */
   parse(text: string): T | undefined;
 };
 
@@ -27,7 +29,7 @@ const leastKeyBytes = 32;
 const keyTakes = `a text of ${leastKeyBytes} bytes or more`;
 const madeOnce = 'generated once and kept in `DATA_DIR/secrets.json`; required with `DATABASE_URL`';
 
-/** Every setting there is (contract.md section 2), in the order of the page. */
+/** Every setting (contract.md section 2), in the order of the page. */
 export const settingTable = {
   edition: choice('EDITION', ['community', 'managed'], 'community', {
     about:
@@ -324,14 +326,14 @@ function list(
   return { name, about, takes, defaultText: 'none', secret, fallback: [], parse };
 }
 
-/** A bucket and the folder in it; undefined for what is none. */
+/** A bucket and a folder in it; undefined if invalid. */
 export function parseS3Location(given: string): { bucket: string; prefix: string } | undefined {
   const [, bucket, prefix = ''] =
     /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/-]*?)\/*)?$/.exec(given) ?? [];
   return bucket === undefined ? undefined : { bucket, prefix };
 }
 
-/** A Docker engine's socket or address; undefined for what is neither. */
+/** A Docker engine's socket or address; undefined if it is neither. */
 export function parseDockerHost(given: string): { socketPath: string } | { host: string; port: number } | undefined {
   const [, socketPath] = /^unix:\/\/(\/.+)$/.exec(given) ?? [];
   if (socketPath !== undefined) return { socketPath };
@@ -339,7 +341,7 @@ export function parseDockerHost(given: string): { socketPath: string } | { host:
   return host === undefined || Number(port) > 65_535 ? undefined : { host, port: Number(port) };
 }
 
-/** `name=value` pairs as Kubernetes takes them for labels; undefined for what is none. */
+/** `name=value` pairs that are valid Kubernetes labels; undefined if invalid. */
 export function parseLabels(given: string): Record<string, string> | undefined {
   const pairs = given.split(',').map((pair) => pair.trim().split('='));
   const name = /^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
@@ -364,14 +366,14 @@ function isPostgresUrl(given: string): boolean {
   return URL.canParse(given) && /^postgres(ql)?:$/.test(new URL(given).protocol);
 }
 
-/** An origin; a lone slash after it is forgiven. */
+/** An origin; a single trailing slash is accepted. */
 function parseOrigin(given: string): string | undefined {
   if (!/^https?:\/\//.test(given) || !URL.canParse(given)) return undefined;
   const { pathname, search, hash, username, password, origin } = new URL(given);
   return pathname === '/' && `${search}${hash}${username}${password}` === '' ? origin : undefined;
 }
 
-// ipaddr.js also takes 10 for 0.0.0.10: here that is a mistake.
+// ipaddr.js also reads 10 as 0.0.0.10; here that is a mistake.
 function isCidr(entry: string): boolean {
   return isIP(entry.split('/', 1)[0] ?? '') !== 0 && parseCidr(entry) !== null;
 }

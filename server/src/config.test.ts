@@ -25,7 +25,7 @@ function load(environment: Record<string, string>) {
   return loadConfig({ ...secrets, DATA_DIR: '/nowhere/data', ...environment });
 }
 
-/** The lines of the refusal, without its heading. */
+/** The lines of the error message, without its heading. */
 function problemsOf(environment: Record<string, string | undefined>): string[] {
   try {
     loadConfig(environment);

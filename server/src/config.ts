@@ -8,16 +8,16 @@ type Values<T> = { [K in keyof T]: T[K] extends Setting<infer Value> ? Value : n
 type Given = Values<typeof settingTable>;
 
 /**
- * Settings of one process, parsed once (contract.md section 2). `dataDir` is absolute; `databaseUrl` undefined means
- * the embedded PostgreSQL in it; `baseUrl` is an origin without a trailing slash, undefined when any loopback name or
- * address is accepted.
+ * The settings of one process, parsed once (contract.md section 2). `dataDir` is absolute; without `databaseUrl`, the
+ * embedded PostgreSQL in it is used; `baseUrl` is an origin without a trailing slash; if undefined, any loopback name
+ * or address is accepted.
  */
 export type Config = Readonly<Given & { authSecret: string; encryptionKey: string; version: string }>;
 
 /** The release; `npm run check` compares it with package.json. */
 export const version = '0.1.0';
 
-/** All bad settings of one start; the message has one line each and never a value of a secret. */
+/** All invalid settings of one start. The message has one line for each and never a secret's value. */
 export class ConfigError extends Error {
   constructor(problems: readonly string[]) {
     super(`Homeport cannot start with these settings:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
@@ -28,8 +28,8 @@ export class ConfigError extends Error {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads and checks the environment. Unless `secretsFile` says that it must be there, makes the data folder and, where the
- * contract says so, the two secrets in it. Throws ConfigError.
+ * Reads and checks the environment. Creates the data folder and, where the contract says so, the two secrets in it,
+ * unless `secretsFile` says that the file must exist. Throws ConfigError.
  */
 export function loadConfig(
   environment: Environment = process.env,
@@ -45,12 +45,12 @@ export function loadConfig(
   return Object.freeze({ ...given, dataDir, authSecret, encryptionKey, version });
 }
 
-/** Variables of the environment that are probably settings with a slip in their name, each with the one that was meant. */
+/** Variables that are probably misspelt settings, each with the setting that was meant. */
 export function mistypedSettings(): { setting: string; meant: string }[] {
   return findMistyped(process.env);
 }
 
-/** The one place where a parsed table gets its type. */
+/** The only place where a parsed table gets its type. */
 function parseTable<T extends Record<string, Setting<unknown>>>(
   table: T,
   read: (setting: Setting<unknown>) => unknown,
@@ -94,7 +94,7 @@ function missingCredentials(given: Given): string[] {
 
 const secretKeys = ['authSecret', 'encryptionKey'] as const;
 
-/** With a database elsewhere nothing is made here: a key that stays on one machine would be lost with it. */
+/** With an external database no secrets are made here: a key that exists on one machine only would be lost with it. */
 function missingSecrets(given: Given, problems: readonly string[]): string[] {
   return secretKeys
     .filter((key) => given[key] === undefined)

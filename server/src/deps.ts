@@ -18,6 +18,6 @@ export type Deps = Platform & {
   mcp: McpConnections;
   door: Pick<FrontDoor, 'isDraining'>;
   workspaces: Workspaces;
-  /** Called when an account was disabled: ends what it has under way. Other replicas find out by themselves. */
+  /** Called when an account was disabled: ends everything it has in progress. Other replicas notice by themselves. */
   accountDisabled(userId: string): Promise<void>;
 };

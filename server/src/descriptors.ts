@@ -5,12 +5,12 @@ type Log = { error(details: object, message: string): void };
 
 const checkEveryMs = 5_000;
 const sayEveryMs = 60_000;
-/** Of the limit: above it somebody should look. */
+/** Share of the limit above which somebody should have a look. */
 const remarkableShare = 0.9;
 
 /**
- * Says so while this process is close to its limit of open files: past it the system drops new connections without a word to anybody.
- * Nothing on systems without /proc.
+ * Logs a warning when this process is close to its limit of open files, beyond which the system silently drops new
+ * connections. Does nothing on systems without /proc.
  */
 export async function watchDescriptors(log: Log): Promise<void> {
   const limit = await readLimit();
@@ -29,7 +29,7 @@ export async function watchDescriptors(log: Log): Promise<void> {
   systemClock.every(checkEveryMs, check);
 }
 
-/** Undefined when there is not even one left for asking. */
+/** Undefined if not even one descriptor is left to count them with. */
 function countOpen(): Promise<number | undefined> {
   return readdir('/proc/self/fd').then(
     (names) => names.length,

@@ -6,16 +6,19 @@ import type { Logger } from 'pino';
 import { systemClock, type Timer } from './clock.ts';
 import { waitAtMost } from './waits.ts';
 
-/** `low`: nothing is taken that takes much room. `full`: the rest is for what is under way and for the database. */
+/** `low`: nothing large is accepted. `full`: the rest is reserved for work in progress and for the database. */
 export type DiskLevel = 'ample' | 'low' | 'full';
 
-/** How much room is left on the disk of DATA_DIR, and what may still be written to it. */
+/** How much space is left on the disk of DATA_DIR, and what may still be written to it. */
 export type Disk = {
   readonly level: DiskLevel;
   readonly freeBytes: number;
-  /** Throws `storage_full` where there is no room for it any more. Looks anew for what fills a disk between two looks. */
+  /** Throws `storage_full` if there is no space for it. Checks again for what fills a disk between two checks. */
   assertRoom(use: 'files' | 'messages'): Promise<void>;
-  /** Called at each look while there is little room, and once when there is enough again; what it does comes before the ballast goes. */
+  /**
+   * Called at each check while space is short, and once when there is enough again; it runs before the ballast is
+   * deleted.
+   */
   onLook(listener: (level: DiskLevel) => Promise<void>): void;
   look(): Promise<DiskLevel>;
   close(): void;
@@ -27,7 +30,7 @@ export type DiskOptions = {
   /** The database is on this disk. */
   hasDatabase: boolean;
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
-  /** Tests bring their own. */
+  /** Tests use their own. */
   readSpace?: (folder: string) => Promise<Space>;
 };
 
@@ -35,20 +38,20 @@ const mebibyte = 1024 ** 2;
 const lookMs = 500;
 const freshMs = 20;
 const listenerMs = 5_000;
-/** Three segments of PostgreSQL's log: enough to recover, and to end what was under way. */
+/** Three segments of PostgreSQL's log: enough to recover and to finish what was in progress. */
 const ballastBytes = 48 * mebibyte;
-/** Before something counts as ample again there must be so much more of it, or it would go back and forth. */
+/** A level is left only with this much more space, so that it does not flap. */
 const slack = 1.25;
 
 const diskFullHelp =
   'Free some space on it (old backups, logs, container images), or enlarge it, and start Homeport again. No acknowledged data is lost.';
 
-/** The room that is kept: 2 % of the disk, from 96 MiB to 1 GiB. */
+/** The reserve: 2 % of the disk, between 96 MiB and 1 GiB. */
 function reserveOf(totalBytes: number): number {
   return Math.min(Math.max(totalBytes / 50, 96 * mebibyte), 1024 * mebibyte);
 }
 
-/** Watches until `close`. The first look is done when this resolves. */
+/** Watches until `close`. Resolves after the first check. */
 export async function watchDisk(options: DiskOptions): Promise<Disk> {
   const disk = new WatchedDisk(options);
   await disk.look();
@@ -142,20 +145,20 @@ async function spaceOf(folder: string): Promise<Space> {
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
 }
 
-/** Gives the database room to come up on a disk that is full. */
+/** Gives the database space to start on a full disk. */
 export async function makeRoomForDatabase(dataDir: string, log: DiskOptions['log']): Promise<void> {
   const space = await spaceOf(dataDir).catch(() => undefined);
   if (space !== undefined && space.freeBytes < reserveOf(space.totalBytes) / 4) await dropBallast(dataDir, log);
 }
 
-/** What to tell when a start failed for want of room; undefined when it failed for another reason. */
+/** The message if a start failed for lack of space; undefined if it failed for another reason. */
 export function explainFullDisk(error: unknown, dataDir: string): string | undefined {
   const isFull = error instanceof Error && (hasFullCode(error) || /No space left on device|ENOSPC/.test(error.message));
   return isFull ? `The disk of DATA_DIR (${dataDir}) is full. ${diskFullHelp}` : undefined;
 }
 
 function hasFullCode(error: Error): boolean {
-  // Of the file system, and of PostgreSQL.
+  // From the file system, or from PostgreSQL.
   return 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT' || error.code === '53100');
 }
 
@@ -166,7 +169,7 @@ async function dropBallast(dataDir: string, log: DiskOptions['log']): Promise<vo
   log.warn({ file: path, megabytes: toMb(ballastBytes) }, 'the ballast was removed so that the database can continue');
 }
 
-/** A file that is there only to be removed. Made of noise: file systems store nothing of zeros. */
+/** A file that exists only to be deleted. It is random, because file systems store zeros without using space. */
 async function keepBallast(dataDir: string): Promise<void> {
   const path = join(dataDir, 'ballast');
   if ((await stat(path).catch(() => undefined))?.size === ballastBytes) return;

@@ -2,15 +2,21 @@ import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 
 type Stdio = 'ignore' | 'pipe' | number;
 
-// O_CLOEXEC on x64 and arm64. What Node opens has it, and Node gives it to the first sixteen that it finds at its start.
+// O_CLOEXEC on x64 and arm64. What Node opens has it, and Node sets it on the first sixteen descriptors it finds at
+// start.
 const closeOnExec = 0o2000000;
 
-/** Closes what was open in whoever started us and would be open in all that we start: locks of a script, folders of the machine. */
+/**
+ * Closes descriptors that our parent left open and that our children would inherit: a script's locks, folders of the
+ * machine.
+ */
 export function closeInherited(): void {
   for (const descriptor of listInheritable()) closeSync(descriptor);
 }
 
-/** The descriptors of a child, and nothing at every other number that it would inherit. `close` is for when it was started. */
+/**
+ * A child's descriptors, with nothing at every other number that it would inherit. Call `close` once it has started.
+ */
 export function sealed(given: Stdio[]): { stdio: Stdio[]; close(): void } {
   const leaking = listInheritable().filter((descriptor) => descriptor >= given.length);
   if (leaking.length === 0) return { stdio: given, close: () => undefined };
@@ -22,7 +28,7 @@ export function sealed(given: Stdio[]): { stdio: Stdio[]; close(): void } {
   };
 }
 
-/** Those above the standard three that a child gets without being given them; none where the system does not tell. */
+/** Descriptors above the standard three that a child would inherit; none if the system does not list them. */
 function listInheritable(): number[] {
   if (process.platform !== 'linux') return [];
   const open = readdirSync('/proc/self/fdinfo').map(Number);

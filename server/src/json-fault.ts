@@ -1,17 +1,17 @@
-/** What in a JSON value cannot be stored, and where. `path` is dotted. */
+/** What cannot be stored in a JSON value, and where. `path` is dotted. */
 export type JsonFault = { path: string; message: string };
 
 const maxDepth = 64;
 
-/** True for text that PostgreSQL and UTF-8 can hold: no NUL, no lone surrogate. */
+/** True for text that PostgreSQL and UTF-8 can store: no NUL, no lone surrogate. */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\u0000');
 }
 
 /**
- * The first thing in a JSON value that cannot be stored, or that makes it larger than `maxSize` (characters and members): by its
- * aliases a YAML document may be. It allocates nothing on the way, as there may be millions of values; the depth that is allowed
- * bounds the recursion.
+ * The first thing in a JSON value that cannot be stored or makes it larger than `maxSize` (characters and members), as
+ * aliases in YAML can. It allocates nothing, since there may be millions of values; the allowed depth bounds the
+ * recursion.
  */
 export function findJsonFault(value: unknown, maxSize = Number.POSITIVE_INFINITY): JsonFault | undefined {
   return findFault(value, 0, { left: maxSize });
@@ -42,7 +42,7 @@ function findFaultInMembers(value: object, depth: number, budget: Budget): JsonF
   for (const key of Object.keys(value)) {
     if (!isStorable(key))
       return { path: '', message: 'A member name contains a NUL character or half a surrogate pair' };
-    // Whoever copies such a member into an object loses it, or sets the prototype.
+    // Copying such a member into an object loses it or sets the prototype.
     if (key === '__proto__') return { path: key, message: 'A member cannot have this name' };
     const fault = findFault(Reflect.get(value, key), depth + 1, budget);
     if (fault !== undefined) return below(key, fault);

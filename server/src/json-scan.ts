@@ -1,19 +1,21 @@
-/** What makes a JSON text too costly to parse, found without parsing it. `reason` completes a sentence that says what it was. */
+/**
+ * What makes a JSON text too expensive to parse, found without parsing it. `reason` completes a sentence that names it.
+ */
 export type JsonExcess = { message: string; reason: string };
 
 /**
- * `values` counts the members of arrays and objects, and once more those that are arrays or objects themselves; `names` counts
- * the members of objects alone: names that are all different are what costs a parser most.
+ * `values` counts members of arrays and objects, with arrays and objects themselves counted again; `names` counts only
+ * members of objects, since distinct names cost a parser most.
  */
 export type JsonBounds = { depth: number; values: number; names: number };
 
-/** Bounds of JSON that comes from outside and is parsed where requests are answered: within them 10 MiB take less than 100 ms. */
+/** Bounds for outside JSON that is parsed where requests are answered: within them, 10 MiB take less than 100 ms. */
 export const jsonBounds: JsonBounds = { depth: 64, values: 100_000, names: 10_000 };
 
-/** The same of what other servers answer: catalogues and definitions have names without end, most of them alike. */
+/** The same for other servers' responses: catalogues and definitions have very many names, most of them alike. */
 export const foreignJsonBounds: JsonBounds = { depth: 72, values: 100_000, names: 30_000 };
 
-/** Characters that cost little whatever they say. */
+/** Characters that cost little whatever they are. */
 const shortText = 4096;
 
 const tooMany = 'of too many values';
@@ -21,7 +23,7 @@ const tooMany = 'of too many values';
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Reads the UTF-8 bytes of one JSON text as they come. What is not JSON may pass; the parser refuses it. */
+/** Reads the UTF-8 bytes of one JSON text as they arrive. Invalid JSON may pass; the parser refuses it. */
 export class JsonScan {
   readonly #bounds: JsonBounds;
   #depth = 0;
@@ -34,7 +36,7 @@ export class JsonScan {
     this.#bounds = bounds;
   }
 
-  /** What the text exceeds with these bytes, if anything; no more is read of them then. */
+  /** The bound that these bytes exceed, if any; stop reading then. */
   push(bytes: Uint8Array): JsonExcess | undefined {
     const { length } = bytes;
     let index = 0;
@@ -49,13 +51,13 @@ export class JsonScan {
     return undefined;
   }
 
-  /** A line of an event stream ends here: no text of JSON goes on in the next one. */
+  /** A line of an event stream ends here; no JSON text continues on the next one. */
   endLine(): void {
     this.#isInText = false;
     this.#isEscaped = false;
   }
 
-  /** Up to the quote that ends the text, and over it. */
+  /** Up to the quote that ends the text, and past it. */
   #readText(bytes: Uint8Array, from: number): number {
     let index = from;
     if (this.#isEscaped) {
@@ -97,14 +99,14 @@ export class JsonScan {
   }
 }
 
-/** Parses what another server sent. Throws a SyntaxError for what is not JSON, or more of it than may be parsed here. */
+/** Parses JSON from another server. Throws a SyntaxError if it is invalid or too expensive to parse here. */
 export function parseForeignJson(text: string): unknown {
   const excess = text.length <= shortText ? undefined : findJsonExcess(Buffer.from(text), foreignJsonBounds);
   if (excess !== undefined) throw new SyntaxError(excess.message);
   return JSON.parse(text);
 }
 
-/** The excess of a whole text. */
+/** The bound that a whole text exceeds. */
 export function findJsonExcess(bytes: Uint8Array, bounds: JsonBounds): JsonExcess | undefined {
   return new JsonScan(bounds).push(bytes);
 }

@@ -1,6 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 
-/** The process's log: one JSON object a line. Errors go in as the member `cause`. */
+/** The process's log: one JSON object per line. Errors go into the member `cause`. */
 export function createLogger(level: string, destination?: DestinationStream): Logger {
   const options = {
     level,
@@ -14,8 +14,8 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
 const deepest = 3;
 
 /**
- * What a log line tells of an error: name, code, message and stack. Of a statement's error only where it happened: PostgreSQL's texts
- * quote values, which are what people wrote.
+ * What a log line says about an error: name, code, message and stack. For a failed statement only where it happened,
+ * since PostgreSQL's texts quote values, which people wrote.
  */
 function describeError(error: unknown, depth = 1): unknown {
   if (!(error instanceof Error)) return { message: String(error).slice(0, 1_000) };

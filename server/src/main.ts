@@ -23,7 +23,7 @@ import { whenAborted } from './waits.ts';
 /** How long running responses may finish after SIGTERM (contract.md section 10). */
 const drainMs = 25_000;
 const shutdownMs = 35_000;
-/** The embedded database takes 60 connections, those of the operator's commands among them. */
+/** The embedded database accepts 60 connections, including those of the operator's commands. */
 const embeddedPoolMax = 50;
 
 async function main(config: Config): Promise<void> {
@@ -32,7 +32,7 @@ async function main(config: Config): Promise<void> {
   for (const found of mistypedSettings()) log.warn(found, 'an unknown setting that resembles one of ours');
   await watchDescriptors(log);
   process.on('unhandledRejection', (reason) => {
-    // One request's forgotten promise must not end everybody's answers.
+    // One request's unhandled rejection must not end everybody's answers.
     log.error({ cause: reason }, 'unhandled rejection');
   });
   const stopping = new AbortController();
@@ -53,7 +53,7 @@ async function main(config: Config): Promise<void> {
   log.info('stopped');
 }
 
-/** Serves on the database until the signal; what has been opened is closed again, also when a later step of the start fails. */
+/** Serves until the signal; whatever was opened is closed again, even if a later step of the start fails. */
 async function serve(
   config: Config,
   log: Logger,
@@ -101,7 +101,10 @@ function prepareDataDir({ dataDir }: Config): void {
   }
 }
 
-/** False when a bucket cannot be reached, which may come later. A folder that cannot be written to stops the start. */
+/**
+ * False if a bucket cannot be reached, since it may become reachable later. A folder that is not writable stops the
+ * start.
+ */
 async function prepareStore({ config, artifactStore, log }: Deps): Promise<boolean> {
   try {
     await artifactStore.prepare();

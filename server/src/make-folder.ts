@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * A folder with those above it, or a throw. Node's own way (`recursive`) tries for ever where the system says that the parent of a
- * new folder does not exist although it does, as in /proc.
+ * Creates a folder with its parents, or throws. Node's own `recursive` loops for ever if the system says that an
+ * existing parent does not exist, as in /proc.
  */
 export function makeFolder(folder: string, mode: number): void {
   if (isFolder(folder)) return;

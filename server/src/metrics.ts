@@ -6,22 +6,22 @@ import type { Pool } from 'pg';
  * words: few series.
  */
 export type Metrics = {
-  /** `route` is a path of the endpoint table; undefined: none was met. */
+  /** `route` is a path of the endpoint table; undefined if none matched. */
   request(method: string, route: string | undefined, status: number, seconds: number): void;
   responseEnded(state: string, usage: Usage | undefined): void;
-  /** `status` of a provider's answer; undefined: there was none. Seconds until its headers. */
+  /** `status` of a provider's response; undefined if there was none. Seconds until its headers. */
   providerCall(status: number | undefined, seconds: number): void;
-  /** A start of a workspace came to its end. */
+  /** A start of a workspace has ended. */
   workspaceStarted(outcome: 'ready' | 'failed', seconds: number): void;
-  /** The exposition format, version 0.0.4, or undefined when nothing is counted. */
+  /** The exposition format, version 0.0.4; undefined if metrics are off. */
   render(): Promise<{ contentType: string; text: string } | undefined>;
 };
 
-/** What is looked at when the numbers are asked for. */
+/** What is read when metrics are requested. */
 export type MetricSources = {
   runningResponses(): number;
   openStreams(): number;
-  /** Of the whole installation. */
+  /** For the whole installation. */
   workspaces(): Promise<{ running: number; starting: number }>;
   /** On the disk of DATA_DIR. */
   freeBytes(): number;
@@ -42,10 +42,13 @@ const providerBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120];
 const startBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 90];
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Counts when somebody may ask for the numbers, else does nothing: the library costs memory that an idle server does not need. */
+/**
+ * Counts if metrics can be requested, otherwise does nothing: the library costs memory that an idle server does not
+ * need.
+ */
 export async function createMetrics(isWanted: boolean, sources: MetricSources): Promise<Metrics> {
   if (!isWanted) return noMetrics;
-  // By its default: of a CommonJS package the bundle knows no other name.
+  // Through its default export: in a bundle, a CommonJS package has no other name.
   const { default: prometheus } = await import('prom-client');
   const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = prometheus;
   const register = new Registry();
@@ -94,7 +97,7 @@ export async function createMetrics(isWanted: boolean, sources: MetricSources): 
     labelNames: ['phase'] as const,
     async collect() {
       const counts = await sources.workspaces().catch(() => undefined);
-      // The database is away: better no number than a wrong one.
+      // The database is unavailable: no number is better than a wrong one.
       if (counts === undefined) return this.reset();
       this.set({ phase: 'running' }, counts.running);
       this.set({ phase: 'starting' }, counts.starting);

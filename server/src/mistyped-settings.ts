@@ -2,13 +2,16 @@ import { settingTable } from './config-table.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-// What systems and other programs set, and what is close to a setting of ours without meaning it.
+// Variables of systems and other programs that look like one of our settings but are not meant as one.
 const notOurs = new Set(['EDITOR', 'HOME', 'HOSTNAME', 'HOSTTYPE', 'http_proxy', 'https_proxy', 'no_proxy']);
-/** Shorter names are too close to too much. */
+/** Shorter names are too close to too many others. */
 const longNameFrom = 8;
 const mostSteps = 2;
 
-/** Variables that nothing reads and that are within two letters of a setting (one letter, for a short name), with its name. */
+/**
+ * Variables that nothing reads and that are within two letters of a setting (one letter for short names), with its
+ * name.
+ */
 export function findMistyped(environment: Environment): { setting: string; meant: string }[] {
   const names = Object.values(settingTable).map(({ name }) => name);
   const known = new Set([...names, ...names.map((name) => `${name}_FILE`)]);
@@ -33,7 +36,7 @@ function nearest(name: string, known: ReadonlySet<string>): string | undefined {
   return found;
 }
 
-/** Letters to change, add, leave out or swap with their neighbour; what is farther away than counts is only known to be so. */
+/** Letters to change, add, leave out or swap with a neighbour; beyond the limit the exact number is not computed. */
 function distance(from: string, to: string): number {
   if (Math.abs(from.length - to.length) > mostSteps) return mostSteps + 1;
   let beforeLast: number[] = [];
@@ -53,7 +56,7 @@ function distance(from: string, to: string): number {
       current.push(steps);
       least = Math.min(least, steps);
     }
-    // No later row gets any nearer than the two before it.
+    // No later row can be closer than the last two.
     if (least > mostSteps && Math.min(...last) > mostSteps) return mostSteps + 1;
     beforeLast = last;
     last = current;

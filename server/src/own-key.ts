@@ -10,8 +10,8 @@ const wrongKey =
   'with the new key and enter the credentials again.';
 
 /**
- * Throws ConfigError when the key is not the installation's. With the embedded database it only warns: people can enter their
- * credentials again.
+ * Throws ConfigError if this is not the installation's key. With the embedded database it only warns, since people can
+ * enter their credentials again.
  */
 export async function assertOwnKey(config: Config, db: Database, log: Logger): Promise<void> {
   const secrets = createKeyRing({ current: config.encryptionKey, previous: [...config.previousEncryptionKeys] });

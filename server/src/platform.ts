@@ -7,7 +7,7 @@ import type { Egress } from './egress/egress.ts';
 import type { Metrics } from './metrics.ts';
 import type { KeyRing } from './secrets/key-ring.ts';
 
-/** What every feature may use and no feature provides; built once in service.ts. Features take the members they need. */
+/** What every feature may use and none provides; built once in service.ts. Features pick the members they need. */
 export type Platform = {
   config: Config;
   db: Database;

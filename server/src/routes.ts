@@ -117,13 +117,13 @@ import {
 } from './workspaces/file-handlers.ts';
 import { deleteWorkspaceStatus, getWorkspaceStatus, postWorkspaceStatus } from './workspaces/handlers.ts';
 
-/** The health probe answers within this many milliseconds, whatever the database does. */
+/** The health probe answers within this many milliseconds, even if the database does not. */
 const healthTimeoutMs = 1_500;
 
-/** Made once: it takes tens of milliseconds, and anybody may ask for it. */
+/** Built once: it takes tens of milliseconds, and anybody may request it. */
 let description: ReturnType<typeof openapiDocument> | undefined;
 
-/** EVERY endpoint, one line each: the contract's row is answered by this handler. */
+/** EVERY endpoint, one line each: the contract's row and its handler. */
 export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]> } = {
   getHealth: async ({ db, door }) => {
     const isReachable = pingDatabase(db, healthTimeoutMs).then(

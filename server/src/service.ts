@@ -45,24 +45,24 @@ export type ServiceOptions = {
   /** The folder of the built browser client; absent: API only. */
   webFolder?: string;
   timings?: ChatTimings;
-  /** Tests bring one with another resolver. */
+  /** Tests pass one with another resolver. */
   egress?: Egress;
   /** The tools of a response; by default those of the owner's MCP servers. */
   findTools?: FindTools;
   /** Where workspaces run; by default what WORKSPACE_MODE says. */
   workspaceRuntime?: WorkspaceRuntime;
   workspaceTimings?: WorkspaceTimings;
-  /** Tests bring a disk of their own. */
+  /** Tests pass their own disk. */
   readSpace?: DiskOptions['readSpace'];
 };
 
-/** One replica on a migrated database: everything but the process around it. */
+/** One replica on a migrated database: everything except the process around it. */
 export type Service = {
   deps: Deps;
   server: Server;
   /**
-   * Says that it stops and goes on for `noticeMs`, so that a balancer sends nobody here any more; lets requests and running responses
-   * finish for `drainMs`; then closes every connection.
+   * Announces that it is stopping and keeps serving for `noticeMs`, so that balancers stop sending requests; lets
+   * requests and running responses finish for `drainMs`; then closes every connection.
    */
   stop(drainMs: number, noticeMs?: number): Promise<void>;
 };
@@ -70,14 +70,14 @@ export type Service = {
 const serverLimits = {
   maxHeaderSize: 16 * 1024,
   headersTimeout: 20_000,
-  // Bodies have their own time-out in http/body-bytes.ts; streams must not have one.
+  // Bodies have their own time limit in http/body-bytes.ts; streams must not have one.
   requestTimeout: 0,
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 5_000,
   requireHostHeader: false,
 };
 
-/** For what was said at the very end to reach who it was said to. */
+/** So that the last bytes reach their readers. */
 const lastBytesMs = 250;
 
 export async function createService(options: ServiceOptions): Promise<Service> {
@@ -162,7 +162,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       door.drain();
       if (noticeMs > 0) await clock.sleep(noticeMs);
       const lastLeft = door.close();
-      // First: whoever has a terminal open now uses it, and loses it in the next line.
+      // First, because the next line closes open terminals, which count as use now.
       await workspaces.stopUnused();
       terminals.close();
       sweeper.stop();

@@ -1,4 +1,4 @@
-/** So many at once; the others wait in line. */
+/** A limited number at once; the others wait in line. */
 export class Slots {
   readonly #count: number;
   #taken = 0;
@@ -16,12 +16,12 @@ export class Slots {
     return this.#taken === 0;
   }
 
-  /** How many stand in line. */
+  /** How many are waiting. */
   get waiting(): number {
     return this.#line.length;
   }
 
-  /** Resolves when it is one's turn, with how to end it. Rejects with the signal's reason. */
+  /** Resolves with a release function when a slot is free. Rejects with the signal's reason. */
   async take(signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
     if (this.isFull) await this.#wait(signal);
@@ -57,7 +57,7 @@ export class Slots {
     });
   }
 
-  /** The slot is handed over as it is, so that nobody can slip in between. */
+  /** The slot is handed over directly, so that nobody can jump the queue. */
   #release(): void {
     const next = this.#line.shift();
     if (next === undefined) this.#taken -= 1;

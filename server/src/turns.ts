@@ -1,4 +1,4 @@
-/** Work that goes one at a time in this process, by key; other replicas meet at a row of the database. */
+/** Work that runs one at a time per key in this process; replicas synchronize on a database row. */
 export class Turns<Key> {
   readonly #last = new Map<Key, Promise<unknown>>();
 
@@ -13,7 +13,7 @@ export class Turns<Key> {
     }
   }
 
-  /** Resolves when everything asked for so far has ended. */
+  /** Resolves when everything requested so far has ended. */
   async settled(): Promise<void> {
     await Promise.all(this.#last.values());
   }

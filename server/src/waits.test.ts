@@ -9,7 +9,7 @@ const never = new Promise<never>(() => undefined);
 const tooLate = () => new Error('too late');
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Counts who listens to it. */
+/** Counts its listeners. */
 function watched() {
   const controller = new AbortController();
   const { signal } = controller;

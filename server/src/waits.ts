@@ -7,8 +7,8 @@ export function whenAborted(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Settles as the work does, or rejects with the signal's reason while the work goes on. With `settle` the work first gets that long
- * after the signal to come to its end.
+ * Settles as the work does, or rejects with the signal's reason while the work continues. With `settle`, the work first
+ * gets that long after the signal to finish.
  */
 export async function unlessAborted<T>(
   work: Promise<T>,
@@ -38,13 +38,13 @@ export type TimeLimit = {
   clock: Clock;
   milliseconds: number;
   signal?: AbortSignal;
-  /** What the wait rejects with when the time is over. */
+  /** The error if the time is over. */
   tooLate: () => Error;
 };
 
 /**
- * Runs work with a signal of its own, which aborts when the time is over or the caller's signal does. Rejects then, whether the work
- * minds it or not.
+ * Runs work with its own signal, which aborts when the time is over or the caller's signal aborts. It rejects then,
+ * whether or not the work reacts.
  */
 export async function within<T>(
   { clock, milliseconds, signal, tooLate }: TimeLimit,
@@ -79,10 +79,10 @@ export async function waitAtMost(clock: Clock, milliseconds: number, work: Promi
   }
 }
 
-/** Milliseconds: how long to go on, and the pauses between two looks, which grow from the first to the longest. */
+/** Milliseconds: how long to keep trying, and the pauses between checks, which grow from the first to the longest. */
 export type Patience = { clock: Clock; patienceMs: number; firstMs: number; longestMs: number };
 
-/** Looks again and again until it is true; false when it still is not after all the patience. */
+/** Checks again and again until it is true; false if it still is not when the time is up. */
 export async function until(
   { clock, patienceMs, firstMs, longestMs }: Patience,
   isTrue: () => boolean | Promise<boolean>,

@@ -14,7 +14,7 @@ import {
 import { cookieRule, sessionCookie } from './session-cookie.ts';
 import { administerAll, administerUser, createUser, listUsers } from './user-administration.ts';
 
-/** What the endpoints of user administration need of deps. */
+/** The dependencies of the user administration endpoints. */
 type AdminDeps = Pick<Deps, 'db' | 'clock' | 'accountDisabled'> & {
   config: Pick<Config, 'edition' | 'baseUrl' | 'host' | 'authSecret'>;
 };
@@ -28,7 +28,7 @@ export const postAdminUser: AdminHandler<'postAdminUser'> = async (deps, input) 
   user: await createUser(deps, input.body, sourceOf(input)),
 });
 
-/** PATCH /api/admin/users: one account, or a switch of all. */
+/** PATCH /api/admin/users: one account, or a switch for all. */
 export const patchAdminUser: AdminHandler<'patchAdminUser'> = async (deps, input) => {
   const { body, actor } = input;
   if ('all' in body) return { ok: true, updated: await administerAll(deps, body, sourceOf(input)) };
@@ -37,7 +37,7 @@ export const patchAdminUser: AdminHandler<'patchAdminUser'> = async (deps, input
   return { user };
 };
 
-/** GET /api/invitations: the list, or with `token` the one that it opens. */
+/** GET /api/invitations: the list, or with `token` the invitation it belongs to. */
 export const getInvitations: AdminHandler<'getInvitations'> = async (deps, { query, request }) =>
   query.token === undefined
     ? listInvitations(deps, query)
@@ -64,7 +64,7 @@ export const deleteInvitation: AdminHandler<'deleteInvitation'> = async (deps, i
 /** GET /api/admin/audit */
 export const getAudit: AdminHandler<'getAudit'> = (deps, { query }) => listEvents(deps, query);
 
-/** In the fragment, which browsers send to nobody: the token reaches no log and no Referer. */
+/** In the fragment, which browsers send to nobody: the token appears in no log and no Referer. */
 function invitationUrl(origin: string, token: string): string {
   return `${origin}/invitation#token=${token}`;
 }

@@ -3,7 +3,7 @@ import type { SessionsTable, UsersTable } from '../db/tables-people.ts';
 
 /** The bodies of /api/auth (contract.md section 3). */
 
-/** A user as the routes of /api/auth show one. */
+/** A user as the /api/auth routes return them. */
 export function authUser(row: Selectable<UsersTable>) {
   return {
     id: row.id,
@@ -19,7 +19,7 @@ export function authUser(row: Selectable<UsersTable>) {
   };
 }
 
-/** The session of a cookie, for those who hold it already. */
+/** The session of a cookie, for those who already have the cookie. */
 export function authSession(row: Selectable<SessionsTable>) {
   return {
     id: row.id,

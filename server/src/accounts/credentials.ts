@@ -2,11 +2,11 @@ import { randomUUIDv7 } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 
-/** The only writer of password credentials: the rows of provider `credential`. */
+/** The only writer of password credentials: the rows of the provider `credential`. */
 
 const passwordProvider = 'credential';
 
-/** Gives a user without a password one; `hash` is of passwords.ts. */
+/** Gives a user their first password; `hash` comes from passwords.ts. */
 export async function insertPassword(db: Queryable, userId: string, hash: string): Promise<void> {
   await db
     .insertInto('credentials')
@@ -31,7 +31,7 @@ export async function findPasswordHash(db: Queryable, userId: string): Promise<s
   return row?.password ?? undefined;
 }
 
-/** The same by e-mail address, with the user's id; undefined also for an unknown one. */
+/** The same by e-mail address, with the user's id; also undefined for an unknown address. */
 export async function findPasswordByEmail(
   db: Queryable,
   email: string,
@@ -57,7 +57,7 @@ export async function updatePassword(db: Queryable, userId: string, hash: string
   return numUpdatedRows > 0n;
 }
 
-/** Gives a user this password, the first or another one. */
+/** Sets a user's password, whether or not there was one. */
 export async function setPassword(db: Queryable, userId: string, hash: string): Promise<void> {
   if (!(await updatePassword(db, userId, hash))) await insertPassword(db, userId, hash);
 }
@@ -79,7 +79,7 @@ export async function findPasswordHashes(
   return new Map(rows.map(({ email, password }) => [email, password]));
 }
 
-/** Gives several users these passwords, the first ones or others. */
+/** Sets the passwords of several users, whether or not they had one. */
 export async function setPasswords(
   db: Queryable,
   passwords: readonly { userId: string; hash: string }[],

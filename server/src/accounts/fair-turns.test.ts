@@ -5,7 +5,7 @@ import { FairTurns, type TurnLimits } from './fair-turns.ts';
 const usual: TurnLimits = { atOnce: 1, waiting: 100, waitMs: 60_000 };
 const patient = new AbortController().signal;
 
-/** Turns that are held until `open`, and the order in which those who waited got theirs. */
+/** Turns that are held until `open`, and the order in which waiting ones got theirs. */
 function crowd(limits: Partial<TurnLimits> = {}) {
   const turns = new FairTurns({ ...usual, ...limits });
   const order: string[] = [];

@@ -3,14 +3,14 @@ import { systemClock } from '../clock.ts';
 
 export type TurnLimits = {
   atOnce: number;
-  /** All that wait; beyond it the longest lane loses its newest. */
+  /** How many may wait; beyond that, the longest lane loses its newest. */
   waiting: number;
   waitMs: number;
 };
 export type TurnTaker = {
-  /** Lanes take turns, however many wait in each. */
+  /** Lanes take turns, however many are waiting in each. */
   lane: string;
-  /** Goes before those who are not, but for every fourth turn. */
+  /** Goes before unknown ones, except in every fourth turn. */
   isKnown: boolean;
   signal: AbortSignal;
 };
@@ -20,7 +20,7 @@ type Lanes = Map<string, Waiter[]>;
 
 const strangersEvery = 4;
 
-/** Turns at something scarce, so many at once, fair between lanes: who crowds one lane waits in it. */
+/** Turns at something scarce, a limited number at once, fair between lanes: crowding a lane delays only that lane. */
 export class FairTurns {
   readonly #limits: TurnLimits;
   readonly #lanes: { known: Lanes; strangers: Lanes } = { known: new Map(), strangers: new Map() };
@@ -32,7 +32,10 @@ export class FairTurns {
     this.#limits = limits;
   }
 
-  /** Runs `work` in its turn. Throws `rate_limited` when too many wait or it takes too long, and the signal's reason. */
+  /**
+   * Runs `work` when its turn comes. Throws `rate_limited` if too many are waiting or it takes too long, and the
+   * signal's reason.
+   */
   async take<T>(who: TurnTaker, work: () => Promise<T>): Promise<T> {
     who.signal.throwIfAborted();
     if (this.#running < this.#limits.atOnce) this.#running += 1;
@@ -73,7 +76,7 @@ export class FairTurns {
     });
   }
 
-  /** Refuses the newest of the longest lane, a stranger's first; the newcomer when no lane is longer than theirs. */
+  /** Refuses the newest in the longest lane, an unknown one first; the newcomer if no lane is longer than theirs. */
   #makeRoom(own: number): void {
     for (const lanes of [this.#lanes.strangers, this.#lanes.known]) {
       let longest: Waiter[] = [];
@@ -98,7 +101,7 @@ export class FairTurns {
   }
 }
 
-/** The first of the lane whose turn it is, which then goes to the end. */
+/** The first in the lane whose turn it is; the lane then goes to the end. */
 function shift(lanes: Lanes): Waiter | undefined {
   const first = lanes.entries().next().value;
   if (first === undefined) return undefined;

@@ -11,7 +11,7 @@ import { changePassword, signIn, signOut } from './sign-in.ts';
 import { changeOwnUser } from './user-administration.ts';
 import { nothingTold, readOwnUser } from './users.ts';
 
-/** What the account endpoints need of deps. */
+/** The dependencies of the account endpoints. */
 type AccountsDeps = Pick<Deps, 'db' | 'clock' | 'findActor'> & {
   config: Pick<Config, 'baseUrl' | 'authSecret' | 'setupClaimToken'>;
 };
@@ -33,7 +33,7 @@ export const postSignIn: AccountHandler<'postSignIn'> = async (deps, { body, req
   return withCookies({ redirect: false, token, user }, sessionCookies(cookieRule(deps.config), token, remembered));
 };
 
-/** POST /api/auth/sign-out; the session is gone before this answers. */
+/** POST /api/auth/sign-out; the session is gone before the response. */
 export const postSignOut: AccountHandler<'postSignOut'> = async (deps, { request }) => {
   const rule = cookieRule(deps.config);
   const cookie = readSessionCookie(rule, request.headers.get('cookie'));
@@ -41,7 +41,7 @@ export const postSignOut: AccountHandler<'postSignOut'> = async (deps, { request
   return withCookies({ success: true }, [clearedCookie(rule, 'session_token'), clearedCookie(rule, 'dont_remember')]);
 };
 
-/** GET /api/auth/get-session; null when nobody is signed in. */
+/** GET /api/auth/get-session; null if nobody is signed in. */
 export const getAuthSession: AccountHandler<'getAuthSession'> = async (deps, { request }) => {
   const header = request.headers.get('cookie');
   const found = await deps.findActor(header);

@@ -27,7 +27,7 @@ type InvitationRow = Selectable<InvitationsTable>;
 const hourMs = 3_600_000;
 const defaultHours = 168;
 
-/** Invites an address. The token is returned this once. Throws `email_taken`. */
+/** Invites an address. The token is returned only this once. Throws `email_taken`. */
 export async function createInvitation(
   deps: InvitationDeps,
   input: z.output<typeof invitationBody>,
@@ -89,12 +89,12 @@ export async function openInvitation(
   return { email: row.email, name: row.name, expiresAt: row.expires_at.toISOString() };
 }
 
-/** By replica: tests have several in one process, which meet at the row only. */
+/** Per replica: tests have several in one process, which must meet only at the row. */
 const turns = new WeakMap<InvitationDeps['db'], Turns<string>>();
 
 /**
- * Makes the account of an invitation, and a session, exactly once: those who come at the same time wait for the invitation's row,
- * and find it used. Throws as `openInvitation` does, and `email_taken`.
+ * Creates the account of an invitation, and a session, exactly once: simultaneous requests wait for the invitation's
+ * row and find it used. Throws like `openInvitation`, and `email_taken`.
  */
 export async function redeemInvitation(
   deps: InvitationDeps,
@@ -107,7 +107,7 @@ export async function redeemInvitation(
   const own = turns.get(deps.db) ?? new Turns<string>();
   turns.set(deps.db, own);
   return own.take(tokenHash, async () => {
-    // Of many at once, those that come too late shall not cost a hash each.
+    // Of many at once, latecomers should not cost a hash each.
     assertRedeemable(await findByHash(deps.db.kysely, tokenHash), deps.clock.now());
     const passwordHash = await hashPassword(input.password);
     return inTransaction(deps.db, async (transaction) => {
@@ -135,7 +135,7 @@ export async function redeemInvitation(
   });
 }
 
-/** Revokes an invitation; revoking twice is the same. Throws `not_found`, `invitation_used`. */
+/** Revokes an invitation; doing it twice changes nothing. Throws `not_found`, `invitation_used`. */
 export async function revokeInvitation(deps: InvitationDeps, id: string, by: AuditSource): Promise<Invitation> {
   const now = deps.clock.now();
   return inTransaction(deps.db, async (transaction) => {
@@ -160,7 +160,7 @@ export async function revokeInvitation(deps: InvitationDeps, id: string, by: Aud
   });
 }
 
-/** A token that was never given out counts as a guess. */
+/** An unknown token counts as a guess. */
 async function findRedeemable(deps: InvitationDeps, token: string, address: string): Promise<InvitationRow> {
   await assertFewGuesses(deps, address);
   const row = await findByHash(deps.db.kysely, hashToken(token));

@@ -11,12 +11,12 @@ import { insertUser, markEmailVerified } from './users.ts';
 
 type Deps = { db: Pick<Database, 'kysely'>; clock: Clock };
 
-/** Somebody else made the account or took the identity meanwhile: look again. */
+/** Somebody else created the account or took the identity in the meantime: try again. */
 class Overtaken extends Error {}
 const triesMax = 5;
 
 /**
- * Opens a session for whom the claims are about, with the account or the identity that the settings allow them to get: one
+ * Opens a session for the person in the claims, with the account or identity that the settings allow, in one
  * transaction with its audit events. Resolves with the session's token. Throws `Refusal`.
  */
 export async function openOidcSession(

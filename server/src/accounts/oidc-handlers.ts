@@ -23,7 +23,7 @@ export const postSignInSocial: OidcHandler<'postSignInSocial'> = async (deps, { 
 export const getOidcCallback: OidcHandler<'getOidcCallback'> = async (deps, { params, request }) => {
   const input = { providerKey: params.providerKey, query: request.query };
   const { location, cookies } = await finishOidcSignIn(deps, input, browserRequest(deps, request));
-  // The address of this answer holds the code: it goes to nobody as a Referer.
+  // The address of this response contains the code, so it must not be sent as a Referer.
   const headers: [string, string][] = [
     ['location', location],
     ['referrer-policy', 'no-referrer'],

@@ -3,20 +3,23 @@ import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 import type { Facts, KnownUser } from './oidc-policy.ts';
 
-/** The identity provider in `credentials`, whatever its key in our addresses is: that may be renamed, identities stay. */
+/**
+ * The identity provider's name in `credentials`, whatever its key in our addresses: the key can be renamed, identities
+ * stay.
+ */
 const oidcProviderId = 'oidc';
 
 /**
- * An identity is (issuer, sub) (contract.md section 3). An issuer has no fragment, so the two cannot be cut
- * differently.
+ * An identity is (issuer, sub) (contract.md section 3). Issuers have no fragment, so the text can be split in one way
+ * only.
  */
 export function identityOf(issuer: string, subject: string): string {
   return `${issuer}#${subject}`;
 }
 
 /**
- * What is known about an identity and an address before anything is decided: one statement, so that an account which comes at this
- * moment is seen with its identity or not at all. Until the transaction ends nobody disables these accounts.
+ * What is known about an identity and an address before anything is decided. One statement, so that an account created
+ * at this moment is seen with its identity or not at all. Nobody can disable these accounts until the transaction ends.
  */
 export async function findFacts(transaction: Queryable, identity: string, email: string | undefined): Promise<Facts> {
   const { rows } = await sql<KnownUser & { owns: boolean }>`
@@ -37,7 +40,7 @@ export async function findFacts(transaction: Queryable, identity: string, email:
   };
 }
 
-/** Gives an account this identity; false when it belongs to one already. */
+/** Gives an account this identity; false if it already belongs to one. */
 export async function insertIdentity(
   db: Queryable,
   userId: string,

@@ -5,10 +5,10 @@ import { oneLine } from '@homeport/contracts/line';
 import type { OidcSettings } from '../settings/oidc.ts';
 import type { Claims } from './oidc-protocol.ts';
 
-/** Whom an identity provider may sign in (contract.md section 3): a pure rule. */
+/** Who may sign in through an identity provider (contract.md section 3): a pure rule. */
 
 export type KnownUser = { id: string; email: string; enabled: boolean };
-/** What the database knows: the owner of this identity, the account with its address, and whether the setup is done. */
+/** What the database knows: the owner of this identity, the account with its address, and whether setup is complete. */
 export type Facts = { owner: KnownUser | undefined; sameEmail: KnownUser | undefined; setupIsComplete: boolean };
 
 export type Decision =
@@ -16,17 +16,17 @@ export type Decision =
   | { action: 'create-user'; email: string; name: string }
   | { action: 'refuse'; code: OidcRefusal };
 
-/** The address of the claims as accounts write it; undefined when there is none that an account could have. */
+/** The address in the claims as accounts write it; undefined if there is none that an account could have. */
 export function claimedEmail(claims: Claims): string | undefined {
   const { email } = claims;
-  // Before anything is folded: other scripts have letters that become ASCII when they are made lower-case.
+  // Before lower-casing: other scripts have letters that become ASCII then.
   if (typeof email !== 'string' || !/^[\x21-\x7e]+$/.test(email)) return undefined;
   return fields.email.safeParse(email).data;
 }
 
 /**
- * An identity that belongs to an account signs it in, whatever its address has become. Others need a verified address: with it they
- * are linked to the account that has it, or get an account of their own, as the settings allow.
+ * An identity that belongs to an account signs it in, whatever its address has become. Others need a verified address:
+ * as the settings allow, they are linked to the account with that address or get a new one.
  */
 export function decide(claims: Claims, settings: OidcSettings, { owner, sameEmail, setupIsComplete }: Facts): Decision {
   const admitted = admit(claims, settings.allowedDomains);
@@ -47,7 +47,7 @@ export function decide(claims: Claims, settings: OidcSettings, { owner, sameEmai
 function admit(claims: Claims, domains: readonly string[]): { email: string } | { code: OidcRefusal } {
   const email = claimedEmail(claims);
   if (email === undefined) return { code: 'email_missing' };
-  // The boolean and nothing else: some providers send "false" as text.
+  // The boolean only: some providers send "false" as text.
   if (claims.emailVerified !== true) return { code: 'email_not_verified' };
   return isAllowed(email, domains) ? { email } : { code: 'domain_not_allowed' };
 }
@@ -56,7 +56,7 @@ function refuse(code: OidcRefusal): Decision {
   return { action: 'refuse', code };
 }
 
-/** The whole domain, never its end. */
+/** The whole domain, never just its end. */
 function isAllowed(email: string, domains: readonly string[]): boolean {
   return domains.length === 0 || domains.includes(email.slice(email.lastIndexOf('@') + 1));
 }

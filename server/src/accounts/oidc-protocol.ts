@@ -11,7 +11,7 @@ import {
 } from '../settings/oidc-provider.ts';
 import { oidcErrorCode, Refusal } from './oidc-refusals.ts';
 
-/** One sign-in's view of the configuration: read for this request, and nothing of it kept after. */
+/** One sign-in's view of the configuration: read for this request and not kept. */
 export type Federation = {
   settings: OidcSettings;
   metadata: ProviderMetadata;
@@ -20,16 +20,16 @@ export type Federation = {
   origin: string;
 };
 
-/** What belongs to one sign-in and to no other. */
+/** What belongs to one sign-in only. */
 export type Challenge = { state: string; nonce: string; codeVerifier: string };
 
-/** What an identity provider says of a person, its signature and its addressee checked. */
+/** What an identity provider says about a person; signature and audience have been checked. */
 export type Claims = { subject: string; email: unknown; emailVerified: unknown; name: string | undefined };
 
 /** OpenID Connect Core, section 2: at most 255 ASCII characters. */
 const subjectForm = /^[\x20-\x7e]{1,255}$/;
 
-/** The address of the provider at which the person signs in: authorization code with PKCE S256, state and nonce. */
+/** The provider's address where the person signs in: authorization code with PKCE S256, state and nonce. */
 export async function authorizationUrl(
   deps: OidcDeps,
   federation: Federation,
@@ -48,8 +48,8 @@ export async function authorizationUrl(
 }
 
 /**
- * Reads what the provider sent the browser back with, changes its code for tokens, and checks the id token as OpenID Connect Core
- * section 3.1.3.7 wants it. Throws `Refusal`, and what `fetchKeys` throws.
+ * Reads what the provider sent the browser back with, exchanges its code for tokens, and checks the id token as OpenID
+ * Connect Core section 3.1.3.7 requires. Throws `Refusal`, and what `fetchKeys` throws.
  */
 export async function redeemAnswer(
   deps: OidcDeps,
@@ -81,7 +81,7 @@ export async function redeemAnswer(
   }
 }
 
-/** What the library leaves to its user. */
+/** Checks that the library leaves to its user. */
 function assertToken({ clock }: OidcDeps, { clientId }: OidcClient, { sub, iat, azp }: IDToken): void {
   if (!subjectForm.test(sub)) throw new Refusal('invalid_token', 'no subject');
   if (azp !== undefined && azp !== clientId) throw new Refusal('invalid_token', 'another party');
@@ -89,7 +89,9 @@ function assertToken({ clock }: OidcDeps, { clientId }: OidcClient, { sub, iat, 
     throw new Refusal('invalid_token', 'issued in the future');
 }
 
-/** The claims, with those of the userinfo endpoint where the token has no address; only if they are about the same subject. */
+/**
+ * The claims, with those of the userinfo endpoint if the token has no address, and only if they have the same subject.
+ */
 async function completeClaims(
   { protocol, configuration }: OpenIdClient,
   metadata: ProviderMetadata,
@@ -114,7 +116,10 @@ function claimsOf(subject: string, payload: Readonly<Record<string, unknown>>): 
   return { subject, email: payload.email, emailVerified: payload.email_verified, name };
 }
 
-/** RFC 6749 section 5.2: only `invalid_grant` is about this code; the rest is about the provider or our configuration there. */
+/**
+ * RFC 6749 section 5.2: only `invalid_grant` is about this code; the rest is about the provider or our configuration
+ * there.
+ */
 function refusalOf(protocol: OpenIdClient['protocol'], error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   const because = (code: OidcRefusal) => new Refusal(code, error instanceof Error ? error.message : undefined, error);
@@ -130,5 +135,5 @@ function refusalOf(protocol: OpenIdClient['protocol'], error: unknown): Refusal 
   return because('invalid_token');
 }
 
-/** The library's words for an answer that is none: another status, or no JSON. */
+/** The library's codes for an unusable response: another status, or no JSON. */
 const providerFaults = new Set(['OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON']);

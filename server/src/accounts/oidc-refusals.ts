@@ -1,7 +1,7 @@
 import { type OidcRefusal, oidcRefusals } from '@homeport/contracts/accounts';
 import { ApiError } from '@homeport/contracts/errors';
 
-/** Ends a single sign-on with a word that the person is told. The message is for the log. */
+/** Ends a single sign-on with a code that the person sees explained. The message is for the log. */
 export class Refusal extends Error {
   readonly code: OidcRefusal;
 
@@ -11,7 +11,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The refusal that an error is; anything that nobody foresaw is thrown on. */
+/** The refusal in an error; any other error is thrown again. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof ApiError) return new Refusal(codeOf(error), error.message, error);
@@ -24,7 +24,9 @@ function codeOf(error: ApiError): OidcRefusal {
   return error.code === 'not_found' || error.code === 'credentials_unreadable' ? 'sso_unavailable' : 'sign_in_failed';
 }
 
-/** The codes of RFC 6749 section 4.1.2.1 and OpenID Connect Core section 3.1.2.6 that a provider sends through the browser. */
+/**
+ * The codes that a provider sends through the browser (RFC 6749 section 4.1.2.1, OpenID Connect Core section 3.1.2.6).
+ */
 const sent: Readonly<Record<string, OidcRefusal>> = {
   login_required: 'access_denied',
   interaction_required: 'access_denied',
@@ -37,7 +39,7 @@ const sent: Readonly<Record<string, OidcRefusal>> = {
   invalid_scope: 'provider_error',
 };
 
-/** Our word for what the provider says through the browser; nothing that it wrote is passed on. */
+/** Our code for what the provider sent through the browser; nothing that it wrote is passed on. */
 export function oidcErrorCode(text: string): OidcRefusal {
   return oidcRefusals.find((refusal) => refusal === text) ?? sent[text] ?? 'sign_in_failed';
 }

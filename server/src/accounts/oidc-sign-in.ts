@@ -22,16 +22,16 @@ export type OidcSignInDeps = OidcDeps & {
   secrets: KeyRing;
   log: Pick<Logger, 'warn'>;
 };
-/** The request of a browser: our public origin as it sees us, its cookies, and from where it comes. */
+/** A browser's request: our public origin as it sees us, its cookies, and where it comes from. */
 export type BrowserRequest = { origin: string; cookie: string | null; from: SessionOrigin; requestId: string };
 export type Redirect = { location: string; cookies: string[] };
 
 const failurePage = '/sign-in';
 
 /**
- * Begins a sign-in: the address of the provider, and the cookie that ties it to this browser. Throws `invalid_request` for a foreign
- * address, `not_found` when there is no such provider, `credentials_unreadable`, and what `discover` throws: a provider that was down
- * is asked again each time.
+ * Begins a sign-in: the provider's address, and the cookie that ties it to this browser. Throws `invalid_request` for a
+ * foreign address, `not_found` for an unknown provider, `credentials_unreadable`, and what `discover` throws; a
+ * provider that was down is asked again each time.
  */
 export async function beginOidcSignIn(
   deps: OidcSignInDeps,
@@ -48,7 +48,9 @@ export async function beginOidcSignIn(
   return { url: url.href, cookies: [stateCookie(cookieRule(deps.config), challenge.state, stateSeconds)] };
 }
 
-/** Ends a sign-in at our callback address: signed in and on to callbackURL, or to errorCallbackURL with the reason. */
+/**
+ * Ends a sign-in at our callback address: redirects to callbackURL signed in, or to errorCallbackURL with the reason.
+ */
 export async function finishOidcSignIn(
   deps: OidcSignInDeps,
   input: { providerKey: string; query: URLSearchParams },
@@ -64,7 +66,7 @@ export async function finishOidcSignIn(
     const provider = await readProvider(deps, input.providerKey);
     if (begun === undefined) throw new Refusal('state_mismatch');
     const federation = await federationOf(deps, provider, request.origin);
-    // A code of one provider never goes to another (RFC 9700, section 4.4).
+    // One provider's code is never sent to another (RFC 9700, section 4.4).
     if (begun.federation !== federationMark(federation)) throw new Refusal('sso_unavailable', 'Another provider');
     const claims = await redeemAnswer(deps, federation, answer, { ...begun, state });
     const source = { address: request.from.address, requestId: request.requestId };
@@ -79,7 +81,10 @@ export async function finishOidcSignIn(
   }
 }
 
-/** What an identity provider may answer through the browser (RFC 6749 section 4.1.2, RFC 9207); everything else is dropped. */
+/**
+ * What an identity provider may send through the browser (RFC 6749 section 4.1.2, RFC 9207); everything else is
+ * dropped.
+ */
 function answerOf(sent: URLSearchParams): URLSearchParams {
   const query = new URLSearchParams();
   for (const name of ['code', 'state', 'error', 'iss']) {
@@ -91,7 +96,7 @@ function answerOf(sent: URLSearchParams): URLSearchParams {
 
 type Provider = Pick<Federation, 'settings' | 'client'> & { revision: number };
 
-/** Throws `not_found` for another key than the configured one, and `credentials_unreadable`. */
+/** Throws `not_found` if this is not the configured key, and `credentials_unreadable`. */
 async function readProvider(deps: OidcSignInDeps, key: string): Promise<Provider> {
   const { oidc: settings, oidcRevision: revision } = await readSettings(deps.db.kysely);
   if (!settings.enabled || settings.providerKey !== key) {
@@ -103,7 +108,7 @@ async function readProvider(deps: OidcSignInDeps, key: string): Promise<Provider
   return { settings, client, revision };
 }
 
-/** Strangers read this: it does not say which address the secret belongs to. */
+/** Strangers read this, so it does not say which address the secret belongs to. */
 function secretUnusable(): ApiError {
   const message =
     "The client secret of this sign-in method can't be used: its address or the encryption key has changed. Ask an administrator to enter it again.";
@@ -115,12 +120,12 @@ async function federationOf(deps: OidcSignInDeps, provider: Provider, origin: st
   return { ...provider, origin, metadata: await discover(deps, provider.settings, provider.revision) };
 }
 
-/** Ties a sign-in to the provider that it began at. */
+/** Ties a sign-in to the provider where it began. */
 function federationMark({ metadata, client }: Federation): string {
   return JSON.stringify([metadata.issuer, client.clientId]);
 }
 
-/** Only our own pages: what is put into an address from elsewhere must not send people there after they signed in. */
+/** Only our own pages: a crafted address must not send people elsewhere after they signed in. */
 function ownAddresses(
   input: { callbackURL?: string | undefined; errorCallbackURL?: string | undefined },
   origin: string,

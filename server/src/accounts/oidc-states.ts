@@ -3,10 +3,10 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Queryable } from '../db/pool.ts';
 
-/** Single sign-ons that were begun and have not ended; the only writer of `verifications`. */
+/** Single sign-ons that have begun but not ended; the only writer of `verifications`. */
 
 const begunSchema = z.object({
-  /** The provider and the client that it began at. */
+  /** The provider and client where it began. */
   federation: z.string(),
   nonce: z.string(),
   codeVerifier: z.string(),
@@ -16,11 +16,14 @@ const begunSchema = z.object({
 export type BegunSignIn = z.infer<typeof begunSchema>;
 
 export const stateSeconds = 300;
-/** So many are kept at once, and each new one takes some old ones with it. */
+/** At most this many are kept; each new one removes some old ones. */
 const begunMax = 10_000;
 const prunedAtOnce = 20;
 
-/** Keeps what a sign-in needs at its end. Anybody may begin one; the ids are in the order of time, so the oldest are found at once. */
+/**
+ * Stores what a sign-in needs at its end. Anybody may begin one; ids are in order of time, so the oldest are found
+ * quickly.
+ */
 export async function insertState(db: Queryable, state: string, begun: BegunSignIn, now: number): Promise<void> {
   await db
     .insertInto('verifications')
@@ -38,7 +41,9 @@ export async function insertState(db: Queryable, state: string, begun: BegunSign
       select id from oldest where expires_at <= ${new Date(now)} union all select id from beyond)`.execute(db);
 }
 
-/** Takes a state, once: of several callbacks at once one gets it. Undefined when it is not ours, used, or too old. */
+/**
+ * Takes a state once: of several simultaneous callbacks, one gets it. Undefined if it is not ours, used, or too old.
+ */
 export async function takeState(db: Queryable, state: string, now: number): Promise<BegunSignIn | undefined> {
   const row = await db
     .deleteFrom('verifications')
@@ -49,7 +54,7 @@ export async function takeState(db: Queryable, state: string, now: number): Prom
   return begunSchema.parse(JSON.parse(row.value));
 }
 
-/** Hashed: what the database holds cannot be sent back. */
+/** Hashed, so that what is in the database cannot be sent back. */
 function identifierOf(state: string): string {
   return `oidc:${hash('sha256', state, 'base64url')}`;
 }

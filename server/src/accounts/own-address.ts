@@ -1,6 +1,6 @@
 /**
- * An address of this installation as it is sent to a browser, or undefined for any other. It is compared again after it was
- * written out: `/..//host` becomes `//host`, which is somebody else's.
+ * An address of this installation as sent to a browser; undefined for any other. It is checked again after serializing,
+ * because `/..//host` becomes `//host`, which is a foreign host.
  */
 export function ownAddress(address: string, origin: string): string | undefined {
   const url = URL.parse(address, origin);
@@ -10,7 +10,7 @@ export function ownAddress(address: string, origin: string): string | undefined 
   return address.startsWith('/') ? path : origin + path;
 }
 
-/** The address with `error=<code>` in place of any error that it had. */
+/** The address with `error=<code>` in place of any earlier error. */
 export function withError(address: string, origin: string, code: string): string {
   const url = new URL(address, origin);
   url.searchParams.delete('error_description');

@@ -6,7 +6,7 @@ import { hashPassword, verifyPassword } from './passwords.ts';
 const composed = 'caf\u00e9 horse 12';
 const decomposed = 'cafe\u0301 horse 12';
 
-// Made by a version of 2026.
+// Created by a version of 2026.
 const stored =
   '2469e6b398f3cc043c73555cb8e32d49:7117c6ab87b8c357e162e178381f5fc8e14f4d29514dcbdf3ecd54744d0b5cf8' +
   'b879452fe3bae6cae8f6c29de76db1e6461e0e8526040c8e0ca086b88ae3efc4';

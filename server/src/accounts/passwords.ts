@@ -2,21 +2,21 @@ import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { ApiError } from '@homeport/contracts/errors';
 import { Slots } from '../slots.ts';
 
-// Stored as `<salt hex>:<key hex>`; installations have hashes of this form and cost since their first day.
+// Stored as `<salt hex>:<key hex>`; hashes in existing installations have this form and cost.
 const cost = { N: 16_384, r: 16, p: 1, maxmem: 128 * 16_384 * 16 * 2 };
 const keyBytes = 64;
 
-// Each hash holds 32 MB and one of four libuv threads for about 60 ms: two at a time leave the files and DNS their share.
+// Each hash takes 32 MB and one of four libuv threads for about 60 ms: two at a time leave threads for files and DNS.
 const most = { running: 2, waiting: 200 };
 const slots = new Slots(most.running);
 
-/** Hashes a new password; throws `rate_limited` when too many hashes wait already. */
+/** Hashes a new password; throws `rate_limited` if too many hashes are waiting. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16).toString('hex');
   return `${salt}:${(await deriveKey(password, salt)).toString('hex')}`;
 }
 
-/** True when the password is the one that was hashed. A stored text of another form equals nothing, and costs as much. */
+/** True if the password matches the hash. A stored text of another form matches nothing and costs as much. */
 export async function verifyPassword(stored: string, password: string): Promise<boolean> {
   const [salt = '', key = ''] = stored.split(':');
   const expected = Buffer.from(key, 'hex');

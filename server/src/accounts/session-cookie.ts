@@ -5,51 +5,54 @@ import type { Config } from '../config.ts';
 /** What signs the session cookie, and whether BASE_URL is https. */
 export type CookieRule = { authSecret: string; secureCookie: boolean };
 
-/** The rule that the settings give (contract.md section 3). */
+/** The rule that follows from the settings (contract.md section 3). */
 export function cookieRule(config: Pick<Config, 'baseUrl' | 'authSecret'>): CookieRule {
   return { authSecret: config.authSecret, secureCookie: config.baseUrl?.startsWith('https://') === true };
 }
 
 const cookiePrefix = 'homeport';
-/** Life of a session and of its cookie (contract.md section 3). */
+/** Lifetime of a session and of its cookie (contract.md section 3). */
 export const sessionSeconds = limits.sessionDays * 86_400;
-/** A session is renewed when this much of its life is gone. */
+/** A session is renewed after this much of its lifetime. */
 export const renewAfterSeconds = 86_400;
 
-// A token has 32 characters and its signature 44; anything much longer is not ours and is not worth a hash.
+// A token has 32 characters and its signature 44; anything much longer is not ours and not worth hashing.
 const longestValue = 512;
 
-/** Our cookies: `homeport.session_token` and so on, with `__Secure-` before it when BASE_URL is https. */
+/** Our cookies: `homeport.session_token` and so on, prefixed with `__Secure-` if BASE_URL is https. */
 export type CookieName = 'session_token' | 'dont_remember' | 'state';
 
-/** The `Set-Cookie` value that carries a session. */
+/** The `Set-Cookie` value with a session. */
 export function sessionCookie(rule: CookieRule, token: string): string {
   return setCookie(rule, 'session_token', signed(rule, token), sessionSeconds);
 }
 
-/** The same for a session that the browser may be asked to forget when it closes; a second cookie then says so. */
+/** The same for a session that the browser may have to forget when it closes; a second cookie then says so. */
 export function sessionCookies(rule: CookieRule, token: string, remembered: boolean): string[] {
   if (remembered) return [sessionCookie(rule, token)];
   const forgetful = setCookie(rule, 'dont_remember', signed(rule, 'true'), undefined);
   return [setCookie(rule, 'session_token', signed(rule, token), undefined), forgetful];
 }
 
-/** The `Set-Cookie` value that makes the browser forget a cookie of ours. */
+/** The `Set-Cookie` value that deletes one of our cookies. */
 export function clearedCookie(rule: CookieRule, name: CookieName): string {
   return setCookie(rule, name, '', 0);
 }
 
-/** The `Set-Cookie` value that ties a single sign-on to the browser that began it. */
+/** The `Set-Cookie` value that ties a single sign-on to the browser where it began. */
 export function stateCookie(rule: CookieRule, state: string, seconds: number): string {
   return setCookie(rule, 'state', signed(rule, state), seconds);
 }
 
-/** The state of a single sign-on that this browser began, when its signature is ours. */
+/** The state of a single sign-on that began in this browser, if its signature is ours. */
 export function readStateCookie(rule: CookieRule, header: string | null): string | undefined {
   return readSigned(rule, header ?? '', 'state').value;
 }
 
-/** The session token of a `Cookie` header, when its signature is ours. `remembered` is false for a session that is not to be renewed. */
+/**
+ * The session token in a `Cookie` header, if its signature is ours. `remembered` is false for a session that must not
+ * be renewed.
+ */
 export function readSessionCookie(rule: CookieRule, header: string | null | undefined): SessionCookie | undefined {
   if (header === null || header === undefined) return undefined;
   const { value: token, others } = readSigned(rule, header, 'session_token');
@@ -81,7 +84,10 @@ export function sessionCookieReader(rule: CookieRule): (header: string | undefin
   };
 }
 
-/** The first cookie of this name that we signed (another of a wider path or domain may come along), and the names of all. */
+/**
+ * The first cookie with this name that we signed (one for a wider path or domain may be sent too), and the names of
+ * all.
+ */
 function readSigned(
   rule: CookieRule,
   header: string,

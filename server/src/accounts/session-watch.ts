@@ -5,15 +5,15 @@ import type { Database } from '../db/pool.ts';
 import { within } from '../waits.ts';
 import { findLiveSessions } from './sessions.ts';
 
-/** With the wait for its answer: who may no longer be here is gone within five seconds. */
+/** Including the query's time, whoever lost access is disconnected within five seconds. */
 const checkEveryMs = 2_500;
 const checkWithinMs = 2_000;
 
 type Watched = { sessionId: string; end: (reason: ApiError) => void; endsUnchecked: boolean };
 
 /**
- * Ends what stays open for a session, such as a terminal or a stream, once that session is over: each replica asks for all of its
- * own with one statement.
+ * Closes what stays open for a session, such as a terminal or a stream, once that session is over. Each replica checks
+ * all of its own with one statement.
  */
 export class SessionWatch {
   readonly #deps: { db: Pick<Database, 'pool'>; clock: Clock; log: Pick<Logger, 'warn'> };
@@ -25,8 +25,8 @@ export class SessionWatch {
   }
 
   /**
-   * Calls `end` when the session is over, and for `endsUnchecked` also when nobody can say whether it is. Returns how to stop
-   * watching. A workspace acts without a session: nothing is watched then.
+   * Calls `end` when the session is over and, with `endsUnchecked`, also when that cannot be checked. Returns a
+   * function that stops watching. A workspace acts without a session, so nothing is watched then.
    */
   watch(sessionId: string, end: (reason: ApiError) => void, { endsUnchecked }: { endsUnchecked: boolean }): () => void {
     if (sessionId === '') return () => undefined;

@@ -8,7 +8,7 @@ import { sessionSeconds } from './session-cookie.ts';
 
 /** The only writer of `sessions`. */
 
-/** From where a session is opened; `userAgent` is cut to a length that is worth keeping. */
+/** Where a session is opened from; `userAgent` is cut to a reasonable length. */
 export type SessionOrigin = { address: string; userAgent: string | null };
 type Caller = { id: string; sessionId: string };
 type Deps = { db: Pick<Database, 'kysely'>; clock: Clock };
@@ -22,7 +22,10 @@ function storedUserAgent(text: string | null): string {
   return (text ?? '').slice(0, userAgentMax);
 }
 
-/** Opens a session; one that is not remembered lasts a day. `token` is the secret of its cookie and must go nowhere else. */
+/**
+ * Opens a session; one that is not remembered lasts a day. `token` is the secret in its cookie and must not go anywhere
+ * else.
+ */
 export async function insertSession(
   db: Queryable,
   userId: string,
@@ -47,7 +50,7 @@ export async function insertSession(
   return session;
 }
 
-/** Gives a session its full life again; of several requests at once, one does. Returns whether this one did. */
+/** Renews a session's full lifetime; of several simultaneous requests, one does. Returns whether this one did. */
 export async function renewSession(
   db: Pick<Database, 'pool'>,
   sessionId: string,
@@ -81,7 +84,10 @@ export async function listSessions(deps: Deps, caller: Caller): Promise<AccountS
   }));
 }
 
-/** Which of these sessions still let their users in: neither ended nor expired, the account enabled and its password its own. */
+/**
+ * Which of these sessions are still valid: not ended or expired, the account enabled and not required to change its
+ * password.
+ */
 export async function findLiveSessions(
   db: Pick<Database, 'pool'>,
   ids: readonly string[],
@@ -96,7 +102,7 @@ export async function findLiveSessions(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Ends one of the caller's sessions, or all but the present one; returns how many. Throws `not_found`. */
+/** Ends one of the caller's sessions, or all except the current one; returns how many. Throws `not_found`. */
 export async function endSessions(
   deps: Deps,
   caller: Caller,
@@ -125,7 +131,7 @@ async function endSession(db: Queryable, caller: Caller, sessionId: string): Pro
   return Number(numDeletedRows);
 }
 
-/** Ends all sessions of the caller but the present one; returns how many. */
+/** Ends all sessions of the caller except the current one; returns how many. */
 export async function endOtherSessions(db: Queryable, caller: Caller): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('sessions')
@@ -135,7 +141,7 @@ export async function endOtherSessions(db: Queryable, caller: Caller): Promise<n
   return Number(numDeletedRows);
 }
 
-/** Ends the session of a token; resolves with what it was, if it still existed. */
+/** Ends the session of a token; resolves with the session if it still existed. */
 export async function endSessionOfToken(
   db: Queryable,
   token: string,
@@ -148,13 +154,16 @@ export async function deleteSessionsOf(db: Queryable, userId: string): Promise<v
   await db.deleteFrom('sessions').where('user_id', '=', userId).execute();
 }
 
-/** Ends every session of these users but one, that of who asks for it. */
+/** Ends every session of these users except the one of the person who asks for it. */
 export async function deleteSessionsOfUsers(db: Queryable, userIds: readonly string[], keptId: string): Promise<void> {
   if (userIds.length === 0) return;
   await db.deleteFrom('sessions').where('user_id', 'in', userIds).where('id', '!=', keptId).execute();
 }
 
-/** Removes the user's expired sessions, and the oldest ones beyond a bound: so the table cannot grow by signing in. */
+/**
+ * Removes the user's expired sessions, and the oldest ones above a limit, so that signing in cannot make the table
+ * grow.
+ */
 export async function trimSessions(db: Queryable, userId: string, now: number): Promise<void> {
   const kept = db
     .selectFrom('sessions')

@@ -29,8 +29,8 @@ export async function getSetupState(deps: SetupDeps): Promise<SetupState> {
 }
 
 /**
- * Creates the first administrator and a session, and closes the setup for ever, in one transaction behind the row of
- * `installation`. Throws `setup_closed` and `setup_claim_mismatch`, in this order: GET /api/setup tells the former anyway.
+ * Creates the first administrator and a session, and closes setup for good, in one transaction behind the row of
+ * `installation`. Throws `setup_closed` before `setup_claim_mismatch`: GET /api/setup reveals the former anyway.
  */
 export async function completeSetup(
   deps: SetupDeps,
@@ -42,7 +42,7 @@ export async function completeSetup(
   if (!(await isSetupOpen(deps.db.kysely))) throw setupClosed();
   assertClaim(deps.config.setupClaimToken, [input.claimToken, claimHeader ?? undefined]);
   return turns.take(deps.db, async () => {
-    // Of a hundred setups at once, those that come too late shall not cost a hash each.
+    // Of a hundred simultaneous setups, latecomers should not cost a hash each.
     if (!(await isSetupOpen(deps.db.kysely))) throw setupClosed();
     const passwordHash = await hashPassword(input.password);
     return inTransaction(deps.db, async (transaction) => {
@@ -71,7 +71,7 @@ async function isSetupOpen(db: Queryable): Promise<boolean> {
   return row?.open === true;
 }
 
-/** Body field and header may both be given; each one given must be right. */
+/** Both body field and header may be sent; each one sent must be right. */
 function assertClaim(expected: string | undefined, answers: readonly (string | undefined)[]): void {
   if (expected === undefined) return;
   const given = answers.filter((answer) => answer !== undefined);

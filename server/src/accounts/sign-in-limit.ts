@@ -8,34 +8,34 @@ import type { Tables } from '../db/tables.ts';
 import { FairTurns } from './fair-turns.ts';
 
 /**
- * Limits on wrong passwords and invitation tokens (contract.md section 3), counted in `sign_in_failures`. This is its
- * only writer and that of `sign_in_addresses`.
+ * Limits on wrong passwords and invitation tokens (contract.md section 3), counted in `sign_in_failures`. The only
+ * writer of that table and of `sign_in_addresses`.
  */
 
 export type SignInLimitDeps = { db: Pick<Database, 'kysely'>; clock: Clock };
 type Key = { address: string; account: string };
 type Attempt = Key & { id: number };
-/** Who signed in from this address within the last month: this account, somebody else, or nobody. */
+/** Who signed in from this address within the last month: this account, another one, or nobody. */
 type Known = 'account' | 'address' | 'nobody';
 
 const windowMs = 10 * 60_000;
-/** `known`: of all accounts together that have signed in from the address, whose limit others cannot use up. */
+/** `known`: for all accounts together that have signed in from the address; others cannot use up this limit. */
 const mostFailures = { account: 10, address: 30, known: 30 };
-// A try without an outcome after this long was interrupted, and counts as a wrong one.
+// An attempt without an outcome after this long was interrupted and counts as wrong.
 const longestAttemptMs = 30_000;
-// Tries beyond the limit wait for those under way on another replica, which may well be right.
+// Attempts above the limit wait for running ones on another replica, which may turn out to be right.
 const retryEveryMs = 100;
 const knownDays = 30;
 const prunedAtOnce = 100;
 
-/** Two hashes run at once (passwords.ts); the others of these read and write what they need before and after theirs. */
+/** Two hashes run at once (passwords.ts); the other turns do the reading and writing before and after theirs. */
 const turns = new FairTurns({ atOnce: 4, waiting: 1_000, waitMs: 50_000 });
 const busyMax = 100;
 
 /**
- * Runs one check of a password within the limits: its try is reserved before the check, so that any number of tries at once, on
- * any replica, stay within them. A right password forgets the earlier wrong ones for this account from this address; a check
- * that throws is not counted. Regions take turns, and addresses from which people have signed in go first. Throws `rate_limited`.
+ * Runs one password check within the limits. Its attempt is reserved first, so that simultaneous attempts on any
+ * replica stay within them. The right password clears this account's wrong ones from this address; a check that throws
+ * is not counted. Networks take turns, known addresses first. Throws `rate_limited`.
  */
 export async function withinSignInLimit<T extends { right: boolean }>(
   deps: SignInLimitDeps,
@@ -77,7 +77,7 @@ async function tryOnce<T extends { right: boolean }>(
 
 const guesses = 'invitation token';
 
-/** Throws `rate_limited` when there were too many wrong invitation tokens, or wrong passwords, from this address. */
+/** Throws `rate_limited` if there were too many wrong invitation tokens or passwords from this address. */
 export async function assertFewGuesses(deps: SignInLimitDeps, address: string): Promise<void> {
   const now = deps.clock.now();
   const rows = await deps.db.kysely
@@ -96,7 +96,7 @@ export async function assertFewGuesses(deps: SignInLimitDeps, address: string): 
   if (wait > 0) throw rateLimited(wait);
 }
 
-/** Counts a wrong invitation token like a wrong password from this address. */
+/** Counts a wrong invitation token from this address like a wrong password. */
 export async function recordGuess(deps: SignInLimitDeps, address: string): Promise<void> {
   const at = new Date(deps.clock.now());
   const row = { address: addressBucket(address), email: accountKey(guesses), failed: true, at };
@@ -145,8 +145,8 @@ async function forget(db: Queryable, attempt: Attempt, withFailures: boolean): P
 }
 
 /**
- * A reservation, `busy` when tries under way fill the limit, or the seconds until another try is allowed. Accounts that have signed
- * in from this address share a limit that only wrong passwords for such accounts count in.
+ * A reservation, `busy` if running attempts fill the limit, or the seconds until the next attempt is allowed. Accounts
+ * that have signed in from this address share a limit that only wrong passwords for such accounts use up.
  */
 async function tryReserve(
   transaction: Transaction<Tables>,
@@ -196,13 +196,13 @@ function failures(tries: readonly { at: number; failed: boolean }[]): number[] {
   return tries.filter((attempt) => attempt.failed).map((attempt) => attempt.at);
 }
 
-/** 0 while fewer than `most` failures are in the window; else the time until enough of them have left it. */
+/** 0 while fewer than `most` failures are in the window; otherwise the time until enough of them have left it. */
 function secondsToWait(times: readonly number[], most: number, now: number): number {
   const freeing = times[times.length - most];
   return freeing === undefined ? 0 : Math.max(1, Math.ceil((freeing + windowMs - now) / 1000));
 }
 
-/** Each new row removes many old ones, of any address. */
+/** Each new row removes many old ones of any address. */
 async function prune(
   transaction: Transaction<Tables>,
   table: 'sign_in_failures' | 'sign_in_addresses',

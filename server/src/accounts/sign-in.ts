@@ -9,14 +9,14 @@ import { deleteSessionsOf, endSessionOfToken, insertSession, type SessionOrigin,
 import { type SignInLimitDeps, withinSignInLimit } from './sign-in-limit.ts';
 import { holdUser, lockUser, setMustChangePassword } from './users.ts';
 
-/** A request's part of who acts: the rest is told by whose password it is. */
+/** The request's part of the audit source; the rest follows from whose password it is. */
 type Attempt = { from: SessionOrigin; requestId: string; signal: AbortSignal };
 
 type SignedIn = { token: string; remembered: boolean; user: ReturnType<typeof authUser> };
 
 /**
- * Opens a session for an e-mail address and its password. Throws `invalid_credentials`, the same and after about the same time for
- * an unknown address, `account_disabled` after the right password only, and `rate_limited`.
+ * Opens a session for an e-mail address and its password. Throws `invalid_credentials`, the same and after about the
+ * same time for an unknown address; `account_disabled`, only after the right password; and `rate_limited`.
  */
 export async function signIn(
   deps: SignInLimitDeps,
@@ -46,7 +46,7 @@ export async function signIn(
   return { ...opened, remembered };
 }
 
-/** A password change or a disabling that came first is seen; one that comes meanwhile waits, and ends this session too. */
+/** An earlier password change or disabling is seen; a simultaneous one waits and then ends this session too. */
 async function openSession(
   transaction: Queryable,
   { userId, hash }: { userId: string; hash: string | undefined },
@@ -63,7 +63,7 @@ async function openSession(
   return { token, user: authUser(user) };
 }
 
-/** Ends the session of a token; none is no error. */
+/** Ends the session of a token; an unknown token is not an error. */
 export async function signOut(
   deps: Pick<SignInLimitDeps, 'db'>,
   token: string,
@@ -78,8 +78,9 @@ export async function signOut(
 }
 
 /**
- * Changes the password, clears mustChangePassword, ends every session and opens a new one for the caller, in one transaction: a
- * stolen copy of the present cookie dies with the others. Throws `invalid_credentials`, `invalid_request` and `rate_limited`.
+ * Changes the password, clears mustChangePassword, ends every session and opens a new one for the caller, in one
+ * transaction: a stolen copy of the current cookie stops working too. Throws `invalid_credentials`, `invalid_request`
+ * and `rate_limited`.
  */
 export async function changePassword(
   deps: SignInLimitDeps,

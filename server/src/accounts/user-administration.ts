@@ -32,7 +32,7 @@ type UserPatch = Exclude<z.output<typeof userPatchBody>, { all: true }>;
 type Administrator = { id: string; sessionId: string };
 type PageRequest = { q?: string | undefined; limit?: number | undefined; cursor?: string | undefined };
 
-/** One page of all users, newest first; `q` finds a part of a name or an address, whatever its case, or an id. */
+/** One page of all users, newest first; `q` matches part of a name or address, ignoring case, or an id. */
 export async function listUsers(
   deps: Pick<Deps, 'db'>,
   request: PageRequest,
@@ -59,11 +59,11 @@ export async function listUsers(
   return { users: shown.map(managedUser), nextCursor };
 }
 
-/** Creates an account. Throws `email_taken`, and `invalid_request` for a switch or a flag that means nothing here. */
+/** Creates an account. Throws `email_taken`, and `invalid_request` for a switch or flag that makes no sense here. */
 export async function createUser(deps: Deps, input: UserInput, by: AuditSource): Promise<ManagedUser> {
   assertSwitches(deps, input);
   if (input.mustChangePassword === true && input.password === undefined) throw noPasswordToChange();
-  // Before the hash, which costs; the insert says it again.
+  // Before the expensive hash; the insert checks it again.
   if (await isEmailTaken(deps.db.kysely, input.email)) throw emailTaken();
   const hash = input.password === undefined ? undefined : await hashPassword(input.password);
   return inTransaction(deps.db, async (transaction) => {
@@ -76,8 +76,8 @@ export async function createUser(deps: Deps, input: UserInput, by: AuditSource):
 }
 
 /**
- * Changes one account. A new password ends that user's sessions, save the administrator's own present one. Throws `not_found`,
- * `last_admin`, `invalid_request`.
+ * Changes one account. A new password ends that user's sessions, except the administrator's own current one. Throws
+ * `not_found`, `last_admin`, `invalid_request`.
  */
 export async function administerUser(
   deps: Deps,
@@ -107,7 +107,7 @@ export async function administerUser(
   });
 }
 
-/** Changes what is one's own to change; of instructions the log keeps that they changed. */
+/** Changes what people may change about themselves; the log records only that instructions changed. */
 export async function changeOwnUser(
   deps: Pick<Deps, 'db'>,
   userId: string,
@@ -124,7 +124,10 @@ export async function changeOwnUser(
   });
 }
 
-/** Sets switches of all present accounts that are not administrators; accounts made later do not notice. Returns their number. */
+/**
+ * Sets switches of all existing accounts that are not administrators; later accounts are not affected. Returns their
+ * number.
+ */
 export async function administerAll(deps: Deps, input: BulkInput, by: AuditSource): Promise<number> {
   assertSwitches(deps, input);
   const { providerSettingsEnabled, mcpSettingsEnabled } = input;

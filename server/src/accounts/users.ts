@@ -20,14 +20,14 @@ export type NewUser = {
   emailVerified?: boolean;
 };
 
-/** What users change of themselves; of `aboutMe` the members that are given. */
+/** What users change about themselves; of `aboutMe` only the given members. */
 export type OwnChange = {
   name?: string | undefined;
   instructions?: string | null | undefined;
   aboutMe?: { [Name in keyof AboutMe]?: AboutMe[Name] | undefined } | undefined;
 };
 
-/** Of who tells models nothing. */
+/** For people who tell models nothing. */
 export const nothingTold: Pick<OwnUser, 'instructions' | 'aboutMe'> = {
   instructions: null,
   aboutMe: { name: false, language: null, timeZone: null },
@@ -62,7 +62,7 @@ export function toUser(row: UserRow): User {
   };
 }
 
-/** Adds a user. Throws `email_taken`; inside a transaction, nothing but a rollback can follow that. */
+/** Adds a user. Throws `email_taken`; in a transaction, only a rollback can follow. */
 export async function insertUser(db: Queryable, user: NewUser): Promise<User> {
   const row = await db
     .insertInto('users')
@@ -83,7 +83,7 @@ export async function insertUser(db: Queryable, user: NewUser): Promise<User> {
   return toUser(row);
 }
 
-/** Reads what only the user themselves sees of their account. */
+/** Reads what only users themselves see of their account. */
 export async function readOwnUser(db: Queryable, userId: string): Promise<OwnUser> {
   const row = await db.selectFrom('users').selectAll().where('id', '=', userId).executeTakeFirst();
   if (row === undefined) throw userNotFound();
@@ -115,12 +115,12 @@ export async function markEmailVerified(db: Queryable, userId: string): Promise<
   await updateUser(db, userId, { email_verified: true });
 }
 
-/** Says whether the user must choose a new password before anything else. Throws `not_found`. */
+/** Sets whether the user must choose a new password before anything else. Throws `not_found`. */
 export async function setMustChangePassword(db: Queryable, userId: string, mustChange: boolean): Promise<User> {
   return updateUser(db, userId, { must_change_password: mustChange });
 }
 
-/** What an administrator may change of a user's own row. */
+/** What an administrator may change in a user's row. */
 export type UserChanges = {
   name?: string | undefined;
   role?: Role | undefined;
@@ -131,12 +131,12 @@ export type UserChanges = {
 };
 
 /**
- * Changes a user. While an account is disabled its sessions stay, so that their cookies answer `account_disabled`;
- * enabling it removes them, so that they answer 401 (contract.md section 3). Throws `not_found`, and `last_admin` when
- * no enabled administrator would be left; nothing but a rollback can follow that.
+ * Changes a user. While an account is disabled its sessions stay, so that they answer `account_disabled`; enabling it
+ * removes them, so that they answer 401 (contract.md section 3). Throws `not_found`, and `last_admin` if no enabled
+ * administrator would be left; only a rollback can follow that.
  */
 export async function changeUser(transaction: Queryable, userId: string, changes: UserChanges): Promise<User> {
-  // First of all locks: two administrators who demote each other wait for each other here.
+  // The first lock of all: two administrators who demote each other wait for each other here.
   if (changes.enabled === false || changes.role === 'user') await lockAdministrators(transaction);
   const before = await lockUser(transaction, userId);
   if (changes.enabled === true && !before.enabled) await deleteSessionsOf(transaction, userId);
@@ -159,7 +159,7 @@ export async function setUserEnabled(deps: Deps, userId: string, enabled: boolea
   return inTransaction(deps.db, (transaction) => changeUser(transaction, userId, { enabled }));
 }
 
-/** Sets switches of all present accounts that are not administrators; returns how many those are. */
+/** Sets switches of all existing accounts that are not administrators; returns how many there are. */
 export async function setSwitches(
   db: Queryable,
   switches: Pick<UserChanges, 'providerSettingsEnabled' | 'mcpSettingsEnabled'>,
@@ -176,7 +176,7 @@ export async function setSwitches(
   return Number(numUpdatedRows);
 }
 
-/** Throws `not_found` unless there is such a user. */
+/** Throws `not_found` if there is no such user. */
 export async function assertUser(deps: Deps, userId: string): Promise<void> {
   const row = await deps.db.kysely.selectFrom('users').select('id').where('id', '=', userId).executeTakeFirst();
   if (row === undefined) throw userNotFound();
@@ -192,12 +192,12 @@ export function emailTaken(): ApiError {
   return new ApiError('email_taken', 'Another account already uses this e-mail address');
 }
 
-/** Taken first of all locks by whoever may take an administrator away: they wait for each other here. */
+/** The first lock of all, taken by everything that may remove an administrator. */
 export async function lockAdministrators(transaction: Queryable): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('administrators', 0))`.execute(transaction);
 }
 
-/** Throws `last_admin` when no enabled administrator is left. */
+/** Throws `last_admin` if no enabled administrator is left. */
 export async function assertAnAdministrator(transaction: Queryable): Promise<void> {
   const row = await transaction
     .selectFrom('users')
@@ -210,7 +210,7 @@ export async function assertAnAdministrator(transaction: Queryable): Promise<voi
   throw new ApiError('last_admin', 'This is the last enabled administrator. Make someone else an administrator first.');
 }
 
-/** Holds back new sessions of this user until the transaction ends. Throws `not_found`. */
+/** Blocks new sessions of this user until the transaction ends. Throws `not_found`. */
 export async function lockUser(db: Queryable, userId: string): Promise<User> {
   // `for update`, not `for no key update`: only the former conflicts with the foreign-key lock of an inserted session.
   const row = await db.selectFrom('users').selectAll().where('id', '=', userId).forUpdate().executeTakeFirst();
@@ -218,12 +218,17 @@ export async function lockUser(db: Queryable, userId: string): Promise<User> {
   return toUser(row);
 }
 
-/** The user, not to be disabled and with the same password until the transaction ends: what a new session depends on. */
+/**
+ * The user, who cannot be disabled or get another password until the transaction ends: a new session depends on both.
+ */
 export async function holdUser(transaction: Queryable, userId: string): Promise<Selectable<UsersTable> | undefined> {
   return transaction.selectFrom('users').selectAll().where('id', '=', userId).forKeyShare().executeTakeFirst();
 }
 
-/** Throws `account_disabled` when the account was disabled since its request began; it stays as it is until the transaction ends. */
+/**
+ * Throws `account_disabled` if the account was disabled since its request began; it cannot change until the transaction
+ * ends.
+ */
 export async function assertStillEnabled(transaction: Queryable, userId: string): Promise<void> {
   const user = await holdUser(transaction, userId);
   if (user?.enabled !== true) throw new ApiError('account_disabled', 'This account is disabled');
@@ -258,7 +263,7 @@ function userNotFound(): ApiError {
 /** A user as a batch writes one. */
 export type UserRecord = Omit<User, 'mustChangePassword'> & Told;
 
-/** What a user tells models, as it is stored. */
+/** What a user tells models, as stored. */
 type Told = { instructions: string | null; aboutMe: Partial<AboutMe> | null };
 export type StoredUser = User & Told;
 
@@ -272,7 +277,7 @@ export async function findUsersByEmail(db: Queryable, emails: readonly string[])
   return (await db.selectFrom('users').selectAll().where('email', 'in', emails).execute()).map(toStored);
 }
 
-/** The same; until the transaction ends nobody else changes them, though they may sign in. */
+/** The same, locked: until the transaction ends nobody else can change them, but they can sign in. */
 export async function lockUsersByEmail(transaction: Queryable, emails: readonly string[]): Promise<StoredUser[]> {
   if (emails.length === 0) return [];
   const query = transaction.selectFrom('users').selectAll().where('email', 'in', emails).orderBy('id');

@@ -28,13 +28,13 @@ export const listStatements = {
   below: { name: 'list-artifacts-below', text: page('$4') },
 };
 
-/** Paths that a search looks at one by one before it asks the index: common words are found among them. */
+/** How many paths a search checks one by one before using the index: enough for common words. */
 const window = 2000;
 const windowStatement = (endedBy: string) => `
   select ${columns} from (
     select a.*, a.search like $4 as hit from artifacts a where ${inRange(endedBy)} order by a.path limit ${window}) a
   where a.hit order by a.path limit $3`;
-/** Rare words: all hits by the trigrams of the namespace, then the page of them. */
+/** Rare words: all hits by the namespace's trigrams, then one page of them. */
 const indexStatement = (endedBy: string) => `
   with hits as materialized (select a.path from artifacts a where ${inRange(endedBy)} and a.search like $4)
   select ${columns} from (select path from hits order by path limit $3) h
@@ -42,7 +42,7 @@ const indexStatement = (endedBy: string) => `
 
 export const searchStatements = { window: windowStatement, index: indexStatement };
 
-/** One page of a namespace, or of a folder in it, by path; with `q` those whose path holds it, whatever its case. */
+/** One page of a namespace, or of a folder in it, by path; with `q`, those whose path contains it, ignoring case. */
 export async function listArtifacts(
   deps: Pick<Platform, 'db'>,
   namespace: Namespace,
@@ -100,11 +100,11 @@ function encodeCursor(path: string): string {
 function decodeCursor(cursor: string): string {
   const path = Buffer.from(cursor, 'base64url').toString();
   try {
-    // Name by name: a folder may have made the path longer than one may be given (`moveChatArtifacts`).
+    // Name by name: a folder may have made the path longer than a given path may be (`moveChatArtifacts`).
     const names = path.split('/').map((name) => parsePath(name, 'cursor'));
     if (encodeCursor(names.join('/')) === cursor) return path;
   } catch {
-    // The answer below says it better.
+    // The error below says it better.
   }
   throw new ApiError('invalid_request', 'The request is not valid. cursor: not a cursor of this list', {
     details: [{ path: 'cursor', message: 'Not a cursor of this list' }],

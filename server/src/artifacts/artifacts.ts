@@ -7,8 +7,8 @@ import type { Namespace } from './namespaces.ts';
 import { filenameOf, foldersAbove, rangeBelow, searchText, splitForNumber } from './path.ts';
 
 /**
- * Artifact records. This file alone writes the table `artifacts`; what changes paths runs under `lockNamespace`. There are no
- * records of folders: a folder is what is below it.
+ * Artifact records. Only this file writes the table `artifacts`; whatever changes paths runs under `lockNamespace`.
+ * Folders have no records: a folder is what is below it.
  */
 
 export type ArtifactRow = Pick<
@@ -51,7 +51,7 @@ export function pathTaken(): ApiError {
   return new ApiError('path_taken', 'A file or folder already exists at this path');
 }
 
-/** By id or by path (a parsed one), in this namespace only. */
+/** By id or by parsed path, in this namespace only. */
 export type Target = { id: string } | { path: string };
 
 export async function findArtifact(
@@ -71,7 +71,7 @@ export async function getArtifact(db: Queryable, namespace: Namespace, target: T
   return row;
 }
 
-/** True when something is at the path, below it, or a file is where one of its folders would be. */
+/** True if something is at the path or below it, or if a file is where one of its folders would be. */
 export async function isPathTaken(trx: Queryable, namespace: Namespace, path: string): Promise<boolean> {
   const { first, end } = rangeBelow(path);
   const { rows } = await sql<{ taken: boolean }>`
@@ -81,7 +81,7 @@ export async function isPathTaken(trx: Queryable, namespace: Namespace, path: st
   return rows[0]?.taken === true;
 }
 
-/** The path with the first number that makes it free; throws `path_taken` where no number can. */
+/** The path with the first number that makes it free; throws `path_taken` if no number can. */
 export async function freePath(trx: Queryable, namespace: Namespace, path: string): Promise<string> {
   const { stem, extension } = splitForNumber(path);
   const { rows } = await sql<{ path: string }>`
@@ -106,7 +106,7 @@ export type NewArtifact = {
   createdAt?: Date | undefined;
 };
 
-/** The caller has seen to it that the path is free; an id in use, wherever, throws `id_taken`. */
+/** The caller has made sure that the path is free; an id in use anywhere throws `id_taken`. */
 export async function insertArtifact(
   trx: Queryable,
   namespace: Namespace,
@@ -169,7 +169,7 @@ export async function measureFolder(
   return rows[0] ?? { count: 0, longest: 0 };
 }
 
-/** Everything below `from` comes below `to`. */
+/** Moves everything below `from` to `to`. */
 export async function movePaths(trx: Queryable, namespace: Namespace, from: string, to: string): Promise<number> {
   const { first, end } = rangeBelow(from);
   const { numAffectedRows } = await sql`
@@ -179,7 +179,7 @@ export async function movePaths(trx: Queryable, namespace: Namespace, from: stri
   return Number(numAffectedRows ?? 0);
 }
 
-/** All artifacts of one namespace become another's, with `folder`, unless it is empty, before their paths. */
+/** Gives all artifacts of one namespace to another one, with `folder`, unless empty, before their paths. */
 export async function moveAll(trx: Queryable, from: Namespace, to: Namespace, folder: string): Promise<number> {
   const before = folder === '' ? '' : `${folder}/`;
   const [chatId, projectId] = to.type === 'chat' ? [to.id, null] : [null, to.id];
@@ -189,7 +189,7 @@ export async function moveAll(trx: Queryable, from: Namespace, to: Namespace, fo
   return Number(numAffectedRows ?? 0);
 }
 
-/** Deletes one artifact, or with a folder everything below it; resolves with the contents they had. */
+/** Deletes one artifact, or everything below a folder; resolves with their contents. */
 export async function deleteArtifacts(
   trx: Queryable,
   namespace: Namespace,

@@ -8,15 +8,15 @@ import { decodeText, isMarkedUp } from './media-type.ts';
 import { getNamespace } from './namespaces.ts';
 import { filenameOf } from './path.ts';
 
-/** Artifacts that a message refers to as `artifact://<id>`, as a model gets to see them. */
+/** Artifacts that a message refers to as `artifact://<id>`, in the form a model gets them. */
 
-/** Bytes of a text that a model reads, of a picture, and of all pictures and texts of one turn. */
+/** The most bytes that a model gets of a text, of a picture, and of all pictures and texts in one turn. */
 export const attachedTextMax = 256 * 1024;
 export const attachedImageMax = 5 * 1024 * 1024;
 export const attachedMax = 20 * 1024 * 1024;
 const readTimeoutMs = 10_000;
 
-/** The id in an `artifact://` address; '' in one that holds none; undefined for other addresses. */
+/** The id in an `artifact://` address; '' if it has none; undefined for other addresses. */
 export function attachedId(url: string): string | undefined {
   if (!/^artifact:/i.test(url)) return undefined;
   return /^artifact:\/\/([\w-]{1,128})$/i.exec(url)?.[1] ?? '';
@@ -51,8 +51,9 @@ export type Attachment =
 type Needs = Pick<Deps, 'db' | 'artifactStore' | 'log'>;
 
 /**
- * The artifact wherever it is now, if its reader may still read it; undefined when not. `room` is how many bytes may be read; the
- * bytes decide what it is. A store that fails gives a named one: an answer without a file is better than none.
+ * The artifact wherever it is now, if its reader may still read it; otherwise undefined. `room` is how many bytes may
+ * be read; the bytes decide its type. If the store fails, the file is only named: an answer without it is better than
+ * none.
  */
 export async function readAttachment(
   deps: Needs,

@@ -1,31 +1,33 @@
-/** What a store has taken in. `key` names it and is never given twice; sha256 in lower-case hex, size in bytes. */
+/** What a store has accepted. `key` names it and is never used twice; sha256 in lower-case hex, size in bytes. */
 export type StoredBlob = { key: string; sha256: string; size: number };
 
-/** Gets bytes that are the taker's until its promise resolves, and are overwritten then. */
+/** Gets bytes that are valid until its promise resolves and overwritten afterwards. */
 export type TakeBytes = (bytes: Uint8Array) => Promise<void>;
 
-/** The name that a store keeps its mark under, and the most that is read of one. */
+/** The name of a store's mark, and the most that is read of it. */
 export const markName = 'installation';
 export const markMaxBytes = 200;
 
-/** Where the bytes of artifacts are (setting ARTIFACT_STORE). What is in it never changes; it comes and goes whole. */
+/** Where the bytes of artifacts are (setting ARTIFACT_STORE). Blobs never change; they appear and disappear whole. */
 export type BlobStore = {
-  /** Makes the store ready to be written to, or throws what is wrong with it. */
+  /** Makes the store ready for writing, or throws what is wrong with it. */
   prepare(): Promise<void>;
   /**
-   * Takes in all of `bytes`, whose chunks are the store's from then on; safe on disk when this resolves. Whatever throws, `bytes` included, leaves nothing behind.
-   * Throws `storage_full` when there is no room.
+   * Stores all of `bytes`, whose chunks belong to the store from then on; they are safe on disk when this resolves. Any
+   * error, including one from `bytes`, leaves nothing behind. Throws `storage_full` if there is no space.
    */
   put(bytes: AsyncIterable<Uint8Array>): Promise<StoredBlob>;
-  /** Hands over the bytes from `start` to `end`, both included. Throws when the blob is missing, and what `take` throws. */
+  /**
+   * Passes on the bytes from `start` to `end`, both included. Throws if the blob is missing, and what `take` throws.
+   */
   read(key: string, range: { start: number; end: number }, take: TakeBytes): Promise<void>;
-  /** Removes blobs; those that are not there are no error. */
+  /** Removes blobs; missing ones are not an error. */
   remove(keys: readonly string[]): Promise<void>;
   /** Keys that have been in the store for `ageMs` or longer, in batches. */
   listOlder(ageMs: number): AsyncIterable<string[]>;
-  /** Removes what interrupted uploads have left, if nothing was written to it for `ageMs`. */
+  /** Removes what interrupted uploads left, if nothing was written to it for `ageMs`. */
   removeUnfinished(ageMs: number): Promise<void>;
-  /** The name of the installation that the store belongs to, as `writeMark` left it beside the blobs; no list has it. */
+  /** The name of the installation that owns the store, stored by `writeMark` beside the blobs; it is in no list. */
   readMark(): Promise<string | undefined>;
   writeMark(name: string): Promise<void>;
   close(): void;

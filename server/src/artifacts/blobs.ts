@@ -5,16 +5,16 @@ import type { Deps } from '../deps.ts';
 import type { StoredBlob } from './blob-store.ts';
 
 /**
- * The contents of artifacts, each once. This file alone writes the table `blobs`. A row is made in the transaction that makes
- * an artifact refer to it, and removed only under a lock that no such transaction can hold at the same time: no artifact is
- * ever without its bytes. What the store has without a row belongs to nobody.
+ * The contents of artifacts, each stored once. Only this file writes the table `blobs`. A row is inserted in the
+ * transaction that refers to it, and removed only under a lock that excludes such transactions: no artifact is ever
+ * without its bytes. Anything in the store without a row belongs to nobody.
  */
 
 type Needs = Pick<Deps, 'db' | 'artifactStore' | 'log'>;
 
 const sweepBatch = 500;
 
-/** Makes the content known, or finds the one there is; the row stays locked until the end of the transaction. */
+/** Inserts the content's row, or finds the existing one; it stays locked until the transaction ends. */
 export async function adoptBlob(trx: Queryable, stored: StoredBlob): Promise<Selectable<BlobsTable>> {
   return trx
     .insertInto('blobs')
@@ -24,12 +24,12 @@ export async function adoptBlob(trx: Queryable, stored: StoredBlob): Promise<Sel
     .executeTakeFirstOrThrow();
 }
 
-/** Where the store has a content; undefined when its last artifact was deleted since it was found. */
+/** The content's key in the store; undefined if its last artifact has been deleted in the meantime. */
 export async function findBlobKey(db: Queryable, sha256: string): Promise<string | undefined> {
   return (await db.selectFrom('blobs').select('key').where('sha256', '=', sha256).executeTakeFirst())?.key;
 }
 
-/** Removes those of these contents that no artifact has any more. What fails is left to the sweep. */
+/** Removes those contents that no artifact has any more. Failures are left to the sweep. */
 export async function releaseBlobs(deps: Needs, contents: readonly string[]): Promise<void> {
   const unique = [...new Set(contents)].slice(0, sweepBatch);
   try {
@@ -39,7 +39,7 @@ export async function releaseBlobs(deps: Needs, contents: readonly string[]): Pr
   }
 }
 
-/** Removes a stored blob that did not become anybody's. What fails is left to the sweep. */
+/** Removes a stored blob that nothing refers to. Failures are left to the sweep. */
 export async function discardStored(deps: Needs, stored: StoredBlob): Promise<void> {
   await deps.artifactStore.remove([stored.key]).catch((error: unknown) => {
     deps.log.warn({ cause: error }, 'a refused upload could not be removed yet; trying again later');
@@ -47,8 +47,8 @@ export async function discardStored(deps: Needs, stored: StoredBlob): Promise<vo
 }
 
 /**
- * Removes contents without artifacts, then what the store has had for `ageMs` without a row: uploads that were cut by a crash.
- * An upload has its row well within that time of its last byte. Resolves with the number of blobs removed.
+ * Removes contents without artifacts, then what has been in the store for `ageMs` without a row: uploads cut off by a
+ * crash. An upload gets its row well within that time. Resolves with the number of blobs removed.
  */
 export async function sweepBlobs(deps: Needs, ageMs: number): Promise<number> {
   let removed = 0;
@@ -56,7 +56,7 @@ export async function sweepBlobs(deps: Needs, ageMs: number): Promise<number> {
     const rows = await findOrphans(deps.db.kysely);
     const count = rows.length === 0 ? 0 : await removeOrphans(deps, rows);
     removed += count;
-    // Rows that others hold come with the next sweep.
+    // Rows that others hold are removed by the next sweep.
     if (count === 0) break;
   }
   await deps.artifactStore.removeUnfinished(ageMs);
@@ -77,7 +77,7 @@ async function findOrphans(db: Queryable): Promise<string[]> {
   return rows.map((row) => row.sha256);
 }
 
-/** Two statements: the second sees all that was committed before the first had its locks. */
+/** Two statements: the second sees everything committed before the first got its locks. */
 async function removeOrphans(deps: Needs, contents: readonly string[]): Promise<number> {
   const keys = await inTransaction(deps.db, async (trx) => {
     const { rows: locked } = await sql<{ sha256: string }>`

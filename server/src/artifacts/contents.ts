@@ -5,14 +5,14 @@ import type { TakeBytes } from './blob-store.ts';
 import { findBlobKey } from './blobs.ts';
 import { decodeText, isPdf } from './media-type.ts';
 
-/** The bytes of artifacts, and what of them is shown. */
+/** The bytes of artifacts, and what is shown of them. */
 
 type Needs = Pick<Deps, 'db' | 'artifactStore'>;
 
-/** Bytes of a text that a preview shows (contract.md section 8). */
+/** How many bytes of a text a preview shows (contract.md section 8). */
 const previewBytes = 256 * 1024;
 
-/** Throws `not_found` when the artifact was deleted since it was found, even while its bytes were being opened. */
+/** Throws `not_found` if the artifact has been deleted in the meantime, even while its bytes were being opened. */
 export async function readContent(
   deps: Needs,
   row: Pick<ArtifactRow, 'sha256'>,
@@ -47,12 +47,12 @@ export async function readHead(
   return Buffer.concat(chunks);
 }
 
-/** What may be shown: text in part, pictures and PDF whole. `type` is by the bytes, whatever the record says. */
+/** What can be shown: text in part, pictures and PDF whole. The bytes decide `type`, whatever the record says. */
 export type Preview =
   | { kind: 'text'; type: 'text/plain; charset=utf-8' | 'text/csv; charset=utf-8'; text: string; isCut: boolean }
   | { kind: 'file'; type: string };
 
-/** Undefined for what has no preview. */
+/** Undefined if there is no preview. */
 export async function previewOf(deps: Needs, row: ArtifactRow): Promise<Preview | undefined> {
   const head = await readHead(deps, row, previewBytes);
   const type = sniffImage(head) ?? (isPdf(head) ? 'application/pdf' : undefined);

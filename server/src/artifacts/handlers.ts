@@ -120,7 +120,7 @@ function servedFile(deps: Deps, row: ArtifactRow) {
   };
 }
 
-/** Puts a form's file into the store, unless what came before it says already that it cannot stay. */
+/** Puts a form's file into the store, unless the fields before it already rule it out. */
 function storing<Fields extends Scope & { path?: string | undefined }>(
   deps: Deps,
   reader: Reader,

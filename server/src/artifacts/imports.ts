@@ -19,7 +19,7 @@ import { filenameOf, parsePath } from './path.ts';
 import { keeping, type UploadDeps } from './uploads.ts';
 
 /**
- * Import of one artifact under its own id (control-plane-api.md "Import one artifact"). This file alone writes
+ * Imports one artifact under its own id (control-plane-api.md "Import one artifact"). Only this file writes
  * `artifact_imports`.
  */
 
@@ -34,8 +34,9 @@ export type Import = {
 };
 
 /**
- * Imports, or finds that this source was imported already: to the same id, namespace and path it answers the present record
- * with `skipped`; to another it throws `import_source_conflict`. An id in use throws `id_taken`, a path `path_taken`.
+ * Imports, or finds that this source was imported before: with the same id, namespace and path it returns the current
+ * record with `skipped`; otherwise it throws `import_source_conflict`. An id in use throws `id_taken`, a path
+ * `path_taken`.
  */
 export async function importArtifact(
   deps: UploadDeps,
@@ -94,7 +95,7 @@ async function findImport(trx: Queryable, artifactId: string, given: Imported): 
   return row;
 }
 
-/** Imports of one source into two namespaces at once meet here. */
+/** Simultaneous imports of one source into two namespaces meet here. */
 async function insertImport(trx: Queryable, artifactId: string, given: Imported): Promise<void> {
   const { numInsertedOrUpdatedRows } = await trx
     .insertInto('artifact_imports')

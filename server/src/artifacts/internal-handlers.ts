@@ -8,7 +8,7 @@ import { assertNotArchived, getNamespace, type Scope } from './namespaces.ts';
 import { filenameOf, parsePath } from './path.ts';
 import { createArtifact } from './uploads.ts';
 
-/** What the command-line tool of a workspace asks: the verbs of its user, in the namespace that a header names. */
+/** The requests of a workspace's command-line tool: its user's verbs, in the namespace that a header names. */
 
 type Endpoints = typeof endpoints;
 

@@ -1,11 +1,13 @@
 import mime from 'mime';
 
-/** Types as they are told, and types as the bytes say. Only the latter decide what is ever shown inline. */
+/** Claimed types, and types by the bytes. Only the latter decide what is ever shown inline. */
 
 const typeShape = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/;
 const unknownType = 'application/octet-stream';
 
-/** The type that a sender gave if it says anything, else the usual one of the name's extension. Lower case, no parameters. */
+/**
+ * The sender's type if it says anything, otherwise the usual one for the name's extension. Lower case, no parameters.
+ */
 export function mediaTypeOf(given: string | undefined, filename: string): string {
   const type = given?.split(';')[0]?.trim().toLowerCase() ?? '';
   if (typeShape.test(type) && type !== unknownType) return type;
@@ -21,7 +23,7 @@ export function isMarkedUp(head: Uint8Array): boolean {
   return isPdf(head) || Buffer.from(head.subarray(0, 5)).toString('latin1') === '{\\rtf';
 }
 
-/** The bytes as UTF-8 text, or undefined when they are none. A character that is cut at the end is left out when `isCut`. */
+/** The bytes as UTF-8 text, or undefined if they are not. With `isCut`, a character cut off at the end is dropped. */
 export function decodeText(bytes: Uint8Array, isCut: boolean): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: isCut });

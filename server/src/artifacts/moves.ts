@@ -25,7 +25,7 @@ import { folderOfText, invalidPath, parsePath } from './path.ts';
 
 type Move = { scope: Scope; id?: string | undefined; from?: string | undefined; to: string };
 
-/** All or nothing. `artifact` is the file that was moved; null for a folder. A taken place throws `path_taken`. */
+/** All or nothing. `artifact` is the moved file; null for a folder. A taken path throws `path_taken`. */
 export async function moveArtifact(
   deps: Pick<Platform, 'db'>,
   userId: string,
@@ -48,7 +48,7 @@ export async function moveArtifact(
   });
 }
 
-/** A folder may hold many files, each with its place in the search index. */
+/** A folder may contain many files, each with its entry in the search index. */
 async function allowTime(trx: Queryable): Promise<void> {
   await sql`set local statement_timeout = '25s'`.execute(trx);
 }
@@ -65,7 +65,7 @@ async function moveFolder(trx: Queryable, namespace: Namespace, from: string, to
   return movePaths(trx, namespace, from, to);
 }
 
-/** Deletes one artifact, which throws `not_found` when there is none, or whatever is below a folder. */
+/** Deletes one artifact (throws `not_found` if there is none) or everything below a folder. */
 export async function removeArtifacts(
   deps: Pick<Deps, 'db' | 'artifactStore' | 'log'>,
   userId: string,
@@ -83,10 +83,9 @@ export async function removeArtifacts(
 }
 
 /**
- * Moves the files of a standalone conversation into a project (control-plane-api.md "PATCH /api/chats"), inside the
- * caller's transaction, which has locked both rows, the conversation's first, and has found that they may. Paths are
- * kept; if one of them is taken, all go into one folder named after the conversation, with a number where that is taken
- * too.
+ * Moves a standalone conversation's files into a project (control-plane-api.md "PATCH /api/chats"). The caller's
+ * transaction has locked the conversation, then the project, and checked permission. Paths are kept; if one is taken,
+ * all files go into one folder named after the conversation, numbered if that is taken too.
  */
 export async function moveChatArtifacts(
   trx: Queryable,
@@ -101,7 +100,7 @@ export async function moveChatArtifacts(
   return { movedArtifacts, artifactFolder: folder === '' ? null : folder };
 }
 
-/** True when a path of one namespace is in the other, or would be above or below one there. */
+/** True if a path of one namespace also exists in the other, or would be above or below one there. */
 async function haveClash(trx: Queryable, from: Namespace, to: Namespace): Promise<boolean> {
   const clashes = (one: string, other: string) => sql`
     exists (select from artifacts f where f.namespace = ${one} and exists (

@@ -6,12 +6,12 @@ import type { Queryable } from '../db/pool.ts';
 /** How a request names a namespace: exactly one of the two. */
 export type Scope = { chatId?: string | undefined; projectId?: string | undefined };
 
-/** A namespace and, as `key`, the value of `artifacts.namespace`. */
+/** A namespace; `key` is the value of `artifacts.namespace`. */
 export type Namespace = { type: 'chat' | 'project'; id: string; key: string; isArchived: boolean };
 
 /**
- * Whose namespaces: `userId` sees those of their own standalone conversations and of their projects, an importing administrator
- * (`anybody`) all of them.
+ * Whose namespaces: `userId` sees those of their own standalone conversations and of their projects; an importing
+ * administrator (`anybody`) sees all.
  */
 export type Reader = { userId: string } | 'anybody';
 
@@ -20,8 +20,8 @@ export function namespaceKey(type: Namespace['type'], id: string): string {
 }
 
 /**
- * The namespace of a conversation or project: a conversation inside a project has the project's. One that is missing, somebody
- * else's, or of a project that the reader is no member of throws the same `not_found`.
+ * The namespace of a conversation or project; a conversation inside a project has the project's. A missing one, someone
+ * else's, and one in a project that the reader is not a member of throw the same `not_found`.
  */
 export async function getNamespace(db: Queryable, reader: Reader, scope: Scope): Promise<Namespace> {
   if (scope.chatId === undefined) return getProject(db, reader, scope.projectId ?? '', sql``);
@@ -29,8 +29,8 @@ export async function getNamespace(db: Queryable, reader: Reader, scope: Scope):
 }
 
 /**
- * The same, with the row locked that owns the namespace: whoever changes paths in it comes one after the other, and it stays
- * where it is. The conversation is locked before its project, as moves do.
+ * The same, with the row locked that owns the namespace: changes to its paths run one after the other, and it cannot
+ * move. The conversation is locked before its project, as in moves.
  */
 export async function lockNamespace(trx: Queryable, reader: Reader, scope: Scope): Promise<Namespace> {
   const lock = sql`for no key update`;
@@ -38,7 +38,7 @@ export async function lockNamespace(trx: Queryable, reader: Reader, scope: Scope
   return getChat(trx, reader, scope.chatId, sql`for no key update of c`, lock);
 }
 
-/** Throws when nothing new may come into the namespace. */
+/** Throws if nothing new may be added to the namespace. */
 export function assertNotArchived(namespace: Namespace): void {
   if (!namespace.isArchived) return;
   if (namespace.type === 'project') throw new ApiError('project_archived', 'Restore this project before adding files');

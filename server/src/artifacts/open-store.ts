@@ -8,7 +8,9 @@ import { createS3Store } from './stores/s3.ts';
 
 const askEveryBytes = 1024 * 1024;
 
-/** The store that the settings name; nothing is opened yet. In a folder it takes nothing more when the disk is nearly full. */
+/**
+ * The store that the settings name; nothing is opened yet. A folder accepts nothing more when the disk is nearly full.
+ */
 export function openBlobStore(config: Config, disk: Pick<Disk, 'assertRoom'>): BlobStore {
   const location = config.artifactStore === undefined ? undefined : parseS3Location(config.artifactStore);
   if (location === undefined) {
@@ -27,7 +29,7 @@ export function openBlobStore(config: Config, disk: Pick<Disk, 'assertRoom'>): B
   });
 }
 
-/** Many large files at once must not take what was kept back either. */
+/** Many large files at once must not use up the reserve either. */
 async function* whileThereIsRoom(
   bytes: AsyncIterable<Uint8Array>,
   disk: Pick<Disk, 'assertRoom'>,

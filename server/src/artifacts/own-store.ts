@@ -10,8 +10,8 @@ const missingStore =
   'mount the folder. If the files are lost, run "npm run admin -- adopt-store".';
 
 /**
- * Throws ConfigError when the store is another installation's or, with DATABASE_URL, when this installation's files are elsewhere.
- * A store that cannot be reached is checked again before each sweep.
+ * Throws ConfigError if the store belongs to another installation or, with DATABASE_URL, if this installation's files
+ * are elsewhere. A store that cannot be reached is checked again before each sweep.
  */
 export async function assertOwnStore(deps: Pick<Deps, 'config' | 'db' | 'artifactStore' | 'log'>): Promise<void> {
   const state = await checkStore(deps).catch((cause: unknown) => {

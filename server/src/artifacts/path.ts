@@ -2,16 +2,19 @@ import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 
 /**
- * Paths of artifacts. A path is names joined by `/`, relative to its namespace, in Unicode NFC; two paths are one when their
- * bytes are the same, so case counts, as it does in a workspace. It never touches a file system: it is a column.
+ * Paths of artifacts: names joined by `/`, relative to the namespace, in Unicode NFC. Two paths are equal if their
+ * bytes are, so case counts, as in a workspace. A path is a column and never touches a file system.
  */
 
 const nameMaxBytes = 255;
-/** Controls, line and paragraph separators, and marks that make a name read as another one. */
+/** Control characters, line and paragraph separators, and marks that make a name look like another one. */
 const forbidden = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 const forbiddenAll = new RegExp(forbidden, 'gu');
 
-/** The path in its one stored spelling. Throws `invalid_path`, which names the request's field and never repeats the path. */
+/**
+ * The path in its one stored spelling. Throws `invalid_path`, which names the request's field and never repeats the
+ * path.
+ */
 export function parsePath(given: string, field: string): string {
   const path = given.normalize('NFC');
   const fault = findFault(path);
@@ -19,7 +22,7 @@ export function parsePath(given: string, field: string): string {
   throw invalidPath(field, fault);
 }
 
-/** A folder's path; one slash at its end is forgiven. */
+/** A folder's path; one trailing slash is accepted. */
 export function parseFolder(given: string, field: string): string {
   return parsePath(given.endsWith('/') ? given.slice(0, -1) : given, field);
 }
@@ -42,7 +45,7 @@ function findFault(path: string): string | undefined {
   return undefined;
 }
 
-/** A path for a file that came with nothing but its name, whatever that is: repaired rather than refused. */
+/** A path for a file that came with only a name, whatever it is: repaired rather than refused. */
 export function pathOfName(filename: string | undefined): string {
   const last = (filename ?? '').toWellFormed().normalize('NFC').split(/[/\\]/).at(-1) ?? '';
   const name = cutName(last.replace(forbiddenAll, '').trim(), nameMaxBytes).trim();
@@ -64,13 +67,13 @@ export function foldersAbove(path: string): string[] {
   return names.slice(1).map((_, index) => names.slice(0, index + 1).join('/'));
 }
 
-/** All paths below a folder are from `first` up to, not including, `end`, by their bytes. */
+/** All paths below a folder are in the range from `first` up to, but not including, `end`, by their bytes. */
 export function rangeBelow(folder: string): { first: string; end: string } {
   // 0 is the character after the slash.
   return { first: `${folder}/`, end: `${folder}0` };
 }
 
-/** What stands before and after the number when a taken name gets one: `a/report`, `.pdf`. */
+/** The parts before and after the number that a taken name gets: `a/report`, `.pdf`. */
 export function splitForNumber(path: string): { stem: string; extension: string } {
   const name = filenameOf(path);
   const dot = name.lastIndexOf('.');

@@ -1,11 +1,11 @@
 import { ApiError } from '@homeport/contracts/errors';
 
-/** The typed 507 for a store without room. */
+/** The typed 507 for a store without space. */
 export function storageFull(cause: unknown): ApiError {
   return new ApiError('storage_full', 'Not saved: the server is out of storage space', { cause });
 }
 
-/** What file systems and S3-compatible servers say when there is no room or no quota. */
+/** What file systems and S3-compatible servers report when space or a quota runs out. */
 const fullCodes = ['ENOSPC', 'EDQUOT', 'EFBIG', 'QuotaExceeded', 'XMinioStorageFull', 'InsufficientCapacity'];
 
 export function isStorageFull(error: unknown): boolean {

@@ -3,16 +3,19 @@ import type { Database } from '../db/pool.ts';
 import type { BlobStore } from './blob-store.ts';
 
 /**
- * Whose file store this is. The installation's name is in the database and in the store: files of one installation are neither
- * looked for in the store of another, nor swept there. This file alone writes `store_marked`.
+ * Which installation owns this file store. The installation's name is in the database and in the store, so that files
+ * are never looked for, or swept, in another installation's store. Only this file writes `store_marked`.
  */
 
 type Needs = { db: Database; artifactStore: BlobStore };
 
-/** `missing`: the store has no name, though this installation's files are in one that had. */
+/** `missing`: the store has no name, but this installation's files are in a store that had one. */
 export type StoreState = 'own' | 'foreign' | 'missing';
 
-/** Compares the names; a store without one gets this installation's, unless its files must be elsewhere. Throws when it is away. */
+/**
+ * Compares the names; a store without one gets this installation's, unless its files must be elsewhere. Throws if the
+ * store is unavailable.
+ */
 export async function checkStore({ db, artifactStore }: Needs): Promise<StoreState> {
   const { rows } = await sql<{ id: string; expected: boolean }>`
     select id, store_marked and exists (select from blobs) as expected from installation`.execute(db.kysely);

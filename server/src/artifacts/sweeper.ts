@@ -6,10 +6,10 @@ import { checkStore } from './store-mark.ts';
 type Needs = Pick<Deps, 'db' | 'artifactStore' | 'log'>;
 
 const everyMs = 3_600_000;
-/** Nothing is written to an upload for this long and yet goes on. */
+/** A running upload always writes something within this time. */
 const ageMs = 3_600_000;
 
-/** Sweeps at the start and every hour. Several replicas may do so at once. `stop` waits for nothing. */
+/** Sweeps at the start and every hour; several replicas may do so at once. `stop` does not wait. */
 export function startSweeper(deps: Needs): { stop(): void } {
   let isSweeping = false;
   const sweep = async (): Promise<void> => {
@@ -29,7 +29,7 @@ export function startSweeper(deps: Needs): { stop(): void } {
   return { stop: () => timer.stop() };
 }
 
-/** Sweeps the store if it is this installation's. Resolves with the number of blobs removed. */
+/** Sweeps the store if it belongs to this installation. Resolves with the number of blobs removed. */
 export async function sweepStore(deps: Needs): Promise<number> {
   const state = await checkStore(deps);
   if (state === 'own') return sweepBlobs(deps, ageMs);

@@ -19,7 +19,10 @@ import { mediaTypeOf } from './media-type.ts';
 import { assertNotArchived, lockNamespace, type Scope } from './namespaces.ts';
 import { filenameOf, foldersAbove, parsePath, pathOfName } from './path.ts';
 
-/** New files, and new contents of files. The bytes are in the store before the record is made, never the other way round. */
+/**
+ * New files, and new contents of files. The bytes are in the store before the record is inserted, never the other way
+ * round.
+ */
 
 export type UploadDeps = Pick<Deps, 'db' | 'artifactStore' | 'log'>;
 
@@ -31,14 +34,17 @@ export type Upload = {
   mediaType: string | undefined;
 };
 
-/** The path that an upload asks for; throws `invalid_path`. Without one it is the file's name, repaired where needed. */
+/**
+ * The path that an upload asks for; throws `invalid_path`. Without one it is the file's name, repaired if necessary.
+ */
 export function uploadPath(upload: Pick<Upload, 'path' | 'filename'>): string {
   return upload.path === undefined ? pathOfName(upload.filename) : parsePath(upload.path, 'path');
 }
 
 /**
- * Makes the record of a stored file, committed before this resolves. A taken path gets a number (`rename`), gives its content
- * away and keeps its id (`replace`), or throws `path_taken`; where a file and a folder would meet, only a number helps.
+ * Inserts the record of a stored file, committed before this resolves. If the path is taken, it gets a number
+ * (`rename`), the existing file keeps its id and gets the new content (`replace`), or this throws `path_taken`; where a
+ * file and a folder would collide, only a number helps.
  */
 export async function createArtifact(
   deps: UploadDeps,
@@ -76,8 +82,8 @@ export async function createArtifact(
 }
 
 /**
- * Runs what makes a record of `stored`; when it refuses, the bytes go. Other failures leave them to the sweep: a commit whose
- * answer was lost may have been one.
+ * Runs the work that refers to `stored`; if it refuses, the bytes are removed. Other failures leave them to the sweep:
+ * a commit whose reply was lost may have succeeded.
  */
 export async function keeping<T>(deps: UploadDeps, stored: StoredBlob, work: () => Promise<T>): Promise<T> {
   try {

@@ -9,12 +9,12 @@ const run = promisify(execFile);
 const majorVersion = '18';
 const initdbTimeoutMs = 120_000;
 
-/** The superuser of the embedded cluster; its socket lies in a folder that only we can enter. */
+/** The superuser of the embedded cluster; its socket is in a folder that only we can enter. */
 export const clusterUser = 'homeport';
 
 /**
- * Makes the cluster in `clusterDir` once. It is made beside its place and moved there when complete, so that a crash never leaves
- * half a cluster; several processes may try at once and one wins.
+ * Creates the cluster in `clusterDir` once. It is built beside its final place and moved there when complete, so that a
+ * crash never leaves half a cluster; if several processes try at once, one wins.
  */
 export async function ensureCluster(options: {
   clusterDir: string;
@@ -37,12 +37,12 @@ export async function ensureCluster(options: {
     });
     await syncFolder(join(clusterDir, '..'));
   } finally {
-    // An aborted initdb may write for a moment longer.
+    // An aborted initdb may keep writing for a moment.
     await rm(draft, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   }
 }
 
-/** Hands a folder of ours to the user that PostgreSQL runs as. */
+/** Gives one of our folders to the user that PostgreSQL runs as. */
 export async function giveTo(as: RunAs, folder: string): Promise<void> {
   if (as.uid !== undefined && as.gid !== undefined) await chown(folder, as.uid, as.gid);
   await chmod(folder, 0o700);
@@ -60,7 +60,7 @@ async function isComplete(clusterDir: string, log: DatabaseLog): Promise<boolean
         'Start the release that created it, dump the data there and restore it here.',
     );
   }
-  // A cluster without this file lost it after it was made: starting anew would hide the loss.
+  // A cluster without this file lost it later: starting afresh would hide the loss.
   await access(join(clusterDir, 'global', 'pg_control')).catch(() => {
     throw new Error(`The database in ${clusterDir} is damaged (global/pg_control is missing): restore a backup.`);
   });
@@ -94,8 +94,8 @@ async function initialise(
   draft: string,
   options: { programs: PostgresPrograms; runAs: RunAs; signal?: AbortSignal },
 ): Promise<void> {
-  // Unicode case rules for search without any locale of the operating system; the plain C locale of initdb's other categories
-  // exists everywhere.
+  // Unicode case rules for search, independent of the system's locales; the plain C locale for initdb's other
+  // categories exists everywhere.
   const wanted = ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
   const withUtf8 = [...wanted, '--lc-ctype=C.UTF-8'];
   await initdb(draft, withUtf8, options).catch(async (error: unknown) => {
@@ -126,7 +126,7 @@ async function syncFolder(folder: string): Promise<void> {
   await handle.sync().finally(() => handle.close());
 }
 
-/** True while a process with this id exists, ours or not. */
+/** True if a process with this id exists, ours or not. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -136,7 +136,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Makes a private folder (mode 0700) for PostgreSQL's socket. */
+/** Creates a private folder (mode 0700) for PostgreSQL's socket. */
 export async function ensurePrivateFolder(folder: string, as: RunAs): Promise<void> {
   await mkdir(folder, { recursive: true });
   await giveTo(as, folder);

@@ -13,10 +13,13 @@ export type PostgresPrograms = { packageRoot: string; initdb: string; postgres: 
 /** How to run them: in a user namespace (`prefix`), as another user, or plainly. */
 export type RunAs = { prefix: string[]; uid?: number; gid?: number };
 
-/** The whole environment of PostgreSQL: ours holds secrets that are none of its business. */
+/** PostgreSQL's whole environment: ours contains secrets that it must not see. */
 const postgresEnvironment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
-/** Finds the package for this platform, and makes the library links that an installation without scripts leaves out. */
+/**
+ * Finds the package for this platform, and creates the library links that are missing after an installation without
+ * scripts.
+ */
 export async function locatePrograms(packageRoot = findPackage()): Promise<PostgresPrograms> {
   await repairLinks(packageRoot);
   const bin = join(packageRoot, 'native', 'bin');
@@ -53,7 +56,7 @@ async function repairLinks(packageRoot: string): Promise<void> {
 async function repairLink(source: string, target: string): Promise<void> {
   const wanted = relative(dirname(target), source);
   const state = await lstat(target).catch(() => undefined);
-  // A plain file in its place serves as well: some tools copy instead of linking.
+  // A plain file in its place is fine too: some tools copy instead of linking.
   if (state?.isFile() === true && state.size > 0) return;
   if (state?.isSymbolicLink() === true && (await readlink(target)) === wanted) return;
   await mkdir(dirname(target), { recursive: true });
@@ -64,8 +67,8 @@ async function repairLink(source: string, target: string): Promise<void> {
 }
 
 /**
- * PostgreSQL refuses to run as root. As root we run it in a user namespace where it is nobody and its files stay ours, or, where
- * those are closed, as the user nobody; files that belong to somebody already decide for that user.
+ * PostgreSQL refuses to run as root. As root we run it in a user namespace where it is nobody and its files stay ours,
+ * or as the user nobody if user namespaces are disabled. An existing cluster runs as the user who owns its files.
  */
 export async function chooseRunAs(options: {
   programs: PostgresPrograms;
@@ -82,7 +85,7 @@ export async function chooseRunAs(options: {
   throw new Error(rootHelp);
 }
 
-/** What to do when root can run PostgreSQL in no way. */
+/** What to do if root cannot run PostgreSQL in any way. */
 export const rootHelp =
   'PostgreSQL does not run as root, and on this machine it can run neither in a user namespace nor as another user that can reach the files. ' +
   'Run Homeport as an ordinary user, or set DATABASE_URL to a PostgreSQL of your own (14 or later).';

@@ -11,7 +11,7 @@ import { clusterUser, isAlive } from './embedded-cluster.ts';
 import { commandLine, type PostgresPrograms, type RunAs, rootHelp } from './embedded-programs.ts';
 import type { DatabaseLog } from './pool.ts';
 
-/** Everything needed to run one cluster. `settings` are added to, and win over, the lean defaults. */
+/** Everything needed to run one cluster. `settings` are added to the lean defaults and override them. */
 export type ServerPlan = {
   clusterDir: string;
   socketDir: string;
@@ -25,8 +25,8 @@ const port = 5432;
 const startTimeoutMs = 300_000;
 const progressEveryMs = 3_000;
 
-// Small enough for a household's machine: measured about 20 MB in all while idle. `log` leaves out statement errors, whose
-// texts may hold what people wrote.
+// Small enough for a household's machine: about 20 MB while idle, as measured. `log` leaves out statement errors, whose
+// texts may contain what people wrote.
 const leanSettings: Record<string, string> = {
   listen_addresses: '',
   unix_socket_permissions: '0700',
@@ -53,12 +53,15 @@ const leanSettings: Record<string, string> = {
   log_checkpoints: 'off',
 };
 
-/** A server that answers: its postmaster's process id, where its socket is, and one open connection to its `postgres` database. */
+/**
+ * A server that answers: its postmaster's process id, its socket's folder, and one open connection to its `postgres`
+ * database.
+ */
 export type RunningServer = { pid: number; socketDir: string; client: Client };
 
 type PidFile = { pid: number; socketDir: string };
 
-/** Reads `postmaster.pid`; undefined when no server claims the cluster. */
+/** Reads `postmaster.pid`; undefined if no server claims the cluster. */
 export async function readPidFile(clusterDir: string): Promise<PidFile | undefined> {
   const text = await readFile(join(clusterDir, 'postmaster.pid'), 'utf8').catch(() => '');
   const lines = text.split('\n');
@@ -67,7 +70,10 @@ export async function readPidFile(clusterDir: string): Promise<PidFile | undefin
   return Number.isInteger(pid) && pid > 0 ? { pid, socketDir } : undefined;
 }
 
-/** Connects to the server that already runs on the cluster, waiting while it starts or stops; undefined when there is none. */
+/**
+ * Connects to the server that already runs on the cluster, waiting while it starts or stops; undefined if there is
+ * none.
+ */
 export async function findServer(
   plan: Pick<ServerPlan, 'clusterDir'>,
   signal: AbortSignal,
@@ -93,14 +99,14 @@ export async function findServer(
   }
 }
 
-/** Starts a server on the cluster and waits until it answers. Another process that is faster is joined. */
+/** Starts a server on the cluster and waits until it answers. If another process is faster, joins its server. */
 export async function launchServer(plan: ServerPlan, signal: AbortSignal): Promise<RunningServer> {
   const { child, tail } = spawnServer(plan);
   let exited: string | undefined;
   child.once('error', (error) => {
     exited = error.message;
   });
-  // 'close' rather than 'exit': the last lines of its log have arrived by then.
+  // 'close' rather than 'exit': by then the last lines of its log have arrived.
   const closed = new Promise<void>((resolve) => {
     child.once('close', (code, killed) => {
       exited ??= `it ended with ${killed ?? `code ${code}`}`;
@@ -140,7 +146,7 @@ async function pidFileOf(plan: ServerPlan): Promise<PidFile> {
   return file;
 }
 
-/** Fast shutdown: sessions are cut, data is flushed. Returns false when it had to give up waiting. */
+/** Fast shutdown: disconnects sessions and flushes data. Returns false if it gave up waiting. */
 export async function shutDownServer(clusterDir: string, pid: number): Promise<boolean> {
   for (const [signalName, patienceMs] of [
     ['SIGINT', 15_000],
@@ -149,7 +155,7 @@ export async function shutDownServer(clusterDir: string, pid: number): Promise<b
     if (!kill(pid, signalName)) return true;
     const hasEnded = async () => !isAlive(pid) || (await readPidFile(clusterDir))?.pid !== pid;
     if (!(await until(patience(patienceMs), hasEnded))) continue;
-    // Removing the file is its last act. One that stays after that is a zombie which nobody collects.
+    // Removing the file is its last act. If the process still exists after that, it is a zombie that nobody collects.
     await until(patience(1_000), () => !isAlive(pid));
     return true;
   }
@@ -160,7 +166,7 @@ function patience(patienceMs: number): Patience {
   return { clock: systemClock, patienceMs, firstMs: 10, longestMs: 10 };
 }
 
-// Fatal to one connection only, and part of every start and stop.
+// Fatal to one connection only; happens at every start and stop.
 const routine =
   /^FATAL: +(the database system is (starting up|shutting down|not yet accepting)|terminating \w+.* due to administrator command)/;
 
@@ -168,18 +174,18 @@ function spawnServer(plan: ServerPlan): { child: ChildProcess; tail: () => strin
   const settings = { ...leanSettings, unix_socket_directories: plan.socketDir, port: String(port), ...plan.settings };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const line = commandLine(plan.runAs, plan.programs.postgres, ['-D', plan.clusterDir, ...args]);
-  // A session of its own: Ctrl-C in our terminal must reach us first.
+  // Its own session, so that Ctrl-C in our terminal reaches us first.
   const { stdio, close } = sealed(['ignore', 'ignore', 'pipe']);
   const child: ChildProcess = spawn(line.command, line.args, { ...line.options, detached: true, stdio });
   close();
-  // Whoever exits without stopping it leaves it running, to be taken over.
+  // If we exit without stopping it, it keeps running and can be taken over.
   child.unref();
   if (child.stderr instanceof Socket) child.stderr.unref();
   const lines: string[] = [];
   if (child.stderr !== null)
     createInterface({ input: child.stderr }).on('line', (text) => {
       const output = text.slice(0, 2_000);
-      // Our own attempts to connect while it starts are no news.
+      // Our own attempts to connect while it starts need no log line.
       if (routine.test(output)) return;
       lines.push(output);
       if (lines.length > 20) lines.shift();
@@ -208,7 +214,10 @@ async function connect(socketDir: string): Promise<Client | undefined> {
   }
 }
 
-/** A postmaster's working folder is its cluster: tells it from a stranger that got the same process id after a restart. */
+/**
+ * A postmaster's working folder is its cluster, which distinguishes it from another process that got the same id after
+ * a restart.
+ */
 async function isPostgresOf(clusterDir: string, pid: number): Promise<boolean> {
   if (!isAlive(pid)) return false;
   if (process.platform !== 'linux') return true;
@@ -217,8 +226,9 @@ async function isPostgresOf(clusterDir: string, pid: number): Promise<boolean> {
 }
 
 /**
- * PostgreSQL takes any living process with the recorded id for its rival, and would never start again when a container's restart
- * gave that id to somebody else. A file whose process is gone is left to PostgreSQL, which also checks for surviving backends.
+ * PostgreSQL takes any living process with the recorded id for a rival and would never start again if a container's
+ * restart gave that id to another process. If the process is gone, PostgreSQL handles the file itself and also checks
+ * for surviving backends.
  */
 async function removeForeignPidFile(clusterDir: string, pid: number): Promise<void> {
   if (process.platform !== 'linux' || !isAlive(pid)) return;

@@ -19,13 +19,13 @@ const databaseName = 'homeport';
 const longestSocketPath = 100;
 const lockPatienceMs = 3_000;
 const slowestRestartMs = 5_000;
-// Any fixed number: held on the `postgres` database by the one process that supervises this cluster.
+// Any fixed number: the one process that supervises this cluster locks it in the `postgres` database.
 const supervisorLock = 4_203_317;
 
 /**
- * Brings up the real PostgreSQL that comes with the packages, in `dataDir`, and keeps it up until `stop`. A server that a killed
- * process left behind is taken over. Throws when another process supervises the same folder. `signal` ends the start only.
- * `packageRoot`, `unshare` and `settings` replace the installed package, the util-linux program and server settings in tests.
+ * Starts the PostgreSQL from the packages in `dataDir` and keeps it running until `stop`; takes over a server that a
+ * killed process left behind. Throws if another process supervises the folder. `signal` ends only the start; tests
+ * replace `packageRoot`, `unshare` and `settings`.
  */
 export async function startEmbedded(options: {
   dataDir: string;
@@ -42,7 +42,7 @@ export async function startEmbedded(options: {
   const signal = AbortSignal.any([stopping.signal, ...(options.signal === undefined ? [] : [options.signal])]);
   const programs = await locatePrograms(options.packageRoot);
   const runAs = await chooseRunAs({ programs, clusterDir, unshare: options.unshare ?? 'unshare' });
-  // Another user must be able to pass through it to the cluster.
+  // Another user must be able to pass through it to reach the cluster.
   makeFolder(dataDir, runAs.uid === undefined ? 0o700 : 0o711);
   await ensureCluster({ clusterDir, programs, runAs, log, signal });
   const plan: ServerPlan = {
@@ -64,8 +64,8 @@ export async function startEmbedded(options: {
 }
 
 /**
- * The embedded PostgreSQL for a tool beside the service: joins the one that runs in `dataDir` and leaves it alone, or starts it, and
- * then `stop` shuts it down. Throws when no database was ever made there.
+ * The embedded PostgreSQL for a tool beside the service: joins the one that runs in `dataDir` and leaves it alone, or
+ * starts one that `stop` shuts down. Throws if no database was ever created there.
  */
 export async function joinEmbedded(options: {
   dataDir: string;
@@ -104,7 +104,7 @@ async function chooseSocketFolder(dataDir: string): Promise<string> {
   return mkdtemp(join(base, shortFolderPrefix));
 }
 
-/** Holds the lock of the cluster for life on one connection; that connection's end is how it learns that the server died. */
+/** Holds the cluster's lock on one permanent connection; when that connection ends, the server has died. */
 class Supervisor {
   readonly #plan: ServerPlan;
   readonly #stopping: AbortController;
@@ -116,7 +116,7 @@ class Supervisor {
     this.#stopping = stopping;
   }
 
-  /** Where the server listens; stays the same for life, also over restarts. */
+  /** The folder of the server's socket; it never changes, even when the server restarts. */
   get socketDir(): string {
     return this.#plan.socketDir;
   }
@@ -135,7 +135,7 @@ class Supervisor {
     await removeShortFolder(this.#plan.socketDir);
   }
 
-  /** Takes over or starts the server, and becomes its one supervisor. */
+  /** Takes over or starts the server, and becomes its only supervisor. */
   async attach(signal: AbortSignal): Promise<void> {
     const startedAt = systemClock.elapsed();
     const found = await findServer(this.#plan, signal);
@@ -185,7 +185,7 @@ async function takeLock(client: Client, clusterDir: string, signal: AbortSignal)
   while (systemClock.elapsed() < giveUpAt) {
     const { rows } = await client.query('select pg_try_advisory_lock($1) as locked', [supervisorLock]);
     if (rows[0]?.locked === true) return;
-    // The server may take a moment to notice that a killed holder is gone.
+    // The server may need a moment to notice that a killed lock holder is gone.
     await systemClock.sleep(50, signal);
   }
   const holder = await client.query(

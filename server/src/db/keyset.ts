@@ -2,7 +2,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import { clientIdPattern } from '@homeport/contracts/limits';
 import { type RawBuilder, sql } from 'kysely';
 
-/** A place in a list ordered by time and id. Microseconds since 1970, so that no two times of PostgreSQL fall together. */
+/** A position in a list ordered by time and id. Microseconds since 1970, so that no two PostgreSQL times are equal. */
 export type Position = { micros: number; id: string };
 
 /** Opaque to clients. */
@@ -27,19 +27,22 @@ export function microsOf(time: string): string {
   return `(extract(epoch from ${time}) * 1000000)::int8`;
 }
 
-/** SQL: what comes after a position in a list of the newest first; `micros` and `id` are the places of its values. */
+/**
+ * SQL: what comes after a position in a list with the newest first; `micros` and `id` are the placeholders of its
+ * values.
+ */
 export function afterText(time: string, key: string, micros: string, id: string): string {
   return `(${time}, ${key}) < (timestamptz 'epoch' + ${micros} * interval '1 microsecond', ${id})`;
 }
 
-/** As `afterText`, for the builder and for `sql`; everything is after no cursor. */
+/** Like `afterText`, for the builder and for `sql`; without a cursor, everything matches. */
 export function afterCursor(time: string, key: string, cursor: string | undefined): RawBuilder<boolean> {
   if (cursor === undefined) return sql<boolean>`true`;
   const { micros, id } = decodeCursor(cursor);
   return sql<boolean>`(${sql.ref(time)}, ${sql.ref(key)}) < (timestamptz 'epoch' + ${micros} * interval '1 microsecond', ${id})`;
 }
 
-/** The first `limit` of rows of which the reader fetched one more, and the cursor of the page behind them. */
+/** The first `limit` rows, of which the caller fetched one more, and the cursor of the next page. */
 export function pageOf<Row>(
   rows: readonly Row[],
   limit: number,

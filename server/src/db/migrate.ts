@@ -4,7 +4,7 @@ import { type Migration, Migrator } from 'kysely/migration';
 import type { Client } from 'pg';
 import type { Database } from './pool.ts';
 
-// Beside this file in the sources, and copied beside the bundle: the same relative place.
+// Beside this file in the sources, and copied beside the bundle: the same relative path.
 const migrationsFolder = new URL('./migrations/', import.meta.url);
 const fileName = /^\d{4}-[a-z0-9-]+\.sql$/;
 
@@ -18,8 +18,9 @@ export async function listMigrations(): Promise<string[]> {
 }
 
 /**
- * Brings the database to this release's schema: all pending migrations in one transaction under an advisory lock, so that any number
- * of replicas may start at once. Returns the names applied. Throws when the database belongs to a newer release.
+ * Migrates the database to this release's schema: all pending migrations in one transaction under an advisory lock, so
+ * that any number of replicas can start at once. Returns the names applied. Throws if the database belongs to a newer
+ * release.
  */
 export async function migrate(db: Database): Promise<string[]> {
   const known = await listMigrations();
@@ -42,7 +43,7 @@ export async function migrate(db: Database): Promise<string[]> {
   }
 }
 
-/** Throws unless the database has exactly this release's schema: for commands that must not change it. */
+/** Throws unless the database has exactly this release's schema; for commands that must not change it. */
 export async function assertOwnSchema(db: Database): Promise<void> {
   const known = await listMigrations();
   const executed = await executedMigrations(db);

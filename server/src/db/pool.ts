@@ -11,7 +11,7 @@ import { settled, wireDialect, wireOf } from './wire.ts';
 /** Where the database is: a postgres URL or node-postgres client options. */
 export type DatabaseConnection = string | ClientConfig;
 
-/** What the database code needs of a logger; a pino logger fits. */
+/** The part of a logger that the database code needs; a pino logger fits. */
 export type DatabaseLog = {
   debug(details: object, message: string): void;
   info(details: object, message: string): void;
@@ -19,16 +19,19 @@ export type DatabaseLog = {
   error(details: object, message: string): void;
 };
 
-/** A Kysely that may be the pool or an open transaction. */
+/** A Kysely that can be the pool or an open transaction. */
 export type Queryable = Kysely<Tables>;
 
 /** The open database. `pool` is for hot named statements, `kysely` for everything else. */
 export type Database = {
   kysely: Kysely<Tables>;
   pool: Pool;
-  /** True when no other replica can be on this database: nobody elsewhere is to be told anything. */
+  /** True if no other replica can use this database, so nobody elsewhere has to be notified. */
   alone: boolean;
-  /** A connection of one's own, outside the pool and without statement timeout (LISTEN, locks). The caller handles `error` and ends it. */
+  /**
+   * A separate connection, outside the pool and without statement timeout (LISTEN, locks). The caller handles `error`
+   * and ends it.
+   */
   openClient(): Promise<Client>;
   close(): Promise<void>;
 };
@@ -46,7 +49,9 @@ const typeParsers: ClientConfig['types'] = {
     oid === int8Oid ? Number : format === 'binary' ? types.getTypeParser(oid, 'binary') : types.getTypeParser(oid),
 };
 
-/** Opens the pool lazily: no connection is made before the first query, so a database that is away does not throw here. */
+/**
+ * Opens the pool lazily: there is no connection before the first query, so an unavailable database does not throw here.
+ */
 export function openDatabase(options: {
   connection: DatabaseConnection;
   max?: number;
@@ -67,7 +72,7 @@ export function openDatabase(options: {
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
   };
-  // The pool's own time-out bounds the wait for a free connection; reaching the server has the shorter one.
+  // The pool's time-out limits the wait for a free connection; connecting to the server has this shorter one.
   class PooledClient extends Client {
     constructor() {
       super(limited);
@@ -93,7 +98,7 @@ export function openDatabase(options: {
       return client;
     },
     async close() {
-      // Kysely ends the pool only when it was used.
+      // Kysely ends the pool only if it was used.
       await kysely.destroy();
       if (!pool.ending) await pool.end();
     },
@@ -108,12 +113,15 @@ export function inTransaction<T>(
   return db.kysely.transaction().execute(work);
 }
 
-/** A statement of the `sql` template, to be sent as those of the query builder are. */
+/** A statement of the `sql` template, sent in the same way as the query builder's. */
 export function bound<Row>(db: Queryable, statement: RawBuilder<Row>): Compilable<Row> {
   return { compile: () => statement.compile(db) };
 }
 
-/** Sends two statements of a transaction together; the second sees what the first did, locks that it waited for included. */
+/**
+ * Sends two statements of a transaction together; the second sees what the first did, including the locks it waited
+ * for.
+ */
 export function together<A, B>(
   trx: Queryable,
   [first, second]: readonly [Compilable<A>, Compilable<B>],
@@ -127,7 +135,7 @@ export function together<A, B>(
   });
 }
 
-/** As `together`, and the transaction is committed with them: nothing may be asked in it any more. */
+/** Like `together`, with the commit: nothing more can be run in the transaction. */
 export function togetherLastly<A, B>(
   trx: Queryable,
   [first, second]: readonly [Compilable<A>, Compilable<B>],
@@ -139,7 +147,7 @@ export function togetherLastly<A, B>(
   });
 }
 
-/** Sends the last statement of a transaction with its commit. Nothing may be asked in the transaction any more. */
+/** Sends a transaction's last statement with its commit. Nothing more can be run in the transaction. */
 export function lastly<Row>(trx: Queryable, statement: Compilable<Row>): Promise<Row[]> {
   return trx.getExecutor().provideConnection(async (connection) => {
     const { rows } = await wireOf(connection).executeLast<Row>(statement.compile());
@@ -147,7 +155,7 @@ export function lastly<Row>(trx: Queryable, statement: Compilable<Row>): Promise
   });
 }
 
-/** Resolves when the database answers, else throws `database_unavailable` within `timeoutMs`. */
+/** Resolves if the database answers, otherwise throws `database_unavailable` within `timeoutMs`. */
 export async function pingDatabase(db: Database, timeoutMs: number): Promise<void> {
   try {
     const limit = { clock: systemClock, milliseconds: timeoutMs, tooLate: () => databaseUnavailable() };
@@ -157,7 +165,7 @@ export async function pingDatabase(db: Database, timeoutMs: number): Promise<voi
   }
 }
 
-/** The typed 503 for a database that is away. */
+/** The typed 503 for an unavailable database. */
 export function databaseUnavailable(cause?: unknown): ApiError {
   return new ApiError('database_unavailable', 'The database is unavailable. Try again in a moment.', {
     retryAfter: 1,
@@ -167,7 +175,7 @@ export function databaseUnavailable(cause?: unknown): ApiError {
 
 const unavailableStates = new Set(['57P01', '57P02', '57P03', '57P05', '53200', '53300', '25006', '25P03']);
 const diskFull = '53100';
-/** A statement that ran out of its time, and the loser of a deadlock. */
+/** A statement that timed out, and the loser of a deadlock. */
 const unluckyStates = new Set(['57014', '40P01']);
 const socketCodes = new Set([
   'ECONNREFUSED',
@@ -179,7 +187,7 @@ const socketCodes = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
 ]);
-/** Of connecting alone: the socket file is not there, its line of waiting is full, or this process has no descriptor left. */
+/** Only when connecting: the socket file is missing, its backlog is full, or this process has no descriptors left. */
 const connectCodes = new Set(['ENOENT', 'EACCES', 'EAGAIN', 'EMFILE', 'ENFILE', 'ENOBUFS', 'EADDRNOTAVAIL']);
 const driverMessages = [
   'Connection terminated',
@@ -191,18 +199,18 @@ const driverMessages = [
   'driver has already been destroyed',
 ];
 
-/** True when the database has no room left for what was to be written. */
+/** True if the database has no space left for a write. */
 export function isStorageFull(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === diskFull;
 }
 
-/** True for an error after which the same write may yet succeed: for what must not be lost. */
+/** True for an error after which the same write may still succeed; for writes that must not be lost. */
 export function mayPass(error: unknown): boolean {
   if (isDatabaseUnavailable(error) || isStorageFull(error)) return true;
   return error instanceof Error && 'code' in error && unluckyStates.has(String(error.code));
 }
 
-/** True for an error of the connection rather than of the statement: the request may be tried again later. */
+/** True for an error of the connection rather than the statement: the request can be tried again later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof ApiError) return false;
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(isDatabaseUnavailable);
@@ -213,7 +221,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return unavailableStates.has(code) || code.startsWith('08') || socketCodes.has(code);
 }
 
-/** Keeps lost connections from crashing the process, and drops a busy connection whose peer has gone silent. */
+/** Keeps lost connections from crashing the process, and drops a busy connection whose peer has fallen silent. */
 function watchConnections(pool: Pool, log: DatabaseLog): void {
   const busy = new WeakSet<object>();
   pool.on('acquire', (client) => busy.add(client));

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 
-/** A statement is prepared once it has been run this often: what is run seldom is not worth a plan kept at each connection. */
+/** A statement is prepared after this many runs: a rare one is not worth keeping a plan on each connection. */
 const oftenEnough = 10;
-/** Each costs every connection's process at the server the memory of its plan. */
+/** Each one costs memory for a plan in every connection's server process. */
 const namesMax = 100;
 const seenMax = 2_000;
 const textMax = 16_000;
 
 /**
- * Names for the statements that are run again and again, so that the server parses and plans them once for each connection instead
- * of each time. Which these are is found by counting.
+ * Names for frequent statements, so that the server parses and plans them once per connection instead of each time.
+ * Counting finds out which these are.
  */
 export class StatementNames {
   readonly #names = new Map<string, string>();
@@ -34,17 +34,17 @@ export class StatementNames {
     return name;
   }
 
-  /** After the failure of a named statement: whatever was prepared before is not used any more. */
+  /** After a named statement failed: nothing that was prepared before is used again. */
   heed(error: unknown): void {
     if (!isStalePlan(error)) return;
-    // What stands between forgets what it has prepared: a pooler that does not know of names.
+    // Something in between, a pooler, forgets prepared statements.
     if (isUnknownName(error)) this.#isUsable = false;
     this.#generation += 1;
     this.#names.clear();
   }
 }
 
-/** True when a prepared statement does not fit its tables any more, or is not known at this connection: run again, it works. */
+/** True if a prepared statement no longer fits its tables, or is unknown on this connection: running it again works. */
 export function isStalePlan(error: unknown): boolean {
   if (isUnknownName(error)) return true;
   return codeOf(error) === '0A000' && error instanceof Error && error.message.includes('cached plan');

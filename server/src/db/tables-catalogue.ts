@@ -4,7 +4,7 @@ import type { Parameters } from '@homeport/contracts/parameters';
 import type { Generated } from 'kysely';
 import type { CreatedAt, Flag, Json, NullableJson, Sequence, UpdatedAt, WithDefault } from './columns.ts';
 
-/** Rows on models, tools and assistants, as tables.ts says. */
+/** Rows about models, tools and assistants; see tables.ts. */
 
 export type ModelTiersTable = { owner_id: string; value: number; label: string; position: number };
 
@@ -43,7 +43,7 @@ export type ModelsTable = {
 
 type Audience = 'me' | 'project' | 'everyone';
 
-/** What is in it stands in its newest version. */
+/** The content is in its newest version. */
 export type AssistantsTable = {
   id: string;
   owner_id: string;
@@ -57,7 +57,7 @@ export type AssistantVersionsTable = {
   assistant_id: string;
   version: number;
   author_id: string | null;
-  /** Who could use it then. */
+  /** Who could use this version. */
   audience: Audience;
   project_id: string | null;
   name: string;
@@ -65,7 +65,7 @@ export type AssistantVersionsTable = {
   icon: string | null;
   instructions: string | null;
   model_id: string | null;
-  /** Of `model_id`: finds the same model in another catalogue. */
+  /** Of `model_id`; it finds the same model in another catalogue. */
   provider_model_id: string | null;
   tier: number | null;
   parameters: Json<Parameters>;
@@ -106,7 +106,7 @@ export type McpServersTable = {
   trusted_tools: string | null;
   trusted_fingerprint: string | null;
   tool_policies: Json<Record<string, 'allow' | 'ask' | 'deny'>>;
-  /** Of the definitions that somebody looked at last. */
+  /** Of the definitions that somebody last reviewed. */
   reviewed_fingerprint: string | null;
   last_tested_at: Date | null;
   last_error: string | null;
@@ -114,7 +114,7 @@ export type McpServersTable = {
   updated_at: UpdatedAt;
 };
 
-/** What a conversation was told of last. */
+/** What a conversation was last told about. */
 export type McpDriftNoticesTable = { server_id: string; chat_id: string; fingerprint: string };
 
 export type ModelRegistryTable = {

@@ -2,7 +2,7 @@ import type { AboutMe } from '@homeport/contracts/accounts';
 import type { ColumnType, Generated } from 'kysely';
 import type { CreatedAt, Flag, Json, NullableJson, Sequence, UpdatedAt } from './columns.ts';
 
-/** Rows on people and the installation, as tables.ts says. */
+/** Rows about people and the installation; see tables.ts. */
 
 export type UsersTable = {
   id: string;

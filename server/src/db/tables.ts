@@ -64,7 +64,7 @@ export type MessagesTable = {
   role: 'user' | 'assistant';
   /** JSON text of MessagePart[]. */
   parts: string;
-  /** JSON text of the provider messages this one becomes, without the array's brackets. */
+  /** JSON text of the provider messages that this one becomes, without the array's brackets. */
   prompt: string | null;
   prompt_tokens: number | null;
   status: MessageStatus;
@@ -73,7 +73,7 @@ export type MessagesTable = {
   model_id: string | null;
   usage: NullableJson<{ inputTokens: number; outputTokens: number; reasoningTokens?: number }>;
   search: string | null;
-  /** Which assistant answered, as it was called then. */
+  /** Which assistant answered, with its name at the time. */
   assistant: NullableJson<{ id: string; name: string; version: number }>;
   created_at: CreatedAt;
 };
@@ -89,7 +89,7 @@ type SummariesTable = {
   created_at: CreatedAt;
 };
 
-/** The model decision that a submission carries (control-plane-api.md "POST /api/chat"). */
+/** The model decision in a submission (control-plane-api.md "POST /api/chat"). */
 export type Decision = {
   modelPinned?: boolean;
   modelId?: string | null;
@@ -128,9 +128,9 @@ export type ResponsesTable = {
   lease_until: Date;
   stop_requested: Flag;
   end_frames: string | null;
-  /** What its model wants back unread within this turn: JSON text, for servers of models alone. */
+  /** What the model wants back within this turn, unread by us: JSON text, only for model servers. */
   echoes: string | null;
-  /** `focus`: what a summary that a person asked for is to look at most. */
+  /** `focus`: what a requested summary should focus on. */
   decision: Json<Decision & { focus?: string }>;
   started_at: CreatedAt;
   ended_at: Date | null;
@@ -164,7 +164,7 @@ export type BlobsTable = { sha256: string; key: string; size: number };
 
 export type ArtifactsTable = {
   id: string;
-  /** Exactly one of these two. */
+  /** Exactly one of these two is set. */
   chat_id: string | null;
   project_id: string | null;
   /** `chat:<id>` or `project:<id>`. */
@@ -224,22 +224,22 @@ type ToldTextsTable = { hash: string; owner_id: string; chat_id: string | null; 
 
 type ToldContextsTable = { message_id: string; context: Json<ToldContext> };
 
-/** What was told with one answer; texts by their hash in `told_texts`. Tokens are estimates. */
+/** What a model was told for one answer; texts by their hash in `told_texts`. Tokens are estimates. */
 export type ToldContext = {
   model: { providerName: string; providerModelId: string };
   parameters: Parameters;
   instructions: { layer: InstructionLayer; hash: string; tokens: number }[];
   /** Hash of a JSON text: `{name, tokens}[]`. */
   tools: string;
-  /** The oldest message that was sent, besides the first request; null: none. */
+  /** The oldest message that was sent, apart from the first request; null: none. */
   firstMessageId: string | null;
-  /** The first request, which goes before what is left out. */
+  /** The first request, which is sent before the gap. */
   requestId: string | null;
-  /** The hash of the summary that stood for the messages up to that one. */
+  /** The hash of the summary that replaced the messages up to that one. */
   summary: { hash: string; upToId: string; tokens: number } | null;
-  /** Tool calls up to that message went in short. */
+  /** Tool calls up to that message were sent in short form. */
   prunedUpToId: string | null;
-  /** What an estimated token of a message was expected to cost here. */
+  /** How many tokens an estimated token of a message was expected to be here. */
   ratio: number;
   tokens: number;
   window: number;

@@ -13,13 +13,13 @@ import type { QueryResult as PgResult, Pool, PoolClient } from 'pg';
 import { isStalePlan, StatementNames } from './statement-names.ts';
 
 /**
- * Statements on their way to the server: those that are run often are prepared, and those that need not wait for each other go out
- * together. A round trip is a write and a waking up on both sides, which is more than most statements cost.
+ * Sends statements to the server: frequent ones are prepared, and those that need not wait for each other are sent
+ * together. A round trip is a write and a wake-up on both sides, which is more than most statements cost.
  */
 export class WireConnection implements DatabaseConnection {
   readonly #client: PoolClient;
   readonly #names: StatementNames;
-  /** `begin` goes out with the statement after it. */
+  /** `begin` is sent with the next statement. */
   #transaction: 'none' | 'due' | 'open' | 'ended' = 'none';
   #isGathering = false;
   #isSpoilt = false;
@@ -45,7 +45,7 @@ export class WireConnection implements DatabaseConnection {
     const isOpen = this.#transaction === 'open';
     this.#transaction = 'ended';
     if (!isOpen) return;
-    // Who comes next at this connection must not find the transaction open.
+    // The next user of this connection must not find the transaction open.
     this.#isSpoilt = true;
     await this.#client.query('rollback');
     this.#isSpoilt = false;
@@ -60,7 +60,10 @@ export class WireConnection implements DatabaseConnection {
     return begun === undefined ? result : settled([result, begun]).then(([first]) => first);
   }
 
-  /** The last statement of a transaction, and its commit with it. What fails takes back all, as any failure does. */
+  /**
+   * A transaction's last statement together with its commit. If it fails, everything is rolled back, as with any
+   * failure.
+   */
   async executeLast<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const result = this.executeQuery<R>(query);
     const [first] = await settled([result, this.commit()]);
@@ -76,7 +79,7 @@ export class WireConnection implements DatabaseConnection {
     this.#client.release(this.#isSpoilt);
   }
 
-  /** What is sent before the process turns to other work is one write. */
+  /** Whatever is sent before the process turns to other work becomes one write. */
   #gather(): void {
     const { stream } = this.#client.connection;
     if (this.#isGathering) return;
@@ -95,7 +98,7 @@ export class WireConnection implements DatabaseConnection {
     } catch (error) {
       if (name === undefined) throw error;
       this.#names.heed(error);
-      // Within a transaction it is lost with it; alone it can be run again.
+      // In a transaction everything is lost; on its own the statement can be run again.
       if (this.#transaction !== 'none' || !isStalePlan(error)) throw error;
       return resultOf<R>(await this.#query(undefined, sql, [...parameters]));
     }
@@ -106,13 +109,13 @@ export class WireConnection implements DatabaseConnection {
   }
 }
 
-/** As Promise.all, but nothing is under way any more when it rejects. */
+/** Like Promise.all, but when it rejects nothing is still running. */
 export async function settled<A, B>(both: readonly [Promise<A>, Promise<B>]): Promise<[A, B]> {
   await Promise.allSettled(both);
   return Promise.all(both);
 }
 
-/** The server answers COMMIT with ROLLBACK when a statement before it failed. */
+/** The server answers COMMIT with ROLLBACK if an earlier statement failed. */
 function assertCommitted({ command }: PgResult): void {
   if (command === 'ROLLBACK') throw new Error('The transaction was rolled back: a statement in it failed');
 }
@@ -159,13 +162,13 @@ class WireDriver implements Driver {
   }
 }
 
-/** The connection that a driver gave out comes back as it was. */
+/** The driver's own connection object, which Kysely passes back unchanged. */
 export function wireOf(connection: DatabaseConnection): WireConnection {
   if (connection instanceof WireConnection) return connection;
   throw new Error('Not a connection of this driver');
 }
 
-/** Kysely on a pool of node-postgres, by way of `WireConnection`. */
+/** Kysely on a node-postgres pool, through `WireConnection`. */
 export function wireDialect(pool: Pool): Dialect {
   return {
     createDriver: () => new WireDriver(pool),

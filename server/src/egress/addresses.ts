@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * Who may be called at an address: `public` always, `private` only with ALLOW_PRIVATE_EGRESS, `never` under no setting
+ * When an address may be called: `public` always, `private` only with ALLOW_PRIVATE_EGRESS, `never` under no setting
  * (link-local, cloud metadata, multicast, reserved, addresses that wrap others).
  */
 export type AddressClass = 'public' | 'private' | 'never';
@@ -47,14 +47,14 @@ const publicV6 = ranges('2000::/3');
 const mappedV4 = ranges('::ffff:0:0/96');
 const nat64 = ranges('64:ff9b::/96');
 
-/** The class of an IPv4 or IPv6 address in any textual form; what is not an address is `never`. */
+/** The class of an IPv4 or IPv6 address in any textual form; anything else is `never`. */
 export function classifyAddress(address: string): AddressClass {
   if (address.includes('%') || !ipaddr.isValid(address)) return 'never';
   const parsed = ipaddr.parse(address);
   return parsed instanceof ipaddr.IPv4 ? classifyV4(parsed) : classifyV6(parsed);
 }
 
-/** One spelling per address, so that two can be compared; an IPv4 address mapped into IPv6 becomes itself. */
+/** One spelling per address, so that two can be compared; an IPv4 address mapped into IPv6 becomes plain IPv4. */
 export function canonicalAddress(address: string): string {
   return ipaddr.process(address).toNormalizedString();
 }
@@ -64,7 +64,7 @@ function classifyV4(address: ipaddr.IPv4): AddressClass {
   return within(address, privateV4) ? 'private' : 'public';
 }
 
-// IPv6 is an allow-list: only global unicast space is public, and what embeds an IPv4 address is judged by that address.
+// IPv6 is an allow-list: only global unicast space is public, and an address that embeds IPv4 is classified by that.
 function classifyV6(address: ipaddr.IPv6): AddressClass {
   if (within(address, mappedV4) || within(address, nat64)) return classifyV4(embeddedV4(address));
   if (within(address, neverV6)) return 'never';

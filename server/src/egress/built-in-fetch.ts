@@ -1,15 +1,15 @@
 import type { Agent, Dispatcher } from 'undici';
 import type { Guard } from './guard.ts';
 
-/** Where Node's fetch, and that of a newer undici, look for who connects. */
+/** Where Node's fetch, and that of a newer undici, look up their dispatcher. */
 const places = [Symbol.for('undici.globalDispatcher.1'), Symbol.for('undici.globalDispatcher.2')];
 
 /** The guard under the built-in fetch. */
 export type BuiltInFetch = { install(): void; close(): Promise<void> };
 
 /**
- * Nothing of ours calls the built-in fetch; a library may. The client that stands under it is loaded at the first call, which is
- * usually never, and then answers that call and all others.
+ * None of our code calls the built-in fetch, but a library may. The client behind it is loaded at the first call,
+ * usually never, and then handles that call and all others.
  */
 export function guardBuiltInFetch(guard: Guard): BuiltInFetch {
   let made: Promise<Agent> | undefined;

@@ -2,14 +2,14 @@ import { connect, type Socket } from 'node:net';
 import { systemClock, type Timer } from '../clock.ts';
 import type { DaemonAddress } from './daemon-request.ts';
 
-/** An answer of a daemon whose length it told. Read it or destroy it. */
+/** A daemon's response with a known length. Read it or destroy it. */
 export type DaemonDownload = {
   status: number;
-  /** The few headers that are ever looked at. */
+  /** The few headers that are ever used. */
   headers: Partial<Record<KeptHeader, string>>;
   /**
-   * Hands over exactly as many bytes as were announced; they are overwritten when `take` has resolved. Rejects when they end before
-   * that, when the signal aborts, or with what `take` throws.
+   * Passes on exactly as many bytes as announced; they are overwritten once `take` has resolved. Rejects if the body
+   * ends early, if the signal aborts, or with what `take` throws.
    */
   read(take: (bytes: Buffer) => Promise<void>): Promise<void>;
   destroy(): void;
@@ -23,8 +23,8 @@ const bufferBytes = 256 * 1024;
 const kept: readonly string[] = ['content-length', 'content-range', 'etag', 'last-modified'];
 
 /**
- * Asks a daemon for a file. As `daemonRequest`, for many bytes: Node's client makes a new buffer of 64 KiB for every read, which costs
- * more than all the rest of passing them on; here one buffer serves the whole of it. Takes HTTP/1.1 with a length, nothing else.
+ * Requests a file from a daemon. Like `daemonRequest`, but for many bytes: Node's client allocates 64 KiB for every
+ * read, which costs more than all the rest; here one buffer is reused. Accepts only HTTP/1.1 with a length.
  */
 export function daemonDownload(address: DaemonAddress, path: string, wish: Wish): Promise<DaemonDownload> {
   return new Download(address, path, wish).begin();
@@ -131,7 +131,7 @@ class Download {
   }
 }
 
-/** Undefined for all that is not a final HTTP/1.1 answer of a known length, in its plainest form. */
+/** Undefined for anything except a final HTTP/1.1 response of known length in its plainest form. */
 function parseHead(text: string): Pick<DaemonDownload, 'status' | 'headers'> | undefined {
   const [first = '', ...lines] = text.split('\r\n');
   const status = Number(/^HTTP\/1\.1 ([2-5]\d\d)(?: [\t\x20-\x7e]*)?$/.exec(first)?.[1]);

@@ -4,14 +4,14 @@ import { request } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import { systemClock } from '../clock.ts';
 
-/** Where our own runtime said that a daemon listens. */
+/** The address of a daemon, as our own runtime reports it. */
 export type DaemonAddress = { socketPath: string } | { host: string; port: number };
 export type DaemonRequestInit = {
   method?: string;
   headers?: OutgoingHttpHeaders;
   body?: string | Uint8Array | Readable;
   signal?: AbortSignal;
-  /** Until the head of the answer: 30 s unless said otherwise. */
+  /** Until the head of the response; 30 s by default. */
   headersTimeoutMs?: number;
 };
 export type DaemonResponse = { status: number; headers: IncomingHttpHeaders; body: Readable };
@@ -19,8 +19,9 @@ export type DaemonResponse = { status: number; headers: IncomingHttpHeaders; bod
 const headersTimeoutMs = 30_000;
 
 /**
- * A request to a workspace's daemon: the one way to addresses that our own runtimes made, which the outbound guard would refuse.
- * Follows nothing, keeps no connection. Rejects when the connection fails, the signal aborts or no head comes in time.
+ * A request to a workspace's daemon: the only way to addresses that our own runtimes created and the outbound guard
+ * would refuse. Follows no redirects and keeps no connection. Rejects if the connection fails, the signal aborts or no
+ * head arrives in time.
  */
 export function daemonRequest(
   address: DaemonAddress,
@@ -40,8 +41,8 @@ export function daemonRequest(
 }
 
 /**
- * Asks a daemon for a WebSocket. Resolves with the connection's bytes after a correct handshake, or with what it answered instead.
- * Rejects as `daemonRequest`. Of its headers none is believed or passed on.
+ * Requests a WebSocket from a daemon. Resolves with the connection's bytes after a correct handshake, otherwise with
+ * the daemon's response. Rejects like `daemonRequest`. Its headers are neither trusted nor passed on.
  */
 export function daemonUpgrade(
   address: DaemonAddress,
@@ -85,14 +86,14 @@ function openRequest(
   const answered = () => timer.stop();
   const closed = (): void => {
     answered();
-    // A change of protocol that nobody asked for ends the connection without a word; after an answer this says nothing.
+    // A change of protocol that nobody requested silently ends the connection; after a response this does nothing.
     onError(new Error('the daemon did not answer'));
   };
   return outgoing.on('error', onError).on('close', closed).on('response', answered).on('upgrade', answered);
 }
 
 function responseOf(incoming: IncomingMessage): DaemonResponse {
-  // Its reader hears of errors; nobody reading it must not end the process.
+  // Its reader gets errors; without a reader, they must not end the process.
   incoming.on('error', () => undefined);
   return { status: incoming.statusCode ?? 0, headers: incoming.headers, body: incoming };
 }

@@ -3,12 +3,12 @@ import { domainToUnicode } from 'node:url';
 import { type AddressClass, classifyAddress } from './addresses.ts';
 import { blockedDestination } from './failures.ts';
 
-/** What the operator permits (contract.md section 2). */
+/** What the operator allows (contract.md section 2). */
 export type EgressPolicy = { allowPrivateEgress: boolean; allowInsecureHttp: boolean };
 
 const maxUrlLength = 8192;
 
-// Answered with credentials by their clouds; closed by name as well, since some of them resolve to public addresses.
+// Clouds answer these with credentials; they are blocked by name too, since some resolve to public addresses.
 const metadataNames = [
   'metadata',
   'instance-data',
@@ -22,12 +22,12 @@ const metadataNames = [
   'metadata.cloud.ibm.com',
 ];
 
-// Names that only a private network answers for: whether one exists here must not show.
+// Names that only a private network resolves: nobody must find out whether one exists here.
 const privateSuffixes = ['local', 'localdomain', 'internal', 'intranet', 'private', 'lan', 'home', 'corp', 'home.arpa'];
 
 /**
- * The URL when `raw` is an absolute http or https URL without credentials, control characters or spaces, with a
- * well-formed host and a usable port; otherwise undefined. A `base` makes relative references acceptable.
+ * The URL if `raw` is an absolute http or https URL without credentials, control characters or spaces, with a
+ * well-formed host and a usable port; otherwise undefined. With a `base`, relative references are allowed.
  */
 export function parseDestination(raw: string, base?: URL): URL | undefined {
   if (raw.length > maxUrlLength || !raw.isWellFormed() || hasControlOrSpace(raw) || hasUserinfo(raw)) return undefined;
@@ -43,7 +43,7 @@ export function hostOf(hostname: string): string {
   return hostname.endsWith('.') ? hostname.slice(0, -1) : hostname;
 }
 
-/** Throws `blocked_destination` when scheme or host say already, before any lookup, that it may not be called. */
+/** Throws `blocked_destination` if scheme or host alone, before any lookup, rule the call out. */
 export function assertPermitted(policy: EgressPolicy, secure: boolean, host: string): void {
   if (!secure && !policy.allowInsecureHttp) throw blockedDestination();
   const known = classifyHost(host);
@@ -84,7 +84,7 @@ function hasControlOrSpace(raw: string): boolean {
   return false;
 }
 
-// The parser drops an empty userinfo ("https://@host"), so the text itself is looked at, with the parser's separators.
+// The parser drops an empty userinfo ("https://@host"), so the text itself is checked, with the parser's separators.
 function hasUserinfo(raw: string): boolean {
   const authority = /^(?:[a-z][a-z0-9+.-]*:[/\\]*|[/\\]{2,})([^/\\?#]*)/i.exec(raw)?.[1];
   return authority?.includes('@') ?? false;
@@ -95,7 +95,7 @@ function isWellFormedHost(host: string): boolean {
   return host.length > 0 && host.length <= 253 && host.split('.').every(isWellFormedLabel);
 }
 
-// The parser lets a broken punycode label pass, and the decoder leaves it as it is.
+// The parser accepts a broken punycode label, and the decoder leaves it as it is.
 function isWellFormedLabel(label: string): boolean {
   if (label.length === 0 || label.length > 63) return false;
   if (!label.startsWith('xn--')) return true;

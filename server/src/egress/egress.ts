@@ -3,17 +3,17 @@ import { createGuard, type GuardOptions } from './guard.ts';
 import { createGuardedFetch, type FetchLimits } from './guarded-fetch.ts';
 import { createLeanRequest, type EgressInit, type EgressResponse } from './lean-request.ts';
 
-/** The only door to the outside (control-plane-api.md "Outbound request guard"). */
+/** The only way to the outside (control-plane-api.md "Outbound request guard"). */
 export type Egress = {
   /** The lean path, for provider streams. */
   request(url: string, init: EgressInit): Promise<EgressResponse>;
   /** A WHATWG fetch for libraries, under the same rules. */
   fetch: typeof globalThis.fetch;
-  /** The same with times and sizes of its own. */
+  /** The same with its own time and size limits. */
   fetchWithin(limits: FetchLimits): typeof globalThis.fetch;
-  /** Puts the guard under the built-in fetch as well, in place of any proxy from the environment. */
+  /** Puts the guard under the built-in fetch too, in place of any proxy from the environment. */
   installGlobally(): void;
-  /** Closes all connections, also those in use. */
+  /** Closes all connections, even those in use. */
   close(): Promise<void>;
 };
 

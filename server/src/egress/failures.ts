@@ -1,6 +1,6 @@
 import { ApiError } from '@homeport/contracts/errors';
 
-/** What went wrong on the network, as plainly as a stranger may know it. */
+/** What went wrong on the network, in terms that a stranger may know. */
 export type FailureReason =
   | 'dns'
   | 'refused'
@@ -14,8 +14,8 @@ export type FailureReason =
   | 'redirect';
 
 /**
- * How far a call had come: `connect` means that no byte of the request can have been acted on by the other side,
- * `request` that the request may have been sent but no response head came, `response` that the head had arrived.
+ * How far a call got. `connect`: the other side cannot have acted on any byte of the request; `request`: the request
+ * may have been sent, but no response head came; `response`: the head had arrived.
  */
 export type FailurePhase = 'connect' | 'request' | 'response';
 
@@ -38,18 +38,18 @@ const reasonText: Record<FailureReason, string> = {
 const blockedMessage =
   'This address is not allowed, or its name cannot be resolved. Private addresses need ALLOW_PRIVATE_EGRESS, and plain HTTP needs ALLOW_INSECURE_HTTP.';
 
-/** The one refusal of the guard: constant, so that it says nothing about names or addresses inside the network. */
+/** The guard's only refusal: constant, so that it reveals no names or addresses inside the network. */
 export function blockedDestination(): ApiError {
   return new ApiError('blocked_destination', blockedMessage);
 }
 
-/** A network failure without addresses, headers or bodies; `cause` is for the log of a developer and kept as a code only. */
+/** A network failure without addresses, headers or bodies; `cause` is only logged, as a code. */
 export function unreachable(reason: FailureReason, phase: FailurePhase): ApiError {
   const details: FailureDetails = { reason, phase };
   return new ApiError('provider_unreachable', `The service could not be reached: ${reasonText[reason]}.`, { details });
 }
 
-/** The details of an error made by `unreachable`, or undefined for any other error. */
+/** The details of an error made by `unreachable`; undefined for any other error. */
 export function failureDetails(error: unknown): FailureDetails | undefined {
   if (!(error instanceof ApiError) || error.code !== 'provider_unreachable') return undefined;
   const details = error.details;

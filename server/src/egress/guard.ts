@@ -17,9 +17,9 @@ import { openTunnel } from './proxy-tunnel.ts';
 
 export type GuardOptions = EgressPolicy &
   ProxySettings & {
-    /** Resolves a name to all its addresses; tests bring their own. */
+    /** Resolves a name to all its addresses; tests pass their own. */
     lookup?: (hostname: string) => Promise<string[]>;
-    /** Further certificate authorities in PEM, beside those of Node. */
+    /** Additional certificate authorities in PEM, besides Node's. */
     tlsCa?: string[];
   };
 
@@ -27,19 +27,19 @@ export type SocketTarget = {
   secure: boolean;
   hostname: string;
   port: number;
-  /** A secure connection that its user makes in it: here it is plain. */
+  /** Its user makes a secure connection inside it; here it is plain. */
   tunnel?: boolean;
 };
 type SocketCallback = (error: Error | null, socket: net.Socket | null) => void;
 
-/** The checks before and the connections behind every outbound call. */
+/** The checks before, and the connections behind, every outbound call. */
 export type Guard = {
-  /** Parses an address given from outside; throws `blocked_destination`. What it returns is what gets dialled. */
+  /** Parses an address from outside; throws `blocked_destination`. What it returns is what gets dialled. */
   check(raw: string, base?: URL): URL;
   /**
-   * Opens a connection to an address that was checked in this very call: the literal, or each answer of one lookup; the
-   * peer is checked once more before a byte is written. Where a proxy is set it is asked for such an address, never for a name.
-   * Hands over a ready socket, or an ApiError of phase `connect`.
+   * Opens a connection to an address checked in this very call: the literal, or each answer of one lookup; the peer is
+   * checked again before a byte is written. A proxy is asked for such an address, never for a name. Passes on a ready
+   * socket, or an ApiError of phase `connect`.
    */
   openSocket(target: SocketTarget, callback: SocketCallback): void;
 };
@@ -47,7 +47,7 @@ export type Guard = {
 const connectTimeoutMs = 30_000;
 const attemptTimeoutMs = 1_000;
 const loopback = ['127.0.0.1', '::1'];
-/** Addresses of one name that a proxy is asked for. */
+/** How many addresses of one name are tried through a proxy. */
 const mostTunnels = 4;
 
 export function createGuard(options: GuardOptions): Guard {
@@ -122,7 +122,10 @@ function dial(
   });
 }
 
-/** Asks the proxy for one checked address after the other; TLS is with the target, whose certificate is checked as ever. */
+/**
+ * Asks the proxy for one checked address after the other; TLS is with the target, whose certificate is checked as
+ * usual.
+ */
 async function dialThrough(
   proxy: ProxyAddress,
   target: SocketTarget,
@@ -154,7 +157,7 @@ function tlsOptions({ hostname }: SocketTarget, secureContext: tls.SecureContext
   return { secureContext, ALPNProtocols: ['http/1.1'], ...servername };
 }
 
-/** Resolves with the socket at its event, and destroys it when it fails or is late. */
+/** Resolves with the socket at its event; destroys it if it fails or is late. */
 function whenReady(
   socket: net.Socket,
   event: 'connect' | 'secureConnect',
@@ -183,7 +186,7 @@ function whenReady(
   return promise;
 }
 
-// Node asks this in place of DNS, so nothing can change between the check and the connection.
+// Node calls this instead of DNS, so nothing can change between the check and the connection.
 function pinnedLookup(addresses: string[]): net.LookupFunction {
   const answers = addresses.map((address) => ({ address, family: net.isIP(address) }));
   return (_hostname, lookupOptions, callback) => {
@@ -199,7 +202,7 @@ async function systemLookup(hostname: string): Promise<string[]> {
   return answers.map((answer) => answer.address);
 }
 
-// One name is asked for once at a time: a resolver that hangs ties up one thread per name, not one per call.
+// Looks one name up once at a time: a resolver that hangs ties up one thread per name, not one per call.
 function shareLookups(lookup: (hostname: string) => Promise<string[]>): (hostname: string) => Promise<string[]> {
   const running = new Map<string, Promise<string[]>>();
   return (hostname) => {
@@ -219,7 +222,7 @@ function beforeTimeout<T>(work: Promise<T>, timer: AbortSignal): Promise<T> {
   return promise;
 }
 
-// Made once: reading the authorities for every connection costs milliseconds and megabytes.
+// Created once: reading the authorities for every connection costs milliseconds and megabytes.
 function createSecureContext(further: string[]): tls.SecureContext {
   if (further.length === 0) return tls.createSecureContext();
   return tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ...further] });

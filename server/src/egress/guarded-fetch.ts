@@ -4,14 +4,14 @@ import type { EgressInit, EgressResponse, LeanRequest } from './lean-request.ts'
 
 const bodylessStatuses = new Set([101, 204, 205, 304]);
 
-/** Times and sizes of what a fetch does; those of `EgressInit`. */
+/** Time and size limits of a fetch; those of `EgressInit`. */
 export type FetchLimits = Omit<EgressInit, 'method' | 'headers' | 'body' | 'signal' | 'maxRedirects'>;
 
 const usualLimits: FetchLimits = { headersTimeoutMs: 60_000, idleTimeoutMs: 300_000 };
 
 /**
- * A WHATWG fetch on the guarded client, for libraries that take one. It answers with the built-in Response class. Rejects
- * with ApiError where the standard says TypeError, so that a refusal keeps its code through the library.
+ * A WHATWG fetch on the guarded client, for libraries that accept one. Returns the built-in Response class. Rejects
+ * with ApiError where the standard says TypeError, so that a refusal keeps its code inside the library.
  */
 export function createGuardedFetch(
   guard: Guard,

@@ -1,7 +1,7 @@
 import { ApiError, type FieldError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 
-/** Headers that frame the message or belong to one connection: the client sets them itself, nobody else may. */
+/** Headers that frame the message or belong to one connection: only the client may set them. */
 export const framingHeaders: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',

@@ -11,27 +11,33 @@ import { framingHeaders } from './headers.ts';
 import { type Hop, isRedirect, nextHop } from './redirects.ts';
 import { type EgressBody, ResponseBody } from './response-body.ts';
 
-/** One call. Every header but accept, content-type and user-agent is a secret of the first origin. Times in milliseconds. */
+/**
+ * One call. Every header except accept, content-type and user-agent is a secret of the first origin. Times in
+ * milliseconds.
+ */
 export type EgressInit = {
   method?: string;
   headers?: Record<string, string>;
   body?: string | Uint8Array;
   signal: AbortSignal;
-  /** Name lookup, connection and TLS handshake; default 10 s, never more than 30 s. */
+  /** Name lookup, connection and TLS handshake; default 10 s, at most 30 s. */
   connectTimeoutMs?: number;
   /** From the connection to the response head, whatever trickles in between; default 2 min. */
   headersTimeoutMs?: number;
-  /** Between two pieces of the body; default 2 min. */
+  /** Between two chunks of the body; default 2 min. */
   idleTimeoutMs?: number;
-  /** From the call to the last byte of the body, redirects included; default 1 h. */
+  /** From the call to the last byte of the body, including redirects; default 1 h. */
   totalTimeoutMs?: number;
   /** Default 64 MiB. */
   maxResponseBytes?: number;
-  /** Default 5; 0 hands a redirect to the caller as it came. */
+  /** Default 5; 0 returns a redirect to the caller. */
   maxRedirects?: number;
 };
 
-/** `headers` has lower-case names; repeated ones are joined by ", " (set-cookie: see `setCookies`). `url` is the last hop's. */
+/**
+ * `headers` has lower-case names; repeated ones are joined by ", " (set-cookie: see `setCookies`). `url` is that of the
+ * last hop.
+ */
 export type EgressResponse = {
   status: number;
   statusText: string;
@@ -59,10 +65,10 @@ const defaults: Limits = {
   maxRedirects: 5,
 };
 const maxHeaderBytes = 32 * 1024;
-// Shorter than the idle time of common servers, so that a request seldom meets a connection that is being closed.
+// Shorter than the idle time of common servers, so that a request rarely meets a closing connection.
 const keepAliveMs = 4_000;
 
-/** Node's own HTTP client on guarded connections: of the clients measured the one with the least work per piece of a stream. */
+/** Node's own HTTP client on guarded connections: of the clients measured, the one with the least work per chunk. */
 export function createLeanRequest(guard: Guard): LeanRequest {
   const agents = createAgents(guard);
   return {
@@ -96,7 +102,7 @@ function createAgents(guard: Guard): Agents {
   const connect =
     (secure: boolean) => (to: http.ClientRequestArgs, done?: (error: Error | null, socket: Duplex) => void) => {
       guard.openSocket({ secure, hostname: to.host ?? '', port: Number(to.port) }, (error, socket) => {
-        // With an error Node does not look at the socket, but its type wants one.
+        // With an error Node ignores the socket, but its type requires one.
         done?.(error, socket ?? new net.Socket());
       });
       return null;
@@ -184,7 +190,7 @@ function startRequest(agents: Agents, hop: Hop): http.ClientRequest {
       path: hop.url.pathname + hop.url.search,
       headers,
       setHost: false,
-      // The agent's time-out is for idle connections; ours are above, and this one would be renewed at every piece.
+      // The agent's time-out is for idle connections and would be renewed at every chunk; our limits are above.
       timeout: 0,
       maxHeaderSize: maxHeaderBytes,
     });
@@ -195,7 +201,7 @@ function startRequest(agents: Agents, hop: Hop): http.ClientRequest {
   }
 }
 
-// Identity was asked for: unpacking what comes all the same would let a few bytes become any number.
+// We asked for identity: unpacking what comes anyway could turn a few bytes into any number.
 function assertPlain(response: Omit<EgressResponse, 'redirected'>): void {
   const encoding = response.headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (encoding === '' || encoding === 'identity') return;

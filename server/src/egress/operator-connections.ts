@@ -1,12 +1,12 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 
-/** Connections to a server that the operator's own settings name, such as an object store: no person chose it. */
+/** Connections to a server that the operator's settings name, such as an object store. */
 export type OperatorConnections = { httpAgent: HttpAgent; httpsAgent: HttpsAgent; close(): void };
 
 /**
- * Agents for a library that speaks to such a server. It may be at any address, as the database may, so the guard is not asked;
- * proxies of the environment are not either.
+ * Agents for a library that talks to such a server. Like the database, it may be at any address, so neither the guard
+ * nor a proxy from the environment is used.
  */
 export function openOperatorConnections(maxSockets: number): OperatorConnections {
   const options = { keepAlive: true, maxSockets };

@@ -8,14 +8,17 @@ export type OperatorRequest = {
   url: URL;
   headers: Record<string, string>;
   body?: string;
-  /** Certificates, credentials; an agent of its own where a proxy lies between. */
+  /** Certificates and credentials, and a separate agent if there is a proxy in between. */
   options: RequestOptions;
   timeoutMs: number;
-  /** A longer answer is an error. */
+  /** A longer response is an error. */
   maxBytes: number;
 };
 
-/** One request to a server of the operator's own (see openOperatorConnections), its answer as text. Follows nothing. */
+/**
+ * One request to one of the operator's servers (see openOperatorConnections), with its response as text. Follows no
+ * redirects.
+ */
 export function operatorRequest(
   connections: OperatorConnections,
   { method, url, headers, body, options, timeoutMs, maxBytes }: OperatorRequest,

@@ -5,7 +5,7 @@ import { createProxyChoice, isProxyException, parseProxy } from './outbound-prox
 const httpsProxy = 'http://secure.example:3128';
 const httpProxy = 'http://plain.example:3128';
 
-/** The proxy for a name with these addresses, by its host; `direct` without one. */
+/** The host of the proxy that is chosen for a name with these addresses; `direct` if none is. */
 function chosen(noProxy: string[], hostname: string, address = '93.184.216.34', secure = true): string {
   const choose = createProxyChoice({ httpsProxy, httpProxy, noProxy });
   return choose({ secure, hostname, port: secure ? 443 : 80 }, [address])?.hostname ?? 'direct';

@@ -1,9 +1,9 @@
 import { BlockList, isIP } from 'node:net';
 import { hostOf } from './destination.ts';
 
-/** The proxy that the operator's settings name for calls to the outside, and which calls go past it. */
+/** The proxy that the operator's settings name for outbound calls, and which calls bypass it. */
 
-/** As the settings give them; both addresses are those of `parseProxy`. */
+/** As set; both addresses are those of `parseProxy`. */
 export type ProxySettings = {
   httpsProxy?: string | undefined;
   httpProxy?: string | undefined;
@@ -32,7 +32,7 @@ export function createProxyChoice(settings: ProxySettings): ChooseProxy {
   };
 }
 
-/** An http or https URL of a proxy, with or without a name and a password; undefined for anything else. */
+/** A proxy's http or https URL, with or without a user name and password; undefined for anything else. */
 export function parseProxy(given: string): ProxyAddress | undefined {
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `http://${given}`);
   if (url === null || !/^https?:$/.test(url.protocol) || url.hostname === '') return undefined;
@@ -48,7 +48,10 @@ export function parseProxy(given: string): ProxyAddress | undefined {
   };
 }
 
-/** True for an entry of NO_PROXY: `*`, a host name with or without `.` or `*.` before and a port after, an address, a range such as 10.0.0.0/8. */
+/**
+ * True for an entry of NO_PROXY: `*`, a host name with an optional leading `.` or `*.` and an optional port, an
+ * address, or a range such as 10.0.0.0/8.
+ */
 export function isProxyException(entry: string): boolean {
   return (
     entry === '*' ||

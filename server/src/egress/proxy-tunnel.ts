@@ -6,8 +6,9 @@ import type { ProxyAddress } from './outbound-proxy.ts';
 const headMax = 16 * 1024;
 
 /**
- * A connection to one address and port through the proxy (RFC 9110, section 9.3.6). Rejects with `provider_unreachable`, and with
- * `refused` when the proxy answers with anything but success; nothing that it says is passed on.
+ * A connection to one address and port through the proxy (RFC 9110, section 9.3.6). Rejects with
+ * `provider_unreachable`, reason `refused` if the proxy answers with anything but success; nothing that it says is
+ * passed on.
  */
 export async function openTunnel(
   proxy: ProxyAddress,
@@ -31,7 +32,7 @@ export async function openTunnel(
       return;
     }
     const status = /^HTTP\/1\.[01] (\d{3})/.exec(head)?.[1];
-    // Nobody speaks before us on a connection to a web server.
+    // A web server never sends anything before the client does.
     if (status === undefined || (status.startsWith('2') && head.length > end + 4)) {
       return reject(unreachable('protocol', 'connect'));
     }
@@ -59,7 +60,7 @@ export async function openTunnel(
   }
 }
 
-/** The proxy is the operator's word: it may be at any address. */
+/** The operator chose the proxy, so it may be at any address. */
 function connectTo({ secure, hostname, port }: ProxyAddress, secureContext: tls.SecureContext): net.Socket {
   const connection = { host: hostname, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 };
   if (!secure) return net.connect(connection);

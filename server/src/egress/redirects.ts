@@ -7,14 +7,15 @@ export type Hop = { url: URL; method: string; headers: Record<string, string>; b
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 const harmlessHeaders = new Set(['accept', 'content-type', 'user-agent']);
 
-/** True when the answer asks for another request. */
+/** True if the response asks for another request. */
 export function isRedirect(status: number, location: string | undefined): location is string {
   return location !== undefined && redirectStatuses.has(status);
 }
 
 /**
- * The request that follows a redirect, checked like the first one. Only harmless headers go to another origin, and never a
- * body; a redirect that would send one there fails. Plain HTTP after HTTPS is another origin, and needs ALLOW_INSECURE_HTTP.
+ * The request that follows a redirect, checked like the first one. Only harmless headers go to another origin, and
+ * never a body; a redirect that would send one there fails. Plain HTTP after HTTPS is another origin and needs
+ * ALLOW_INSECURE_HTTP.
  */
 export function nextHop(guard: Guard, hop: Hop, status: number, location: string): Hop {
   const url = guard.check(location, hop.url);

@@ -3,15 +3,15 @@ import { systemClock, type Timer } from '../clock.ts';
 import { reasonOf, unreachable } from './failures.ts';
 
 /**
- * The body of a response, to be read once: by `for await`, which ends it on leaving the loop, or by `pump`, which costs
- * least. What is not read to its end must be given back with `destroy`; at the latest the total time ends it.
+ * A response's body, to be read once: by `for await`, which ends it on leaving the loop, or by `pump`, which costs
+ * least. If not read to its end, it must be released with `destroy`; otherwise the total time ends it.
  */
 export type EgressBody = AsyncIterable<Uint8Array> & {
-  /** Calls `onChunk` synchronously for each piece as it arrives; resolves at the end, rejects like the iterator would. */
+  /** Calls `onChunk` synchronously for each chunk as it arrives; resolves at the end, rejects as the iterator would. */
   pump(onChunk: (chunk: Uint8Array) => void): Promise<void>;
   /** Reads all of it as UTF-8 text; more than `maxBytes` fails with `too_large`. */
   text(maxBytes: number): Promise<string>;
-  /** Closes the connection unless the body has been read to its end. Safe to call at any time, any number of times. */
+  /** Closes the connection unless the body has been read to its end. Safe to call at any time and repeatedly. */
   destroy(): void;
 };
 
@@ -20,8 +20,8 @@ export type BodyLimits = { idleTimeoutMs: number; maxResponseBytes: number };
 const queueHighWater = 256 * 1024;
 
 /**
- * Reads `message` as it flows, without web streams or a promise per piece: at thousands of small pieces a second those are
- * what a stream costs. `onSettled` is called once, when nothing more can come.
+ * Reads `message` as it arrives, without web streams or a promise per chunk: at thousands of small chunks a second,
+ * those would be a stream's main cost. `onSettled` is called once, when nothing more can come.
  */
 export class ResponseBody implements EgressBody {
   readonly #message: IncomingMessage;
@@ -44,7 +44,7 @@ export class ResponseBody implements EgressBody {
     message.on('close', () => this.fail(unreachable('reset', 'response')));
   }
 
-  /** Ends the body with this error, unless it has ended before. */
+  /** Ends the body with this error, unless it has already ended. */
   fail(failure: unknown): void {
     if (!this.#settle('failed', failure)) return;
     if (this.#message.complete) this.#message.resume();
@@ -148,7 +148,7 @@ export class ResponseBody implements EgressBody {
     this.#message.resume();
   }
 
-  // A reader that does not read, or reads slowly, is not the other side's silence.
+  // A slow or idle reader does not mean that the other side is silent.
   #onIdle(): void {
     if (this.#onChunk === undefined || this.#message.isPaused()) this.#idleTimer.restart();
     else this.fail(unreachable('timeout', 'response'));

@@ -22,7 +22,7 @@ function listen(server: Server): Promise<number> {
   });
 }
 
-/** A proxy whose outside is this machine: `echo.test` and every public-looking name are here. */
+/** A proxy whose outside is this machine: `echo.test` and every public-looking name resolve to it. */
 function startProxy(options: { limits?: Partial<ProxyLimits>; allowInsecureHttp?: boolean; isPrivate?: boolean } = {}) {
   const { limits = {}, allowInsecureHttp = true, isPrivate = true } = options;
   const lookup = async (): Promise<string[]> => ['127.0.0.1'];
@@ -36,7 +36,7 @@ const web = await listen(
   createHttpServer((request, response) => response.end(JSON.stringify({ url: request.url, headers: request.headers }))),
 );
 
-/** Opens a connection, sends the text, and gives what comes until `isEnough`, or all until the end. */
+/** Opens a connection, sends the text, and returns what arrives until `isEnough`, or everything until the end. */
 function talk(port: number, text: string, isEnough: (seen: string) => boolean = () => false) {
   return new Promise<{ seen: string; socket: Socket }>((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');

@@ -14,7 +14,7 @@ import { failureDetails } from './failures.ts';
 import type { Guard, SocketTarget } from './guard.ts';
 
 export type WorkspaceProxyOptions = {
-  /** Judges and opens every connection; it should refuse private addresses whatever providers may reach. */
+  /** Checks and opens every connection; it should refuse private addresses whatever providers may reach. */
   guard: Guard;
   allowInsecureHttp: boolean;
   /** The enabled user of a workspace's token. */
@@ -23,11 +23,11 @@ export type WorkspaceProxyOptions = {
 };
 
 export type ProxyLimits = {
-  /** Connections to the outside that one workspace has at a time. */
+  /** Outbound connections that one workspace can have at a time. */
   connectionsPerUser: number;
-  /** A connection that carries nothing for so long is closed. */
+  /** A connection without traffic for this long is closed. */
   idleMs: number;
-  /** Connections that one of the servers takes, with those that have not said yet who they are. */
+  /** Connections that one server accepts, including those that are not yet authenticated. */
   connections: number;
 };
 
@@ -42,7 +42,7 @@ const serverLimits = {
 const mailPort = 25;
 const httpPort = 80;
 
-/** An answer instead of a connection. */
+/** A response instead of a connection. */
 class Refusal extends Error {
   readonly status: number;
 
@@ -53,14 +53,15 @@ class Refusal extends Error {
 }
 
 /**
- * The way out of workspaces: an HTTP proxy that knows CONNECT and, where plain http is allowed, absolute addresses. Each request shows the
- * workspace's token; each connection is opened by the guard. Makes servers for one workspace or for many; all share the counts.
+ * The workspaces' way out: an HTTP proxy that supports CONNECT and, where plain http is allowed, absolute addresses.
+ * Each request needs the workspace's token; the guard opens each connection. Creates servers for one workspace or many,
+ * with shared counts.
  */
 export function createWorkspaceProxy(options: WorkspaceProxyOptions): { createServer(): Server } {
   const limits = { ...defaultLimits, ...options.limits };
   const counts = new Map<string, number>();
 
-  /** Takes one of the user's connections until `release`. */
+  /** Reserves one of the user's connections until `release`. */
   async function admit(incoming: IncomingMessage): Promise<{ release(): void }> {
     const [, token] = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(incoming.headers['proxy-authorization'] ?? '') ?? [];
     const userId = token === undefined ? undefined : await options.findUserId(token);
@@ -84,7 +85,7 @@ export function createWorkspaceProxy(options: WorkspaceProxyOptions): { createSe
     client.on('error', () => client.destroy());
     const held = await admit(incoming);
     client.once('close', held.release);
-    // It may have gone while its token was looked up.
+    // It may have disconnected while its token was looked up.
     if (client.destroyed) return held.release();
     const upstream = await open(tunnelTarget(incoming.url ?? '', options.allowInsecureHttp));
     if (client.destroyed) return void upstream.destroy();
@@ -93,7 +94,7 @@ export function createWorkspaceProxy(options: WorkspaceProxyOptions): { createSe
     join(client, upstream);
   }
 
-  /** Both end when one of them does, or when neither carries anything for too long. */
+  /** Both end when one of them does, or when neither has had traffic for too long. */
   function join(client: Duplex, upstream: Socket): void {
     const end = (): void => {
       client.destroy();
@@ -155,7 +156,7 @@ export function createWorkspaceProxy(options: WorkspaceProxyOptions): { createSe
   };
 }
 
-/** `host:port`, as CONNECT names it. Mail and, unless allowed, plain http are not tunnelled. */
+/** `host:port`, as in CONNECT. Mail and, unless allowed, plain http are not tunnelled. */
 function tunnelTarget(authority: string, allowInsecureHttp: boolean): SocketTarget {
   const [, host, portText] = /^(\[[0-9a-fA-F:.]+\]|[^\s:/@[\]]+):(\d{1,5})$/.exec(authority) ?? [];
   const port = Number(portText);
@@ -210,7 +211,7 @@ const hopByHop = [
   'trailer',
 ].concat('transfer-encoding', 'upgrade');
 
-/** Headers without those that are for the next hop only (RFC 9110, 7.6.1), also the ones that `connection` names. */
+/** Headers without those for the next hop only (RFC 9110, 7.6.1), including those that `connection` names. */
 function endToEnd(headers: IncomingMessage['headers']): OutgoingHttpHeaders {
   const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
   return Object.fromEntries(

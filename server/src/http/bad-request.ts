@@ -11,7 +11,7 @@ const reasons: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time',
 };
 
-/** The one error shape for a request that has no usable address, or for what no handler foresaw. */
+/** The one error shape, for a request without a usable address or an error that no handler expected. */
 export function unroutable(code: 'invalid_request' | 'internal_error'): Answer {
   const message = code === 'invalid_request' ? invalidHttp : 'Something went wrong on the server';
   const id = randomUUIDv7();
@@ -19,7 +19,7 @@ export function unroutable(code: 'invalid_request' | 'internal_error'): Answer {
 }
 
 /**
- * Answers what Node refuses before any handler in the one error shape too; by itself it answers without body and request id.
+ * Answers in the one error shape what Node refuses before any handler; Node's own answer has no body and no request id.
  * The server must not check for a Host header: the router does.
  */
 export function answerBadHttp(server: Server): void {
@@ -31,7 +31,7 @@ export function answerBadHttp(server: Server): void {
   });
   server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
     const answer = latest.get(socket);
-    // Nothing can be said in the middle of another answer.
+    // Nothing can be inserted into another response.
     if (!socket.writable || (answer?.headersSent === true && !answer.writableEnded)) {
       socket.destroy();
       return;

@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { ApiError } from '@homeport/contracts/errors';
 import { systemClock } from '../clock.ts';
 
-/** How slowly a body may come; times in milliseconds. */
+/** How slowly a body may arrive; times in milliseconds. */
 export type BodyPace = {
-  /** Any body has this long, whatever its rate. */
+  /** Any body has this much time, whatever its rate. */
   graceMs: number;
-  /** From then on it keeps this rate on average. */
+  /** After that it must keep this rate on average. */
   bytesPerSecond: number;
   totalMs: number;
 };
@@ -16,11 +16,11 @@ export const bodyPace: BodyPace = { graceMs: 10_000, bytesPerSecond: 16 * 1024, 
 export type BodyRules = {
   maxBytes: number;
   pace: BodyPace;
-  /** Looks at each piece as it comes; what it throws refuses the body. */
+  /** Sees each chunk as it arrives; throwing refuses the body. */
   look?: (chunk: Buffer) => void;
 };
 
-/** Bytes that this body may turn out to have, by its own word where it gives one. Throws `payload_too_large`. */
+/** How many bytes this body may have, from its declared length if there is one. Throws `payload_too_large`. */
 export function declaredBytes({ headers }: IncomingMessage, maxBytes: number): number {
   const length = headers['content-length'];
   if (length === undefined) return maxBytes;
@@ -28,7 +28,7 @@ export function declaredBytes({ headers }: IncomingMessage, maxBytes: number): n
   return Number(length);
 }
 
-/** All of a body. Throws `payload_too_large`, or `invalid_request` when it is cut or comes too slowly. */
+/** The whole body. Throws `payload_too_large`, or `invalid_request` if it is cut off or arrives too slowly. */
 export function readBytes(incoming: IncomingMessage, { maxBytes, pace, look }: BodyRules): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];

@@ -9,7 +9,7 @@ import { BodyRoom } from './body-room.ts';
 const bounds = { totalBytes: 100, senderBytes: 60, freeBytes: 5, waitMs: 60_000, waiting: 3 };
 const request = () => new IncomingMessage(new Socket());
 
-/** Whether a promise has settled by now, every turn that was due having been taken. */
+/** Whether a promise has settled, after every turn that was due. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   let settled = false;
   void promise.then(

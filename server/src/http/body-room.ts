@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { ApiError } from '@homeport/contracts/errors';
 import { systemClock } from '../clock.ts';
 
-/** Bytes of bodies that one process holds at the same time; times in milliseconds. */
+/** Bytes of bodies that one process holds at once; times in milliseconds. */
 export type BodyRoomBounds = {
   totalBytes: number;
-  /** Of one account, so that nobody takes all of it. */
+  /** Per account, so that nobody takes everything. */
   senderBytes: number;
-  /** Bodies up to this size need none: the number of connections bounds them. */
+  /** Bodies up to this size need no room: the number of connections bounds them. */
   freeBytes: number;
   waitMs: number;
   waiting: number;
@@ -21,7 +21,7 @@ export const bodyRoomBounds: BodyRoomBounds = {
   waiting: 1_000,
 };
 
-/** Gives back what a request was lent; calling it again does nothing. */
+/** Returns a request's room; calling it again does nothing. */
 export type Release = () => void;
 
 type Waiter = { sender: string; bytes: number; grant: () => void };
@@ -29,8 +29,8 @@ type Waiter = { sender: string; bytes: number; grant: () => void };
 const retryAfterSeconds = 5;
 
 /**
- * The memory for request bodies. Who finds it full waits for a turn without being read, and is refused after a while. First come,
- * first served; only who has used up their own share is passed by.
+ * The memory for request bodies. If it is full, a request waits unread for its turn and is refused after a while. First
+ * come, first served; only senders who have used up their own share are skipped.
  */
 export class BodyRoom {
   readonly #bounds: BodyRoomBounds;
@@ -42,12 +42,12 @@ export class BodyRoom {
     this.#bounds = bounds;
   }
 
-  /** Bytes that are lent at present. */
+  /** Bytes in use. */
   get used(): number {
     return this.#used;
   }
 
-  /** Throws `rate_limited` when there is no room in time, and `invalid_request` when the client leaves first. */
+  /** Throws `rate_limited` if there is no room in time, and `invalid_request` if the client disconnects first. */
   async take(sender: string, bytes: number, incoming: IncomingMessage): Promise<Release> {
     if (bytes <= this.#bounds.freeBytes) return () => undefined;
     const waiter: Waiter = { sender, bytes, grant: () => undefined };
@@ -85,7 +85,7 @@ export class BodyRoom {
   #serve(): void {
     for (const waiter of this.#waiters) {
       if (!this.#hasShare(waiter.sender, waiter.bytes)) continue;
-      // A large body is not passed by small ones for ever.
+      // Small bodies cannot overtake a large one for ever.
       if (!this.#fits(waiter)) return;
       this.#waiters.delete(waiter);
       this.#lend(waiter);
@@ -107,7 +107,7 @@ export class BodyRoom {
     } finally {
       timer.stop();
       incoming.off('close', leave);
-      // Who gives up may have kept others waiting.
+      // One that gives up may have kept others waiting.
       if (this.#waiters.delete(waiter)) this.#serve();
     }
   }

@@ -1,6 +1,8 @@
 import type { Branding } from '@homeport/contracts/system';
 
-/** The page and the web manifest in the installation's name, so that neither tab nor launcher shows another one first. */
+/**
+ * The page and the web manifest with the installation's name, so that tabs and launchers never show another one first.
+ */
 
 /** Puts name and icon into the head of the built page. */
 export function brandedPage(template: string, branding: Branding): string {
@@ -20,7 +22,7 @@ export function brandedManifest(built: string, branding: Branding): string {
     short_name: productName,
     ...(tagline === '' ? {} : { description: tagline }),
     theme_color: primaryColor,
-    // As a data URL it is only ever drawn: an SVG at an address of ours could be opened as a page.
+    // As a data URL it is only ever drawn; an SVG at one of our addresses could be opened as a page.
     ...(icon === null ? {} : { icons: [{ src: icon, sizes: 'any' }] }),
   };
   return JSON.stringify(manifest);

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 
-/** Bytes that may wait for their consumer before the sender has to. */
+/** How many bytes may wait for their consumer before the sender has to wait. */
 const maxWaiting = 512 * 1024;
 
 /**
- * The chunks of a stream as they come, for one consumer. A stream's own iterator joins what has gathered, which copies every
+ * A stream's chunks as they arrive, for one consumer. A stream's own iterator joins waiting chunks, which copies every
  * byte once more and leaves twice the garbage.
  */
 export class ChunkQueue implements AsyncIterable<Buffer> {
@@ -62,7 +62,7 @@ export class ChunkQueue implements AsyncIterable<Buffer> {
     this.#wake?.();
   };
 
-  /** Nothing is gathered that nobody takes; the stream is left to whoever reads on. */
+  /** Stops collecting chunks that nobody takes; the stream is left to whoever reads on. */
   #letGo(): void {
     this.#stream.off('data', this.#take);
     this.#chunks = [];

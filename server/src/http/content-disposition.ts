@@ -1,9 +1,12 @@
-/** `attachment` with a name that every browser saves as meant (RFC 6266, RFC 8187), and that cannot leave its header. */
+/**
+ * `attachment` with a name that every browser saves correctly (RFC 6266, RFC 8187) and that cannot break out of its
+ * header.
+ */
 export function attachment(filename: string): string {
   return disposition('attachment', filename);
 }
 
-/** The same for what is safe to show. */
+/** The same for content that is safe to show. */
 export function inline(filename: string): string {
   return disposition('inline', filename);
 }

@@ -31,11 +31,11 @@ const page = `<!doctype html>
 </html>
 `;
 
-// swagger-ui shows inline SVG images; its scripts and styles all come from here.
+// swagger-ui shows inline SVG images; all of its scripts and styles come from here.
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'";
 
-/** The page of `/api/docs`: swagger-ui from this installation's own files, so it works offline. */
+/** The page at `/api/docs`: swagger-ui from this installation's own files, so it works offline. */
 export function docsPage(): Content {
   return new Content(page, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy });
 }

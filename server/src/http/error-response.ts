@@ -2,7 +2,10 @@ import { ApiError, type ErrorBody } from '@homeport/contracts/errors';
 import { databaseUnavailable, isDatabaseUnavailable, isStorageFull } from '../db/pool.ts';
 import type { Answer } from './answer.ts';
 
-/** What is told of an error: known ones as they are, a database that is away as 503, a full one as 507, all else as a fixed 500. */
+/**
+ * How an error is answered: known ones as they are, an unavailable database as 503, a full one as 507, anything else as
+ * a fixed 500.
+ */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (isDatabaseUnavailable(error)) return databaseUnavailable(error);

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { systemClock, type Timer } from '../clock.ts';
 
 const idleCommentMs = 15_000;
-/** A reader that is this many bytes behind is cut off; it may come back with `last-event-id`. */
+/** A reader this many bytes behind is disconnected; it can come back with `last-event-id`. */
 const maxBufferedBytes = 8 * 1024 * 1024;
 
 const streamHeaders = {
@@ -13,7 +13,7 @@ const streamHeaders = {
 };
 
 /**
- * One server-sent event stream to one client, written straight to Node's response: no web streams on the token path.
+ * One server-sent event stream to one client, written directly to Node's response: no web streams on the token path.
  * Comment lines keep it alive every 15 s while nothing is sent (contract.md section 6).
  */
 export class EventStream {
@@ -21,7 +21,9 @@ export class EventStream {
   readonly #onClose: () => void;
   #closed = false;
   #lastWriteAt = 0;
-  /** Bytes buffered by the newest write to a reader that was not behind: a long catch-up alone is not slowness. */
+  /**
+   * Bytes buffered by the latest write to a reader that was not behind: a long catch-up alone does not count as slow.
+   */
   #handedOver = 0;
 
   constructor(outgoing: ServerResponse, headers: Record<string, string>, onClose: () => void) {
@@ -33,7 +35,7 @@ export class EventStream {
     outgoing.on('error', () => this.#leave());
     outgoing.on('close', () => this.#leave());
     this.#lastWriteAt = systemClock.elapsed();
-    // Whoever left while the answer was being prepared has closed already, and no event will tell.
+    // A client that left while the answer was being prepared has already closed; no event will say so.
     if (outgoing.destroyed) {
       this.#leave();
       return;
@@ -62,7 +64,7 @@ export class EventStream {
     this.#outgoing.end(events);
   }
 
-  /** Called for all open streams by one timer, so that idle streams cost no timers of their own. */
+  /** One timer calls this for all open streams, so that idle streams need no timers. */
   keepAlive(now: number): void {
     if (now - this.#lastWriteAt >= idleCommentMs) this.write(': keep-alive\n\n');
   }
@@ -77,7 +79,7 @@ export class EventStream {
 
 const openStreams = new Set<EventStream>();
 
-/** Streams that are open to clients of this process. */
+/** Streams currently open to clients of this process. */
 export function openStreamCount(): number {
   return openStreams.size;
 }
@@ -96,8 +98,8 @@ function startIdleComments(): void {
 }
 
 /**
- * One HTTP chunk as one string and one system call, where ServerResponse makes four pieces and waits for the next tick. An answer
- * that still waits for its turn on the connection, or for its own earlier output, takes the long way.
+ * One HTTP chunk as one string and one system call, where ServerResponse makes four pieces and waits for the next tick.
+ * A response that is waiting for its turn on the connection, or for earlier output, uses the normal way.
  */
 function writeChunk(outgoing: ServerResponse, text: string): void {
   const { socket } = outgoing;

@@ -3,32 +3,35 @@ import { type ByteRange, parseRange } from '@homeport/contracts/byte-range';
 import { standardHeaders } from './answer.ts';
 import { Reply, type RequestFacts, streamed } from './handler.ts';
 
-/** Bytes that people made, as they are served: `etag` is a strong one, with its quotes. */
+/** People's bytes as they are served; `etag` is a strong one, with quotes. */
 export type ServedFile = {
   size: number;
   etag: string;
   type: string;
-  /** An `attachment`, or `inline` for types that run nothing. */
+  /** An `attachment`, or `inline` for types that cannot run anything. */
   disposition: string;
-  /** Hands over the bytes of a range; they are overwritten when `take` has resolved. */
+  /** Passes on the bytes of a range; they are overwritten once `take` has resolved. */
   read(range: ByteRange, take: (bytes: Uint8Array) => Promise<void>): Promise<void>;
 };
 
-/** A client that takes nothing for this long has gone. */
+/** A client that takes nothing for this long counts as gone. */
 const silenceMs = 300_000;
 
-/** No page of ours, whatever it holds: no scripts, no frames, no origin (contract.md section 8). */
+/** Never one of our pages, whatever the content: no scripts, no frames, no origin (contract.md section 8). */
 const untrusted = {
   'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'self'",
   'cross-origin-resource-policy': 'same-origin',
 };
 
-/** Headers of everything that is served from what people made. */
+/** Headers for everything that people made. */
 export function untrustedHeaders(request: RequestFacts): Record<string, string> {
   return { ...standardHeaders(request.id), ...untrusted };
 }
 
-/** Serves the file or the range asked for (RFC 9110, 13 and 14): 200, 206, 304 or 416. A cut stream breaks the connection. */
+/**
+ * Serves the file or the requested range (RFC 9110, 13 and 14): 200, 206, 304 or 416. If the stream is cut off, so is
+ * the connection.
+ */
 export async function sendFile(request: RequestFacts, file: ServedFile): Promise<typeof streamed | Reply> {
   const { outgoing } = request;
   const headers: Record<string, string> = {
@@ -60,7 +63,7 @@ export async function sendFile(request: RequestFacts, file: ServedFile): Promise
   return streamed;
 }
 
-/** The head goes with the first bytes: until then a failure has an answer of its own. */
+/** The head is sent with the first bytes, so that an earlier failure gets its own response. */
 async function sendBytes(
   outgoing: ServerResponse,
   read: (take: (bytes: Uint8Array) => Promise<void>) => Promise<void>,
@@ -86,7 +89,7 @@ async function sendBytes(
     outgoing.end();
   } catch (error) {
     if (error instanceof ClientLeft) return;
-    // Nobody takes half of a file for the whole of it.
+    // So that nobody takes half a file for the whole.
     if (outgoing.headersSent) outgoing.destroy();
     throw error;
   }

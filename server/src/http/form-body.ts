@@ -7,12 +7,14 @@ import { ChunkQueue } from './chunk-queue.ts';
 import { discardRest, fileTooLarge, malformed, watchBody } from './incoming-body.ts';
 import { validate } from './validate.ts';
 
-/** A file of a form as it arrives. `filename` and `mediaType` are what the sender says. */
+/** A form's file as it arrives. `filename` and `mediaType` are the sender's claims. */
 type FormFile = { filename: string | undefined; mediaType: string | undefined; bytes: AsyncIterable<Buffer> };
 
-/** What a handler does with the file: `take` consumes its bytes, `drop` undoes that when the rest of the form is refused. */
+/**
+ * What a handler does with the file: `take` consumes its bytes, `drop` undoes that if the rest of the form is refused.
+ */
 export type FormSink<Fields, Taken> = {
-  /** `fields` are those that came before the file, if they are valid already. */
+  /** `fields` are those before the file, if they are already valid. */
   take(file: FormFile, fields: Fields | undefined): Promise<Taken>;
   drop(taken: Taken): Promise<void>;
 };
@@ -20,8 +22,8 @@ export type FormSink<Fields, Taken> = {
 /** A multipart/form-data body with one file in its part `file`, not read yet. */
 export type Form<Fields> = {
   /**
-   * Reads all of it; memory holds fields only. Throws `invalid_request`, `payload_too_large` when the file is larger than
-   * the limit, or what `take` throws.
+   * Reads everything; only fields are kept in memory. Throws `invalid_request`, `payload_too_large` if the file is
+   * above the limit, or what `take` throws.
    */
   receive<Taken>(sink: FormSink<Fields, Taken>): Promise<{ fields: Fields; file: FormFile; taken: Taken }>;
 };
@@ -29,7 +31,7 @@ export type Form<Fields> = {
 const maxParts = 20;
 const maxFieldBytes = 16 * 1024;
 const maxNameLength = 100;
-/** Everything in a form but its file: fields, headers, boundaries. */
+/** Everything in a form except its file: fields, headers, boundaries. */
 const overhead = maxParts * (maxFieldBytes + 32 * 1024);
 
 /**
@@ -63,7 +65,7 @@ export function openForm<S extends z.ZodType>(
   };
 }
 
-/** One reading of a form: pushes the request through the parser until it ends, is cut, or is refused. */
+/** One pass over a form: pushes the request through the parser until it ends, breaks off, or is refused. */
 class FormReader<S extends z.ZodType, Taken> {
   readonly #incoming: IncomingMessage;
   readonly #schema: S;
@@ -91,7 +93,7 @@ class FormReader<S extends z.ZodType, Taken> {
       this.#parser = new Busboy({
         headers: { ...incoming.headers, 'content-type': contentType },
         preservePath: true,
-        // Every part comes as bytes: fields are decoded here, strictly.
+        // Every part arrives as bytes; fields are decoded here, strictly.
         isPartAFile: () => true,
         fileHwm: 256 * 1024,
         limits: { files: maxParts, parts: maxParts, headerPairs: 20, headerSize: 16 * 1024 },
@@ -135,7 +137,7 @@ class FormReader<S extends z.ZodType, Taken> {
     part: { name: string | undefined; filename: string | undefined; encoding: string; mediaType: string },
     stream: BusboyFileStream,
   ): void {
-    // Whoever consumes the bytes hears of an error; it must not end the process where nobody does.
+    // The consumer of the bytes gets the error; without one, it must not end the process.
     stream.on('error', () => undefined);
     const fault = this.#faultOf(part);
     if (fault !== undefined) {
@@ -170,7 +172,7 @@ class FormReader<S extends z.ZodType, Taken> {
       if (size > maxFieldBytes) this.#refuse(fieldError(name, `Longer than ${maxFieldBytes} bytes`));
       else chunks.push(chunk);
     });
-    // Also of one that is refused: whoever waits for the fields is not left waiting.
+    // Even after a refusal, so that whoever waits for the fields is not left waiting.
     this.#fieldsRead.push(new Promise((resolve) => void stream.once('end', resolve).once('close', resolve)));
     stream.on('end', () => {
       const text = strictText(Buffer.concat(chunks));
@@ -180,7 +182,7 @@ class FormReader<S extends z.ZodType, Taken> {
   }
 
   #takeFile(part: { filename: string | undefined; mediaType: string }, stream: BusboyFileStream): void {
-    // Senders write a quote in a name so (HTML, "Multipart form data").
+    // Senders escape a quote in a name like this (HTML, "Multipart form data").
     const filename = part.filename?.replaceAll('%22', '"');
     const facts = { filename, mediaType: part.mediaType, bytes: new ChunkQueue(stream) };
     let size = 0;
@@ -191,12 +193,12 @@ class FormReader<S extends z.ZodType, Taken> {
       this.#refuse(error);
       stream.destroy(error);
     });
-    // What came before is parsed, and read in the next moment only.
+    // Earlier fields are already parsed, but are read only in the next tick.
     const taken = Promise.all(this.#fieldsRead).then(() => {
       const early = this.#schema.safeParse({ ...this.#fields });
       return this.#sink.take(facts, early.success ? early.data : undefined);
     });
-    // A refusal counts at once; the rest of the form is not waited for.
+    // A refusal takes effect at once, without waiting for the rest of the form.
     taken.catch((error: unknown) => this.#refuse(error));
     this.#file = { facts, stream, taken };
   }

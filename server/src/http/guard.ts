@@ -7,13 +7,13 @@ export type Identify = (
   cookie: string | undefined,
 ) => Promise<{ actor: Actor; setCookie?: string | undefined } | undefined>;
 
-/** Finds the workspace that an authorization header speaks for, as its user. */
+/** Finds the workspace of an authorization header, as its user. */
 export type IdentifyWorkspace = (authorization: string | undefined) => Promise<{ actor: Actor } | undefined>;
 
-/** Permissions that features define for the access words that need more than a session. */
+/** Permissions that features define for access words that need more than a session. */
 export type Permissions = {
   canEditProviders(actor: Actor): boolean;
-  /** True where editing providers is an administrator's, whatever the account's own switch says. */
+  /** True where only administrators edit providers, whatever the account's own switch says. */
   providersAreShared: boolean;
   canEditMcp(actor: Actor): boolean;
 };
@@ -25,7 +25,7 @@ export async function identifyCaller(
   headers: { cookie?: string | undefined; authorization?: string | undefined },
 ): Promise<{ actor: Actor; setCookie?: string | undefined } | undefined> {
   if (access === 'public') return undefined;
-  // Each kind of identity opens its own endpoints only (control-plane-api.md "Authentication" 6).
+  // Each kind of identity opens only its own endpoints (control-plane-api.md "Authentication" 6).
   const found: Awaited<ReturnType<Identify>> =
     access === 'workspace' ? await identifyWorkspace(headers.authorization) : await identify(headers.cookie);
   if (found === undefined) {

@@ -13,26 +13,26 @@ import type { Answer } from './answer.ts';
 import type { Form } from './form-body.ts';
 
 /**
- * The caller, as the guard found and checked it; `sessionId` is empty for a workspace, which acts for its user. `tellsModels`:
- * instructions or facts about them are stored.
+ * The caller as found and checked by the guard. `sessionId` is empty for a workspace, which acts for its user.
+ * `tellsModels`: the user has stored instructions or facts about themselves.
  */
 export type Actor = User & { sessionId: string; tellsModels?: boolean };
 
-/** What a handler gets: everything parsed and permitted already. `actor` is present wherever nobody may call without a session. */
+/** What a handler gets, all parsed and permitted. `actor` is set wherever a session is required. */
 export type HandlerInput<E extends EndpointSpec> = {
   actor: E['access'] extends 'public' ? undefined : E extends { publicWith: string } ? Actor | undefined : Actor;
   params: ParamsOf<E>;
   query: QueryOf<E>;
   headers: HeadersOf<E>;
   body: BodyOf<E>;
-  /** The body as one file, not read yet; undefined where the row has none. */
+  /** The body as one file, not read yet; undefined if the row has none. */
   upload: E extends { upload: true } ? Upload : undefined;
-  /** The multipart body, its file still to be received; undefined where the row has none. */
+  /** The multipart body, whose file is still to be received; undefined if the row has none. */
   form: E extends { form: infer F } ? (F extends undefined ? undefined : Form<FormOf<E>>) : undefined;
   request: RequestFacts;
 };
 
-/** A file that is the body of a request. `mediaType` is what the sender says. */
+/** A file that is a request's body. `mediaType` is the sender's claim. */
 export type Upload = { mediaType: string | undefined; bytes: AsyncIterable<Buffer> };
 
 /** Request headers by their names in lower case; repeated ones are joined. */
@@ -43,20 +43,20 @@ export type RequestFacts = {
   method: string;
   query: URLSearchParams;
   headers: RequestHeaders;
-  /** The client's address, x-forwarded-for taken from trusted proxies only. */
+  /** The client's address; x-forwarded-for counts only from trusted proxies. */
   address: string;
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   signal: AbortSignal;
-  /** Node's response, for streams that are written to it directly. */
+  /** Node's response, for streams that write to it directly. */
   outgoing: ServerResponse;
 };
 
-/** Who acts, and from where: what the audit log keeps of a request (audit.ts). */
+/** Who acts, and from where: what the audit log records about a request (audit.ts). */
 export function sourceOf({ actor, request }: { actor: Actor | undefined; request: RequestFacts }) {
   return { actorId: actor?.id ?? null, address: request.address, requestId: request.id };
 }
 
-/** An answer that is not just 'the documented status with this JSON'. */
+/** An answer other than "the documented status with this JSON". */
 export class Reply {
   readonly body: unknown;
   readonly status: number | undefined;

@@ -2,17 +2,17 @@ import type { IncomingMessage } from 'node:http';
 import { ApiError } from '@homeport/contracts/errors';
 import { systemClock } from '../clock.ts';
 
-/** What bodies that are read as they arrive have in common: forms and uploads. */
+/** What forms and uploads have in common: bodies that are read as they arrive. */
 
-/** A sender that says nothing for this long has gone. */
+/** A sender that is silent for this long counts as gone. */
 const silenceMs = 60_000;
-/** What is still read and thrown away after a refusal, so that the client gets to see the answer. */
+/** How much is read and discarded after a refusal, so that the client gets to see the response. */
 const maxDiscarded = 64 * 1024 * 1024;
 const discardMs = 10_000;
 
 /**
- * Calls `refuse` when the request is cut or falls silent before its body is complete; returns what ends the watch. Throws when it
- * has been cut already: nothing more is heard of such a request.
+ * Calls `refuse` if the request breaks off or falls silent before its body is complete; returns a function that stops
+ * watching. Throws if it has already broken off, since nothing more is heard of such a request.
  */
 export function watchBody(incoming: IncomingMessage, refuse: (error: ApiError) => void): () => void {
   const early = malformed('The request ended before its body was complete');
@@ -29,7 +29,10 @@ export function watchBody(incoming: IncomingMessage, refuse: (error: ApiError) =
   };
 }
 
-/** Reads on for a while without keeping anything: an answer in the middle of a request is lost if the connection breaks at once. */
+/**
+ * Keeps reading for a while without storing anything: if the connection broke at once, the client would lose the
+ * response.
+ */
 export function discardRest(incoming: IncomingMessage): void {
   if (incoming.complete || incoming.destroyed) return;
   let left = maxDiscarded;

@@ -1,7 +1,7 @@
 import type { FieldError } from '@homeport/contracts/errors';
 import { z } from 'zod';
 
-/** A JSON Schema, as far as it counts. */
+/** The part of a JSON Schema that matters for counting. */
 type Shape = {
   maxItems?: number;
   maxProperties?: number;
@@ -15,8 +15,8 @@ type Fault = { path: string[]; message: string };
 const shapes = new WeakMap<z.ZodType, Shape>();
 
 /**
- * The first list or record with more members than its schema takes. Asked before the schema itself, which looks at every member
- * and makes an error of each.
+ * The first list or record with more members than its schema allows. Checked before the schema itself, which looks at
+ * every member and creates an error for each.
  */
 export function findTooManyMembers(schema: z.ZodType, value: unknown): FieldError | undefined {
   const shape = shapes.get(schema) ?? toShape(schema);
@@ -47,7 +47,7 @@ function findInNamed({ properties = {} }: Shape, value: object): Fault | undefin
   return undefined;
 }
 
-/** Members of any name; only a record has a shape for them. */
+/** Members with any name; only a record has a shape for them. */
 function findInRecord({ additionalProperties, maxProperties }: Shape, value: object): Fault | undefined {
   return typeof additionalProperties === 'object'
     ? findInMembers(value, additionalProperties, maxProperties)

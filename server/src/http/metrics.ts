@@ -6,8 +6,8 @@ import { type Answer, standardHeaders } from './answer.ts';
 import { errorAnswer } from './error-response.ts';
 
 /**
- * Answers GET /metrics: for the bearer of METRICS_TOKEN; while that is unset there is nothing at this address
- * (contract.md section 10).
+ * Answers GET /metrics for the bearer of METRICS_TOKEN; while that is unset, nothing is at this address (contract.md
+ * section 10).
  */
 export async function metricsResponse(
   metrics: Metrics,

@@ -5,7 +5,7 @@ import { bodyRoomBounds } from './body-room.ts';
 
 type Json = Record<string, unknown>;
 
-/** The OpenAPI 3.1 document of the endpoint table, from the very schemas that validate (contract.md section 10). */
+/** The OpenAPI 3.1 document of the endpoint table, from the same schemas that validate (contract.md section 10). */
 export function openapiDocument(
   endpoints: Readonly<Record<string, EndpointSpec>>,
   { version, isSecure }: { version: string; isSecure: boolean },
@@ -76,7 +76,7 @@ function security({ access, publicWith }: EndpointSpec): Json[] {
   return [{ session: [] }, ...(publicWith === undefined ? [] : [{}])];
 }
 
-/** Any type is taken; this one says nothing about what is in it. */
+/** Any type is accepted; this one says nothing about the content. */
 const uploadBody: Json = {
   required: false,
   content: { 'application/octet-stream': { schema: { type: 'string', contentMediaType: 'application/octet-stream' } } },
@@ -88,7 +88,7 @@ function requestBody(body: z.ZodType, types: readonly string[] = ['application/j
   return { required, content: Object.fromEntries(types.map((type) => [type, { schema }])) };
 }
 
-/** A form and its file; the fields are texts. */
+/** A form and its file; the fields are text. */
 function formBody(form: z.ZodType): Json {
   const { properties, required, ...rest } = schemaOf(form, 'input');
   const fields = typeof properties === 'object' ? properties : {};
@@ -133,7 +133,7 @@ function success(spec: EndpointSpec): Json {
   return jsonAnswer(spec.response);
 }
 
-/** The codes that the table names, and those that access word, body and query imply. */
+/** The codes that the table names, and those that follow from access word, body and query. */
 function documentedErrors(spec: EndpointSpec): ErrorCode[] {
   const implied: ErrorCode[] = ['internal_error', 'database_unavailable', 'invalid_request'];
   if (spec.access !== 'public') implied.push('unauthorized', 'account_disabled');

@@ -3,12 +3,12 @@ import { isIP, isIPv6 } from 'node:net';
 import { ApiError } from '@homeport/contracts/errors';
 import type { RequestHeaders } from './handler.ts';
 
-/** Which origins are this installation's. */
+/** Decides which origins belong to this installation. */
 export type OriginRule = (origin: string, host: string | undefined) => boolean;
 
 /**
- * With BASE_URL only that origin counts. Without it any loopback name or IP literal that equals the Host header does: a name
- * could be rebound by its owner to this machine, an address cannot.
+ * With BASE_URL, only that origin counts. Without it, any loopback name or IP literal that equals the Host header does:
+ * the owner of a name could rebind it to this machine, an address cannot be rebound.
  */
 export function originRule(baseUrl: string | undefined): OriginRule {
   if (baseUrl !== undefined) return (origin) => origin === baseUrl;
@@ -21,8 +21,8 @@ export function originRule(baseUrl: string | undefined): OriginRule {
 }
 
 /**
- * The origin for addresses of this installation that are handed out. Without BASE_URL it is the address that was typed where the
- * rule above takes it for ours, and otherwise the one that is listened on: whoever makes up a Host header gets no link to it.
+ * The origin for addresses that this installation hands out. Without BASE_URL it is the requested address if the rule
+ * above accepts it, otherwise the listening one: an invented Host header gets no link to itself.
  */
 export function ownOrigin(
   { baseUrl, host }: { baseUrl: string | undefined; host: string },

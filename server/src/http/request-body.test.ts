@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => server.close().closeAllConnections());
 
-/** What a request with this body comes to. */
+/** The result of a request with this body. */
 async function read(body: string): Promise<unknown> {
   const answered = fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
   const [incoming, outgoing]: [IncomingMessage, { end(): void }] = await awaitRequest();

@@ -10,21 +10,21 @@ import type { Release } from './body-room.ts';
 export type BodyReading = {
   maxBytes: number;
   pace: BodyPace;
-  /** Waits for room for so many bytes before they are read. */
+  /** Waits until there is room for this many bytes before they are read. */
   takeRoom(bytes: number): Promise<Release>;
 };
 
-/** What was read, and what gives its room back when nobody needs it any more. */
+/** What was read, and what returns its room once nobody needs it. */
 export type ReadBody<T> = { value: T; release: Release };
 
 const nothing = <T>(value: T): ReadBody<T> => ({ value, release: () => undefined });
 
-/** Bodies from this size on are decoded, parsed and checked in several turns of the event loop. */
+/** Bodies from this size are decoded, parsed and checked in several turns of the event loop. */
 const largeBytes = 128 * 1024;
 
 /**
- * Reads and parses a JSON body (contract.md section 1). Undefined when the request has none. Throws `unsupported_media_type`,
- * `payload_too_large`, `rate_limited` or `invalid_request`.
+ * Reads and parses a JSON body (contract.md section 1). Undefined if the request has none. Throws
+ * `unsupported_media_type`, `payload_too_large`, `rate_limited` or `invalid_request`.
  */
 export async function readJsonBody(incoming: IncomingMessage, reading: BodyReading): Promise<ReadBody<unknown>> {
   if (!hasBody(incoming)) return nothing(undefined);
@@ -40,7 +40,7 @@ export async function readJsonBody(incoming: IncomingMessage, reading: BodyReadi
 }
 
 /**
- * Reads a body of one of these media types as it was sent; no bytes when the request has none. Throws `unsupported_media_type`,
+ * Reads a body of one of these media types unparsed; no bytes if the request has none. Throws `unsupported_media_type`,
  * `payload_too_large`, `rate_limited` or `invalid_request`.
  */
 export async function readSentBytes(
@@ -53,7 +53,7 @@ export async function readSentBytes(
   if (!types.includes(type)) throw new ApiError('unsupported_media_type', `Send one of ${types.join(', ')}`);
   return withRoom(incoming, reading, async () => {
     const { buffer, byteOffset, byteLength } = await readBytes(incoming, reading);
-    // Memory of its own, so that it can be handed to another thread; small buffers share theirs.
+    // Its own memory, so that it can be transferred to another thread; small buffers share theirs.
     const isOwn = byteLength === buffer.byteLength && buffer instanceof ArrayBuffer;
     return {
       type,

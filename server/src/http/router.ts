@@ -34,11 +34,11 @@ type ErasedInput = {
 };
 
 export type RouterOptions = {
-  /** Bytes of the largest file, in a form or as a body. */
+  /** The largest file in bytes, in a form or as a body. */
   maxUploadBytes: number;
   /** Memory for all other bodies. */
   bodies: BodyRoom;
-  /** Throws `storage_full` where there is no room for what a request would write. */
+  /** Throws `storage_full` if there is no space for what a request would write. */
   assertRoom(use: 'files' | 'messages'): Promise<void>;
   identify: Identify;
   identifyWorkspace: IdentifyWorkspace;
@@ -49,7 +49,7 @@ export type RouterOptions = {
   metrics: Pick<Metrics, 'request'>;
 };
 
-/** Nobody sees it but the log and the metrics. */
+/** Only the log and the metrics see it. */
 const clientClosedRequest = 499;
 
 /** What an endpoint is asked with. */
@@ -111,7 +111,8 @@ async function answer(
     const access = isPublicCall(request, spec) ? 'public' : spec.access;
     const caller = await identifyCaller(access, options, incoming.headers);
     actor = caller?.actor;
-    // On Node's own answer, so that streams and refusals bring it as well; a handler that sets the cookie itself replaces it.
+    // On Node's own response, so that streams and refusals carry it too; a handler that sets the cookie itself replaces
+    // it.
     if (caller?.setCookie !== undefined) outgoing.setHeader('set-cookie', caller.setCookie);
     assertOrigin(options.origin, spec.method, incoming.headers.origin, incoming.headers.host);
     assertPermission(access, actor, options.permissions);
@@ -142,7 +143,7 @@ function isAbort(error: unknown, signal: AbortSignal): boolean {
   return error === signal.reason || (error instanceof Error && error.name === 'AbortError');
 }
 
-/** A parsed request, and what gives back the room of its body. */
+/** A parsed request, and what returns the room of its body. */
 type HeldInput = ErasedInput & { release(): void };
 
 async function parseInput(
@@ -218,7 +219,7 @@ type RequestLogFacts = {
   failure: ApiError | undefined;
   status: number;
   startedAt: number;
-  /** What failed was only work for somebody who has gone. */
+  /** The failure only affected somebody who has disconnected. */
   clientLeft: boolean;
 };
 

@@ -17,9 +17,9 @@ import { queryObject } from './validate.ts';
 export type UpgradeInput = {
   actor: Actor;
   query: Record<string, string>;
-  /** Aborted when the client has gone before it was answered. */
+  /** Aborted if the client disconnects before it was answered. */
   signal: AbortSignal;
-  /** Answers 101; from then on the bytes are the handler's. What it throws before that is answered as an error. */
+  /** Answers 101; from then on the handler owns the bytes. What it throws before that is answered as an error. */
   accept(): Duplex;
 };
 
@@ -29,18 +29,18 @@ export type UpgradeOptions = {
   origin: OriginRule;
   log: Logger;
   metrics: Pick<Metrics, 'request'>;
-  /** Resolves when the connection is over. */
+  /** Resolves when the connection has ended. */
   handle(input: UpgradeInput): Promise<void>;
 };
 
 export type Upgrades = {
-  /** Everything that is not this one address is an ordinary request, whatever it asks for (`shouldUpgradeCallback`). */
+  /** Everything except this one address is an ordinary request, whatever it asks for (`shouldUpgradeCallback`). */
   accepts(request: IncomingMessage): boolean;
   /** Listener of the server's `upgrade`. */
   answer(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 };
 
-/** One address that is answered with a WebSocket, for sessions and pages of this installation only. */
+/** One address that is answered with a WebSocket, only for sessions and pages of this installation. */
 export function createUpgrades(options: UpgradeOptions): Upgrades {
   return {
     accepts: (request) =>
@@ -68,10 +68,10 @@ async function answer(request: IncomingMessage, socket: Duplex, head: Buffer, op
     const line = { requestId, method: 'GET', path, status, userId: actor?.id, code };
     log.info({ ...line, milliseconds: Math.round(seconds * 1000) }, 'request');
   };
-  // Somebody must hear of errors, or they end the process.
+  // Without a listener, errors would end the process.
   socket.on('error', () => socket.destroy());
   socket.once('close', leave).once('end', leave);
-  // Nothing may be said before the answer; reading also finds out who has gone.
+  // Nothing may be sent before the answer; reading also shows when the client disconnects.
   socket.once('data', leave);
   if (head.length > 0) return leave();
   try {
@@ -115,7 +115,10 @@ function queryOf(request: IncomingMessage): Record<string, string> {
   return queryObject(new URLSearchParams((request.url ?? '').slice(pathOf(request).length + 1)));
 }
 
-/** A browser names the page on every upgrade, and no rule of its own keeps foreign pages away: without a name there is none. */
+/**
+ * Browsers name the page on every upgrade, but have no rule of their own that keeps foreign pages away: without a name,
+ * it is refused.
+ */
 function assertOwnPage(rule: OriginRule, { headers }: IncomingMessage): void {
   if (headers.origin !== undefined && rule(headers.origin, headers.host)) return;
   throw new ApiError(
@@ -126,7 +129,7 @@ function assertOwnPage(rule: OriginRule, { headers }: IncomingMessage): void {
 
 const guid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
-/** What proves that this handshake was understood (RFC 6455, section 4.2.2). */
+/** Proves that this handshake was understood (RFC 6455, section 4.2.2). */
 function acceptKey({ headers }: IncomingMessage): string {
   const key = headers['sec-websocket-key'];
   if (typeof key !== 'string' || !/^[A-Za-z0-9+/]{21}[AQgw]==$/.test(key)) {
@@ -158,6 +161,6 @@ function refuse(socket: Duplex, failure: ApiError, requestId: string): void {
   const headers = { ...answer.headers, 'content-length': Buffer.byteLength(body) };
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const text = `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}\r\n${head.join('\r\n')}\r\n\r\n${body}`;
-  // Whoever does not close the other half does not keep the socket.
+  // A client that does not close its half cannot keep the socket open.
   socket.end(text, () => socket.destroy());
 }

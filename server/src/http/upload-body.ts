@@ -4,8 +4,8 @@ import type { Upload } from './handler.ts';
 import { fileTooLarge, watchBody } from './incoming-body.ts';
 
 /**
- * A body that is one file of any type, not read yet. Throws `payload_too_large` by its declared size. Whoever reads the bytes
- * gets that too once there are more of them, and `invalid_request` when the request is cut or falls silent.
+ * A body that is one file of any type, not read yet. Throws `payload_too_large` by its declared size. So does reading
+ * if there are more bytes, and `invalid_request` if the request breaks off or falls silent.
  */
 export function openUpload(incoming: IncomingMessage, maxBytes: number): Upload {
   if (Number(incoming.headers['content-length'] ?? 0) > maxBytes) throw fileTooLarge(maxBytes);
@@ -13,7 +13,7 @@ export function openUpload(incoming: IncomingMessage, maxBytes: number): Upload 
 }
 
 async function* receive(incoming: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer, void, undefined> {
-  // Before the queue's own listeners: what is said about a cut request is the first cause.
+  // Before the queue's own listeners, so that this error about a broken request comes first.
   const stopWatching = watchBody(incoming, (error) => queue.fail(error));
   const queue = new ChunkQueue(incoming);
   let size = 0;

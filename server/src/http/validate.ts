@@ -7,12 +7,12 @@ import { findTooManyMembers } from './member-count.ts';
 
 const maxFieldErrors = 50;
 
-/** From this bound on, a text that breaks it is too large rather than malformed: it would fit in no smaller piece. */
+/** From this bound on, a text that exceeds it is too large rather than malformed: no smaller piece would hold it. */
 const payloadCharacters = limits.messageTextMax;
 
 /**
- * Parses with the schema of the endpoint table, or throws `invalid_request` that names each field (contract.md section
- * 1). A text of a message that is too long throws `payload_too_large`.
+ * Parses with the endpoint table's schema, or throws `invalid_request` naming each field (contract.md section 1). A
+ * message text that is too long throws `payload_too_large`.
  */
 export function validate<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const tooMany = findTooManyMembers(schema, value);
@@ -49,7 +49,7 @@ function flatten(issues: readonly z.core.$ZodIssue[], prefix: readonly PropertyK
   });
 }
 
-/** Members of a record have the names that the caller gave them: an error says the beginning of a long one. */
+/** The caller chose the names of a record's members: an error shows only the beginning of a long one. */
 function shortName(name: PropertyKey): string {
   const text = String(name);
   return text.length > 100 ? `${text.slice(0, 100).toWellFormed()}…` : text;
@@ -57,7 +57,10 @@ function shortName(name: PropertyKey): string {
 
 type Branch = readonly z.core.$ZodIssue[];
 
-/** Of a union's failed branches the caller meant the one that misses least of what was given, then the one with least wrong. */
+/**
+ * Of a union's failed branches, the caller probably meant the one that lacks least of what was given, then the one with
+ * the fewest errors.
+ */
 function nearestBranch(branches: readonly Branch[], value: unknown): Branch | undefined {
   const missing = (branch: Branch) => branch.filter(({ path }) => memberAt(value, path) === undefined).length;
   const failed = branches.filter((branch) => branch.length > 0);
@@ -81,7 +84,7 @@ export function queryObject(parameters: URLSearchParams): Record<string, string>
   return query;
 }
 
-/** Request headers for their schema; repeated ones are joined, as HTTP says. */
+/** Request headers for their schema; repeated ones are joined, as in HTTP. */
 export function headerObject(headers: IncomingHttpHeaders): Record<string, string> {
   const entries = Object.entries(headers).map(([name, value]) => [
     name,

@@ -23,13 +23,13 @@ const encodings = [
   { name: 'gzip', suffix: '.gz' },
 ] as const;
 
-/** The page that draws diagrams in a frame of the client's, and what it loads. */
+/** The page that draws diagrams in one of the client's frames, and what it loads. */
 const diagramPage = '/diagram.html';
 const diagramAssets = '/assets/diagram/';
 
 const manifestPath = '/manifest.webmanifest';
 
-/** Addresses of the client's own pages; anything else that is no file is answered with its 404 page. */
+/** Addresses of the client's own pages; anything else that is not a file gets its 404 page. */
 const clientPages =
   /^\/(?:$|assistants(?:\/|$)|c\/|p\/|settings(?:\/|$)|workspace$|sign-in$|setup$|password$|invitation$|new$)/;
 
@@ -39,8 +39,8 @@ export type WebClient = {
 };
 
 /**
- * Serves the built browser client. `publicConfig` goes into the page, so that branding is there before the first paint;
- * the page's policy allows no script but its own files and requires Trusted Types.
+ * Serves the built browser client. `publicConfig` is put into the page, so that branding is there before the first
+ * paint; the page's policy allows only its own script files and requires Trusted Types.
  */
 export async function createWebClient(folder: string, publicConfig: () => Promise<PublicConfig>): Promise<WebClient> {
   const files = new Set(await listFiles(folder, '/').catch(() => []));
@@ -89,7 +89,7 @@ export async function createWebClient(folder: string, publicConfig: () => Promis
       if (handle === undefined) return servePage(pathname, outgoing);
       await sendFile(handle, outgoing, {
         'content-type': types[extname(pathname)] ?? 'application/octet-stream',
-        // Vite names what is below /assets by content.
+        // Vite names files below /assets by content.
         'cache-control': pathname.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
         vary: 'accept-encoding',
         ...(encoding === undefined ? {} : { 'content-encoding': encoding.name }),
@@ -100,7 +100,10 @@ export async function createWebClient(folder: string, publicConfig: () => Promis
   };
 }
 
-/** Paths below the address. Node's own walk asks for the state of every entry, which takes ten times as long. */
+/**
+ * Paths below the address. Node's own recursive listing asks for the state of every entry, which takes ten times as
+ * long.
+ */
 async function listFiles(folder: string, address: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const lists = entries.map(async (entry) => {
@@ -116,7 +119,7 @@ async function sendFile(handle: FileHandle, outgoing: ServerResponse, headers: O
     outgoing.writeHead(200, { ...headers, 'content-length': size });
     await pipeline(handle.createReadStream({ autoClose: false }), outgoing);
   } catch (error) {
-    // Somebody who leaves before the end is no fault of ours; a file that cannot be read breaks the connection.
+    // A client that disconnects early is not an error of ours; an unreadable file breaks the connection.
     if (!isPrematureClose(error)) throw error;
   } finally {
     await handle.close();
@@ -135,16 +138,16 @@ const pageHeaders = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
 };
 
-/** What a built file needs besides: headers by address. */
+/** Extra headers of a built file, by address. */
 function ownHeaders(pathname: string): OutgoingHttpHeaders {
   if (pathname === diagramPage) return { 'content-security-policy': diagramPolicy };
-  // A sandboxed page has no origin, so that even its own scripts are another's: they are read with permission only. They
-  // are public, the same for everybody, and asked for without cookies.
+  // A sandboxed page has no origin, so even its own scripts count as foreign and need permission. They are public, the
+  // same for everybody, and requested without cookies.
   if (pathname.startsWith(diagramAssets)) return { 'access-control-allow-origin': '*' };
   return {};
 }
 
-/** The code of a diagram is untrusted: the page that draws it has no origin and asks nobody for anything but its scripts. */
+/** A diagram's code is untrusted: the page that draws it has no origin and can request only its scripts. */
 const diagramPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -166,7 +169,7 @@ function pagePolicy(nonce: string): string {
     "style-src-attr 'unsafe-inline'",
     "img-src 'self' data: blob:",
     "font-src 'self'",
-    // Previews of PDF files, and the page that draws diagrams; what they may do is their own policy's word.
+    // Previews of PDF files and the page that draws diagrams; their own policies say what they may do.
     "frame-src 'self'",
     "connect-src 'self'",
     "worker-src 'self'",

@@ -1,6 +1,6 @@
 import { limits } from '@homeport/contracts/limits';
 
-/** Bounds of what an MCP server may make us do. Times in milliseconds, sizes in bytes. */
+/** Limits on what an MCP server can make us do. Times in milliseconds, sizes in bytes. */
 export const mcpBounds = {
   tools: limits.mcpToolsPerServer,
   toolName: limits.mcpToolNameMax,
@@ -12,35 +12,35 @@ export const mcpBounds = {
   pages: 64,
   /** One line of JSON or one event of a stream. */
   messageBytes: 8 * 1024 * 1024,
-  /** All that one answer or stream may bring before it is cut. */
+  /** Everything in one response or stream before it is cut off. */
   streamBytes: 64 * 1024 * 1024,
   /** Events of one stream in ten seconds. */
   eventsPer10s: 1_000,
-  /** What a server may ask of us in ten seconds; each costs an answer. */
+  /** What a server may request from us in ten seconds; each request costs a response. */
   requestsPer10s: 50,
   connectMs: 10_000,
-  /** The question whether a server speaks the newest protocol; those that do not know it may ignore it. */
+  /** Asking whether a server supports the newest protocol; servers that do not know it may ignore the request. */
   probeMs: 3_000,
   /** From the first byte to the last definition. */
   listMs: 15_000,
   callMs: 10 * 60_000,
-  /** How long the beginning of a turn waits for a server before it goes on without. */
+  /** How long the beginning of a turn waits for a server before continuing without it. */
   turnPatienceMs: 5_000,
-  /** How long a server that failed is left alone by turns. */
+  /** How long turns leave a failed server alone. */
   backOffMs: 30_000,
-  /** How long a listing stands without being asked for again, on a connection that would be told of changes. */
+  /** How long a listing stays valid on a connection that would be told of changes. */
   listingMs: 60_000,
   idleMs: 5 * 60_000,
   connections: 500,
   connectionsPerOwner: 50,
-  /** Between two attempts to have a stream of notifications again, and how many there are. */
+  /** The pause between attempts to reopen a notification stream, and their number. */
   reopenMs: 1_000,
   reopens: 20,
-  /** Characters of a server's own words in an error. */
+  /** Characters of a server's own text in an error. */
   errorText: 500,
   resultText: 256 * 1024,
   files: 8,
-  /** Characters of one file's data in base64, and of all files of a result. */
+  /** Characters of one file's base64 data, and of all files in a result. */
   fileData: 1024 * 1024,
   filesData: 2 * 1024 * 1024,
 } as const;

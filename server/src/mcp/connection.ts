@@ -8,20 +8,23 @@ import { isTimeout, isWorthAnOlderHandshake, mcpFailure, serverWords } from './f
 import { BadDefinitions, type Definitions, readDefinitions } from './fingerprint.ts';
 import { BrokenBound, boundRequests, createMcpFetch } from './guarded-transport.ts';
 
-/** Where a connection goes; headers are decrypted and held no longer than the connection. */
+/** Where a connection goes; decrypted headers are kept only as long as the connection. */
 export type McpTarget = { url: string; transport: 'http' | 'sse'; headers: Record<string, string> };
 
-/** `changes` tells how often the server had said that its tools changed when the listing began. */
+/** `changes`: how often the server had announced changed tools when the listing began. */
 export type Listing = Definitions & { at: number; changes: number };
 
 type ConnectionDeps = { fetch: typeof fetch; version: string; now: () => number };
 
-/** A page of definitions as the server wrote it: the library's own schema would leave out what the fingerprint covers. */
+/**
+ * A page of definitions as the server wrote it: the library's own schema would drop members that the fingerprint
+ * covers.
+ */
 const page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.unknown().optional() });
 
 /**
- * One connection to one MCP server of one user. It never authorizes, never follows another origin, and offers the server nothing to
- * ask for: no sampling, no elicitation, no roots.
+ * One connection to one MCP server of one user. It never authorizes, never follows another origin, and offers the
+ * server nothing: no sampling, no elicitation, no roots.
  */
 export class McpConnection {
   readonly #client: Client;
@@ -53,7 +56,7 @@ export class McpConnection {
   }
 
   static async #open(deps: ConnectionDeps, target: McpTarget, signal: AbortSignal): Promise<McpConnection> {
-    // The newest protocol is asked for first; a server that stumbles over the question gets the older handshake.
+    // The newest protocol is tried first; a server that cannot handle it gets the older handshake.
     const modes = target.transport === 'http' ? (['auto', 'legacy'] as const) : (['legacy'] as const);
     let failure: unknown;
     for (const mode of modes) {
@@ -124,7 +127,7 @@ export class McpConnection {
     return this.#calls > 0 || this.#running !== undefined;
   }
 
-  /** How often the server has said that its tools changed, or may have without our hearing of it. */
+  /** How often the server has announced that its tools changed, or may have done so unheard. */
   get changes(): number {
     return this.#changes;
   }
@@ -135,8 +138,8 @@ export class McpConnection {
   }
 
   /**
-   * The last listing, while nothing can have changed as far as the server's own promise goes: it announces changes, the stream that
-   * brings them is open, none came, and the listing is not old.
+   * The latest listing, if the server itself guarantees that nothing has changed: it announces changes, the stream for
+   * them is open, none has come, and the listing is recent.
    */
   get standing(): Listing | undefined {
     const listing = this.#listing;
@@ -146,8 +149,8 @@ export class McpConnection {
   }
 
   /**
-   * Lists the tools anew: the listing begins after this is called. Callers at the same time share one. Throws what the library
-   * throws, for the caller to tell a lost session from the rest.
+   * Lists the tools again; the listing begins after this call. Simultaneous callers share one. Throws the library's
+   * errors, so that the caller can recognize a lost session.
    */
   list(): Promise<Listing> {
     if (this.#running === undefined) return this.#startListing();
@@ -158,7 +161,10 @@ export class McpConnection {
     return this.#next;
   }
 
-  /** Calls a tool, once. A call that is aborted or takes too long retires the connection: its answer may still come. */
+  /**
+   * Calls a tool, once. If the call is aborted or takes too long, the connection is retired, since its response may
+   * still come.
+   */
   async call(tool: McpTool, input: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
     this.#calls += 1;
     try {
@@ -234,7 +240,7 @@ export class McpConnection {
   #onStream(change: 1 | -1): void {
     this.#streams += change;
     if (change === 1) return;
-    // What was announced while nobody listened is lost.
+    // Whatever was announced while nobody listened is lost.
     this.#changed();
     if (this.#transport === 'sse') this.close();
   }
@@ -250,7 +256,7 @@ export class McpConnection {
   }
 }
 
-/** A server may have itself connected to again now and then, not as fast as it likes and not for ever. */
+/** A server may make us reconnect now and then, but not arbitrarily fast or often. */
 function createReopener() {
   let left: number = mcpBounds.reopens;
   return (reopen: () => void, delay: number) => {

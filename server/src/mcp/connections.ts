@@ -8,7 +8,7 @@ import { openMcpHeaders } from './credentials.ts';
 import { isLostSession, mcpFailure } from './failures.ts';
 import type { McpServerRow } from './views.ts';
 
-/** What a connection is made of. */
+/** What is needed to connect. */
 export type ConnectableServer = Pick<McpServerRow, 'id' | 'owner_id' | 'revision' | 'url' | 'transport' | 'headers'>;
 
 type Deps = { egress: Pick<Egress, 'fetchWithin'>; secrets: KeyRing; clock: Clock; config: { version: string } };
@@ -22,8 +22,8 @@ type Entry = {
 };
 
 /**
- * The connections of this replica: one per server, and a server is one user's. They close when idle; when there are too many, the
- * one that has rested longest does.
+ * This replica's connections, one per server; a server belongs to one user. They close when idle; if there are too
+ * many, the one that has been idle longest closes.
  */
 export class McpConnections {
   readonly #deps: Deps;
@@ -37,7 +37,8 @@ export class McpConnections {
     this.#deps = deps;
     this.#fetch = deps.egress.fetchWithin({
       connectTimeoutMs: mcpBounds.connectMs,
-      // Tools may take long to answer, and streams of notifications are mostly silent: time is kept per request, above this.
+      // Tools may take long to answer, and notification streams are mostly silent: time is limited per request, on top
+      // of this.
       headersTimeoutMs: mcpBounds.callMs + 30_000,
       idleTimeoutMs: mcpBounds.callMs + 30_000,
       totalTimeoutMs: 24 * 3_600_000,
@@ -52,7 +53,7 @@ export class McpConnections {
   }
 
   /**
-   * Lists the server's tools anew, on a new connection when the old one is gone or has lost its session. Throws
+   * Lists the server's tools again, on a new connection if the old one is gone or has lost its session. Throws
    * `mcp_unreachable`, `blocked_destination`, `credentials_unreadable`.
    */
   async list(server: ConnectableServer): Promise<Listing> {
@@ -71,7 +72,7 @@ export class McpConnections {
     }
   }
 
-  /** The listing that still stands, if there is one, else a new one; a server that has just failed fails at once. */
+  /** The valid listing if there is one, otherwise a new one; a server that has just failed fails at once. */
   async current(server: ConnectableServer): Promise<Listing> {
     const standing = this.standing(server);
     if (standing !== undefined) return standing;
@@ -82,7 +83,7 @@ export class McpConnections {
     return this.list(server);
   }
 
-  /** The listing of a warm connection, while nothing can have changed. */
+  /** The listing of an open connection, if nothing can have changed. */
   standing(server: ConnectableServer): Listing | undefined {
     const entry = this.#entries.get(server.id);
     if (entry?.server.revision !== server.revision) return undefined;
@@ -91,7 +92,7 @@ export class McpConnections {
     return standing;
   }
 
-  /** The connection of the server, opened if need be. */
+  /** The server's connection, opened if necessary. */
   async open(server: ConnectableServer): Promise<McpConnection> {
     if (this.#isClosed) throw new ApiError('mcp_unreachable', 'The service is stopping.');
     const known = this.#entries.get(server.id);

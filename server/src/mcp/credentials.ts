@@ -3,30 +3,30 @@ import type { KeyRing } from '../secrets/key-ring.ts';
 import { type Resealed, readable } from '../secrets/reseal.ts';
 
 /**
- * The headers of MCP servers: one envelope each, bound to its row, owner and origin; decrypted for a connection or for an editor,
- * never kept.
+ * The headers of MCP servers: one envelope per server, bound to its row, owner and origin; decrypted for a connection
+ * or for an editor, never kept.
  */
 
 type Secrets = { secrets: KeyRing };
 
-/** The columns that say whose a server's headers are and where they may go. */
+/** The columns that say who owns a server's headers and where they may be sent. */
 export type ServerPlace = { id: string; owner_id: string; url: string };
 type StoredHeaders = ServerPlace & { headers: string | null };
 
-/** The one envelope of all headers; none when there are none. */
+/** All headers in one envelope; none if there are no headers. */
 export function sealMcpHeaders(deps: Secrets, server: ServerPlace, headers: Record<string, string>): string | null {
   if (Object.keys(headers).length === 0) return null;
   return sealFor(deps.secrets, placeOf(server), JSON.stringify(headers));
 }
 
-/** The headers to send to the server's present address. Throws `credentials_unreadable`. */
+/** The headers to send to the server's current address. Throws `credentials_unreadable`. */
 export function openMcpHeaders(deps: Secrets, row: StoredHeaders): Record<string, string> {
   return row.headers === null ? {} : parseHeaders(openFor(deps.secrets, placeOf(row), row.headers));
 }
 
 /**
- * The headers for an editor, or undefined when no key opens them; `otherOrigin` is the one that they belong to when that is not the
- * server's any more.
+ * The headers for an editor, or undefined if no key opens them; `otherOrigin` is the origin they belong to if that is
+ * no longer the server's.
  */
 export function findMcpHeaders(
   deps: Secrets,
@@ -40,7 +40,7 @@ export function findMcpHeaders(
   return { headers: parseHeaders(found.text), otherOrigin };
 }
 
-/** Seals headers with the current key, bound to owner and origin, unless they are so already. */
+/** Seals headers with the current key, bound to owner and origin, unless they already are. */
 export function resealMcpHeaders(deps: Secrets, row: StoredHeaders): Resealed {
   return resealBound(deps.secrets, placeOf(row), row.headers);
 }

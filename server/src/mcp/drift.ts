@@ -1,7 +1,7 @@
 import type { McpDrift, McpTool } from '@homeport/contracts/mcp';
 import { canonicalTool } from './fingerprint.ts';
 
-/** What has become of the definitions `before`; both sorted by name. Fields in another order are no difference. */
+/** What changed since the definitions `before`; both sorted by name. A different order of fields is not a change. */
 export function driftBetween(before: readonly McpTool[], after: readonly McpTool[]): McpDrift {
   const known = new Map(before.map((tool) => [tool.name, tool]));
   const listed = new Set(after.map((tool) => tool.name));

@@ -3,7 +3,7 @@ import { mcpBounds } from './bounds.ts';
 import { BadDefinitions } from './fingerprint.ts';
 import { BrokenBound } from './guarded-transport.ts';
 
-/** The error of an MCP server that cannot be used: a refusal of the guard stays one, everything else is `mcp_unreachable`. */
+/** The error for an unusable MCP server: a refusal by the guard stays one, everything else is `mcp_unreachable`. */
 export function mcpFailure(error: unknown): ApiError {
   for (const cause of chainOf(error)) {
     if (cause instanceof ApiError) return ofApiError(cause);
@@ -19,7 +19,7 @@ export function mcpFailure(error: unknown): ApiError {
   return unreachable('protocol', 'its response was not that of an MCP server');
 }
 
-/** True when the older handshake may work: the server was reached, and did not say no to whoever asks. */
+/** True if the older handshake may work: the server was reached and did not refuse access. */
 export function isWorthAnOlderHandshake(error: unknown): boolean {
   return ['timeout', 'protocol', 'status'].includes(reasonOf(error));
 }
@@ -34,7 +34,7 @@ function reasonOf(error: unknown): string {
   return isRecord(details) && typeof details.reason === 'string' ? details.reason : '';
 }
 
-/** True when the session or connection is gone, so that a new one may work. */
+/** True if the session or connection is gone, so that a new one may work. */
 export function isLostSession(error: unknown): boolean {
   return [...chainOf(error)].some((cause) => {
     const status = httpStatusOf(cause);
@@ -44,7 +44,7 @@ export function isLostSession(error: unknown): boolean {
   });
 }
 
-/** The server's own words in a JSON-RPC error, bounded; undefined for every other error. */
+/** The server's own text in a JSON-RPC error, bounded; undefined for any other error. */
 export function serverWords(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = codeOf(error);
@@ -86,7 +86,7 @@ function codeOf(error: Error): unknown {
   return 'code' in error ? error.code : undefined;
 }
 
-/** The status of the library's HTTP errors, of those of its SSE transport too. */
+/** The status of the library's HTTP errors, including those of its SSE transport. */
 function httpStatusOf(error: Error): number | undefined {
   if ('status' in error && typeof error.status === 'number') return error.status;
   const code = codeOf(error);

@@ -6,10 +6,10 @@ import { mcpBounds } from './bounds.ts';
 /** Tool definitions sorted by name, and their fingerprint (contract.md section 7). */
 export type Definitions = { tools: McpTool[]; fingerprint: string };
 
-/** A listing that is not one: what is wrong with it, without the server's words. */
+/** An invalid listing: what is wrong with it, without the server's words. */
 export class BadDefinitions extends Error {}
 
-/** The definitions in what a server listed, all of its pages together. Throws BadDefinitions. */
+/** The definitions in everything that a server listed, all pages together. Throws BadDefinitions. */
 export function readDefinitions(listed: readonly unknown[]): Definitions {
   if (listed.length > mcpBounds.tools) throw new BadDefinitions(`it lists more than ${mcpBounds.tools} tools`);
   const tools = listed.map(readDefinition).sort(byName);
@@ -21,7 +21,7 @@ export function readDefinitions(listed: readonly unknown[]): Definitions {
 }
 
 /**
- * SHA-256 over the canonical JSON (RFC 8785) of the definitions sorted by name, in lower-case hex: of each name, title,
+ * SHA-256 of the canonical JSON (RFC 8785) of the definitions sorted by name, in lower-case hex: each with name, title,
  * description, inputSchema, outputSchema and annotations.
  */
 export function fingerprintOf(tools: readonly McpTool[]): string {
@@ -30,7 +30,7 @@ export function fingerprintOf(tools: readonly McpTool[]): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** One definition as canonical JSON: two are the same exactly when these are. */
+/** One definition as canonical JSON: two definitions are equal if and only if these texts are. */
 export function canonicalTool(tool: McpTool): string {
   return canonicalText(pick(tool));
 }
@@ -41,11 +41,11 @@ function readDefinition(raw: unknown): McpTool {
   if (typeof name !== 'string' || name === '' || name.length > mcpBounds.toolName || !name.isWellFormed()) {
     throw new BadDefinitions(`a tool name is missing or longer than ${mcpBounds.toolName} characters`);
   }
-  // No record of policies keeps this name, so it could be neither denied nor asked about.
+  // No policy record can hold this name, so the tool could be neither denied nor asked about.
   if (name === '__proto__') throw new BadDefinitions('a tool is named “__proto__”, which cannot be denied');
   if (!isRecord(inputSchema)) throw new BadDefinitions('a tool has no input schema');
   const tool: McpTool = { name, inputSchema };
-  // Some servers write null for what is absent.
+  // Some servers write null for absent members.
   if (title !== undefined && title !== null) tool.title = textOf(title);
   if (description !== undefined && description !== null) tool.description = textOf(description);
   if (outputSchema !== undefined && outputSchema !== null) tool.outputSchema = recordOf(outputSchema);

@@ -5,7 +5,7 @@ import { BrokenBound, createMcpFetch } from './guarded-transport.ts';
 const url = 'https://mcp.example.org/mcp';
 const ignore = () => undefined;
 
-/** What a connection reads of such an answer, in pieces of this size; a broken bound is given back, and was told of. */
+/** What a connection reads of such a response in pieces of this size; a broken bound is returned and was reported. */
 async function read(type: string, text: string, pieceBytes: number): Promise<string | BrokenBound> {
   const bytes = Buffer.from(text);
   async function* pieces() {
@@ -31,7 +31,7 @@ for (const [what, json] of Object.entries({ members, list, deep })) {
       assert.ok((await read('application/json', json, pieceBytes)) instanceof BrokenBound);
       const stream = 'text/event-stream';
       assert.ok((await read(stream, `event: message\ndata: ${json}\n\n`, pieceBytes)) instanceof BrokenBound);
-      // A quote elsewhere in the event opens no text that would hide what follows.
+      // A quote elsewhere in the event does not open a text that hides what follows.
       assert.ok((await read(stream, `: "\r\nid: "\ndata: ${json}\r\n\r\n`, pieceBytes)) instanceof BrokenBound);
     }
   });

@@ -3,11 +3,11 @@ import { systemClock } from '../clock.ts';
 import { foreignJsonBounds, JsonScan } from '../json-scan.ts';
 import { mcpBounds } from './bounds.ts';
 
-/** What a connection hears of its own requests. */
+/** What a connection learns about its own requests. */
 export type TransportEvents = {
-  /** A request failed before its answer. */
+  /** A request failed before its response. */
   onFailure(error: unknown): void;
-  /** The server broke a bound: nothing it says is waited for any more. */
+  /** The server broke a bound: nothing more is expected from it. */
   onBroken(error: BrokenBound): void;
   /** A stream of notifications has opened (+1) or ended (-1). */
   onStream(change: 1 | -1): void;
@@ -16,7 +16,7 @@ export type TransportEvents = {
 /** The server broke a bound; `message` says which, in our words. */
 export class BrokenBound extends Error {}
 
-/** The server wants other credentials. The library would say it in several ways, one for each place where it can happen. */
+/** The server demands other credentials. The library would report it differently in each place where it can happen. */
 class RefusedAccess extends Error {
   readonly status: number;
 
@@ -27,8 +27,8 @@ class RefusedAccess extends Error {
 }
 
 /**
- * The fetch of one MCP connection: only to the server's own origin whatever it names, redirects never followed here (the library
- * follows those within the origin), every answer bounded in size, message and rate.
+ * The fetch of one MCP connection: only to the server's own origin, whatever it names; redirects are never followed
+ * here (the library follows those within the origin); every response is bounded in size, message size and rate.
  */
 export function createMcpFetch(base: typeof fetch, origin: string, events: TransportEvents): typeof fetch {
   return async (input, init) => {
@@ -64,7 +64,7 @@ function bounded(response: Response, events: TransportEvents, isNotifications: b
 const lineFeed = 10;
 const carriageReturn = 13;
 
-/** Ends every line with LF alone: the library's reader looks for a CR in all that is left of a piece, at each of its lines. */
+/** Ends every line with LF only: at each line, the library's reader searches the whole rest of a chunk for a CR. */
 class LineFeeds {
   #endedWithCr = false;
 
@@ -81,7 +81,7 @@ class LineFeeds {
   }
 }
 
-/** Counts bytes, bytes and values of one message, and messages; too much of any ends the body with an error. */
+/** Counts messages, and the bytes and values of each; too much of any ends the body with an error. */
 function boundedBody(
   body: ReadableStream<Uint8Array>,
   isEvents: boolean,
@@ -168,7 +168,7 @@ function boundedBody(
 
 type MessageTransport = { onmessage?: ((message: never, extra?: never) => void) | undefined };
 
-/** Puts a bound on what the server may ask of us: `onFlood` is called when it asks for more, and nothing more is heard. */
+/** Limits what the server may request from us: beyond the limit, `onFlood` is called and nothing more is read. */
 export function boundRequests(transport: MessageTransport, onFlood: () => void): void {
   let handler: MessageTransport['onmessage'];
   let count = 0;

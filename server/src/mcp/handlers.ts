@@ -21,7 +21,7 @@ export function canEditMcp(actor: Pick<Actor, 'role' | 'mcpSettingsEnabled'>): b
   return actor.role === 'admin' || actor.mcpSettingsEnabled;
 }
 
-/** Whose servers a request is about: the caller's, or those of a user that an administrator names. */
+/** Whose servers a request is about: the caller's, or those of the user that an administrator names. */
 type Owner = string;
 
 const list = async (deps: HandlerDeps, owner: Owner, id: string | undefined, canEdit: boolean) =>
@@ -70,7 +70,7 @@ export const postMcpTest: McpHandler<'postMcpTest'> = (deps, input) =>
 export const postMcpTrust: McpHandler<'postMcpTrust'> = (deps, input) =>
   trust(deps, input.actor.id, input.body, sourceOf(input));
 
-/** The user whose servers an administrator's request is about. Throws `not_found` for an unknown one. */
+/** The user whose servers an administrator's request is about. Throws `not_found` for an unknown user. */
 async function targetUser(deps: HandlerDeps, query: { userId: string }): Promise<Owner> {
   await assertUser(deps, query.userId);
   return query.userId;

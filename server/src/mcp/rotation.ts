@@ -2,7 +2,7 @@ import type { Database } from '../db/pool.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { resealMcpHeaders } from './credentials.ts';
 
-/** What a rotation did, counted in envelopes. */
+/** The result of a rotation, counted in envelopes. */
 export type McpRotation = { resealed: number; current: number; unreadable: number; interrupted: boolean };
 
 /** Headers that no key opens; `owner` is an e-mail address. */
@@ -10,7 +10,7 @@ export type UnreadableMcpHeaders = { serverId: string; owner: string };
 
 const batch = 100;
 
-/** Seals the headers of all MCP servers anew, while others may read and change them; see `resealProviders`. */
+/** Seals the headers of all MCP servers again, while others may read and change them; see `resealProviders`. */
 export async function resealMcpServers(
   deps: { db: Pick<Database, 'kysely'>; secrets: KeyRing },
   options: { signal: AbortSignal; onUnreadable(headers: UnreadableMcpHeaders): void; unboundOnly?: boolean },
@@ -38,7 +38,7 @@ export async function resealMcpServers(
   }
 }
 
-/** One statement that does nothing when the envelope is no longer the one that was read; then it is read again. */
+/** One statement that does nothing if the envelope has changed since it was read; then it is read again. */
 async function resealServer(deps: { db: Pick<Database, 'kysely'>; secrets: KeyRing }, id: string) {
   for (let attempt = 0; attempt < 10; attempt += 1) {
     const row = await deps.db.kysely

@@ -13,9 +13,9 @@ import type { Definitions } from './fingerprint.ts';
 import { type McpServerRow, mcpServerView, parseDefinitions } from './views.ts';
 
 /**
- * MCP server records and their states (control-plane-api.md "States and transitions", contract.md section 7). This file
- * and rotation.ts alone write the table `mcp_servers`. What a listing found is written only if the server is still the
- * one that was asked: `revision`.
+ * MCP server records and their states (control-plane-api.md "States and transitions", contract.md section 7). Only this
+ * file and rotation.ts write the table `mcp_servers`. The result of a listing is written only if the server is still
+ * the one that was asked: `revision`.
  */
 
 export type McpDeps = { db: Pick<Database, 'kysely'>; secrets: KeyRing };
@@ -68,7 +68,7 @@ export async function assertOwnedMcpServers(db: Queryable, owner: string, ids: r
   if (Number(count) !== wanted.size) throw serverNotFound();
 }
 
-/** Adds a server, untrusted; nobody has asked it yet. */
+/** Adds a server, untrusted and not yet asked. */
 export async function insertMcpServer(
   deps: McpDeps,
   owner: string,
@@ -101,8 +101,8 @@ export async function insertMcpServer(
 }
 
 /**
- * Changes a server. Another url, transport or other headers take back the trust and all that was known of the tools; anything else
- * keeps it. Omitted headers stay for the origin that they were given for. `isMoved` tells that the server has to be asked again.
+ * Changes a server. Another url, transport or other headers revoke the trust and clear what was known of the tools;
+ * anything else keeps both. Omitted headers stay bound to their origin. `isMoved`: the server has to be asked again.
  */
 export async function updateMcpServer(
   deps: McpDeps,
@@ -162,11 +162,11 @@ export async function deleteMcpServer(deps: McpDeps, owner: string, id: string, 
   });
 }
 
-/** What asking a server gave: its definitions, or why there are none. */
+/** The result of asking a server: its definitions, or why there are none. */
 export type Outcome = Definitions | { error: string };
 type Asked = Pick<McpServerRow, 'id' | 'revision'>;
 
-/** Keeps what asking the server gave; the trust stays as it is. Undefined when it is another server by now, or none. */
+/** Stores the result of asking the server; the trust stays as it is. Undefined if the server has changed or is gone. */
 export async function recordOutcome(db: Queryable, asked: Asked, outcome: Outcome): Promise<McpServerRow | undefined> {
   return db
     .updateTable('mcp_servers')
@@ -177,7 +177,7 @@ export async function recordOutcome(db: Queryable, asked: Asked, outcome: Outcom
     .executeTakeFirst();
 }
 
-/** Trusts these definitions of the server as it was asked; undefined when it is another one by now. */
+/** Trusts these definitions of the server as it was asked; undefined if it has changed since. */
 export async function recordTrust(
   db: Queryable,
   asked: Asked,
@@ -199,7 +199,7 @@ export async function recordTrust(
     .executeTakeFirst();
 }
 
-/** Marks a trusted server drifted, if what was trusted then is still what is trusted. */
+/** Marks a trusted server as drifted, if the trusted definitions are still the same. */
 export async function recordDrift(
   db: Queryable,
   seen: Asked & { trusted_fingerprint: string | null },
@@ -215,7 +215,7 @@ export async function recordDrift(
     .execute();
 }
 
-/** Notes that a conversation is told of these definitions; false when it has been told already. */
+/** Records that a conversation is told of these definitions; false if it has been told already. */
 export async function recordDriftNotice(
   db: Queryable,
   serverId: string,
@@ -235,7 +235,7 @@ export async function recordDriftNotice(
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** Notes that somebody has looked at these definitions: conversations need not be told of them any more. */
+/** Records that somebody has reviewed these definitions, so that conversations need not mention them again. */
 export async function recordReview(db: Queryable, asked: Asked, { fingerprint }: Definitions): Promise<void> {
   await db
     .updateTable('mcp_servers')
@@ -245,7 +245,7 @@ export async function recordReview(db: Queryable, asked: Asked, { fingerprint }:
     .execute();
 }
 
-/** Keeps why a turn went on without the server; nothing is written when that is known already. */
+/** Stores why a turn continued without the server; writes nothing if that is already stored. */
 export async function recordFailure(db: Queryable, asked: Asked, error: string | null): Promise<void> {
   await db
     .updateTable('mcp_servers')
@@ -256,7 +256,7 @@ export async function recordFailure(db: Queryable, asked: Asked, error: string |
     .execute();
 }
 
-/** The definitions that drift is told against: those trusted, else those listed last. */
+/** The definitions that drift is reported against: the trusted ones, otherwise the last listing. */
 export function knownDefinitions(row: McpServerRow) {
   return parseDefinitions(row.trusted_tools ?? row.tools);
 }
@@ -272,14 +272,14 @@ function columnsOf(outcome: Outcome) {
   return { tools: JSON.stringify(outcome.tools), fingerprint: outcome.fingerprint, last_error: null };
 }
 
-/** Headers that cannot be read, or not be sent, are other headers. */
+/** Headers that cannot be decrypted or sent count as different headers. */
 function hasSameHeaders(deps: McpDeps, row: McpServerRow, headers: Record<string, string>): boolean {
   const found = findMcpHeaders(deps, row);
   if (found === undefined || found.otherOrigin !== undefined) return false;
   return JSON.stringify(Object.entries(found.headers).sort()) === JSON.stringify(Object.entries(headers).sort());
 }
 
-/** A key may stand in the query; the audit log keeps no secret. */
+/** A key may be in the query; the audit log must not contain secrets. */
 function withoutQuery(url: string): string {
   return url.replace(/[?#].*$/s, '');
 }

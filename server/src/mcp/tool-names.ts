@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Names as every provider takes them: letters, digits, "_" and "-", at most 64 characters. */
+/** Names that every provider accepts: letters, digits, "_" and "-", at most 64 characters. */
 const maxLength = 64;
 const serverMax = 24;
 const hashLength = 8;
@@ -8,9 +8,8 @@ const hashLength = 8;
 export type NamedTool = { serverId: string; serverName: string; toolName: string };
 
 /**
- * The names that a turn's tools have for the model: `mcp__<server>__<tool>` (contract.md section 6), each once,
- * whatever servers and tools are called. What does not fit, or is taken by an earlier one, ends in a hash of server and
- * tool.
+ * The model's names for a turn's tools: `mcp__<server>__<tool>` (contract.md section 6), each unique, whatever servers
+ * and tools are called. A name that is too long or taken ends in a hash of server and tool.
  */
 export function nameTools<T extends NamedTool>(tools: readonly T[]): Map<string, T> {
   const named = new Map<string, T>();

@@ -1,17 +1,17 @@
 import { parseForeignJson } from '../json-scan.ts';
 import { mcpBounds } from './bounds.ts';
 
-/** A file that a tool gave, as a part of the answer: its bytes are in the `data:` URL, nothing is fetched for it. */
+/** A file that a tool returned, as a part of the answer: its bytes are in the `data:` URL, nothing is fetched. */
 type ResultFile = { type: 'file'; mediaType: string; url: string; filename?: string };
 
-/** What a call gave: `output` for the model, files for the person; or the server's word that it failed. */
+/** The result of a call: `output` for the model, files for the person; or the server's message that it failed. */
 export type McpResult = { output: unknown; files: ResultFile[] } | { errorText: string };
 
 type Reading = { texts: string[]; files: ResultFile[]; data: number };
 
 /**
- * Reads the result of a tool call (MCP "CallToolResult"). Texts and structured content go to the model; images, sounds and embedded
- * files become file parts while they are small enough; links are told as links and never followed.
+ * Reads a tool call's result (MCP "CallToolResult"). Text and structured content go to the model; images, audio and
+ * embedded files become file parts if small enough; links are passed on as links and never followed.
  */
 export function readResult(result: unknown): McpResult {
   if (!isRecord(result)) return { errorText: 'The MCP server sent a response that cannot be read.' };

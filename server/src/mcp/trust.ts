@@ -20,11 +20,11 @@ import {
 } from './servers.ts';
 import { type McpServerRow, mcpServerView } from './views.ts';
 
-/** Asking servers for their tools: at creation, at a test, and to trust them (contract.md section 7). */
+/** Asking servers for their tools: when added, when tested, and to trust them (contract.md section 7). */
 
 export type TrustDeps = McpDeps & { mcp: McpConnections };
 
-/** Adds a server and asks it for its tools; one that cannot be asked is kept all the same, with `lastError`. */
+/** Adds a server and asks it for its tools; if that fails, it is kept with `lastError`. */
 export async function createMcpServer(
   deps: TrustDeps,
   owner: string,
@@ -35,7 +35,7 @@ export async function createMcpServer(
   return mcpServerView(deps, (await askAfterChange(deps, row)) ?? row);
 }
 
-/** Changes a server; one that is somewhere else now is asked again. */
+/** Changes a server; if its address has changed, it is asked again. */
 export async function changeMcpServer(
   deps: TrustDeps,
   owner: string,
@@ -54,8 +54,8 @@ async function askAfterChange(deps: TrustDeps, row: McpServerRow): Promise<McpSe
 }
 
 /**
- * Lists the tools anew and tells what has changed since they were trusted, or listed last when they never were. The trust stays as
- * it is. Throws what `McpConnections.list` throws, and keeps it as `lastError`.
+ * Lists the tools again and reports what changed since they were trusted or, without trust, last listed. The trust
+ * stays as it is. Throws what `McpConnections.list` throws, and stores it as `lastError`.
  */
 export async function testMcpServer(
   deps: TrustDeps,
@@ -76,8 +76,8 @@ export async function testMcpServer(
 }
 
 /**
- * Lists the tools anew and trusts them. With `fingerprint`, the one that was seen, only if they are those: else
- * `mcp_tools_changed`, and nothing is trusted.
+ * Lists the tools again and trusts them. With `fingerprint` (the one that was seen), only if it still matches:
+ * otherwise throws `mcp_tools_changed` and trusts nothing.
  */
 export async function trustMcpServer(
   deps: TrustDeps,
@@ -93,7 +93,7 @@ export async function trustMcpServer(
   }
   return inTransaction(deps.db, async (trx) => {
     const trusted = await recordTrust(trx, row, listing);
-    // Moved or deleted while it was asked: what answered is not what would be trusted.
+    // The server changed or was deleted while it was asked: its answer is not what would be trusted.
     if (trusted === undefined) {
       await getOwnedMcpServer(trx, owner, id);
       throw toolsChanged();

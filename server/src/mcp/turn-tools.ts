@@ -12,10 +12,7 @@ import { nameTools } from './tool-names.ts';
 import { type McpResult, readResult } from './tool-result.ts';
 import { type McpServerRow, parseDefinitions } from './views.ts';
 
-/**
- * The tools of MCP servers in a turn (contract.md section 6): trusted definitions only, looked at again before every
- * call.
- */
+/** The MCP tools in a turn (contract.md section 6): trusted definitions only, compared again before every call. */
 
 export type TurnToolDeps = {
   db: Pick<Database, 'kysely'>;
@@ -23,20 +20,20 @@ export type TurnToolDeps = {
   clock: Clock;
 };
 
-/** Something the person should know of: a server was left out. */
+/** Something that the person should know: a server was left out. */
 export type McpNotice = { code: 'mcp_drifted' | 'mcp_unreachable'; message: string };
 
-/** A tool as the model is offered it. */
+/** A tool as it is offered to the model. */
 export type McpTurnTool = {
   name: string;
   description: string;
   inputSchema: Record<string, unknown>;
-  /** What the owner says about calls, now; whether the server may still be used is looked at by `call`. */
+  /** The owner's current policy for calls; `call` checks whether the server may still be used. */
   readPolicy(): Promise<ToolPolicy>;
   call(input: Record<string, unknown>, signal: AbortSignal): Promise<McpResult>;
 };
 
-/** What a turn needs of a server; not what it listed last. */
+/** What a turn needs to know about a server; not its last listing. */
 const turnColumns = [
   'id',
   'owner_id',
@@ -54,13 +51,13 @@ const turnColumns = [
 ] as const;
 type TurnRow = Pick<McpServerRow, (typeof turnColumns)[number]>;
 type TurnServer = TurnRow & { trusted: McpTool[] };
-/** Who is told of servers that are left out. */
+/** Who is told about servers that are left out. */
 type Ear = { chatId: string; notify(notice: McpNotice): void };
 
 /**
- * The tools of the owner's enabled, trusted servers: those of `serverIds`, or all when null. What a server offers now is compared
- * with what was trusted; a server that differs is marked drifted and left out, one that cannot be asked in time is left out, and
- * `notify` is told. The model is offered the definitions that were trusted, never what a server says.
+ * The tools of the owner's enabled, trusted servers: those in `serverIds`, or all if null. Each server's current tools
+ * are compared with the trusted ones; one that differs is marked drifted and left out, one that does not answer in time
+ * is left out, and `notify` is called. The model sees only trusted definitions.
  */
 export async function findMcpTools(
   deps: TurnToolDeps,
@@ -68,7 +65,7 @@ export async function findMcpTools(
     ownerId: string;
     chatId: string;
     serverIds: readonly string[] | null;
-    /** A server is waited for as long as a connection may take, not as long as the beginning of a turn may. */
+    /** Waits for a server as long as a connection may take, rather than only as long as a turn's beginning may. */
     isAwaited?: boolean | undefined;
   },
   notify: (notice: McpNotice) => void,
@@ -133,7 +130,7 @@ async function checkServer(
   return { ...row, trusted: parseDefinitions(row.trusted_tools ?? '[]') };
 }
 
-/** The present listing, or a refusal after a while; the server is waited for in the background, for the next turn. */
+/** The current listing, or a refusal after a while; the wait continues in the background, for the next turn. */
 async function patiently(deps: TurnToolDeps, row: TurnRow): Promise<Listing> {
   const standing = deps.mcp.standing(row);
   if (standing !== undefined) return standing;
@@ -157,7 +154,7 @@ function turnTool(deps: TurnToolDeps, name: string, server: TurnServer, tool: Mc
   };
 }
 
-/** The policies of a server that is still what this turn took it for; undefined when it may not be used any more. */
+/** The policies of a server that has not changed since the turn began; undefined if it may no longer be used. */
 async function readPolicies(deps: TurnToolDeps, server: TurnServer): Promise<Record<string, ToolPolicy> | undefined> {
   const row = await deps.db.kysely
     .selectFrom('mcp_servers')
@@ -185,8 +182,8 @@ async function mayCall(deps: TurnToolDeps, server: TurnServer, tool: McpTool): P
 }
 
 /**
- * Calls a tool once, after the server has listed its tools again and they are those that were trusted. A connection that hears of a
- * change between the listing and the call lists again. Never called twice, whatever happens.
+ * Calls a tool once, after the server has listed its tools again and they are the trusted ones. If the connection hears
+ * of a change between the listing and the call, it lists again. Never called twice, whatever happens.
  */
 async function callTool(
   deps: TurnToolDeps,
@@ -208,7 +205,7 @@ async function callTool(
     if (!(await mayCall(deps, server, tool))) return withdrawn;
     signal.throwIfAborted();
     const connection = await deps.mcp.open(server);
-    // From here to the sending nothing waits: what the connection has heard so far decides.
+    // From here to sending the call nothing is awaited: what the connection has heard so far decides.
     const { latest, changes } = connection;
     if (latest?.fingerprint !== server.trusted_fingerprint || latest.changes !== changes) continue;
     return callOnce(() => connection.call(tool, input, signal), signal);
@@ -232,7 +229,7 @@ async function reportDrift(deps: TurnToolDeps, row: TurnRow, listing: Listing, e
   await tellOfDrift(deps, row, listing.fingerprint, ear);
 }
 
-/** Once in each conversation, until somebody has looked at these definitions; other definitions are told of again. */
+/** Once per conversation, until somebody has reviewed these definitions; other definitions are mentioned again. */
 async function tellOfDrift(deps: TurnToolDeps, row: TurnRow, fingerprint: string | null, ear: Ear): Promise<void> {
   if (fingerprint !== null) {
     if (fingerprint === row.reviewed_fingerprint) return;

@@ -6,7 +6,7 @@ import { findMcpHeaders } from './credentials.ts';
 
 export type McpServerRow = Selectable<McpServersTable>;
 
-/** A server as lists and answers show it: that there are headers, never which. */
+/** A server as lists and responses show it: whether there are headers, never which. */
 export function mcpServerView(deps: { secrets: KeyRing }, row: McpServerRow): McpServer {
   const found = findMcpHeaders(deps, row);
   return {

@@ -9,7 +9,7 @@ type ProjectHandler<Name extends keyof typeof projectEndpoints> = Handler<
   (typeof projectEndpoints)[Name]
 >;
 
-/** GET /api/projects: the caller's, or with `all` those of the installation, for its administrators. */
+/** GET /api/projects: the caller's or, with `all`, those of the installation, for its administrators. */
 export const getProjects: ProjectHandler<'getProjects'> = async (deps, { actor, query }) => {
   const { all = false, archived = false, limit, cursor } = query;
   if (!all) return { projects: await listProjects(deps, actor.id, archived), nextCursor: null };

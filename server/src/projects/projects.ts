@@ -9,14 +9,14 @@ import { afterCursor, encodeCursor, microsOf, pageOf } from '../db/keyset.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 
 /**
- * Projects and their members (contract.md section 5). This file alone writes `projects` and `project_members`. Whoever
- * changes members locks the project's row first: so a project keeps an owner.
+ * Projects and their members (contract.md section 5). Only this file writes `projects` and `project_members`. Changing
+ * members locks the project's row first, so that a project always has an owner.
  */
 
 type Deps = { db: Pick<Database, 'kysely'> };
 type Actor = Pick<User, 'id' | 'role'>;
 
-/** The one answer for a project that is missing or none of the caller's. */
+/** The same answer for a missing project and one that is not the caller's. */
 function projectNotFound(): ApiError {
   return new ApiError('not_found', 'Project not found');
 }
@@ -86,7 +86,7 @@ export async function updateProject(
     const role = await lockProject(trx, actor.id, id);
     if (role === undefined && actor.role !== 'admin') throw projectNotFound();
     if (role !== 'owner' && actor.role !== 'admin') throw onlyOwners();
-    // Installation administrators see to projects, not to what is said in them.
+    // Installation administrators manage projects, not what is said in them.
     if (instructions !== undefined && role !== 'owner') throw onlyOwners();
     if (name !== undefined || archived !== undefined || instructions !== undefined) {
       const told = instructions === undefined ? undefined : instructions || null;
@@ -103,8 +103,8 @@ export async function updateProject(
 }
 
 /**
- * Makes somebody a member, or gives a member another role; `added` tells which. Owners only. Throws `not_found` (also for an
- * address that is nobody's), `forbidden`, and `invalid_request` when no owner would be left.
+ * Adds a member or changes a member's role; `added` says which. Owners only. Throws `not_found` (also for an unknown
+ * address), `forbidden`, and `invalid_request` if no owner would be left.
  */
 export async function putMember(
   deps: Deps,
@@ -137,8 +137,8 @@ export async function putMember(
 }
 
 /**
- * Takes a member out, inside the caller's transaction: owners anybody, everybody themselves. Throws `not_found`, `forbidden`, and
- * `invalid_request` when no owner would be left.
+ * Removes a member inside the caller's transaction: owners can remove anybody, everybody themselves. Throws
+ * `not_found`, `forbidden`, and `invalid_request` if no owner would be left.
  */
 export async function removeMember(
   trx: Queryable,
@@ -159,24 +159,27 @@ export async function removeMember(
   await recordEvent(trx, by, { action: 'project.member_removed', ...targetOf(projectId), details: { userId } });
 }
 
-/** Throws `not_found` unless the user is a member, and `project_archived` when nothing may come into the project. */
+/** Throws `not_found` unless the user is a member, and `project_archived` if nothing may be added to the project. */
 export async function assertOpenProject(db: Queryable, userId: string, projectId: string): Promise<void> {
   const project = await db.selectFrom('projects').select('archived').where('id', '=', projectId).executeTakeFirst();
   await assertOpen(db, userId, projectId, project);
 }
 
-/** The same; until the transaction ends the project neither is archived nor gets other files. */
+/** The same, locked: until the transaction ends, the project is not archived and gets no other files. */
 export async function lockOpenProject(trx: Queryable, userId: string, projectId: string): Promise<void> {
   const query = trx.selectFrom('projects').select('archived').where('id', '=', projectId).forNoKeyUpdate();
   await assertOpen(trx, userId, projectId, await query.executeTakeFirst());
 }
 
-/** In a statement on `projectId`, an SQL name: whether that project is archived; false for none. A probe per row, never a join. */
+/**
+ * For a statement with `projectId`, an SQL name: whether that project is archived; false for null. A probe per row,
+ * never a join.
+ */
 export function projectArchivedColumn(projectId: string): string {
   return `coalesce((select p.archived from projects p where p.id = ${projectId}), false)`;
 }
 
-/** The role is a statement of its own after the lock, so that it is the one that was committed while waiting for it. */
+/** The role is read in a separate statement after the lock, so that it is the one committed while waiting for it. */
 async function assertOpen(
   db: Queryable,
   userId: string,
@@ -187,7 +190,7 @@ async function assertOpen(
   if (project.archived) throw projectArchived();
 }
 
-/** Locks the project and returns the user's role in it, undefined for none. Throws `not_found`. */
+/** Locks the project and returns the user's role in it, undefined if none. Throws `not_found`. */
 async function lockProject(trx: Queryable, userId: string, projectId: string): Promise<ProjectRole | undefined> {
   const query = trx.selectFrom('projects').select('id').where('id', '=', projectId).forNoKeyUpdate();
   if ((await query.executeTakeFirst()) === undefined) throw projectNotFound();

@@ -13,7 +13,7 @@ import type { CatalogueEntry } from './manifest-reader.ts';
 import { planApiKey, planHeaders } from './provider-secrets.ts';
 import { differences, type Report } from './report.ts';
 
-/** What one catalogue of the manifest becomes: rows to write, nothing of it written yet. */
+/** What one catalogue of the manifest leads to: rows to write, none of them written yet. */
 export type CataloguePlan = {
   owner: string;
   path: string;
@@ -21,16 +21,16 @@ export type CataloguePlan = {
   changedProviders: ProviderRecord[];
   newModels: ModelRecord[];
   changedModels: ModelRecord[];
-  /** All definitions, when they change; the ones that models need, when there are none yet. */
+  /** All definitions, if they change; those that models need, if there are none yet. */
   tiers: readonly ModelTier[] | undefined;
-  /** Values that stay, when some may have to go. */
+  /** Values that stay, if some may have to go. */
   keptTiers: number[] | undefined;
   newDefault: string | undefined;
-  /** The present default has to be released before the rest is written. */
+  /** The current default has to be released before the rest is written. */
   releases: boolean;
 };
 
-/** What is stored of one catalogue. */
+/** What is stored for one catalogue. */
 export type StoredCatalogue = {
   tiers: ModelTier[] | undefined;
   providers: ProviderRow[];
@@ -40,7 +40,10 @@ export type StoredCatalogue = {
 /** `label` names the catalogue's owner for people. */
 export type OwnedEntry = CatalogueEntry & { owner: string; label: string };
 
-/** Compares one catalogue of the manifest with the stored one. Nothing is read or written; throws `invalid_request` with a path. */
+/**
+ * Compares one catalogue of the manifest with the stored one. Reads and writes nothing; throws `invalid_request` with a
+ * path.
+ */
 export function planCatalogue(
   deps: { secrets: KeyRing },
   entry: OwnedEntry,
@@ -79,7 +82,9 @@ export function planCatalogue(
   return plan;
 }
 
-/** Several records may have one key: the first of a manifest is the oldest that is stored, the second the next, and so on. */
+/**
+ * Several records may have one key: the first in a manifest is the oldest stored one, the second the next, and so on.
+ */
 function inOrder<T>(rows: readonly T[], keyOf: (row: T) => string): (key: string) => T | undefined {
   const left = Map.groupBy(rows, keyOf);
   return (key) => left.get(key)?.shift();
@@ -94,7 +99,7 @@ function planTiers(
   const present = stored.tiers ?? defaultTiers;
   const given = entry.modelTiers;
   if (given === undefined) {
-    // Models refer to stored tiers: the defaults of a new catalogue are stored with the first of them.
+    // Models refer to stored tiers: a new catalogue's defaults are stored with the first model.
     if (stored.tiers === undefined && (entry.providers ?? []).some(({ models }) => models.length > 0)) {
       plan.tiers = present;
     }
@@ -237,7 +242,7 @@ function factsOf(
   };
 }
 
-/** The default is let go of before it is disabled, and before another one takes its place. */
+/** The default is released before it is disabled, and before another one takes its place. */
 function planDefault(plan: CataloguePlan, stored: StoredCatalogue): void {
   const present = stored.models.find((row) => row.is_default);
   if (present === undefined) return;

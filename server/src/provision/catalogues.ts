@@ -10,8 +10,8 @@ import type { Report } from './report.ts';
 
 type Deps = { secrets: KeyRing };
 /**
- * Upserts catalogues: providers by name within their owner, models by providerModelId within their provider. The transaction is
- * alone among the writers of catalogues. Throws `invalid_request` and `tier_in_use`, with paths.
+ * Upserts catalogues: providers by name within their owner, models by providerModelId within their provider. No other
+ * transaction writes catalogues meanwhile. Throws `invalid_request` and `tier_in_use`, with paths.
  */
 export async function applyCatalogues(
   deps: Deps,
@@ -54,7 +54,7 @@ export async function applyCatalogues(
   for (const plan of plans) await removeTiers(transaction, plan);
 }
 
-/** After the models: those may leave in the same manifest the tier that goes. */
+/** After the models, since these may leave a removed tier in the same manifest. */
 async function removeTiers(transaction: CatalogueTransaction, plan: CataloguePlan): Promise<void> {
   if (plan.keptTiers === undefined) return;
   try {

@@ -6,7 +6,7 @@ import type { Tables } from '../db/tables.ts';
 import { manifestError } from './manifest.ts';
 import type { Report } from './report.ts';
 
-/** Adds the conversations whose id is new; those that exist, whosever they are, stay as they are. */
+/** Adds the conversations whose id is new; existing ones stay as they are, whoever owns them. */
 export async function applyConversations(
   transaction: Transaction<Tables>,
   { chats, messages }: { chats: readonly ImportedChat[]; messages: readonly ImportedMessage[] },
@@ -39,7 +39,7 @@ async function assertOwners(transaction: Transaction<Tables>, chats: readonly Im
   if (details.length > 0) throw manifestError(details);
 }
 
-/** Message ids are unique in the whole installation, among messages and among inputs that still wait. */
+/** Message ids are unique in the whole installation, among messages and queued inputs. */
 async function assertFreeIds(transaction: Transaction<Tables>, messages: readonly ImportedMessage[]): Promise<void> {
   const ids = messages.map((message) => message.id);
   const { rows } = await sql<{ id: string }>`

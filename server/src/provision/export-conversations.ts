@@ -4,13 +4,10 @@ import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 import type { OnLoss } from './export.ts';
 
-/**
- * Conversations as the parts of a manifest, each with the branch that is shown, in one snapshot (contract.md section
- * 10).
- */
+/** Conversations as parts of a manifest, each with its active branch, in one snapshot (contract.md section 10). */
 
 const pageSize = 500;
-/** What one statement reads of messages; a conversation that is larger is read alone. */
+/** How much one statement reads of messages; a larger conversation is read alone. */
 const batchBytes = 8 * 1024 * 1024;
 
 type ChatRow = {
@@ -57,7 +54,7 @@ export async function* exportConversations(db: Queryable, onLoss: OnLoss): Async
 
 /** A cursor sorts once, however many pages there are. */
 async function* readPages(db: Queryable): AsyncGenerator<ChatRow[], void> {
-  // A manifest's times are milliseconds: in their order, so that an export of what was imported has the same one.
+  // Times in a manifest have milliseconds; sorting by them gives an export of imported data the same order.
   await sql`
     declare exported_chats no scroll cursor for
       select c.id, u.email as "ownerEmail", c.title, c.archived, date_trunc('milliseconds', c.created_at) as created_at,

@@ -7,12 +7,12 @@ import { exportAssistants, exportPrompts } from './export-assistants.ts';
 import { exportConversations } from './export-conversations.ts';
 import type { ManifestForm } from './manifest-text.ts';
 
-/** The manifest as text, piece by piece: neither the installation nor the text is ever whole in memory. */
+/** The manifest as text, piece by piece: neither the installation nor the text is ever in memory as a whole. */
 
 type Needs = Pick<Platform, 'config' | 'secrets'> & { db: Pick<Database, 'kysely'> };
 export type ExportOptions = { form: ManifestForm; conversations: boolean };
 
-/** Writes the installation as a manifest. `write` resolves when there is room for more. */
+/** Writes the installation as a manifest. `write` resolves when it can take more. */
 export async function exportInstallation(
   deps: Needs,
   { form, conversations }: ExportOptions,
@@ -21,9 +21,10 @@ export async function exportInstallation(
 ): Promise<void> {
   const snapshot = deps.db.kysely.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
   await snapshot.execute(async (trx) => {
-    // Whoever reads the text may be slow.
+    // The reader of the text may be slow.
     await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx);
-    // Sorting millions of conversations takes longer than a request may; db/pool.ts gives a silent connection up in the end.
+    // Sorting millions of conversations takes longer than a request may; eventually db/pool.ts drops a silent
+    // connection.
     await sql`set local statement_timeout = 0`.execute(trx);
     const text = form === 'json' ? jsonText : yamlText;
     await write(text.head(await exportHead(deps, trx, onLoss)));

@@ -18,12 +18,12 @@ import { readSettings } from '../settings/settings.ts';
 /** Settings, users and catalogues as the parts of a manifest, page by page (contract.md section 10). */
 
 type Needs = Pick<Platform, 'config' | 'secrets'>;
-/** Is told what a manifest cannot say of this installation. */
+/** Called with what a manifest cannot express about this installation. */
 export type OnLoss = (message: string) => void;
 
 const usersPage = 200;
 
-/** Everything but users and conversations. Secrets are placeholders. */
+/** Everything except users and conversations. Secrets are placeholders. */
 export async function exportHead(deps: Needs, db: Queryable, onLoss: OnLoss): Promise<ManifestHead> {
   const { branding, oidc: stored, instructions } = await readSettings(db);
   const { clientSecret, ...oidc } = stored;
@@ -127,7 +127,7 @@ function exportProvider(deps: Needs, row: ProviderRow, models: readonly ModelRow
   };
 }
 
-/** Names only: a header's value may be a secret like any API key. */
+/** Names only: a header's value may be as secret as any API key. */
 function exportHeaders(deps: Needs, row: ProviderRow, onLoss: OnLoss): Record<string, string> | undefined {
   if (row.headers === null) return undefined;
   const found = findHeaders(deps, row, row.headers);

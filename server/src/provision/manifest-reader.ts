@@ -14,7 +14,7 @@ import type { ImportedChat } from '../conversations/chats.ts';
 import type { ImportedMessage } from '../conversations/messages.ts';
 import type { ManifestForm } from './manifest-text.ts';
 
-/** What the thread of manifest-worker.ts is given, asked and answers. */
+/** What the thread of manifest-worker.ts is given, asked, and answers. */
 export type WorkerInput = { bytes: Uint8Array; form: ManifestForm; edition: Config['edition'] };
 export type BatchKind = 'users' | 'catalogues' | 'assistants' | 'prompts' | 'conversations';
 export type Question = { kind: BatchKind; from: number };
@@ -23,7 +23,7 @@ export type Answer =
   | { batch: Batch }
   | { refused: { code: ErrorCode; message: string; details: unknown } };
 
-/** `index` is the place in `users`. */
+/** `index` is the position in `users`. */
 export type AccountEntry = Omit<ManifestUser, 'modelTiers' | 'providers'> & { index: number };
 /** `index` is the place in its list. */
 export type AssistantEntry = ManifestAssistant & { index: number };
@@ -46,12 +46,12 @@ export type Batch = {
 };
 
 const readTimeoutMs = 120_000;
-// A manifest of 64 MiB needs about 500 MB; a body made to need more ends its thread, not the service.
+// A manifest of 64 MiB needs about 500 MB; a body built to need more ends its thread, not the service.
 const heapMb = 1024;
 
 /**
- * A manifest on a thread of its own, so that neither its size nor its form holds up other requests. `close` ends the thread and
- * frees its memory.
+ * Reads a manifest on a separate thread, so that neither its size nor its form delays other requests. `close` ends the
+ * thread and frees its memory.
  */
 export class ManifestReader {
   readonly #worker: Worker;
@@ -59,7 +59,7 @@ export class ManifestReader {
   #head: ManifestHead | undefined;
   #failure: Error | undefined;
 
-  /** Takes the bytes over: they are empty afterwards. */
+  /** Takes over the bytes: they are empty afterwards. */
   constructor(sent: SentBytes, edition: Config['edition'], signal: AbortSignal) {
     const form = sent.type === 'application/json' || sent.bytes.length === 0 ? 'json' : 'yaml';
     const workerData: WorkerInput = { bytes: sent.bytes, form, edition };
@@ -75,7 +75,7 @@ export class ManifestReader {
     this.#signal = signal;
   }
 
-  /** Reads and validates. Throws `invalid_request` with paths, and `payload_too_large` when it takes too much memory. */
+  /** Reads and validates. Throws `invalid_request` with paths, and `payload_too_large` if it takes too much memory. */
   async open(): Promise<void> {
     const answer = await this.#receive();
     if ('refused' in answer) {
@@ -90,7 +90,7 @@ export class ManifestReader {
     return this.#head;
   }
 
-  /** The entries of one kind, in order. The next batch is made while the consumer works on the present one. */
+  /** The entries of one kind, in order. The next batch is prepared while the consumer works on the current one. */
   async *batches(kind: BatchKind): AsyncGenerator<Batch, void> {
     let coming: Promise<Answer> | undefined = this.#ask({ kind, from: 0 });
     while (coming !== undefined) {
@@ -98,7 +98,7 @@ export class ManifestReader {
       if (!('batch' in answer)) throw new Error('The manifest reader answered out of turn');
       const next: number | null = answer.batch.next;
       coming = next === null ? undefined : this.#ask({ kind, from: next });
-      // Seen when it is awaited; a consumer that stops earlier must not leave it unhandled.
+      // Handled when awaited; a consumer that stops early must not leave it unhandled.
       coming?.catch(() => undefined);
       yield answer.batch;
     }
@@ -116,7 +116,7 @@ export class ManifestReader {
 
   #receive(): Promise<Answer> {
     const worker = this.#worker;
-    // For each answer: between two of them passwords are hashed, which may take minutes.
+    // Per answer: hashing passwords between two of them may take minutes.
     const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(readTimeoutMs)]);
     return new Promise((resolve, reject) => {
       const onMessage = (answer: Answer): void => finish(() => resolve(answer));

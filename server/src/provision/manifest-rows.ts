@@ -4,10 +4,10 @@ import type { ImportedChat } from '../conversations/chats.ts';
 import { type ImportedMessage, searchableText } from '../conversations/messages.ts';
 import { searchText } from '../conversations/search-text.ts';
 
-/** Conversations of a manifest as the rows they become. `n` and `place` say where in the manifest each comes from. */
+/** A manifest's conversations as rows. `n` and `place` say where in the manifest each comes from. */
 export type ConversationRows = { chat: ImportedChat; messages: ImportedMessage[] };
 
-/** The messages of a conversation follow each other: the last one is what is shown. */
+/** A conversation's messages follow each other; the last one ends the active branch. */
 export function conversationRows(conversation: ManifestConversation, n: number): ConversationRows {
   const { id, ownerEmail, title, archived = false, createdAt, messages } = conversation;
   const { instructions, parameters = {} } = conversation;
@@ -49,13 +49,13 @@ function isoTime(text: string): string {
 
 type GivenPart = ManifestMessage['parts'][number];
 
-/** A part in the form in which answers are stored here: every tool is a dynamic one, and nothing streams any more. */
+/** A part in the form in which answers are stored: every tool is dynamic, and nothing is streaming. */
 function storedPart(part: GivenPart): MessagePart {
   const { type } = part;
   if (type !== 'dynamic-tool' && !type.startsWith('tool-')) {
     return (part.state === 'streaming' ? { ...part, state: 'done' } : part) as MessagePart;
   }
-  // The order of members is kept: an export of what was imported is the same text.
+  // Members keep their order, so that an export of imported data has the same text.
   const named = type === 'dynamic-tool' ? {} : { type: 'dynamic-tool', toolName: type.slice('tool-'.length) };
   const tool: GivenPart = { ...part, ...named };
   if (typeof tool.rawInput !== 'string') delete tool.rawInput;

@@ -3,7 +3,10 @@ import { limits } from '@homeport/contracts/limits';
 import { CORE_SCHEMA, load, YAMLException } from 'js-yaml';
 import { findJsonFault } from '../json-fault.ts';
 
-/** From the bytes of a manifest to a JSON value: bounded in depth, and in size however often a YAML alias repeats something. */
+/**
+ * Turns a manifest's bytes into a JSON value, bounded in depth and in size, however often a YAML alias repeats
+ * something.
+ */
 
 export type ManifestForm = 'json' | 'yaml';
 
@@ -35,7 +38,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** YAML 1.2 core: JSON's values and nothing else, so that a time or `no` stays text. One document. */
+/** YAML 1.2 core: only JSON's values, so that times and `no` stay text. One document. */
 function parseYaml(text: string): unknown {
   try {
     return load(text, { schema: CORE_SCHEMA, maxDepth: 64, maxAliases });
@@ -45,7 +48,7 @@ function parseYaml(text: string): unknown {
   }
 }
 
-/** Reason and place, without the piece of text that the exception quotes: it may hold a secret. */
+/** Reason and position, without the excerpt that the exception quotes: it may contain a secret. */
 function where({ reason, mark }: YAMLException): string {
   const place = mark === undefined || mark === null ? '' : `, line ${mark.line + 1}, column ${mark.column + 1}`;
   return `${reason.slice(0, 200)}${place}`;

@@ -5,7 +5,7 @@ import type { Answer, Batch, BatchKind, Question, WorkerInput } from './manifest
 import { conversationRows } from './manifest-rows.ts';
 import { parseManifestText } from './manifest-text.ts';
 
-/** The thread that reads one manifest: it parses and validates the whole, then hands it out in batches. */
+/** The thread that reads one manifest: it parses and validates everything, then hands it out in batches. */
 
 const batchBytes = 1_000_000;
 const batchItems = 500;
@@ -17,7 +17,7 @@ const answer = (message: Answer): void => port.postMessage(message);
 
 try {
   const value = parseManifestText(input.bytes, input.form);
-  // workerData lives as long as the thread; what was sent is not needed any more.
+  // workerData lives as long as the thread, but the bytes are no longer needed.
   input.bytes = new Uint8Array();
   const manifest = validateManifest(value, input.edition);
   port.on('message', ({ kind, from }: Question) => answer({ batch: batchOf(manifest, kind, from) }));
@@ -31,7 +31,7 @@ try {
   } else throw error;
 }
 
-/** As many items from `from` on as make a batch; `next` is where the next one begins, null at the end. */
+/** As many items from `from` as fit a batch; `next` is where the following one begins, null at the end. */
 function batchOf(manifest: ParsedManifest, kind: BatchKind, from: number): Batch {
   const batch: Batch = { users: [], catalogues: [], assistants: [], prompts: [], chats: [], messages: [], next: null };
   const total = manifest[kind === 'catalogues' ? 'users' : kind].length;

@@ -17,7 +17,7 @@ import { z } from 'zod';
 import type { Config } from '../config.ts';
 import { assertCustomHeaders } from '../egress/headers.ts';
 
-/** What can be said of a manifest without looking at the installation. */
+/** What can be checked in a manifest without looking at the installation. */
 
 export type ParsedManifest = {
   head: ManifestHead;
@@ -37,7 +37,7 @@ const outline = manifestHead.extend({
   conversations: z.array(z.unknown()).optional(),
 });
 
-/** Throws `invalid_request` with the path of each fault, up to fifty of them. */
+/** Throws `invalid_request` with the path of each fault, at most fifty. */
 export function validateManifest(value: unknown, edition: Config['edition']): ParsedManifest {
   const faults = new Faults();
   const parsed = faults.parse(outline, value, '');
@@ -47,7 +47,7 @@ export function validateManifest(value: unknown, edition: Config['edition']): Pa
   checkProviders(faults, head.providers ?? [], '');
   const manifest = {
     head,
-    // Each takes the place of what it was made from: the two forms are never in memory together.
+    // Each replaces what it was made from: the two forms are never in memory together.
     users: parseEach(faults, users, manifestUser, 'users'),
     assistants: parseEach(faults, assistants, manifestAssistant, 'assistants'),
     prompts: parseEach(faults, prompts, manifestPrompt, 'prompts'),
@@ -61,7 +61,7 @@ export function validateManifest(value: unknown, edition: Config['edition']): Pa
   return manifest;
 }
 
-/** An `invalid_request` for faults found later, when the manifest meets the installation. */
+/** An `invalid_request` for faults that show only when the manifest is compared with the installation. */
 export function manifestError(details: readonly FieldError[]): ApiError {
   const [first] = details;
   const where = first === undefined || first.path === '' ? '' : `${first.path}: `;
@@ -85,7 +85,7 @@ class Faults {
     if (!this.full) this.#details.push({ path: path.slice(0, pathMax), message });
   }
 
-  /** The parsed value, or undefined after its faults were added. */
+  /** The parsed value; undefined if it had faults, which were added. */
   parse<S extends z.ZodType>(schema: S, value: unknown, path: string): z.output<S> | undefined {
     const result = schema.safeParse(value);
     if (result.success) return result.data;
@@ -117,7 +117,7 @@ function parseEach<S extends z.ZodType>(faults: Faults, list: unknown[], schema:
   return parsed;
 }
 
-/** Whose the catalogue is decides where it may stand (contract.md section 9). */
+/** The catalogue's owner decides where it may be in the manifest (contract.md section 9). */
 function checkEdition(faults: Faults, head: ManifestHead, edition: Config['edition']): void {
   if (edition === 'managed') return;
   const message = 'In the community edition each user has a catalogue: put this under users';

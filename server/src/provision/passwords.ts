@@ -5,16 +5,16 @@ import type { Platform } from '../platform.ts';
 import type { AccountEntry, ManifestReader } from './manifest-reader.ts';
 
 /**
- * What the manifest says of a password, worked out before the transaction, which must not wait for it: `stored` is the hash that it
- * was compared with, `hash` the one to store, undefined when the stored one is of the same password.
+ * A password of the manifest, prepared before the transaction, which must not wait for it: `stored` is the hash it was
+ * compared with, `hash` the one to store, undefined if the stored one already matches.
  */
 type PreparedPassword = { stored: string | null; hash: string | undefined };
 export type PreparedPasswords = ReadonlyMap<string, PreparedPassword>;
 
-// As many as passwords.ts lets run at once: people who sign in meanwhile wait for one of these, not for all.
+// As many as passwords.ts runs at once: people who sign in meanwhile wait for one of these, not for all.
 const lanes = 2;
 
-/** Compares and hashes the passwords of the manifest, by e-mail address. A dry run hashes none. */
+/** Compares and hashes the manifest's passwords, by e-mail address. A dry run hashes none. */
 export async function preparePasswords(
   deps: Pick<Platform, 'db'>,
   reader: ManifestReader,

@@ -3,8 +3,9 @@ import { findApiKey, findHeaders, type ProviderPlace, sealApiKey, sealHeaders } 
 import type { KeyRing } from '../secrets/key-ring.ts';
 
 /**
- * Credentials of a provider in the manifest against the stored envelopes. What is omitted or a placeholder keeps what is stored, for
- * the origin it was given for; what is the same keeps its envelope; an envelope that no key opens counts as another value.
+ * Credentials of a provider in the manifest against the stored envelopes. An omitted value or a placeholder keeps the
+ * stored one, for its origin; an equal value keeps its envelope; an envelope that no key opens counts as a different
+ * value.
  */
 
 type Deps = { secrets: KeyRing };
@@ -18,7 +19,7 @@ const nothingStored = 'this is a placeholder and no secret is stored: it stays e
 const staysWith = (origin: string): string =>
   `the stored secret belongs to ${origin} and is sent nowhere else: enter it again for the new address`;
 
-/** `provider` is the record as the manifest leaves it: what is given is for its address. */
+/** `provider` is the record after the manifest: given values are for its address. */
 export function planApiKey(
   deps: Deps,
   provider: ProviderPlace,
@@ -74,7 +75,7 @@ export function planHeaders(
   };
 }
 
-/** True when a manifest names the stored headers and gives no value, as an export does. */
+/** True if a manifest names the stored headers without values, as an export does. */
 function namesOnly(given: Readonly<Record<string, string>>, stored: Readonly<Record<string, string>>): boolean {
   const isSame = Object.keys(given).sort().join() === Object.keys(stored).sort().join();
   return isSame && Object.values(given).every((value) => value === secretPlaceholder);

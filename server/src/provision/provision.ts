@@ -26,7 +26,7 @@ export type ProvisionDeps = Pick<Platform, 'config' | 'db' | 'secrets' | 'clock'
 export type ProvisionRequest = {
   sent: SentBytes;
   dryRun: boolean;
-  /** Who applies it; the session outlives a change of its user's password. */
+  /** The session of whoever applies it; it survives a change of that user's password. */
   sessionId: string;
   source: AuditSource;
   signal: AbortSignal;
@@ -37,8 +37,8 @@ const turns = new Turns<ProvisionDeps['db']>();
 let waiting = 0;
 
 /**
- * Applies a manifest in one transaction: all of it or nothing. A dry run does the same and rolls it back. One at a time, here and on
- * other replicas. Throws `invalid_request`, `last_admin`, `tier_in_use`, `id_taken`, `email_taken`, each with the path in the
+ * Applies a manifest in one transaction, completely or not at all; a dry run rolls it back. One at a time on all
+ * replicas. Throws `invalid_request`, `last_admin`, `tier_in_use`, `id_taken`, `email_taken`, each with the path in the
  * manifest, and `rate_limited`. Resolves with the report and the users whose responses have to be stopped.
  */
 export async function provisionInstallation(
@@ -63,7 +63,7 @@ export async function provisionInstallation(
 
 type Work = { reader: ManifestReader; passwords: PreparedPasswords; report: Report; request: ProvisionRequest };
 
-/** Accounts first, as others belong to them; catalogues last, as that holds up everybody else who edits one. */
+/** Accounts first, since others belong to them; catalogues last, since they block everybody else who edits one. */
 async function applyAll(deps: ProvisionDeps, transaction: Transaction<Tables>, work: Work): Promise<string[]> {
   const { reader, report, request } = work;
   await lockAdministrators(transaction);
@@ -141,7 +141,7 @@ async function inOneTransaction<T>(
   let result: { value: T } | undefined;
   try {
     await inTransaction(deps.db, async (transaction) => {
-      // Longer than requests may take, below the silence after which db/pool.ts gives a connection up.
+      // Longer than requests may take, but shorter than the silence after which db/pool.ts drops a connection.
       await sql`set local statement_timeout = '25s'`.execute(transaction);
       await assertAlone(transaction);
       result = { value: await work(transaction) };
@@ -160,7 +160,7 @@ async function assertAlone(transaction: Transaction<Tables>): Promise<void> {
   if (rows[0]?.alone !== true) throw busy();
 }
 
-/** Adds the path in the manifest to an error that knows none. */
+/** Adds the path in the manifest to an error without one. */
 async function withPath(path: string, work: Promise<void>): Promise<void> {
   try {
     await work;
@@ -171,7 +171,7 @@ async function withPath(path: string, work: Promise<void>): Promise<void> {
   }
 }
 
-/** A manifest and what reading it takes may fill half a gigabyte: one after the other. */
+/** Reading a manifest may take half a gigabyte of memory, so one at a time. */
 async function inTurn<T>(deps: ProvisionDeps, work: () => Promise<T>): Promise<T> {
   if (waiting >= waitingMax) throw busy();
   waiting += 1;

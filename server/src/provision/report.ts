@@ -6,7 +6,7 @@ const warningsMax = 500;
 
 type Counted = 'users' | 'providers' | 'models' | 'assistants' | 'prompts';
 
-/** What a manifest does, as it does it: counts, warnings and a line for each change. */
+/** What a manifest does, recorded along the way: counts, warnings and a line for each change. */
 export class Report {
   readonly applied: Required<ProvisionReport['applied']> = {
     users: { created: 0, updated: 0, unchanged: 0 },
@@ -26,7 +26,7 @@ export class Report {
     this.change(path, 'create', summary);
   }
 
-  /** Counts an entry that exists as updated or unchanged, by the differences that were found. */
+  /** Counts an existing entry as updated or unchanged, depending on the differences found. */
   compared(kind: Counted, path: string, name: string, differences: readonly string[]): void {
     if (differences.length === 0) {
       this.applied[kind].unchanged += 1;
@@ -65,7 +65,10 @@ function isAny(counts: object): boolean {
 
 const shownMax = 80;
 
-/** The fields of `wanted` that are given and differ from `stored` (absent there is null), a phrase each: `role user → admin`. */
+/**
+ * The given fields of `wanted` that differ from `stored` (absent there means null), a phrase for each: `role user →
+ * admin`.
+ */
 export function differences(
   stored: Readonly<Record<string, unknown>>,
   wanted: Readonly<Record<string, unknown>>,
@@ -77,7 +80,7 @@ export function differences(
     );
 }
 
-/** What people tell models is theirs. */
+/** What people tell models is private. */
 function isShown(name: string, value: unknown): boolean {
   return name !== 'instructions' && (typeof value !== 'object' || value === null);
 }

@@ -6,7 +6,10 @@ import type { Platform } from '../platform.ts';
 import { readSettings, type SettingsPatch, updateSettings } from '../settings/settings.ts';
 import type { Report } from './report.ts';
 
-/** Branding, OIDC and instructions of the manifest, by the verb of POST /api/admin/config: an omitted member keeps its value. */
+/**
+ * The manifest's branding, OIDC and instructions, by the verb of POST /api/admin/config: an omitted member keeps its
+ * value.
+ */
 export async function applySettings(
   deps: Pick<Platform, 'secrets' | 'clock'>,
   transaction: Transaction<Tables>,

@@ -21,14 +21,14 @@ import { differences, type Report } from './report.ts';
 export type UsersContext = {
   report: Report;
   passwords: PreparedPasswords;
-  /** The session of who applies the manifest: it outlives a change of their password. */
+  /** The session of whoever applies the manifest: it survives a change of their password. */
   sessionId: string;
 };
 
-/** What other parts must do when the users are committed. */
+/** What other parts must do once the users are committed. */
 export type UsersOutcome = {
   disabledIds: string[];
-  /** Path of the first entry that takes an enabled administrator away. */
+  /** Path of the first entry that removes an enabled administrator. */
   lostAdministrator: string | undefined;
 };
 
@@ -67,8 +67,8 @@ export async function applyUsers(
 }
 
 /**
- * The present users of these entries. Those that will change are locked, and read again after that: a user whom the manifest leaves
- * as they are is not held up for as long as its transaction takes.
+ * The current users of these entries. Those that will change are locked and then read again; a user that the manifest
+ * does not change need not wait for its transaction.
  */
 async function readAndLock(
   transaction: Transaction<Tables>,
@@ -137,7 +137,7 @@ function changeUser(
   if (wasAdministrator && !(role === 'admin' && enabled)) work.lost ??= `${path}.${enabled ? 'role' : 'enabled'}`;
 }
 
-/** What an entry says of a user's row; what it omits is undefined. */
+/** The columns that an entry sets for a user; omitted ones are undefined. */
 function wantedOf({ email: _, index: __, password: ___, ...wanted }: AccountEntry, before: StoredUser) {
   const { instructions, aboutMe } = wanted;
   return {
@@ -156,7 +156,7 @@ function defined<T extends object>(fields: T): { [Name in keyof T]?: Exclude<T[N
   return Object.fromEntries(given) as { [Name in keyof T]?: Exclude<T[Name], undefined> };
 }
 
-/** The hash to store, undefined when the stored one stays. Somebody may have changed it since it was prepared. */
+/** The hash to store, undefined to keep the stored one, which somebody may have changed since it was prepared. */
 async function passwordToStore(
   entry: AccountEntry,
   stored: string | null,

@@ -3,34 +3,34 @@ import { isStale, type KeyRing, openBound, type SecretPlace, sealBound } from '.
 import { type Resealed, readable } from './reseal.ts';
 
 /**
- * Credentials that belong to one owner and one origin (scheme, host, port): they stay stored when the record's address changes, and
- * are sent nowhere else. Envelopes from before that rule count as bound to the address their record has.
+ * Credentials bound to one owner and one origin (scheme, host, port): if the record's address changes, they stay stored
+ * but are not sent anywhere else. Envelopes from before that rule count as bound to their record's address.
  */
 
-/** A secret of a record with an owner and the address that the record has now. */
+/** A secret of a record, with its owner and current address. */
 export type BoundPlace = SecretPlace & { owner: string; address: string };
 
-/** Encrypts a credential for the record's present address and owner. */
+/** Encrypts a credential for the record's current address and owner. */
 export function sealFor(ring: KeyRing, place: BoundPlace, plaintext: string): string {
   return sealBound(ring, place, { owner: place.owner, origin: originOf(place.address) }, plaintext);
 }
 
-/** Decrypts a credential to send it to the record's present address. Throws `credentials_unreadable`. */
+/** Decrypts a credential to send it to the record's current address. Throws `credentials_unreadable`. */
 export function openFor(ring: KeyRing, place: BoundPlace, envelope: string): string {
   const { text, origin } = openForOwner(ring, place, envelope);
   if (origin !== originOf(place.address)) throw addressChanged(origin);
   return text;
 }
 
-/** Decrypts a credential for who may edit it, with the origin it is for. Throws `credentials_unreadable`. */
+/** Decrypts a credential for somebody who may edit it, with the origin it is for. Throws `credentials_unreadable`. */
 export function openForOwner(ring: KeyRing, place: BoundPlace, envelope: string): { text: string; origin: string } {
   const { text, origin = originOf(place.address) } = openBound(ring, place, place.owner, envelope);
   return { text, origin };
 }
 
 /**
- * Seals an envelope with the current key, bound to the origin it is bound to already, else to that of the present address: before
- * an address changes, and at a rotation.
+ * Seals an envelope with the current key, for the origin it is already bound to, otherwise the current address's:
+ * before an address changes, and at a rotation.
  */
 export function resealBound(ring: KeyRing, place: BoundPlace, envelope: string | null): Resealed {
   if (envelope === null) return { state: 'absent', envelope };
@@ -41,7 +41,7 @@ export function resealBound(ring: KeyRing, place: BoundPlace, envelope: string |
   return { state: 'resealed', envelope: sealBound(ring, place, binding, opened.text) };
 }
 
-/** Scheme, host and port of an address; of one that is none, the address. */
+/** Scheme, host and port of an address; an invalid address is returned as it is. */
 export function originOf(address: string): string {
   return URL.parse(address)?.origin ?? address;
 }

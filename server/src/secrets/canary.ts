@@ -3,8 +3,9 @@ import { type KeyRing, open, type SecretPlace, seal } from './key-ring.ts';
 import { readable, reseal } from './reseal.ts';
 
 /**
- * A text in the row of `installation`, sealed with the installation's key: who cannot open it has another key. This file alone
- * writes `key_canary`; accounts/setup.ts and artifacts/store-mark.ts write other columns of that row.
+ * A text in the row of `installation`, sealed with the installation's key; a process that cannot open it has another
+ * key. Only this file writes `key_canary`; accounts/setup.ts and artifacts/store-mark.ts write other columns of that
+ * row.
  */
 
 type Needs = { db: Database; secrets: KeyRing };
@@ -12,7 +13,7 @@ type Needs = { db: Database; secrets: KeyRing };
 const place: SecretPlace = { table: 'installation', row: 'installation', column: 'key_canary' };
 const text = 'This is the key of the installation.';
 
-/** Whether a key of the ring is the installation's. The first process that asks seals the text with its own key. */
+/** Whether one of the ring's keys is the installation's. The first process to ask seals the text with its own key. */
 export async function opensCanary({ db, secrets }: Needs): Promise<boolean> {
   await db.kysely
     .updateTable('installation')
@@ -23,7 +24,7 @@ export async function opensCanary({ db, secrets }: Needs): Promise<boolean> {
   return key_canary !== null && readable(() => open(secrets, place, key_canary)) !== undefined;
 }
 
-/** Seals the text with the current key; false when no key of the ring opens it. */
+/** Seals the text with the current key; false if no key of the ring opens it. */
 export async function resealCanary({ db, secrets }: Needs): Promise<boolean> {
   return inTransaction(db, async (transaction) => {
     const row = await transaction.selectFrom('installation').select('key_canary').forUpdate().executeTakeFirstOrThrow();

@@ -15,7 +15,7 @@ export type KeyRing = { readonly current: RingKey; readonly byId: ReadonlyMap<st
 /** Where a secret is stored. An envelope opens only in its own place. `table` and `column` are identifiers. */
 export type SecretPlace = { table: string; row: string; column: string };
 
-/** Whose a secret is, and the origin that it may be sent to. A bound envelope opens with neither changed. */
+/** Who owns a secret, and the origin that it may be sent to. A bound envelope opens only if neither has changed. */
 export type Binding = { owner: string; origin: string };
 
 type RingKey = { readonly id: string; readonly key: KeyObject; readonly tokenKey: KeyObject };
@@ -27,7 +27,7 @@ const ivBytes = 12;
 const tagBytes = 16;
 const keyIdBytes = 8;
 
-/** Derives the keys once. Throws a plain Error when a key has less than 32 bytes; never prints it. */
+/** Derives the keys once. Throws a plain Error if a key has less than 32 bytes; never prints it. */
 export function createKeyRing(keys: { current: string; previous: string[] }): KeyRing {
   const current = deriveKey(keys.current);
   const byId = new Map<string, RingKey>([[current.id, current]]);
@@ -50,14 +50,19 @@ export function sealBound(ring: KeyRing, place: SecretPlace, binding: Binding, p
   return [boundVersion, ring.current.id, origin, ...parts].join('.');
 }
 
-/** Decrypts an envelope in its place. Throws `credentials_unreadable` for anything else; the envelope is never echoed. */
+/**
+ * Decrypts an envelope in its place. Throws `credentials_unreadable` for anything else; the envelope is never echoed.
+ */
 export function open(ring: KeyRing, place: SecretPlace, envelope: string): string {
   const parts = parseEnvelope(envelope);
   if (parts === undefined || parts.origin !== undefined) throw unreadable();
   return decrypt(ring, placeData(place), parts);
 }
 
-/** Decrypts an owner's envelope and tells the origin it is bound to; undefined for one that `seal` made. Throws like `open`. */
+/**
+ * Decrypts an owner's envelope and returns the origin it is bound to; undefined for one that `seal` made. Throws like
+ * `open`.
+ */
 export function openBound(
   ring: KeyRing,
   place: SecretPlace,
@@ -71,7 +76,7 @@ export function openBound(
   return { text: decrypt(ring, data, parts), origin };
 }
 
-/** True when the envelope was not sealed with the current key, so that rotation has to seal it again. */
+/** True if the envelope was not sealed with the current key, so that a rotation has to seal it again. */
 export function isStale(ring: KeyRing, envelope: string): boolean {
   return parseEnvelope(envelope)?.keyId !== ring.current.id;
 }
@@ -81,7 +86,10 @@ export function isBound(envelope: string): boolean {
   return parseEnvelope(envelope)?.origin !== undefined;
 }
 
-/** A token of 43 characters for `text` that every holder of the key makes again; undefined when this key is not in the ring. */
+/**
+ * A token of 43 characters for `text` that every holder of the key can derive again; undefined if this key is not in
+ * the ring.
+ */
 export function deriveToken(ring: KeyRing, keyId: string, text: string): string | undefined {
   const key = ring.byId.get(keyId);
   return key === undefined ? undefined : createHmac('sha256', key.tokenKey).update(text, 'utf8').digest('base64url');
@@ -118,12 +126,12 @@ function decrypt(ring: KeyRing, data: string, { keyId, iv, ciphertext, tag }: En
   }
 }
 
-// Table and column hold no colon, so the three parts cannot be cut differently.
+// Table and column contain no colon, so the text can be split in one way only.
 function placeData({ table, row, column }: SecretPlace): string {
   return `${table}:${row}:${column}`;
 }
 
-// Begins with a bracket, as no table does.
+// Begins with a bracket, as no table name does.
 function boundData({ table, row, column }: SecretPlace, { owner, origin }: Binding): string {
   return JSON.stringify([boundVersion, table, row, column, owner, origin]);
 }
@@ -147,7 +155,8 @@ function parseEnvelope(envelope: string): Envelope | undefined {
   };
 }
 
-// Node ignores stray characters and unused bits; only the one canonical spelling is taken, so that every changed character shows.
+// Node ignores stray characters and unused bits; only the canonical spelling is accepted, so that every changed
+// character is noticed.
 function decode(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64url');
   return bytes.toString('base64url') === text ? bytes : undefined;

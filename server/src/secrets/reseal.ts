@@ -1,10 +1,12 @@
 import { ApiError } from '@homeport/contracts/errors';
 import { isStale, type KeyRing, open, type SecretPlace, seal } from './key-ring.ts';
 
-/** One envelope under the current key, and what it took to get there; an unreadable one comes back as it is. */
+/** One envelope under the current key, and how it got there; an unreadable one is returned unchanged. */
 export type Resealed = { state: 'absent' | 'current' | 'resealed' | 'unreadable'; envelope: string | null };
 
-/** Seals an envelope with the current key if it has another one. Also opens what is current: the key's name proves nothing. */
+/**
+ * Seals an envelope with the current key if it has another one. Opens current ones too: the key's name proves nothing.
+ */
 export function reseal(ring: KeyRing, place: SecretPlace, envelope: string | null): Resealed {
   if (envelope === null) return { state: 'absent', envelope };
   const plaintext = readable(() => open(ring, place, envelope));
@@ -13,7 +15,7 @@ export function reseal(ring: KeyRing, place: SecretPlace, envelope: string | nul
   return { state: 'resealed', envelope: seal(ring, place, plaintext) };
 }
 
-/** What `read` makes of a credential; undefined when no key opens it. */
+/** The result of reading a credential; undefined if no key opens it. */
 export function readable<T>(read: () => T): T | undefined {
   try {
     return read();

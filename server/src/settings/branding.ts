@@ -4,7 +4,7 @@ import { imageTypeOf } from './image-data-url.ts';
 const images = ['logoDataUrl', 'faviconDataUrl'] as const;
 
 /**
- * Throws `invalid_request` when a picture is not what its data URL says (control-plane-api.md "Branding
+ * Throws `invalid_request` if a picture is not what its data URL claims (control-plane-api.md "Branding
  * configuration").
  */
 export function assertImages(branding: Partial<Record<(typeof images)[number], string | null | undefined>>): void {

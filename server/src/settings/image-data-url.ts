@@ -1,6 +1,6 @@
 import { type BrandImageType, sniffBrandImage } from '@homeport/contracts/image-bytes';
 
-/** Pictures of the branding, judged by their bytes: what a data URL says of itself is its sender's word. */
+/** Branding pictures, recognized by their bytes: the type in a data URL is only its sender's claim. */
 
 const declaredTypes: Readonly<Record<string, BrandImageType>> = {
   'image/png': 'image/png',
@@ -13,7 +13,7 @@ const declaredTypes: Readonly<Record<string, BrandImageType>> = {
 
 const dataUrl = /^data:([a-z+./-]+)((?:;(?!base64,)[a-z0-9-]+(?:=[a-z0-9-]+)?)*)(;base64)?,(.+)$/is;
 
-/** The type of a data URL whose bytes are the picture that it says; undefined for everything else. */
+/** The type of a data URL whose bytes match it; undefined for anything else. */
 export function imageTypeOf(url: string): BrandImageType | undefined {
   const [, mediaType = '', , base64, data = ''] = dataUrl.exec(url) ?? [];
   const declared = declaredTypes[mediaType.toLowerCase()];

@@ -3,15 +3,18 @@ import type { ClientAuth, Configuration, ServerMetadata } from 'openid-client';
 import { foreignJsonBounds, JsonScan } from '../json-scan.ts';
 import { type OidcClient, type OidcDeps, oidcTimes, type ProviderMetadata } from './oidc-provider.ts';
 
-/** OpenID Connect as openid-client speaks it, on our guarded fetch and with the metadata that we have checked. */
+/** OpenID Connect by openid-client, on our guarded fetch and with metadata that we have checked. */
 export type OpenIdClient = { protocol: typeof import('openid-client'); configuration: Configuration };
 
-/** Signatures that only the provider can make: never `none`, never HMAC, whose key would be public or the client's. */
+/**
+ * Signatures that only the provider can make: never `none`, and never HMAC, whose key would be public or known to the
+ * client.
+ */
 const algorithms = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ];
-/** How far the provider's clock may be from ours. */
+/** How much the provider's clock may differ from ours. */
 export const clockToleranceSeconds = 30;
 
 /** The library, loaded at the first sign-in, as a client of this provider for one request. */
@@ -41,13 +44,13 @@ export async function openIdClient(
     authenticationOf(protocol, metadata, client),
   );
   configuration[protocol.customFetch] = readableOnly(deps.egress.fetchWithin(oidcTimes));
-  // The endpoints were compared with ALLOW_INSECURE_HTTP when the document was read.
+  // Reading the document already checked the endpoints against ALLOW_INSECURE_HTTP.
   if (deps.config.allowInsecureHttp) protocol.allowInsecureRequests(configuration);
   protocol.enableNonRepudiationChecks(configuration);
   return { protocol, configuration };
 }
 
-/** The same, but an answer of more JSON than may be parsed here fails with `provider_error` while it is read. */
+/** The same, but a response with more JSON than may be parsed here fails with `provider_error` while it is read. */
 function readableOnly(base: typeof fetch): typeof fetch {
   return async (input, init) => {
     const response = await base(input, init);
@@ -67,7 +70,7 @@ function readableOnly(base: typeof fetch): typeof fetch {
   };
 }
 
-/** The guard's or the network's own error below one of the library, if that is what happened. */
+/** The guard's or network's own error inside one of the library's, if there is one. */
 export function causeOf(error: unknown): ApiError | undefined {
   let cause = error;
   for (let depth = 0; depth < 8 && cause instanceof Error; depth += 1) {

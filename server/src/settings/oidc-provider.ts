@@ -5,7 +5,7 @@ import { parseDestination } from '../egress/destination.ts';
 import type { Egress } from '../egress/egress.ts';
 import { parseForeignJson } from '../json-scan.ts';
 
-/** The identity provider's side of OpenID Connect: its document and its keys. Every call passes the guard. */
+/** The identity provider's side of OpenID Connect: its document and keys. Every call goes through the guard. */
 
 export type OidcDeps = {
   config: Pick<Config, 'allowInsecureHttp'>;
@@ -13,7 +13,7 @@ export type OidcDeps = {
   clock: Clock;
 };
 
-/** What the discovery document says, as far as it is used. */
+/** The parts of the discovery document that we use. */
 export type ProviderMetadata = {
   issuer: string;
   authorizationEndpoint: string;
@@ -21,22 +21,22 @@ export type ProviderMetadata = {
   jwksUri: string;
   userinfoEndpoint: string | undefined;
   tokenAuthMethods: readonly string[];
-  /** The answer to the browser names the issuer (RFC 9207). */
+  /** The redirect to the browser names the issuer (RFC 9207). */
   sendsIssuer: boolean;
 };
 
 export type OidcClient = { clientId: string; clientSecret: string | undefined };
 
 const bounds = { discoveryRedirects: 3, endpointMax: 2048, keys: 100 } as const;
-/** Time and size of one call to a provider. */
+/** Time and size limits of one call to a provider. */
 export const oidcTimes = { totalTimeoutMs: 10_000, maxResponseBytes: 512 * 1024 } as const;
 const discoveryPath = '/.well-known/openid-configuration';
-/** A document that was just read serves the next sign-ins too, so that strangers cannot make us ask for it at will. */
+/** A document serves the sign-ins of this period too, so that strangers cannot make us fetch it at will. */
 const documentMs = 60_000;
-/** The same for one that cannot be used: who mends it does not wait long. */
+/** The same for an unusable one, shorter so that a fix takes effect soon. */
 const unusableMs = 5_000;
 
-/** Where the discovery document is: as configured, or below the issuer (OpenID Connect Discovery, section 4). */
+/** The discovery document's address: as configured, or below the issuer (OpenID Connect Discovery, section 4). */
 export function discoveryAddress(oidc: { issuer: string; discoveryUrl: string }): string {
   return oidc.discoveryUrl === '' ? oidc.issuer.replace(/\/$/, '') + discoveryPath : oidc.discoveryUrl;
 }
@@ -53,7 +53,7 @@ export async function fetchDiscovery(deps: Pick<OidcDeps, 'egress'>, url: string
   throw providerError(status, 'There is no discovery document at this address');
 }
 
-/** The members that sign-in needs, or what is wrong with them: a sentence for each. */
+/** The members that sign-in needs, or a sentence for each problem with them. */
 export function readMetadata(
   deps: Pick<OidcDeps, 'config'>,
   document: Record<string, unknown>,
@@ -84,8 +84,9 @@ type Kept = { key: string; readAt: number; keptMs: number; document: Promise<Rec
 const kept = new WeakMap<OidcDeps['egress'], Kept>();
 
 /**
- * The provider's metadata, with the configured issuer or, where none is configured, the document's own. `revision` is the
- * configuration's. Throws `blocked_destination`, `provider_unreachable`, `provider_error`; that nobody answers is not remembered.
+ * The provider's metadata, with the configured issuer or, without one, the document's own. `revision` is the
+ * configuration's. Throws `blocked_destination`, `provider_unreachable`, `provider_error`; unreachability is not
+ * cached.
  */
 export async function discover(
   deps: OidcDeps,
@@ -114,7 +115,7 @@ function currentDocument(deps: OidcDeps, url: string, revision: number): Kept {
   return next;
 }
 
-/** The provider's signing keys as a JSON Web Key Set. Throws as `fetchDiscovery` does. */
+/** The provider's signing keys as a JSON Web Key Set. Throws like `fetchDiscovery`. */
 export async function fetchKeys(deps: Pick<OidcDeps, 'egress'>, metadata: ProviderMetadata) {
   const { status, body } = await fetchJson(deps, metadata.jwksUri, 0);
   const keys = Array.isArray(body?.keys) ? body.keys.filter(isSigningKey).slice(0, bounds.keys) : [];
@@ -125,7 +126,7 @@ export async function fetchKeys(deps: Pick<OidcDeps, 'egress'>, metadata: Provid
 async function fetchJson(deps: Pick<OidcDeps, 'egress'>, url: string, maxRedirects: number) {
   const { status, body } = await deps.egress.request(url, {
     headers: { accept: 'application/json' },
-    // A browser that goes away does not end what other sign-ins wait for; the total time does.
+    // A browser that disconnects does not end what other sign-ins wait for; only the total time does.
     signal: AbortSignal.timeout(2 * oidcTimes.totalTimeoutMs),
     ...oidcTimes,
     maxRedirects,
@@ -148,7 +149,7 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-// The browser is sent to one of them: a `javascript:` address there would be a script of our page.
+// The browser is sent to one of them: a `javascript:` address would run as a script in our page.
 function isUsableEndpoint(config: OidcDeps['config'], value: string): boolean {
   const url = value.length > bounds.endpointMax ? undefined : parseDestination(value);
   return url !== undefined && (url.protocol === 'https:' || config.allowInsecureHttp);

@@ -21,9 +21,9 @@ type CheckName = OidcCheck['name'];
 const names = ['discovery', 'issuer', 'endpoints', 'client'] as const satisfies readonly CheckName[];
 
 /**
- * Tries an OIDC configuration against its provider, each check building on the one before: the document, its issuer, its endpoints
- * and keys, and whether the token endpoint takes this client. What is omitted comes from the stored configuration. Throws
- * `credentials_unreadable`; what the provider does is told in the checks, never thrown.
+ * Tests an OIDC configuration against its provider, each check building on the one before: the document, its issuer,
+ * endpoints and keys, and whether the token endpoint accepts this client. Omitted values come from the stored
+ * configuration. Throws `credentials_unreadable`; the provider's failures are reported in the checks.
  */
 export async function testOidc(
   deps: OidcTestDeps,
@@ -88,8 +88,8 @@ async function checkEndpoints(deps: OidcTestDeps, document: Record<string, unkno
 }
 
 /**
- * Asks for tokens with a code that nobody gave out. A provider looks at the client first: only to one that it knows does it say that the
- * code is wrong (RFC 6749, section 5.2).
+ * Requests tokens with a made-up code. A provider checks the client first, so only a known client is told that the code
+ * is wrong (RFC 6749, section 5.2).
  */
 async function checkClient(deps: OidcTestDeps, metadata: ProviderMetadata, client: OidcClient, redirect: string) {
   if (client.clientId === '') throw failed('Give the client id.');
@@ -106,7 +106,7 @@ async function checkClient(deps: OidcTestDeps, metadata: ProviderMetadata, clien
   throw failed(`The provider's answer (${answer}) does not say whether it accepts this client.`);
 }
 
-/** What the token endpoint answers to that code: its status, and its error word when there is one. */
+/** The token endpoint's answer to that code: its status, and its error code if there is one. */
 async function tryCode(deps: OidcTestDeps, metadata: ProviderMetadata, client: OidcClient, redirect: string) {
   const { protocol, configuration } = await openIdClient(deps, metadata, client);
   const word = 'homeport-test-of-the-client';

@@ -4,14 +4,14 @@ import { type BoundPlace, openFor, openForOwner, originOf, resealBound, sealFor 
 import { isBound, type KeyRing, type SecretPlace, seal } from '../secrets/key-ring.ts';
 import { type Resealed, readable, reseal } from '../secrets/reseal.ts';
 
-/** The OIDC configuration as it is stored; `clientSecret` is an envelope. */
+/** The OIDC configuration as stored; `clientSecret` is an envelope. */
 export type OidcSettings = Omit<OidcConfiguration, 'hasClientSecret' | 'credentialsError' | 'credentialsOrigin'> & {
   clientSecret: string | null;
 };
 
 type Secrets = { secrets: KeyRing };
 
-/** What is used until administrators say otherwise (control-plane-api.md "OIDC configuration"). */
+/** Used until administrators change it (control-plane-api.md "OIDC configuration"). */
 export const defaultOidc: Readonly<Omit<OidcSettings, 'clientSecret'>> = {
   enabled: false,
   providerKey: 'sso',
@@ -27,10 +27,10 @@ export const defaultOidc: Readonly<Omit<OidcSettings, 'clientSecret'>> = {
 
 const secretPlace: SecretPlace = { table: 'settings', row: 'installation', column: 'oidc_client_secret' };
 
-/** The members that say where the client secret goes. */
+/** The members that determine where the client secret is sent. */
 type Addresses = Pick<OidcSettings, 'issuer' | 'discoveryUrl'>;
 
-/** Encrypts the client secret for the provider's present address; without one it is bound when there is one. */
+/** Encrypts the client secret for the provider's current address; without an address, it is bound to the first one. */
 export function sealClientSecret(deps: Secrets, addresses: Addresses, secret: string | null): string | null {
   if (secret === null) return null;
   return addressOf(addresses) !== ''
@@ -43,7 +43,7 @@ export function openClientSecret(deps: Secrets, oidc: Addresses & { clientSecret
   return oidc.clientSecret === null ? undefined : openFor(deps.secrets, placeOf(oidc), oidc.clientSecret);
 }
 
-/** The envelope under the current key and bound to its provider, and what it took to get there. */
+/** The envelope under the current key and bound to its provider, and what was done to get there. */
 export function resealClientSecret(deps: Secrets, oidc: Addresses & { clientSecret: string | null }): Resealed {
   const isBindable = addressOf(oidc) !== '' || (oidc.clientSecret !== null && isBound(oidc.clientSecret));
   return isBindable
@@ -52,15 +52,18 @@ export function resealClientSecret(deps: Secrets, oidc: Addresses & { clientSecr
 }
 
 /**
- * The envelope for a configuration whose address has changed and whose secret was not entered again: it belongs to the former
- * address, or to the first that there is.
+ * The envelope after the address changed without the secret being entered again: it belongs to the former address, or
+ * to the first one there is.
  */
 export function keepClientSecret(deps: Secrets, before: OidcSettings, after: Addresses): string | null {
   const addresses = addressOf(before) === '' ? after : before;
   return resealClientSecret(deps, { ...addresses, clientSecret: before.clientSecret }).envelope;
 }
 
-/** Where the discovery document is, which names the endpoint that gets the secret; empty when there is none yet. */
+/**
+ * The discovery document's address, since that document names the endpoint that gets the secret; empty if there is none
+ * yet.
+ */
 function addressOf({ issuer, discoveryUrl }: Addresses): string {
   return discoveryUrl === '' ? issuer : discoveryUrl;
 }
@@ -80,7 +83,7 @@ export function oidcView(deps: Secrets, oidc: OidcSettings): OidcConfiguration {
   return { ...rest, hasClientSecret: true, ...(isMoved ? { credentialsOrigin: found.origin } : {}) };
 }
 
-/** Throws `invalid_request` when sign-in is switched on without what it needs. */
+/** Throws `invalid_request` if sign-in is enabled without what it needs. */
 export function assertComplete(oidc: OidcSettings): void {
   if (!oidc.enabled) return;
   const details: FieldError[] = [];

@@ -22,11 +22,11 @@ import {
   sealClientSecret,
 } from './oidc.ts';
 
-/** The only writer of `settings`. Nothing of it is kept in memory: a change holds from the next request on, on every replica. */
+/** The only writer of `settings`. Nothing is cached: a change takes effect with the next request, on every replica. */
 
-/** `oidcRevision` is another one after each saving and each successful test of the OIDC configuration. */
+/** `oidcRevision` changes each time the OIDC configuration is saved or tested successfully. */
 export type Settings = { branding: Branding; oidc: OidcSettings; oidcRevision: number; instructions: string | null };
-/** What `POST /api/admin/config` and the manifest may give; an omitted member keeps its value. */
+/** What `POST /api/admin/config` and the manifest can set; an omitted member keeps its value. */
 export type SettingsPatch = {
   branding?: z.output<typeof brandingPatch> | undefined;
   oidc?: z.output<typeof oidcPatch> | undefined;
@@ -41,7 +41,7 @@ const storedOidc = oidcConfiguration
   .omit({ hasClientSecret: true, credentialsError: true, credentialsOrigin: true })
   .partial();
 
-/** The settings as they are this moment, defaults filled in. */
+/** The current settings, with defaults filled in. */
 export async function readSettings(db: Queryable): Promise<Settings> {
   return toSettings(await db.selectFrom('settings').select(columns).executeTakeFirstOrThrow());
 }
@@ -61,7 +61,7 @@ export async function getAdminConfig(deps: Pick<SettingsDeps, 'db' | 'secrets'>)
   return toAdminConfig(deps, await readSettings(deps.db.kysely));
 }
 
-/** Changes what is given. Throws `invalid_request`. */
+/** Changes the given members. Throws `invalid_request`. */
 export async function updateAdminConfig(
   deps: SettingsDeps,
   source: AuditSource,
@@ -69,15 +69,15 @@ export async function updateAdminConfig(
 ): Promise<AdminConfig> {
   return inTransaction(deps.db, async (transaction) => {
     const { settings } = await updateSettings(deps, transaction, source, patch);
-    // Also when nothing changes: who saves again wants the provider asked again.
+    // Even if nothing changes: saving again should ask the provider again.
     if (patch.oidc !== undefined) await forgetProvider(transaction);
     return toAdminConfig(deps, settings);
   });
 }
 
 /**
- * The same inside a transaction of the caller's (the manifest). `changed` names the members whose value is another one now
- * (`branding.tagline`); nothing is written or recorded when there is none. Throws `invalid_request`.
+ * The same inside the caller's transaction (the manifest). `changed` names the members with a new value
+ * (`branding.tagline`); if there are none, nothing is written or recorded. Throws `invalid_request`.
  */
 export async function updateSettings(
   deps: Pick<SettingsDeps, 'secrets' | 'clock'>,
@@ -112,12 +112,12 @@ export async function updateSettings(
   return { settings: after, changed };
 }
 
-/** Makes every replica ask the identity provider again for what it remembers of it. */
+/** Makes every replica ask the identity provider again instead of using its cache. */
 export async function forgetProvider(db: Queryable): Promise<void> {
   await db.updateTable('settings').set({ oidc_revision: sql`oidc_revision + 1` }).execute();
 }
 
-/** Seals the client secret with the current key and for its provider; another one that is entered meanwhile stays. */
+/** Seals the client secret with the current key and for its provider; one entered in the meantime stays. */
 export async function resealSettings(
   deps: Pick<SettingsDeps, 'db' | 'secrets'>,
   { unboundOnly = false } = {},
@@ -133,7 +133,7 @@ export async function resealSettings(
   });
 }
 
-/** The stored OIDC configuration with some members replaced, as a test before saving wants it. */
+/** The stored OIDC configuration with some members replaced, for a test before saving. */
 export function patchOidc(
   deps: Pick<SettingsDeps, 'secrets'>,
   oidc: OidcSettings,
@@ -148,7 +148,10 @@ export function patchOidc(
   return { ...next, clientSecret: nextSecret(deps, oidc, next, clientSecret) };
 }
 
-/** A secret that is entered again keeps its envelope, so that nothing has changed; one that stays belongs to its former address. */
+/**
+ * Entering the same secret keeps its envelope, so that nothing changes; a secret that is kept belongs to its former
+ * address.
+ */
 function nextSecret(
   deps: Pick<SettingsDeps, 'secrets'>,
   before: OidcSettings,
@@ -185,7 +188,7 @@ function withoutUndefined<T extends object>(value: T): Defined<T> {
   return Object.fromEntries(entries) as Defined<T>;
 }
 
-/** Only what administrators have set is stored, so that a later default still reaches the rest. */
+/** Only what administrators have set is stored, so that new defaults still apply to the rest. */
 function withoutDefaults(value: object, defaults: object): object {
   const changed = differences('', defaults, value).map((name) => name.slice(1));
   return Object.fromEntries(changed.map((name) => [name, Reflect.get(value, name)]));

@@ -18,7 +18,7 @@ import { makeFolder } from '../../make-folder.ts';
 import { type BlobStore, markMaxBytes, markName, type StoredBlob, type TakeBytes } from '../blob-store.ts';
 import { isStorageFull, storageFull } from '../storage-full.ts';
 
-/** Bytes that may wait for the disk while the next ones are hashed. */
+/** How many bytes may wait for the disk while the next ones are hashed. */
 const writeAhead = 2 * 1024 * 1024;
 const readBlock = 256 * 1024;
 const listBatch = 500;
@@ -26,8 +26,8 @@ const incomingFolder = 'incoming';
 const keyShape = /^[0-9a-f]{2}\/[0-9a-f]{64}-[0-9a-f]{16}$/;
 
 /**
- * Files in a directory, named by their contents: `<first two digits>/<sha256>-<once>`. Each is written to `incoming`, synced
- * and renamed into place. The random half of the name means that a removal can never hit a later upload of the same content.
+ * Files in a directory, named by their contents: `<first two digits>/<sha256>-<random>`. Each is written to `incoming`,
+ * synced and renamed into place. The random part ensures that a removal never hits a later upload of the same content.
  */
 export function createDirectoryStore(root: string): BlobStore {
   const incoming = join(root, incomingFolder);
@@ -100,7 +100,7 @@ export function createDirectoryStore(root: string): BlobStore {
   };
 }
 
-/** Writes and hashes at the same time: the next bytes are hashed while the disk takes the last ones. */
+/** Writes and hashes at once: the next bytes are hashed while the disk writes the previous ones. */
 async function writeFile(file: string, bytes: AsyncIterable<Uint8Array>): Promise<Omit<StoredBlob, 'key'>> {
   const handle = await openNew(file);
   const writer = new WriteAhead(handle);
@@ -122,7 +122,7 @@ async function writeFile(file: string, bytes: AsyncIterable<Uint8Array>): Promis
   }
 }
 
-/** One write at a time; what comes meanwhile waits for the next. */
+/** One write at a time; what arrives meanwhile waits for the next. */
 class WriteAhead {
   readonly #handle: FileHandle;
   #waiting: Uint8Array[] = [];
@@ -177,8 +177,8 @@ class WriteAhead {
 const releasedFrom = 16 * 1024;
 
 /**
- * Gives the memory of a written chunk back at once. Left to the collector, a file of 1 GiB makes it run dozens of times, which
- * costs more than the hash does. A chunk that shares its memory with others stays.
+ * Frees a written chunk's memory at once. Left to the garbage collector, a file of 1 GiB makes it run dozens of times,
+ * which costs more than hashing. A chunk that shares its memory is left alone.
  */
 function release(chunk: Uint8Array): void {
   const { buffer } = chunk;
@@ -186,7 +186,7 @@ function release(chunk: Uint8Array): void {
   buffer.transfer(0);
 }
 
-/** Two blocks in turn: one is read while the other is taken. No garbage is left, however large the file. */
+/** Two blocks take turns: one is read while the other is consumed. No garbage, however large the file. */
 async function readRange(handle: FileHandle, start: number, end: number, take: TakeBytes): Promise<void> {
   const size = Math.min(readBlock, end - start + 1);
   const blocks = [Buffer.allocUnsafeSlow(size), Buffer.allocUnsafeSlow(size)] as const;
@@ -198,7 +198,7 @@ async function readRange(handle: FileHandle, start: number, end: number, take: T
     await taking;
     if (bytesRead === 0) throw new Error('a stored file is shorter than expected');
     taking = take(block.subarray(0, bytesRead));
-    // Awaited in the next turn; a failure must not count as unhandled until then.
+    // Awaited in the next round; until then a failure must not count as unhandled.
     taking.catch(() => undefined);
     at += bytesRead;
   }
@@ -222,7 +222,7 @@ function skip(chunks: Uint8Array[], bytes: number): Uint8Array[] {
   return [];
 }
 
-/** The directory may have been taken away, or be a fresh one: it is made when it is needed. */
+/** The directory may have been deleted, or be new: it is created when needed. */
 async function openNew(file: string): Promise<FileHandle> {
   try {
     return await open(file, 'wx', 0o600);

@@ -7,7 +7,7 @@ import { isStorageFull, storageFull } from '../storage-full.ts';
 
 export type S3Settings = {
   bucket: string;
-  /** Without slashes at its ends; may be empty. */
+  /** Without leading or trailing slashes; may be empty. */
   prefix: string;
   region: string;
   /** Undefined: AWS itself. */
@@ -15,7 +15,7 @@ export type S3Settings = {
   credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
 };
 
-/** S3 takes parts of 5 MiB or more, at most 10,000 of them: the size doubles with every thousand. */
+/** S3 accepts parts of 5 MiB or more, at most 10,000: the size doubles with every thousand. */
 const firstPartBytes = 8 * 1024 * 1024;
 const partsPerSize = 1000;
 const connectTimeoutMs = 10_000;
@@ -25,8 +25,8 @@ const removeBatch = 1000;
 const keyShape = /^[0-9a-f-]{36}$/;
 
 /**
- * Objects `<prefix>/<uuid>` in a bucket of any S3-compatible server. An object appears when all of it is there: small ones are
- * put at once, others by a multipart upload. The SDK is loaded with the first use.
+ * Objects `<prefix>/<uuid>` in a bucket of any S3-compatible server. An object appears only when complete: small ones
+ * are put in one request, others by a multipart upload. The SDK is loaded on first use.
  */
 export function createS3Store(settings: S3Settings): BlobStore {
   const connections = openOperatorConnections(maxSockets);
@@ -111,12 +111,12 @@ async function loadSdk(
   settings: S3Settings,
   { httpAgent, httpsAgent }: ReturnType<typeof openOperatorConnections>,
 ): Promise<Loaded> {
-  // By its default: of a CommonJS package the bundle knows no other name.
+  // Through its default export: in a bundle, a CommonJS package has no other name.
   const { default: sdk } = await import('@aws-sdk/client-s3');
   const client = new sdk.S3Client({
     region: settings.region,
     credentials: settings.credentials,
-    // Servers other than AWS rarely have a host name for each bucket, and not all know the newer checksums.
+    // Servers other than AWS rarely have a host name per bucket, and not all know the newer checksums.
     ...(settings.endpoint === undefined ? {} : { endpoint: settings.endpoint, forcePathStyle: true }),
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
@@ -126,7 +126,7 @@ async function loadSdk(
   return { client, sdk };
 }
 
-/** One part is sent while the next is collected: two of them are in memory. */
+/** One part is sent while the next is collected, so two of them are in memory. */
 async function upload(
   { client, sdk }: Loaded,
   place: Place,
@@ -156,7 +156,7 @@ async function upload(
       if (waitingBytes < firstPartBytes * 2 ** Math.floor(number / partsPerSize)) continue;
       await sending;
       sending = sendPart(Buffer.concat(waiting));
-      // Awaited later; a failure must not count as unhandled until then.
+      // Awaited later; until then a failure must not count as unhandled.
       sending.catch(() => undefined);
       [waiting, waitingBytes, number] = [[], 0, number + 1];
     }
@@ -181,7 +181,7 @@ async function upload(
 
 type Unfinished = { Key: string; UploadId: string };
 
-/** Uploads begun and not finished, in lists of a thousand: the next sweep finds the rest. */
+/** Unfinished uploads, in lists of a thousand: the next sweep finds the rest. */
 async function listUnfinished(
   { client, sdk }: Loaded,
   bucket: string,
@@ -194,7 +194,7 @@ async function listUnfinished(
       Key !== undefined && UploadId !== undefined && isOlder(Initiated, ageMs) ? [{ Key, UploadId }] : [],
     );
   } catch (error) {
-    // A server that cannot list them drops them by a rule of its own.
+    // A server that cannot list them removes them by its own rule.
     if (error instanceof Error && error.name === 'NotImplemented') return [];
     throw error;
   }
