@@ -54,6 +54,9 @@ const message = z.object({
       inputTokens: z.number().int(),
       outputTokens: z.number().int(),
       reasoningTokens: z.number().int().optional(),
+      /** Parts of the input: read from the provider's cache, and written to it. */
+      cachedInputTokens: z.number().int().optional(),
+      cacheWriteTokens: z.number().int().optional(),
     })
     .optional(),
   /** Which assistant answered; it may no longer exist. */

@@ -128,6 +128,8 @@ export async function createMetrics(isWanted: boolean, sources: MetricSources): 
       tokens.inc({ kind: 'input' }, usage.inputTokens);
       tokens.inc({ kind: 'output' }, usage.outputTokens);
       tokens.inc({ kind: 'reasoning' }, usage.reasoningTokens ?? 0);
+      tokens.inc({ kind: 'cached' }, usage.cachedInputTokens ?? 0);
+      tokens.inc({ kind: 'cache-write' }, usage.cacheWriteTokens ?? 0);
     },
     providerCall(status, seconds) {
       calls.observe({ outcome: status === undefined ? 'unreachable' : `${Math.floor(status / 100)}xx` }, seconds);

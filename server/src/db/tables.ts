@@ -1,4 +1,5 @@
 import type { InstructionLayer } from '@homeport/contracts/context';
+import type { Usage } from '@homeport/contracts/frames';
 import type { Parameters } from '@homeport/contracts/parameters';
 import type { ColumnType, Generated } from 'kysely';
 import type { CreatedAt, Flag, Json, NullableJson, Sequence, UpdatedAt, WithDefault } from './columns.ts';
@@ -71,7 +72,7 @@ export type MessagesTable = {
   error_code: string | null;
   error_message: string | null;
   model_id: string | null;
-  usage: NullableJson<{ inputTokens: number; outputTokens: number; reasoningTokens?: number }>;
+  usage: NullableJson<Usage>;
   search: string | null;
   /** Which assistant answered, with its name at the time. */
   assistant: NullableJson<{ id: string; name: string; version: number }>;

@@ -15,7 +15,7 @@ import { catalogueQuery } from '../queries.ts';
 import { useCatalogueApi } from './catalogue-api.ts';
 import { HeaderEditor } from './header-editor.tsx';
 import { HeadersStay } from './headers-stay.tsx';
-import { type ProviderPreset, presetKind, presetValue, providerPresets } from './provider-presets.ts';
+import { type ProviderPreset, presetValue, providerPresets } from './provider-presets.ts';
 import { ProviderTestResult } from './provider-test-result.tsx';
 import {
   originLeft,
@@ -78,7 +78,7 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
     setPreset(next);
     const { name, baseUrl } = form.getValues();
     form.setFieldValue('name', presetValue('name', next, name));
-    form.setFieldValue('kind', presetKind(next));
+    form.setFieldValue('kind', 'openai');
     form.setFieldValue('baseUrl', presetValue('baseUrl', next, baseUrl));
   };
   const test = () => {
@@ -105,13 +105,21 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
           hint={<PresetHint preset={preset} />}
         />
       )}
-      <TextInput
-        {...form.getInputProps('name')}
-        label={t('provider.name')}
-        description={t('provider.nameHint')}
-        autoComplete="off"
-        data-autofocus={provider ? true : undefined}
-      />
+      <div className={classes.pair}>
+        <TextInput
+          {...form.getInputProps('name')}
+          label={t('provider.name')}
+          description={t('provider.nameHint')}
+          autoComplete="off"
+          data-autofocus={provider ? true : undefined}
+        />
+        <NativeSelect
+          {...form.getInputProps('kind')}
+          label={t('provider.kind')}
+          description={t('provider.kindHint')}
+          data={providerKinds.map((kind) => ({ value: kind, label: t(`provider.kind.${kind}`) }))}
+        />
+      </div>
       <TextInput
         {...form.getInputProps('baseUrl')}
         label={t('provider.baseUrl')}
@@ -122,12 +130,6 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
         autoCapitalize="none"
         spellCheck={false}
         placeholder="https://api.example.com/v1"
-      />
-      <NativeSelect
-        {...form.getInputProps('kind')}
-        label={t('provider.kind')}
-        description={t('provider.kindHint')}
-        data={providerKinds.map((kind) => ({ value: kind, label: t(`provider.kind.${kind}`) }))}
       />
       <ApiKeyField api={api} isStored={provider?.hasApiKey === true} staysWith={left} />
       <HeaderEditor form={form} hint={t('provider.headersHint')} />

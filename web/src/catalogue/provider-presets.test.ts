@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { presetKind, presetValue, providerPresets } from './provider-presets.ts';
+import { presetValue, providerPresets } from './provider-presets.ts';
 
 const byKey = (key: string) => {
   const preset = providerPresets.find((each) => each.key === key);
@@ -12,12 +12,6 @@ test('a preset fills empty fields and those of another preset', () => {
   assert.equal(presetValue('name', byKey('Ollama'), ''), 'Ollama');
   assert.equal(presetValue('baseUrl', byKey('Ollama'), 'https://api.openai.com/v1'), 'http://localhost:11434/v1');
   assert.equal(presetValue('name', byKey('Other'), 'Ollama'), '');
-});
-
-test('makers with a protocol of their own are asked in it, everyone else in chat completions', () => {
-  const kinds = Object.fromEntries(providerPresets.map((preset) => [preset.key, presetKind(preset)]));
-  const { Anthropic, Gemini, ...others } = kinds;
-  assert.deepEqual([Anthropic, Gemini, ...new Set(Object.values(others))], ['anthropic', 'gemini', 'openai']);
 });
 
 test('a preset leaves what the person wrote', () => {

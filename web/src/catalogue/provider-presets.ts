@@ -1,31 +1,11 @@
-import type { ProviderKind } from '@homeport/contracts/catalogue';
-
-/** Providers that many people have; choosing one fills in its name, protocol and base URL. */
+/** Providers that many people have; choosing one fills in its name and base URL. */
 export const providerPresets = [
   { key: 'Openai', name: 'OpenAI', baseUrl: 'https://api.openai.com/v1', keys: 'platform.openai.com/api-keys' },
-  {
-    key: 'Anthropic',
-    name: 'Anthropic',
-    baseUrl: 'https://api.anthropic.com',
-    keys: 'console.anthropic.com/settings/keys',
-  },
-  {
-    key: 'Gemini',
-    name: 'Google Gemini',
-    baseUrl: 'https://generativelanguage.googleapis.com',
-    keys: 'aistudio.google.com/apikey',
-  },
   { key: 'Openrouter', name: 'OpenRouter', baseUrl: 'https://openrouter.ai/api/v1', keys: 'openrouter.ai/keys' },
   { key: 'Ollama', name: 'Ollama', baseUrl: 'http://localhost:11434/v1', keys: undefined },
   { key: 'Lmstudio', name: 'LM Studio', baseUrl: 'http://localhost:1234/v1', keys: undefined },
   { key: 'Other', name: '', baseUrl: '', keys: undefined },
 ] as const;
-
-/** The protocol of a preset: its maker's own where it has one for us, else what most servers offer. */
-export function presetKind({ key }: ProviderPreset): ProviderKind {
-  if (key === 'Anthropic') return 'anthropic';
-  return key === 'Gemini' ? 'gemini' : 'openai';
-}
 
 export type ProviderPreset = (typeof providerPresets)[number];
 

@@ -29,11 +29,8 @@ const touched =
 const t = (id: string) => id;
 
 test('an untouched key and untouched headers are left out of the body', () => {
-  assert.deepEqual(providerBody(providerValues(stored), touched()), {
-    name: 'Box',
-    kind: 'openai',
-    baseUrl: 'https://box.example/v1',
-  });
+  assert.deepEqual(providerBody(providerValues(stored), touched()), { name: 'Box', baseUrl: 'https://box.example/v1' });
+  assert.equal(providerBody({ ...providerValues(stored), kind: 'gemini' }, touched('kind')).kind, 'gemini');
 });
 
 test('a new key is sent, a removed one is null', () => {

@@ -60,12 +60,12 @@ export function headerFaults(rows: readonly HeaderRow[], t: Translate): Record<s
 /** The body of POST and PATCH: fields that were not touched are left out, so that they keep what is stored. */
 export function providerBody(
   values: ProviderValues,
-  isDirty: (field: 'headers') => boolean,
+  isDirty: (field: 'kind' | 'headers') => boolean,
 ): CallOptions<'POST /api/providers'>['body'] {
   const apiKey = values.clearsKey ? null : values.apiKey.trim() || undefined;
   return {
     name: values.name.trim(),
-    kind: values.kind,
+    ...(isDirty('kind') ? { kind: values.kind } : {}),
     baseUrl: values.baseUrl.trim(),
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(isDirty('headers') ? { headers: headerRecord(values.headers) } : {}),

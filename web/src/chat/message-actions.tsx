@@ -89,11 +89,13 @@ function UsageLine({ message }: { message: Message }) {
   const counts = usage && { input: usage.inputTokens, output: usage.outputTokens };
   const cost =
     counts && (model === undefined ? t('message.usageOnly', counts) : t('message.usage', { model, ...counts }));
+  const cached = usage?.cachedInputTokens ?? 0;
   const text = cost ?? model;
   return (
     <span className={classes.usage}>
       {assistant ? `${t('message.assistant', { name: assistant.name, version: assistant.version })} · ` : null}
       {text === undefined ? null : `${text} · `}
+      {cached === 0 ? null : `${t('message.cached', { cached })} · `}
       <MessageTime at={message.createdAt} />
     </span>
   );

@@ -156,6 +156,7 @@ export const texts: Record<keyof typeof english, string> = {
   'message.version': 'Version {index} von {count}',
   'message.versionShort': '{index}/{count}',
   'message.usage': '{model} · {input, number} Token Eingabe, {output, number} Ausgabe',
+  'message.cached': '{cached, number} aus dem Cache',
   'message.usageOnly': '{input, number} Token Eingabe, {output, number} Ausgabe',
   'message.stopped': 'Angehalten',
   'message.stoppedText': 'Du hast diese Antwort angehalten.',

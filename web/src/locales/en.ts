@@ -151,6 +151,7 @@ export const texts = {
   'message.version': 'Version {index} of {count}',
   'message.versionShort': '{index}/{count}',
   'message.usage': '{model} · {input, number} tokens in, {output, number} out',
+  'message.cached': '{cached, number} from cache',
   'message.usageOnly': '{input, number} tokens in, {output, number} out',
   'message.stopped': 'Stopped',
   'message.stoppedText': 'You stopped this answer.',
