@@ -171,3 +171,20 @@ test('while a summary is made it runs as a response: followed, stopped, and the 
     [10, 'complete', 'Next', []],
   );
 });
+
+test('where a person switched summaries off, the oldest turns are left out instead', async () => {
+  const { user, model, chatId, say } = await talk(1, {
+    window: 3_000,
+    play: (call) => speak(call, prose(200, call.count)),
+  });
+  const { body } = await user.call('PATCH /api/chats', { id: chatId, autoCompaction: false });
+  assert.equal(body.chat.autoCompaction, false);
+  for (let turn = 1; turn < 16; turn++) await say(`Question ${turn}. ${prose(50, turn)}`);
+  assert.equal(model.summaries.length, 0);
+  assert.deepEqual(sentTexts(model).slice(0, 2), ['Question 0', '[Earlier messages are left out.]']);
+  const [newest] = (await chatDetail(user, chatId)).messages.slice(-1);
+  const query = { chatId, messageId: newest.id };
+  const told = (await user.call('GET /api/chats/context', undefined, { query })).body;
+  assert.deepEqual([...new Set(told.messages.map(({ state }: Json) => state))], ['sent', 'omitted']);
+  assert.equal(told.summary, null);
+});

@@ -2,9 +2,18 @@ import { ApiError } from '@homeport/contracts/errors';
 import type { Usage } from '@homeport/contracts/frames';
 import { readBranchNewestFirst } from '../../conversations/branches.ts';
 import type { Deps } from '../../deps.ts';
+import { estimateTokens } from '../../text-tokens.ts';
 import { within } from '../../waits.ts';
 import type { CompletionResult } from '../model/protocol.ts';
-import { piecesOf, type SummaryRequest, sourceTokens, summaryOf, summaryRequest } from '../turn/compaction.ts';
+import { createBreath } from '../turn/breath.ts';
+import {
+  linesOfPrompt,
+  piecesOf,
+  type SummaryRequest,
+  sourceTokens,
+  summaryOf,
+  summaryRequest,
+} from '../turn/compaction.ts';
 import { type ContextMessage, type Header, type History, headerOf, toEntry } from '../turn/context-history.ts';
 import {
   assertFits,
@@ -203,19 +212,21 @@ async function summarize(
     pageSize: branchPageSize,
     forSummary: { again: what.again ?? null },
   });
-  const prompts: string[] = [];
+  const newestFirst: string[][] = [];
+  const breath = createBreath();
   let summary: string | undefined;
   let tokens = 0;
   for await (const message of withAttachments(deps, response.owner_id, branch, signal, noDocumentRoom(), 0)) {
     summary = message.start?.summary?.text;
     if (message.start !== null) break;
     const entry = toEntry(message);
-    prompts.push(entry.prompt);
-    tokens += entry.tokens;
+    const lines = linesOfPrompt(entry.prompt);
+    newestFirst.push(lines);
+    tokens += lines.reduce((sum, line) => sum + estimateTokens(line), 0);
+    await breath.after(entry.prompt.length);
     if (tokens > sourceTokens(window)) break;
   }
-  const source = { prompts: prompts.toReversed(), earlier: summary, focus: what.focus };
-  for (const piece of piecesOf(source, window, ratio)) {
+  for (const piece of piecesOf(newestFirst.toReversed().flat(), what.focus, window, ratio)) {
     const request = summaryRequest(piece, summary, what.focus, window);
     const limit = {
       clock: deps.clock,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { estimateTokens } from '../../text-tokens.ts';
-import { piecesOf, summaryLimit, summaryOf, summaryRequest } from './compaction.ts';
+import { linesOfPrompt, piecesOf, summaryLimit, summaryOf, summaryRequest } from './compaction.ts';
 import { windowOf } from './context-history.ts';
 import { estimateMessages } from './token-estimate.ts';
 
@@ -26,7 +26,7 @@ test('the request shows what was said, tool calls in a line each, and the earlie
       ],
     }),
   ];
-  const [piece = '', ...more] = piecesOf({ prompts, earlier: undefined, focus: undefined }, window, 1);
+  const [piece = '', ...more] = piecesOf(prompts.flatMap(linesOfPrompt), undefined, window, 1);
   assert.deepEqual(more, []);
   assert.equal(
     piece.replace(/x{100}/, 'x…'),
@@ -61,7 +61,7 @@ test('every request fits the window, nothing is missing from them, and there are
     const lines = Array.from({ length: 60 }, (_, index) => `line ${index} ${'word '.repeat(contextWindow / 16)}`);
     const prompts = [says('user', lines.slice(0, 30).join('\n')), ...lines.slice(30).map((line) => says('user', line))];
     for (const ratio of [0.7, 1, 1.6]) {
-      const pieces = piecesOf({ prompts, earlier: undefined, focus: 'f'.repeat(1000) }, small, ratio);
+      const pieces = piecesOf(prompts.flatMap(linesOfPrompt), 'f'.repeat(1000), small, ratio);
       assert.ok(pieces.length > 1 && pieces.length <= 8);
       const earlier = 'word '.repeat(summaryLimit(small));
       for (const piece of pieces) {

@@ -1,24 +1,17 @@
 import { estimateTokens } from '../../text-tokens.ts';
-import type { ChatMessage } from '../model/provider-messages.ts';
+import type { ChatMessage, ContentPart } from '../model/provider-messages.ts';
 import { cutToTokens, pruneToolCalls } from './context-cut.ts';
 import type { Window } from './context-history.ts';
 import { parsePrompts } from './prompt.ts';
 
 /** The requests that make a summary of earlier messages: each fits the window, whatever the length of the conversation. */
 
-export type CompactionSource = {
-  /** Stored prompts of the messages that the summary is to stand for, oldest first. */
-  prompts: readonly string[];
-  /** The text that stands for what came before them. */
-  earlier: string | undefined;
-  /** What the person wants it to look at most. */
-  focus: string | undefined;
-};
-
 export type SummaryRequest = { messages: ChatMessage[]; maxOutputTokens: number };
 
 /** So many requests at most; the oldest text of an even longer conversation is left out. */
 const maxRounds = 8;
+/** However large the window: this many are read in a moment. */
+const maxSourceTokens = 2_000_000;
 const maxSummaryTokens = 4_000;
 const summaryShare = 1 / 8;
 /** Room for models that think before they write. */
@@ -32,7 +25,7 @@ const argumentsShown = 200;
 
 /** How much of a conversation is read for a summary, in estimated tokens. */
 export function sourceTokens({ contextWindow }: Window): number {
-  return contextWindow * maxRounds;
+  return Math.min(contextWindow * maxRounds, maxSourceTokens);
 }
 
 /** At most so many estimated tokens of a summary are kept. */
@@ -46,16 +39,18 @@ export function summaryOf(answer: string, window: Window): string | undefined {
   return text === '' ? undefined : cutToTokens(text, summaryLimit(window)).trim();
 }
 
-/** The pieces that the conversation goes to the model in, one request for each; `ratio` as in `History`. */
-export function piecesOf(source: CompactionSource, window: Window, ratio: number): string[] {
+/** A stored prompt as lines of text, tool calls in short. */
+export function linesOfPrompt(prompt: string): string[] {
+  return parsePrompts([prompt]).flatMap((message) => linesOf(message));
+}
+
+/** The pieces that lines, oldest first, go to the model in, one request for each; `ratio` as in `History`. */
+export function piecesOf(lines: readonly string[], focus: string | undefined, window: Window, ratio: number): string[] {
   const limit = summaryLimit(window);
-  const fixed = estimateTokens(instructions(limit)) + estimateTokens(source.focus ?? '') + limit + leastPieceTokens;
+  const fixed = estimateTokens(instructions(limit)) + estimateTokens(focus ?? '') + limit + leastPieceTokens;
   const input = (window.contextWindow - window.margin - outputLimit(window)) * certainty;
   const room = Math.max(leastPieceTokens, Math.floor(input / Math.max(ratio, 1)) - fixed);
-  const pieces = joinWithin(
-    parsePrompts(source.prompts).flatMap((message) => linesOf(message)),
-    room,
-  );
+  const pieces = joinWithin(lines, room);
   if (pieces.length <= maxRounds) return pieces;
   return pieces
     .slice(-maxRounds)
@@ -119,7 +114,12 @@ function linesOf(message: ChatMessage): string[] {
 
 function textOf({ content }: ChatMessage): string {
   if (!Array.isArray(content)) return content ?? '';
-  return content.map((part) => (part.type === 'text' ? part.text : '[Image]')).join('\n\n');
+  return content.map((part) => partText(part)).join('\n\n');
+}
+
+function partText(part: ContentPart): string {
+  if (part.type === 'text') return part.text;
+  return part.type === 'file' ? `[File ${part.file.filename}]` : '[Image]';
 }
 
 /** Lines joined to pieces of at most `room` estimated tokens; a longer line is parted. */

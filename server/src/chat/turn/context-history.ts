@@ -1,5 +1,6 @@
 import type { MessagePart } from '@homeport/contracts/frames';
 import type { ChatMessage } from '../model/provider-messages.ts';
+import { createBreath } from './breath.ts';
 import { cutUserMessage, pruneToolCalls } from './context-cut.ts';
 import { parsePrompts, promptOf } from './prompt.ts';
 import { estimateMessages, messageTexts } from './token-estimate.ts';
@@ -89,6 +90,7 @@ export async function readHistory(options: HistoryOptions): Promise<History> {
   const learnt = createUsageRatio();
   const newestFirst: Entry[] = [];
   let header: Header | undefined;
+  const breath = createBreath();
   let seen = 0;
   const toolAnswers: { usage: NonNullable<ContextMessage['usage']>; prompt: string }[] = [];
   let tokens = fixedTokens + turnTokens;
@@ -124,6 +126,7 @@ export async function readHistory(options: HistoryOptions): Promise<History> {
     for (const next of newestFirst.slice(counted)) {
       least += hasUser ? prunedEntry(next).tokens : next.tokens;
       hasUser ||= next.role === 'user';
+      await breath.after(next.prompt.length);
     }
     counted = newestFirst.length;
     isWhole = least * ratio() <= window.room || newestFirst.length === 1;
@@ -141,10 +144,17 @@ function saidTokens(prompt: string): number {
   return estimateMessages(parsePrompts([prompt]).filter(({ role }) => role === 'assistant'));
 }
 
-/** The entry with its tool calls in short. */
+const prunedEntries = new WeakMap<Entry, Entry>();
+
+/** The entry with its tool calls in short; made once. */
 export function prunedEntry(entry: Entry): Entry {
-  if (entry.isPruned || !callsTools(entry)) return { ...entry, isPruned: true };
-  return { ...entry, ...promptFrom(pruneToolCalls(parsePrompts([entry.prompt]))), isPruned: true };
+  if (entry.isPruned) return entry;
+  const known = prunedEntries.get(entry);
+  if (known !== undefined) return known;
+  const short = callsTools(entry) ? promptFrom(pruneToolCalls(parsePrompts([entry.prompt]))) : {};
+  const pruned = { ...entry, ...short, isPruned: true };
+  prunedEntries.set(entry, pruned);
+  return pruned;
 }
 
 /** What stands for the messages that are not sent. A first request that is long is cut in its middle. */
