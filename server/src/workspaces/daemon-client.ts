@@ -12,7 +12,7 @@ const answerBytesMax = 4 * 1024 * 1024;
 const answerMs = 60_000;
 const healthMs = 5_000;
 
-/** Refusals that mean to a person what they mean to us; the rest is the daemon's fault. */
+/** Refusals that mean the same to a person as to us; anything else is the daemon's fault. */
 const passedOn: Partial<Record<DaemonErrorCode, ErrorCode>> = {
   invalid_request: 'invalid_request',
   invalid_path: 'invalid_path',
@@ -23,7 +23,7 @@ const passedOn: Partial<Record<DaemonErrorCode, ErrorCode>> = {
   busy: 'rate_limited',
 };
 
-/** A daemon at its runtime's address, opened by `token`. `address` is asked at every request: it may move. */
+/** A daemon at its runtime's address, opened by `token`. `address` is called for every request, since it may change. */
 export function createDaemon(options: { address: () => Promise<DaemonAddress>; token: string }): Daemon {
   const request: Daemon['request'] = async (path, init = {}) => {
     const headers = { ...init.headers, authorization: `Bearer ${options.token}` };
@@ -94,12 +94,12 @@ export function createDaemon(options: { address: () => Promise<DaemonAddress>; t
   };
 }
 
-/** What a refusal of the daemon means to a person; reads the answer's body. */
+/** What the daemon's refusal means to a person; reads the response's body. */
 export async function readRefusal(answer: DaemonResponse, signal: AbortSignal): Promise<ApiError> {
   return refusal(answer.status, await readJson(answer, signal));
 }
 
-/** The same of a download. */
+/** The same for a download. */
 export async function readDownloadRefusal(answer: DaemonDownload, signal: AbortSignal): Promise<ApiError> {
   if (Number(answer.headers['content-length']) > answerBytesMax) return failed('The workspace failed', answer.status);
   const chunks: Buffer[] = [];
@@ -139,7 +139,7 @@ function refusal(status: number, value: unknown): ApiError {
   const known = passedOn[code];
   if (known === undefined) return failed('The workspace failed', parsed.data.error);
   const { message } = parsed.data.error;
-  // contract.md section 1: a request that is not valid says what of it is not; a daemon does not name the field.
+  // contract.md section 1: an invalid request says what is wrong with it; a daemon does not name the field.
   return new ApiError(known, message, known === 'invalid_request' ? { details: [{ path: '', message }] } : {});
 }
 

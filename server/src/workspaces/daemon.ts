@@ -5,26 +5,26 @@ import type { DaemonRequestInit, DaemonResponse } from '../egress/daemon-request
 
 type DownloadWish = { method: 'GET' | 'HEAD'; headers: Record<string, string>; signal: AbortSignal };
 
-/** The daemon of one running workspace, spoken to as to a stranger: every answer is bounded and checked. */
+/** The daemon of one running workspace, treated as untrusted: every response is bounded and checked. */
 export type Daemon = {
   /**
-   * One request with the daemon's token. Resolves with its answer whatever the status; the body is not read yet.
-   * Throws `workspace_request_failed` when it cannot be reached, answers nonsense or is too slow.
+   * One request with the daemon's token. Resolves with its response whatever the status, before the body is read.
+   * Throws `workspace_request_failed` if the daemon is unreachable, sends an invalid response or is too slow.
    */
   request(path: string, init?: DaemonRequestInit): Promise<DaemonResponse>;
   /**
-   * JSON of at most 4 MiB that fits the schema. Its refusals become ApiErrors: `invalid_path`, `not_found`, `path_taken`,
-   * `payload_too_large`, `storage_full`, `invalid_request` with the daemon's words; anything else `workspace_request_failed`. `timeoutMs` is for
-   * all of it: 60 s unless said otherwise.
+   * JSON of at most 4 MiB that matches the schema. Refusals become ApiErrors: `invalid_path`, `not_found`,
+   * `path_taken`, `payload_too_large`, `storage_full`, or `invalid_request` with the daemon's message; anything else is
+   * `workspace_request_failed`. `timeoutMs` covers everything: 60 s by default.
    */
   call<T>(
     path: string,
     schema: { parse(value: unknown): T },
     init?: DaemonRequestInit & { json?: unknown; timeoutMs?: number },
   ): Promise<T>;
-  /** Asks for many bytes. Throws as `request`; the status may be any. */
+  /** Requests many bytes. Throws like `request`; the status may be any. */
   download(path: string, wish: DownloadWish): Promise<DaemonDownload>;
-  /** Opens a WebSocket: its raw bytes after the handshake. Throws as `call`; refusals included. */
+  /** Opens a WebSocket: its raw bytes after the handshake. Throws like `call`, including refusals. */
   upgrade(path: string, signal?: AbortSignal): Promise<Duplex>;
   health(signal?: AbortSignal): Promise<DaemonHealth>;
 };

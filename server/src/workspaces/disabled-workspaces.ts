@@ -1,7 +1,7 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { Workspaces } from './workspaces.ts';
 
-/** Workspaces that are switched off: everything but their status is refused. */
+/** Workspaces that are switched off: everything except their status is refused. */
 export function disabledWorkspaces(notice: string | undefined): Workspaces {
   const refuse = async (): Promise<never> => {
     throw new ApiError('workspace_disabled', notice ?? 'Workspaces are switched off');

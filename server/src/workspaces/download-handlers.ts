@@ -10,17 +10,17 @@ import { Reply, type RequestFacts, streamed } from '../http/handler.ts';
 import { readDownloadRefusal, readRefusal } from './daemon-client.ts';
 import { type FileHold, pathQuery } from './files.ts';
 
-/** Neither side moved a byte for this long: one of them has gone. */
+/** If neither side has moved a byte for this long, one of them is gone. */
 const silenceMs = 300_000;
-/** Packing begins when the folder has been counted. */
+/** Packing begins once the folder has been counted. */
 const packingMs = 60_000;
 
 const entityTag = /^"[\x21\x23-\x7e]{1,128}"$/;
 const asked = ['range', 'if-range', 'if-none-match'] as const;
 
 /**
- * Passes a file on, or the range asked for: 200, 206, 304 or 416. Of the daemon's headers only length, range, tag and date are
- * passed on, and only as they can be; a body that is cut breaks the connection.
+ * Passes on a file or the requested range: 200, 206, 304 or 416. Of the daemon's headers only length, range, tag and
+ * date are passed on, and only if valid; a body that is cut off breaks the connection.
  */
 export async function sendContent(
   { daemon, signal, touch }: FileHold,
@@ -49,7 +49,7 @@ export async function sendContent(
   }
 }
 
-/** As `passOn`, with one buffer for all of it. */
+/** Like `passOn`, with one buffer for everything. */
 async function passBytes(answer: DaemonDownload, { outgoing }: RequestFacts, touch: () => void): Promise<void> {
   const silence = systemClock.after(silenceMs, () => outgoing.destroy());
   const leave = (): void => answer.destroy();
@@ -71,7 +71,7 @@ async function passBytes(answer: DaemonDownload, { outgoing }: RequestFacts, tou
   }
 }
 
-/** Passes a folder on as .zip, made while it is sent. */
+/** Passes on a folder as .zip, created while it is sent. */
 export async function sendArchive(
   { daemon, signal, touch }: FileHold,
   request: RequestFacts,
@@ -92,7 +92,10 @@ export async function sendArchive(
   }
 }
 
-/** The head is sent: whatever fails from here on breaks the connection, so that nobody takes half of a file for the whole. */
+/**
+ * The head has been sent: any failure from here on breaks the connection, so that nobody takes half a file for the
+ * whole.
+ */
 async function passOn({ body }: DaemonResponse, { outgoing }: RequestFacts, touch: () => void): Promise<void> {
   const silence = systemClock.after(silenceMs, () => outgoing.destroy());
   body.on('data', () => {
@@ -120,7 +123,7 @@ function validators(headers: DaemonDownload['headers']): Record<string, string> 
   return told;
 }
 
-/** The length, and the range where one was asked for; what does not fit together is no answer. */
+/** The length, and the range if one was requested; inconsistent values make the response invalid. */
 function sizes({ status, headers }: DaemonDownload, request: RequestFacts): Record<string, string> {
   const length = headers['content-length'] ?? '';
   if (!/^\d{1,15}$/.test(length)) throw nonsense();

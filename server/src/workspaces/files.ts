@@ -15,26 +15,23 @@ import type { Deps } from '../deps.ts';
 import type { Daemon } from './daemon.ts';
 import type { WorkspaceHold } from './workspaces.ts';
 
-/**
- * Files of a workspace, for the person whose it is (contract.md section 8). Each of these starts the workspace where
- * needed.
- */
+/** Files of a workspace, for its owner (contract.md section 8). Each function starts the workspace if necessary. */
 
 type Needs = Pick<Deps, 'workspaces'>;
-/** A workspace in use. `signal` ends with the caller and with the workspace. */
+/** A workspace in use. `signal` aborts with the caller and with the workspace. */
 export type FileHold = { daemon: Daemon; signal: AbortSignal; touch: () => void };
 
 const defaultFolder = '~/artifacts';
-/** For what may take long in a large home. */
+/** For operations that may take long in a large home. */
 const patienceMs = 120_000;
 /** A form's file arrives at its sender's pace; the form itself refuses senders that fall silent. */
 const uploadMs = 24 * 3_600_000;
-/** From the last byte of an upload to its answer. */
+/** From the last byte of an upload to its response. */
 const commitMs = 120_000;
 const entryAnswer = z.object({ entry: workspaceEntry });
 const page = z.union([workspaceListing, workspaceFile]);
 
-/** Does something with the workspace's daemon while a lease keeps it running. */
+/** Runs work with the workspace's daemon while a lease keeps the workspace running. */
 export async function withFiles<T>(
   deps: Needs,
   userId: string,
@@ -64,7 +61,7 @@ export async function stat({ daemon, signal }: FileHold, path: string): Promise<
   return entry;
 }
 
-/** Nothing is overwritten: what has the name already is `path_taken` (`fail`), or gets a neighbour with a number (`rename`). */
+/** Nothing is overwritten: a taken name throws `path_taken` (`fail`) or gets a number (`rename`). */
 export async function move(
   { daemon, signal }: FileHold,
   body: { from: string; to: string; onConflict: 'fail' | 'rename' },
@@ -78,13 +75,16 @@ export async function makeFolder({ daemon, signal }: FileHold, path: string): Pr
   return entry;
 }
 
-/** A folder goes with everything in it. */
+/** Deletes a folder with everything in it. */
 export async function remove({ daemon, signal }: FileHold, path: string): Promise<void> {
   const init = { method: 'DELETE', signal, timeoutMs: patienceMs, headersTimeoutMs: patienceMs };
   await daemon.call(`/v1/files?${pathQuery(path)}`, fields.ok, init);
 }
 
-/** Passes a file on as it arrives. A taken name gets a number. When the bytes are cut, the workspace keeps nothing of them. */
+/**
+ * Passes on a file as it arrives. A taken name gets a number. If the bytes are cut off, the workspace keeps none of
+ * them.
+ */
 export async function upload(hold: FileHold, path: string, bytes: AsyncIterable<Buffer>): Promise<WorkspaceEntry> {
   const late = new AbortController();
   let timer: Timer | undefined;
@@ -112,14 +112,14 @@ export async function upload(hold: FileHold, path: string, bytes: AsyncIterable<
   }
 }
 
-/** Removes what was uploaded with a form that was refused in the end; also when its sender has gone. */
+/** Removes what was uploaded with a form that was refused in the end, even if its sender has disconnected. */
 export async function undoUpload({ daemon }: FileHold, path: string): Promise<void> {
   await daemon.call(`/v1/files?${pathQuery(path)}`, fields.ok, { method: 'DELETE' }).catch(() => undefined);
 }
 
 /**
- * Where an upload goes that names no place: the last part of the sender's file name, in ~/artifacts. Throws `invalid_request` for a
- * name that is none.
+ * Where an upload without a path goes: the last part of the sender's file name, in ~/artifacts. Throws
+ * `invalid_request` for an invalid name.
  */
 export function defaultPath(filename: string | undefined): string {
   const name =

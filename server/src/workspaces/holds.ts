@@ -12,10 +12,10 @@ type HoldDeps = { db: Database; clock: Clock; log: DatabaseLog; timings: Workspa
 export type TakenHold = Omit<WorkspaceHold, 'doubt'> & { generation: number; keyId: string };
 type Held = { lease: Lease; end: AbortController; touchedAt: number };
 
-/** What is held open by a person who may have gone to bed. */
+/** What a person who may have gone to bed keeps open. */
 const lapsing: ReadonlySet<LeaseKind> = new Set(['terminal', 'transfer']);
 
-/** The leases of this replica: renewed until they are released, and told when their workspace is gone. */
+/** This replica's leases: renewed until they are released; holders are told when their workspace is gone. */
 export class Holds {
   readonly #deps: HoldDeps;
   readonly #held = new Map<string, Held>();
@@ -31,7 +31,7 @@ export class Holds {
     ];
   }
 
-  /** A hold on the workspace if it runs. */
+  /** A hold on the workspace if it is running. */
   async take(
     userId: string,
     kind: LeaseKind,
@@ -65,7 +65,7 @@ export class Holds {
     }
   }
 
-  /** Renews all that are in use. */
+  /** Renews all leases in use. */
   async renew(): Promise<void> {
     const due = [...this.#held.values()].filter((held) => !this.#hasLapsed(held));
     const holding = await renewLeases(
@@ -75,7 +75,7 @@ export class Holds {
     for (const held of due) if (!holding.has(held.lease.id)) this.#lose(held);
   }
 
-  /** Finds out which workspaces were stopped or started anew, here or elsewhere. */
+  /** Finds out which workspaces were stopped or restarted, here or elsewhere. */
   async watch(): Promise<void> {
     const held = [...this.#held.values()];
     if (held.length === 0) return;
@@ -101,7 +101,7 @@ export class Holds {
   }
 
   #lose(held: Held): void {
-    // Who gave it back meanwhile is told nothing.
+    // A hold that was released in the meantime is not told.
     if (!this.#held.delete(held.lease.id)) return;
     held.end.abort(new ApiError('workspace_request_failed', 'The workspace was stopped'));
   }
@@ -114,7 +114,7 @@ export class Holds {
         mine.map(({ lease }) => lease),
       );
     } catch (error) {
-      // It lapses by itself.
+      // It expires by itself.
       this.#deps.log.debug({ cause: error }, 'a workspace lease could not be released');
     }
   }

@@ -6,13 +6,16 @@ import { sql } from 'kysely';
 import { ConfigError } from '../config.ts';
 import type { RowDeps } from './rows.ts';
 
-/** The only writer of `workspace_hosts`: workspaces of `local` and `docker` live on one machine, beside their homes and sockets. */
+/**
+ * The only writer of `workspace_hosts`: workspaces of `local` and `docker` run on the one machine that has their homes
+ * and sockets.
+ */
 
-/** Without a sign for so long, a machine is believed to be gone. */
+/** A machine that has not reported for this long is considered gone. */
 const silentSeconds = 60;
 const idPattern = /^[0-9a-f-]{36}$/;
 
-/** What tells this DATA_DIR, and so the machine that it is on, from others. Made once. */
+/** Identifies this DATA_DIR, and so the machine it is on. Created once. */
 export async function readHostId(dataDir: string): Promise<string> {
   const folder = join(dataDir, 'workspaces');
   const file = join(folder, 'host-id');
@@ -27,7 +30,10 @@ export async function readHostId(dataDir: string): Promise<string> {
   return id;
 }
 
-/** Shows that this machine has the local workspaces. Undefined, or the name of another machine that shows the same. */
+/**
+ * Reports that this machine has the local workspaces. Returns undefined, or the name of another machine that reports
+ * the same.
+ */
 export async function showHost(deps: RowDeps, host: string): Promise<string | undefined> {
   const { rows } = await sql<{ host: string }>`
     insert into workspace_hosts (runtime, host, name) values ('local', ${host}, ${hostname()})
@@ -40,7 +46,7 @@ export async function showHost(deps: RowDeps, host: string): Promise<string | un
   return row?.name ?? 'another machine';
 }
 
-/** Throws ConfigError when another machine has the local workspaces of this database. */
+/** Throws ConfigError if another machine has this database's local workspaces. */
 export async function claimHost(deps: RowDeps, host: string): Promise<void> {
   const other = await showHost(deps, host);
   if (other === undefined) return;

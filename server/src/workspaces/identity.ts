@@ -6,16 +6,16 @@ import type { Database } from '../db/pool.ts';
 import { RequestBudget } from './request-budget.ts';
 import { workspaceTokenHash } from './tokens.ts';
 
-/** Who a workspace's token speaks for: its user, enabled or not. */
+/** The user that a workspace's token belongs to, enabled or not. */
 
-// Asked at every request, nothing is cached: a stop or a disabled account holds from the next one on.
+// Queried on every request without a cache: a stop or a disabled account takes effect with the next one.
 const findStatement = {
   name: 'find-workspace-user',
   text: `select u.id, u.name, u.email, u.role, u.enabled, u.must_change_password, u.provider_settings_enabled, u.mcp_settings_enabled
     from workspaces w join users u on u.id = w.user_id where w.token_hash = $1 and w.phase in ('starting', 'running')`,
 };
 
-/** Undefined for a token that is not, or no longer, one. */
+/** Undefined for an invalid or expired token. */
 export async function findWorkspaceUser(
   deps: { db: Pick<Database, 'pool'> },
   token: string,
@@ -27,13 +27,13 @@ export async function findWorkspaceUser(
   return row === undefined ? undefined : toUser(row);
 }
 
-/** Requests of one workspace: what a loop over files needs, not what a flood wants. */
+/** Requests of one workspace: enough for a loop over files, but not for a flood. */
 const burst = 500;
 const perSecond = 50;
 
 /**
- * The caller of a workspace endpoint, from its authorization header; undefined: it is none. Throws `rate_limited` when the workspace asks too
- * often. A workspace has no session.
+ * The caller of a workspace endpoint, from its authorization header; undefined if there is none. Throws `rate_limited`
+ * if the workspace sends too many requests. A workspace has no session.
  */
 export function createWorkspaceCaller(deps: {
   workspaces: { findUser(token: string): Promise<User | undefined> };

@@ -4,7 +4,7 @@ import { Duplex } from 'node:stream';
 import { test } from 'node:test';
 import { joinStreams } from './join-streams.ts';
 
-/** A connection as two ends: what is written to one is read from the other, while it is read. */
+/** A connection as two ends: what is written to one can be read from the other. */
 function pair(): [Duplex, Duplex] {
   const ends: Duplex[] = [];
   const make = (at: number, other: number) =>

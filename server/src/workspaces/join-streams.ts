@@ -1,14 +1,14 @@
 import type { Duplex } from 'node:stream';
 import { systemClock, type Timer } from '../clock.ts';
 
-/** How long the rest of what one side said may take to the other. */
+/** How long the rest of one side's bytes may take to reach the other. */
 const flushMs = 2_000;
 /** A control frame of RFC 6455 with its mask. */
 const controlFrameBytes = 131;
 
 /**
- * Passes the bytes of a WebSocket on, both ways, no faster than they are taken. Resolves when both sides are closed: soon after
- * either is, or after the signal. `onTraffic` hears of bytes that are more than signs of life.
+ * Passes on the bytes of a WebSocket in both directions, no faster than they are read. Resolves when both sides are
+ * closed: soon after either one, or after the signal. `onTraffic` is called for bytes other than pings and pongs.
  */
 export function joinStreams(one: Duplex, other: Duplex, onTraffic: () => void, signal: AbortSignal): Promise<void> {
   const sides = [one, other] as const;
@@ -42,7 +42,7 @@ export function joinStreams(one: Duplex, other: Duplex, onTraffic: () => void, s
   });
 }
 
-/** A ping or pong that came alone: whoever only looks on does not use the workspace. */
+/** A ping or pong on its own: somebody who only watches does not use the workspace. */
 function isSignOfLife(chunk: Buffer): boolean {
   const opcode = (chunk[0] ?? 0) & 0x0f;
   return chunk.length <= controlFrameBytes && (opcode === 0x9 || opcode === 0xa);

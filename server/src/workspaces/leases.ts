@@ -7,13 +7,13 @@ import type { LeaseKind } from './workspaces.ts';
 
 export type Lease = { id: string; userId: string; generation: number; kind: LeaseKind };
 
-/** How long a lease counts without being renewed. */
+/** How long a lease is valid without being renewed. */
 const leaseMs = 60_000;
 const expiry = sql<Date>`clock_timestamp() + ${leaseMs} * interval '1 millisecond'`;
 
 /**
- * A lease on the workspace if it runs. Its row is touched in the same statement: a sweeper that saw the row without the lease then finds another
- * row and asks again. Undefined when there is nothing to lease, or the account is disabled.
+ * A lease on the workspace if it is running. The same statement touches its row, so that a sweeper that saw the row
+ * without the lease finds it changed and checks again. Undefined if nothing is running or the account is disabled.
  */
 export async function takeLease(
   deps: RowDeps,
@@ -27,7 +27,9 @@ export async function takeLease(
   return rows[0];
 }
 
-/** Renews leases, also one that had lapsed, as long as its generation runs. Returns the ids of those that hold. */
+/**
+ * Renews leases, even expired ones, as long as their generation is running. Returns the ids of those that are valid.
+ */
 export async function renewLeases(deps: RowDeps, leases: readonly Lease[]): Promise<Set<string>> {
   if (leases.length === 0) return new Set();
   const rows = leases.map(({ id, userId, generation, kind }) => ({ id, user_id: userId, generation, kind }));
@@ -45,7 +47,7 @@ export async function renewLeases(deps: RowDeps, leases: readonly Lease[]): Prom
   });
 }
 
-/** Gives leases up; the workspace's idle time begins now. */
+/** Releases leases; the workspace's idle time begins now. */
 export async function releaseLeases(deps: RowDeps, leases: readonly Lease[]): Promise<void> {
   if (leases.length === 0) return;
   await inTransaction(deps.db, async (trx) => {
@@ -66,7 +68,7 @@ export async function clearLeases(deps: RowDeps, userId: string): Promise<void> 
   await deps.db.kysely.deleteFrom('workspace_leases').where('user_id', '=', userId).execute();
 }
 
-/** Removes what has not been renewed for long. */
+/** Removes leases that have not been renewed for long. */
 export async function dropExpiredLeases(deps: RowDeps): Promise<void> {
   await deps.db.kysely
     .deleteFrom('workspace_leases')

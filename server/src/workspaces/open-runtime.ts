@@ -6,11 +6,11 @@ export type OpenedRuntime = {
   mode: WorkspaceMode;
   /** Undefined when workspaces are off. */
   runtime: WorkspaceRuntime | undefined;
-  /** Why they are off though nobody said so. */
+  /** Why they are off although no setting says so. */
   notice: string | undefined;
 };
 
-// Imported when they are wanted: who uses none of them pays for none.
+// Imported on use, so that unused runtimes cost nothing.
 const openers: Record<WorkspaceRuntime['kind'], () => Promise<OpenRuntime>> = {
   local: async () => (await import('./runtimes/local/local-runtime.ts')).openLocalRuntime,
   docker: async () => (await import('./runtimes/docker/docker-runtime.ts')).openDockerRuntime,
@@ -18,8 +18,8 @@ const openers: Record<WorkspaceRuntime['kind'], () => Promise<OpenRuntime>> = {
 };
 
 /**
- * The runtime that WORKSPACE_MODE names. One that cannot work stops the start with a plain reason, a ConfigError; with `auto` workspaces are
- * off instead, and the reason is the notice.
+ * The runtime that WORKSPACE_MODE names. If it cannot work, the start fails with a plain reason, a ConfigError; with
+ * `auto`, workspaces are off instead, and the reason becomes the notice.
  */
 export async function openRuntime(host: RuntimeHost): Promise<OpenedRuntime> {
   const wanted = host.config.workspaceMode;

@@ -9,16 +9,16 @@ import { defaultWorkspaceTimings, type WorkspaceTimings } from './timings.ts';
 import type { Workspaces } from './workspaces.ts';
 
 export type WorkspacesOptions = {
-  /** True when no other replica can be on this database. */
+  /** True if no other replica can use this database. */
   alone?: boolean;
-  /** Tests bring their own. */
+  /** Tests pass their own. */
   workspaceRuntime?: WorkspaceRuntime;
   workspaceTimings?: WorkspaceTimings;
 };
 
 /**
- * The workspaces of an installation, as one of its replicas sees them: in the runtime that WORKSPACE_MODE names, or switched off. Throws
- * ConfigError where this machine cannot or may not have them.
+ * An installation's workspaces as one of its replicas sees them: in the runtime that WORKSPACE_MODE names, or switched
+ * off. Throws ConfigError if this machine cannot or may not run them.
  */
 export async function openWorkspaces(
   deps: Omit<WorkspacesDeps, 'runtime' | 'host' | 'timings'> & { db: Database },

@@ -44,7 +44,7 @@ type UnderWay = { end: AbortController; done: Promise<void> };
 const stopMs = 30_000;
 const settleMs = 5_000;
 const probeMs = 100;
-/** What somebody else began is waited for this long. */
+/** How long to wait for what another process began. */
 const adoptMs = 15_000;
 
 class Superseded extends RuntimeFailure {
@@ -56,8 +56,8 @@ class ServiceStopping extends RuntimeFailure {
 class TookTooLong extends RuntimeFailure {}
 
 /**
- * The starts and stops that this replica carries out, one at a time for each workspace. Each holds the row as long as it shows that it goes on;
- * what takes the row away from it also ends it.
+ * The starts and stops that this replica carries out, one at a time per workspace. Each holds the row as long as it
+ * keeps reporting; if another process takes the row, the operation ends.
  */
 export class Operations {
   readonly #deps: OperationDeps;
@@ -69,12 +69,12 @@ export class Operations {
     this.#deps = deps;
   }
 
-  /** Resolves when nothing is under way here for this workspace; undefined when nothing is. */
+  /** Resolves when nothing is in progress here for this workspace; undefined if nothing is. */
   settled(userId: string): Promise<void> | undefined {
     return this.#underWay.get(userId)?.done;
   }
 
-  /** False when the key that opens its daemon is not known here any more. */
+  /** False if the key that opens its daemon is no longer known here. */
   canOpen(keyId: string | null): boolean {
     return keyId !== null && this.#deps.secrets.byId.has(keyId);
   }
@@ -84,12 +84,12 @@ export class Operations {
     const { runtime, secrets } = this.#deps;
     return createDaemon({
       address: async () => runtime.dial(userId),
-      // Without its key no daemon can be opened; one that is asked with another token refuses.
+      // Without its key, the daemon cannot be opened; it refuses any other token.
       token: daemonToken(secrets, keyId, userId, generation) ?? 'unknown',
     });
   }
 
-  /** Begins to start a stopped workspace. False when another was faster or it may not be started. */
+  /** Begins to start a stopped workspace. False if another process was faster or it may not be started. */
   async start(row: Pick<WorkspaceRow, 'user_id' | 'generation'>): Promise<boolean> {
     const { runtime, host, secrets } = this.#deps;
     if (this.#closing) throw new ServiceStopping();
@@ -102,7 +102,10 @@ export class Operations {
     return true;
   }
 
-  /** Begins to stop what the rule allows; its leases and tokens are dead when this resolves. False when there was nothing to stop. */
+  /**
+   * Begins to stop what the rule allows; its leases and tokens are invalid when this resolves. False if there was
+   * nothing to stop.
+   */
   async stop(
     stop: { userId: string; generation?: number; reason: StopReason; error?: string | undefined },
     rule: StopRule,
@@ -117,7 +120,7 @@ export class Operations {
     return true;
   }
 
-  /** Goes on with a start or a stop that nobody shows to be alive: adopts what runs, ends everything else. */
+  /** Continues an abandoned start or stop: adopts what is running, ends everything else. */
   async recover(row: Pick<WorkspaceRow, 'user_id' | 'generation'>): Promise<void> {
     const operation = { id: randomUUIDv7(), userId: row.user_id, generation: row.generation };
     const taken = await takeOver(this.#deps, operation);
@@ -131,7 +134,7 @@ export class Operations {
     await this.settled(row.user_id);
   }
 
-  /** Ends the starts of this process; workspaces that run go on. */
+  /** Ends this process's starts; running workspaces continue. */
   async close(): Promise<void> {
     this.#closing = true;
     const under = [...this.#underWay.values()];
@@ -154,7 +157,7 @@ export class Operations {
     this.#underWay.set(userId, underWay);
   }
 
-  /** Does the work while showing that it goes on; aborts it when the row is no longer the operation's. */
+  /** Does the work while reporting progress; aborts it when the row no longer belongs to the operation. */
   async #beating(operation: Operation, end: AbortController, work: () => Promise<void>): Promise<void> {
     const { runtime, log, timings } = this.#deps;
     const beat = async (): Promise<void> => {
@@ -186,7 +189,7 @@ export class Operations {
         if (!(await finishStart(this.#deps, operation))) throw new Superseded();
         this.#started(operation, 'ready', startedAt);
       } catch (error) {
-        // Whatever the runtime has begun is ended by its signal first.
+        // Whatever the runtime has begun is first ended by its signal.
         end.abort(error);
         await this.#failed(operation, error, startedAt);
       } finally {
@@ -212,7 +215,7 @@ export class Operations {
     }
   }
 
-  /** Waits for the daemon's health; fails as soon as the runtime knows that it ended. */
+  /** Waits for the daemon's health; fails as soon as the runtime knows that it has ended. */
   async #untilHealthy({ userId, generation }: Operation, row: WorkspaceRow, signal: AbortSignal): Promise<void> {
     const { runtime, clock } = this.#deps;
     const daemon = this.daemonOf(userId, generation, row.key_id ?? '');
@@ -237,12 +240,12 @@ export class Operations {
     const stopReason = error instanceof ServiceStopping ? 'lost' : 'failed';
     log.warn({ userId: operation.userId, reason, cause: error }, 'workspace did not start');
     if (!(await failStart(this.#deps, operation, stopReason, reason))) {
-      // Somebody else has the row. What came to life after their stop is left over.
+      // Another process has the row. Whatever started after its stop is left over.
       await this.stop({ userId: operation.userId, generation: operation.generation, reason: 'lost' }, leftOver);
       return;
     }
     this.#started(operation, 'failed', startedAt);
-    // The next start ends what is left of this one, so that a runtime that fails does not block it.
+    // The next start ends what is left of this one, so that a failing runtime does not block it.
     await this.#endRuntime(operation.userId).catch((cause) =>
       log.warn({ cause }, 'a workspace that failed to start could not be stopped'),
     );
@@ -265,7 +268,7 @@ export class Operations {
     await unlessAborted(this.#deps.runtime.stop(userId, this.#deps.timings.graceMs), limit);
   }
 
-  /** True when a start that was left alone has come to run, and is ours. */
+  /** True if an abandoned start has succeeded and is ours. */
   async #adopt(operation: Operation, row: WorkspaceRow, signal: AbortSignal): Promise<boolean> {
     const { runtime, log } = this.#deps;
     const status = await runtime.status(operation.userId);

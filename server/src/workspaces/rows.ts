@@ -4,26 +4,26 @@ import type { WorkspacesTable } from '../db/tables.ts';
 import { backgroundMs } from './timings.ts';
 
 /**
- * The only writer of `workspaces`: stopped -> starting -> running -> stopping -> stopped, each step a compare-and-set. While one starts or
- * stops, an operation holds it; what it writes takes effect only as long as it does.
+ * The only writer of `workspaces`: stopped -> starting -> running -> stopping -> stopped, each step a compare-and-set.
+ * During a start or stop an operation holds the row, and its writes take effect only while it does.
  */
 
 export type WorkspaceRow = Selectable<WorkspacesTable>;
 export type StopReason = NonNullable<WorkspacesTable['stop_reason']>;
-/** A start or a stop under way. `id` is its own, so that whoever lost it changes nothing. */
+/** A start or stop in progress. Its `id` is unique, so that a process that lost it changes nothing. */
 export type Operation = { id: string; userId: string; generation: number };
 export type RowDeps = { db: Pick<Database, 'kysely'> };
 
-/** How long an operation is believed to be alive without a sign. */
+/** How long an operation counts as alive without reporting. */
 const operationMs = 15_000;
 const until = sql<Date>`now() + ${operationMs} * interval '1 millisecond'`;
 
 export type WorkspaceState = WorkspaceRow & {
-  /** Nobody has shown for too long that this start or stop goes on. */
+  /** This start or stop has not reported for too long. */
   op_lost: boolean;
   /** A live lease is on it. */
   in_use: boolean;
-  /** Used so lately that what runs in the background still counts. */
+  /** Used recently enough that background commands still count. */
   background: boolean;
   enabled: boolean;
 };
@@ -33,7 +33,7 @@ const hasLease = sql<boolean>`exists (select from workspace_leases l where l.use
   and l.generation = workspaces.generation and l.expires_at > now())`;
 const enabledUser = sql<boolean>`exists (select from users u where u.id = workspaces.user_id and u.enabled)`;
 
-/** The workspace of a user; the row is made where it is missing. */
+/** The workspace of a user; the row is inserted if it is missing. */
 export async function readWorkspace(deps: RowDeps, userId: string): Promise<WorkspaceState> {
   const found = await findWorkspace(deps, userId);
   if (found !== undefined) return found;
@@ -61,7 +61,7 @@ function states(deps: RowDeps) {
     ]);
 }
 
-/** Where a generation runs and what opens it. */
+/** Where a generation runs, and what opens it. */
 export type Placement = {
   runtime: NonNullable<WorkspacesTable['runtime']>;
   host: string | undefined;
@@ -69,7 +69,9 @@ export type Placement = {
   tokenHash: string;
 };
 
-/** stopped -> starting, of the next generation. Undefined when another was faster, or the account is disabled. */
+/**
+ * stopped -> starting, with the next generation. Undefined if another process was faster or the account is disabled.
+ */
 export async function beginStart(
   deps: RowDeps,
   operation: Operation,
@@ -97,7 +99,7 @@ export async function beginStart(
     .executeTakeFirst();
 }
 
-/** Shows that the operation goes on. False when it is no longer this one's to go on with. */
+/** Reports that the operation is still running. False if it no longer holds the row. */
 export async function renewOperation(
   deps: RowDeps,
   operation: Operation,
@@ -119,7 +121,7 @@ export async function finishStart(deps: RowDeps, operation: Operation): Promise<
   return numUpdatedRows > 0n;
 }
 
-/** starting -> stopping, by the one who starts it. */
+/** starting -> stopping, by the operation that starts it. */
 export async function failStart(
   deps: RowDeps,
   operation: Operation,
@@ -160,8 +162,8 @@ function stopping(operation: { id: string }, reason: StopReason, error: string |
 }
 
 /**
- * What a stop may take: `any`, starting or running, whatever it does; `running`; `unused`, running without a lease and not used for so long;
- * `left over`, stopped already, but something of it was found alive.
+ * What may be stopped: `any`, starting or running, whatever it is doing; `running`; `unused`, running without a lease
+ * and unused for long enough; `left over`, already stopped, but part of it was found alive.
  */
 export type StopRule =
   | { kind: 'any' }
@@ -173,12 +175,16 @@ function condition(rule: StopRule): RawBuilder<boolean> {
   if (rule.kind === 'any') return sql<boolean>`phase in ('starting', 'running')`;
   if (rule.kind === 'running') return sql<boolean>`phase = 'running'`;
   if (rule.kind === 'left over') return sql<boolean>`phase = 'stopped'`;
-  // A lease touches the row, so that this is asked again of the row as it then is (docs/decisions/0021-workspace-leases.md).
+  // A lease touches the row, so this is checked again on the row's new version
+  // (docs/decisions/0021-workspace-leases.md).
   return sql<boolean>`phase = 'running' and last_activity_at < now() - ${rule.idleMs} * interval '1 millisecond'
     and not ${hasLease}`;
 }
 
-/** -> stopping, where the rule holds and the generation is the one given, or any. Undefined when there is nothing to stop. */
+/**
+ * -> stopping, if the rule allows it and the generation is the given one, or any. Undefined if there is nothing to
+ * stop.
+ */
 export async function beginStop(
   deps: RowDeps,
   stop: { id: string; userId: string; generation?: number; reason: StopReason; error?: string | undefined },
@@ -198,7 +204,7 @@ export async function beginStop(
   return row === undefined ? undefined : { id: stop.id, userId: stop.userId, generation: row.generation };
 }
 
-/** Takes over a start or a stop whose operation is lost. Undefined when another was faster. */
+/** Takes over an abandoned start or stop. Undefined if another process was faster. */
 export async function takeOver(deps: RowDeps, operation: Operation): Promise<WorkspaceRow | undefined> {
   return deps.db.kysely
     .updateTable('workspaces')
@@ -211,7 +217,7 @@ export async function takeOver(deps: RowDeps, operation: Operation): Promise<Wor
     .executeTakeFirst();
 }
 
-/** Lets go of what another runtime or another machine ran: nobody here can reach it. Returns the ids. */
+/** Drops what another runtime or another machine ran: nobody here can reach it. Returns the ids. */
 export async function abandonElsewhere(
   deps: RowDeps,
   place: { runtime: Placement['runtime']; host: string | undefined },
@@ -228,7 +234,7 @@ export async function abandonElsewhere(
   return rows.map((row) => row.user_id);
 }
 
-/** Lets go of every operation: for the only process there is, at its start. */
+/** Drops every operation: for the only process there is, at its start. */
 export async function loseOperations(deps: RowDeps): Promise<void> {
   await deps.db.kysely
     .updateTable('workspaces')
@@ -237,22 +243,22 @@ export async function loseOperations(deps: RowDeps): Promise<void> {
     .execute();
 }
 
-/** SQL that marks a running workspace as used now: part of taking a lease. Returns `generation` and `key_id`. */
+/** SQL that marks a running workspace as used now, as part of taking a lease. Returns `generation` and `key_id`. */
 export function touching(userId: string): RawBuilder<unknown> {
   return sql`update workspaces set last_activity_at = clock_timestamp()
     where user_id = ${userId} and phase = 'running' and ${enabledUser} returning user_id, generation, key_id`;
 }
 
-/** The same for the workspaces whose leases are renewed or given up. */
+/** The same for the workspaces whose leases are renewed or released. */
 export async function touchAll(db: Queryable, userIds: readonly string[]): Promise<void> {
-  // Locked in one order, so that two replicas that share users cannot wait for each other.
+  // Locked in a fixed order, so that two replicas that share users cannot deadlock.
   await sql`update workspaces set last_activity_at = clock_timestamp()
     from (select user_id from workspaces where user_id = any(${userIds}) and phase = 'running'
       order by user_id for no key update) locked
     where workspaces.user_id = locked.user_id`.execute(db);
 }
 
-/** Running workspaces that a rule may stop, longest unused first. */
+/** Running workspaces that the rule allows to stop, longest unused first. */
 export async function listUnused(
   deps: RowDeps,
   place: { runtime: Placement['runtime']; idleMs: number; ageMs?: number; limit: number },
@@ -271,7 +277,7 @@ export async function listAlive(deps: RowDeps): Promise<WorkspaceState[]> {
   return states(deps).where('phase', '<>', 'stopped').execute();
 }
 
-/** Ids of workspaces that are not stopped though their account is disabled. */
+/** Ids of workspaces that are not stopped although their account is disabled. */
 export async function listOfDisabled(deps: RowDeps): Promise<string[]> {
   const rows = await deps.db.kysely
     .selectFrom('workspaces')
@@ -282,7 +288,7 @@ export async function listOfDisabled(deps: RowDeps): Promise<string[]> {
   return rows.map((row) => row.user_id);
 }
 
-/** Of these users the generation that runs now; absent: none does. */
+/** The running generation of each of these users; absent if none is running. */
 export async function listRunning(deps: RowDeps, userIds: readonly string[]): Promise<Map<string, number>> {
   const rows = await deps.db.kysely
     .selectFrom('workspaces')

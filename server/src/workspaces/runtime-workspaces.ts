@@ -15,20 +15,20 @@ import type { LeaseKind, WorkspaceHold, Workspaces } from './workspaces.ts';
 
 export type WorkspacesDeps = OperationDeps & { config: Pick<Config, 'workspaceIdleMinutes' | 'dataDir'> };
 
-/** How long a daemon that answered is believed to be there. */
+/** How long a daemon that answered is assumed to be there. */
 const seenMs = 5_000;
 const statusHealthMs = 2_000;
 const giveUpMs = 1_000;
-/** Daemons end themselves after half an hour without a word. */
+/** Daemons end themselves after half an hour without a request. */
 const greetMs = 10 * 60_000;
 const stopUnusedMs = 5_000;
 
-/** Workspaces of one runtime: the rows are the truth that replicas share, the runtime is what really runs. */
+/** Workspaces of one runtime: the rows are the state that replicas share, the runtime is what really runs. */
 export class RuntimeWorkspaces implements Workspaces {
   readonly notice = undefined;
   readonly #deps: SweepDeps & OperationDeps;
   readonly #operations: Operations;
-  /** The leases of this replica. */
+  /** This replica's leases. */
   readonly holds: Holds;
   readonly #ensuring = new Map<string, Promise<void>>();
   /** When the daemon of a generation last answered. */
@@ -59,7 +59,7 @@ export class RuntimeWorkspaces implements Workspaces {
       .catch(() => undefined);
     if (health === undefined && (await endIfGone(this.#deps, state))) return this.status(userId);
     const status = statusOf(this.mode, this.#deps.idleMs, state, health);
-    // Only there it costs nothing to ask.
+    // Only there does asking cost nothing.
     const { detail } = this.#deps.runtime.kind === 'local' ? await this.#deps.runtime.status(userId) : {};
     if (detail !== undefined) status.message ??= detail;
     if (status.usage !== undefined) status.usage.memoryLimitBytes ??= this.#deps.runtime.memoryLimitBytes ?? null;
@@ -101,7 +101,7 @@ export class RuntimeWorkspaces implements Workspaces {
     return findWorkspaceUser(this.#deps, token);
   }
 
-  /** Looks after everything once; several calls at once are one. */
+  /** Checks everything once; simultaneous calls share one run. */
   sweep(): Promise<void> {
     this.#sweeping ??= this.#sweep().finally(() => {
       this.#sweeping = undefined;
@@ -118,7 +118,7 @@ export class RuntimeWorkspaces implements Workspaces {
 
   async stopUnused(): Promise<void> {
     const { host, clock } = this.#deps;
-    // Of several machines others serve them, and of several replicas.
+    // With several machines, others serve them; with several replicas too.
     if (host === undefined) return;
     const stopped = stopAllUnused(this.#deps).catch((cause) =>
       this.#deps.log.warn({ cause }, 'unused workspaces could not be stopped; they end by themselves in half an hour'),
@@ -126,7 +126,7 @@ export class RuntimeWorkspaces implements Workspaces {
     await waitAtMost(clock, stopUnusedMs, stopped);
   }
 
-  /** Gives leases back. Workspaces run on; who comes next finds them. */
+  /** Releases the leases. Workspaces keep running and are found again later. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#sweepTimer?.stop();
@@ -155,13 +155,13 @@ export class RuntimeWorkspaces implements Workspaces {
           this.#deps.log.warn({ cause: error }, 'idle workspaces could not be stopped; trying again soon'),
         )
         .finally(() => {
-          // Replicas that started together do not sweep together.
+          // So that replicas that started together do not sweep together.
           if (!this.#isClosed) this.#planSweep(this.#deps.timings.sweepMs * (0.75 + Math.random() / 2));
         });
     });
   }
 
-  /** Resolves when it runs. Everybody here who waits for it waits together; an aborted wait ends nobody else's. */
+  /** Resolves when it is running. All callers here wait together; aborting one wait does not end the others. */
   async #ensure(userId: string, signal: AbortSignal | undefined): Promise<void> {
     let ensuring = this.#ensuring.get(userId);
     if (ensuring === undefined) {
@@ -181,7 +181,7 @@ export class RuntimeWorkspaces implements Workspaces {
       if (!state.enabled) throw new ApiError('account_disabled', 'This account is disabled');
       if (waitedFor === state.generation && hasFailed(state)) throw startFailed(failureOf(state));
       if (state.phase === 'starting') waitedFor = state.generation;
-      // Whoever starts it gives up after the same time, and says why; that is waited for.
+      // The process that starts it gives up after the same time and says why; wait for that.
       const patience = state.phase === 'starting' ? giveUpMs : 0;
       if (clock.now() >= deadline + patience) throw startFailed(tookTooLong(timings.startMs, state.message));
       if (state.op_lost) await this.#operations.recover(state);
@@ -199,7 +199,7 @@ export class RuntimeWorkspaces implements Workspaces {
     }
   }
 
-  /** Until something here has come to its end, or it is time to look what another replica did. */
+  /** Until something here has finished, or it is time to check what another replica did. */
   async #wait(userId: string): Promise<void> {
     const { clock, timings } = this.#deps;
     const here = this.#operations.settled(userId);
@@ -212,8 +212,8 @@ export class RuntimeWorkspaces implements Workspaces {
   }
 
   /**
-   * False when the workspace that was leased is gone; its row then says so. Throws `workspace_request_failed` when it is there and does not
-   * answer.
+   * False if the leased workspace is gone; its row then says so. Throws `workspace_request_failed` if it exists but
+   * does not answer.
    */
   async #isThere(userId: string, hold: TakenHold): Promise<boolean> {
     const { generation } = hold;
@@ -232,7 +232,7 @@ export class RuntimeWorkspaces implements Workspaces {
   }
 }
 
-/** What was waited for came to nothing. What was lost with its replica, or stopped as unused in the same moment, is started anew. */
+/** The awaited start failed. One lost with its replica, or stopped as unused at the same moment, is started again. */
 function hasFailed({ phase, stop_reason: reason }: WorkspaceState): boolean {
   const isOver = phase === 'stopped' || phase === 'stopping';
   return isOver && (reason === 'failed' || reason === 'person' || reason === 'disabled');

@@ -3,7 +3,7 @@ import type { WorkspaceMode, WorkspaceStatus } from '@homeport/contracts/workspa
 import type { StopReason, WorkspaceState } from './rows.ts';
 import { backgroundMs } from './timings.ts';
 
-/** What its owner is told of a workspace. `health` is undefined when it runs and does not answer. */
+/** A workspace's status for its owner. `health` is undefined if it is running but does not answer. */
 export function statusOf(
   mode: WorkspaceMode,
   idleMs: number,

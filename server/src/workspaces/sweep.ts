@@ -18,10 +18,10 @@ export type SweepDeps = {
 
 const unusedPerSweep = 500;
 const healthAtOnce = 8;
-/** Unused for so long, a workspace that is old enough may go. */
+/** A workspace that is old enough may be stopped after this long without use. */
 const betweenUsesMs = 5 * 60_000;
 
-/** Everything that keeps rows and runtime in step. Any number of replicas may sweep at once; each step is a compare-and-set. */
+/** Keeps rows and runtime in step. Any number of replicas may sweep at once; each step is a compare-and-set. */
 export async function sweepWorkspaces(deps: SweepDeps): Promise<void> {
   if (deps.host !== undefined) await keepHost(deps, deps.host);
   await stopDisabled(deps);
@@ -47,7 +47,7 @@ async function keepHost(deps: SweepDeps, host: string): Promise<void> {
   }
 }
 
-/** Starts and stops whose replica has gone. */
+/** Starts and stops whose replica is gone. */
 async function recoverLost(deps: SweepDeps): Promise<void> {
   const lost = (await listAlive(deps)).filter((row) => row.op_lost && isOurs(deps, row));
   await Promise.all(lost.map((row) => deps.operations.recover(row)));
@@ -68,7 +68,7 @@ async function stopUnused(deps: SweepDeps): Promise<void> {
   }
 }
 
-/** A daemon that hears nothing from us for half an hour ends itself: those of ours hear something. */
+/** A daemon without a request for half an hour ends itself, so ours get one. */
 export async function greetRunning(deps: SweepDeps): Promise<void> {
   const running = (await listAlive(deps)).filter((row) => row.phase === 'running' && isOurs(deps, row));
   await each(running, healthAtOnce, async ({ user_id: userId, generation, key_id: keyId }) => {
@@ -77,7 +77,10 @@ export async function greetRunning(deps: SweepDeps): Promise<void> {
   });
 }
 
-/** For the end of the service, where nobody else serves these workspaces: ends those that nobody uses, and resolves when they are gone. */
+/**
+ * At the end of the service, if nobody else serves these workspaces: ends the unused ones and resolves when they are
+ * gone.
+ */
 export async function stopAllUnused(deps: SweepDeps): Promise<void> {
   const running = (await listAlive(deps)).filter((row) => row.phase === 'running' && isOurs(deps, row));
   await each(running, healthAtOnce, async (row) => {
@@ -89,7 +92,7 @@ export async function stopAllUnused(deps: SweepDeps): Promise<void> {
   });
 }
 
-/** By the daemon's own word, which counts for as long as `backgroundMs` after the last use: it is not to be believed for ever. */
+/** As the daemon reports; it counts for `backgroundMs` after the last use, because it cannot be trusted for ever. */
 async function worksInBackground({ operations }: SweepDeps, row: WorkspaceState): Promise<boolean> {
   const health = await operations
     .daemonOf(row.user_id, row.generation, row.key_id ?? '')
@@ -98,7 +101,7 @@ async function worksInBackground({ operations }: SweepDeps, row: WorkspaceState)
   return health !== undefined && health.active.processes > 0;
 }
 
-/** Rows that say running where nothing runs, and what runs though its row does not say so. */
+/** Rows that say running where nothing runs, and running workspaces whose row does not say so. */
 async function compareWithRuntime(deps: SweepDeps): Promise<void> {
   const { runtime, operations, log } = deps;
   const found = new Map((await runtime.list()).map(({ id, generation }) => [id, generation]));
@@ -109,7 +112,7 @@ async function compareWithRuntime(deps: SweepDeps): Promise<void> {
   }
   for (const [id, generation] of found) {
     if (alive.some((row) => row.user_id === id)) continue;
-    // Asked again: it may have been started since the list was made.
+    // Read again: it may have been started since the list was made.
     const row = await findWorkspace(deps, id);
     if (row !== undefined && (row.phase !== 'stopped' || row.generation > generation)) continue;
     log.warn({ userId: id, generation }, 'a workspace that should be stopped was running; stopping it');
@@ -118,7 +121,10 @@ async function compareWithRuntime(deps: SweepDeps): Promise<void> {
   }
 }
 
-/** True when a workspace that should run does not, or can never be opened again; it is marked as stopped, with the reason that the runtime knows. */
+/**
+ * True if a workspace that should run does not, or can never be opened again; it is marked as stopped, with the
+ * runtime's reason.
+ */
 export async function endIfGone(
   { runtime, operations, log }: Pick<SweepDeps, 'runtime' | 'operations' | 'log'>,
   row: Pick<WorkspaceState, 'user_id' | 'generation' | 'key_id'>,

@@ -5,7 +5,7 @@ import type { UpgradeInput } from '../http/upgrade.ts';
 import { validate } from '../http/validate.ts';
 import { joinStreams } from './join-streams.ts';
 
-/** The terminal of a workspace as a WebSocket: not a row of the endpoint table, because no row answers with one. */
+/** A workspace's terminal as a WebSocket: not a row of the endpoint table, because no row answers with one. */
 export const terminalPath = '/api/workspace/terminal';
 
 const terminalsPerUser = 8;
@@ -19,7 +19,7 @@ const terminalQuery = z.object({ id, columns: size, rows: size });
 
 type OpenTerminal = { userId: string; end: AbortController };
 
-/** The terminals that this replica passes on between browsers and daemons. */
+/** The terminals that this replica relays between browsers and daemons. */
 export class Terminals {
   readonly #deps: Pick<Deps, 'workspaces' | 'sessions'>;
   readonly #open = new Set<OpenTerminal>();
@@ -29,7 +29,7 @@ export class Terminals {
     this.#deps = deps;
   }
 
-  /** Resolves when the terminal's connection is over. */
+  /** Resolves when the terminal's connection has ended. */
   async open({ actor, query, signal, accept }: UpgradeInput): Promise<void> {
     const { id, columns = '80', rows = '24' } = validate(terminalQuery, query);
     const terminal: OpenTerminal = { userId: actor.id, end: new AbortController() };
@@ -43,7 +43,7 @@ export class Terminals {
         const over = AbortSignal.any([terminal.end.signal, hold.signal]);
         const path = `/v1/terminal?${new URLSearchParams({ id, columns, rows })}`;
         const daemon = await hold.daemon.upgrade(path, AbortSignal.any([asked, hold.signal]));
-        // From here on the daemon's connection is ours to end.
+        // From here on, we have to end the daemon's connection.
         daemon.pause();
         if (asked.aborted) daemon.destroy();
         asked.throwIfAborted();
@@ -57,7 +57,7 @@ export class Terminals {
     }
   }
 
-  /** Ends every connection; the terminals themselves go on in their workspaces. */
+  /** Ends every connection; the terminals themselves keep running in their workspaces. */
   close(): void {
     this.#isClosed = true;
     const reason = new ApiError('workspace_request_failed', 'The service is restarting. Try again.');

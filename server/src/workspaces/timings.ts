@@ -2,17 +2,17 @@
 export type WorkspaceTimings = {
   /** How long a start may take, and how long somebody waits for one (control-plane-api.md "Workspace start wait"). */
   startMs: number;
-  /** How often those who wait for another replica look. */
+  /** How often a process waiting for another replica checks. */
   pollMs: number;
-  /** How often a start or a stop shows that it goes on, and what it waits for. */
+  /** How often a start or stop reports that it is still running, and what it waits for. */
   beatMs: number;
   sweepMs: number;
-  /** How often holds look whether their workspace is still theirs. */
+  /** How often holds check whether their workspace is still theirs. */
   watchMs: number;
   renewMs: number;
-  /** How long a terminal or a transfer holds without anything happening. */
+  /** How long an idle terminal or transfer keeps its lease. */
   lapseMs: number;
-  /** What daemons get to end by themselves. */
+  /** How long daemons have to end by themselves. */
   graceMs: number;
 };
 
@@ -27,7 +27,7 @@ export const defaultWorkspaceTimings: WorkspaceTimings = {
   graceMs: 2_000,
 };
 
-/** A workspace that runs a command in the background is left alone so long after its last use. */
+/** How long after its last use a workspace with a background command is kept running. */
 export const backgroundMs = 2 * 3_600_000;
-/** The oldest a workspace gets unless it is being used. */
+/** The maximum age of a workspace unless it is in use. */
 export const lifetimeMs = 24 * 3_600_000;

@@ -5,17 +5,19 @@ import { deriveToken, type KeyRing } from '../secrets/key-ring.ts';
 
 const workspaceTokenPattern = /^wst_[A-Za-z0-9_-]{43}$/;
 
-/** What the workspace shows to the control plane: 256 random bits; only its hash is kept. */
+/** The token that the workspace shows to the control plane: 256 random bits; only its hash is stored. */
 export function newWorkspaceToken(): string {
   return `wst_${randomBytes(32).toString('base64url')}`;
 }
 
-/** The hash under which a token is looked up; undefined when the text cannot be a token. */
+/** The hash under which a token is looked up; undefined if the text cannot be a token. */
 export function workspaceTokenHash(token: string): string | undefined {
   return workspaceTokenPattern.test(token) ? sha256(token) : undefined;
 }
 
-/** What the control plane shows to the daemon. Nobody stores it; undefined when its key is not known here any more. */
+/**
+ * The token that the control plane shows to the daemon. Nobody stores it; undefined if its key is no longer known here.
+ */
 export function daemonToken(ring: KeyRing, keyId: string, id: string, generation: number): string | undefined {
   return deriveToken(ring, keyId, `${id}|${generation}`);
 }

@@ -8,32 +8,32 @@ export type LeaseKind = 'turn' | 'exec' | 'terminal' | 'transfer';
 /** A lease on a running workspace: renewed until released. */
 export type WorkspaceHold = {
   daemon: Daemon;
-  /** Aborted when the workspace was stopped or lost meanwhile. */
+  /** Aborted if the workspace was stopped or lost. */
   signal: AbortSignal;
-  /** Something happens: what holds a terminal or a transfer open without it is let go after a while. */
+  /** Call it on activity: an idle terminal or transfer loses its lease after a while. */
   touch(): void;
-  /** It did not answer: whoever holds it next looks first whether it is still there. */
+  /** It did not answer: the next holder first checks whether it is still there. */
   doubt(): void;
   release(): Promise<void>;
 };
 
-/** Everything the rest of the product asks of workspaces. */
+/** Everything that the rest of the product needs from workspaces. */
 export type Workspaces = {
   readonly mode: WorkspaceMode;
-  /** Why workspaces are off, or what an administrator should know; undefined when all is well. */
+  /** Why workspaces are off, or what an administrator should know; undefined if all is well. */
   readonly notice: string | undefined;
   status(userId: string): Promise<WorkspaceStatus>;
   /** Throws `workspace_disabled`, `workspace_start_timeout`. An aborted wait does not end the start. */
   start(userId: string, signal?: AbortSignal): Promise<void>;
   /** At once, whatever holds it. */
   stop(userId: string): Promise<void>;
-  /** Starts it where needed. Throws as `start`. */
+  /** Starts it if necessary. Throws like `start`. */
   hold(userId: string, kind: LeaseKind, signal?: AbortSignal): Promise<WorkspaceHold>;
-  /** The enabled or disabled user of a workspace's token; undefined for a token that is not, or no longer, one. */
+  /** The user of a workspace's token, enabled or disabled; undefined for an invalid or expired token. */
   findUser(token: string): Promise<User | undefined>;
   /** Ends the workspace of an account that was disabled. */
   accountDisabled(userId: string): Promise<void>;
-  /** Before the service ends: ends those that nobody uses, where nobody else serves them. Resolves within five seconds. */
+  /** Before the service ends: ends the unused ones if nobody else serves them. Resolves within five seconds. */
   stopUnused(): Promise<void>;
   close(): Promise<void>;
 };

@@ -3,13 +3,16 @@ import { createGuard } from '../../egress/guard.ts';
 import { createWorkspaceProxy } from '../../egress/workspace-proxy.ts';
 import type { RuntimeHost } from '../runtime.ts';
 
-/** The servers of one workspace, by the name of their socket: its ways out. Each has its own, so that none uses up another's connections. */
+/**
+ * The servers of one workspace, by their socket's name: its ways out. Each workspace has its own, so that none uses up
+ * another's connections.
+ */
 export type Doors = Partial<Record<'control.sock' | 'egress.sock', Server>>;
 
 const controlLimits = { maxHeaderSize: 16 * 1024, headersTimeout: 20_000, requestTimeout: 0, keepAliveTimeout: 5_000 };
 const controlConnections = 64;
 
-/** Makes the doors of one workspace after the other; they do not listen yet. */
+/** Creates a workspace's servers; they do not listen yet. */
 export function createDoorMaker({ config, serve, findUserId }: RuntimeHost): () => Doors {
   const { allowInsecureHttp, httpsProxy, httpProxy, noProxy } = config;
   const guard = createGuard({ allowPrivateEgress: false, allowInsecureHttp, httpsProxy, httpProxy, noProxy });
@@ -20,7 +23,7 @@ export function createDoorMaker({ config, serve, findUserId }: RuntimeHost): () 
   });
 }
 
-/** Only what is made for workspaces is reached from them. */
+/** Only what is made for workspaces can be reached through it. */
 function createControlServer(serve: RuntimeHost['serve']): Server {
   const server = createServer(controlLimits, (request, response) => {
     if (isInternal(request.url ?? '')) return serve(request, response);
@@ -32,7 +35,7 @@ function createControlServer(serve: RuntimeHost['serve']): Server {
   return server;
 }
 
-/** Judged as it is written and as it is read: `..` and its encoded forms lead out again. */
+/** Checked both as written and as parsed: `..` and its encoded forms would lead out. */
 function isInternal(target: string): boolean {
   const isBelow = (path: string): boolean => /^\/api\/internal\/[^?]/.test(path);
   return isBelow(target) && isBelow(URL.parse(target, 'http://control')?.pathname ?? '');

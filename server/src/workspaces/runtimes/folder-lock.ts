@@ -4,8 +4,8 @@ import { RuntimeFailure } from '../runtime.ts';
 import { listenAt, openSocketFolder } from './local/sockets.ts';
 
 /**
- * One process serves the workspaces of a DATA_DIR: a socket in the folder answers as long as it lives, or until it is closed. Throws
- * RuntimeFailure while another process has it.
+ * One process serves the workspaces of a DATA_DIR: a socket in the folder answers while it lives, or until it is
+ * closed. Throws RuntimeFailure if another process has it.
  */
 export async function lockFolder(root: string): Promise<Server> {
   const folder = await openSocketFolder(root);

@@ -2,37 +2,38 @@ import type { ContainerCreateOptions } from 'dockerode';
 import type { Config } from '../../../config.ts';
 import type { StartedWorkspace } from '../../runtime.ts';
 
-/** Whose a container is, and which one of a workspace's lives. */
+/** The labels that say which installation, user and generation a container belongs to. */
 export const labels = {
   installation: 'homeport.installation',
   workspace: 'homeport.workspace',
   generation: 'homeport.generation',
 } as const;
 
-/** Places in a container. */
+/** Paths inside a container. */
 const inside = {
   home: '/home/user',
-  /** Read-only: the two secrets of this generation and the sockets of the control plane. */
+  /** Read-only: this generation's two secrets and the control plane's sockets. */
   workspace: '/run/workspace',
-  /** Here the daemon makes its socket. */
+  /** Where the daemon creates its socket. */
   daemon: '/run/daemon',
 } as const;
 
 export const daemonSocketName = 'daemon.sock';
 export const secretNames = { daemonHash: 'daemon-hash', token: 'token' } as const;
 
-/** User ids are unique, so names of two installations at one engine never meet. */
+/** User ids are unique, so names of two installations on one engine never collide. */
 export const containerName = (id: string): string => `homeport-workspace-${id}`;
 const volumeName = (id: string): string => `homeport-home-${id}`;
 
-/** Folders of one generation, as the engine sees them. */
+/** The folders of one generation, with the engine's paths. */
 export type GenerationFolders = { workspace: string; daemon: string };
 
 const mebibyte = 1024 * 1024;
 
 /**
- * The container of a workspace: no network at all, nothing writable but its home, `/tmp`, `/run` and the folder of its socket; no
- * capability, no way to gain one; bounded memory, processors, processes, descriptors, log. Its ways out are the control plane's two sockets.
+ * A workspace's container: no network, nothing writable except its home, `/tmp`, `/run` and its socket's folder; no
+ * capabilities; limited memory, processors, processes, descriptors and log. Its only ways out are the control plane's
+ * two sockets.
  */
 export function containerOptions(
   config: Config,
@@ -63,11 +64,12 @@ export function containerOptions(
       SecurityOpt: ['no-new-privileges'],
       ...(config.workspaceDockerRuntime === undefined ? {} : { Runtime: config.workspaceDockerRuntime }),
       Memory: memory,
-      // The same with swap: none.
+      // The same as the memory limit: no swap.
       MemorySwap: memory,
       NanoCpus: config.workspaceCpus * 1e9,
       PidsLimit: config.workspaceProcesses,
-      // Under pressure a workspace goes before what runs it; in it, commands go before the daemon: they are given 500.
+      // When memory runs out, a workspace ends before what runs it; inside it, commands end before the daemon: they get
+      // 500.
       OomScoreAdj: 100,
       Ulimits: [
         { Name: 'nofile', Soft: 4096, Hard: 4096 },
@@ -75,7 +77,7 @@ export function containerOptions(
       ],
       RestartPolicy: { Name: 'no' },
       LogConfig: { Type: 'json-file', Config: { 'max-size': '1m', 'max-file': '2' } },
-      // What is in these counts as memory of the workspace: full, they must leave some.
+      // Their contents count as the workspace's memory: when full, they must leave some.
       Tmpfs: {
         '/tmp': `rw,nosuid,nodev,exec,size=${Math.min(256, Math.floor(config.workspaceMemoryMb / 4))}m,mode=1777`,
         '/run': 'rw,nosuid,nodev,noexec,size=1m,mode=755',
@@ -99,7 +101,7 @@ export function containerOptions(
   };
 }
 
-/** How mounts spread is left to the engine: it insists on another way where the folder is in a volume of its own. */
+/** Mount propagation is left to the engine, which requires another mode if the folder is in a volume. */
 function bind(source: string, target: string, readOnly: boolean) {
   return { Type: 'bind' as const, Source: source, Target: target, ReadOnly: readOnly };
 }

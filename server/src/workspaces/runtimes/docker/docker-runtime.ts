@@ -19,7 +19,7 @@ import { enginePathOf, probeEngine } from './probe.ts';
 
 const socketPollMs = 10;
 const containerPollMs = 250;
-/** A daemon that listens and says nothing for so long is none. */
+/** A daemon that listens but does not answer for this long has failed. */
 const answerMs = 20_000;
 
 /** Workspaces in containers of a Docker engine (docs/decisions/0022-docker-workspaces.md). */
@@ -61,7 +61,7 @@ class DockerRuntime implements WorkspaceRuntime {
     this.#makeDoors = createDoorMaker(host);
   }
 
-  /** What an earlier process began goes on, and finds its ways out again. */
+  /** What an earlier process began continues, and gets its sockets back. */
   async adopt(): Promise<void> {
     for (const { id, generation } of await this.list()) {
       await this.#openDoors(id, generation).catch((error) => {
@@ -168,7 +168,7 @@ class DockerRuntime implements WorkspaceRuntime {
     }
   }
 
-  /** The socket appears when the daemon listens; the container is looked at now and then, lest it ended before. */
+  /** The socket appears when the daemon listens; the container is checked now and then in case it ends before. */
   async #untilReady(id: string, generation: number, signal: AbortSignal): Promise<void> {
     for (let waitedMs = 0; ; waitedMs += socketPollMs) {
       const socket = await this.#hold(id, generation);
@@ -223,7 +223,7 @@ class DockerRuntime implements WorkspaceRuntime {
   }
 }
 
-/** A socket has its name a moment before it listens. */
+/** A socket's file exists a moment before it listens. */
 async function isAnswered({ socketPath }: DaemonSocket): Promise<boolean> {
   try {
     const { body } = await daemonRequest({ socketPath }, '/v1/health', { headersTimeoutMs: answerMs });
@@ -235,7 +235,7 @@ async function isAnswered({ socketPath }: DaemonSocket): Promise<boolean> {
   }
 }
 
-/** The text of a log: each write has a head of 8 bytes, its length in the last four. */
+/** The text of a log: each write has an 8-byte header with its length in the last four. */
 function withoutFraming(bytes: Buffer): string {
   const parts: Buffer[] = [];
   for (let at = 0; at + 8 <= bytes.length; ) {
@@ -246,7 +246,7 @@ function withoutFraming(bytes: Buffer): string {
   return Buffer.concat(parts).toString('utf8').trim();
 }
 
-/** The line of a log that says what went wrong, else its last. */
+/** The line of a log that says what went wrong, otherwise its last. */
 function lastWords(log: string): string {
   const lines = log.split('\n');
   return (lines.find((line) => /^(\w*Error|daemon): /.test(line)) ?? lines.at(-1) ?? '').slice(0, 500);

@@ -5,12 +5,12 @@ import { RuntimeFailure } from '../../runtime.ts';
 
 export type Engine = Docker;
 
-// An engine under load takes seconds for a start; one that takes longer than this hangs.
+// A busy engine takes seconds for a start; if it takes longer than this, it hangs.
 const answerTimeoutMs = 60_000;
 
 export function connectEngine(config: Config): Engine {
   const address = parseDockerHost(config.workspaceDockerHost);
-  // What it is not told it would take from variables of its own.
+  // Given explicitly, because it would otherwise read its own environment variables.
   const told = { timeout: answerTimeoutMs, headers: {} };
   if (address === undefined) throw new RuntimeFailure('WORKSPACE_DOCKER_HOST is no address');
   return 'socketPath' in address
@@ -18,12 +18,12 @@ export function connectEngine(config: Config): Engine {
     : new Docker({ ...told, protocol: 'http', host: address.host, port: address.port });
 }
 
-/** The container, undefined when there is none of that name. */
+/** The container; undefined if there is none with that name. */
 export async function inspect(container: Container): Promise<ContainerInspectInfo | undefined> {
   return orMissing(container.inspect());
 }
 
-/** What the engine answered, undefined when it knows no such thing. */
+/** The engine's answer; undefined if it knows no such thing. */
 export async function orMissing<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
@@ -33,7 +33,7 @@ export async function orMissing<T>(answer: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Ends it whatever it does; its volumes stay. One that is gone, or going, is no error. */
+/** Ends it whatever it is doing; its volumes stay. One that is gone or being removed is not an error. */
 export async function removeContainer(container: Container): Promise<void> {
   try {
     await container.remove({ force: true });
@@ -41,7 +41,7 @@ export async function removeContainer(container: Container): Promise<void> {
     const status = statusOf(error);
     if (status === 404) return;
     if (status !== 409) throw error;
-    // Somebody else removes it at this moment.
+    // Another process is removing it right now.
     await orMissing(container.wait({ condition: 'removed' }));
   }
 }
@@ -51,7 +51,7 @@ function statusOf(error: unknown): number | undefined {
   return typeof status === 'number' ? status : undefined;
 }
 
-/** What a failed request to the engine says, for people. */
+/** A failed request to the engine, in words for people. */
 export function reasonOf(error: unknown, config: Config): string {
   if (statusOf(error) !== undefined) {
     const message = (error as { json?: { message?: unknown } }).json?.message;

@@ -8,13 +8,14 @@ import { listenAt, openSocketFolder } from '../local/sockets.ts';
 import { daemonSocketName, type GenerationFolders, secretNames } from './container.ts';
 
 /**
- * What containers share with us, in `DATA_DIR/docker`, which nobody but us and root may enter: for each user id and generation a folder
- * `workspace`, its secrets and the sockets of its ways out, and a folder `daemon`, where its daemon makes a socket.
+ * What containers share with us, in `DATA_DIR/docker`, which only we and root can enter: for each user id and
+ * generation, a folder `workspace` with its secrets and the sockets of its ways out, and a folder `daemon`, where its
+ * daemon creates a socket.
  */
 export type WorkspaceFolders = {
-  /** Tells whose containers are ours. */
+  /** Identifies our containers. */
   installation: string;
-  /** Puts down the secrets; the folders as the engine sees them. */
+  /** Writes the secrets; returns the folders with the engine's paths. */
   make(workspace: StartedWorkspace): Promise<GenerationFolders>;
   listen(doors: Doors, id: string, generation: number): Promise<void>;
   daemonSocket(id: string, generation: number): string;
@@ -40,7 +41,7 @@ export async function openFolders(
       const folder = folderOf(id, generation);
       await rm(join(root, folder), { recursive: true, force: true });
       const workspace = join(root, folder, 'workspace');
-      // Entered by way of the mounts only, by the user of a container, who is not ours.
+      // Entered only through the mounts, by the container's user, who is not ours.
       await mkdirFor(workspace, 0o755);
       await mkdirFor(join(root, folder, 'daemon'), 0o777);
       await writeFor(join(workspace, secretNames.daemonHash), daemonTokenHash);
@@ -53,7 +54,7 @@ export async function openFolders(
       }
     },
     daemonSocket: (id, generation) => join(root, folderOf(id, generation), 'daemon', daemonSocketName),
-    // A workspace may have left folders there that only its own user may empty: nobody will look at them again.
+    // A workspace may have left folders that only its own user can empty: nobody will look at them again.
     remove: (id) => rm(join(root, safe(id)), { recursive: true, force: true }).catch(() => undefined),
     async close() {
       lock.close();
@@ -72,7 +73,7 @@ function safe(id: string): string {
   return id;
 }
 
-/** With exactly these rights, whatever the process takes away from what it makes. */
+/** With exactly these permissions, whatever the umask. */
 async function mkdirFor(folder: string, mode: number): Promise<void> {
   await mkdir(folder, { recursive: true });
   await chmod(folder, mode);

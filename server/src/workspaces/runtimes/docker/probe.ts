@@ -5,7 +5,7 @@ import type { Config } from '../../../config.ts';
 import { RuntimeFailure } from '../../runtime.ts';
 import { type Engine, inspect, orMissing } from './engine.ts';
 
-/** Throws RuntimeFailure when workspaces cannot run at this engine; what only weakens them is logged. */
+/** Throws RuntimeFailure if workspaces cannot run on this engine; mere weaknesses are logged. */
 export async function probeEngine(engine: Engine, config: Config, log: Logger): Promise<void> {
   const info = await engine.info();
   if (info.OSType !== 'linux') throw new RuntimeFailure(`the Docker engine runs ${info.OSType} containers, not Linux`);
@@ -36,8 +36,8 @@ function isConfined(options: unknown): boolean {
 }
 
 /**
- * The path under which the engine knows a folder of ours: the same on its own machine; in a container the place on the machine that is
- * mounted here. Throws RuntimeFailure when the folder is in the container only.
+ * The engine's path of one of our folders: the same on its own machine; in a container, the place on the machine that
+ * is mounted there. Throws RuntimeFailure if the folder exists only in the container.
  */
 export async function enginePathOf(engine: Engine, folder: string): Promise<string> {
   const own = await ownContainer(engine);
@@ -52,7 +52,7 @@ export async function enginePathOf(engine: Engine, folder: string): Promise<stri
   return `${mount.Source}${folder.slice(mount.Destination.length)}`;
 }
 
-/** The container we are in. A host is in none, though its name could be one's. */
+/** The container we are in. A host is in none, even if its name looks like one. */
 async function ownContainer(engine: Engine) {
   const isInside = await access('/.dockerenv').then(
     () => true,

@@ -4,7 +4,7 @@ import { openOperatorConnections } from '../../../egress/operator-connections.ts
 import { operatorRequest } from '../../../egress/operator-request.ts';
 import { RuntimeFailure } from '../../runtime.ts';
 
-/** What a cluster answered instead of what was asked for; `status` 0: nothing. */
+/** A cluster's error; `status` 0 means that it did not answer. */
 export class ClusterError extends Error {
   readonly status: number;
   constructor(status: number, message: string, options?: ErrorOptions) {
@@ -29,20 +29,20 @@ type Named = { metadata?: { name?: string | undefined } | undefined };
 
 /** The API of one cluster, in one namespace. Everything throws ClusterError. */
 export type Cluster = {
-  /** Where it is, for people. */
+  /** Its address, for people. */
   server: string;
   namespace: string;
   /** Server-side apply: the object becomes this, whoever changed it. */
   apply(resource: Resource, object: Named, options?: { dryRun: boolean }): Promise<void>;
-  /** False when one of that name is there already. */
+  /** False if one with that name already exists. */
   create(resource: Resource, object: object, options?: { dryRun: boolean }): Promise<boolean>;
-  /** Undefined when there is none. */
+  /** Undefined if there is none. */
   read<T>(resource: Resource, name: string): Promise<T | undefined>;
   /** All of them, however many pages. */
   list<T>(resource: Resource, query: Record<string, string>): Promise<T[]>;
-  /** Merges into what is there; false when there is none. */
+  /** Merges into the existing object; false if there is none. */
   merge(resource: Resource, name: string, change: object): Promise<boolean>;
-  /** Undefined: allowed. Otherwise why not. */
+  /** Undefined if allowed, otherwise why not. */
   whyForbidden(resource: Resource, verb: string): Promise<string | undefined>;
   close(): void;
 };
@@ -53,12 +53,12 @@ const maxBytes = 32 * 1024 * 1024;
 const pageSize = '500';
 const maxSockets = 20;
 const maxMessage = 1000;
-/** What the library says when nothing names a cluster. */
+/** What the library returns when nothing names a cluster. */
 const nowhere = 'http://localhost:8080';
 
 /**
- * The cluster that KUBECONFIG, `~/.kube/config` or the pod we are in names, whose namespace counts unless another is given. Throws
- * RuntimeFailure when nothing names one.
+ * The cluster named by KUBECONFIG, `~/.kube/config` or the pod we are in, with its namespace unless another one is
+ * given. Throws RuntimeFailure if nothing names one.
  */
 export function openCluster(wantedNamespace: string | undefined): Cluster {
   const kubeConfig = loadKubeConfig();
@@ -71,11 +71,11 @@ export function openCluster(wantedNamespace: string | undefined): Cluster {
   const connections = openOperatorConnections(maxSockets);
 
   const send = async (method: string, path: string, body?: object, type = 'application/json'): Promise<unknown> => {
-    // Asked each time: tokens in files and of credential plugins are renewed.
+    // Requested each time: tokens from files and credential plugins are renewed.
     const options: RequestOptions = {};
     try {
       await kubeConfig.applyToHTTPSOptions(options);
-      // Theirs opens a connection for every request; only through a proxy there is no other.
+      // The library's agent opens a connection for every request; it is only needed for a proxy.
       if (cluster.proxyUrl === undefined) delete options.agent;
       const { status, text } = await operatorRequest(connections, {
         ...{ method, options, timeoutMs, maxBytes },
@@ -162,7 +162,7 @@ async function unless<T>(status: number, answer: Promise<T>): Promise<T | undefi
   }
 }
 
-/** The API says it in a Status object; what lies before it, in whatever it likes. */
+/** The API sends a Status object; whatever is in front of it may send anything. */
 function messageOf(text: string): string {
   try {
     const { message } = JSON.parse(text) as { message?: unknown };

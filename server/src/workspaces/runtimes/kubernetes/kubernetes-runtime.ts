@@ -29,12 +29,12 @@ import { objectSettings } from './settings.ts';
 const ownNamespaceFile = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
 const firstPollMs = 50;
 const longestPollMs = 500;
-/** What the node needs beyond the grace of its pod, when it answers at all. */
+/** What the node needs on top of its pod's grace period, if it answers at all. */
 const endMs = 60_000;
-/** Daemons are asked often, and a pod keeps its address for life. */
+/** Daemons are called often, and a pod's address never changes. */
 const addressMs = 5_000;
 
-/** `last`: a pod of the time before, on its way out. */
+/** `last`: a pod of the previous generation that is being removed. */
 type Found = { set: StatefulSet | undefined; pod: Pod | undefined; last: boolean };
 
 /** Workspaces in pods of a Kubernetes cluster (docs/decisions/0023-kubernetes-workspaces.md). */
@@ -86,7 +86,7 @@ class KubernetesRuntime implements WorkspaceRuntime {
     }
   }
 
-  /** The pod's own grace counts: five seconds, of which a daemon needs none. */
+  /** The pod's own grace period applies: five seconds, of which a daemon needs none. */
   async stop(id: string): Promise<void> {
     this.#addresses.delete(id);
     try {
@@ -100,7 +100,7 @@ class KubernetesRuntime implements WorkspaceRuntime {
     const { set, pod, last } = await this.#find(id);
     if (set === undefined) return { phase: 'stopped', generation: undefined, detail: undefined };
     const generation = generationOf(set);
-    // Its pod may linger.
+    // Its pod may still exist for a while.
     if (!isWanted(set)) return { phase: 'stopped', generation, detail: undefined };
     const state = judgePod(pod);
     if (state.phase === 'running') return { phase: 'running', generation, detail: lastEnd(pod) };
@@ -145,7 +145,7 @@ class KubernetesRuntime implements WorkspaceRuntime {
       cluster.apply(resources.secrets, secretOf(settings, workspace)),
       this.#makeHome(settings, workspace.id),
     ]);
-    // Last: nothing of it may run before it is fenced.
+    // Last, so that nothing of it runs before the network policy exists.
     await cluster.apply(resources.statefulSets, statefulSetOf(settings, workspace.id, workspace.generation));
   }
 
@@ -164,7 +164,10 @@ class KubernetesRuntime implements WorkspaceRuntime {
     }
   }
 
-  /** Resolves when nothing of it runs any more; its pod may be listed for some seconds yet, and a next one waits for that. */
+  /**
+   * Resolves when nothing of it is running; its pod may still be listed for some seconds, and the next start waits for
+   * that.
+   */
   async #end(id: string, signal: AbortSignal): Promise<void> {
     if (!(await this.#unwant(id))) return;
     const name = podName(this.#installation, id);
@@ -180,7 +183,7 @@ class KubernetesRuntime implements WorkspaceRuntime {
     throw new RuntimeFailure(`its node does not end its pod ${name}`);
   }
 
-  /** False when there is nothing to end. */
+  /** False if there is nothing to end. */
   #unwant(id: string): Promise<boolean> {
     const name = workspaceName(this.#installation, id);
     return this.#cluster.merge(resources.statefulSets, name, { spec: { replicas: 0 } });
@@ -224,7 +227,7 @@ class KubernetesRuntime implements WorkspaceRuntime {
   }
 }
 
-/** A cluster that is busy is asked again; any other error is thrown. */
+/** A busy cluster is asked again; any other error is thrown. */
 function passing(error: unknown): undefined {
   if (error instanceof ClusterError && (error.status === 0 || error.status === 429 || error.status >= 500))
     return undefined;

@@ -5,22 +5,25 @@ import { createDoorMaker } from '../doors.ts';
 
 const limits = { maxHeaderSize: 16 * 1024, headersTimeout: 20_000, requestTimeout: 0, keepAliveTimeout: 5_000 };
 const maxConnections = 8192;
-/** Those of one pod: none uses up another's. */
+/** Per pod, so that none uses up another's. */
 const connectionsPerAddress = 192;
 
 export type Listener = { port: number; close(): Promise<void> };
 
-/** How pods reach us: one port of their own for the control plane and its proxy, so that a network policy can tell it from ours. */
+/**
+ * How pods reach us: a separate port for the control plane and its proxy, so that a network policy can tell it from the
+ * public one.
+ */
 export async function openListener(host: RuntimeHost): Promise<Listener> {
   const { config, log } = host;
   const doors = createDoorMaker(host)();
   const [control, proxy] = [doors['control.sock'], doors['egress.sock']];
   const server = createServer(limits, (request, response) => {
-    // Whoever asks a proxy names the whole address.
+    // A proxy request names the whole address.
     const door = request.url?.startsWith('/') === true ? control : (proxy ?? control);
     door?.emit('request', request, response);
   });
-  // Without anybody who listens for it, it is refused.
+  // Without a listener it is refused.
   if (proxy !== undefined) server.on('connect', (...asked) => proxy.emit('connect', ...asked));
   server.on('clientError', (_error, socket) => socket.destroy());
   server.maxConnections = maxConnections;
@@ -38,7 +41,7 @@ export async function openListener(host: RuntimeHost): Promise<Listener> {
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        // Also tunnels, which are no connections of an HTTP server any more.
+        // Tunnels too, which the HTTP server no longer counts as its connections.
         for (const each of sockets.values()) for (const socket of each) socket.destroy();
       }),
   };
@@ -58,7 +61,7 @@ function admit(sockets: Map<string, Set<Socket>>, socket: Socket): void {
 function listen(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    // Of both families where there are two.
+    // On both address families if there are two.
     server.listen({ port, backlog: 512 }, () => {
       server.off('error', reject);
       resolve();

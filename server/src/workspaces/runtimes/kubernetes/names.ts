@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 
-/** Whose an object is, which workspace's, and which of its lives. */
+/** The labels that say which installation, workspace and generation an object belongs to. */
 export const labels = {
   installation: 'homeport.installation',
   workspace: 'homeport.workspace',
   generation: 'homeport.generation',
 } as const;
 
-/** The user's id as it is, which a label could not hold. */
+/** The unchanged user id, which may not fit a label. */
 export const idAnnotation = 'homeport.user';
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 const nameLength = 26;
 
-/** A DNS label for any id: 130 bits of its SHA-256. Two ids that differ in anything have different names. */
+/** A DNS label for any id: 130 bits of its SHA-256. Different ids have different names. */
 export function shortName(id: string): string {
   const digest = createHash('sha256').update(id, 'utf8').digest();
   let name = '';
@@ -24,7 +24,7 @@ export function shortName(id: string): string {
   return name;
 }
 
-/** Of all objects of one workspace. Its pod gets `-0` and a label of eleven characters more: 63 are allowed. */
+/** For all objects of one workspace. Its pod adds `-0` and a label of eleven more characters: 63 are allowed. */
 export function workspaceName(installation: string, id: string): string {
   return `${installation}-ws-${shortName(id)}`;
 }
@@ -33,7 +33,7 @@ export function podName(installation: string, id: string): string {
   return `${workspaceName(installation, id)}-0`;
 }
 
-/** Of what all workspaces of an installation share. */
+/** For what all workspaces of an installation share. */
 export function sharedName(installation: string): string {
   return `${installation}-workspaces`;
 }

@@ -5,7 +5,7 @@ import type { NetworkPolicy, NetworkPolicyPeer } from 'kubernetes-types/networki
 import type { StartedWorkspace } from '../../runtime.ts';
 import { idAnnotation, labels, sharedName, shortName, workspaceName } from './names.ts';
 
-/** What the objects are made of, besides the workspace. */
+/** What the objects are made from, besides the workspace. */
 export type ObjectSettings = {
   namespace: string;
   installation: string;
@@ -19,27 +19,27 @@ export type ObjectSettings = {
   control: ControlPlane;
 };
 
-/** The control plane as workspaces reach it: our listener (listener.ts), by its address, since they have no name service. */
+/** The control plane as workspaces reach it: our listener (listener.ts), by its address, since they have no DNS. */
 export type ControlPlane = {
   url: URL;
-  /** What its host name stands for; undefined when it is an address already. */
+  /** The address of its host name; undefined if it is an address already. */
   address: string | undefined;
   /** The proxy is there too. */
   egress: boolean;
-  /** Who it is for the network policy: pods with these labels, or the one address. */
+  /** How the network policy identifies it: pods with these labels, or the one address. */
   peer: NetworkPolicyPeer;
-  /** Where its process listens, which is what a policy sees behind a Service. */
+  /** The port where its process listens, which is what a policy sees behind a Service. */
   port: number;
 };
 
 export const daemonPort = 7337;
 const uid = 1000;
-/** A daemon ends at once; a program of a person's may want to save something. */
+/** A daemon ends at once; a person's program may want to save something. */
 const graceSeconds = 5;
 const home = '/home/user';
 const secrets = '/run/homeport/secrets';
 
-/** One for all: pods have a name of their own only with it. Nobody asks for it, we dial addresses. */
+/** One for all: pods get their own names only with it. Nobody uses it, since we dial addresses. */
 export function serviceOf({ namespace, installation }: ObjectSettings): Service {
   return {
     apiVersion: 'v1',
@@ -48,13 +48,13 @@ export function serviceOf({ namespace, installation }: ObjectSettings): Service 
     spec: {
       clusterIP: 'None',
       selector: { [labels.installation]: installation },
-      // Server-side apply of Kubernetes 1.20 fails where the protocol is left out.
+      // Server-side apply in Kubernetes 1.20 fails if the protocol is missing.
       ports: [{ name: 'daemon', port: daemonPort, targetPort: daemonPort, protocol: 'TCP' }],
     },
   };
 }
 
-/** One for all: in comes the control plane, out goes the way to it, and nothing else; no name service either. */
+/** One for all: lets in the control plane, lets out connections to it, and nothing else, not even DNS. */
 export function networkPolicyOf({ namespace, installation, control }: ObjectSettings): NetworkPolicy {
   return {
     apiVersion: 'networking.k8s.io/v1',
@@ -69,7 +69,7 @@ export function networkPolicyOf({ namespace, installation, control }: ObjectSett
   };
 }
 
-/** The home. Made once, never changed: its size and class are the cluster's affair from then on. */
+/** The home. Created once and never changed: its size and class are up to the cluster from then on. */
 export function claimOf(settings: ObjectSettings, id: string): PersistentVolumeClaim {
   const { storageClass } = settings;
   return {
@@ -84,7 +84,10 @@ export function claimOf(settings: ObjectSettings, id: string): PersistentVolumeC
   };
 }
 
-/** Both secrets of one generation, under keys of its own: a kubelet that still holds the last ones finds nothing, and asks again. */
+/**
+ * Both secrets of one generation, under its own keys: a kubelet that still caches the previous ones finds nothing and
+ * asks again.
+ */
 export function secretOf(settings: ObjectSettings, workspace: StartedWorkspace): Secret {
   const { id, generation, daemonTokenHash, workspaceToken } = workspace;
   return {
@@ -99,7 +102,7 @@ export function secretOf(settings: ObjectSettings, workspace: StartedWorkspace):
   };
 }
 
-/** The workspace itself. A change never touches a pod that runs: there is a new one only after none. */
+/** The workspace itself. A change never touches a running pod; a new pod is created only after a stop. */
 export function statefulSetOf(settings: ObjectSettings, id: string, generation: number): StatefulSet {
   const metadata = metadataOf(settings, id, generation);
   return {
@@ -109,7 +112,7 @@ export function statefulSetOf(settings: ObjectSettings, id: string, generation: 
     spec: {
       replicas: 1,
       serviceName: sharedName(settings.installation),
-      // A pod that cannot start must not stand in the way of its end.
+      // A pod that cannot start must not block its own removal.
       podManagementPolicy: 'Parallel',
       updateStrategy: { type: 'OnDelete' },
       revisionHistoryLimit: 1,
@@ -140,12 +143,12 @@ function podSpec(settings: ObjectSettings, id: string, generation: number): PodS
   return {
     automountServiceAccountToken: false,
     enableServiceLinks: false,
-    // The pod's first process then takes care of what a command leaves behind.
+    // The pod's first process then reaps what a command leaves behind.
     shareProcessNamespace: true,
     hostname: 'workspace',
     ...(runtimeClass === undefined ? {} : { runtimeClassName: runtimeClass }),
     terminationGracePeriodSeconds: graceSeconds,
-    // A name that is looked up is data that leaves: the proxy looks up what may be reached.
+    // Every name that is looked up leaks data; the proxy looks up what may be reached.
     dnsPolicy: 'None',
     dnsConfig: { nameservers: ['127.0.0.1'] },
     ...(control.address === undefined
@@ -199,7 +202,7 @@ function container({ image, memoryMb, cpus, control }: ObjectSettings, generatio
       ...Object.entries(environment).map(([name, value]) => ({ name, value })),
     ],
     ports: [{ name: 'daemon', containerPort: daemonPort, protocol: 'TCP' }],
-    // A tenth is what it is sure of; so a node holds many, as few work at a time.
+    // A tenth is guaranteed, so that a node has room for many: few work at a time.
     resources: { limits: resources, requests: { memory: `${Math.ceil(memoryMb / 10)}Mi`, cpu: `${cpus * 100}m` } },
     readinessProbe: { httpGet: health, periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 3 },
     securityContext: {

@@ -2,7 +2,7 @@ import type { StatefulSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { ContainerStatus, Event, Pod } from 'kubernetes-types/core/v1.d.ts';
 import { labels } from './names.ts';
 
-/** What a pod is up to. `waiting`: `detail` says what for, undefined when only its events can tell. */
+/** What a pod is doing. `waiting`: `detail` says what for; undefined if only its events can tell. */
 export type PodState =
   | { phase: 'running'; address: string }
   | { phase: 'waiting'; detail: string | undefined }
@@ -10,7 +10,7 @@ export type PodState =
 
 const detailLength = 300;
 
-/** Waits that no patience ends, in the words of the kubelet, and in ours. */
+/** Waits that will never end, in the kubelet's words and in ours. */
 const hopeless: Record<string, string> = {
   ErrImagePull: 'Its image cannot be pulled',
   ImagePullBackOff: 'Its image cannot be pulled',
@@ -23,7 +23,7 @@ const hopeless: Record<string, string> = {
   CrashLoopBackOff: 'It crashes right after it starts',
 };
 
-/** A pod that is being deleted is of the past: pass undefined for it. */
+/** A pod that is being deleted belongs to the past: pass undefined for it. */
 export function judgePod(pod: Pod | undefined): PodState {
   if (pod === undefined) return { phase: 'waiting', detail: undefined };
   const [container] = pod.status?.containerStatuses ?? [];
@@ -46,7 +46,7 @@ export function judgePod(pod: Pod | undefined): PodState {
   return { phase: 'waiting', detail: undefined };
 }
 
-/** What the newest events say of a wait, of the pod or of the StatefulSet that may not make one. */
+/** What the latest events say about a wait, for the pod or for the StatefulSet that cannot create one. */
 export function explainEvents(events: readonly Event[]): string | undefined {
   const newestFirst = [...events].sort((a, b) => timeOf(b).localeCompare(timeOf(a)));
   for (const { reason, message } of newestFirst) {
@@ -67,7 +67,7 @@ export function explainEvents(events: readonly Event[]): string | undefined {
         return sentence('Waiting for its network', message);
       case 'FailedCreate':
         return sentence('The cluster refuses its pod', message);
-      // What is older is of the time before.
+      // Anything older belongs to the previous pod.
       case 'SuccessfulCreate':
       case 'SuccessfulDelete':
         return undefined;
@@ -76,7 +76,7 @@ export function explainEvents(events: readonly Event[]): string | undefined {
   return undefined;
 }
 
-/** Why its container ended the last time, when it runs again; undefined when it never did. */
+/** Why its container ended last time, if it has restarted; undefined if it never did. */
 export function lastEnd(pod: Pod | undefined): string | undefined {
   const [container] = pod?.status?.containerStatuses ?? [];
   const end = container === undefined ? undefined : endOf(container);
@@ -87,7 +87,7 @@ export function isDeleted({ metadata }: Pod | StatefulSet): boolean {
   return metadata?.deletionTimestamp !== undefined;
 }
 
-/** It is being deleted, and its containers are over or were never begun. */
+/** It is being deleted, and its containers have ended or never began. */
 export function hasEnded(pod: Pod): boolean {
   const containers = pod.status?.containerStatuses ?? [];
   const isUnborn = pod.spec?.nodeName === undefined;
@@ -120,7 +120,7 @@ function timeOf({ lastTimestamp, eventTime, metadata }: Event): string {
   return String(lastTimestamp ?? eventTime ?? metadata.creationTimestamp ?? '');
 }
 
-/** One line, bounded: messages of a cluster may hold anything. */
+/** One line, bounded: a cluster's messages may contain anything. */
 function sentence(text: string, more: string | undefined): string {
   const line = (more ?? '').replaceAll(/\s+/g, ' ').trim();
   if (line === '') return text;

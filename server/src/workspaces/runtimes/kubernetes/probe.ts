@@ -2,7 +2,10 @@ import { RuntimeFailure } from '../../runtime.ts';
 import { type Cluster, ClusterError, type Resource, resources } from './cluster.ts';
 import { claimOf, networkPolicyOf, type ObjectSettings, secretOf, serviceOf, statefulSetOf } from './objects.ts';
 
-/** All that the runtime may do, and the Role of deploy/helm/homeport grants. Creating and patching are server-side apply. */
+/**
+ * Everything that the runtime may do, and that the Role in deploy/helm/homeport grants. Server-side apply needs create
+ * and patch.
+ */
 export const neededVerbs: readonly (readonly [Resource, readonly string[]])[] = [
   [resources.secrets, ['create', 'patch']],
   [resources.claims, ['get', 'create']],
@@ -13,7 +16,7 @@ export const neededVerbs: readonly (readonly [Resource, readonly string[]])[] = 
   [resources.events, ['list']],
 ];
 
-/** Throws RuntimeFailure with a plain reason when workspaces cannot run in this cluster. Changes nothing there. */
+/** Throws RuntimeFailure with a plain reason if workspaces cannot run in this cluster. Changes nothing there. */
 export async function probeCluster(cluster: Cluster, settings: ObjectSettings): Promise<void> {
   const asked = neededVerbs.flatMap(([resource, verbs]) => verbs.map((verb) => cluster.whyForbidden(resource, verb)));
   const missing = (await answered(cluster, Promise.all(asked))).filter((reason) => reason !== undefined);
@@ -44,7 +47,7 @@ async function answered<T>(cluster: Cluster, answer: Promise<T>): Promise<T> {
   }
 }
 
-/** What a failed request to the cluster says, for people. */
+/** A failed request to the cluster, in words for people. */
 export function clusterReason({ server, namespace }: Cluster, error: ClusterError): string {
   const { status, message } = error;
   if (status === 0) return `the cluster at ${server} does not answer: ${message}`;

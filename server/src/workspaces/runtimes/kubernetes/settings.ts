@@ -6,8 +6,8 @@ import { RuntimeFailure } from '../../runtime.ts';
 import type { ControlPlane, ObjectSettings } from './objects.ts';
 
 /**
- * What objects are made of. The name in WORKSPACE_CONTROL_URL is looked up each time: the address goes into the pod. `ownNamespace` is
- * undefined outside a cluster.
+ * What objects are made from. The name in WORKSPACE_CONTROL_URL is looked up each time, and its address goes into the
+ * pod. `ownNamespace` is undefined outside a cluster.
  */
 export async function objectSettings(
   config: Config,

@@ -11,7 +11,7 @@ after(() => rm(scratch, { recursive: true, force: true }));
 const limits = { memoryBytes: 1024, cpus: 2, processes: 100 };
 let machines = 0;
 
-/** A folder with the files of a machine's control groups: `files` below its mount point, plain files here. */
+/** A folder with a machine's control group files: `files` below its mount point, plain files here. */
 async function machine(files: Record<string, string>, mounts: string[], own: string) {
   const folder = join(scratch, String(machines++));
   await mkdir(folder);

@@ -5,16 +5,19 @@ import { systemClock } from '../../../clock.ts';
 export type GroupLimits = { memoryBytes: number; cpus: number; processes: number };
 type Controller = 'memory' | 'pids' | 'cpu';
 
-/** Control groups below our own: one for each workspace. Both versions of the kernel's interface; what cannot be limited is left out. */
+/**
+ * Control groups below our own, one for each workspace, in both versions of the kernel's interface; limits that are not
+ * available are left out.
+ */
 export type ControlGroups = {
   readonly controllers: readonly Controller[];
-  /** Makes or resets the groups of a workspace; a process that writes its number into each of the returned files is in them. */
+  /** Creates or resets a workspace's groups; a process joins them by writing its id to each of the returned files. */
   create(id: string, limits: GroupLimits): Promise<string[]>;
-  /** How often the kernel ended a process of the workspace for want of memory. */
+  /** How often the kernel has ended one of the workspace's processes for lack of memory. */
   outOfMemoryCount(id: string): Promise<number>;
-  /** Waits a moment until what was killed has left. */
+  /** Waits a moment until killed processes have left. */
   remove(id: string): Promise<void>;
-  /** Removes what is above them all, unless a workspace is still in it. */
+  /** Removes the parent group, unless a workspace is still in it. */
   close(): Promise<void>;
 };
 
@@ -68,7 +71,7 @@ export async function openControlGroups(name: string, proc = '/proc/self'): Prom
   };
 }
 
-/** Where this process is, for each hierarchy that has one of our controllers. */
+/** Where this process is, in each hierarchy with one of our controllers. */
 async function findOwnGroups(proc: string): Promise<Hierarchy[]> {
   const mounts = await readFile(join(proc, 'mountinfo'), 'utf8').catch(() => '');
   const own = await readFile(join(proc, 'cgroup'), 'utf8').catch(() => '');
@@ -100,9 +103,9 @@ async function readControllers(folder: string): Promise<Controller[]> {
 }
 
 /**
- * A group of version 2 either has processes or hands controllers down. So below a service's group (systemd's Delegate=) the processes, which
- * are all ours, move into a group of their own; a group that the service manager made for them already (DelegateSubgroup=) is left for its parent.
- * Elsewhere, in a login session, other people's processes are about: nothing is moved.
+ * A version 2 group either has processes or delegates controllers. So below a service's group (systemd's Delegate=) the
+ * processes, all ours, move into a subgroup; if the service manager already made one (DelegateSubgroup=), its parent is
+ * used. In a login session other people's processes are around, so nothing is moved.
  */
 async function delegate(own: Hierarchy): Promise<Hierarchy | undefined> {
   const parent = dirname(own.folder);
@@ -156,7 +159,7 @@ function settings(version: 1 | 2, controller: Controller, limits: GroupLimits): 
   ];
 }
 
-// Not with everything above it: in file systems of the kernel Node would try that for ever.
+// Not recursively: in kernel file systems Node would try that for ever.
 async function makeGroup(folder: string): Promise<void> {
   await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;

@@ -15,13 +15,13 @@ import { RuntimeFailure } from '../../runtime.ts';
  */
 export type WorkspaceFolders = { home: string; inside: string; host: string };
 
-/** Users of workspaces, where we are root: a range that no distribution gives away (systemd's UIDs-GIDS, "unused"). */
+/** Users of workspaces if we are root: a range that no distribution assigns (systemd's UIDs-GIDS, "unused"). */
 const firstWorkspaceUid = 1_900_000_000;
 const workspaceUids = 100_000_000;
 
 const isRoot = process.getuid?.() === 0;
 
-/** The number of the user and group that the workspace's processes have outside; undefined: ours. */
+/** The user and group id of the workspace's processes outside; undefined: ours. */
 export function uidOf(slot: number): number | undefined {
   if (!Number.isSafeInteger(slot) || slot < 0 || slot >= workspaceUids) throw new RangeError('No such slot');
   return isRoot ? firstWorkspaceUid + slot : undefined;
@@ -42,14 +42,14 @@ const etcFiles: Record<string, string> = {
   'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
 };
 
-/** Makes DATA_DIR/workspaces and what all of them share; returns it without symbolic links. */
+/** Creates DATA_DIR/workspaces and what all workspaces share; returns it without symbolic links. */
 export async function prepareRoot(dataDir: string): Promise<string> {
   const made = join(dataDir, 'workspaces');
   await mkdir(made, { recursive: true, mode: 0o700 });
   const root = await realpath(made);
   if (root.startsWith('/usr/'))
     throw new RuntimeFailure('DATA_DIR is inside /usr, which workspaces can read: move it.');
-  // Users of workspaces pass through it, and list nothing.
+  // Users of workspaces can pass through it but not list it.
   await chmod(root, isRoot ? 0o711 : 0o700);
   const etc = join(root, '.etc');
   await mkdir(etc, { recursive: true });
@@ -58,7 +58,7 @@ export async function prepareRoot(dataDir: string): Promise<string> {
   return root;
 }
 
-/** Makes the folders of one workspace, and gives its home to its own user. */
+/** Creates one workspace's folders, and gives its home to its own user. */
 export async function prepareFolders(root: string, id: string, uid: number | undefined): Promise<WorkspaceFolders> {
   const folders = foldersOf(root, id);
   const parent = join(root, id);
@@ -73,13 +73,16 @@ export async function prepareFolders(root: string, id: string, uid: number | und
   return folders;
 }
 
-/** Homes that were made as another user, before a move or under another account, are handed over whole; no link is followed. */
+/**
+ * Homes created as another user, before a move or under another account, are handed over as a whole; links are not
+ * followed.
+ */
 async function giveHome(home: string, uid: number): Promise<void> {
   if ((await stat(home)).uid === uid) return;
   await promisify(execFile)('chown', ['-h', '-R', '-P', `${uid}:${uid}`, '--', home]);
 }
 
-/** Puts down the secrets of one generation, readable by the workspace's own user only. */
+/** Writes one generation's secrets, readable only by the workspace's own user. */
 export async function writeInside(
   inside: string,
   uid: number | undefined,
@@ -95,14 +98,14 @@ export async function writeInside(
   }
 }
 
-/** Replaces a file at once, so that a crash leaves the old or the new one. */
+/** Replaces a file atomically, so that a crash leaves the old or the new one. */
 export async function writeState(host: string, state: unknown): Promise<void> {
   const draft = join(host, `state.json.${process.pid}`);
   await writeFile(draft, JSON.stringify(state), { mode: 0o600 });
   await rename(draft, join(host, 'state.json'));
 }
 
-/** The text of a small file, undefined when it is missing. */
+/** The text of a small file; undefined if it is missing. */
 export async function readText(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;

@@ -8,7 +8,7 @@ export type HomeSpaceOptions = {
   disk: Pick<Disk, 'level' | 'onLook'>;
   /** DATA_DIR/workspaces. */
   root: string;
-  /** Of one home; 0: any size. */
+  /** For one home; 0 means no limit. */
   limitBytes: number;
 };
 
@@ -16,8 +16,9 @@ const measureMs = 60_000;
 const measuringMs = 30_000;
 
 /**
- * Which workspaces may write: none while the disk of the installation is nearly full, and none whose home is larger than one may be. There is no
- * quota that every file system has; a workspace that is over is ended, and starts to be tidied up only.
+ * Which workspaces may write: none while the installation's disk is nearly full, and none whose home is too large.
+ * Quotas do not exist on every file system, so a workspace above the limit is ended and can start again only to delete
+ * files.
  */
 export class HomeSpace {
   readonly #options: HomeSpaceOptions;
@@ -32,12 +33,12 @@ export class HomeSpace {
     this.#timer = systemClock.every(measureMs, () => void this.measureAll());
   }
 
-  /** Called when what may write may be another than before. */
+  /** Called when the answer of `mayWrite` may have changed. */
   onChange(listener: () => Promise<void>): void {
     this.#onChange = listener;
   }
 
-  /** Asked before a start, which waits only for what was too large. Its home is measured from now on. */
+  /** Asked before a start, which waits only if the home was too large. From now on its home is measured. */
   async mayWrite(id: string): Promise<boolean> {
     if (this.#isTooLarge(id)) await this.#measure(id);
     else this.watch(id);
@@ -50,12 +51,12 @@ export class HomeSpace {
     void this.measureAll();
   }
 
-  /** It was ended. One that is too large stays known as such. */
+  /** It has ended. A home that is too large is remembered. */
   forget(id: string): void {
     if (!this.#isTooLarge(id)) this.#bytes.delete(id);
   }
 
-  /** Why a workspace that runs cannot go on as it was started. */
+  /** Why a running workspace cannot continue as it was started. */
   whyEnd(id: string, mayWrite: boolean): string | undefined {
     const isDiskFull = this.#options.disk.level !== 'ample';
     if (mayWrite && isDiskFull)
@@ -67,7 +68,7 @@ export class HomeSpace {
     return mayWrite || isDiskFull || this.#isTooLarge(id) ? undefined : 'There is space for files again';
   }
 
-  /** Measures the homes that were started here, one after the other. */
+  /** Measures the homes of workspaces started here, one after the other. */
   measureAll(): Promise<void> {
     this.#measuring ??= this.#measureEach().finally(() => {
       this.#measuring = undefined;
@@ -88,11 +89,11 @@ export class HomeSpace {
   async #measure(id: string): Promise<void> {
     if (this.#options.limitBytes === 0) return;
     const { home } = foldersOf(this.#options.root, id);
-    // In a process of its own, and as the last in the queue: a home may have millions of files.
+    // In a separate process at the lowest priority: a home may have millions of files.
     const measured = await promisify(execFile)('nice', ['-n', '19', 'du', '-sx', '--block-size=1', '--', home], {
       timeout: measuringMs,
     }).catch((error: { stdout?: string }) => error);
-    // What takes too long keeps what was known of it. What may not be read is left out.
+    // If it takes too long, the last result stays. Unreadable files are left out.
     const before = this.#bytes.get(id);
     if (before !== undefined) this.#bytes.set(id, Number(/^\d+/.exec(measured.stdout ?? '')?.[0] ?? before));
   }

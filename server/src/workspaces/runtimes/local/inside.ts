@@ -4,18 +4,18 @@ import { join, resolve } from 'node:path';
 
 /** The programs that every workspace sees in /opt/homeport. */
 export type InsidePrograms = {
-  /** The folder that has them. */
+  /** The folder that contains them. */
   folder: string;
-  /** What of it is shown, files and folders, by name. */
+  /** Which of its files and folders are visible, by name. */
   entries: string[];
   /** Arguments of `node`, below /opt/homeport. */
   daemon: string;
-  /** The command-line tool, below /opt/homeport; undefined where it is not built. */
+  /** The command-line tool, below /opt/homeport; undefined if it is not built. */
   tool: string | undefined;
   node: string;
 };
 
-/** Those of the built product beside this bundle, else the sources of this repository. */
+/** Those of the built product beside this bundle, otherwise the sources of this repository. */
 export async function locatePrograms(): Promise<InsidePrograms> {
   const node = process.execPath;
   const built = resolve(import.meta.dirname, '../workspace');

@@ -5,15 +5,15 @@ import { sealed } from '../../../inherited-descriptors.ts';
 import { RuntimeFailure } from '../../runtime.ts';
 import { describeLaunch, descriptors, type Sandbox, type Tools } from './sandbox.ts';
 
-/** A sandbox that was begun. */
+/** A sandbox that has been started. */
 export type Launch = {
-  /** Outside: the process that waits for all of it. */
+  /** Outside: the process that waits for everything in it. */
   pid: number;
-  /** The first process inside, by its number outside. Rejects when there never was one. */
+  /** The first process inside, by its id outside. Rejects if there never was one. */
   inner: Promise<number>;
-  /** Resolves with the first line of the ready pipe; rejects with RuntimeFailure when it ended before. */
+  /** Resolves with the first line of the ready pipe; rejects with RuntimeFailure if the sandbox ended first. */
   ready: Promise<void>;
-  /** Resolves when the outer process has ended, with why, in words. */
+  /** Resolves when the outer process has ended, with the reason in words. */
   ended: Promise<{ code: number | null; why: string }>;
 };
 
@@ -21,7 +21,7 @@ const keptOutput = 4_000;
 const heardOutput = 1024 * 1024;
 
 /**
- * Makes a sandbox. `listener` becomes descriptor 3 of what runs inside. Nothing of it ends when this process does. `host` is its working
+ * Starts a sandbox. `listener` becomes descriptor 3 inside. It survives the end of this process. `host` is its working
  * folder outside, by which it is found again.
  */
 export function launchSandbox(options: {
@@ -35,7 +35,7 @@ export function launchSandbox(options: {
   const given = sealed(['ignore', 'ignore', 'pipe', descriptorOf(options.listener), 'pipe', 'pipe', 'pipe', 'pipe']);
   const child: ChildProcess = spawn(file, args, {
     cwd: options.host,
-    // What it would inherit holds secrets.
+    // The environment it would inherit contains secrets.
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
     detached: true,
     stdio: given.stdio,
@@ -58,7 +58,7 @@ export function launchSandbox(options: {
   return { pid: child.pid ?? 0, inner, ready, ended };
 }
 
-/** The descriptor of a listening server: Node has no public name for it. */
+/** The descriptor of a listening server: Node has no public API for it. */
 function descriptorOf(listener: Server | undefined): number | 'ignore' {
   if (listener === undefined) return 'ignore';
   const handle = '_handle' in listener ? listener._handle : undefined;
@@ -75,7 +75,7 @@ function send(pipe: Pipe, data: Buffer): void {
   writable.end(data);
 }
 
-/** All until this text has come; never resolves when it does not. The pipe is closed then. */
+/** Everything up to this text, then the pipe is closed; never resolves if it does not come. */
 function firstLine(pipe: Pipe, end: string): Promise<string> {
   const readable = pipe as Readable;
   let text = '';
@@ -96,7 +96,7 @@ function parseInner(text: string): number {
   return pid;
 }
 
-/** The end of what it says; one that never stops is heard no more. */
+/** The end of its output; if it never stops, the rest is ignored. */
 function collect(stream: Readable | null): () => string {
   let kept = '';
   let heard = 0;

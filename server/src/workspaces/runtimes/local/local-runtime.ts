@@ -57,7 +57,7 @@ export const openLocalRuntime: OpenRuntime = async (host) => {
   }
 };
 
-/** The command-line tool, as a program. */
+/** The command-line tool, as an executable. */
 async function writeTool(root: string, { tool }: InsidePrograms): Promise<void> {
   const path = join(root, '.etc', 'homeport');
   if (tool === undefined) return rm(path, { force: true });
@@ -65,7 +65,10 @@ async function writeTool(root: string, { tool }: InsidePrograms): Promise<void> 
   await writeFile(path, script, { mode: 0o755 });
 }
 
-/** Makes a sandbox with everything that a real one has, and looks for the daemon in it. Throws RuntimeFailure when that fails. */
+/**
+ * Starts a sandbox with everything that a real one has, and checks for the daemon in it. Throws RuntimeFailure if that
+ * fails.
+ */
 async function tryOut(parts: { root: string; programs: InsidePrograms; tools: Tools; filter: Buffer }): Promise<void> {
   const { root, programs, tools, filter } = parts;
   const id = `probe-${process.pid}`;
@@ -84,7 +87,7 @@ async function tryOut(parts: { root: string; programs: InsidePrograms; tools: To
       command: ['/bin/sh', '-c', check],
     };
     const launch = launchSandbox({ sandbox, tools, filter, host, listener: undefined });
-    // A sandbox holds no process open, and neither does a timer: a sleep does.
+    // Neither a sandbox nor a timer keeps the process alive, but a sleep does.
     const over = new AbortController();
     systemClock.sleep(probeTimeoutMs, over.signal).then(
       () => launch.pid > 0 && process.kill(launch.pid, 'SIGKILL'),

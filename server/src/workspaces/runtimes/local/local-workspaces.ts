@@ -33,7 +33,7 @@ export type LocalOptions = {
   groups: ControlGroups;
   limits: GroupLimits;
   space: HomeSpace;
-  /** The servers of one workspace, by the name of their socket: its ways out. */
+  /** The servers of one workspace, by their socket's name: its ways out. */
   doors: () => Doors;
   onClose: () => void;
 };
@@ -43,8 +43,8 @@ const killPatienceMs = 5_000;
 const tidyingUp = 'It can delete files but not write any, because space is short';
 
 /**
- * Workspaces as sandboxes of this machine. What it knows is on disk and in /proc, so that another process can go on where this one ended;
- * only the wait for a start is its own.
+ * Workspaces as sandboxes on this machine. All state is on disk and in /proc, so that another process can continue
+ * where this one ended; only the wait for a start is kept in memory.
  */
 export class LocalWorkspaces implements WorkspaceRuntime {
   readonly kind = 'local';
@@ -52,13 +52,13 @@ export class LocalWorkspaces implements WorkspaceRuntime {
   readonly #options: LocalOptions;
   readonly #sockets: SocketFolder;
   readonly #bootId: string;
-  /** One change of a workspace after the other. */
+  /** One change at a time per workspace. */
   readonly #turns = new Turns<string>();
   readonly #starting = new Map<string, number>();
   readonly #ends = new Map<string, string>();
-  /** Those that we end for a reason that is known already. */
+  /** Workspaces that we end for a known reason. */
   readonly #endingFor = new Set<string>();
-  /** How often the kernel had ended one of its processes for want of memory when it was last seen running. */
+  /** How often the kernel had ended one of its processes for lack of memory when it was last seen running. */
   readonly #outOfMemory = new Map<string, number>();
   readonly #doors = new Map<string, Server[]>();
 
@@ -71,7 +71,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
 
   static async open(options: LocalOptions): Promise<LocalWorkspaces> {
     const workspaces = new LocalWorkspaces(options, await openSocketFolder(options.root), await readBootId());
-    // What an earlier process began goes on, and finds its ways out again.
+    // What an earlier process began continues, and gets its sockets back.
     for (const { id } of await workspaces.list()) {
       await workspaces.#openDoors(id);
       options.space.watch(id);
@@ -118,18 +118,18 @@ export class LocalWorkspaces implements WorkspaceRuntime {
         const detail = state.mayWrite ? undefined : tidyingUp;
         return { phase: state.isReady ? 'running' : 'starting', generation, detail };
       }
-      // Without its daemon it is of no use to anybody.
+      // Without its daemon it is useless.
       for (const left of running) await signalProcess(left, 'SIGKILL');
     }
     return { phase: 'stopped', generation: undefined, detail: this.#ends.get(id) };
   }
 
-  /** Measures all homes now, and ends what may no longer write. */
+  /** Measures all homes now, and ends workspaces that may no longer write. */
   measure(): Promise<void> {
     return this.#options.space.measureAll();
   }
 
-  /** Ends what may write and should not, and what may not and could again: the next start is right. */
+  /** Ends those that can write but should not, and those that cannot but may again: the next start is right. */
   async #keepToSpace(): Promise<void> {
     const { root, space } = this.#options;
     const running = await this.list();
@@ -138,7 +138,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
         const state = await readState(foldersOf(root, id).host);
         const why = state?.isReady === true ? space.whyEnd(id, state.mayWrite) : undefined;
         if (why === undefined) return;
-        // Before: who asks meanwhile, and what its end says of itself, must not be told another reason.
+        // First, so that nobody who asks meanwhile is given another reason.
         this.#ends.set(id, why);
         this.#endingFor.add(id);
         await this.stop(id, 0).finally(() => this.#endingFor.delete(id));
@@ -257,7 +257,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
     return { programs, processes: limits.processes, processMemoryBytes, environment, command };
   }
 
-  /** Ends what runs of it, also what a process that is gone began and never wrote down. */
+  /** Ends what runs of it, including what an earlier process started but never recorded. */
   async #end(id: string, graceMs: number): Promise<void> {
     const { root, groups } = this.#options;
     const { host, inside } = foldersOf(root, id);
@@ -272,7 +272,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
     // So that they start nothing more while we look.
     for (const stray of strays) await signalProcess(stray, 'SIGSTOP');
     const below = await Promise.all(strays.map(({ pid }) => childrenOf(pid)));
-    // The first process inside takes all others with it; whoever waits for it outside is last.
+    // Ending the first process inside ends all others; the process outside that waits for it comes last.
     const all: ProcessIdentity[] = [...known, ...below.flat(), ...strays];
     for (const identity of all) await signalProcess(identity, 'SIGKILL');
     if (!(await waitUntilGone(all, killPatienceMs))) throw new RuntimeFailure('the kernel does not end its processes');
@@ -285,7 +285,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
   }
 
   async #ended(id: string, pid: number, { host }: WorkspaceFolders, why: string): Promise<void> {
-    // What ended for want of memory before, and did not end all, is not why it ended now.
+    // Processes that ran out of memory earlier, without ending the workspace, are not the reason now.
     const isOutOfMemory = (await this.#options.groups.outOfMemoryCount(id)) > (this.#outOfMemory.get(id) ?? 0);
     const state = await readState(host).catch(() => undefined);
     // Another one has taken its place, or it was ended on purpose.

@@ -11,7 +11,7 @@ const searchPath = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin'];
 const leastVersion = [0, 8];
 const ubuntuSwitch = 'kernel/apparmor_restrict_unprivileged_userns';
 
-/** The machine's number of calls; throws RuntimeFailure where there is no filter. */
+/** The machine type of the filter; throws RuntimeFailure if there is no filter for it. */
 export function requireMachine(): Machine {
   if (process.platform !== 'linux') {
     throw new RuntimeFailure('mode local needs Linux; use mode docker on this system.');
@@ -20,7 +20,10 @@ export function requireMachine(): Machine {
   throw new RuntimeFailure(`mode local does not support ${process.arch} processors; use mode docker.`);
 }
 
-/** Finds the programs that make a sandbox; throws RuntimeFailure naming what is missing. `path` replaces the usual folders in tests. */
+/**
+ * Finds the programs needed for a sandbox; throws RuntimeFailure naming what is missing. Tests replace the usual
+ * folders with `path`.
+ */
 export async function findTools(path = searchPath): Promise<Tools> {
   const find = async (name: string, help: string): Promise<string> => {
     for (const folder of path) {
@@ -47,7 +50,7 @@ export async function findTools(path = searchPath): Promise<Tools> {
   return tools;
 }
 
-/** Why a trial sandbox failed, in words for the operator; `output` is what it said. `root` is replaced in tests. */
+/** Why a trial sandbox failed, in words for the operator; `output` is what it wrote. Tests replace `root`. */
 export async function explainFailure(output: string, root = '/'): Promise<string> {
   const said = output.trim().split('\n').at(-1)?.slice(0, 300) ?? '';
   const isRefused = /namespace|uid map|RTM_NEWADDR|Operation not permitted|Permission denied/i.test(output);

@@ -2,15 +2,15 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 import { systemClock } from '../../../clock.ts';
 import { until } from '../../../waits.ts';
 
-/** A process that cannot be taken for another one that got its number later: with its start, in ticks since this boot. */
+/** Identifies a process even if its id is reused later: by its start time, in ticks since boot. */
 export type ProcessIdentity = { pid: number; startedAt: string };
 
-/** A text that is another after each start of the machine. */
+/** A text that differs after each boot. */
 export async function readBootId(): Promise<string> {
   return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
 }
 
-/** Undefined when there is no such process, or it is only waiting to be collected. */
+/** Undefined if there is no such process, or only a zombie. */
 export async function identify(pid: number): Promise<ProcessIdentity | undefined> {
   const fields = await readStat(pid);
   const startedAt = fields?.[19];
@@ -32,7 +32,7 @@ export async function signalProcess(identity: ProcessIdentity, signal: NodeJS.Si
   }
 }
 
-/** False when one of them still runs after `patienceMs`. */
+/** False if one of them is still running after `patienceMs`. */
 export function waitUntilGone(identities: readonly ProcessIdentity[], patienceMs: number): Promise<boolean> {
   return until({ clock: systemClock, patienceMs, firstMs: 2, longestMs: 25 }, async () => {
     const running = await Promise.all(identities.map(isRunning));
@@ -47,7 +47,7 @@ export async function childrenOf(pid: number): Promise<ProcessIdentity[]> {
   return defined(await Promise.all(children.map(identify)));
 }
 
-/** The processes whose working folder is this one; `folder` has no symbolic links in it. */
+/** The processes whose working folder is this one; `folder` contains no symbolic links. */
 export async function processesIn(folder: string): Promise<ProcessIdentity[]> {
   const found = await Promise.all(
     (await allProcesses()).map(async (pid) => {
@@ -58,7 +58,7 @@ export async function processesIn(folder: string): Promise<ProcessIdentity[]> {
   return defined(found);
 }
 
-// Kernels may be built without the list of children.
+// Kernels can be built without the list of children.
 async function searchChildren(parent: number): Promise<number[]> {
   const pids = await allProcesses();
   const parents = await Promise.all(pids.map(async (pid) => Number((await readStat(pid))?.[1])));
@@ -69,7 +69,7 @@ async function allProcesses(): Promise<number[]> {
   return (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
 }
 
-/** Fields of /proc/<pid>/stat from the state on: the name before it may hold anything. */
+/** Fields of /proc/<pid>/stat starting with the state: the name before it may contain anything. */
 async function readStat(pid: number): Promise<string[] | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   return text?.slice(text.lastIndexOf(')') + 2).split(' ');

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { InsidePrograms } from './inside.ts';
 
-/** The programs of the machine that make a sandbox. */
+/** The machine's programs that are needed for a sandbox. */
 export type Tools = { bwrap: string; prlimit: string; sh: string; unshare: string; setpriv: string };
 
 export type Sandbox = {
@@ -11,37 +11,38 @@ export type Sandbox = {
   /** The name of the workspace's folder in it. */
   id: string;
   programs: InsidePrograms;
-  /** Undefined: it runs as we do. */
+  /** Undefined: it runs as our user. */
   uid: number | undefined;
   processes: number;
-  /** Of each process, where no control group limits the memory of all together. */
+  /** Per process, if no control group limits the memory of all together. */
   processMemoryBytes: number | undefined;
-  /** False: what is written fails, what is removed goes. */
+  /** False: writing fails, deleting works. */
   mayWrite: boolean;
-  /** Files that take the number of whoever joins a control group. */
+  /** Files to which a process writes its id to join a control group. */
   groupFiles: string[];
   environment: Record<string, string>;
   /** What to run inside. */
   command: string[];
 };
 
-/** With less Node does not even start. */
+/** Node does not even start with less. */
 const leastProcessMemoryBytes = 1024 ** 3;
 
-/** Descriptors of the first process, and of the daemon as far as they stay open. */
+/** Descriptors of the first process and, as far as they stay open, of the daemon. */
 export const descriptors = { listen: 3, ready: 4, options: 5, filter: 6, info: 7 } as const;
 
 const filesPerProcess = 4096;
-// One file at least cannot fill the disk.
+// So that at least a single file cannot fill the disk.
 const largestFileBytes = 64 * 1024 ** 3;
-// Folders that are there on every Linux; one that nothing of ours lies in becomes the view of a launch, in a mount namespace of its own.
+// Folders that exist on every Linux; one without anything of ours becomes a launch's view, in its own mount namespace.
 const viewpoints = ['/mnt', '/media', '/srv', '/opt', '/boot'];
 
-// What follows is not for the shell to read: it gets every word as an argument of its own.
+// The shell does not interpret what follows: it gets every word as a separate argument.
 const joinGroups =
   'set -e; unset PWD OLDPWD; echo 300 2>/dev/null > /proc/self/oom_score_adj || :; while [ "$1" != -- ]; do echo $$ > "$1"; shift; done; shift; ';
 const launch = `${joinGroups}exec "$@"`;
-// As root: paths that only root may pass are shown to the workspace's user at a place of this namespace, then root is given up for good.
+// As root: paths that only root can pass are bound to a place in this namespace for the workspace's user, then root is
+// given up for good.
 const launchAsRoot =
   `${joinGroups}view=$1 uid=$2 root=$3 programs=$4 node=$5 setpriv=$6; shift 6; ` +
   'mount -n -t tmpfs -o mode=711,size=64k homeport "$view"; mkdir "$view/w" "$view/p"; : > "$view/n"; ' +
@@ -49,11 +50,11 @@ const launchAsRoot =
   'exec "$setpriv" --reuid "$uid" --regid "$uid" --clear-groups --inh-caps=-all --bounding-set=-all -- "$@"';
 
 /**
- * The command that makes the sandbox, and the options that bubblewrap reads from descriptor 5: command lines can be read by everybody on the
- * machine and by the workspace itself. Neither holds a secret.
+ * The command that starts the sandbox, and the options that bubblewrap reads from descriptor 5, since everybody on the
+ * machine, and the workspace itself, can read command lines. Neither contains a secret.
  */
 export function describeLaunch(sandbox: Sandbox, tools: Tools): { file: string; args: string[]; options: Buffer } {
-  // Set inside: there the kernel counts the processes of this workspace only, whatever else its user outside runs.
+  // Set inside, where the kernel counts only this workspace's processes, whatever else its user runs outside.
   const limits = [
     ...[`--nproc=${sandbox.processes}`, `--nofile=${filesPerProcess}`, '--core=0'],
     `--fsize=${sandbox.mayWrite ? largestFileBytes : 0}`,
@@ -117,7 +118,7 @@ function sandboxOptions({ id, programs, environment }: Sandbox, places: Places):
   ];
 }
 
-// What programs of /usr need of /etc; keys and passwords of the machine are in none of them.
+// What programs in /usr need from /etc; it contains none of the machine's keys and passwords.
 const certificateFolders = [
   '/etc/ssl/certs',
   '/etc/ssl/openssl.cnf',
@@ -139,8 +140,8 @@ const certificateFolders = [
 ];
 
 /**
- * Whom the kernel ends when memory is short: what a process with CAP_SYS_RESOURCE wrote down at the launch, nobody inside makes less. Where we have
- * not that capability, nothing of /proc may be written to.
+ * Which process the kernel ends when memory is short: a score set at the launch by a process with CAP_SYS_RESOURCE
+ * cannot be lowered inside. Without that capability, /proc is read-only.
  */
 function mayFixScore(): boolean {
   const effective = /^CapEff:\t([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0';
@@ -151,7 +152,7 @@ function tmpfs(path: string, megabytes: number): string[] {
   return ['--perms', '1777', '--size', String(megabytes * 1024 * 1024), '--tmpfs', path];
 }
 
-/** /bin and its like: links into /usr on most machines, folders of their own on older ones. */
+/** /bin and the like: links into /usr on most machines, separate folders on older ones. */
 function systemFolders(): string[] {
   return ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'].flatMap((path) => {
     if (!existsSync(path)) return [];

@@ -4,8 +4,8 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 
 /**
- * A folder as descriptor: its sockets have short names however deep it is (the kernel takes 107 bytes), and it stays the same folder
- * whatever happens to the path.
+ * A folder as a descriptor: its sockets have short paths however deep it is (the kernel allows 107 bytes), and it stays
+ * the same folder whatever happens to the path.
  */
 export type SocketFolder = { pathOf(name: string): string; close(): Promise<void> };
 
@@ -15,7 +15,8 @@ export async function openSocketFolder(folder: string): Promise<SocketFolder> {
 }
 
 /**
- * A socket that listens at `path`, to be handed on: `publish` gives it its name for good and closes it here. Before that nobody finds it.
+ * A socket that listens at `path`, to be passed to a child: `publish` gives it its final name and closes it here.
+ * Nobody finds it before that.
  */
 export async function bindForChild(path: string): Promise<{ listener: Server; publish(): void; discard(): void }> {
   const draft = `${path}.new`;
@@ -26,7 +27,7 @@ export async function bindForChild(path: string): Promise<{ listener: Server; pu
     listener,
     publish() {
       rmSync(path, { force: true });
-      // Node removes the name that it listened at when it closes.
+      // When it closes, Node removes the name that it listened at.
       linkSync(draft, path);
       listener.close();
     },
@@ -34,7 +35,7 @@ export async function bindForChild(path: string): Promise<{ listener: Server; pu
   };
 }
 
-/** Makes an HTTP or other server listen at `path` in place of what was there. By default it is open to every user who can get there. */
+/** Makes a server listen at `path`, replacing what was there. By default every user who can reach it may use it. */
 export async function listenAt(server: Server, path: string, mode = 0o666): Promise<void> {
   const draft = `${path}.new`;
   await rm(draft, { force: true });

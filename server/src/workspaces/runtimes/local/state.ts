@@ -9,14 +9,14 @@ const stateSchema = z.object({
   bootId: z.string(),
   /** Outside: waits for the workspace, and ends when its daemon does. */
   outer: identity,
-  /** The first process inside: with it everything inside ends. */
+  /** The first process inside: when it ends, everything inside ends. */
   inner: identity,
   isReady: z.boolean(),
-  /** False: it was started to be tidied up. */
+  /** False: it was started only to delete files. */
   mayWrite: z.boolean().default(true),
 });
 
-/** What is on disk of a workspace that was started: enough for another process to take it over. */
+/** A started workspace's state on disk: enough for another process to take it over. */
 export type LocalState = z.infer<typeof stateSchema>;
 
 export async function readState(host: string): Promise<LocalState | undefined> {
@@ -29,7 +29,7 @@ export async function readState(host: string): Promise<LocalState | undefined> {
   }
 }
 
-/** Those of its two processes that run. None after the machine was started again. */
+/** Those of its two processes that are running. None after a reboot. */
 export async function runningOf(state: LocalState): Promise<ProcessIdentity[]> {
   if (state.bootId !== (await readBootId())) return [];
   const both = [state.inner, state.outer];

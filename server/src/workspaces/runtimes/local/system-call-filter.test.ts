@@ -6,7 +6,7 @@ import { auditNumber, hiddenCalls, judgedCalls, lastKnownCall, type Machine, ref
 
 type Call = { machine?: number; number: number; args?: number[] };
 
-/** What the kernel's interpreter does with the bytes, in the few instructions that the filter has. */
+/** Runs the bytes as the kernel's interpreter would, for the few instructions that the filter uses. */
 function run(program: Buffer, { machine = 0, number, args = [] }: Call): number {
   const data = Buffer.alloc(64);
   data.writeUInt32LE(number >>> 0, 0);

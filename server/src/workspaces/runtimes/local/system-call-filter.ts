@@ -21,13 +21,13 @@ const errno = { EPERM: 1, ENOSYS: 38, EPROTONOSUPPORT: 93, EAFNOSUPPORT: 97 };
 const firstX32Call = 0x40000000;
 // CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET.
 const namespaceFlags = 0x7e020000;
-// They put words into the mouth of whoever reads the terminal next.
+// They type text into the terminal of whoever reads it next.
 const terminalInjections = [0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */];
 const socketFamilies = { any: 0, unix: 1, inet: 2, inet6: 10, netlink: 16 };
 
 /**
- * The seccomp filter of a workspace for one machine: refuses what is on the lists, what another machine's or a newer kernel's calls would be,
- * new namespaces, terminal injection, and sockets other than unix, internet and route netlink.
+ * A workspace's seccomp filter for one machine type: refuses listed calls, calls of other machine types and newer
+ * kernels, new namespaces, terminal injection, and sockets other than unix, internet and route netlink.
  */
 export function buildFilter(machine: Machine): Instruction[] {
   const judged = (name: keyof typeof judgedCalls): number => judgedCalls[name][machine];
@@ -92,7 +92,7 @@ function give(value: number): Instruction {
   return { code: bpf.answer, jumpTrue: 0, jumpFalse: 0, value };
 }
 
-/** Runs `then` when the loaded word compares so, else goes on behind it. */
+/** Runs `then` if the comparison with the loaded word holds, otherwise continues after it. */
 function when(code: number, value: number, then: Instruction[]): Instruction[] {
   return [{ code, jumpTrue: 0, jumpFalse: then.length, value }, ...then];
 }

@@ -1,16 +1,19 @@
-/** Machines whose system calls are known here. */
+/** Machine types whose system calls are known here. */
 export type Machine = 'x64' | 'arm64';
 
 /** How the kernel names a machine to a filter (linux/audit.h). */
 export const auditNumber: Record<Machine, number> = { x64: 0xc000003e, arm64: 0xc00000b7 };
 
-/** The newest call that was looked at for this list; later ones are answered as if the kernel were older. */
+/** The newest call considered for this list; later ones are answered as by an older kernel. */
 export const lastKnownCall = 469;
 
-/** Calls that no workspace needs: `[name, x64, arm64]`; a machine without it has undefined. */
+/** Calls that no workspace needs: `[name, x64, arm64]`, undefined if the machine type lacks it. */
 type Row = readonly [name: string, x64: number | undefined, arm64: number | undefined];
 
-/** Refused with EPERM: they change mounts, namespaces, the kernel or the clock, or reach into kernel parts that are often broken. */
+/**
+ * Refused with EPERM: they change mounts, namespaces, the kernel or the clock, or reach into error-prone parts of the
+ * kernel.
+ */
 export const refusedCalls: readonly Row[] = [
   ['mount', 165, 40],
   ['umount2', 166, 39],
@@ -69,7 +72,7 @@ export const refusedCalls: readonly Row[] = [
   ['move_pages', 279, 239],
 ];
 
-/** Answered with ENOSYS, so that libraries take the older way: a filter cannot read what clone3 and io_uring are asked for. */
+/** Answered with ENOSYS, so that libraries fall back: a filter cannot see the arguments of clone3 and io_uring. */
 export const hiddenCalls: readonly Row[] = [
   ['clone3', 435, 435],
   ['io_uring_setup', 425, 425],
@@ -77,7 +80,7 @@ export const hiddenCalls: readonly Row[] = [
   ['io_uring_register', 427, 427],
 ];
 
-/** Calls that are judged by an argument. */
+/** Calls whose arguments are checked. */
 export const judgedCalls: Record<'clone' | 'ioctl' | 'socket' | 'socketpair', Record<Machine, number>> = {
   clone: { x64: 56, arm64: 220 },
   ioctl: { x64: 16, arm64: 29 },
