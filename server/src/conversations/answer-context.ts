@@ -35,8 +35,9 @@ export async function readAnswerContext(
     tokens,
   }));
   const branch = await readBranch(deps, chatId, answer.parent_id);
-  // The provider's count is of all steps together: of one alone it is that of what was sent.
-  const counted = answer.isOneStep ? answer.usage?.inputTokens : undefined;
+  // The provider's count is of all requests together: of one alone it is that of what was sent.
+  const isOneRequest = answer.isOneStep && context.madeSummary !== true;
+  const counted = isOneRequest ? answer.usage?.inputTokens : undefined;
   return {
     model: context.model,
     parameters: context.parameters,

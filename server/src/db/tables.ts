@@ -238,6 +238,8 @@ export type ToldContext = {
   requestId: string | null;
   /** The hash of the summary that replaced the messages up to that one. */
   summary: { hash: string; upToId: string; tokens: number } | null;
+  /** It was made with this answer, whose usage counts it as well. */
+  madeSummary?: boolean;
   /** Tool calls up to that message were sent in short form. */
   prunedUpToId: string | null;
   /** How many tokens an estimated token of a message was expected to be here. */

@@ -21,7 +21,7 @@ import { AttachButton } from './attach-button.tsx';
 import { Autosize } from './autosize.tsx';
 import classes from './composer.module.css';
 import { blockedHint, SendButton, StopButton } from './composer-buttons.tsx';
-import { ContextGauge } from './context-gauge.tsx';
+import { ContextGauge, type UsedContext } from './context-gauge.tsx';
 import { EffortChoice } from './effort-choice.tsx';
 import { ModelPicker } from './model-picker.tsx';
 import { PastedChips } from './pasted-chips.tsx';
@@ -43,10 +43,8 @@ type Props = {
   /** What it needs of the conversation; an answer that streams in changes none of it. */
   chat: ConversationView['chat'];
   inputs: ConversationView['inputs'];
-  /** Tokens that the next message adds to. */
-  usedTokens: number;
-  /** The answer that they are of. */
-  newestAnswerId?: string | undefined;
+  /** What the next message adds to; the same object until it changes. */
+  usedContext?: UsedContext;
   isRunning: boolean;
   isStopping: boolean;
   submission: SubmissionState;
@@ -64,8 +62,7 @@ const AttachmentTray = lazyPart(async () => (await import('../files/attachment-t
  * (control-plane-api.md "Saved-message acknowledgement" 5).
  */
 export const Composer = memo(function Composer(props: Props) {
-  const { store, chat, inputs, usedTokens, newestAnswerId, isRunning, isStopping, submission, draftName, newChat } =
-    props;
+  const { store, chat, inputs, usedContext, isRunning, isStopping, submission, draftName, newChat } = props;
   const t = useText();
   const { productName } = useBranding();
   const isOnline = useIsOnline();
@@ -241,11 +238,11 @@ export const Composer = memo(function Composer(props: Props) {
             />
             <ModelPicker chat={chat} answering={answering} onChange={setDecision} isDisabled={pending !== undefined} />
             <EffortChoice chat={chat} answering={answering} effort={effort} isDisabled={isClosed} />
-            {chat && !newChat ? (
+            {chat && usedContext ? (
               <ContextGauge
                 store={store}
                 model={answering.model}
-                context={{ used: usedTokens, answerId: newestAnswerId }}
+                context={usedContext}
                 isDisabled={isRunning || pending !== undefined}
               />
             ) : null}

@@ -1,7 +1,8 @@
 import type { Model } from '@homeport/contracts/catalogue';
-import type { Message } from '@homeport/contracts/conversations';
 import { UnstyledButton } from '@mantine/core';
-import type { ConversationStore } from '../conversation/conversation-store.ts';
+import { useQuery } from '@tanstack/react-query';
+import { contextQuery } from '../context/context-api.ts';
+import type { ConversationStore, ConversationView } from '../conversation/conversation-store.ts';
 import { lazyPart } from '../frame/lazy-part.tsx';
 import { useMenu } from '../frame/use-menu.ts';
 import { useText } from '../i18n.ts';
@@ -21,7 +22,9 @@ const length = 2 * Math.PI * radius;
 
 /** How full the model's context is, and the way to an empty one. */
 export function ContextGauge({ store, model, context, isDisabled }: Props) {
-  const { used, answerId } = context;
+  const { answerId = '', isStale } = context;
+  const { data: told } = useQuery({ ...contextQuery(store.chatId, answerId), enabled: isStale, retry: false });
+  const used = isStale && told ? told.tokens.total : context.used;
   const t = useText();
   const { place, buttonProps } = useMenu(ContextMenu);
   if (!model) return null;
@@ -54,7 +57,7 @@ export function ContextGauge({ store, model, context, isDisabled }: Props) {
           label={label}
           store={store}
           used={used}
-          answerId={answerId}
+          answerId={context.answerId}
           contextWindow={model.contextWindow}
           isDisabled={isDisabled}
         />
@@ -63,12 +66,20 @@ export function ContextGauge({ store, model, context, isDisabled }: Props) {
   );
 }
 
-/** Tokens of the last exchange, which the next message adds to, and its answer. */
-export type UsedContext = { used: number; answerId: string | undefined };
+export type UsedContext = {
+  /** Tokens of the last exchange, which the next message adds to. */
+  used: number;
+  answerId: string | undefined;
+  /** A summary was made since the answer was asked for: its usage says nothing of what the next message adds to. */
+  isStale: boolean;
+};
 
 /** What the last answer after the context's beginning read and wrote. */
-export function usedContext(messages: readonly Message[], startId: string | null): UsedContext {
-  const start = startId === null ? -1 : messages.findIndex((message) => message.id === startId);
+export function usedContext({ messages, summaries, chat }: ConversationView): UsedContext {
+  const startId = chat?.contextStartMessageId;
+  const start = startId ? messages.findIndex((message) => message.id === startId) : -1;
   const last = messages.findLast((message, index) => index > start && message.usage !== undefined);
-  return { used: (last?.usage?.inputTokens ?? 0) + (last?.usage?.outputTokens ?? 0), answerId: last?.id };
+  const madeAt = summaries.at(-1)?.createdAt ?? '';
+  const used = (last?.usage?.inputTokens ?? 0) + (last?.usage?.outputTokens ?? 0);
+  return { used, answerId: last?.id, isStale: last !== undefined && madeAt >= last.createdAt };
 }

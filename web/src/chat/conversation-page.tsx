@@ -49,7 +49,8 @@ function Conversation({ chatId }: { chatId: string }) {
   const submission = useSubmission(store);
   const actions = useThreadActionsOf(store, submission.submit);
   const { chat } = view;
-  const context = usedContext(view.messages, chat?.contextStartMessageId ?? null);
+  const { used, answerId, isStale } = usedContext(view);
+  const context = useMemo(() => ({ used, answerId, isStale }), [used, answerId, isStale]);
   const listedTitle = useListNews(store);
   const title = listedTitle || chat?.title || t(chat?.temporary ? 'temporary.title' : 'nav.untitled');
   useTitle(chat || listedTitle ? title : undefined);
@@ -81,8 +82,7 @@ function Conversation({ chatId }: { chatId: string }) {
             store={store}
             chat={chat}
             inputs={view.inputs}
-            usedTokens={context.used}
-            newestAnswerId={context.answerId}
+            usedContext={context}
             isRunning={view.response !== null}
             isStopping={view.isStopping}
             submission={submission}

@@ -1,4 +1,5 @@
 import type { Chat } from '@homeport/contracts/conversations';
+import { offeredEfforts } from '../conversation/effort.ts';
 import { lazyPart } from '../frame/lazy-part.tsx';
 import type { AnsweringModel } from './use-answering-model.ts';
 import type { EffortState } from './use-effort.ts';
@@ -7,11 +8,15 @@ const EffortPicker = lazyPart(async () => (await import('./effort-picker.tsx')).
 
 type Props = { chat: Chat | undefined; answering: AnsweringModel; effort: EffortState; isDisabled: boolean };
 
-/** The effort of the next answer, where somebody has set one or asks for it. */
+/** The effort of the next answer: of a model that reasons, and where somebody has set one or asks for it. */
 export function EffortChoice({ chat, answering, effort, isDisabled }: Props) {
   const { model, parameters } = answering;
   const set = [chat?.parameters, parameters, model?.parameters];
   const inherited = set.find((each) => each?.reasoningEffort !== undefined)?.reasoningEffort;
-  if (effort.chosen === undefined && inherited === undefined && effort.asked === 0) return null;
-  return <EffortPicker effort={effort} inherited={inherited} isDisabled={isDisabled} />;
+  const reasoning = model?.abilities.reasoning;
+  const isOffered = reasoning && reasoning.length > 0;
+  if (!isOffered && effort.chosen === undefined && inherited === undefined && effort.asked === 0) return null;
+  return (
+    <EffortPicker effort={effort} offered={offeredEfforts(reasoning)} inherited={inherited} isDisabled={isDisabled} />
+  );
 }

@@ -10,6 +10,8 @@ import type { EffortState } from './use-effort.ts';
 
 type Props = {
   effort: EffortState;
+  /** Those that the model takes. */
+  offered: readonly Effort[];
   /** What counts while nothing is chosen. */
   inherited: Effort | undefined;
   isDisabled: boolean;
@@ -18,7 +20,7 @@ type Props = {
 const followed = 'default';
 
 /** How long the model thinks before the next answers of this conversation. */
-export function EffortPicker({ effort, inherited, isDisabled }: Props) {
+export function EffortPicker({ effort, offered, inherited, isDisabled }: Props) {
   const t = useText();
   const button = useRef<HTMLButtonElement>(null);
   const [place, setPlace] = useState<HTMLElement>();
@@ -59,7 +61,7 @@ export function EffortPicker({ effort, inherited, isDisabled }: Props) {
             <Menu.RadioItem value={followed} closeMenuOnClick>
               {defaultName}
             </Menu.RadioItem>
-            {efforts.map((each) => (
+            {offered.map((each) => (
               <Menu.RadioItem key={each} value={each} closeMenuOnClick>
                 {t(`effort.${each}`)}
               </Menu.RadioItem>

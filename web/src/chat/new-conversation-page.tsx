@@ -58,7 +58,6 @@ function NewConversation() {
         store={store}
         chat={undefined}
         inputs={view.inputs}
-        usedTokens={0}
         isRunning={false}
         isStopping={false}
         submission={submission}

@@ -1,7 +1,7 @@
 import '../context/told-texts.ts';
 import { UnstyledButton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useWorkbench } from '../conversation/workbench.ts';
 import { AssistantPicture } from '../frame/assistant-picture.tsx';
 import { assistantListQuery, assistantQuery } from '../frame/assistant-queries.ts';
@@ -45,6 +45,9 @@ function Gallery() {
           </li>
         ))}
       </ul>
+      <p className={classes.all}>
+        <Link to="/assistants">{t('suggest.allAssistants')}</Link>
+      </p>
     </section>
   );
 }

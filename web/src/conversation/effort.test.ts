@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { effortOf, withEffort } from './effort.ts';
+import { effortOf, offeredEfforts, withEffort } from './effort.ts';
 
 test('each conversation keeps its own effort, until the default is chosen again', () => {
   const stored = withEffort(withEffort('', 'a', 'high'), 'b', 'none');
@@ -19,4 +19,9 @@ test('what is kept is bounded, and damaged items count as none', () => {
   assert.equal(effortOf(stored, 'chat-50'), 'low');
   for (const damaged of ['{', 'null', '{"a":"high"}', '[["a","loud"],["a"],7]'])
     assert.equal(effortOf(damaged, 'a'), undefined);
+});
+
+test('a model offers the levels that it is known to take, in our order; all where nothing is known', () => {
+  assert.deepEqual(offeredEfforts(['high', 'low', 'loud']), ['low', 'high']);
+  for (const unknown of [false, undefined, []] as const) assert.equal(offeredEfforts(unknown).length, 7);
 });

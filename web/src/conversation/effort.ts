@@ -5,6 +5,12 @@ export type Effort = NonNullable<Parameters['reasoningEffort']>;
 
 export const efforts: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 
+/** The levels that a model takes, as far as that is known; else all. */
+export function offeredEfforts(reasoning: readonly string[] | false | undefined): readonly Effort[] {
+  const known = reasoning ? efforts.filter((effort) => reasoning.includes(effort)) : [];
+  return known.length === 0 ? efforts : known;
+}
+
 /** The item's name among the drafts. */
 export const effortsName = 'efforts';
 

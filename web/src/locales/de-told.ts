@@ -71,6 +71,7 @@ export const texts: Record<keyof typeof english, string> = {
 
   'suggest.prompts': 'Prompts und Befehle',
   'suggest.assistants': 'Assistenten',
+  'suggest.allAssistants': 'Alle Assistenten',
   'suggest.compact': 'Frühere Nachrichten zusammenfassen, auf Wunsch mit Schwerpunkt',
   'suggest.noPrompts': 'Noch keine gespeicherten Prompts. Lege unter „Prompts“ einen an, um ihn hier einzufügen.',
   'suggest.noAssistants': 'Noch keine Assistenten. Lege unter „Assistenten“ einen an, um ihn hier auszuwählen.',

@@ -69,6 +69,7 @@ export const texts = {
 
   'suggest.prompts': 'Prompts and commands',
   'suggest.assistants': 'Assistants',
+  'suggest.allAssistants': 'All assistants',
   'suggest.compact': 'Summarize earlier messages; add what to focus on',
   'suggest.noPrompts': 'No saved prompts yet. Add one under Prompts to insert it here.',
   'suggest.noAssistants': 'No assistants yet. Create one under Assistants to choose it here.',

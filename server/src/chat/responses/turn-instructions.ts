@@ -69,6 +69,8 @@ export async function keepTold(
     parameters: Parameters;
     context: FittedContext;
     resolved: ResolvedModel;
+    /** A summary was made first: the answer's usage is not of one request. */
+    madeSummary: boolean;
   },
 ): Promise<void> {
   const { instructions, tools, context, resolved } = sent;
@@ -97,6 +99,7 @@ export async function keepTold(
     instructions: layers.map(({ layer, told, tokens }) => ({ layer, hash: hashOf(told), tokens })),
     tools: hashOf(toolText),
     firstMessageId: context.sent[0]?.id ?? null,
+    ...(sent.madeSummary ? { madeSummary: true } : {}),
     requestId: header === undefined || header.firstId === '' ? null : header.firstId,
     summary:
       header === undefined || summary === null

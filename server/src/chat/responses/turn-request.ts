@@ -120,9 +120,15 @@ export async function prepareTurn(
     loadTokenizer,
   });
   const ask = askOnceOf(deps, resolved, hooks.onWait);
-  const context = await chooseContext(deps, { response, context: chat }, read, { ...hooks, ask }, signal);
-  const kept = keepTold(deps, response, { instructions, assistant, tools, parameters, context, resolved }).catch(
-    (error) => deps.log.warn({ cause: error, responseId: response.id }, 'what a model was told could not be kept'),
+  let madeSummary = false;
+  const onUsage: PreparingHooks['onUsage'] = (usage) => {
+    madeSummary = true;
+    hooks.onUsage(usage);
+  };
+  const context = await chooseContext(deps, { response, context: chat }, read, { ...hooks, onUsage, ask }, signal);
+  const sent = { instructions, assistant, tools, parameters, context, resolved, madeSummary };
+  const kept = keepTold(deps, response, sent).catch((error) =>
+    deps.log.warn({ cause: error, responseId: response.id }, 'what a model was told could not be kept'),
   );
   const history = [JSON.stringify(instructions.system), context.history].filter((text) => text !== '').join(',');
   return {
