@@ -88,3 +88,52 @@ test('an assistant: made, shared in a project, used by another member, restored,
     expect((await other.caller.must('GET', '/api/assistants')).assistants).toEqual([]);
   });
 });
+
+test('prompts: saved, found, exported, imported with a report, deleted', async ({ page, installation, person }) => {
+  const main = page.getByRole('main');
+  const dialog = page.getByRole('dialog');
+  const list = main.getByRole('list', { name: 'Prompts' });
+  await page.goto(`${installation.url}/settings/prompts`);
+  await expect(main).toContainText('No prompts yet');
+  await main.getByRole('button', { name: 'New prompt' }).click();
+  await dialog.getByLabel('Title').fill('Weekly report');
+  await expect(dialog.getByLabel('Name', { exact: true })).toHaveValue('weekly-report');
+  await dialog.getByLabel('Text', { exact: true }).fill('Write about {{topic}} for {{reader}}.');
+  await expect(dialog.getByText('Asks for: topic and reader')).toBeVisible();
+  await expectAccessible(page);
+  await dialog.getByRole('button', { name: 'Create prompt' }).click();
+  await expect(list).toContainText('/weekly-report');
+
+  const download = page.waitForEvent('download');
+  await main.getByRole('button', { name: 'Export your prompts' }).click();
+  const exported = await (await download).path();
+  await main.getByRole('button', { name: 'Delete /weekly-report' }).click();
+  await dialog.getByRole('button', { name: 'Delete prompt' }).click();
+  await expect(main).toContainText('No prompts yet');
+  const input = main.locator('input[type="file"]');
+  await input.setInputFiles(exported);
+  await expect(dialog).toContainText('1 prompt imported.');
+  await dialog.getByRole('button', { name: 'Close' }).last().click();
+  await expect(list).toContainText('Write about {{topic}} for {{reader}}.');
+
+  await test.step('a report says what was not taken, and why', async () => {
+    const prompts = [
+      { command: '/weekly-report', content: 'Other' },
+      { command: '/fix', title: 'Fix', content: 'Fix:' },
+      { title: 'Empty' },
+    ];
+    await input.setInputFiles({
+      name: 'other.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from(JSON.stringify(prompts)),
+    });
+    await expect(dialog).toContainText('1 prompt imported.');
+    await expect(dialog).toContainText('/weekly-report You already have a prompt with this name.');
+    await expect(dialog).toContainText('Empty It has no text.');
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await expect(list.getByRole('listitem')).toHaveCount(2);
+    await expectNoSidewaysScroll(page);
+  });
+  expect((await person.caller.must('GET', '/api/prompts')).prompts).toHaveLength(2);
+});

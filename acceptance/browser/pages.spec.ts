@@ -63,7 +63,7 @@ async function signedInPages(context: BrowserContext, installation: Installation
     starters: ['Shorten this:'],
   })) as { assistant: { id: string } };
   const { user } = (await caller.must('GET', '/api/me')) as { user: { id: string } };
-  const own = ['account', 'personalization', 'providers', 'models', 'tiers', 'tools'].map(
+  const own = ['account', 'personalization', 'prompts', 'providers', 'models', 'tiers', 'tools'].map(
     (each) => `/settings/${each}`,
   );
   const admin = ['users', 'invitations', 'single-sign-on', 'branding', 'instructions', 'manifest', 'audit'];

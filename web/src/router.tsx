@@ -130,6 +130,11 @@ const personalizationRoute = createRoute({
   path: '/personalization',
   component: lazyRouteComponent(() => import('./settings/personalization-page.tsx'), 'PersonalizationPage'),
 });
+const promptsRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/prompts',
+  component: lazyRouteComponent(() => import('./assistants/prompts-page.tsx'), 'PromptsPage'),
+});
 const providersRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/providers',
@@ -288,6 +293,7 @@ const routeTree = rootRoute.addChildren([
       settingsIndexRoute,
       accountRoute,
       personalizationRoute,
+      promptsRoute,
       providersRoute,
       modelsRoute,
       tiersRoute,

@@ -4,9 +4,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { MessageSquarePlus } from 'lucide-react';
 import { useWorkbench } from '../conversation/workbench.ts';
+import { AssistantPicture } from '../frame/assistant-picture.tsx';
 import { projectsQuery } from '../frame/projects-api.ts';
 import { useText } from '../i18n.ts';
-import { AssistantIcon } from './assistant-icon.tsx';
 import classes from './assistants.module.css';
 
 /** One assistant of the gallery: what it is for, and the way to begin with it. */
@@ -17,7 +17,7 @@ export function AssistantCard({ assistant }: { assistant: Assistant }) {
   return (
     <li className={classes.card}>
       <div className={classes.cardHead}>
-        <AssistantIcon icon={icon} name={name} />
+        <AssistantPicture icon={icon} name={name} size="medium" />
         <div className={classes.cardWords}>
           <h3 className={classes.cardName}>
             <bdi>{name}</bdi>

@@ -13,6 +13,7 @@ import formClasses from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
+import { assistantQuery } from '../frame/assistant-queries.ts';
 import { Card } from '../frame/section.tsx';
 import { showToast } from '../frame/toasts.tsx';
 import { UnsavedGuard } from '../frame/unsaved-guard.tsx';
@@ -28,7 +29,6 @@ import {
   assistantValues,
   emptyValues,
 } from './assistant-values.ts';
-import { assistantQuery } from './assistants-api.ts';
 import { AudienceField } from './audience-field.tsx';
 import { IconField } from './icon-field.tsx';
 import { ServersField } from './servers-field.tsx';

@@ -7,15 +7,15 @@ import { ArrowLeft, MessageSquarePlus } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { Loading } from '../catalogue/catalogue-view.tsx';
 import { FormFailure } from '../forms/notice.tsx';
+import { AssistantPicture } from '../frame/assistant-picture.tsx';
+import { assistantQuery } from '../frame/assistant-queries.ts';
 import { MessagePage } from '../frame/message-page.tsx';
 import { Card, Section } from '../frame/section.tsx';
 import { useText } from '../i18n.ts';
 import { ShownInstructions } from '../instructions/instructions-field.tsx';
 import { AssistantForm } from './assistant-form.tsx';
-import { AssistantIcon } from './assistant-icon.tsx';
 import { AssistantMenu } from './assistant-menu.tsx';
 import classes from './assistants.module.css';
-import { assistantQuery } from './assistants-api.ts';
 import { Lacks } from './lacks.tsx';
 
 /** `/assistants/<id>` and `/assistants/new` */
@@ -105,7 +105,7 @@ function AssistantView({ assistant }: { assistant: Assistant }) {
   return (
     <>
       <div className={classes.intro}>
-        <AssistantIcon icon={icon} name={name} isLarge />
+        <AssistantPicture icon={icon} name={name} size="large" />
         {description ? <p>{description}</p> : null}
       </div>
       <Card title={t('assistant.instructions')}>

@@ -1,4 +1,3 @@
-import type { Assistant } from '@homeport/contracts/assistants';
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { call } from '../api.ts';
 import { ApiFailure } from '../api-failure.ts';
@@ -17,23 +16,6 @@ export function assistantsQuery(q: string) {
     initialPageParam: '',
     getNextPageParam: (page) => page.nextCursor,
     placeholderData: keepPreviousData,
-  });
-}
-
-/** One assistant; null when there is none of this id for the reader. */
-export function assistantQuery(id: string) {
-  return queryOptions({
-    queryKey: ['assistants', 'one', id],
-    queryFn: async ({ signal }): Promise<Assistant | null> => {
-      try {
-        const answer = await call('GET /api/assistants', { query: { id }, signal });
-        if ('assistant' in answer) return answer.assistant;
-      } catch (error) {
-        if (error instanceof ApiFailure && error.code === 'not_found') return null;
-        throw error;
-      }
-      throw new ApiFailure('unreadable', '');
-    },
   });
 }
 

@@ -1,8 +1,8 @@
 import { Button, TextInput } from '@mantine/core';
 import { ImageUp } from 'lucide-react';
 import { type ReactNode, useRef, useState } from 'react';
+import { AssistantPicture } from '../frame/assistant-picture.tsx';
 import { useText } from '../i18n.ts';
-import { AssistantIcon } from './assistant-icon.tsx';
 import classes from './assistants.module.css';
 import { readPicture } from './picture.ts';
 
@@ -30,7 +30,7 @@ export function IconField({ name, value, onChange, error }: Props) {
   return (
     <fieldset className={classes.iconField}>
       <legend>{t('assistant.icon')}</legend>
-      <AssistantIcon icon={value} name={name} isLarge />
+      <AssistantPicture icon={value} name={name} size="large" />
       <div className={classes.iconChoices}>
         <div className={classes.iconRow}>
           <TextInput

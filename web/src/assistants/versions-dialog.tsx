@@ -9,10 +9,11 @@ import { ChoiceChips } from '../forms/choice-chips.tsx';
 import { Fold } from '../forms/fold.tsx';
 import formClasses from '../forms/form.module.css';
 import { FormFailure, Notice } from '../forms/notice.tsx';
+import { assistantQuery } from '../frame/assistant-queries.ts';
 import { showToast } from '../frame/toasts.tsx';
 import { i18n, useText } from '../i18n.ts';
 import classes from './assistants.module.css';
-import { assistantQuery, versionsQuery } from './assistants-api.ts';
+import { versionsQuery } from './assistants-api.ts';
 import { useVersionWords } from './use-version-words.ts';
 import { changedFields, type FieldChange, isText, versionTexts } from './version-diff.ts';
 

@@ -11,6 +11,7 @@ import {
   Plug,
   ScrollText,
   SlidersHorizontal,
+  SquareSlash,
   UserRound,
   UsersRound,
   Wrench,
@@ -23,6 +24,7 @@ export type SettingsSection = { to: NonNullable<LinkProps['to']>; text: TextId; 
 export const ownSections: readonly SettingsSection[] = [
   { to: '/settings/account', text: 'settings.account', Icon: UserRound },
   { to: '/settings/personalization', text: 'settings.personalization', Icon: SlidersHorizontal },
+  { to: '/settings/prompts', text: 'settings.prompts', Icon: SquareSlash },
   { to: '/settings/providers', text: 'settings.providers', Icon: Plug },
   { to: '/settings/models', text: 'settings.models', Icon: Boxes },
   { to: '/settings/tiers', text: 'settings.tiers', Icon: Layers },
