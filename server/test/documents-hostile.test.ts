@@ -109,6 +109,17 @@ test('nesting without end is refused at once', { timeout: 20_000 }, async () => 
   await assert.rejects(read(Buffer.from(`<html>${'<div>'.repeat(100_000)}`)), { code: 'unsafe' });
 });
 
+test('the longest text is read and handed over whole', { timeout: 60_000 }, async () => {
+  const text = 'Words of a long text, line by line, on and on.\n'.repeat(30_000);
+  const share = text.length / documentBounds.maxTextBytes;
+  const maxPages = Math.floor(documentBounds.maxPages * share);
+  const answer = await onThread(Buffer.from(text), { maxPages });
+  assert.ok('document' in answer);
+  const { pages, warnings } = answer.document;
+  assert.deepEqual(warnings, []);
+  assert.equal(pages.map(({ pieces }) => pieces.map((piece) => piece.text).join('')).join('\n'), text.trimEnd());
+});
+
 test('a file that takes too long or too much memory ends its thread and nothing else', {
   timeout: 60_000,
 }, async () => {

@@ -47,7 +47,7 @@ test('a Word file has the pages that Word saw; without them it has parts', async
     ['page 2', 'Next'],
     ['page 3', 'Next'],
   ]);
-  const long = Array.from({ length: 90 }, (_, index) => paragraph(`${index} ${'word '.repeat(20)}`)).join('');
+  const long = Array.from({ length: 130 }, (_, index) => paragraph(`${index} ${'word '.repeat(20)}`)).join('');
   const parts = await pages(makeDocx(long));
   assert.deepEqual(
     parts.map(([label]) => label),

@@ -4,6 +4,11 @@ import { type DocumentBounds, type DocumentProblem, documentBounds, type Indexed
 
 /** What the thread of extract-worker.ts is given and answers. */
 export type ExtractInput = { bytes: Uint8Array; bounds: DocumentBounds };
+export type ThreadAnswer =
+  | { head: Omit<IndexedDocument, 'pages'> }
+  /** The next ones, sent when they are asked for; none at the end. */
+  | { pages: IndexedDocument['pages'] }
+  | { problem: DocumentProblem };
 export type ExtractAnswer = { document: IndexedDocument } | { problem: DocumentProblem };
 
 const watchEveryMs = 100;
@@ -38,7 +43,7 @@ export async function extractOnThread(
   const watch = systemClock.every(watchEveryMs, async () => {
     if (await holdsMoreThan(worker, bounds.maxBufferBytes)) resolve({ problem: tooMuchMemory });
   });
-  worker.on('message', resolve);
+  receive(worker, resolve);
   worker.on('error', (error) => resolve({ problem: isOutOfMemory(error) ? tooMuchMemory : crashed }));
   worker.on('exit', () => resolve({ problem: crashed }));
   try {
@@ -49,6 +54,19 @@ export async function extractOnThread(
     signal.removeEventListener('abort', onAbort);
     await worker.terminate();
   }
+}
+
+/** Asks for the pages bit by bit: unpacking a long document at once would hold up everything else. */
+function receive(worker: Worker, resolve: (answer: ExtractAnswer) => void): void {
+  let head: Omit<IndexedDocument, 'pages'> | undefined;
+  const pages: IndexedDocument['pages'] = [];
+  worker.on('message', (answer: ThreadAnswer) => {
+    if ('problem' in answer) return resolve(answer);
+    if ('head' in answer) head = answer.head;
+    else if (answer.pages.length > 0) pages.push(...answer.pages);
+    else if (head !== undefined) return resolve({ document: { ...head, pages } });
+    worker.postMessage('next');
+  });
 }
 
 /** Buffers are in no bound of a thread's heap: a stream in a PDF may unpack to any size. */

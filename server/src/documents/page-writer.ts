@@ -3,8 +3,11 @@ import type { DocumentBounds, DocumentPage, DocumentWarning } from './document.t
 /** Thrown into a reader once nothing more is taken; what there is stays. */
 export class Enough extends Error {}
 
-/** Flowing text has no pages: parts of about this length take their place, and no part is much longer than the second figure. */
-const partLength = 4_000;
+/**
+ * Flowing text has no pages: parts of about this length take their place, so that the longest text has fewer than there may be pages.
+ * No part is much longer than the second figure.
+ */
+const partLength = 6_000;
 const longestPart = 16_000;
 
 type Unit = 'page' | 'part' | 'slide';
