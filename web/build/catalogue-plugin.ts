@@ -6,7 +6,7 @@ const prefix = 'virtual:catalogue/';
 
 /**
  * Serves `virtual:catalogue/<locale>`: the texts of src/locales/<locale>.ts, compiled from ICU MessageFormat at build
- * time, so that no parser reaches the browser. A malformed text fails the build and names its id.
+ * time, so that the browser needs no parser. A malformed text fails the build with its id.
  */
 export function catalogue(): Plugin {
   return {

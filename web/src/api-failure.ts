@@ -1,9 +1,11 @@
 import { type ErrorBody, type ErrorCode, errorStatus } from '@homeport/contracts/errors';
 
-/** `network`: no answer came, so nobody knows whether the server acted. `unreadable`: an answer that is not ours. */
+/**
+ * `network`: no response arrived, so nobody knows whether the server acted. `unreadable`: a response that is not ours.
+ */
 export type FailureCode = ErrorCode | 'network' | 'unreadable';
 
-/** What every failed call throws. `message` is for people, in the server's words. */
+/** What every failed call throws. `message` is the server's text for people. */
 export class ApiFailure extends Error {
   readonly code: FailureCode;
   readonly status: number;
@@ -26,12 +28,12 @@ export class ApiFailure extends Error {
     this.retryAfter = options.retryAfter;
   }
 
-  /** True when the server itself refused: the request had no effect. Errors of 5xx may come after a commit. */
+  /** True if the server itself refused, so the request had no effect. A 5xx error may come after a commit. */
   get isRefusal(): boolean {
     return this.status >= 400 && this.status < 500 && this.code !== 'unreadable';
   }
 
-  /** The origin that stored credentials belong to, when they were not sent because the address has another one. */
+  /** The origin that stored credentials belong to, if they were not sent because the address has another origin. */
   get credentialsOrigin(): string | undefined {
     if (this.code !== 'credentials_unreadable' || typeof this.details !== 'object' || this.details === null)
       return undefined;
@@ -40,7 +42,7 @@ export class ApiFailure extends Error {
   }
 }
 
-/** Reads an error answer into an `ApiFailure`; anything that is not our error shape is `unreadable`. */
+/** Turns an error response into an `ApiFailure`; anything that is not our error shape is `unreadable`. */
 export function readFailure(status: number, headers: Headers, body: string): ApiFailure {
   const requestId = headers.get('x-request-id') ?? undefined;
   const retry = Number(headers.get('retry-after'));

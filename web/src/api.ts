@@ -7,7 +7,9 @@ import type { WorkspaceStatus } from '@homeport/contracts/workspace';
 import { ApiFailure, readFailure } from './api-failure.ts';
 import { readableDetail } from './readable-detail.ts';
 
-/** The only caller of the server. Routes and their types come from the endpoint table; no schema reaches the browser. */
+/**
+ * The only caller of the server. Routes and their types come from the endpoint table; no schema reaches the browser.
+ */
 
 const requestTimeout = 30_000;
 
@@ -31,14 +33,14 @@ type QueryFor<E extends EndpointSpec> =
       ? { query?: QueryInputOf<E> }
       : { query: QueryInputOf<E> };
 
-/** What a call to the route takes: `params`, `query` and `body` exactly where the endpoint table has them. */
+/** What a call to the route needs: `params`, `query` and `body` exactly as in the endpoint table. */
 export type CallOptions<R extends Route> = ParamsFor<EndpointAt<R>> &
   QueryFor<EndpointAt<R>> &
   Named<'body', BodyInputOf<EndpointAt<R>>> & { signal?: AbortSignal };
 
 let unauthorizedListener: () => void = () => {};
 
-/** `listener` runs whenever the server answers 401 `unauthorized`: the session is gone. */
+/** `listener` runs whenever the server answers 401 `unauthorized`: the session has ended. */
 export function onUnauthorized(listener: () => void): void {
   unauthorizedListener = listener;
 }
@@ -50,7 +52,9 @@ export function onPasswordChangeRequired(listener: () => void): void {
   passwordListener = listener;
 }
 
-/** Calls an endpoint and returns its JSON answer. Throws `ApiFailure`; an abort by `signal` throws the signal's reason. */
+/**
+ * Calls an endpoint and returns its JSON response. Throws `ApiFailure`; aborting `signal` throws the signal's reason.
+ */
 export async function call<R extends Route>(route: R, options: CallOptions<R>): Promise<ResponseOf<EndpointAt<R>>> {
   const { params, query, body, signal }: LooseOptions = options;
   return readJson(
@@ -84,7 +88,7 @@ export async function startResponse(
 }
 
 /**
- * Sends a submission whose body is already text, so that a retry is the same byte for byte (control-plane-api.md
+ * Sends a submission whose body is already text, so that a retry is identical byte for byte (control-plane-api.md
  * "Saved-message acknowledgement" 1).
  */
 export async function sendSubmission(
@@ -94,7 +98,7 @@ export async function sendSubmission(
   return readJson(await send(route, { body }));
 }
 
-/** Opens the stream of the running response after sequence number `after`; null when none is running. */
+/** Opens the stream of the running response after sequence number `after`; null if none is running. */
 export async function openStream(
   chatId: string,
   after: string | undefined,
@@ -106,7 +110,7 @@ export async function openStream(
   return response.status === 204 ? null : response.body;
 }
 
-/** Opens the stream that tells which conversations change. */
+/** Opens the stream that reports which conversations change. */
 export async function openActivity(signal: AbortSignal): Promise<ReadableStream<Uint8Array> | null> {
   const headers = { accept: 'text/event-stream' };
   return (await send('GET /api/chats/activity', { headers, signal, timeout: null })).body;
@@ -121,10 +125,10 @@ export async function readText(
   return bodyText(await send(route, { query, signal }));
 }
 
-/** Milliseconds for an answer to a manifest: a large one takes the server a while. */
+/** Milliseconds for a manifest's response: a large one takes the server a while. */
 const manifestTimeout = 300_000;
 
-/** Tries or applies an installation manifest, sent as it is (contract.md section 9). */
+/** Tries or applies an installation manifest, sent unchanged (contract.md section 9). */
 export async function sendManifest(
   manifest: string | Blob,
   type: 'application/json' | 'application/yaml',
@@ -138,15 +142,15 @@ export async function sendManifest(
   );
 }
 
-/** Milliseconds for the start of a workspace: the server itself gives up after 90 seconds. */
+/** Milliseconds for starting a workspace: the server itself gives up after 90 seconds. */
 const workspaceStartTimeout = 100_000;
 
-/** Starts the own workspace and waits until it is ready. */
+/** Starts the user's workspace and waits until it is ready. */
 export async function startWorkspace(): Promise<WorkspaceStatus> {
   return readJson(await send('POST /api/workspace/status', { timeout: workspaceStartTimeout }));
 }
 
-/** A connection to a terminal of the own workspace. Why it was not made, no browser says. */
+/** A connection to a terminal of the user's workspace. Browsers do not say why a connection failed. */
 export function openTerminal(
   query: { id: string; columns: number; rows: number },
   events: { onMessage: (data: unknown) => void; onClose: (code: number) => void },
@@ -174,7 +178,7 @@ type SendOptions = {
   body?: string | Blob;
   headers?: Record<string, string>;
   signal?: AbortSignal;
-  /** Milliseconds; null leaves the end to `signal`. */
+  /** Milliseconds; null: only `signal` ends it. */
   timeout?: number | null;
 };
 
@@ -221,7 +225,7 @@ async function bodyText(response: Response): Promise<string> {
   }
 }
 
-/** The answer's type is the endpoint table's word; the server validates it in its own tests. */
+/** The endpoint table gives the response's type; the server's own tests validate it. */
 async function readJson<T>(response: Response): Promise<T> {
   const text = await bodyText(response);
   try {

@@ -10,7 +10,7 @@ import { publicConfigQuery } from './queries.ts';
 import { createAppRouter } from './router.tsx';
 import { createAppTheme, createVariables } from './theme.ts';
 
-/** The whole client. `branding` is what the first render shows; a change of it shows at once. */
+/** The whole client. The first render shows `branding`; changes to it show at once. */
 export function App({ queries, branding, nonce }: { queries: QueryClient; branding: Branding; nonce: string }) {
   const [router] = useState(() => createAppRouter(queries));
   return (

@@ -1,7 +1,7 @@
 type Rgb = readonly [number, number, number];
 type Shades = [string, string, string, string, string, string, string, string, string, string];
 
-/** OKLCH lightness of the ten shades, lightest first; the brand colour itself stands at its own place, unchanged. */
+/** OKLCH lightness of the ten shades, lightest first; the brand colour itself keeps its own lightness. */
 const ladder = [0.971, 0.936, 0.885, 0.808, 0.704, 0.637, 0.577, 0.505, 0.444, 0.396];
 export const brandShade = 6;
 
@@ -11,7 +11,7 @@ export function brandShades(hex: string): Shades {
   const shade = (index: number): string => {
     if (index === brandShade) return hex.toLowerCase();
     const target = stepTo(index, lightness);
-    // Very light and very dark shades hold little colour; without this they leave the sRGB gamut and turn garish.
+    // Very light and very dark shades have room for little chroma; otherwise they leave the sRGB gamut and look garish.
     const chroma = Math.min(1, (1 - Math.abs(target - 0.6) / 0.46) * 1.15);
     return toHex(fromOklab([target, a * Math.max(0.12, chroma), b * Math.max(0.12, chroma)]));
   };
@@ -24,13 +24,16 @@ export function contrast(first: string, second: string): number {
   return ((light ?? 0) + 0.05) / ((dark ?? 0) + 0.05);
 }
 
-/** The wished text colour when it can be read on the background (4.5:1), else black or white, whichever reads better. */
+/**
+ * The given text colour if it is readable on the background (4.5:1), otherwise black or white, whichever is more
+ * readable.
+ */
 export function readableOn(background: string, wished: string): string {
   if (contrast(background, wished) >= 4.5) return wished;
   return contrast(background, '#ffffff') >= contrast(background, '#000000') ? '#ffffff' : '#000000';
 }
 
-/** The shade nearest to the brand colour that reaches `ratio` on a surface; black or white when none does. */
+/** The shade nearest to the brand colour that reaches `ratio` on a surface; black or white if none does. */
 export function shadeOn(shades: readonly string[], surface: string, ratio: number): string {
   const nearest = shades
     .map((shade, index) => ({ shade, distance: Math.abs(index - brandShade) }))

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** Copies text. `navigator.clipboard` is missing on plain http, where a hidden field still does it. */
+/** Copies text. `navigator.clipboard` is missing on plain http, where a hidden field still works. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     if (navigator.clipboard) {
@@ -8,7 +8,7 @@ export async function copyText(text: string): Promise<boolean> {
       return true;
     }
   } catch {
-    // Refused: the older way may still be open.
+    // Refused, but the older way may still work.
   }
   const field = document.createElement('textarea');
   field.value = text;
@@ -21,7 +21,7 @@ export async function copyText(text: string): Promise<boolean> {
   return isCopied;
 }
 
-/** A copy action that says for two seconds that it worked. */
+/** A copy action that confirms for two seconds that it worked. */
 export function useCopy(): {
   isCopied: boolean;
   copy: (text: string) => void;

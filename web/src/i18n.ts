@@ -14,7 +14,10 @@ import type { texts as projectTexts } from './locales/en-projects.ts';
 import type { texts as toldTexts } from './locales/en-told.ts';
 import type { texts as workspaceTexts } from './locales/en-workspace.ts';
 
-/** Every text has an id in src/locales/en.ts or, for what loads on use, in another en-*.ts; one that is in none does not compile. */
+/**
+ * Every text has an id in src/locales/en.ts or, for parts loaded on demand, in another en-*.ts; an unknown id does not
+ * compile.
+ */
 type AllTexts = typeof texts &
   typeof pageTexts &
   typeof mcpTexts &
@@ -36,8 +39,8 @@ export const i18n = setupI18n({ locale: 'en', messages: { en: english } });
 export const translate: Translate = (id, values) => i18n._(id, values);
 
 /**
- * The one way to a visible text: `const t = useText(); t('composer.send')`. Another function when the language changes, and then
- * only: texts that come with a lazy part begin no effect anew.
+ * The only way to a visible text: `const t = useText(); t('composer.send')`. The function changes only with the
+ * language: texts that arrive with a lazy part do not restart effects.
  */
 export function useText(): Translate {
   const { locale } = useLingui().i18n;

@@ -1,4 +1,4 @@
-/** Files as somebody brought them; folders cannot be attached and are only counted. */
+/** Files that somebody dropped, pasted or chose; folders cannot be attached and are only counted. */
 export type IncomingFiles = { files: File[]; folders: number };
 
 export function holdsFiles(data: DataTransfer | null): data is DataTransfer {

@@ -4,7 +4,7 @@ import { i18n } from './i18n.ts';
 
 const storageKey = 'language';
 
-/** Makes the language of this browser the one on the screen. Before the first render: nothing shows in another one. */
+/** Activates this browser's language before the first render, so that nothing appears in another one. */
 export async function activateStoredLocale(): Promise<void> {
   await activate(chooseLocale(readStored(), navigator.languages));
 }
@@ -18,7 +18,7 @@ export function useLocale() {
     try {
       localStorage.setItem(storageKey, next);
     } catch {
-      // Not kept: the choice then lasts as long as the page.
+      // Not stored, so the choice lasts as long as the page.
     }
   };
   return { locale, others: locales.filter((other) => other.locale !== locale), setLocale };

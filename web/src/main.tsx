@@ -12,7 +12,7 @@ import { installTrustedTypes } from './trusted-types.ts';
 installTrustedTypes();
 reloadAfterUpdate();
 const nonce = readNonce();
-// The scroll lock under a dialog makes its own style element and looks for the nonce here.
+// The scroll lock of dialogs creates its own style element and looks here for the nonce.
 Object.assign(globalThis, { __webpack_nonce__: nonce });
 
 const queries = createQueryClient();

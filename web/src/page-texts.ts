@@ -1,5 +1,5 @@
 import english from 'virtual:catalogue/en-pages';
 import { i18n } from './i18n.ts';
 
-/** Imported by every page that loads on use: its texts come with it, not with the first page load. */
+/** Imported by every page loaded on demand: its texts come with it, not with the first page load. */
 i18n.load('en', english);

@@ -1,11 +1,11 @@
 import type { PublicConfig } from '@homeport/contracts/system';
 
-/** The configuration that came inside index.html; undefined under the development server, which fills in nothing. */
+/** The configuration inside index.html; undefined with the development server, which does not fill it in. */
 export function readInlineConfig(): PublicConfig | undefined {
   return parseConfig(document.getElementById('public-config')?.textContent ?? '');
 }
 
-/** The nonce of this page's Content-Security-Policy; empty where none is set. */
+/** The nonce of this page's Content-Security-Policy; empty if none is set. */
 export function readNonce(): string {
   const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
   return nonce.startsWith('__') ? '' : nonce;

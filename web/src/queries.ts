@@ -4,7 +4,7 @@ import { infiniteQueryOptions, QueryClient, queryOptions } from '@tanstack/react
 import { call, listConversations } from './api.ts';
 import { ApiFailure } from './api-failure.ts';
 
-/** Every server state that pages share, as TanStack Query options: the key and the call stand in one place. */
+/** All server state that pages share, as TanStack Query options: key and call in one place. */
 
 export function createQueryClient(): QueryClient {
   return new QueryClient({
@@ -33,17 +33,19 @@ export const catalogueQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** Asked again only where somebody looks at it. */
+/** Refetched only while somebody looks at it. */
 export const workspaceQuery = queryOptions({
   queryKey: ['workspace'],
   queryFn: ({ signal }) => call('GET /api/workspace/status', { signal }),
   staleTime: 10_000,
 });
 
-/** Milliseconds for a list of one page; a refresh asks for every page that is loaded, so longer lists are asked less often. */
+/**
+ * Milliseconds for a list of one page; a refresh fetches every loaded page, so longer lists are refreshed less often.
+ */
 const refresh = { running: 4_000, quiet: 30_000, hidden: 120_000 };
 
-/** Pages of the conversation list; asked again sooner while an answer is being written somewhere. */
+/** Pages of the conversation list; refreshed sooner while an answer is being written. */
 export function chatsQuery(filter: { q: string; isArchived: boolean }) {
   return infiniteQueryOptions({
     queryKey: ['chats', filter],
@@ -60,7 +62,7 @@ export function chatsQuery(filter: { q: string; isArchived: boolean }) {
       const quiet = document.visibilityState === 'visible' ? refresh.quiet : refresh.hidden;
       return (isRunning ? refresh.running : quiet) * Math.max(1, pages.length / 2);
     },
-    // A hidden tab still learns that its answer is done, and says so.
+    // A hidden tab also notices, and shows, that its answer is done.
     refetchIntervalInBackground: true,
   });
 }
@@ -69,7 +71,7 @@ function isTransient(error: Error): boolean {
   return !(error instanceof ApiFailure) || error.status === 0 || error.status >= 500;
 }
 
-/** A new account as `GET /api/me` shows it: it tells models nothing yet. */
+/** A new account as `GET /api/me` returns it: nothing is shared with models yet. */
 export function newAccount(user: User): OwnUser {
   return { ...user, instructions: null, aboutMe: { name: false, language: null, timeZone: null } };
 }

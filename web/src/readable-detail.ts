@@ -2,8 +2,8 @@ import type { ChatDetail, Message } from '@homeport/contracts/conversations';
 import type { MessagePart } from '@homeport/contracts/frames';
 
 /**
- * A conversation without what this client cannot show: messages and parts that are malformed or of a later version are
- * left out, so that they cost nothing but themselves. Undefined when it is no conversation at all.
+ * A conversation without what this client cannot show: malformed messages and parts, or those of a later version, are
+ * left out, so that they affect nothing else. Undefined if it is not a conversation at all.
  */
 export function readableDetail(answer: unknown): ChatDetail | undefined {
   if (!isRecord(answer) || !isRecord(answer.chat) || typeof answer.chat.id !== 'string') return undefined;

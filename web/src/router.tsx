@@ -50,7 +50,7 @@ async function findUser(queries: QueryClient, returnTo: string) {
   }
 }
 
-/** What the side panel shows: the list of files, one file, the workspace, or what the model saw with an answer. */
+/** What the side panel shows: the list of files, one file, the workspace, or what the model saw for an answer. */
 type PanelSearch = { panel?: 'files' | 'workspace'; file?: string; saw?: string };
 const panelSearch = (search: Record<string, unknown>): PanelSearch => {
   if (typeof search.file === 'string' && clientIdPattern.test(search.file)) return { file: search.file };
@@ -233,7 +233,7 @@ const auditRoute = createRoute({
   component: lazyRouteComponent(() => import('./admin/audit-page.tsx'), 'AuditPage'),
 });
 
-/** What leads nowhere, inside the frame. */
+/** Unknown addresses, shown inside the frame. */
 const nowhereRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '$',
@@ -317,7 +317,7 @@ const routeTree = rootRoute.addChildren([
   invitationRoute,
 ]);
 
-/** A return path stays on this origin: `//host` and `/\host` would leave it. */
+/** A return path must stay on this origin: `//host` and `/\host` would leave it. */
 function isOwnPath(path: string): boolean {
   return /^\/(?![/\\])/.test(path);
 }

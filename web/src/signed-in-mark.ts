@@ -1,4 +1,7 @@
-/** That somebody was signed in in this browser and did not sign out: what brings them to the sign-in page is the end of their session. */
+/**
+ * Records that somebody signed in in this browser and did not sign out: if they land on the sign-in page, their session
+ * has ended.
+ */
 const key = 'homeport.signed-in';
 
 export function wasSignedIn(): boolean {
@@ -14,6 +17,6 @@ export function markSignedIn(isSignedIn: boolean): void {
     if (isSignedIn) localStorage.setItem(key, '1');
     else localStorage.removeItem(key);
   } catch {
-    // A browser that stores nothing is only told less.
+    // If the browser stores nothing, the explanation is simply missing.
   }
 }

@@ -1,10 +1,10 @@
-/** Milliseconds in which a second reload for the same reason would be a loop. */
+/** Milliseconds within which a second reload for the same reason would be a loop. */
 const quietTime = 60_000;
 const storageKey = 'reloaded-at';
 
 /**
- * A page that was opened before the server was updated asks for files that are gone. It is loaded anew, once: drafts and
- * receipts are in storage, so nothing typed is lost.
+ * A page opened before a server update requests files that no longer exist. It is reloaded once: drafts and receipts
+ * are in storage, so nothing typed is lost.
  */
 export function reloadAfterUpdate(): void {
   window.addEventListener('vite:preloadError', (event) => {

@@ -12,13 +12,13 @@ import type { Translate } from './i18n.ts';
 const hexColor = /^#[0-9a-f]{6}$/i;
 const fallback = { primary: '#4f46e5', foreground: '#ffffff' };
 
-/** What dims the page behind every dialog. */
+/** Dims the page behind every dialog. */
 const overlay = { backgroundOpacity: 0.45, blur: 2 };
 
-/** Surfaces on which accent text must be readable; the same values stand in styles.css. */
+/** Surfaces on which accent text must be readable; styles.css has the same values. */
 const surface = { light: '#ffffff', dark: '#17181a' };
 
-/** Mantine's theme in the installation's colours. Component defaults that accessibility needs live here, once. */
+/** Mantine's theme in the installation's colours, with the component defaults that accessibility needs. */
 export function createAppTheme(branding: Branding, t: Translate): MantineThemeOverride {
   const { primary } = brandColors(branding);
   return createTheme({
@@ -48,7 +48,7 @@ export function createAppTheme(branding: Branding, t: Translate): MantineThemeOv
       Drawer: {
         defaultProps: { closeButtonProps: { 'aria-label': t('app.close') }, overlayProps: overlay },
       },
-      // A menu stays inside its landmark; fixed, so that no scroll container cuts it. Its focus placeholder would be a
+      // A menu stays inside its landmark; fixed, so that no scroll container clips it. Its focus placeholder would be a
       // child that a menu may not have.
       Menu: {
         defaultProps: {
@@ -67,7 +67,7 @@ export function createAppTheme(branding: Branding, t: Translate): MantineThemeOv
 
 type BrandColors = Pick<Branding, 'primaryColor' | 'primaryForegroundColor'>;
 
-/** The colours that really show for a branding: text and links that could not be read are changed until they can. */
+/** The colours actually shown for a branding: unreadable text and links are adjusted until they are readable. */
 export function shownColors(branding: BrandColors) {
   const { primary, foreground } = brandColors(branding);
   const shades = brandShades(primary);
@@ -78,13 +78,13 @@ export function shownColors(branding: BrandColors) {
   };
 }
 
-/** Our own variables beside Mantine's: the accent in both colour schemes, and text that keeps 4.5:1. */
+/** Our own variables in addition to Mantine's: the accent in both colour schemes, and text that keeps 4.5:1. */
 export function createVariables(branding: Branding): CSSVariablesResolver {
   const { primary, onPrimary, accent } = shownColors(branding);
   return () => ({
     variables: {
       '--on-primary': onPrimary,
-      // Away from the text on it, so that its contrast only grows.
+      // Away from the text's colour, so that its contrast only grows.
       '--primary-hover': `color-mix(in srgb, ${primary} 88%, ${isDark(onPrimary) ? '#ffffff' : '#000000'})`,
       '--mantine-primary-color-contrast': onPrimary,
       '--mantine-color-anchor': 'var(--accent)',
@@ -106,7 +106,9 @@ export function createVariables(branding: Branding): CSSVariablesResolver {
   });
 }
 
-/** Text on and in the brand colour keeps its contrast in both schemes; Mantine's own choice does not promise that. */
+/**
+ * Text on and in the brand colour keeps its contrast in both schemes, which Mantine's own choice does not guarantee.
+ */
 const resolveVariant: VariantColorsResolver = (input) => {
   const colors = defaultVariantColorsResolver(input);
   if (input.color !== undefined && input.color !== 'brand') return colors;

@@ -1,9 +1,9 @@
 import highlightWorker from './markdown/highlight.worker.ts?worker&url';
 
 /**
- * Installs the Trusted Types default policy before anything renders. Mantine writes its CSS variables through innerHTML of
- * a `<style>`; a string without `<` cannot open an element, and everything else is refused. Of script
- * addresses the worker's own is let through; scripts have no rule, so the browser refuses them all.
+ * Installs the Trusted Types default policy before anything renders. Mantine writes CSS variables through the innerHTML
+ * of a `<style>`; a string without `<` cannot open an element, and all others are refused. Of script addresses only the
+ * worker's is allowed; inline scripts have no rule, so the browser refuses them.
  */
 export function installTrustedTypes(): void {
   const factory = Reflect.get(globalThis, 'trustedTypes');

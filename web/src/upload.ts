@@ -2,12 +2,12 @@ import type { Artifact } from '@homeport/contracts/artifacts';
 import type { WorkspaceEntry } from '@homeport/contracts/daemon';
 import { ApiFailure, readFailure } from './api-failure.ts';
 
-/** Where files live: a conversation's namespace (its project's, where it is in one) or a project's. */
+/** Where files belong: to a conversation's namespace (its project's, if it is in one) or a project's. */
 export type FileScope = { chatId: string; projectId?: undefined } | { chatId?: undefined; projectId: string };
 
 /**
- * Uploads one file; `onProgress` hears the share that has left, 0 to 1. A taken path gets a number. Throws `ApiFailure`; an abort
- * throws the signal's reason. XMLHttpRequest, because `fetch` tells nothing of what has been sent.
+ * Uploads one file; `onProgress` gets the fraction sent, 0 to 1. A taken path gets a number. Throws `ApiFailure`; an
+ * abort throws the signal's reason. Uses XMLHttpRequest because `fetch` does not report upload progress.
  */
 export function uploadFile(
   file: File,
@@ -18,7 +18,7 @@ export function uploadFile(
   return sendForm('/api/artifacts', fields, file, options, parseArtifact);
 }
 
-/** Uploads a file into the own workspace, as `uploadFile` does. */
+/** Uploads a file to the user's workspace, like `uploadFile`. */
 export function uploadWorkspaceFile(file: File, path: string, options: UploadOptions): Promise<WorkspaceEntry> {
   return sendForm('/api/workspace/files', { path }, file, options, parseEntry);
 }
@@ -34,7 +34,7 @@ function sendForm<T>(
 ): Promise<T> {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) if (value !== undefined) form.append(name, value);
-  // Last: the server reads the fields before it accepts bytes.
+  // Last, because the server reads the fields before it accepts bytes.
   form.append('file', file, file.name);
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();

@@ -7,7 +7,7 @@ import { useText } from '../i18n.ts';
 import { publicConfigQuery } from '../queries.ts';
 import classes from './admin.module.css';
 
-/** Members of the forms that make accounts. */
+/** Fields of the forms that create accounts. */
 export type AccountChoices = { role: Role; providerSettingsEnabled: boolean; mcpSettingsEnabled: boolean };
 
 export const newAccountChoices: AccountChoices = {
@@ -21,7 +21,7 @@ export function useIsManaged(): boolean {
   return useQuery(publicConfigQuery).data?.edition === 'managed';
 }
 
-/** The choices as the API takes them: a switch that the edition has not is left out. */
+/** The choices as the API accepts them, without switches that the edition lacks. */
 export function choicesBody({ role, ...switches }: AccountChoices, isManaged: boolean) {
   const { providerSettingsEnabled, mcpSettingsEnabled } = switches;
   return { role, mcpSettingsEnabled, ...(isManaged ? {} : { providerSettingsEnabled }) };
@@ -43,7 +43,7 @@ export function RoleField({ value, onChange }: { value: Role; onChange: (role: R
   );
 }
 
-/** What an account may change by itself. Administrators may always: for them there is nothing to switch. */
+/** What a user may change. Administrators always may, so for them there is nothing to switch. */
 export function AccountSwitches({
   values,
   onChange,

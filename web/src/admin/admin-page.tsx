@@ -5,7 +5,7 @@ import { useWorkbench } from '../conversation/workbench.ts';
 import { EmptyState, Section } from '../frame/section.tsx';
 import { useText } from '../i18n.ts';
 
-/** `/settings/admin/*`: for administrators; anybody else learns why there is nothing here. */
+/** `/settings/admin/*`: for administrators; others are told why they see nothing. */
 export function AdminPage() {
   const t = useText();
   const { user } = useWorkbench();

@@ -4,9 +4,9 @@ import { call } from '../api.ts';
 import { ApiFailure } from '../api-failure.ts';
 import { meQuery } from '../queries.ts';
 
-/** Server state of administration, as TanStack Query options. */
+/** Server state of the administration, as TanStack Query options. */
 
-/** Pages of the users whose name or address has `q` in it. */
+/** Pages of users whose name or address contains `q`. */
 export function usersQuery(q: string) {
   return infiniteQueryOptions({
     queryKey: ['admin-users', 'list', q],
@@ -18,7 +18,7 @@ export function usersQuery(q: string) {
   });
 }
 
-/** One user; null when there is none of this id. */
+/** One user; null if there is none with this id. */
 export function userQuery(id: string) {
   return queryOptions({
     queryKey: ['admin-users', 'one', id],
@@ -29,10 +29,10 @@ export function userQuery(id: string) {
   });
 }
 
-/** Users asked for to know them by name. */
+/** Pages of users to fetch for their names. */
 const directoryPages = 10;
 
-/** Names by user id, of the newest 5,000 users; what is not among them is shown by its id. */
+/** Names by user id for the newest 5,000 users; others are shown by id. */
 export const directoryQuery = queryOptions({
   queryKey: ['admin-users', 'directory'],
   queryFn: async ({ signal }) => {
@@ -74,7 +74,7 @@ export const auditQuery = infiniteQueryOptions({
   staleTime: 0,
 });
 
-/** Changes one user and shows the new state everywhere; one's own account included. */
+/** Changes one user, possibly the administrator's own account, and shows the new state everywhere. */
 export async function changeUser(queries: QueryClient, body: UserChange): Promise<ManagedUser> {
   const user = await callPatch(body);
   queries.setQueryData(userQuery(user.id).queryKey, user);

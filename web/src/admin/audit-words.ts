@@ -21,7 +21,7 @@ const areas: Record<string, AuditArea> = {
   mcp_server: 'catalogue',
 };
 
-/** `<what>.<happened>`: the part of the product that it is about. */
+/** `<what>.<happened>`: the part of the product that the action is about. */
 export function areaOf(action: string): AuditArea {
   return areas[action.split('.')[0] ?? ''] ?? 'installation';
 }
@@ -35,7 +35,7 @@ export function sentenceOf(event: AuditEvent, names: Names, t: Translate): strin
   return sentence === id ? t('audit.is.other', { ...values, action: event.action.replace(/[._]/g, ' ') }) : sentence;
 }
 
-/** The action, with what it did where one sentence would say too little. */
+/** The action, made more specific where one sentence would say too little. */
 function actionInFull({ action, targetId, details }: AuditEvent): string {
   if (action === 'session.sign_in_failed') return targetId === null ? `${action}.unknown` : action;
   if (action !== 'user.updated') return action;
@@ -46,7 +46,7 @@ function actionInFull({ action, targetId, details }: AuditEvent): string {
   return changed[0] === 'password' || changed[0] === 'instructions' ? `${action}.${changed[0]}` : action;
 }
 
-/** The names of the fields that an event says were changed. */
+/** The names of the fields that an event lists as changed. */
 function changedFields(details: AuditEvent['details']): string[] {
   const { changed } = details;
   return Array.isArray(changed) ? changed.filter((name) => typeof name === 'string') : [];
@@ -61,7 +61,7 @@ function actorOf({ actorId }: AuditEvent, names: Names, t: Translate): string {
   return names.get(actorId)?.name ?? shortId(actorId);
 }
 
-/** Names of things that other events of the log call by name. */
+/** Names of things, taken from other events in the log. */
 export function namedTargets(events: readonly AuditEvent[]): Names {
   const names = new Map<string, { name: string; email: string }>();
   for (const { targetId, details } of events) {
@@ -83,7 +83,7 @@ function shortId(id: string): string {
   return id.length > 13 ? `…${id.slice(-12)}` : id;
 }
 
-/** All that a search looks through, in lower case. */
+/** Everything that a search looks through, in lower case. */
 export function auditWords(event: AuditEvent, sentence: string, names: Names): string {
   const { action, address, targetId, actorId, requestId, details } = event;
   const person = actorId === null ? '' : (names.get(actorId)?.email ?? '');
@@ -92,7 +92,7 @@ export function auditWords(event: AuditEvent, sentence: string, names: Names): s
     .toLowerCase();
 }
 
-/** Neighbouring events of one local calendar day together, in the order given. */
+/** Groups neighbouring events of one local calendar day, in the given order. */
 export function groupByDay(events: readonly AuditEvent[]): { day: string; events: AuditEvent[] }[] {
   const groups: { day: string; events: AuditEvent[] }[] = [];
   for (const event of events) {

@@ -1,17 +1,15 @@
 import { sniffBrandImage } from '@homeport/contracts/image-bytes';
 import { limits } from '@homeport/contracts/limits';
 
-/**
- * Images of the branding travel as data URLs of at most `limits.brandingImageMax` characters (contract.md section 3).
- */
+/** Branding images are sent as data URLs of at most `limits.brandingImageMax` characters (contract.md section 3). */
 
 const longestPrefix = 'data:image/svg+xml;base64,'.length;
-/** Bytes of an image whose data URL is within the limit. */
+/** The largest image, in bytes, whose data URL is within the limit. */
 export const brandImageBytes = Math.floor((limits.brandingImageMax - longestPrefix) / 4) * 3;
 
 export type ImageFault = 'tooLarge' | 'notImage' | 'damaged';
 
-/** Reads a chosen file. Nothing is sent that the server would refuse. */
+/** Reads a chosen file and rejects what the server would refuse. */
 export async function readBrandImage(file: Blob): Promise<{ dataUrl: string } | { fault: ImageFault }> {
   if (file.size > brandImageBytes) return { fault: 'tooLarge' };
   const bytes = new Uint8Array(await file.arrayBuffer());

@@ -29,7 +29,7 @@ import { ColorField } from './color-field.tsx';
 import { ContrastNotes } from './contrast-notes.tsx';
 import { ImageField } from './image-field.tsx';
 
-/** Name, images and colours of the installation, with what they will look like. */
+/** Name, images and colours of the installation, with a preview. */
 export function BrandingForm({ stored }: { stored: Branding }) {
   const t = useText();
   const queries = useQueryClient();
@@ -41,7 +41,7 @@ export function BrandingForm({ stored }: { stored: Branding }) {
     submit: async (values) => {
       const config = await call('POST /api/admin/config', { body: { branding: brandingPatch(values, stored) } });
       queries.setQueryData(configQuery.queryKey, config);
-      // The page itself takes on the new look.
+      // The page itself switches to the new look.
       queries.setQueryData(publicConfigQuery.queryKey, (known) =>
         known ? { ...known, branding: config.branding } : known,
       );

@@ -4,7 +4,9 @@ import { useText } from '../i18n.ts';
 import { shownColors } from '../theme.ts';
 import classes from './branding.module.css';
 
-/** Both colour schemes in little, whatever the page itself is in. Its words are decoration: the fields say the same. */
+/**
+ * A small preview in both colour schemes, whatever the page's own is. Its text is decorative: the fields say the same.
+ */
 export function BrandingPreview({ branding }: { branding: Branding }) {
   const t = useText();
   return (

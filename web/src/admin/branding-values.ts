@@ -5,10 +5,10 @@ import { contrast, readableOn } from '../brand-color.ts';
 import { textFault } from '../forms/rules.ts';
 import type { Translate } from '../i18n.ts';
 
-/** Text must stand out this much (WCAG 1.4.3). */
+/** Minimum contrast of text (WCAG 1.4.3). */
 export const readable = 4.5;
 
-/** What the branding form holds. */
+/** The values of the branding form. */
 export type BrandingValues = Branding & { foreground: 'auto' | 'own' };
 
 export function brandingValues(branding: Branding): BrandingValues {
@@ -16,12 +16,12 @@ export function brandingValues(branding: Branding): BrandingValues {
   return { ...branding, foreground: isAuto ? 'auto' : 'own' };
 }
 
-/** White where it can be read on the colour, else black. */
+/** White if it is readable on the colour, otherwise black. */
 function proposedForeground(primary: string): string {
   return readableOn(primary, '#ffffff');
 }
 
-/** The branding that the values stand for; colours that are no colours yet are those of `stored`. */
+/** The branding for these values; unfinished colours are taken from `stored`. */
 export function chosenBranding(values: BrandingValues, stored: Branding): Branding {
   const { foreground, ...branding } = values;
   const primaryColor = isColor(values.primaryColor) ? values.primaryColor : stored.primaryColor;
@@ -42,7 +42,7 @@ export function brandingFaults(values: BrandingValues, t: Translate): Record<str
 
 type Patch = NonNullable<CallOptions<'POST /api/admin/config'>['body']['branding']>;
 
-/** What differs from the stored branding; images are large and travel only when they are new. */
+/** What differs from the stored branding; images are large, so they are sent only if new. */
 export function brandingPatch(values: BrandingValues, stored: Branding): Patch {
   const { logoDataUrl, faviconDataUrl, ...rest } = chosenBranding(values, stored);
   return {
@@ -54,7 +54,7 @@ export function brandingPatch(values: BrandingValues, stored: Branding): Patch {
   };
 }
 
-/** The contrast for people, never rounded up to a pass. */
+/** The contrast as text, never rounded up to a pass. */
 export function contrastText(first: string, second: string, locale: string): { ratio: number; text: string } {
   const ratio = contrast(first, second);
   const shown = Math.floor(ratio * 10) / 10;

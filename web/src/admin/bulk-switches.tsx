@@ -15,7 +15,7 @@ type Change = { name: Name; value: boolean };
 
 const labels = { providerSettingsEnabled: 'users.providerSwitch', mcpSettingsEnabled: 'users.mcpSwitch' } as const;
 
-/** One switch of every account at once. What each account had before is not kept, so it is asked first. */
+/** A switch for all accounts at once. It asks first, since each account's previous value is lost. */
 export function BulkSwitches() {
   const t = useText();
   const queries = useQueryClient();

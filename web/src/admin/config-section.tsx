@@ -8,7 +8,7 @@ import { Section } from '../frame/section.tsx';
 import { useText } from '../i18n.ts';
 import { configQuery } from './admin-queries.ts';
 
-/** A page about the installation's configuration, once it is there. */
+/** A page about the installation's configuration, once it is loaded. */
 export function ConfigSection(props: { title: string; text: string; children: (stored: AdminConfig) => ReactNode }) {
   const t = useText();
   const { data, error, refetch } = useQuery(configQuery);

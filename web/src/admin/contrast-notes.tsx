@@ -6,7 +6,7 @@ import { shownColors } from '../theme.ts';
 import classes from './branding.module.css';
 import { contrastText, readable } from './branding-values.ts';
 
-/** Whether the colours can be read, and what is shown instead where they cannot. */
+/** Whether the colours are readable, and what is shown instead if they are not. */
 export function ContrastNotes({ branding, onUse }: { branding: Branding; onUse: (color: string) => void }) {
   const t = useText();
   const { primaryColor, primaryForegroundColor } = branding;

@@ -6,7 +6,7 @@ import { useCopy } from '../clipboard.ts';
 import { useText } from '../i18n.ts';
 import classes from './admin.module.css';
 
-/** Something to take along: shown whole, copied with one press. */
+/** Something to copy: shown in full, copied with one press. */
 export function CopyField({
   label,
   description,
@@ -16,7 +16,7 @@ export function CopyField({
   label: string;
   description?: ReactNode;
   value: string;
-  /** Whether a dialog puts the focus on its button. */
+  /** Whether a dialog focuses its button. */
   isFocused?: boolean;
 }) {
   const t = useText();

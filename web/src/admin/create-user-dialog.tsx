@@ -29,7 +29,7 @@ import { generatePassword } from './generate-password.ts';
 
 type Created = { user: ManagedUser; password: string };
 
-/** Adds a user. A password that was generated is shown once, to be handed over. */
+/** Adds a user. A generated password is shown once, to be passed on. */
 export function CreateUserDialog({ onClose }: { onClose: () => void }) {
   const t = useText();
   const [created, setCreated] = useState<Created>();

@@ -10,7 +10,7 @@ import { useText } from '../i18n.ts';
 import { changeUser } from './admin-queries.ts';
 import { lastAdminText } from './last-admin.ts';
 
-/** Shuts an account out, or lets it in again. */
+/** Disables or enables an account. */
 export function DisableCard({ user, isMe }: { user: ManagedUser; isMe: boolean }) {
   const t = useText();
   const queries = useQueryClient();
@@ -24,7 +24,7 @@ export function DisableCard({ user, isMe }: { user: ManagedUser; isMe: boolean }
     setFailure(undefined);
     try {
       await changeUser(queries, { id: user.id, enabled: !enabled });
-      // Nothing answers any more but the sign-in page.
+      // Only the sign-in page still works.
       if (isMe && enabled) return location.assign('/sign-in');
       showToast(t(enabled ? 'users.disabledDone' : 'users.enabledDone', { name }));
     } catch (error) {

@@ -1,6 +1,6 @@
 import { i18n } from '../i18n.ts';
 
-/** A moment for people, in the language and the time zone of this browser. */
+/** A time for people, in this browser's language and time zone. */
 export function formatTime(at: string): string {
   return new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at));
 }

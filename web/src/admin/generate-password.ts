@@ -1,10 +1,10 @@
-/** Without characters that look alike (0 O o, 1 l I), which people mistype. */
+/** Without look-alike characters (0 O o, 1 l I), which people mistype. */
 const letters = 'abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ';
 const digits = '23456789';
 const groups = 4;
 const groupLength = 5;
 
-/** A password to hand over: four groups of five, about 115 bits, with letters and digits (contract.md section 3). */
+/** A password to pass on: four groups of five, about 115 bits, with letters and digits (contract.md section 3). */
 export function generatePassword(): string {
   for (;;) {
     const text = Array.from({ length: groups }, () => pick(groupLength)).join('-');
@@ -18,7 +18,7 @@ function pick(length: number): string {
   let text = '';
   while (text.length < length) {
     const [byte = 255] = crypto.getRandomValues(new Uint8Array(1));
-    // Bytes past the last whole alphabet would make some characters likelier.
+    // Bytes beyond the last complete alphabet would make some characters more likely.
     if (byte < usable) text += alphabet[byte % alphabet.length];
   }
   return text;

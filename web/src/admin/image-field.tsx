@@ -6,7 +6,7 @@ import { type ImageFault, readBrandImage } from './brand-image.ts';
 import classes from './branding.module.css';
 import { useFileDrop } from './use-file-drop.ts';
 
-/** An image to choose or drop; it is looked at before it is sent. */
+/** An image to choose or drop; it is checked before it is sent. */
 export function ImageField({
   label,
   value,
@@ -31,7 +31,7 @@ export function ImageField({
   const drop = useFileDrop((file) => void take(file));
   const shownFault = fault === undefined ? error : t(`branding.fault.${fault}`);
   return (
-    // Dropping is for the mouse; the button does the same for everybody.
+    // Dropping is for mouse users; the button does the same for everybody.
     <div className={classes.image} data-over={drop.isOver || undefined} {...drop.handlers}>
       <div className={classes.picture}>
         <img

@@ -15,7 +15,7 @@ import { InstructionsField } from '../instructions/instructions-field.tsx';
 import { instructionsBody, instructionsFault } from '../instructions/instructions-rules.ts';
 import { configQuery } from './admin-queries.ts';
 
-/** The first thing that every model is told; an empty field is the default text. */
+/** What every model is told first; an empty field means the default text. */
 export function InstructionsForm({ stored }: { stored: Pick<AdminConfig, 'instructions' | 'defaultInstructions'> }) {
   const t = useText();
   const queries = useQueryClient();

@@ -26,7 +26,10 @@ import { formatTime } from './format.ts';
 
 type Created = { invitation: Invitation; url: string };
 
-/** Invites somebody, `again` the same one as before; then shows the link, which the server gives out this once. */
+/**
+ * Invites somebody (with `again`, the same person once more), then shows the link, which the server returns only this
+ * once.
+ */
 export function InviteDialog({ again, onClose }: { again: Invitation | undefined; onClose: () => void }) {
   const t = useText();
   const [created, setCreated] = useState<Created>();

@@ -8,7 +8,7 @@ import type { ManifestFault } from './use-provision.ts';
 
 const shownAtMost = 50;
 
-/** What is wrong, each beside the line it is about. */
+/** The faults, each next to the line it is about. */
 export function ManifestFaults({ source, faults }: { source: ManifestSource; faults: readonly ManifestFault[] }) {
   const t = useText();
   const text = 'text' in source ? source.text : '';
@@ -46,7 +46,7 @@ export function ManifestFaults({ source, faults }: { source: ManifestSource; fau
   );
 }
 
-/** Selects the line in the field and brings it into view. */
+/** Selects the line in the field and scrolls to it. */
 function showLine(line: number): void {
   const field = document.getElementById('manifest-text');
   if (!(field instanceof HTMLTextAreaElement)) return;

@@ -12,7 +12,7 @@ import { useFileDrop } from './use-file-drop.ts';
 /** Typed or pasted text, or a file too large to be edited here. */
 export type ManifestSource = { text: string } | { file: File };
 
-/** Bytes of a file that is put into the field. */
+/** The largest file, in bytes, that is put into the field. */
 const editableBytes = 512 * 1024;
 
 /** A manifest to paste, drop or choose. */
@@ -39,7 +39,7 @@ export function ManifestInput({
   const drop = useFileDrop((file) => void take(file));
   const isEmpty = 'text' in source && source.text.trim() === '';
   return (
-    // Dropping is for the mouse; the button does the same for everybody.
+    // Dropping is for mouse users; the button does the same for everybody.
     <div className={classes.input} data-over={drop.isOver || undefined} {...drop.handlers}>
       {'file' in source ? (
         <div className={classes.file}>

@@ -1,13 +1,16 @@
-/** Where something stands in a manifest's text: paths of the server's faults (`users.0.email`) as line numbers, from 1. */
+/**
+ * Finds positions in a manifest's text: turns the paths of the server's faults (`users.0.email`) into line numbers,
+ * from 1.
+ */
 
-/** The line of `path`, or of the nearest thing around it that is there. */
+/** The line of `path`, or of its nearest existing parent. */
 export function lineOfPath(text: string, path: string): number | undefined {
   if (path === '') return undefined;
   const segments = path.split('.');
   return isJson(text) ? jsonLine(text, segments) : yamlLine(text, segments);
 }
 
-/** A line that a parser's message names. */
+/** The line that a parser's message mentions. */
 export function lineInMessage(message: string): number | undefined {
   const line = /\bline (\d+)/i.exec(message)?.[1];
   return line === undefined ? undefined : Number(line);
@@ -17,7 +20,7 @@ export function isJson(text: string): boolean {
   return /^\s*[{[]/.test(text);
 }
 
-/** The line on which the text stops being JSON; undefined when all of it is. */
+/** The line on which the text stops being valid JSON; undefined if all of it is valid. */
 export function brokenJsonLine(text: string): number | undefined {
   try {
     JSON.parse(text);
@@ -31,7 +34,7 @@ const scalar =
   /"(?:[^"\\\r\n]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const space = /[ \t\r\n]*/y;
 
-/** Browsers do not agree on whether their message names the place, so it is looked for: what is open is kept as a stack. */
+/** Not all browsers name the position in their message, so it is searched for with a stack of open brackets. */
 function brokenAt(text: string): number {
   const open: string[] = [];
   let at = 0;
@@ -74,7 +77,7 @@ function lineAt(text: string, index: number): number {
   return text.slice(0, index).split('\n').length;
 }
 
-/** Walks valid JSON down to the value and gives the line of its key, or of the item. */
+/** Walks valid JSON down to the value and returns the line of its key, or of the item. */
 function jsonLine(text: string, segments: readonly string[]): number {
   const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
   let best = 0;
@@ -119,7 +122,7 @@ function jsonLine(text: string, segments: readonly string[]): number {
 
 type YamlEntry = { line: number; indent: number; text: string };
 
-/** Follows keys and dashes by their indentation; what is written in one line (`{…}`) is that line. */
+/** Follows keys and dashes by their indentation; something written on one line (`{…}`) is that line. */
 function yamlLine(text: string, segments: readonly string[]): number | undefined {
   let block = yamlEntries(text);
   let best: number | undefined;
@@ -139,14 +142,14 @@ function yamlLine(text: string, segments: readonly string[]): number | undefined
 
 function childrenOf(block: readonly YamlEntry[], from: number, parent: YamlEntry, isItem: boolean): YamlEntry[] {
   const rest = block.slice(from + 1);
-  // The items of a key may stand under it without being indented.
+  // A key's items may be below it without indentation.
   const isInside = (entry: YamlEntry) =>
     entry.indent > parent.indent || (!isItem && entry.indent === parent.indent && entry.text === '-');
   const end = rest.findIndex((entry) => !isInside(entry));
   return end < 0 ? rest : rest.slice(0, end);
 }
 
-/** The lines that say something; a dash and what follows it are two entries. */
+/** The lines with content; a dash and what follows it are two entries. */
 function yamlEntries(text: string): YamlEntry[] {
   return text.split('\n').flatMap((content, index) => {
     const entries: YamlEntry[] = [];

@@ -4,7 +4,7 @@ import { useText } from '../i18n.ts';
 import classes from './admin.module.css';
 import type { OidcTestState } from './use-oidc-test.ts';
 
-/** The checks of a test, each with what the server found. */
+/** The checks of a test, each with its result. */
 export function OidcChecks({ state }: { state: OidcTestState }) {
   const t = useText();
   if (state.kind === 'failed') return <FormFailure failure={state.failure} />;

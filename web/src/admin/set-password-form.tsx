@@ -16,7 +16,7 @@ import { changeUser } from './admin-queries.ts';
 import { CopyField } from './copy-field.tsx';
 import { generatePassword } from './generate-password.ts';
 
-/** Gives a user a new password, typed or generated; it can be copied until the page is left. */
+/** Sets a user's new password, typed or generated; it can be copied until the page is left. */
 export function SetPasswordForm({ user, isMe }: { user: ManagedUser; isMe: boolean }) {
   const t = useText();
   const queries = useQueryClient();

@@ -30,7 +30,10 @@ import {
 } from './single-sign-on-values.ts';
 import { useOidcTest } from './use-oidc-test.ts';
 
-/** The identity provider, who may come in through it, and whether it is on. It goes on after a test that passed, or on purpose. */
+/**
+ * The identity provider, who may sign in through it, and whether it is on. It is switched on after a successful test,
+ * or deliberately without one.
+ */
 export function SingleSignOnForm({ stored }: { stored: OidcConfiguration }) {
   const t = useText();
   const queries = useQueryClient();

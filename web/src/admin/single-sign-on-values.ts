@@ -4,7 +4,9 @@ import type { CallOptions } from '../api.ts';
 import { textFault } from '../forms/rules.ts';
 import type { Translate } from '../i18n.ts';
 
-/** What the single sign-on form holds. `clientSecret` is only ever a new one: the stored one never reaches the browser. */
+/**
+ * The values of the single sign-on form. `clientSecret` is always a new one: the stored one never reaches the browser.
+ */
 export type SingleSignOnValues = Omit<
   OidcConfiguration,
   'hasClientSecret' | 'credentialsError' | 'credentialsOrigin'
@@ -22,7 +24,7 @@ export function singleSignOnValues({
   return { ...stored, allowedDomains: [...stored.allowedDomains], clientSecret: '', clearsSecret: false };
 }
 
-/** What is unfinished may be saved as long as it is off. */
+/** An unfinished configuration can be saved as long as it is off. */
 export function singleSignOnFaults(values: SingleSignOnValues, t: Translate): Record<string, string | null> {
   const needed = (value: string) => (values.enabled && value.trim() === '' ? t('form.required') : null);
   const long = (value: string, max: number) => (value.trim().length > max ? t('form.tooLong', { max }) : null);
@@ -56,7 +58,7 @@ export function singleSignOnPatch(values: SingleSignOnValues): Patch {
   };
 }
 
-/** What a test is about; a result counts only as long as none of it is changed. */
+/** The values that a test depends on; its result is valid only as long as none of them changes. */
 export function connectionOf(values: SingleSignOnValues): string {
   const { issuer, discoveryUrl, clientId, clientSecret, clearsSecret, scopes } = values;
   return JSON.stringify([
@@ -71,7 +73,7 @@ export function connectionOf(values: SingleSignOnValues): string {
 
 const domainPattern = /^(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))+$/;
 
-/** Domains in what somebody typed or pasted, whole addresses (`@example.org`) included; `bad` are the words that are none. */
+/** Domains in typed or pasted text, including `@example.org`; `bad` are the invalid words. */
 export function readDomains(text: string): { domains: string[]; bad: string[] } {
   const words = text.split(/[\s,;]+/).filter((word) => word !== '');
   const domains: string[] = [];

@@ -1,6 +1,6 @@
 import { type DragEvent, useState } from 'react';
 
-/** A place to drop one file on. `isOver` while one is held above it. */
+/** A drop target for one file. `isOver` while a file is held above it. */
 export function useFileDrop(take: (file: File | undefined) => void) {
   const [isOver, setOver] = useState(false);
   return {

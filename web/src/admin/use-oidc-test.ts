@@ -11,7 +11,7 @@ export type OidcTestState =
 
 const idle: OidcTestState = { kind: 'idle' };
 
-/** Tries what the form holds against the identity provider; a result counts as long as nothing that matters is changed. */
+/** Tests the form's values with the identity provider; a result is valid as long as nothing relevant changes. */
 export function useOidcTest() {
   const [state, setState] = useState<OidcTestState>(idle);
   const [tested, setTested] = useState('');

@@ -17,7 +17,7 @@ type Outcome =
 
 const none: Outcome = { kind: 'none' };
 
-/** Tries and applies manifests, one at a time. An outcome belongs to the manifest it is about; the last applied one stays. */
+/** Previews and applies manifests, one at a time. A result belongs to its manifest; the last applied one stays. */
 export function useProvision() {
   const t = useText();
   const [outcome, setOutcome] = useState<Outcome>(none);
@@ -44,7 +44,7 @@ export function useProvision() {
 
 async function provision(source: ManifestSource, dryRun: boolean, t: Translate): Promise<Outcome> {
   const json = 'text' in source ? isJson(source.text) : /\.json$/i.test(source.file.name);
-  // The server does not repeat what it was sent; here the line can be told.
+  // The server does not repeat its input, but the line can be determined here.
   const line = json && 'text' in source ? brokenJsonLine(source.text) : undefined;
   if (line !== undefined) return { kind: 'faulty', faults: [{ path: '', message: t('manifest.brokenJson'), line }] };
   try {

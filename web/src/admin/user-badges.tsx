@@ -2,7 +2,7 @@ import type { ManagedUser } from '@homeport/contracts/admin';
 import { useText } from '../i18n.ts';
 import classes from './admin.module.css';
 
-/** What is remarkable about an account, in a word each. */
+/** Special facts about an account, one word each. */
 export function UserBadges({ user, isMe = false }: { user: ManagedUser; isMe?: boolean }) {
   const t = useText();
   return (

@@ -18,10 +18,10 @@ const tabs = [
   { to: '/settings/admin/users/$userId/tiers', text: 'settings.tiers', isExact: false },
   { to: '/settings/admin/users/$userId/tools', text: 'settings.tools', isExact: false },
 ] as const;
-/** The managed edition has one catalogue, under the settings' own Providers, Models and Tiers. */
+/** The managed edition has one catalogue, under Providers, Models and Tiers in the settings. */
 const managedTabs = [tabs[0], tabs[4]];
 
-/** `/settings/admin/users/<id>/*`: one user, and what belongs to that user. */
+/** `/settings/admin/users/<id>/*`: one user and everything that belongs to them. */
 export function UserPage() {
   const t = useText();
   const { userId } = useParams({ from: '/signed-in/settings/admin/users/$userId' });

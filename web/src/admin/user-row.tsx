@@ -6,7 +6,7 @@ import classes from './admin.module.css';
 import { formatDay } from './format.ts';
 import { UserBadges } from './user-badges.tsx';
 
-/** One user of the list; the whole row leads to the account. */
+/** One user in the list; the whole row links to the account. */
 export function UserRow({ user, isMe }: { user: ManagedUser; isMe: boolean }) {
   const t = useText();
   return (

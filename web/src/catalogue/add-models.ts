@@ -9,14 +9,14 @@ export type AddedModels = { added: Model[]; failed: { id: string; failure: unkno
 export type ModelsToAdd = {
   providerId: string;
   ids: readonly string[];
-  /** For what is not known of a model. */
+  /** For models with unknown sizes. */
   sizes: ModelSizes;
   known: ReadonlyMap<string, ListedModel>;
 };
 
 /**
- * Adds models one after the other, in the given order: the first one becomes the default where there was none. One that is
- * refused does not stop the others.
+ * Adds models one after the other in the given order: the first becomes the default if there was none. A refusal does
+ * not stop the others.
  */
 export async function addModels(
   api: Pick<CatalogueApi, 'createModel'>,
@@ -37,7 +37,7 @@ export async function addModels(
   return { added, failed };
 }
 
-/** What is known of a model counts before what was typed for all of them. */
+/** What is known about a model takes precedence over the sizes typed for all. */
 export function modelBody(id: string, sizes: ModelSizes, known: ListedModel | undefined) {
   const typed = sizesBody(sizes);
   const {

@@ -3,7 +3,7 @@ import { createContext, use } from 'react';
 import { type CallOptions, call } from '../api.ts';
 import { catalogueQuery } from '../queries.ts';
 
-/** Somebody whose catalogue an administrator works on (community edition). */
+/** The person whose catalogue an administrator edits (community edition). */
 export type CatalogueOwner = { userId: string; name: string };
 
 /** Whose catalogue the components below work on; undefined: the signed-in user's own, or the shared one. */
@@ -15,7 +15,10 @@ export function useCatalogueOwner(): CatalogueOwner | undefined {
 
 export type CatalogueApi = ReturnType<typeof catalogueApi>;
 
-/** The calls of one catalogue. Whatever changes one makes every catalogue in memory stale: an owner may be oneself. */
+/**
+ * The calls for one catalogue. A change to any catalogue invalidates all cached ones, since the owner may be the
+ * administrator.
+ */
 export function useCatalogueApi(): CatalogueApi {
   return catalogueApi(useCatalogueOwner()?.userId);
 }

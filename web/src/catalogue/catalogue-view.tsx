@@ -13,7 +13,7 @@ export function useCatalogue() {
   return useQuery(useCatalogueApi().query).data;
 }
 
-/** The catalogue as soon as it is there; above it, why it cannot be changed where that is so. */
+/** The catalogue once it is loaded, below a notice if it cannot be changed. */
 export function CatalogueView({ children }: { children: (catalogue: Catalogue) => ReactNode }) {
   const t = useText();
   const { data, error, refetch } = useQuery(useCatalogueApi().query);
@@ -43,7 +43,7 @@ export function CatalogueView({ children }: { children: (catalogue: Catalogue) =
   return <Loading />;
 }
 
-/** Appears only when the wait can be felt. */
+/** Appears only if the wait is noticeable. */
 export function Loading() {
   const t = useText();
   return (

@@ -9,7 +9,7 @@ import { createId } from '../ids.ts';
 import classes from './catalogue.module.css';
 import type { HeaderRow } from './provider-values.ts';
 
-/** The form that the rows stand in, under `headers`. */
+/** The form that contains the rows, under `headers`. */
 type HeaderForm = {
   values: { headers: HeaderRow[] };
   insertListItem(path: 'headers', row: HeaderRow): void;
@@ -17,7 +17,7 @@ type HeaderForm = {
   getInputProps(path: string): GetInputPropsReturnType;
 };
 
-/** Custom headers of a provider or MCP server, one row each. Folded until there are some. */
+/** Custom headers of a provider or MCP server, one row each. Collapsed while there are none. */
 export function HeaderEditor({ form, hint }: { form: HeaderForm; hint: string }) {
   const t = useText();
   const { headers } = form.values;

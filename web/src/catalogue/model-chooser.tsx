@@ -23,7 +23,7 @@ import { useProviderTest } from './use-provider-test.ts';
 type Props = {
   provider: Provider;
   tiers: readonly ModelTier[];
-  /** What a test has found just now; without it the provider is asked. */
+  /** What a test has just found; without it, the provider is asked. */
   found?: readonly ListedModel[] | undefined;
   submitLabel: (count: number) => string;
   onAdded: (models: readonly Model[]) => void;
@@ -31,7 +31,7 @@ type Props = {
   beside?: ReactNode;
 };
 
-/** Picks models from those that a provider lists, or by id, and adds them all at once. */
+/** Selects models from the provider's list or by id, and adds them all at once. */
 export function ModelChooser({ provider, tiers, found, submitLabel, onAdded, onDirty, beside }: Props) {
   const t = useText();
   const queries = useQueryClient();
@@ -135,7 +135,7 @@ function LoadingList({ name }: { name: string }) {
   );
 }
 
-/** The provider's own list: what a test found already, else asked for when this appears. */
+/** The provider's list: from a test, otherwise requested when this appears. */
 function useListedModels(provider: Provider, found: readonly ListedModel[] | undefined) {
   const { state, run } = useProviderTest();
   const ask = useRef(() => void run({ id: provider.id }));

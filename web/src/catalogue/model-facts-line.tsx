@@ -3,7 +3,7 @@ import { i18n, useText } from '../i18n.ts';
 import classes from './model-chooser.module.css';
 import { priceText, shortCount } from './model-facts.ts';
 
-/** What is known of a model in a few words: its window, what it can do, and what a million tokens cost. */
+/** What is known about a model, briefly: its window, its abilities, and the price of a million tokens. */
 export function ModelFactsLine({ facts }: { facts: Partial<ListedModel> }) {
   const t = useText();
   const { contextWindow, abilities, prices, endOfLife, sources } = facts;

@@ -1,12 +1,12 @@
 import type { Prices } from '@homeport/contracts/model-facts';
 
-/** `128k`, `1M`: a count of tokens as people say it. */
+/** `128k`, `1M`: a token count as people write it. */
 export function shortCount(tokens: number): string {
   if (tokens >= 1_000_000) return `${rounded(tokens / 1_000_000)}M`;
   return tokens >= 1_000 ? `${rounded(tokens / 1_000)}k` : String(tokens);
 }
 
-/** What a million tokens cost, read and written: `$0.25 / $1.50`; undefined when neither is known. */
+/** The price of a million tokens, input and output: `$0.25 / $1.50`; undefined if neither is known. */
 export function priceText({ input, output }: Prices, locale: string): string | undefined {
   if (input === null && output === null) return undefined;
   return [input, output].map((price) => (price === null ? '?' : dollars(price, locale))).join(' / ');

@@ -6,7 +6,7 @@ import { textFault } from '../forms/rules.ts';
 import { useText } from '../i18n.ts';
 import classes from './model-chooser.module.css';
 
-/** Chooses a model that the provider does not list. */
+/** Selects a model that the provider does not list. */
 export function ModelIdField({ isTaken, onAdd }: { isTaken: (id: string) => boolean; onAdd: (id: string) => void }) {
   const t = useText();
   const [text, setText] = useState('');

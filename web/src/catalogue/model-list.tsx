@@ -11,7 +11,7 @@ type ShownModel = Pick<ListedModel, 'id'> & Partial<ListedModel>;
 
 const searched = ({ id, displayName = '' }: ShownModel): string => `${id} ${displayName}`.toLowerCase();
 
-/** Rows shown at once; a list of thousands is narrowed by searching. */
+/** How many rows are shown at once; longer lists are narrowed by searching. */
 const shownAtMost = 200;
 
 /** A long list of model ids to tick, with a search over it. */
@@ -26,7 +26,7 @@ export function ModelList({
 }: {
   name: string;
   models: readonly ShownModel[];
-  /** How many the provider lists besides that are of no use in a conversation. */
+  /** How many more the provider lists that are useless in a conversation. */
   otherCount: number;
   existing: ReadonlySet<string>;
   chosen: readonly string[];

@@ -10,7 +10,7 @@ import type { ModelSizes } from './model-values.ts';
 
 type SizeForm = Pick<UseFormReturnType<ModelSizes>, 'getInputProps'>;
 
-/** Context window, longest answer and tier: of one model, or of many at once. */
+/** Context window, longest answer and tier, for one model or many at once. */
 export function ModelSizeFields({ form, tiers }: { form: SizeForm; tiers: readonly ModelTier[] }) {
   const t = useText();
   const count = {

@@ -7,7 +7,7 @@ import type { Translate } from '../i18n.ts';
 export type ModelSizes = { contextWindow: number | string; maxOutputTokens: number | string; tier: string };
 export type ModelValues = ModelSizes & { displayName: string; providerModelId: string };
 
-/** Right for most models of today, and harmless for the others: the output only has to fit into the window. */
+/** Right for most current models, and harmless for the others: the output only has to fit into the window. */
 export function defaultSizes(tiers: readonly ModelTier[]): ModelSizes {
   return { contextWindow: 128_000, maxOutputTokens: 8_192, tier: String((tiers[1] ?? tiers[0])?.value ?? 1) };
 }
@@ -40,7 +40,7 @@ export function sizesBody(values: ModelSizes): { contextWindow: number; maxOutpu
   };
 }
 
-/** A first name for a model: its id without the maker in front (`meta-llama/llama-4` → `llama-4`). */
+/** A first name for a model: its id without the vendor prefix (`meta-llama/llama-4` → `llama-4`). */
 export function nameOfId(providerModelId: string): string {
   const last = providerModelId.split('/').at(-1)?.trim() || providerModelId;
   return last.slice(0, limits.displayNameMax).trim();

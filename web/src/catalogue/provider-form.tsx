@@ -30,10 +30,10 @@ import { useProviderTest } from './use-provider-test.ts';
 
 type Props = {
   provider: Provider | undefined;
-  /** The wizard tests before it saves; elsewhere testing is a choice. */
+  /** The wizard tests before it saves; elsewhere testing is optional. */
   testsFirst?: boolean;
   submitLabel: string;
-  /** `found` are the models of a test that has just worked. */
+  /** `found` are the models from a successful test. */
   onSaved: (provider: Provider, found: readonly ListedModel[] | undefined) => void;
   onDirty?: (isDirty: boolean) => void;
   beside?: ReactNode;
@@ -186,7 +186,7 @@ function PresetHint({ preset: { key, keys } }: { preset: ProviderPreset }) {
 
 type Form = ApiForm<ProviderValues>['form'];
 
-/** Tests what the form holds; a result counts only as long as nothing that matters is changed. */
+/** Tests the form's values; a result is valid only as long as nothing relevant changes. */
 function useConnectionTest(provider: Provider | undefined) {
   const { state, run } = useProviderTest();
   const [tested, setTested] = useState('');

@@ -9,7 +9,7 @@ export const providerPresets = [
 
 export type ProviderPreset = (typeof providerPresets)[number];
 
-/** What a preset puts into a field: never over something that the person wrote. */
+/** What a preset puts into a field: it never overwrites what the person typed. */
 export function presetValue(field: 'name' | 'baseUrl', preset: ProviderPreset, present: string): string {
   const isOwn = present !== '' && providerPresets.every((each) => each[field] !== present);
   return isOwn ? present : preset[field];

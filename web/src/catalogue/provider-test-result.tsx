@@ -5,7 +5,7 @@ import { Notice } from '../forms/notice.tsx';
 import { type Translate, useText } from '../i18n.ts';
 import type { ProviderTestState } from './use-provider-test.ts';
 
-/** How a provider test ended, in words that say what to do. */
+/** The result of a provider test, in words that say what to do. */
 export function ProviderTestResult({ state, action }: { state: ProviderTestState; action?: ReactNode }) {
   const t = useText();
   if (state.kind === 'found') return <Notice kind="success">{t('provider.ok', { count: state.models.length })}</Notice>;
@@ -43,7 +43,7 @@ function explainStatus(status: number, text: string, t: Translate): { title: str
     return { title: t('provider.refusedTitle', { status }), text: t('provider.refusedText') };
   }
   if (status === 429) return { title: t('provider.busyTitle', { status }), text: t('provider.busyText') };
-  // An answer of 200 that is no list, such as the page of a website.
+  // A 200 response that is not a list, such as a web page.
   if (status === 404 || status === 405 || (status >= 200 && status < 300)) {
     return { title: t('provider.noListTitle', { status }), text: t('provider.noListText') };
   }

@@ -5,7 +5,7 @@ import { apiKeyFault, baseUrlFault, textFault } from '../forms/rules.ts';
 import type { Translate } from '../i18n.ts';
 import type { ProviderTestBody } from './use-provider-test.ts';
 
-/** What the provider form holds. `apiKey` is only ever a new one: a stored key never reaches the browser. */
+/** The values of the provider form. `apiKey` is always a new one: a stored key never reaches the browser. */
 export type ProviderValues = {
   name: string;
   kind: ProviderKind;
@@ -57,7 +57,7 @@ export function headerFaults(rows: readonly HeaderRow[], t: Translate): Record<s
   return faults;
 }
 
-/** The body of POST and PATCH: fields that were not touched are left out, so that they keep what is stored. */
+/** The body of POST and PATCH: untouched fields are left out, so that they keep their stored value. */
 export function providerBody(
   values: ProviderValues,
   isDirty: (field: 'kind' | 'headers') => boolean,
@@ -72,7 +72,9 @@ export function providerBody(
   };
 }
 
-/** The origin that stored credentials stay with when the address becomes `address`; undefined when they can be sent there. */
+/**
+ * The origin that stored credentials stay with if the address becomes `address`; undefined if they can be sent there.
+ */
 export function originLeft(
   stored: { address: string; credentialsOrigin?: string | undefined } | undefined,
   address: string,
@@ -82,12 +84,12 @@ export function originLeft(
   return origin === undefined || next === undefined || next === origin ? undefined : origin;
 }
 
-/** Rows that go out with the next save although nobody changed them. */
+/** Rows that will be sent with the next save although nobody changed them. */
 export function renewed(rows: readonly HeaderRow[]): HeaderRow[] {
   return rows.map((row) => ({ ...row, key: `${row.key}-renewed` }));
 }
 
-/** What to test; undefined when stored credentials would have to go to an address that they are not stored for. */
+/** What to test; undefined if stored credentials would have to be sent to an address that they are not for. */
 export function providerTestBody(
   values: ProviderValues,
   provider: Provider | undefined,
@@ -109,7 +111,7 @@ export function providerTestBody(
   };
 }
 
-/** The field of a fault of the request: `headers.<name>` is that header's row. */
+/** The field of a request's fault: `headers.<name>` belongs to that header's row. */
 export function providerField(path: string, values: Pick<ProviderValues, 'headers'>): string | undefined {
   const header = /^headers\.(.+)$/.exec(path)?.[1];
   if (header === undefined) return path;
@@ -117,7 +119,7 @@ export function providerField(path: string, values: Pick<ProviderValues, 'header
   return index < 0 ? undefined : `headers.${index}.name`;
 }
 
-/** The rows as the body takes them; empty ones are left out. */
+/** The rows as the request body needs them, without empty ones. */
 export function headerRecord(rows: readonly HeaderRow[]): Record<string, string> {
   return Object.fromEntries(rows.filter((row) => !isBlank(row)).map((row) => [row.name.trim(), row.value]));
 }

@@ -10,7 +10,7 @@ export type ProviderTestState =
   | { kind: 'found'; models: readonly ListedModel[] }
   | { kind: 'failed'; failure: unknown };
 
-/** Asks a provider for its models, one question at a time; the last one counts and leaving the page ends it. */
+/** Asks a provider for its models, one request at a time; only the latest counts, and leaving the page ends it. */
 export function useProviderTest(): {
   state: ProviderTestState;
   run: (body: ProviderTestBody) => Promise<readonly ListedModel[] | undefined>;

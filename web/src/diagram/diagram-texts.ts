@@ -1,5 +1,5 @@
 import english from 'virtual:catalogue/en-diagrams';
 import { i18n } from '../i18n.ts';
 
-/** Imported by the view of diagrams, which loads on use: its texts come with it. */
+/** Imported by the diagram view, which is loaded on demand: its texts come with it. */
 i18n.load('en', english);

@@ -11,7 +11,7 @@ type Props = {
   children: ReactNode;
 };
 
-/** The picture that the code of a diagram describes; drawn again in the colours of another scheme. */
+/** The picture of a diagram's code; redrawn when the colour scheme changes. */
 export function DiagramView({ code, onDrawn, children }: Props) {
   const t = useText();
   const scheme = useComputedColorScheme('light');
@@ -52,7 +52,7 @@ export function DiagramView({ code, onDrawn, children }: Props) {
   );
 }
 
-/** What the code says of itself, to those who do not see the picture. */
+/** The code's own title, for people who do not see the picture. */
 function titleOf(code: string): string | undefined {
   return /^\s*(?:accTitle\s*:|title\b:?)\s*(\S.{0,200})$/m.exec(code)?.[1]?.trim();
 }

@@ -1,9 +1,9 @@
 import { type DiagramTheme, maximumCode, maximumPicture, parseFrameMessage } from './protocol.ts';
 
-/** Loading the library included. */
+/** Includes loading the library. */
 const timeLimitMilliseconds = 10_000;
 
-/** `unavailable`: the page that draws did not answer in time. `fault` is the library's own words, in English. */
+/** `unavailable`: the drawing page did not answer in time. `fault` is the library's own text, in English. */
 export type Drawing =
   | { type: 'drawn'; picture: Blob }
   | { type: 'broken'; fault: string }
@@ -11,15 +11,15 @@ export type Drawing =
   | { type: 'unavailable' };
 
 /**
- * Draws a diagram in a frame that has no origin, no network and no way to this page but messages, and that is gone
- * afterwards. The picture is for <img> only, where nothing in it can run or load.
+ * Draws a diagram in a temporary frame without an origin or network, connected to this page only by messages. The
+ * picture is for <img> only, where nothing in it can run or load.
  */
 export function drawDiagram(code: string, theme: DiagramTheme, signal: AbortSignal): Promise<Drawing> {
   if (code.length > maximumCode) return Promise.resolve({ type: 'tooLarge' });
   const frame = document.createElement('iframe');
   frame.setAttribute('sandbox', 'allow-scripts');
   frame.src = '/diagram.html';
-  // Laid out, for texts are measured in it, but not seen, heard or reached.
+  // Laid out, because texts are measured in it, but invisible, silent and unreachable.
   frame.style.cssText = 'position:fixed;inset:0;width:100%;height:100%;border:0;visibility:hidden;pointer-events:none';
   return new Promise((resolve) => {
     const over = new AbortController();

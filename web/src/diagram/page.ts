@@ -13,7 +13,7 @@ addEventListener('message', (event: MessageEvent<DrawRequest>) => {
 });
 say({ type: 'ready' });
 
-/** What is wrong and where, without the parser's list of all that would have been right. */
+/** What is wrong and where, without the parser's list of everything it expected. */
 function faultOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.split('\nExpecting')[0] ?? text;
@@ -31,7 +31,7 @@ function configuration(theme: DiagramTheme): MermaidConfig {
     securityLevel: 'strict',
     theme: theme === 'dark' ? 'dark' : 'default',
     layout: 'dagre',
-    // Labels as SVG text: HTML ones could not be measured by whoever shows the picture.
+    // Labels as SVG text: HTML labels could not be measured where the picture is shown.
     htmlLabels: false,
     deterministicIds: true,
     deterministicIDSeed: 'diagram',
@@ -39,7 +39,7 @@ function configuration(theme: DiagramTheme): MermaidConfig {
     maxEdges: maximumEdges,
     suppressErrorRendering: true,
     fontFamily: 'system-ui, sans-serif',
-    // What the code of a diagram cannot change.
+    // Settings that the diagram's code cannot change.
     secure: [
       'secure',
       'securityLevel',
@@ -56,7 +56,7 @@ function configuration(theme: DiagramTheme): MermaidConfig {
   };
 }
 
-/** The drawing as an XML document with a size of its own, as an <img> needs it. */
+/** The drawing as an XML document with its own size, as an <img> needs it. */
 function asPicture(svg: string): string {
   const drawing = new DOMParser().parseFromString(svg, 'text/html').querySelector('svg');
   if (drawing === null) throw new Error('Nothing was drawn.');

@@ -5,7 +5,7 @@ import { useText } from '../i18n.ts';
 import { useLocale } from '../locale.ts';
 import classes from './entry-page.module.css';
 
-/** A page outside the frame, for people who are not (quite) in yet: logo, one heading, one thing to do. */
+/** A page outside the frame, for people who are not (quite) signed in yet: logo, one heading, one thing to do. */
 export function EntryPage({
   title,
   text,
@@ -44,7 +44,7 @@ export function EntryPage({
   );
 }
 
-/** Who cannot read the page finds their own language named in it. What is typed already stays. */
+/** People who cannot read the page find the name of their own language. What they have typed stays. */
 function LanguageChoice() {
   const t = useText();
   const { locale: active, setLocale } = useLocale();

@@ -19,7 +19,7 @@ import { EntryPage } from './entry-page.tsx';
 
 type Invited = { email: string; name: string | null; expiresAt: string };
 
-/** `/invitation#token=…`: makes the account that an administrator has offered. The token stays out of every request line but the API's. */
+/** `/invitation#token=…`: creates the account that an administrator offered. Only API requests contain the token. */
 export function InvitationPage() {
   const token = useLocation({ select: (location) => new URLSearchParams(location.hash).get('token') ?? '' });
   // Another link opened in the same tab is another invitation.
@@ -87,7 +87,7 @@ function RedeemForm({
     submit: async ({ name, password }) => {
       try {
         const { user } = await call('PUT /api/invitations', { body: { token, name: name.trim(), password } });
-        // What somebody else saw in this browser is not the new account's.
+        // Somebody else's data in this browser does not belong to the new account.
         queries.removeQueries({ predicate: ({ queryKey: [key] }) => key !== 'public-config' && key !== 'invitation' });
         queries.setQueryData(meQuery.queryKey, { user: newAccount(user) });
         router.history.replace('/');
@@ -170,11 +170,11 @@ function isFinal({ code }: ApiFailure): boolean {
   return code === 'invitation_used' || code === 'invitation_expired' || code === 'not_found' || code === 'email_taken';
 }
 
-/** The address of who is signed in already in this browser. */
+/** The address of the person who is already signed in in this browser. */
 function useSignedIn(): string | undefined {
   const { data } = useQuery({
     queryKey: ['invitation', 'session'],
-    // Answers null, not 401, when nobody is signed in.
+    // Answers null, not 401, if nobody is signed in.
     queryFn: ({ signal }) => call('GET /api/auth/get-session', { signal }),
     retry: false,
     gcTime: 0,

@@ -9,7 +9,7 @@ import { useText } from '../i18n.ts';
 import { meQuery } from '../queries.ts';
 import { EntryPage } from './entry-page.tsx';
 
-/** `/password`: where an account whose password somebody else has set comes before anything else. */
+/** `/password`: comes first for an account whose password somebody else has set. */
 export function PasswordPage() {
   const t = useText();
   const router = useRouter();

@@ -19,7 +19,7 @@ import entryClasses from './entry-page.module.css';
 import { EntryPage } from './entry-page.tsx';
 import { RefusalNotice, SingleSignOn } from './single-sign-on.tsx';
 
-/** `/sign-in`: leads back to where the session ran out. Drafts and receipts are not touched. */
+/** `/sign-in`: returns to where the session ended. Drafts and receipts stay. */
 export function SignInPage() {
   const t = useText();
   const { productName } = useBranding();
@@ -88,7 +88,7 @@ function refusalText(failure: unknown, texts: { wrong: string; disabled: string 
   return failure.code === 'account_disabled' ? texts.disabled : undefined;
 }
 
-/** Goes on to the return path, at once when somebody is signed in already. */
+/** Continues to the return path, at once if somebody is already signed in. */
 function useGoOn(returnTo: string | undefined): () => Promise<void> {
   const queries = useQueryClient();
   const router = useRouter();
@@ -98,7 +98,7 @@ function useGoOn(returnTo: string | undefined): () => Promise<void> {
   };
   useEffect(() => {
     const controller = new AbortController();
-    // Answers null, not 401, when nobody is signed in.
+    // Answers null, not 401, if nobody is signed in.
     call('GET /api/auth/get-session', { signal: controller.signal }).then(
       (session) => void (session && !controller.signal.aborted && router.history.replace(returnTo ?? '/')),
       () => {},

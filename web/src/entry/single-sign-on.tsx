@@ -8,7 +8,7 @@ import { type TextId, useText } from '../i18n.ts';
 
 type Identity = { providerKey: string; label: string };
 
-/** A word for every reason: a new one does not compile until it has its text. */
+/** A text for every reason: a new reason does not compile until it has one. */
 const refusalTexts: Record<OidcRefusal, TextId> = {
   access_denied: 'sso.access_denied',
   provider_error: 'sso.provider_error',
@@ -26,7 +26,7 @@ const refusalTexts: Record<OidcRefusal, TextId> = {
   sign_in_failed: 'sso.sign_in_failed',
 };
 
-/** Why a single sign-on came back without success: the `error` of this page's address. */
+/** Why a single sign-on failed: the `error` in this page's address. */
 export function RefusalNotice({ code, label = 'SSO' }: { code: string; label: string | undefined }) {
   const t = useText();
   return <Notice kind="failure">{t(isRefusal(code) ? refusalTexts[code] : 'sso.sign_in_failed', { label })}</Notice>;
@@ -37,7 +37,7 @@ export function SingleSignOn({ providerKey, label, returnTo }: Identity & { retu
   const t = useText();
   const [failure, setFailure] = useState<unknown>();
   const [isLeaving, setLeaving] = useState(false);
-  // Who comes back with the browser's button finds the page as it was left.
+  // People who return with the browser's back button find the page as they left it.
   useEffect(() => {
     const stay = () => setLeaving(false);
     addEventListener('pageshow', stay);

@@ -6,7 +6,7 @@ import { previewAddress } from './file-address.ts';
 import { fileIcon, previewKind } from './file-kind.ts';
 import classes from './files.module.css';
 
-/** A file of a message: opens in the side panel. A picture shows itself. */
+/** A file in a message: opens in the side panel. Pictures are shown directly. */
 export function ArtifactChip({
   chatId,
   id,

@@ -21,16 +21,16 @@ export type DeskOptions = {
   drafts: DraftBook;
   maximumBytes: number;
   draftName: string;
-  /** The conversation has to be made before it can hold files; absent where it exists. */
+  /** The conversation has to be created before it can have files; absent if it exists. */
   newChat: NewChat | undefined;
 };
 
-/** Text and one more part are always left for the message. */
+/** Leaves room for the text and one more part. */
 export const mostFiles = limits.partsPerMessage - 2;
 
 const desks = new Map<string, { queue: UploadQueue; options: DeskOptions }>();
 
-/** The uploads for the next message of a conversation. They go on when the page shows another one. */
+/** The uploads for a conversation's next message. They continue when another conversation is shown. */
 export function attachmentDesk(options: DeskOptions): UploadQueue {
   const { userId, chatId } = options;
   const key = `${userId} ${chatId}`;
@@ -45,13 +45,13 @@ export function attachmentDesk(options: DeskOptions): UploadQueue {
   return queue;
 }
 
-/** `desk.newChat` is read when the conversation is made: until then a person may choose otherwise. */
+/** `desk.newChat` is read when the conversation is created: until then people may change their choices. */
 function createDesk(desk: DeskOptions): UploadQueue {
   const { chatId, drafts, maximumBytes, draftName } = desk;
   let created: Promise<void> | undefined;
   const ensureChat = () => {
     created ??= desk.newChat ? createChat(chatId, desk.newChat) : Promise.resolve();
-    // A failure is asked for again with the next file.
+    // After a failure, it is tried again with the next file.
     created.catch(() => {
       created = undefined;
     });
@@ -75,7 +75,9 @@ function createDesk(desk: DeskOptions): UploadQueue {
   return queue;
 }
 
-/** Puts an artifact beside the draft, once. One that was uploaded for it has a place: small files arrive before large ones. */
+/**
+ * Adds an artifact to the draft, once. An uploaded one keeps its place in order: small files arrive before large ones.
+ */
 export function attach(drafts: DraftBook, chatId: string, artifact: Artifact, place?: number): void {
   const { id, filename, mediaType, size } = artifact;
   const files = parseAttached(drafts.read(filesName(chatId)));
@@ -85,11 +87,11 @@ export function attach(drafts: DraftBook, chatId: string, artifact: Artifact, pl
   drafts.replace(filesName(chatId), storeAttached(next.sort((a, b) => (a.place ?? 0) - (b.place ?? 0))));
 }
 
-/** Takes a file away from the draft; one that was uploaded for it alone also out of the conversation's files. */
+/** Removes a file from the draft; one that was uploaded only for it is also deleted from the conversation. */
 export function detach(drafts: DraftBook, chatId: string, file: AttachedFile): void {
   const files = parseAttached(drafts.read(filesName(chatId)));
   drafts.replace(filesName(chatId), storeAttached(files.filter(({ id }) => id !== file.id)));
-  // One that stays is seen among the files and can be deleted there.
+  // If deleting fails, it is listed among the files and can be deleted there.
   if (file.isNew) call('DELETE /api/artifacts', { query: { chatId, id: file.id } }).catch(() => {});
 }
 
@@ -97,7 +99,7 @@ async function createChat(id: string, newChat: NewChat): Promise<void> {
   try {
     await call('POST /api/chats', { body: newChatBody(id, newChat) });
   } catch (error) {
-    // An earlier attempt made it.
+    // An earlier attempt created it.
     if (!(error instanceof ApiFailure && error.code === 'id_taken')) throw error;
   }
 }

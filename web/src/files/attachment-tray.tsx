@@ -17,7 +17,7 @@ import classes from './files.module.css';
 import { modelReach } from './model-reach.ts';
 import { UploadRow } from './upload-rows.tsx';
 
-/** Why the message cannot go yet. */
+/** Why the message cannot be sent yet. */
 export type TrayBlock = 'uploading' | 'failed';
 
 type Props = {
@@ -25,14 +25,14 @@ type Props = {
   draftName: string;
   newChat: NewChat | undefined;
   files: readonly AttachedFile[];
-  /** Files that were just dropped, pasted or chosen; taken over once. */
+  /** Files that were just dropped, pasted or chosen; consumed once. */
   incoming: IncomingFiles | undefined;
   onTaken: () => void;
   onBlock: (block: TrayBlock | undefined) => void;
   isDisabled: boolean;
 };
 
-/** The files of the next message: those that are there, and those on their way. */
+/** The files of the next message: finished ones and running uploads. */
 export function AttachmentTray({ chatId, draftName, newChat, files, incoming, onTaken, onBlock, isDisabled }: Props) {
   const t = useText();
   const { user, drafts } = useWorkbench();
@@ -111,7 +111,7 @@ export function AttachmentTray({ chatId, draftName, newChat, files, incoming, on
   );
 }
 
-/** What of a file the model will not get; undefined where it gets all of it. */
+/** What the model will not get of a file; undefined if it gets all of it. */
 function reachText(file: AttachedFile, t: Translate): string | undefined {
   const reach = modelReach(file);
   return reach === 'all' ? undefined : t(reach === 'beginning' ? 'files.reachBeginning' : 'files.reachName');

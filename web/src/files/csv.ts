@@ -1,4 +1,7 @@
-/** Rows of a CSV or TSV text (RFC 4180); the delimiter is the one that the first line has most of. At most `most` rows. */
+/**
+ * Rows of a CSV or TSV text (RFC 4180); the delimiter is the most frequent candidate in the first line. At most `most`
+ * rows.
+ */
 export function parseTable(text: string, most: number): { rows: string[][]; isCut: boolean } {
   const delimiter = delimiterOf(text);
   const rows: string[][] = [];

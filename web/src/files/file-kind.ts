@@ -10,7 +10,7 @@ import {
 } from 'lucide-react';
 import { grammarName } from '../markdown/language-names.ts';
 
-/** How a file is shown to look at; `none` can only be downloaded. */
+/** How a file is previewed; `none` can only be downloaded. */
 export type PreviewKind = 'image' | 'pdf' | 'table' | 'markdown' | 'text' | 'none';
 
 const pictures = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/svg+xml']);
@@ -39,7 +39,7 @@ export function extensionOf(filename: string): string {
   return /\.([^.]+)$/.exec(filename)?.[1]?.toLowerCase() ?? '';
 }
 
-/** By its ending, which every list knows, so that a file looks the same everywhere; else by its media type. */
+/** By its extension, which every list knows, so that a file looks the same everywhere; otherwise by its media type. */
 export function fileIcon(file: { mediaType: string; filename: string }): LucideIcon {
   const ending = extensionOf(file.filename);
   const known = endings.find(([pattern]) => pattern.test(ending));

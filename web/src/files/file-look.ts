@@ -2,7 +2,7 @@ import { i18n } from '../i18n.ts';
 
 const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
 
-/** `1.2 MB` in the language on the screen. */
+/** `1.2 MB` in the current language. */
 export function formatSize(bytes: number): string {
   let value = bytes;
   let at = 0;

@@ -22,7 +22,7 @@ const narrow = '(max-width: 68rem)';
 
 export type PanelProps = {
   scope: FileScope;
-  /** The file that is shown; undefined shows the list. */
+  /** The file being shown; undefined shows the list. */
   fileId: string | undefined;
   canUpload: boolean;
   onFile: (id: string | undefined) => void;
@@ -56,7 +56,7 @@ export function FilePanel(props: PanelProps) {
 function Content({ scope, fileId, canUpload, onFile, onAttach, onClose }: PanelProps) {
   const t = useText();
   const title = useRef<HTMLHeadingElement>(null);
-  // What was clicked may be gone from the panel: the keyboard goes on from its heading.
+  // The clicked element may be gone from the panel, so the focus moves to the heading.
   useEffect(() => {
     if (fileId !== undefined || document.activeElement === document.body) title.current?.focus({ preventScroll: true });
   }, [fileId]);

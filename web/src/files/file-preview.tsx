@@ -15,11 +15,11 @@ import previewClasses from './file-preview.module.css';
 import classes from './files.module.css';
 import { fileTextQuery } from './files-api.ts';
 
-/** Bytes of a text that the server shows. */
+/** How many bytes of a text the server shows. */
 const shownBytes = 256 * 1024;
 const shownRows = 500;
 
-/** A file to look at, by its kind; what cannot be shown says so. */
+/** A preview of a file, depending on its kind; if there is none, it says so. */
 export function FilePreview({ scope, file }: { scope: FileScope; file: Artifact }) {
   const t = useText();
   const kind = previewKind(file);

@@ -109,7 +109,7 @@ function Actions({
   );
 }
 
-/** Where one is, and the way up. */
+/** The current folder, and the way up. */
 export function Breadcrumb({ folder, onFolder }: { folder: string; onFolder: (folder: string) => void }) {
   const t = useText();
   if (folder === '') return null;

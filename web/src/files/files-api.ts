@@ -6,12 +6,12 @@ import { scopeQuery } from './file-address.ts';
 
 const pageSize = '500';
 
-/** Begins the keys of everything asked of one namespace. */
+/** The beginning of every query key of one namespace. */
 export function filesKey(scope: FileScope) {
   return ['files', scope.chatId ?? scope.projectId] as const;
 }
 
-/** The files of a namespace by path; with `q` those that match. */
+/** The files of a namespace by path; with `q`, those that match. */
 export function filesQuery(scope: FileScope, q: string) {
   return infiniteQueryOptions({
     queryKey: [...filesKey(scope), 'list', q],

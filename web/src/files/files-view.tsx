@@ -29,10 +29,10 @@ type Dialog =
 
 type Props = {
   scope: FileScope;
-  /** False where the project or conversation is archived: nothing new is added. */
+  /** False if the project or conversation is archived: nothing can be added. */
   canUpload: boolean;
   onOpen: (file: Artifact) => void;
-  /** Puts a file beside the message; absent where there is none. */
+  /** Adds a file to the message; absent if there is no message. */
   onAttach?: ((file: Artifact) => void) | undefined;
 };
 
@@ -54,7 +54,7 @@ export function FilesView({ scope, canUpload, onOpen, onAttach }: Props) {
   const files = useMemo(() => query.data?.pages.flatMap((page) => page.artifacts) ?? [], [query.data]);
   const content = useMemo(() => (q === '' ? contentOf(files, folder) : { folders: [], files }), [files, folder, q]);
   const close = () => setDialog(undefined);
-  /** What had the focus is gone with its row. */
+  /** The focused row is gone. */
   const afterDelete = (isDone: boolean) => isDone && view.current?.focus({ preventScroll: true });
   const isNothing = query.isSuccess && q === '' && files.length === 0 && uploads.length === 0;
 
@@ -222,7 +222,7 @@ function useUploads(scope: FileScope, refresh: () => Promise<void>, folder: stri
   const latest = useRef({ refresh, folder, scope, maximumBytes });
   latest.current = { refresh, folder, scope, maximumBytes };
   const [queue] = useState(() => {
-    /** Each file goes where one was when it was chosen, however long it waits. */
+    /** Each file goes into the folder that was open when it was chosen, however long it waits. */
     const folders = new WeakMap<File, string>();
     return new UploadQueue({
       upload: (file, options) => {

@@ -2,7 +2,7 @@ import type { Artifact } from '@homeport/contracts/artifacts';
 
 export type Folder = { path: string; name: string; count: number };
 
-/** What lies directly in `folder` ('' is the top): its folders, each with the number of files below it, and its files. */
+/** What is directly in `folder` ('' is the top): its folders, each with the number of files below it, and its files. */
 export function contentOf(files: readonly Artifact[], folder: string): { folders: Folder[]; files: Artifact[] } {
   const prefix = folder === '' ? '' : `${folder}/`;
   const folders = new Map<string, number>();
@@ -20,7 +20,7 @@ export function contentOf(files: readonly Artifact[], folder: string): { folders
   };
 }
 
-/** Every folder that a file lies in, at any depth. */
+/** Every folder that contains a file at any depth. */
 export function allFolders(files: readonly Artifact[]): string[] {
   const paths = new Set<string>();
   for (const { path } of files) {
@@ -30,7 +30,7 @@ export function allFolders(files: readonly Artifact[]): string[] {
   return [...paths].sort(compare);
 }
 
-/** The folder that a path lies in; '' is the top. */
+/** The folder of a path; '' is the top. */
 export function folderOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }

@@ -1,4 +1,4 @@
-/** What a model gets of an attached file, as far as type and size tell; the server decides by the bytes. */
+/** How much of an attached file a model gets, as far as type and size tell; the server decides by the bytes. */
 export type ModelReach = 'all' | 'beginning' | 'name';
 
 const textBytes = 256 * 1024;

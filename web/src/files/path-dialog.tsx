@@ -14,12 +14,12 @@ type Props = {
   kind: 'rename' | 'move';
   path: string;
   folders: readonly string[];
-  /** Throws what the server refuses with. */
+  /** Throws the server's refusal. */
   onMove: (to: string) => Promise<void>;
   onClose: () => void;
 };
 
-/** Asks for a new name, or for the folder to move to; the folder may be a new one. */
+/** Asks for a new name, or for the folder to move to, which may be a new one. */
 export function PathDialog({ kind, path, folders, onMove, onClose }: Props) {
   const t = useText();
   const listId = useId();
@@ -71,7 +71,7 @@ export function PathDialog({ kind, path, folders, onMove, onClose }: Props) {
   );
 }
 
-/** The ending of a file stays when its name is typed over. */
+/** Typing over a file's name keeps its extension. */
 function selectStem(field: HTMLInputElement, kind: Props['kind']): void {
   const dot = field.value.lastIndexOf('.');
   if (kind === 'rename' && dot > 0) field.setSelectionRange(0, dot);

@@ -1,6 +1,6 @@
 import type { Artifact } from '@homeport/contracts/artifacts';
 
-/** One file on its way. `share` is what has left, 0 to 1. */
+/** One running upload. `share` is the fraction sent, 0 to 1. */
 export type Upload = {
   key: string;
   name: string;
@@ -17,15 +17,18 @@ export type UploadDeps<T> = {
     options: { onProgress: (share: number) => void; signal: AbortSignal },
     key: string,
   ) => Promise<T>;
-  /** The file is there; its entry has just left the queue. */
+  /** The upload is complete; its entry has just left the queue. */
   onDone: (made: T, key: string) => void;
-  /** Why a file is not even tried; undefined when it may go. */
+  /** Why a file is not even tried; undefined if it may be. */
   refuse: (file: File) => 'too-large' | undefined;
 };
 
 const atOnce = 3;
 
-/** Files being uploaded: a few at a time, each can be cancelled and tried again. React reads it through `subscribe` and `getView`. */
+/**
+ * Running uploads: a few at a time, each can be cancelled and retried. React reads it through `subscribe` and
+ * `getView`.
+ */
 export class UploadQueue<T = Artifact> {
   readonly #deps: UploadDeps<T>;
   readonly #listeners = new Set<() => void>();
@@ -45,7 +48,7 @@ export class UploadQueue<T = Artifact> {
 
   getView = (): readonly Upload[] => this.#view;
 
-  /** True while a file is on its way or waits for its turn. */
+  /** True while a file is being uploaded or waits for its turn. */
   get isBusy(): boolean {
     return this.#view.some(({ state }) => state === 'waiting' || state === 'uploading');
   }
@@ -70,7 +73,7 @@ export class UploadQueue<T = Artifact> {
     this.#pump();
   }
 
-  /** Stops an upload, or takes one that failed out of the list. */
+  /** Stops an upload, or removes a failed one from the list. */
   remove(key: string): void {
     this.#running.get(key)?.abort();
     this.#running.delete(key);

@@ -7,7 +7,7 @@ import { formatSize } from './file-look.ts';
 import classes from './files.module.css';
 import type { Upload, UploadQueue } from './upload-queue.ts';
 
-/** Files on their way: how far each has come, and how to stop it or try again. */
+/** Running uploads: their progress, and how to stop or retry them. */
 export function UploadRow({
   upload,
   queue,

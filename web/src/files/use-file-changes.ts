@@ -18,7 +18,7 @@ export function useFileChanges(scope: FileScope) {
   return useMemo(() => {
     const owner = scopeQuery(chatId === undefined ? { projectId: projectId ?? '' } : { chatId });
     const refresh = () => queries.invalidateQueries({ queryKey: filesKey(scope) });
-    /** Throws what the server refuses with. */
+    /** Throws the server's refusal. */
     const move = async (from: string, to: string, isUndo = false) => {
       await call('PATCH /api/artifacts', { body: { ...owner, from, to } });
       void refresh();

@@ -2,7 +2,7 @@ import { useIsSlow } from '../frame/use-is-slow.ts';
 import { useText } from '../i18n.ts';
 import classes from './files.module.css';
 
-/** The shape of files that are on their way, where that takes long enough to be noticed. */
+/** Placeholders for files that are loading, if that takes noticeably long. */
 export function WaitingRows() {
   const t = useText();
   const isSlow = useIsSlow();

@@ -1,7 +1,7 @@
 import { type ReactNode, useId } from 'react';
 import classes from './choice-chips.module.css';
 
-/** One of a few, as radio buttons that look like chips. */
+/** One choice of a few, as radio buttons that look like chips. */
 export function ChoiceChips<Value extends string>({
   legend,
   options,

@@ -2,7 +2,7 @@ import { ChevronRight } from 'lucide-react';
 import { type ReactNode, useLayoutEffect, useRef } from 'react';
 import classes from './fold.module.css';
 
-/** A part of a form that opens on demand, and by itself as soon as `opens` holds. */
+/** A part of a form that opens on demand, and by itself when `opens` becomes true. */
 export function Fold({
   label,
   count = 0,
@@ -10,7 +10,7 @@ export function Fold({
   children,
 }: {
   label: string;
-  /** How much is set in it. */
+  /** How many values are set in it. */
   count?: number;
   opens?: boolean;
   children: ReactNode;

@@ -10,7 +10,7 @@ type Kind = 'failure' | 'warning' | 'success' | 'info';
 const icons = { failure: CircleAlert, warning: TriangleAlert, success: CircleCheck, info: Info } as const;
 const roles = { failure: 'alert', warning: undefined, success: 'status', info: undefined } as const;
 
-/** Something to know, at the place it is about. Failures are announced at once, successes politely. */
+/** A notice next to what it is about. Failures are announced at once, successes politely. */
 export function Notice({
   kind,
   title,
@@ -35,7 +35,7 @@ export function Notice({
   );
 }
 
-/** Why a form was refused as a whole; nothing while there is no failure. */
+/** Why the whole form was refused; nothing without a failure. */
 export function FormFailure({ failure, text }: { failure: unknown; text?: string }) {
   const t = useText();
   if (failure === undefined) return null;

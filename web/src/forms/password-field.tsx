@@ -7,7 +7,7 @@ import { useText } from '../i18n.ts';
 import classes from './form.module.css';
 import { passwordRules } from './rules.ts';
 
-/** A password that can be shown, by keyboard too. */
+/** A password that can be made visible, also by keyboard. */
 export function PasswordField(props: PasswordInputProps) {
   const t = useText();
   const [isShown, setShown] = useState(false);
@@ -27,7 +27,7 @@ export function PasswordField(props: PasswordInputProps) {
   );
 }
 
-/** A password to be chosen, with its rules and which of them it meets. */
+/** A new password, with its rules and which of them are met. */
 export function NewPasswordField({ value, ...props }: PasswordInputProps & { value: string }) {
   return (
     <PasswordField
@@ -41,7 +41,10 @@ export function NewPasswordField({ value, ...props }: PasswordInputProps & { val
   );
 }
 
-/** Stands in the field's description, so it is read with the field; a description is a paragraph and holds no list. */
+/**
+ * In the field's description, so that it is read with the field; a description is a paragraph and cannot contain a
+ * list.
+ */
 function PasswordRules({ value }: { value: string }) {
   const t = useText();
   return (

@@ -1,7 +1,10 @@
 import { limits } from '@homeport/contracts/limits';
 import type { Translate } from '../i18n.ts';
 
-/** Field rules for forms, as the endpoint table has them; each gives the text to show, or null. The server has the last word. */
+/**
+ * Field rules for forms, as in the endpoint table; each returns the text to show, or null. The server decides in the
+ * end.
+ */
 
 export function nameFault(value: string, t: Translate): string | null {
   const { length } = value.trim();
@@ -51,7 +54,7 @@ export function apiKeyFault(value: string, t: Translate): string | null {
   return /^[\x21-\x7e]*$/.test(key) ? null : t('provider.apiKeyBad');
 }
 
-/** A number field holds '' while it is empty. */
+/** A number field's value is '' while it is empty. */
 export function countFault(value: number | string, t: Translate): string | null {
   const isCount = typeof value === 'number' && Number.isInteger(value);
   if (isCount && value >= 1 && value <= limits.contextWindowMax) return null;

@@ -2,7 +2,7 @@ import './forms.css';
 import { NativeSelect } from '@mantine/core';
 import classes from './form.module.css';
 
-/** A choice that stands in a row beside what it is about, and acts at once. */
+/** A small select beside what it is about, which takes effect at once. */
 export function SmallSelect({
   label,
   value,

@@ -2,17 +2,17 @@ import { Button, type PasswordInputProps } from '@mantine/core';
 import { PasswordField } from './password-field.tsx';
 
 type Props = Pick<PasswordInputProps, 'label' | 'description' | 'inputWrapperOrder'> & {
-  /** What the form gives its field. */
+  /** The form's props for its field. */
   input: object;
   isStored: boolean;
-  /** The stored secret goes when the form is saved. */
+  /** The stored secret is removed when the form is saved. */
   isCleared: boolean;
   onToggle: () => void;
   clearLabel: string;
   keepLabel: string;
 };
 
-/** A secret goes in and never comes out: stored it can be kept, replaced or removed. */
+/** A secret goes in and never comes out: a stored one can be kept, replaced or removed. */
 export function StoredSecretField({ input, isStored, isCleared, onToggle, clearLabel, keepLabel, ...field }: Props) {
   return (
     <div>

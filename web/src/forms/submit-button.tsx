@@ -1,6 +1,6 @@
 import { Button, Loader } from '@mantine/core';
 
-/** Sends a form. While it is busy it keeps the focus and does nothing. */
+/** Submits a form. While busy, it keeps the focus and does nothing. */
 export function SubmitButton({
   label,
   busyLabel,

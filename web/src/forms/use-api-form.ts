@@ -7,15 +7,15 @@ type Errors<V> = { [Path in keyof V]?: string | null } & Record<string, string |
 
 type Options<V> = {
   initialValues: V;
-  /** Faults by field path (`name`, `headers.0.value`); null and undefined are none. */
+  /** Faults by field path (`name`, `headers.0.value`); null and undefined mean no fault. */
   validate: (values: V) => Errors<V>;
-  /** Sends the form. Throws `ApiFailure`; faults of fields are shown at the fields, all else as `failure`. */
+  /** Sends the form. Throws `ApiFailure`; field faults are shown at the fields, anything else as `failure`. */
   submit: (values: V) => Promise<void>;
-  /** The field that shows the fault of a path of the request; by itself the field of the same name. */
+  /** The field that shows the fault of a request path; by default the field with the same name. */
   fieldOf?: (path: string, values: V) => string | undefined;
   /** A failure that belongs to one field: its path and text. */
   placeFailure?: (failure: ApiFailure) => { field: string; text: string } | undefined;
-  /** The name of the input to try again with when the form is refused as a whole; by itself the focus stays. */
+  /** The input to focus when the whole form is refused; by default the focus stays. */
   focusAfterFailure?: string;
 };
 
@@ -26,11 +26,11 @@ export type ApiForm<V> = {
   isBusy: boolean;
   failure: unknown;
   submit: () => Promise<void>;
-  /** Shows the faults of the given top-level fields; true when there are none. */
+  /** Shows the faults of the given top-level fields; true if there are none. */
   check: (fields: readonly (keyof V)[]) => boolean;
 };
 
-/** A form that is sent once at a time, shows every fault at its field and puts the cursor into the first. */
+/** A form that is sent only once at a time, shows every fault at its field and focuses the first one. */
 export function useApiForm<V extends Record<string, unknown>>(options: Options<V>): ApiForm<V> {
   const form = useForm<V>({ mode: 'controlled', initialValues: options.initialValues });
   const element = useRef<HTMLFormElement>(null);
@@ -39,7 +39,7 @@ export function useApiForm<V extends Record<string, unknown>>(options: Options<V
   const [failure, setFailure] = useState<unknown>();
   const [refusals, setRefusals] = useState(0);
 
-  // Fields get aria-invalid with the render that follows the refusal.
+  // Fields get aria-invalid in the render after the refusal.
   useEffect(() => {
     if (refusals > 0) element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [refusals]);
@@ -82,7 +82,7 @@ export function useApiForm<V extends Record<string, unknown>>(options: Options<V
   };
   const onSubmit = (event: FormEvent) => {
     event.preventDefault();
-    // A dialog's form is a descendant of the page's in React, though not in the page.
+    // In React, a dialog's form is inside the page's form, though not in the DOM.
     event.stopPropagation();
     void submit();
   };
@@ -118,7 +118,7 @@ function hasField(values: unknown, field: string): boolean {
   return typeof values === 'object' && values !== null && Object.hasOwn(values, field.split('.')[0] ?? '');
 }
 
-/** The faults of single fields in the details of a refusal. */
+/** The field faults in the details of a refusal. */
 export function readFieldErrors(details: unknown): FieldError[] {
   return Array.isArray(details) ? details.filter(isFieldError) : [];
 }

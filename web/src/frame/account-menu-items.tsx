@@ -12,7 +12,7 @@ import type { MenuPlace } from './use-menu.ts';
 
 const schemes = ['auto', 'light', 'dark'] as const;
 
-/** Appearance, language, settings and sign-out. Signing out leaves drafts and receipts where they are. */
+/** Appearance, language, settings and sign-out. Signing out keeps drafts and receipts. */
 export function AccountMenuItems(place: MenuPlace) {
   const t = useText();
   const { user } = useWorkbench();

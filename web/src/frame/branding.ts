@@ -5,14 +5,14 @@ import { useEffect, useSyncExternalStore } from 'react';
 import type { Translate } from '../i18n.ts';
 import { publicConfigQuery } from '../queries.ts';
 
-/** The installation's branding; index.html brings it, so it is there from the first render. */
+/** The installation's branding; index.html contains it, so it is there from the first render. */
 export function useBranding() {
   const branding = useQuery(publicConfigQuery).data?.branding;
   if (!branding) throw new Error('The public configuration is read before the first render');
   return branding;
 }
 
-/** The tagline; the built-in one in the language on the screen. */
+/** The tagline; the built-in one in the current language. */
 export function taglineOf({ tagline }: Branding, t: Translate): string {
   return tagline === defaultBranding.tagline ? t('brand.tagline') : tagline;
 }
@@ -26,7 +26,7 @@ const subscribe = (listener: () => void) => {
   return () => listeners.delete(listener);
 };
 
-/** Sets the title of the page, in the tab (`Title · Product`) and in the bar of narrow screens. */
+/** Sets the page's title, in the tab (`Title · Product`) and in the bar of narrow screens. */
 export function useTitle(title: string | undefined): void {
   const { productName } = useBranding();
   useEffect(() => {
@@ -37,7 +37,7 @@ export function useTitle(title: string | undefined): void {
   }, [title, productName]);
 }
 
-/** Puts a sign before the title of the tab, whatever the page is called; undefined takes it away. */
+/** Puts a sign before the tab's title, whatever the page is called; undefined removes it. */
 export function setTitleSign(next: string | undefined): void {
   sign = next;
   writeTitle();
@@ -47,7 +47,7 @@ function writeTitle(): void {
   document.title = sign === undefined ? plainTitle : `${sign} ${plainTitle}`;
 }
 
-/** What the present page is called; undefined where the product's name says it. */
+/** The current page's title; undefined if the product's name is enough. */
 export function usePageTitle(): string | undefined {
   return useSyncExternalStore(subscribe, () => shownTitle);
 }

@@ -7,15 +7,15 @@ type Props = {
   title: string;
   text: string;
   confirmLabel: string;
-  /** A gentler way to the same end. */
+  /** A gentler alternative. */
   instead?: { label: string; run: () => void } | undefined;
-  /** Takes nothing away from anybody: its button is not red. */
+  /** Nobody loses anything, so its button is not red. */
   isGentle?: boolean;
   onConfirm: () => void;
   onClose: () => void;
 };
 
-/** Asks before something that cannot be undone. Load it lazily: dialogs are no part of the first page load. */
+/** Asks before something that cannot be undone. Load it lazily: dialogs are not part of the first page load. */
 export function ConfirmDialog({ title, text, confirmLabel, instead, isGentle = false, onConfirm, onClose }: Props) {
   const t = useText();
   return (

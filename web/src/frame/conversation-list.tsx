@@ -23,7 +23,7 @@ const MoveDialog = lazyPart(async () => (await import('./move-dialog.tsx')).Move
 const RowMenu = lazyPart(async () => (await import('./row-menu.tsx')).RowMenu);
 const SelectionBar = lazyPart(async () => (await import('./selection-bar.tsx')).SelectionBar);
 
-/** The conversations by time of their last activity; more are loaded as the end comes into view. */
+/** Conversations by their last activity; more are loaded as the end comes into view. */
 export function ConversationList({ q, isArchived }: { q: string; isArchived: boolean }) {
   const t = useText();
   const query = useInfiniteQuery(chatsQuery({ q, isArchived }));
@@ -78,7 +78,7 @@ function Rows({ chats, q, isArchived, children }: RowsProps) {
   const tabStop = [focused, chatId].find((id) => id !== undefined && order.includes(id)) ?? order[0];
 
   const byId = (id: string) => chats.find((chat) => chat.id === id);
-  /** Where the focus goes once `gone` have left the list. */
+  /** Where the focus goes after `gone` have left the list. */
   const focusAfter = (gone: readonly Chat[]) => {
     const ids = new Set(gone.map((chat) => chat.id));
     const at = order.findIndex((id) => ids.has(id));
@@ -115,7 +115,7 @@ function Rows({ chats, q, isArchived, children }: RowsProps) {
   const lastFocused = useRef(focused);
   lastFocused.current = focused;
   const wasActive = useRef(isActive);
-  // Rows are other elements while one chooses: the focus goes over to the new one.
+  // Selecting replaces the row elements, so the focus moves to the new one.
   useLayoutEffect(() => {
     if (wasActive.current === isActive) return;
     wasActive.current = isActive;
@@ -221,12 +221,12 @@ function Rows({ chats, q, isArchived, children }: RowsProps) {
   );
 }
 
-/** A first Shift+click extends from the conversation that is open. */
+/** A first Shift+click extends from the open conversation. */
 function anchorAt(selection: RowSelection, chatId: string | undefined): RowSelection {
   return { ...selection, anchor: chatId };
 }
 
-/** Pages shift while conversations move to the top: one may come twice, and its first place is the present one. */
+/** Pages shift while conversations move to the top: one may appear twice, and its first position is the current one. */
 function unique(chats: readonly ListedChat[]): ListedChat[] {
   const seen = new Set<string>();
   return chats.filter((chat) => !seen.has(chat.id) && seen.add(chat.id));
@@ -242,7 +242,7 @@ function groupLabel(group: TimeGroup, t: (id: TextId) => string): string {
   return new Intl.DateTimeFormat(i18n.locale, { month: 'long', year: 'numeric' }).format(date);
 }
 
-/** The shape of the list while it is on its way, where that takes long enough to be noticed. */
+/** Placeholders for the list while it loads, if that takes noticeably long. */
 function Waiting() {
   const t = useText();
   const isSlow = useIsSlow();

@@ -17,7 +17,7 @@ const RenameDialog = lazyPart(async () => (await import('./rename-dialog.tsx')).
 
 const RowMenu = lazyPart(async () => (await import('./row-menu.tsx')).RowMenu);
 
-/** What can be done with the conversation on the page: rename, archive, export, delete. */
+/** The menu of the open conversation: rename, archive, export, delete. */
 export function ConversationMenu({ chatId }: { chatId: string }) {
   const t = useText();
   const { conversation } = useWorkbench();

@@ -13,9 +13,9 @@ import { SearchResult } from './search-result.tsx';
 type Props = {
   chat: ListedChat;
   isCurrent: boolean;
-  /** The one row that Tab reaches; the arrows lead to the others. */
+  /** The only row that Tab reaches; the arrow keys lead to the others. */
   isTabStop: boolean;
-  /** Undefined while nothing is being chosen. */
+  /** Undefined while nothing is being selected. */
   isSelected: boolean | undefined;
   isRenaming: boolean;
   isMenuOpen: boolean;
@@ -26,7 +26,7 @@ type Props = {
   onMenu: (chat: Chat, button: HTMLElement) => void;
 };
 
-/** One conversation of the list: link, dots, menu button. Clicks and keys are handled by the list. */
+/** One conversation in the list: link, dots, menu button. The list handles clicks and keys. */
 export const ConversationRow = memo(function ConversationRow(props: Props) {
   const { chat, isCurrent, isTabStop, isSelected, isRenaming, isMenuOpen, find, words, onRenamed, onMenu } = props;
   const t = useText();

@@ -6,7 +6,7 @@ import { useChatChanges } from './use-chat-changes.ts';
 
 const ConfirmDialog = lazyPart(async () => (await import('./confirm-dialog.tsx')).ConfirmDialog);
 
-/** Asks whether conversations are to be deleted, and deletes them. */
+/** Asks before deleting conversations, then deletes them. */
 export function DeleteDialog({ chats, onClose }: { chats: readonly Chat[]; onClose: (isDeleted: boolean) => void }) {
   const t = useText();
   const { chatId } = useParams({ strict: false });

@@ -1,7 +1,7 @@
 const size = 64;
 let plain: string | undefined;
 
-/** Draws a dot on the tab's icon, or gives the icon back as it was. */
+/** Draws a dot on the tab's icon, or restores the icon. */
 export async function setFaviconSign(isOn: boolean): Promise<void> {
   const link = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
   if (!link) return;
@@ -21,7 +21,7 @@ export async function setFaviconSign(isOn: boolean): Promise<void> {
     await image.decode();
     context.drawImage(image, 0, 0, size, size);
   } catch {
-    // Without the picture the dot alone says it.
+    // Without the picture, the dot alone has to do.
   }
   context.beginPath();
   context.arc(size * 0.74, size * 0.26, size * 0.25, 0, 2 * Math.PI);

@@ -10,12 +10,12 @@ import { clearHits, findRanges, painted, revealRange, showHits } from './thread-
 
 type Props = { store: ConversationStore; title: string; query: string; onClose: () => void };
 
-/** Pages of older messages that are read while looking for a hit. */
+/** How many pages of older messages are read in search of a hit. */
 const maximumPages = 20;
-/** Milliseconds between a change of the thread and looking for hits again. */
+/** Milliseconds between a change to the thread and the next search for hits. */
 const settleTime = 250;
 
-/** The hits of a search in the open conversation: shows where they are and leads from one to the next. */
+/** The hits of a search in the open conversation: shows where they are and moves between them. */
 export function FindBar({ store, title, query, onClose }: Props) {
   const t = useText();
   const [ranges, setRanges] = useState<readonly Range[]>([]);
@@ -38,7 +38,7 @@ export function FindBar({ store, title, query, onClose }: Props) {
       const last = Math.max(0, found.length - 1);
       setAt(last);
       show(found, last);
-      // What streams in or is loaded later has hits, too; it moves nobody.
+      // Text that streams in or is loaded later is searched too, without scrolling anybody away.
       const scroller = document.querySelector('[role="log"]');
       if (scroller) observer.observe(scroller, { childList: true, subtree: true, characterData: true });
     };
@@ -66,7 +66,7 @@ export function FindBar({ store, title, query, onClose }: Props) {
       event.preventDefault();
       onClose();
     };
-    // Before the shortcuts of the page: this Escape closes the bar and stops nothing.
+    // Before the page's shortcuts: this Escape closes the bar and stops nothing.
     window.addEventListener('keydown', onKeyDown, true);
     return () => window.removeEventListener('keydown', onKeyDown, true);
   }, [onClose]);
@@ -110,7 +110,7 @@ export function FindBar({ store, title, query, onClose }: Props) {
   }
 }
 
-/** Reads older pages until a message has the words; a hit in the title alone needs none. */
+/** Reads older pages until a message contains the words; a hit in the title alone needs none. */
 async function findWithin(
   store: ConversationStore,
   words: readonly string[],

@@ -5,12 +5,12 @@ import { type ReactNode, useState } from 'react';
 import { useText } from '../i18n.ts';
 import { DiscardDialog, UnsavedGuard } from './unsaved-guard.tsx';
 
-/** What a form inside a dialog is given: to say whether it is changed, and its button to leave. */
+/** What a form in a dialog gets: a way to report changes, and its cancel button. */
 export type DialogControls = { onDirty: (isDirty: boolean) => void; cancel: ReactNode };
 
 /**
- * A form in a dialog. Closing it asks first when something was changed. One that shows something this once is `isFirm`: no stray
- * key or click closes it.
+ * A form in a dialog. Closing it asks first if something was changed. If it shows something only once, it is `isFirm`:
+ * no stray key or click closes it.
  */
 export function FormDialog({
   title,

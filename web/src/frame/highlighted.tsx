@@ -1,6 +1,6 @@
 import { findHits, type Hit } from '@homeport/contracts/search-words';
 
-/** A text with the words of a search marked in it, or the hits that are known already. */
+/** A text with search words marked in it, or with known hits. */
 export function Highlighted({
   text,
   words,

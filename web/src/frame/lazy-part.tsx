@@ -2,12 +2,12 @@ import { type ComponentType, useEffect, useState } from 'react';
 import { useText } from '../i18n.ts';
 import { showFailure } from './toasts.tsx';
 
-/** `preload` fetches the part ahead of its first use, and is silent where it cannot. */
+/** `preload` fetches the part before its first use, and ignores failures. */
 export type LazyPart<P extends object> = ComponentType<P> & { preload: () => void };
 
 /**
- * A part of the page that is loaded when it is first shown. One that cannot be loaded, as without a network, leaves the page
- * as it is and comes once the network is back.
+ * A part of the page that is loaded when first shown. If it cannot be loaded, for example offline, the page stays as it
+ * is and the part appears once the network is back.
  */
 export function lazyPart<P extends object>(load: () => Promise<ComponentType<P>>): LazyPart<P> {
   let known: ComponentType<P> | undefined;
@@ -19,7 +19,7 @@ export function lazyPart<P extends object>(load: () => Promise<ComponentType<P>>
     const t = useText();
     const [Loaded, setLoaded] = useState<ComponentType<P> | undefined>(() => known);
     useEffect(() => {
-      // A part brings its texts, and new texts begin this anew: it may be there already, told to the attempt before.
+      // A part brings its texts, which restart this effect: the previous attempt may have loaded it already.
       const part = known;
       if (part) {
         setLoaded(() => part);

@@ -4,10 +4,10 @@ import type { MenuPlace } from './use-menu.ts';
 
 type Props = MenuPlace & Pick<MenuProps, 'position' | 'width' | 'offset'> & { label: string; children: ReactNode };
 
-/** What drops down is never higher than the room there is for it. */
+/** A dropdown is never taller than the available space. */
 export const intoView: MenuProps['middlewares'] = { flip: true, shift: true, size: { padding: 8 } };
 
-/** An open menu at a button that stands elsewhere on the page. Load it lazily: menus are a tenth of the client. */
+/** An open menu at a button elsewhere on the page. Load it lazily: menus are a tenth of the client. */
 export function MenuAt({ button, onClose, label, children, ...props }: Props) {
   return (
     <Menu opened onClose={onClose} returnFocus={false} middlewares={intoView} {...props}>
@@ -21,7 +21,7 @@ export function MenuAt({ button, onClose, label, children, ...props }: Props) {
   );
 }
 
-/** Stands for an element that React has put elsewhere; the menu places itself at it and takes its clicks for inside. */
+/** Stands for an element that React renders elsewhere; the menu is placed there and treats its clicks as inside. */
 export function Anchor({ element, ref }: { element: HTMLElement; ref?: Ref<HTMLElement> }) {
   useLayoutEffect(() => {
     if (typeof ref !== 'function') return;

@@ -7,7 +7,7 @@ import { useText } from '../i18n.ts';
 import { useTitle } from './branding.ts';
 import classes from './message-page.module.css';
 
-/** A page, or a pane, that has one thing to say and one thing to do. */
+/** A page or pane with one message and one action. */
 export function MessagePage({
   title,
   children,

@@ -4,7 +4,7 @@ import classes from './section.module.css';
 
 type Query = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => Promise<unknown> };
 
-/** The next page of a list, where there is one. */
+/** Loads the next page of a list, if there is one. */
 export function MoreButton({ query }: { query: Query }) {
   const t = useText();
   if (!query.hasNextPage) return null;

@@ -16,7 +16,7 @@ import classes from './move-dialog.module.css';
 import { projectsQuery } from './projects-api.ts';
 import { showToast } from './toasts.tsx';
 
-/** Moves a conversation into a project, to another, or out; tells what became of its files. */
+/** Moves a conversation into a project, to another one, or out; says what happened to its files. */
 export function MoveDialog({ chat, onClose }: { chat: Chat; onClose: () => void }) {
   const t = useText();
   const queries = useQueryClient();

@@ -9,7 +9,7 @@ const subscribe = (listener: () => void) => {
   };
 };
 
-/** False when the browser knows that it has no network. True promises nothing. */
+/** False if the browser knows that it has no network. True guarantees nothing. */
 export function useIsOnline(): boolean {
   return useSyncExternalStore(subscribe, () => navigator.onLine);
 }

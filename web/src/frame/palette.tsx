@@ -31,7 +31,7 @@ export function Palette({ commands, onClose }: { commands: Commands; onClose: ()
   }, [active]);
   const run = (entry: Entry) => {
     onClose();
-    // The dialog gives the focus back first; what runs may want it.
+    // The dialog first returns the focus; the action may need it.
     setTimeout(entry.run);
   };
   const onKeyDown = (event: KeyboardEvent) => {

@@ -16,7 +16,7 @@ import { useApiForm } from '../forms/use-api-form.ts';
 import { useText } from '../i18n.ts';
 
 type Props = {
-  /** The one to rename; undefined makes a new one. */
+  /** The project to rename; undefined creates a new one. */
   project: Project | undefined;
   onDone: (project: Project) => void;
   onClose: () => void;

@@ -12,7 +12,9 @@ export function projectsQuery(isArchived: boolean) {
   });
 }
 
-/** An owner may do everything; a project whose role is none is seen by administrators, who may rename and archive. */
+/**
+ * An owner may do everything; projects without a role are visible only to administrators, who may rename and archive.
+ */
 export function canManage(project: Project): boolean {
   return project.role !== 'member';
 }

@@ -15,11 +15,11 @@ import { useProjectChanges } from './use-project-changes.ts';
 // The section is on every page; the dialog with its form is not.
 const NameDialog = lazyPart(async () => (await import('./project-name-dialog.tsx')).NameDialog);
 
-/** Projects in the sidebar before the rest is asked for. */
+/** How many projects the sidebar shows at first. */
 const shownAtFirst = 6;
 const foldedKey = 'projects-folded';
 
-/** The projects in the sidebar; with `isArchived` the archived ones, to be restored. */
+/** The projects in the sidebar; with `isArchived`, the archived ones. */
 export function ProjectsSection({ q, isArchived }: { q: string; isArchived: boolean }) {
   const t = useText();
   const navigate = useNavigate();
@@ -38,7 +38,7 @@ export function ProjectsSection({ q, isArchived }: { q: string; isArchived: bool
       if (isFolded) localStorage.removeItem(foldedKey);
       else localStorage.setItem(foldedKey, '1');
     } catch {
-      // Not kept: it holds as long as the page.
+      // Not stored: it lasts as long as the page.
     }
   };
   const isOpen = !isFolded || q !== '' || isArchived;

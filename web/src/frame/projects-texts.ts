@@ -1,5 +1,5 @@
 import english from 'virtual:catalogue/en-projects';
 import { i18n } from '../i18n.ts';
 
-/** Imported by everything of projects that loads on use: its texts come with it. */
+/** Imported by every part of projects that is loaded on demand: its texts come with it. */
 i18n.load('en', english);

@@ -25,14 +25,14 @@ export type ConversationActions = {
   setArchived: () => void;
   /** Into a project, or out of one. */
   move: () => void;
-  /** To what models are told in it, and how they are to answer. */
+  /** Opens what models are told in it, and how they should answer. */
   instructions: () => void;
   remove: () => void;
-  /** Absent where there is no list to choose from. */
+  /** Absent if there is no list to select from. */
   select?: () => void;
 };
 
-/** What can be done with one conversation: entries of a menu. */
+/** Menu entries for one conversation. */
 function ConversationMenuItems({ chat, actions }: { chat: Chat; actions: ConversationActions }) {
   const t = useText();
   const navigate = useNavigate();
@@ -97,7 +97,7 @@ function ConversationMenuItems({ chat, actions }: { chat: Chat; actions: Convers
 
 type Props = MenuPlace & { chat: Chat; actions: ConversationActions };
 
-/** The one menu of the whole list, at the button of the row it is open for: a thousand rows have no menu each. */
+/** The list's only menu, at the button of the row it is open for: a thousand rows do not need a thousand menus. */
 export function RowMenu({ chat, actions, ...place }: Props) {
   const t = useText();
   return (

@@ -1,16 +1,16 @@
-/** Which rows of the list are chosen, and from where a range extends. */
+/** Which rows of the list are selected, and from where a range extends. */
 export type RowSelection = { ids: ReadonlySet<string>; anchor: string | undefined; isActive: boolean };
 
 export const noSelection: RowSelection = { ids: new Set(), anchor: undefined, isActive: false };
 
-/** Chooses a row or lets go of it. Letting go of the last one ends choosing. */
+/** Selects or deselects a row. Deselecting the last one ends the selection. */
 export function toggleRow(selection: RowSelection, id: string): RowSelection {
   const ids = new Set(selection.ids);
   if (!ids.delete(id)) ids.add(id);
   return { ids, anchor: id, isActive: ids.size > 0 };
 }
 
-/** Chooses every row between the anchor and `id`, beside what is chosen already. `order` is the list as it is shown. */
+/** Adds every row between the anchor and `id` to the selection. `order` is the list as shown. */
 export function extendTo(selection: RowSelection, id: string, order: readonly string[]): RowSelection {
   const from = selection.anchor === undefined ? -1 : order.indexOf(selection.anchor);
   const to = order.indexOf(id);

@@ -3,7 +3,7 @@ import { i18n } from '../i18n.ts';
 import { Highlighted } from './highlighted.tsx';
 import classes from './search-result.module.css';
 
-/** Under the title of a conversation that a search has found: when it was last used, and where the words stand. */
+/** Below the title of a found conversation: when it was last used, and where the words are. */
 export function SearchResult({ chat: { updatedAt, snippet } }: { chat: ListedChat }) {
   return (
     <span className={classes.result}>
@@ -19,7 +19,7 @@ export function SearchResult({ chat: { updatedAt, snippet } }: { chat: ListedCha
   );
 }
 
-/** The year only where it is another one. */
+/** The year is shown only if it is not the current one. */
 function shortDate(date: Date, now: Date): string {
   const year = date.getFullYear() === now.getFullYear() ? undefined : 'numeric';
   return new Intl.DateTimeFormat(i18n.locale, { day: 'numeric', month: 'short', year }).format(date);

@@ -4,10 +4,10 @@ import classes from './section.module.css';
 
 const titleId = 'section-title';
 
-/** Links to the parts of what the sections below it are about: they stand under each section's title. */
+/** Links between the sections about one thing, shown below each section's title. */
 export const SectionTabsContext = createContext<ReactNode>(null);
 
-/** One section of the settings: its heading, what it is for, and at most one main action. */
+/** One section of the settings: its heading, its purpose, and at most one main action. */
 export function Section({
   title,
   text,
@@ -38,12 +38,12 @@ export function Section({
   );
 }
 
-/** For the focus when what had it is gone. */
+/** Moves the focus here when the focused element is gone. */
 export function focusSectionTitle(): void {
   document.getElementById(titleId)?.focus();
 }
 
-/** A part of a section under its own heading. */
+/** A part of a section with its own heading. */
 export function Card({
   title,
   text,
@@ -69,7 +69,7 @@ export function Card({
   );
 }
 
-/** Nothing there yet: what it would be, and the one thing to do. */
+/** An empty list: what would be here, and the one thing to do. */
 export function EmptyState({ title, text, action }: { title?: string; text: string; action?: ReactNode }) {
   return (
     <div className={classes.empty}>

@@ -14,7 +14,7 @@ type Props = {
   onClose: () => void;
 };
 
-/** What can be done with the chosen conversations. */
+/** Actions for the selected conversations. */
 export function SelectionBar({ count, isArchived, onAll, onArchive, onDelete, onClose }: Props) {
   const t = useText();
   return (

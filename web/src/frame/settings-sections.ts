@@ -20,7 +20,7 @@ import type { TextId } from '../i18n.ts';
 
 export type SettingsSection = { to: NonNullable<LinkProps['to']>; text: TextId; Icon: LucideIcon };
 
-/** The sections of the settings, for their own list and for the command palette. */
+/** The sections of the settings, for their list and for the command palette. */
 export const ownSections: readonly SettingsSection[] = [
   { to: '/settings/account', text: 'settings.account', Icon: UserRound },
   { to: '/settings/personalization', text: 'settings.personalization', Icon: SlidersHorizontal },

@@ -9,7 +9,7 @@ import { isMac, shortcutKeys } from './shortcuts.ts';
 
 const mod = isMac ? '⌘' : 'Ctrl';
 
-/** Every keyboard shortcut, by where it works. */
+/** Every keyboard shortcut, grouped by where it works. */
 export function ShortcutSheet({ onClose }: { onClose: () => void }) {
   const t = useText();
   const groups = [
@@ -82,7 +82,7 @@ export function ShortcutSheet({ onClose }: { onClose: () => void }) {
 const pictures = { '↵': CornerDownLeft, '↑': ArrowUp, '↓': ArrowDown } as const;
 const pictureNames = { '↵': 'shortcuts.enter', '↑': 'shortcuts.up', '↓': 'shortcuts.down' } as const;
 
-/** A key as it looks; signs are drawn, and named for those who hear them. */
+/** A key as shown; symbols are drawn, and named for screen readers. */
 function KeyCap({ name }: { name: string }) {
   const t = useText();
   if (name !== '↵' && name !== '↑' && name !== '↓') return <kbd>{name}</kbd>;

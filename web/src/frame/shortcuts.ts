@@ -16,12 +16,12 @@ export type KeyPress = {
   isShift: boolean;
   isAlt: boolean;
   isComposing: boolean;
-  /** Where the focus is: the message field, another place where one types, a dialog or menu, or none of these. */
+  /** Where the focus is: the message field, another text field, a dialog or menu, or none of these. */
   place: 'composer' | 'typing' | 'overlay' | 'page';
   isComposerEmpty: boolean;
 };
 
-/** What a key press asks for. Nothing is taken from a person who types elsewhere, and nothing from an input method. */
+/** The shortcut of a key press. Typing elsewhere and input methods are left alone. */
 export function shortcutOf(press: KeyPress): Shortcut | undefined {
   if (press.isComposing || press.isAlt) return undefined;
   if (press.isMod) return modified(press);
@@ -44,7 +44,7 @@ function modified({ key, code, isShift, place }: KeyPress): Shortcut | undefined
   return isLetter('c', key, code) ? 'copyLast' : undefined;
 }
 
-/** By what the layout writes; by position where the layout writes no Latin letter there. */
+/** By the letter that the layout writes; by position if it writes no Latin letter there. */
 function isLetter(letter: string, key: string, code: string): boolean {
   if (/^[a-z]$/i.test(key)) return key.toLowerCase() === letter;
   return code === `Key${letter.toUpperCase()}`;
@@ -54,7 +54,7 @@ export const isMac = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? ''
 const mod = isMac ? '⌘' : 'Ctrl';
 const shift = isMac ? '⇧' : 'Shift';
 
-/** The keys of each shortcut as the sheet shows them. */
+/** The keys of each shortcut, as the sheet shows them. */
 export const shortcutKeys: Readonly<Record<Shortcut, readonly string[]>> = {
   palette: [mod, 'K'],
   newConversation: [mod, shift, 'O'],

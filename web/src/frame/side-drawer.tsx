@@ -8,7 +8,7 @@ import classes from './signed-in-frame.module.css';
 /** The sidebar of narrow screens. */
 export function SideDrawer({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const t = useText();
-  // Opened before its code was there, it would begin open and not know where the focus came from.
+  // If it were opened before its code is loaded, it would start open and not know where the focus came from.
   const [isShown, setShown] = useState(false);
   useEffect(() => setShown(isOpen), [isOpen]);
   return (

@@ -4,7 +4,7 @@ import { PanelLeft, SquarePen } from 'lucide-react';
 import { useText } from '../i18n.ts';
 import classes from './signed-in-frame.module.css';
 
-/** What is left of the sidebar while it is put away. */
+/** What remains of the sidebar when it is closed. */
 export function SideRail({ onOpen }: { onOpen: () => void }) {
   const t = useText();
   return (

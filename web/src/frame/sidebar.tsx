@@ -14,7 +14,7 @@ import { useHasWorkspace } from './use-has-workspace.ts';
 
 const ProjectsSection = lazyPart(async () => (await import('./projects-section.tsx')).ProjectsSection);
 
-/** Product, new conversation, search, the list, the account. `onClose` is there when it stands in a drawer. */
+/** Product, new conversation, search, list, account. `onClose` is set if it is in a drawer. */
 export function Sidebar({ onClose }: { onClose?: () => void }) {
   const t = useText();
   const { productName, logoDataUrl } = useBranding();

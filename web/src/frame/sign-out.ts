@@ -6,7 +6,7 @@ import { useText } from '../i18n.ts';
 import { markSignedIn } from '../signed-in-mark.ts';
 import { showFailure } from './toasts.tsx';
 
-/** Ends the session and leads to the sign-in page. Drafts and receipts stay where they are. */
+/** Ends the session and goes to the sign-in page. Drafts and receipts stay. */
 export function useSignOut(): () => Promise<void> {
   const t = useText();
   const queries = useQueryClient();

@@ -24,7 +24,7 @@ const ShortcutSheet = lazyPart(async () => (await import('./shortcut-sheet.tsx')
 
 const narrow = '(max-width: 52rem)';
 
-/** What surrounds every page of a signed-in user: sidebar (a drawer on narrow screens), skip link, offline banner. */
+/** The frame around every page of a signed-in user: sidebar (a drawer on narrow screens), skip link, offline banner. */
 export function SignedInFrame() {
   const t = useText();
   const queries = useQueryClient();
@@ -67,7 +67,7 @@ function Layout() {
   });
   useShortcuts(commands);
   useDoneSign();
-  // Every navigation closes the drawer
+  // Every navigation closes the drawer.
   useEffect(() => setOpen(false), [href]);
   const close = () => setOverlay(undefined);
   return (
@@ -105,7 +105,7 @@ function storeIsHidden(isHidden: boolean): void {
     if (isHidden) localStorage.setItem(hiddenKey, '1');
     else localStorage.removeItem(hiddenKey);
   } catch {
-    // Not kept: it holds as long as the page.
+    // Not stored: it lasts as long as the page.
   }
 }
 

@@ -4,12 +4,12 @@ const maximumHits = 500;
 const all = 'find';
 const current = 'find-current';
 
-/** The places of the words in the thread on the page, oldest first: in messages that have all of them. */
+/** The positions of the words in the thread on the page, oldest first, in messages that contain all of them. */
 export function findRanges(words: readonly string[]): Range[] {
   const ranges: Range[] = [];
   for (const message of document.querySelectorAll('[data-message]')) {
     const nodes = textNodes(message);
-    // Joined as they are, the last word of a heading and the first of its paragraph would be one word.
+    // Joined without a separator, the last word of a heading and the first of its paragraph would be one word.
     if (!hasAllWords(nodes.map((node) => node.nodeValue ?? '').join(' '), words)) continue;
     for (const node of nodes) {
       if (ranges.length >= maximumHits) break;
@@ -32,7 +32,7 @@ function textNodes(message: Element): Node[] {
   return nodes;
 }
 
-/** Colours the hits without touching the page's elements, where the browser can. */
+/** Colours the hits without touching the page's elements, if the browser can. */
 export function showHits(ranges: readonly Range[], at: number): void {
   if (!('highlights' in CSS)) return;
   const now = ranges[at];
@@ -47,7 +47,7 @@ export function clearHits(): void {
   CSS.highlights.delete(current);
 }
 
-/** Scrolls a hit to the middle; what hides it is opened. */
+/** Scrolls a hit to the middle, opening whatever hides it. */
 export function revealRange(range: Range): void {
   const element = range.startContainer.parentElement;
   if (!element) return;
@@ -58,12 +58,12 @@ export function revealRange(range: Range): void {
 /** Scrolls to something in the thread. */
 export function revealElement(element: Element, block: ScrollLogicalPosition): void {
   const scroller = element.closest('[role="log"]');
-  // The thread follows its end until a person moves away from it; being led elsewhere is such a movement.
+  // The thread follows its end until a person scrolls away; being moved elsewhere counts as scrolling.
   scroller?.dispatchEvent(new WheelEvent('wheel', { deltaY: -1, bubbles: true }));
   element.scrollIntoView({ block, behavior: 'instant' });
 }
 
-/** When what was just loaded is on the page. */
+/** Once what was just loaded is on the page. */
 export function painted(): Promise<void> {
   return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())));
 }

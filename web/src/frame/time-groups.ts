@@ -1,6 +1,6 @@
 export type TimeGroup = 'today' | 'yesterday' | 'week' | 'month' | `${number}-${number}`;
 
-/** Which heading of the list a moment falls under, by local calendar days; older ones by month as `2026-3` (March). */
+/** The list's heading for a time, by local calendar days; older ones by month as `2026-3` (March). */
 export function timeGroup(moment: Date, now: Date): TimeGroup {
   const days = Math.round((startOfDay(now) - startOfDay(moment)) / 86_400_000);
   if (days <= 0) return 'today';
@@ -10,7 +10,7 @@ export function timeGroup(moment: Date, now: Date): TimeGroup {
   return `${moment.getFullYear()}-${moment.getMonth() + 1}`;
 }
 
-/** Neighbouring items of the same group together, in the order given. */
+/** Groups neighbouring items, in the given order. */
 export function groupByTime<T extends { updatedAt: string }>(
   items: readonly T[],
   now: Date,

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import classes from './tip.module.css';
 
-/** A small label over a control, on hover and keyboard focus. The control carries the same words as its accessible name. */
+/** A small label over a control, on hover and keyboard focus. The control has the same words as its accessible name. */
 export function Tip({
   label,
   align = 'center',

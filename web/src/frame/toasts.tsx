@@ -13,12 +13,14 @@ let toasts: readonly Toast[] = [];
 let lastId = 0;
 const listeners = new Set<() => void>();
 
-/** A passing notice, with at most one thing to do about it. */
+/** A temporary notice with at most one action. */
 export function showToast(message: string, action?: ToastAction): void {
   add({ kind: 'notice', message, action });
 }
 
-/** A failure of something in the background. It stays until dismissed. Failures that have a place are shown there instead. */
+/**
+ * A background failure. It stays until dismissed. Failures that belong to a place on the page are shown there instead.
+ */
 export function showFailure(title: string, message: string, action?: ToastAction): void {
   add({ kind: 'failure', title, message, action });
 }
@@ -42,7 +44,7 @@ const subscribe = (listener: () => void) => {
   return () => listeners.delete(listener);
 };
 
-/** Where toasts appear. Stands in the page once. */
+/** Where toasts appear. Exists once per page. */
 export function Toasts() {
   const t = useText();
   const shown = useSyncExternalStore(subscribe, () => toasts);

@@ -2,7 +2,7 @@ import { useBlocker } from '@tanstack/react-router';
 import { useText } from '../i18n.ts';
 import { ConfirmDialog } from './confirm-dialog.tsx';
 
-/** Asks before changes that are not saved are left behind: by a link, the back button or closing the page. */
+/** Asks before unsaved changes are lost by a link, the back button or closing the page. */
 export function UnsavedGuard({ isDirty }: { isDirty: boolean }) {
   const blocker = useBlocker({
     shouldBlockFn: ({ current, next }) => isDirty && current.pathname !== next.pathname,

@@ -7,17 +7,17 @@ import { failureText } from '../failure-text.ts';
 import { useText } from '../i18n.ts';
 import { showFailure, showToast } from './toasts.tsx';
 
-/** Requests at once when many conversations change together. */
+/** Simultaneous requests when many conversations change together. */
 const atOnce = 4;
 
-/** Changes to conversations out of the list: shown at once, taken back when the server refuses. */
+/** Changes to conversations from the list: shown at once, reverted if the server refuses. */
 export function useChatChanges() {
   const t = useText();
   const queries = useQueryClient();
   const { forget, conversation } = useWorkbench();
 
   return useMemo(() => {
-    /** Shows `change` in every loaded list, runs `request` for each, then asks the lists anew. Returns what worked. */
+    /** Shows `change` in every loaded list, runs `request` for each, then refetches the lists. Returns what worked. */
     const apply = async (
       chats: readonly Chat[],
       change: (listed: Chat[]) => Chat[],

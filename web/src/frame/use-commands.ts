@@ -52,7 +52,7 @@ export function useShortcuts(commands: Commands): void {
       const shortcut = shortcutOf(readPress(event));
       if (!shortcut) return;
       const isDone = latest.current[shortcut]();
-      // Escape keeps its own meaning besides; an arrow that edits nothing stays an arrow.
+      // Escape keeps its own meaning too; an arrow key that edits nothing stays an arrow key.
       if (shortcut !== 'stop' && isDone !== false) event.preventDefault();
     };
     window.addEventListener('keydown', onKeyDown);
@@ -60,7 +60,7 @@ export function useShortcuts(commands: Commands): void {
   }, []);
 }
 
-/** The appearance, for commands that change it. */
+/** The colour schemes, for commands that change them. */
 export function useSchemes() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return { schemes: (['auto', 'light', 'dark'] as const).filter((scheme) => scheme !== colorScheme), setColorScheme };

@@ -9,7 +9,7 @@ import { setFaviconSign } from './favicon-sign.ts';
 
 const select = (data: InfiniteData<ChatList>) => data.pages[0]?.chats ?? [];
 
-/** While the tab is hidden and an answer gets done, its title and icon say so; looking at the tab takes that back. */
+/** If an answer is completed while the tab is hidden, its title and icon say so until somebody looks at the tab. */
 export function useDoneSign(): void {
   const t = useText();
   const { data } = useInfiniteQuery({ ...chatsQuery({ q: '', isArchived: false }), select });
@@ -34,7 +34,7 @@ export function useDoneSign(): void {
   }, []);
 }
 
-/** Conversations that were running and are still listed, but not running now. */
+/** Conversations that were running and are still listed, but no longer running. */
 function endedAnswers(running: ReadonlySet<string>, chats: readonly Chat[]): Chat[] {
   return chats.filter((chat) => running.has(chat.id) && !chat.running);
 }

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useWorkbench } from '../conversation/workbench.ts';
 import { workspaceQuery } from '../queries.ts';
 
-/** Whether the way to the workspace is shown: where workspaces are off, administrators only learn why. */
+/** Whether to show the workspace: if workspaces are off, only administrators see why. */
 export function useHasWorkspace(): { hasWorkspace: boolean; isRunning: boolean } {
   const { user } = useWorkbench();
   const { data } = useQuery({ ...workspaceQuery, staleTime: 60_000 });

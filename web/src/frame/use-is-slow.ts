@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** True once the component has been there for 200 ms: shorter waits show nothing, so that nothing flickers. */
+/** True once the component has existed for 200 ms: shorter waits show nothing, so that nothing flickers. */
 export function useIsSlow(milliseconds = 200): boolean {
   const [isSlow, setSlow] = useState(false);
   useEffect(() => {

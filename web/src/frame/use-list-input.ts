@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type MouseEvent, type PointerEvent, useRef } from 'react';
 
-/** What rows react to; ids are those of conversations. */
+/** The list's handlers; ids are those of conversations. */
 export type ListInput = {
   order: () => readonly string[];
   isSelecting: () => boolean;
@@ -21,13 +21,13 @@ const steps = new Map([
   ['End', Number.POSITIVE_INFINITY],
 ]);
 
-/** Puts the focus on the row of a conversation. */
+/** Focuses the row of a conversation. */
 export function focusRow(list: ParentNode | null, id: string | undefined): void {
   if (id === undefined) return;
   list?.querySelector<HTMLElement>(`[data-chat="${CSS.escape(id)}"] [data-row]`)?.focus();
 }
 
-/** Handlers of the list as a whole: arrows, F2, Delete, choosing by Ctrl, Shift, Space or a long press. */
+/** Handlers for the whole list: arrow keys, F2, Delete, and selecting with Ctrl, Shift, Space or a long press. */
 export function useListInput(input: ListInput) {
   const press = useRef<{ timer: number; x: number; y: number } | null>(null);
   const swallowsClick = useRef(false);

@@ -1,12 +1,12 @@
 import { type MouseEvent, useCallback, useState } from 'react';
 import type { LazyPart } from './lazy-part.tsx';
 
-/** What a lazily loaded menu needs to know of the button it hangs on. */
+/** What a lazily loaded menu needs to know about its button. */
 export type MenuPlace = { button: HTMLElement; onClose: () => void };
 
 /**
- * A button whose menu, and all that menus are made of, loads with the first use: it begins as soon as a pointer or the focus
- * is on the button. `place` is there while the menu is open.
+ * A button whose menu is loaded on first use, starting as soon as a pointer or the focus is on the button. `place` is
+ * set while the menu is open.
  */
 export function useMenu<P extends object>(part: LazyPart<P>, popup: 'menu' | 'dialog' = 'menu') {
   const [button, setButton] = useState<HTMLElement>();

@@ -158,7 +158,7 @@ function useSettings(): Entry[] {
   }));
 }
 
-/** Models to keep for the conversation that is open. */
+/** Models that can be pinned to the open conversation. */
 function useModels(): Entry[] {
   const t = useText();
   const queries = useQueryClient();

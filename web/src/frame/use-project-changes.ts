@@ -6,7 +6,7 @@ import { failureText } from '../failure-text.ts';
 import { useText } from '../i18n.ts';
 import { showFailure, showToast } from './toasts.tsx';
 
-/** Changes to projects that one click makes. */
+/** Changes to projects that take one click. */
 export function useProjectChanges() {
   const t = useText();
   const queries = useQueryClient();

@@ -2,7 +2,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import classes from './markdown.module.css';
 
-/** A link to an artifact opens it in the panel of its conversation; elsewhere it is only named. */
+/** A link to an artifact opens it in its conversation's panel; elsewhere only its name is shown. */
 export function ArtifactLink({ id, children }: { id: string; children: ReactNode }) {
   const { chatId } = useParams({ strict: false });
   if (chatId === undefined) return <span className={classes.artifact}>{children}</span>;

@@ -6,18 +6,18 @@ import { decodeEntities } from './entities.ts';
 import { asMarked, inlineNodes } from './inline.tsx';
 import classes from './markdown.module.css';
 
-/** Nesting beyond this is shown as its source: it is hostile, and each level costs a stack frame. */
+/** Deeper nesting is shown as source: it is hostile, and each level costs a stack frame. */
 const maximumDepth = 24;
-/** Rows and cells put on the page at first, and with every wish for more. */
+/** Rows and cells shown at first, and with each click on "more". */
 const rowsAtOnce = 100;
 const cellsAtOnce = 1_500;
-/** Items of one list, or blocks inside of one, that are put on the page. */
+/** Items of one list, or blocks inside one, that are shown. */
 const itemsAtOnce = 500;
-/** Characters of one block that are laid out as markdown, and of a longer one that are shown at first. */
+/** Characters of one block that are laid out as markdown, and characters of a longer one that are shown at first. */
 const maximumBlock = 60_000;
 const flowing = new Set(['paragraph', 'text', 'html', 'heading']);
 
-/** `level` is the level of a heading that stands at the top of a message; inside of other blocks none is given one. */
+/** `level` is that of a heading at the top of a message; headings inside other blocks get none. */
 export function Block({ token, depth, level }: { token: Token; depth: number; level?: number }): ReactNode {
   if (depth > maximumDepth) return <p>{token.raw}</p>;
   if (token.raw.length > maximumBlock && flowing.has(token.type)) return <LongText text={token.raw} />;
@@ -72,7 +72,7 @@ function List({ list, depth }: { list: Tokens.List; depth: number }) {
   );
 }
 
-/** Shows that there is more than was put on the page at once. */
+/** Says that there is more than was shown at once. */
 export function MoreBlocks({ tokens, onMore }: { tokens: readonly Token[]; onMore: () => void }) {
   const t = useText();
   if (tokens.length === 0) return null;
@@ -139,7 +139,7 @@ function Table({ table }: { table: Tokens.Table }) {
   );
 }
 
-/** A block without end is text, not markdown, and only its beginning is shown at once. */
+/** An endless block is shown as text, not markdown, and at first only its beginning. */
 function LongText({ text }: { text: string }) {
   const t = useText();
   const [shown, setShown] = useState(maximumBlock);
@@ -155,7 +155,7 @@ function LongText({ text }: { text: string }) {
   );
 }
 
-/** Whether the fence that opened a code block was closed; indented code never is, it just ends. */
+/** Whether the fence of a code block was closed; indented code has none, it just ends. */
 function isClosedFence(raw: string): boolean {
   const fence = /^ {0,3}(`{3,}|~{3,})/.exec(raw)?.[1];
   if (fence === undefined) return true;

@@ -1,18 +1,20 @@
 import type { Links, Token } from 'marked';
 import { BoundedLexer } from './bounded-lexer.ts';
 
-/** Blocks of a markdown text as marked's tokens; `version` changes when a link definition may change older blocks. */
+/** Blocks of a markdown text as marked's tokens; `version` changes if a link definition may affect older blocks. */
 export type Blocks = { tokens: readonly Token[]; links: Links };
 
 /**
  * Raw tokens that stay open at the end of a growing text. One is not enough: a table row, a lazy list line or a setext
- * underline still changes the token before the last. Two suffice in the property test; three is the margin.
+ * underline can still change the second to last. Two pass the property test; the third is a margin.
  */
 const openTokens = 3;
-/** An open tail longer than this is parsed only when it has grown by a quarter: its cost stays in proportion to its length. */
+/**
+ * A longer open tail is parsed only when it has grown by a quarter, so that the cost stays proportional to its length.
+ */
 const longTail = 12_000;
 
-/** Parses a whole text. Never throws: what the parser cannot take (absurd nesting) comes back as one text token. */
+/** Parses a whole text. Never throws: what the parser cannot handle (absurd nesting) becomes one text token. */
 export function parseBlocks(text: string, links: Links = {}): Blocks {
   try {
     const lexer = new BoundedLexer();
@@ -25,8 +27,8 @@ export function parseBlocks(text: string, links: Links = {}): Blocks {
 }
 
 /**
- * Parses a text that grows at its end, for one streamed text part. Blocks before the last three tokens are frozen: they are
- * never parsed again and keep their identity, so that React skips them.
+ * Parses a text that grows at its end, for one streamed text part. Blocks before the last three tokens are frozen: they
+ * are never parsed again and keep their identity, so that React skips them.
  */
 export class GrowingBlocks {
   #frozen: Token[] = [];
@@ -36,7 +38,7 @@ export class GrowingBlocks {
   #parsedTail = 0;
   #blocks: Blocks = { tokens: [], links: {} };
 
-  /** `ended` parses the text once as a whole: only then are links resolved whose definition came later. */
+  /** With `ended`, the text is parsed once as a whole: only then are links with a later definition resolved. */
   update(source: string, ended: boolean): Blocks {
     const text = source.includes('\r') ? source.replace(/\r\n?/g, '\n') : source;
     if (ended) return this.#finish(text);
@@ -49,7 +51,7 @@ export class GrowingBlocks {
     return this.#blocks;
   }
 
-  /** The last picture, and what came since as it was written. */
+  /** The last result, with what came since as plain text. */
   #extend(text: string): Blocks {
     const raw = text.slice(this.#text.length);
     return { tokens: [...this.#blocks.tokens, { type: 'text', raw, text: raw }], links: this.#links };
@@ -69,7 +71,7 @@ export class GrowingBlocks {
     if (length === 0) return;
     this.#frozen = [...this.#frozen, ...tokens];
     this.#frozenText = this.#text.slice(0, this.#frozenText.length + length);
-    // A definition in the open tail is read again with it.
+    // A definition in the open tail is parsed again with it.
     for (const token of tokens)
       if (token.type === 'def' && token.tag in links) this.#links = { ...this.#links, ...pick(links, token.tag) };
   }

@@ -2,16 +2,18 @@ import { Lexer, type Token, type TokensList } from 'marked';
 import { BoundedTokenizer } from './bounded-tokenizer.ts';
 import { mathExtensions } from './math-syntax.ts';
 
-/** Levels of lists and quotes, and of emphasis and links, that are read as such. */
+/** Nesting levels of lists and quotes, and of emphasis and links, that are parsed. */
 const maximumDepth = 24;
-/** Characters of running text that are read at once; emphasis does not reach over such a seam. */
+/** Characters of running text that are parsed at once; emphasis does not cross such a boundary. */
 const maximumRun = 2_000;
-/** A run of at least this length in which every third character is a mark is no prose: its marks are characters. */
+/**
+ * A run of at least this length in which every third character is a mark is not prose: its marks are plain characters.
+ */
 const denseRun = 1_000;
 
 /**
- * marked's lexer with a budget. Each level of nesting reads its text again, so what is nested may cost three times the length
- * of the whole; after that it is plain text.
+ * marked's lexer with a budget. Each nesting level parses its text again, so nested text may cost three times the whole
+ * length; beyond that it is plain text.
  */
 export class BoundedLexer extends Lexer {
   #depth = 0;
@@ -68,7 +70,7 @@ function isDense(run: string): boolean {
   return run.length >= denseRun && (run.match(/[*_~[\]()!<>`\\$&@]/g)?.length ?? 0) * 3 > run.length;
 }
 
-/** A long text in pieces that end with a line, a word or at worst anywhere. */
+/** A long text in pieces that end at a line, a word or, at worst, anywhere. */
 function runs(source: string): string[] {
   const pieces: string[] = [];
   let rest = source;

@@ -1,21 +1,21 @@
 import { Tokenizer } from 'marked';
 
-/** Marks of emphasis in one run of text above which they are only characters. */
+/** More emphasis marks than this in one run of text are plain characters. */
 const maximumMarks = 200;
-/** Characters in which an address, a link or a piece of plain text has to end. */
+/** Characters within which an address, a link or a piece of plain text has to end. */
 const textWindow = 256;
 const addressWindow = 1_000;
-/** Lines and characters in which the underline of a heading has to come. */
+/** Lines and characters within which a heading's underline has to come. */
 const headingWindow = 400;
-/** Characters of a list or quote that are read as one; a longer one goes on as another. */
+/** Characters of a list or quote that are parsed as one; a longer one continues as another. */
 const containerWindow = 20_000;
-/** Cells of one table, and its columns; what is more stays text. */
+/** Cells of one table, and its columns; anything more stays text. */
 const maximumCells = 20_000;
 const maximumColumns = 100;
 
 /**
- * marked's rules look ahead as far as the text goes, at every place again: the square of its length, seconds for a hostile
- * text. Here each of them sees only a window.
+ * marked's rules look ahead to the end of the text from every position: quadratic time, seconds for a hostile text.
+ * Here each rule sees only a window.
  */
 export class BoundedTokenizer extends Tokenizer {
   #run = '';
@@ -52,7 +52,7 @@ export class BoundedTokenizer extends Tokenizer {
 
   override table(source: string): ReturnType<Tokenizer['table']> {
     const columns = columnsOf(source);
-    // Its rows are looked at once it is known to be a table.
+    // Its rows are read only once it is known to be a table.
     if (columns > maximumColumns || !super.table(firstLines(source, 2))) return undefined;
     return super.table(firstLines(source, 2 + Math.floor(maximumCells / Math.max(1, columns))));
   }
@@ -83,7 +83,7 @@ function container(source: string): string {
   return near;
 }
 
-/** Bars of the first line; they are counted no further than it matters. */
+/** Bars in the first line, counted no further than necessary. */
 function columnsOf(source: string): number {
   let columns = 1;
   for (let at = 0; at < source.length && source[at] !== '\n' && columns <= maximumColumns; at += 1)

@@ -8,14 +8,14 @@ import { type HighlightedLine, tokenKinds } from './highlight-protocol.ts';
 import classes from './markdown.module.css';
 import { useHighlight } from './use-highlight.ts';
 
-/** Characters put on the page before somebody asks for the rest. */
+/** Characters shown before somebody asks for the rest. */
 const shownAtFirst = 50_000;
 
 type Props = { code: string; language: string /** Its closing fence has arrived. */; isClosed: boolean };
 
 const DiagramView = lazyPart(async () => (await import('../diagram/diagram-view.tsx')).DiagramView);
 
-/** Preformatted text with its language and a copy button; what describes a diagram can be seen as one. */
+/** Preformatted text with its language and a copy button; a diagram's code can be shown as a picture. */
 export function CodeBlock({ code, language, isClosed }: Props) {
   const t = useText();
   const { isCopied, copy } = useCopy();
@@ -71,7 +71,10 @@ export function CodeBlock({ code, language, isClosed }: Props) {
   );
 }
 
-/** `attempt` is 0 while the code is wanted; each wish for the picture is another one, for a failed one can be repeated. */
+/**
+ * `attempt` is 0 while the code is shown; each request for the picture is a new attempt, so that a failed one can be
+ * repeated.
+ */
 function useDiagramSwitch() {
   const [state, setState] = useState({ attempt: 0, isDrawn: false });
   const toggle = () => setState(({ attempt, isDrawn }) => ({ attempt: isDrawn ? 0 : attempt + 1, isDrawn: false }));

@@ -43,7 +43,7 @@ const named: Record<string, string> = {
   zwj: '\u200d',
 };
 
-/** Character references of markdown text as characters: numeric ones and the common names; unknown names stay as written. */
+/** Markdown's character references as characters: numeric ones and the common names; unknown names stay as written. */
 export function decodeEntities(text: string): string {
   if (!text.includes('&')) return text;
   return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi, (whole, decimal, hexadecimal, name) => {

@@ -3,7 +3,7 @@ import type { GrammarName } from './language-names.ts';
 
 type Load = () => Promise<{ default: LanguageRegistration[] }>;
 
-/** Each grammar is a file that loads on use. */
+/** Each grammar is a separate file that is loaded on use. */
 const grammars: Record<GrammarName, Load> = {
   bash: () => import('shiki/langs/bash.mjs'),
   c: () => import('shiki/langs/c.mjs'),

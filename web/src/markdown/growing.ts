@@ -1,4 +1,4 @@
 import { createContext } from 'react';
 
-/** Whether the message around still streams in. */
+/** Whether the surrounding message is still streaming. */
 export const GrowingContext = createContext(false);

@@ -1,8 +1,8 @@
 import type { Token } from 'marked';
 
 /**
- * The level of each heading among the blocks of a message, undefined for other blocks. The page's title is the h1 and each
- * message has an h2, so a message's own begin at 3 and never skip one, however the model numbered them.
+ * The level of each heading in a message, undefined for other blocks. The page's title is the h1 and each message has
+ * an h2, so headings in a message begin at 3 and never skip a level, however the model numbered them.
  */
 export function headingLevels(tokens: readonly Token[]): (number | undefined)[] {
   const open: number[] = [];

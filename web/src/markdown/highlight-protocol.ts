@@ -1,6 +1,6 @@
 import type { GrammarName } from './language-names.ts';
 
-/** What a piece of code is, in the words of the style sheet. */
+/** The kinds of code tokens, as the style sheet names them. */
 export const tokenKinds = [
   'plain',
   'keyword',
@@ -17,8 +17,8 @@ export const tokenKinds = [
   'changed',
 ] as const;
 
-/** One line: texts, each with the index of its kind. */
+/** One line: pieces of text, each with the index of its kind. */
 export type HighlightedLine = readonly (readonly [text: string, kind: number])[];
 export type HighlightRequest = { id: number; code: string; grammar: GrammarName };
-/** `lines` is null when the code could not be taken apart. */
+/** `lines` is null if the code could not be highlighted. */
 export type HighlightAnswer = { id: number; lines: HighlightedLine[] | null };

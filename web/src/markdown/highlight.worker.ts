@@ -3,10 +3,12 @@ import { createJavaScriptRegexEngine } from 'shiki/engine/javascript';
 import { loadGrammar } from './grammars.ts';
 import { type HighlightAnswer, type HighlightedLine, type HighlightRequest, tokenKinds } from './highlight-protocol.ts';
 
-/** Colours are the page's: the theme only names what a token is. */
+/** The page sets the colours; the theme only names each token's kind. */
 const theme = createCssVariablesTheme({ name: 'kinds', variablePrefix: '--kind-', fontStyle: false });
 const maximumLine = 2_000;
-/** The first line pays for its grammar's patterns; what takes too long in all is ended from outside. */
+/**
+ * The first line includes compiling its grammar's patterns; code that takes too long in total is ended from outside.
+ */
 const millisecondsPerLine = 1_500;
 
 const names: readonly (string | undefined)[] = tokenKinds;
@@ -34,7 +36,7 @@ async function highlight({ code, grammar }: HighlightRequest): Promise<Highlight
   return tokens.map(toLine);
 }
 
-/** Neighbours of one kind become one piece: half as many elements on the page. */
+/** Neighbours of one kind become one piece, which halves the number of elements. */
 function toLine(tokens: readonly ThemedToken[]): HighlightedLine {
   const line: [string, number][] = [];
   for (const token of tokens) {

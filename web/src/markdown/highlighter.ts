@@ -4,13 +4,13 @@ import { type GrammarName, grammarName } from './language-names.ts';
 
 type Job = { request: HighlightRequest; resolve: (lines: HighlightedLine[] | null) => void };
 
-/** Above this colours cost more than they help. */
+/** Above this, colours cost more than they help. */
 const maximumCode = 60_000;
-/** A grammar that takes longer has lost its way; its worker is ended. */
+/** A grammar that takes longer is stuck; its worker is ended. */
 const patience = 5_000;
 const keptResults = 60;
 
-/** Takes code apart in a worker, one piece after the other. The worker starts with the first piece. */
+/** Highlights code in a worker, one block after the other. The worker starts with the first block. */
 class Highlighter {
   #worker: Worker | undefined;
   #lastId = 0;
@@ -18,7 +18,7 @@ class Highlighter {
   #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #results = new Map<string, Promise<HighlightedLine[] | null>>();
 
-  /** The lines of `code`, or null when it stays without colours. The same code is taken apart once. */
+  /** The lines of `code`, or null if it stays uncoloured. The same code is highlighted once. */
   highlight(code: string, language: string): Promise<HighlightedLine[] | null> {
     const grammar = grammarName(language);
     if (grammar === undefined || code.length > maximumCode) return Promise.resolve(null);
@@ -68,7 +68,7 @@ class Highlighter {
     this.#next();
   }
 
-  /** Ends the worker; the next piece gets a new one. */
+  /** Ends the worker; the next block gets a new one. */
   #giveUp(): void {
     clearTimeout(this.#timer);
     this.#worker?.terminate();

@@ -4,7 +4,7 @@ import { GrowingBlocks, parseBlocks } from './blocks.ts';
 import { settleTail } from './tail.ts';
 
 const length = 100_000;
-/** Pieces that are each other's half, opened again and again. */
+/** Openers without their closing half, repeated again and again. */
 const pieces = [
   ['formulas', '$$\na\n', '$$ a\n\n', '$$a\nb$$ x\n', '\\[\na\n\\] x\n', '\n$$a', '\\(a', '$a b'],
   ['emphasis', '*a', '**a', '***a', '_a_', '__a', '*_', '~a~', '~~a', 'a*b', '*a **b _c '],
@@ -40,7 +40,7 @@ const texts = {
   ...wholes,
 };
 
-/** Without bounds these take from four seconds to minutes; with them tens of milliseconds on an idle machine. */
+/** Without bounds these take from four seconds to minutes; with them, tens of milliseconds on an idle machine. */
 const limit = 1_500;
 
 for (const [name, text] of Object.entries(texts)) {
@@ -88,7 +88,7 @@ test('a long paragraph, a long list and a table with many rows stay what they ar
   );
 });
 
-/** Milliseconds of this process's time. */
+/** CPU milliseconds of this process. */
 function cpu(work: () => void): number {
   const before = process.cpuUsage();
   work();

@@ -1,10 +1,13 @@
-/** Milliseconds of work between two chances for the page to answer. */
+/** Milliseconds of work before the page gets a chance to respond. */
 const turn = 12;
 
 const waiting = new Set<() => void>();
 let isAtWork = false;
 
-/** Does a piece of work in its turn: a thousand formulas in one answer must not hold the page. Gives the way to call it off. */
+/**
+ * Runs work in turns, so that a thousand formulas in one answer do not block the page. Returns a function that cancels
+ * it.
+ */
 export function inTurns(work: () => void): () => void {
   waiting.add(work);
   if (!isAtWork) {

@@ -67,7 +67,7 @@ function linkNode(token: Tokens.Link, depth: number): ReactNode {
   );
 }
 
-/** The tokens there are: marked's own and formulas. */
+/** All possible tokens: marked's own and formulas. */
 export function asMarked(token: Token): MarkedToken | MathToken {
   return token as MarkedToken | MathToken;
 }

@@ -2,8 +2,8 @@ import katex from 'katex';
 import 'katex/dist/katex.min.css';
 
 /**
- * Sets a formula into `host`; false when it is not one. KaTeX builds elements, no HTML is parsed. With `trust` off there are
- * no links, classes, images or foreign styles in a formula; sizes and macro expansion are bounded.
+ * Typesets a formula in `host`; false if it is not one. KaTeX builds elements and parses no HTML. With `trust` off,
+ * formulas have no links, classes, images or styles; sizes and macro expansion are bounded.
  */
 export function typeset(formula: string, host: HTMLElement, isDisplay: boolean): boolean {
   try {

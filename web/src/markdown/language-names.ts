@@ -1,4 +1,4 @@
-/** The languages that code is coloured in. */
+/** The languages that are highlighted. */
 const grammarNames = [
   'bash',
   'c',
@@ -41,7 +41,7 @@ const grammarNames = [
 ] as const;
 export type GrammarName = (typeof grammarNames)[number];
 
-/** What models and people also write after the fence. */
+/** Other names that models and people write after the fence. */
 const otherNames: Record<string, GrammarName> = {
   'c#': 'csharp',
   'c++': 'cpp',
@@ -77,7 +77,7 @@ const otherNames: Record<string, GrammarName> = {
   zsh: 'bash',
 };
 
-/** The grammar for the word after a fence, undefined when there is none. */
+/** The grammar for the word after a fence; undefined if there is none. */
 export function grammarName(language: string): GrammarName | undefined {
   const name = language.toLowerCase();
   return Object.hasOwn(otherNames, name) ? otherNames[name] : grammarNames.find((known) => known === name);

@@ -4,7 +4,7 @@ const artifactAddress = /^artifact:\/\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9
 const openSchemes = new Set(['http:', 'https:', 'mailto:']);
 
 /**
- * What a link out of a message may lead to: http, https, mailto, or `artifact://<uuid>`. Everything else is undefined and
+ * Where a link in a message may lead: http, https, mailto, or `artifact://<uuid>`. Everything else is undefined and
  * shown as text: other schemes run code or open programs, and relative addresses would act on this origin.
  */
 export function safeLink(address: string): SafeLink | undefined {
@@ -14,7 +14,7 @@ export function safeLink(address: string): SafeLink | undefined {
   return url && openSchemes.has(url.protocol) ? { kind: 'external', href: url.href } : undefined;
 }
 
-/** A remote image's address, when it is one that may be loaded on request. */
+/** The address of a remote image that may be loaded on request. */
 export function imageAddress(address: string): URL | undefined {
   const url = parseAbsolute(address);
   return url?.protocol === 'https:' || url?.protocol === 'http:' ? url : undefined;

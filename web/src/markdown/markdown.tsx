@@ -7,12 +7,12 @@ import { headingLevels } from './heading-levels.ts';
 import classes from './markdown.module.css';
 import { settleTail } from './tail.ts';
 
-/** Groups put on the page at first: no answer to be read has a thousand blocks. */
+/** Groups shown at first: no readable answer has a thousand blocks. */
 const groupsAtOnce = 50;
-/** Blocks that React looks at as one: a long answer of a thousand blocks costs fifty comparisons a picture. */
+/** Blocks that React compares as one: an answer with a thousand blocks costs fifty comparisons per frame. */
 const groupSize = 20;
 
-/** A markdown text as React elements; no HTML is ever interpreted. `isGrowing` while it still streams in. */
+/** A markdown text as React elements; HTML is never interpreted. `isGrowing` while it is streaming. */
 export function Markdown({ text, isGrowing }: { text: string; isGrowing: boolean }) {
   const blocks = useRef<GrowingBlocks>(null);
   blocks.current ??= new GrowingBlocks();
@@ -37,12 +37,12 @@ export function Markdown({ text, isGrowing }: { text: string; isGrowing: boolean
   );
 }
 
-/** Blocks whose end may be half a link or open emphasis. */
+/** Blocks that may end in half a link or open emphasis. */
 const settled = new Set(['paragraph', 'text', 'heading', 'list', 'blockquote', 'lheading']);
-/** Looking at the end of an endless block at each picture would cost the square of its length. */
+/** Checking the end of an endless block in each frame would take quadratic time. */
 const settledUpTo = 8_000;
 
-/** The blocks to show; while the text grows, its last one without marks whose other half has not come. */
+/** The blocks to show; while the text grows, the last one is shown without unclosed marks. */
 function presentable({ tokens, links }: Blocks, isGrowing: boolean): readonly Token[] {
   const last = tokens.at(-1);
   if (!isGrowing || !last || !settled.has(last.type) || last.raw.length > settledUpTo) return tokens;
@@ -76,8 +76,10 @@ const MemoBlock = memo(
   (before, after) => isSame(before, after),
 );
 
-/** The open blocks at the end are parsed again and again; the same source gives the same picture, unless a link in it
- *  may have found its definition since. */
+/**
+ * The open blocks at the end are parsed again and again; the same source gives the same result, unless a link in it may
+ * have got its definition.
+ */
 function isSame(before: Placed | undefined, after: Placed): boolean {
   if (!before || before.level !== after.level) return false;
   return before.token === after.token || (before.token.raw === after.token.raw && !after.token.raw.includes('['));

@@ -1,6 +1,6 @@
 import type { MarkedOptions, Tokens } from 'marked';
 
-/** A formula; `isDisplay` for one that stands on a line of its own. Without its closing mark it is still text. */
+/** A formula; `isDisplay` if it has its own line. Without its closing mark it is still text. */
 export type MathToken = Tokens.Generic & { type: 'math'; text: string; isDisplay: boolean; isClosed: boolean };
 
 const maximumFormula = 4_000;
@@ -9,12 +9,12 @@ const display = [
   { open: /^ {0,3}\\\[/, close: '\\]' },
 ] as const;
 
-/** Where a formula block that does not end there is read on to its empty line, as text. */
+/** If a formula block does not end within this, it is read as text up to the next empty line. */
 const searchedForClosing = 4_000;
 
 /**
- * A formula block goes from its mark to the closing one, to an empty line or to the end, whatever comes first. So what
- * arrives later never changes where it begins, and a text that streams in keeps its finished blocks.
+ * A formula block ends at its closing mark, at an empty line or at the end, whichever comes first. So later text never
+ * changes where it begins, and a streaming text keeps its finished blocks.
  */
 function blockMath(src: string): MathToken | undefined {
   for (const { open, close } of display) {
@@ -25,7 +25,7 @@ function blockMath(src: string): MathToken | undefined {
     if (at === -1 || emptyLine.test(near.slice(0, at))) return unclosed(src, start);
     const end = at + close.length;
     const rest = /^[ \t]*(?:\n|$)/.exec(src.slice(end))?.[0];
-    // More on the same line: a formula inside of a paragraph.
+    // More on the same line: a formula inside a paragraph.
     if (rest === undefined) return undefined;
     const raw = src.slice(0, end + rest.length);
     return { type: 'math', raw, text: src.slice(start.length, at).trim(), isDisplay: true, isClosed: true };
@@ -47,7 +47,7 @@ function openMath(raw: string): MathToken {
 
 const inline = [
   { pattern: /^\$\$((?:[^$\\\n]|\\[^\n]|\n(?!\s*\n)){1,4000}?)\$\$/, isDisplay: true },
-  // As Pandoc has it: no space inside of the marks, no digit after them, so that prices stay prices.
+  // As in Pandoc: no space inside the marks and no digit after them, so that prices stay prices.
   { pattern: /^\$(?![\s$])((?:[^$\\\n]|\\[^\n]){1,1000}?)(?<![\s\\])\$(?![\d$])/, isDisplay: false },
   { pattern: /^\\\(((?:[^\\\n]|\\(?![()])[^\n]){1,1000}?)\\\)/, isDisplay: false },
   { pattern: /^\\\[((?:[^\\\n]|\\(?![[\]])[^\n]){1,4000}?)\\\]/, isDisplay: true },
@@ -62,12 +62,12 @@ function inlineMath(src: string): MathToken | undefined {
   return undefined;
 }
 
-/** A paragraph is read in pieces of about this length: what may interrupt it is looked for at each of its lines. */
+/** A paragraph is read in pieces of about this length, because every line is checked for what may interrupt it. */
 const paragraphPiece = 1_000;
 
 /**
- * Where a formula block may interrupt the paragraph, or where its piece ends: the lexer joins the pieces. What comes after its
- * empty line does not matter, and inside of a list each line is read by itself.
+ * Where a formula block may interrupt the paragraph, or where its piece ends (the lexer joins pieces). Nothing after an
+ * empty line matters, and in a list each line is read by itself.
  */
 function nextBlock(this: { lexer: { state: { top: boolean } } }, src: string): number | undefined {
   if (!this.lexer.state.top) return undefined;
@@ -79,7 +79,7 @@ function nextBlock(this: { lexer: { state: { top: boolean } } }, src: string): n
   return end === -1 ? undefined : end;
 }
 
-/** How far a text is searched at once. The lexer asks again where it was told to stop. */
+/** How far a text is searched at once. The lexer continues where it was told to stop. */
 const searchedAtOnce = 8_000;
 
 function nextInline(src: string): number | undefined {

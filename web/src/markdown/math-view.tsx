@@ -4,7 +4,7 @@ import classes from './markdown.module.css';
 
 type Props = { formula: string; source: string; isDisplay: boolean };
 
-/** A formula; its source until the typesetter has loaded, and when it cannot be set. */
+/** A formula; its source until the typesetter is loaded, or if it cannot be typeset. */
 export function MathView({ formula, source, isDisplay }: Props) {
   const host = useRef<HTMLElement>(null);
   const [isSet, setSet] = useState(false);

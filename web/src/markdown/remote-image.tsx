@@ -4,7 +4,7 @@ import { useText } from '../i18n.ts';
 import { imageAddress } from './links.ts';
 import classes from './markdown.module.css';
 
-/** A picture on somebody's server: its address can carry data away, so it is asked for only when the person wants it. */
+/** An image on another server. Its address can leak data, so it is loaded only when the person asks for it. */
 export function RemoteImage({ address, description }: { address: string; description: string }) {
   const t = useText();
   const [state, setState] = useState<'offered' | 'wanted' | 'failed'>('offered');

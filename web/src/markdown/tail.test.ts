@@ -54,7 +54,7 @@ test('no prefix of a text shows half an address or open emphasis', () => {
   );
 });
 
-/** The texts that would be read on the screen. */
+/** The texts that would be visible. */
 function plain(tokens: readonly object[]): string[] {
   return tokens.flatMap((token) => {
     if ('tokens' in token && Array.isArray(token.tokens)) return plain(token.tokens);

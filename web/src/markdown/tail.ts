@@ -1,6 +1,6 @@
 /**
- * The end of a text that still streams in, made presentable: emphasis and code that are open are closed, a link that is half
- * there is shown as its words, half an image and lone marks wait until it is clear what they become.
+ * Makes the end of a streaming text presentable: closes open emphasis and code, shows half a link as its text, and
+ * hides half an image and lone marks until it is clear what they become.
  */
 export function settleTail(source: string): string {
   const text = withoutLoneMarks(source);
@@ -9,23 +9,25 @@ export function settleTail(source: string): string {
   return hasManyMarks(end) ? text : text.slice(0, paragraph) + closeInline(end, 0);
 }
 
-/** Brackets, code marks and emphasis in one paragraph above which nothing is closed: no prose has that many, and each of them
- *  may be looked for to the end. */
+/**
+ * More brackets, code marks and emphasis than this in one paragraph are not closed: no prose has that many, and each
+ * may be searched to the end.
+ */
 const maximumMarks = 300;
-/** Links that are open inside of each other. */
+/** Open links inside each other. */
 const maximumLinks = 8;
 
 function hasManyMarks(text: string): boolean {
   return (text.match(/[*_~`[]+/g)?.length ?? 0) > maximumMarks || (text.match(/\[/g)?.length ?? 0) > maximumMarks;
 }
 
-/** A last line of marks only: it may become a heading, a list, a rule, a fence or an underline. */
+/** A last line of marks only may become a heading, a list, a rule, a fence or an underline. */
 function withoutLoneMarks(text: string): string {
   const start = text.lastIndexOf('\n') + 1;
   const line = text.slice(start);
   if (line.length < 80 && /^[\s>]*(?:#{1,6}|[-*+_=~`]{1,3}|\d{1,3}[.)]?)[ \t]*$/.test(line))
     return text.slice(0, start);
-  // The head of a table without its rule would be a line of bars.
+  // A table's head without its rule would be a line of bars.
   const head = /(?:^|\n\n)(\|[^\n]*(?:\n\|?[\s|:-]*)?)$/.exec(text)?.[1];
   return head === undefined || isTableHead(head) ? text : text.slice(0, text.length - head.length);
 }
@@ -71,7 +73,7 @@ function closeInline(text: string, depth: number): string {
   return dropBareMark(result, openers);
 }
 
-/** Marks with nothing behind them yet are left out; the others are closed. */
+/** Marks with nothing after them yet are left out; the others are closed. */
 function dropBareMark(text: string, openers: Opener[]): string {
   let rest = text;
   for (let last = openers.at(-1); last && rest.slice(last.at + last.mark.length).trim() === ''; last = openers.at(-1)) {
@@ -81,7 +83,7 @@ function dropBareMark(text: string, openers: Opener[]): string {
   return closed(rest, openers);
 }
 
-/** The text with what is open closed, before the spaces at its end: a mark behind a space closes nothing. */
+/** The text with everything closed, before the spaces at its end: a mark after a space closes nothing. */
 function closed(text: string, openers: readonly Opener[]): string {
   if (openers.length === 0) return text;
   const words = text.trimEnd();
@@ -112,7 +114,7 @@ function endOfCode(text: string, from: number, run: string): number {
   return -1;
 }
 
-/** The words of a link that begins at `at` and has no end yet; undefined when it has one, or is none. */
+/** The text of a link that begins at `at` and is unfinished; undefined if it is finished or not a link. */
 function halfLink(text: string, at: number): string | undefined {
   let depth = 0;
   for (let end = at; end < text.length; end += 1) {

@@ -3,7 +3,9 @@ import type { HighlightedLine } from './highlight-protocol.ts';
 
 type Result = { code: string; language: string; lines: HighlightedLine[] | null };
 
-/** The coloured lines of a finished piece of code, once it comes near the screen; null until then and without a grammar. */
+/**
+ * The highlighted lines of a finished block of code, once it is near the screen; null until then and without a grammar.
+ */
 export function useHighlight(
   element: RefObject<HTMLElement | null>,
   { code, language, isClosed }: { code: string; language: string; isClosed: boolean },
@@ -17,7 +19,7 @@ export function useHighlight(
         .then(({ highlighter }) => highlighter.highlight(code, language))
         .then(
           (lines) => isWanted && setResult({ code, language, lines }),
-          // Without the file the code stays as it is: readable.
+          // Without the file, the code stays plain but readable.
           () => {},
         );
     });
@@ -32,9 +34,9 @@ export function useHighlight(
 const waiting = new Map<Element, () => void>();
 let observer: IntersectionObserver | undefined;
 
-/** Calls `onNear` once when the element comes near the screen; the returned function gives that up. */
+/** Calls `onNear` once when the element comes near the screen; returns a function that cancels this. */
 function whenNear(element: Element, onNear: () => void): () => void {
-  // One for all: a long answer has a hundred pieces of code.
+  // One observer for all: a long answer has a hundred blocks of code.
   observer ??= new IntersectionObserver(
     (entries) => {
       for (const { isIntersecting, target } of entries) {

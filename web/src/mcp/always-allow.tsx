@@ -11,7 +11,7 @@ import { toolTitle } from './tool-title.ts';
 
 type Props = { toolName: string; onAnswer: (word: ApprovalWord) => void; onBack: () => void };
 
-/** For how long the tool may run without asking: in this conversation, or, for who may change servers, everywhere. */
+/** How long the tool may run without asking: in this conversation or, for people who may change servers, everywhere. */
 export function AlwaysAllow({ toolName, onAnswer, onBack }: Props) {
   const t = useText();
   const { data } = useQuery(mcpServersQuery());
@@ -41,7 +41,7 @@ export function AlwaysAllow({ toolName, onAnswer, onBack }: Props) {
   );
 }
 
-/** The server and tool that a turn called so; undefined where more than one may be meant. */
+/** The server and tool behind a turn's tool name; undefined if it is ambiguous. */
 export function findTool(servers: readonly McpServer[], name: string): { server: McpServer; tool: string } | undefined {
   const { server: serverPart, tool: toolPart } = toolTitle(name);
   const found = servers
@@ -52,7 +52,7 @@ export function findTool(servers: readonly McpServer[], name: string): { server:
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** As the server makes names that every provider takes. */
+/** The same conversion to provider-safe names as on the server. */
 function legible(text: string): string {
   return text.replace(/[^A-Za-z0-9_-]/g, '_');
 }

@@ -7,10 +7,10 @@ import { useText } from '../i18n.ts';
 import { AlwaysAllow } from './always-allow.tsx';
 import classes from './approval.module.css';
 
-/** A person's word: `remember` for the conversation, or for good. */
+/** A person's decision; `remember` for the conversation, or permanently. */
 export type ApprovalWord = { approved: boolean; reason?: string; remember?: 'conversation' | 'always' };
 
-/** Allow and Deny are one press each; a reason, and a word for more than this call, are one more. */
+/** Allow and Deny take one click each; a reason, or a lasting decision, takes one more. */
 export function ApprovalAnswer({ toolName, onAnswer }: { toolName: string; onAnswer: (word: ApprovalWord) => void }) {
   const t = useText();
   const [shown, setShown] = useState<'buttons' | 'reason' | 'always'>('buttons');

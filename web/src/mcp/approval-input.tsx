@@ -4,7 +4,7 @@ import { useText } from '../i18n.ts';
 import classes from './approval.module.css';
 import { ShownText } from './shown-text.tsx';
 
-/** What the tool would be given, one line per member, with nothing hidden: what does not fit fades out over a button. */
+/** The tool's input, one line per member, with nothing hidden: overflow fades out above a button. */
 export function ApprovalInput({ value }: { value: unknown }) {
   const t = useText();
   const box = useRef<HTMLElement>(null);

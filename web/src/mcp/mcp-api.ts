@@ -8,7 +8,7 @@ export type ServerPatch = CallOptions<'PATCH /api/mcp'>['body'];
 export type McpTest = Awaited<ReturnType<McpApi['test']>>;
 export type McpApi = ReturnType<typeof createMcpApi>;
 
-/** One's own MCP servers, or another user's as an administrator. */
+/** The user's own MCP servers, or another user's as an administrator. */
 export function mcpServersQuery(userId?: string) {
   return queryOptions({
     queryKey: ['mcp', userId ?? 'own'],
@@ -23,7 +23,7 @@ export function mcpServersQuery(userId?: string) {
   });
 }
 
-/** The acts on MCP servers: the same for one's own and, with `userId`, for another user's. All throw `ApiFailure`. */
+/** The actions on MCP servers: the user's own or, with `userId`, another user's. All throw `ApiFailure`. */
 export function createMcpApi(userId: string | undefined) {
   if (userId === undefined) {
     return {
@@ -51,7 +51,7 @@ function detail(answer: object): McpServerDetail {
   throw new ApiFailure('unreadable', '');
 }
 
-/** Where a server stands between being added and being used. A test finds changes, and leaves the trust state as it is. */
+/** A server's state between being added and being used. A test finds changes but does not change the trust. */
 export function serverState(server: McpServer): 'untested' | 'untrusted' | 'trusted' | 'changed' {
   const isAsTrusted = server.fingerprint === server.trustedFingerprint;
   if (server.trustState === 'trusted') return isAsTrusted ? 'trusted' : 'changed';

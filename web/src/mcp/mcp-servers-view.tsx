@@ -22,7 +22,7 @@ type Dialog =
   | { kind: 'form'; server: McpServer | undefined; stored: McpServerDetail['headers'] | undefined }
   | { kind: 'review'; server: McpServer };
 
-/** The MCP servers of the signed-in user or, with `userId`, of another user; with everything that can be done with them. */
+/** The MCP servers of the signed-in user or, with `userId`, of another user, with all actions. */
 export function McpServersView({ userId }: { userId?: string }) {
   const t = useText();
   const queries = useQueryClient();

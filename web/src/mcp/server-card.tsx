@@ -22,7 +22,7 @@ type Props = {
   onReview: () => void;
 };
 
-/** One MCP server: where it stands, its tools, and what can be done with it. */
+/** One MCP server: its state, its tools, and its actions. */
 export function ServerCard({ server, canEdit, changes, onEdit, onReview }: Props) {
   const t = useText();
   const { name } = server;

@@ -19,16 +19,16 @@ type Values = { name: string; url: string; transport: 'http' | 'sse'; headers: H
 
 type Props = {
   api: McpApi;
-  /** What is stored; undefined for a new server. */
+  /** The stored server; undefined for a new one. */
   server: McpServer | undefined;
-  /** Its headers; undefined for a new server and where they cannot be read. */
+  /** Its headers; undefined for a new server or if they cannot be read. */
   stored: McpServerDetail['headers'] | undefined;
   onSaved: (server: McpServer) => void;
   onDirty: (isDirty: boolean) => void;
   beside: ReactNode;
 };
 
-/** Adds an MCP server or changes one. Stored headers go out again only when they were touched. */
+/** Adds or changes an MCP server. Stored headers are sent again only if they were edited. */
 export function ServerForm({ api, server, stored, onSaved, onDirty, beside }: Props) {
   const t = useText();
   const [initialValues] = useState(

@@ -2,7 +2,7 @@ import { useText } from '../i18n.ts';
 import classes from './mcp.module.css';
 import { nameCodes, visiblePieces } from './visible-text.ts';
 
-/** Text of a stranger in which nothing stays unseen. */
+/** Untrusted text in which nothing stays invisible. */
 export function ShownText({ text }: { text: string }) {
   const t = useText();
   return visiblePieces(text).map((piece, index) => {

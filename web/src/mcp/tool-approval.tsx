@@ -17,7 +17,7 @@ import { toolTitle } from './tool-title.ts';
 
 type State = { kind: 'open' } | { kind: 'sending' } | ({ kind: 'answered' } & ApprovalWord) | { kind: 'elsewhere' };
 
-/** A tool that waits for a person's word: what it is about to do, and the two answers. */
+/** A tool that waits for approval: what it is about to do, and the two answers. */
 export function ToolApproval({ part, isLive }: { part: DynamicToolPart; isLive: boolean }) {
   const t = useText();
   const queries = useQueryClient();

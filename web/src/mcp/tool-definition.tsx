@@ -18,7 +18,7 @@ const fieldNames: Record<ToolField, TextId> = {
   annotations: 'mcp.field.annotations',
 };
 
-/** A whole definition: what it says, its parameters, and folded below them the schemas word for word. */
+/** A whole definition: its text, its parameters and, collapsed below, the schemas word for word. */
 export function ToolDefinition({ tool, mark }: { tool: McpTool; mark?: 'added' | 'removed' }) {
   const fields = toolFields.flatMap((field) => {
     const text = fieldText(tool, field);
@@ -90,7 +90,7 @@ function Parameters({ tool }: { tool: McpTool }) {
   );
 }
 
-/** Open from the start where a character in them would otherwise stay unseen. */
+/** Open from the start if they contain a hidden character. */
 function Schemas({ fields }: { fields: readonly WholeFieldProps[] }) {
   const t = useText();
   if (fields.length === 0) return null;

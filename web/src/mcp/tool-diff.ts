@@ -1,20 +1,20 @@
 import type { McpTool } from '@homeport/contracts/mcp';
 import { type DiffRun, diffTexts } from '../text-diff.ts';
 
-/** The fields of a tool that the fingerprint covers (contract.md section 7), in the order they are read. */
+/** The fields of a tool that the fingerprint covers (contract.md section 7), in reading order. */
 export const toolFields = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'] as const;
 export type ToolField = (typeof toolFields)[number];
 
 export type FieldDiff = { field: ToolField; kind: 'added' | 'removed' | 'modified'; runs: DiffRun[] };
 
-/** A field as text: JSON with sorted keys, for the fingerprint knows no order of keys; undefined where it is absent. */
+/** A field as text: JSON with sorted keys, since the fingerprint ignores their order; undefined if absent. */
 export function fieldText(tool: McpTool, field: ToolField): string | undefined {
   const value = tool[field];
   if (value === undefined || value === null) return undefined;
   return typeof value === 'string' ? value : JSON.stringify(sorted(value), null, 2);
 }
 
-/** What differs between two definitions of a tool, field by field. */
+/** The differences between two definitions of a tool, field by field. */
 export function diffTool(before: McpTool, after: McpTool): FieldDiff[] {
   return toolFields.flatMap((field): FieldDiff[] => {
     const old = fieldText(before, field);

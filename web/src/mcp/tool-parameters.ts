@@ -2,10 +2,10 @@ import type { McpTool } from '@homeport/contracts/mcp';
 
 export type ToolParameter = { name: string; type: string; isRequired: boolean; description: string };
 
-/** What a server says about its tool: that it only reads, or that it may destroy. */
+/** What a server claims about its tool: that it only reads, or that it may be destructive. */
 export type ToolHint = 'readOnly' | 'destructive';
 
-/** The parameters that an input schema names; empty where it names none. Deeper parts are in the schema itself. */
+/** The parameters that an input schema names; empty if there are none. Deeper parts are in the schema itself. */
 export function toolParameters({ inputSchema }: McpTool): ToolParameter[] {
   const schema = asRecord(inputSchema);
   const required = Array.isArray(schema.required) ? schema.required : [];

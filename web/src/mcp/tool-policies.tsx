@@ -9,7 +9,7 @@ import type { ServerChanges } from './use-server-changes.ts';
 
 const policies = ['allow', 'ask', 'deny'] as const;
 
-/** Characters of a description in the list; the review shows all of it. */
+/** Characters of a description shown in the list; the review shows all of it. */
 const shownDescription = 300;
 
 /** The tools of a server and, for each, whether it runs, asks first or never runs. */

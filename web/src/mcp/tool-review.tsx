@@ -19,8 +19,8 @@ import { ToolChange, ToolDefinition } from './tool-definition.tsx';
 type Props = { server: McpServer; api: McpApi; userId: string | undefined; onClose: () => void };
 
 /**
- * Lists a server's tools anew, shows every definition, or every change since trust was given, in full, and only below them
- * offers to trust exactly those: the fingerprint of what was shown goes with the request.
+ * Lists a server's tools again, shows every definition, or every change since trust was given, in full, and only then
+ * offers to trust exactly those: the request contains the fingerprint of what was shown.
  */
 export function ToolReview({ server, api, userId, onClose }: Props) {
   const t = useText();
@@ -54,7 +54,7 @@ export function ToolReview({ server, api, userId, onClose }: Props) {
     setBusy(true);
     setFailure(undefined);
     try {
-      // The policies come first: no tool is ever trusted without them.
+      // The policies come first, so that no tool is ever trusted without them.
       if (askFirst.length > 0) {
         const asked = Object.fromEntries(askFirst.map((tool) => [tool, 'ask' as const]));
         await api.change({ id, toolPolicies: { ...tested?.server.toolPolicies, ...asked } });
@@ -156,7 +156,7 @@ function TrustRow({
   );
 }
 
-/** A tool that says of itself that it may delete or overwrite something. */
+/** A tool that claims it may delete or overwrite something. */
 function isDestructive({ annotations }: McpTool): boolean {
   return (
     typeof annotations === 'object' && annotations !== null && Reflect.get(annotations, 'destructiveHint') === true

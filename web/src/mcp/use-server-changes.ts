@@ -9,7 +9,7 @@ import { type McpApi, mcpServersQuery } from './mcp-api.ts';
 
 export type ServerChanges = ReturnType<typeof useServerChanges>;
 
-/** Changes that one click makes: shown at once, taken back when the server refuses. */
+/** Changes that take one click: shown at once, reverted if the server refuses. */
 export function useServerChanges(api: McpApi, userId: string | undefined) {
   const t = useText();
   const queries = useQueryClient();
@@ -37,7 +37,7 @@ export function useServerChanges(api: McpApi, userId: string | undefined) {
         show(id, { enabled });
         return run(() => api.change({ id, enabled }));
       },
-      /** `allow` is what a tool has without a word about it. */
+      /** `allow` is a tool's default policy. */
       setPolicies: ({ id, toolPolicies }: McpServer, names: readonly string[], policy: ToolPolicy) => {
         const kept = Object.entries(toolPolicies).filter(([name]) => !names.includes(name));
         const next = policy === 'allow' ? [] : names.map((name) => [name, policy] as const);

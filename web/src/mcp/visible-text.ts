@@ -1,22 +1,26 @@
 /**
- * Text of a stranger, cut so that nothing in it stays unseen (contract.md section 7: trust is given to what was read).
+ * Untrusted text, split so that nothing in it stays invisible (contract.md section 7: trust is given to what was read).
  */
 export type TextPiece =
   | { kind: 'text'; text: string }
-  /** Characters that show nothing or change what is around them: `spells` is what tag characters say, `codes` are the others. */
+  /**
+   * Characters that show nothing or change what is around them: `spells` is the text of tag characters, `codes` are the
+   * others.
+   */
   | { kind: 'hidden'; count: number; codes: string[]; spells: string }
-  /** White space that would push what follows out of sight. */
+  /** White space that would push the text after it out of sight. */
   | { kind: 'gap'; count: number; what: 'lines' | 'spaces' };
 
 /**
- * Control, format, private and unassigned characters, lone surrogates, line separators, every space but the plain one, and
- * fillers and variation selectors, which Unicode counts as letters and marks. Line breaks and tabs are what they look like.
+ * Control, format, private and unassigned characters, lone surrogates, line separators, every space except the plain
+ * one, and fillers and variation selectors, which Unicode counts as letters and marks. Line breaks and tabs are
+ * visible.
  */
 const unseen =
   /(?:(?![\n\t])(?:[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}]|(?! )\p{Zs}|\u034f|[\u115f\u1160\u3164\uffa0]|[\u17b4\u17b5]|[\u180b-\u180f]|[\ufe00-\ufe0f]|[\u{e0100}-\u{e01ef}]))+/gu;
 const gap = /(?:[ \t]*\n){4,}|[ \t]{24,}/g;
 
-/** Codes named one by one before the rest is counted. */
+/** Codes listed individually before the rest is only counted. */
 const namedAtMost = 12;
 
 export function visiblePieces(text: string): TextPiece[] {
@@ -32,7 +36,7 @@ export function visiblePieces(text: string): TextPiece[] {
 
 const emoji = /\p{Extended_Pictographic}\ufe0f?(?:\u200d\p{Extended_Pictographic}\ufe0f?)*/gu;
 
-/** How many characters of a text are hidden; what emoji are made of is not counted. */
+/** How many characters of a text are hidden, not counting parts of emoji. */
 export function countHidden(text: string): number {
   return visiblePieces(text.replace(emoji, '')).reduce(
     (sum, piece) => sum + (piece.kind === 'hidden' ? piece.count : 0),
@@ -54,7 +58,7 @@ function hidden(characters: string): TextPiece {
   };
 }
 
-/** The first codes as text, and how many there are beyond them. */
+/** The first codes as text, and how many more there are. */
 export function nameCodes(codes: readonly string[]): { named: string; more: number } {
   return { named: codes.slice(0, namedAtMost).join(' '), more: Math.max(0, codes.length - namedAtMost) };
 }

@@ -9,7 +9,7 @@ import { useIsSlow } from '../frame/use-is-slow.ts';
 import { i18n, useText } from '../i18n.ts';
 import classes from './projects.module.css';
 
-/** One's own conversations in a project. */
+/** The user's own conversations in a project. */
 export function ProjectChats({ project }: { project: Project }) {
   const t = useText();
   const query = useInfiniteQuery({

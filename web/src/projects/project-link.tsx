@@ -6,7 +6,7 @@ import { projectsQuery } from '../frame/projects-api.ts';
 import { useText } from '../i18n.ts';
 import classes from './project-link.module.css';
 
-/** The project that a conversation is in, and the way to it; nothing while it is not known. */
+/** A link to the conversation's project; nothing until the project is known. */
 export function ProjectLink({ projectId }: { projectId: string }) {
   const t = useText();
   const active = useQuery(projectsQuery(false)).data;

@@ -19,7 +19,7 @@ import { SetupSteps } from './setup-steps.tsx';
 
 type Step = 'account' | 'provider' | 'models' | 'done';
 
-/** `/setup`: from an empty installation to the first conversation. What is there already decides where it goes on. */
+/** `/setup`: from an empty installation to the first conversation. It continues where something is missing. */
 export function SetupPage() {
   const { data: config } = useQuery(publicConfigQuery);
   if (!config) return null;
@@ -150,7 +150,7 @@ function SkipButton() {
   );
 }
 
-/** The first step that still has something to do. */
+/** The first unfinished step. */
 function stepOf(providers: readonly Provider[]): Step {
   if (providers.length === 0) return 'provider';
   return providers.some((provider) => provider.models.length > 0) ? 'done' : 'models';

@@ -4,7 +4,7 @@ import classes from './setup-steps.module.css';
 
 const steps = ['Account', 'Provider', 'Models'] as const;
 
-/** How far the setup is; `step` counts from 0, and is the number of steps at the end. */
+/** The progress of the setup; `step` counts from 0 and equals the number of steps at the end. */
 export function SetupSteps({ step }: { step: number }) {
   const t = useText();
   return (

@@ -28,12 +28,12 @@ type Props = {
   entries: readonly WorkspaceEntry[];
   folder: string;
   onPath: (path: string) => void;
-  /** Throws what the server refuses with. */
+  /** Throws the server's refusal. */
   onMove: (from: string, to: string) => Promise<void>;
   onDelete: (entry: WorkspaceEntry) => void;
 };
 
-/** Entries of a folder. Arrows go along them, Enter opens, Backspace goes up, F2 renames, Delete asks whether to delete. */
+/** A folder's entries. Arrow keys move, Enter opens, Backspace goes up, F2 renames, Delete asks before deleting. */
 export function EntryList({ entries, folder, onPath, onMove, onDelete }: Props) {
   const t = useText();
   const list = useRef<HTMLUListElement>(null);

@@ -19,7 +19,7 @@ import { useWorkspaceUploads } from './use-workspace-uploads.ts';
 import classes from './workspace.module.css';
 import { joinPages, placeQuery, useWorkspaceFiles } from './workspace-files.ts';
 
-/** The files of a workspace that runs: one folder at a time, or one file. */
+/** A running workspace's files: one folder at a time, or one file. */
 export function FileBrowser({ path, onPath }: { path: string; onPath: (path: string) => void }) {
   const query = useInfiniteQuery(placeQuery(path));
   const changes = useWorkspaceFiles();
@@ -95,7 +95,7 @@ function Folder({ folder, changes, isRefreshing, onRefresh, onPath, more }: Fold
   const view = useRef<HTMLDivElement>(null);
   const { queue, maximumBytes } = useWorkspaceUploads(folder.path, changes.refresh);
   const uploads = useSyncExternalStore(queue.subscribe, queue.getView);
-  // As in every file manager: what begins with a dot is a program's own.
+  // As in every file manager, names that begin with a dot belong to programs.
   const shown = folder.entries.filter(({ name }) => showsHidden || !name.startsWith('.'));
   const hasHidden = folder.entries.some(({ name }) => name.startsWith('.'));
   const onDrop = (event: DragEvent) => {
@@ -224,7 +224,7 @@ function Folder({ folder, changes, isRefreshing, onRefresh, onPath, more }: Fold
           confirmLabel={t(doomed.type === 'directory' ? 'files.deleteFolderConfirm' : 'files.deleteConfirm')}
           onConfirm={() => {
             setDoomed(undefined);
-            // What had the focus goes with its row.
+            // The focused row is about to disappear.
             void changes.remove(doomed.path).then((isDone) => isDone && view.current?.focus({ preventScroll: true }));
           }}
           onClose={() => setDoomed(undefined)}

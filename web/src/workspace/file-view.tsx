@@ -13,10 +13,10 @@ import { Markdown } from '../markdown/markdown.tsx';
 import { nameOf } from './paths.ts';
 import { downloadAddress } from './workspace-files.ts';
 
-/** Pictures that are loaded to be looked at: a larger one is downloaded first. */
+/** The largest picture that is loaded for viewing; larger ones are downloaded. */
 const pictureBytes = 25 * 1024 * 1024;
 
-/** One file of the workspace: what it is, and its content where that can be shown. */
+/** One file of the workspace: its facts, and its content if that can be shown. */
 export function FileView({ file }: { file: WorkspaceFile }) {
   const t = useText();
   const name = nameOf(file.path);

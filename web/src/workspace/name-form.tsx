@@ -8,15 +8,15 @@ import classes from './workspace.module.css';
 
 type Props = {
   label: string;
-  /** The word on the button. */
+  /** The text of the button. */
   action: string;
   name: string;
-  /** Throws what the server refuses with. */
+  /** Throws the server's refusal. */
   onName: (name: string) => Promise<void>;
   onClose: () => void;
 };
 
-/** Asks for a name in the place where it will stand. Escape leaves everything as it is. */
+/** Asks for a name in place. Escape leaves everything as it is. */
 export function NameForm({ label, action, name, onName, onClose }: Props) {
   const t = useText();
   const id = useId();
@@ -65,7 +65,7 @@ export function NameForm({ label, action, name, onName, onClose }: Props) {
   );
 }
 
-/** The ending of a file stays when its name is typed over. */
+/** Typing over a file's name keeps its extension. */
 function selectStem(field: HTMLInputElement): void {
   const dot = field.value.lastIndexOf('.');
   if (dot > 0) field.setSelectionRange(0, dot);

@@ -9,10 +9,10 @@ import { useText } from '../i18n.ts';
 import type { WorkspaceControl } from './use-workspace.ts';
 import classes from './workspace.module.css';
 
-/** Milliseconds after which a start takes long. */
+/** Milliseconds after which a start counts as slow. */
 const slow = 8_000;
 
-/** What stands in place of files and terminal while there are none: why, and the one thing to do about it. */
+/** Replaces files and terminal while there are none: says why, with the one thing to do about it. */
 export function NotReady({ workspace, status }: { workspace: WorkspaceControl; status: WorkspaceStatus }) {
   if (status.phase === 'disabled') return <Off reason={status.message} />;
   if (workspace.isStarting) return <Starting message={status.message} />;
@@ -43,7 +43,7 @@ function Place({
 
 function Starting({ message }: { message: string | undefined }) {
   const t = useText();
-  // A workspace that starts at once shows no sign of it.
+  // A workspace that starts quickly shows no sign of it.
   const isSeen = useIsSlow(250);
   const isSlow = useIsSlow(slow);
   if (!isSeen) return <div className={classes.place} aria-busy="true" />;

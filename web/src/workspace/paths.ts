@@ -1,4 +1,4 @@
-/** Paths of a workspace as the service answers them: `~` or `~/below/it`. */
+/** Workspace paths as the service returns them: `~` or `~/below/it`. */
 
 export const home = '~';
 
@@ -15,18 +15,18 @@ export function joinPath(folder: string, name: string): string {
   return `${folder}/${name}`;
 }
 
-/** The way from the home to a path, both included. */
+/** The path from the home to a place, both included. */
 export function crumbsOf(path: string): { path: string; name: string }[] {
   const names = path.split('/');
   return names.map((name, index) => ({ path: names.slice(0, index + 1).join('/'), name }));
 }
 
-/** What an address of ours may hold: anything else is the home. */
+/** A path from the page's address; anything invalid means the home. */
 export function readPath(given: unknown): string {
   return typeof given === 'string' && /^~(?:\/[^/]+)*$/.test(given) && given.length <= 4096 ? given : home;
 }
 
-/** The address of a place in the workspace's page: what is usual is not said. */
+/** The query of a place in the workspace page, without defaults. */
 export function searchOf(place: { tab: 'files' | 'terminal'; path: string }): { tab?: 'terminal'; path?: string } {
   return {
     ...(place.tab === 'files' ? {} : { tab: place.tab }),

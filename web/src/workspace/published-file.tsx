@@ -4,7 +4,7 @@ import { ArtifactChip } from '../files/artifact-chip.tsx';
 import classes from './published-file.module.css';
 import { readPublished } from './tool-output.ts';
 
-/** The file that a model has published in the conversation; it opens beside it. */
+/** A file that a model has published in the conversation; it opens beside it. */
 export function PublishedFile({ part }: { part: DynamicToolPart }) {
   const { chatId } = useThreadActions();
   const published = readPublished(part.output, part.input);

@@ -8,7 +8,7 @@ import { i18n, useText } from '../i18n.ts';
 import type { WorkspaceControl } from './use-workspace.ts';
 import classes from './workspace.module.css';
 
-/** The phase in a word, what the workspace uses, when it stops by itself, and the way to stop it now. */
+/** The phase, what the workspace uses, when it stops by itself, and a button to stop it now. */
 export function StatusBar({ workspace, status }: { workspace: WorkspaceControl; status: WorkspaceStatus }) {
   const t = useText();
   const [isAsking, setAsking] = useState(false);

@@ -8,35 +8,38 @@ export type SocketEvents = { onMessage: (data: unknown) => void; onClose: (code:
 export type TerminalState =
   | { kind: 'connecting' | 'open' | 'lost' | 'elsewhere' | 'stopped' }
   | { kind: 'exited'; exitCode: number }
-  /** The service does not let it be opened. */
+  /** The service refuses to open it. */
   | { kind: 'failed'; reason: string };
 
 export type Size = { columns: number; rows: number };
 
 export type TerminalDeps = {
   open: (target: { id: string } & Size, events: SocketEvents) => TerminalSocket;
-  /** Asked before each attempt after the first: false when the workspace does not run, and is not to be started by this. Rejects when nobody knows. */
+  /**
+   * Called before each attempt after the first: false if the workspace is not running, since this must not start it.
+   * Rejects if nobody knows.
+   */
   isRunning: () => Promise<boolean>;
   size: () => Size;
-  /** What the terminal showed is sent again from its beginning. */
+  /** The terminal's output is about to be sent again from the beginning. */
   onReset: () => void;
-  /** Bytes to show. Resolves when they are. */
+  /** Bytes to show. Resolves once they are shown. */
   onOutput: (bytes: Uint8Array) => Promise<void>;
   onState: (state: TerminalState) => void;
   wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 };
 
-/** The server's word for a terminal that was opened in too many places. */
+/** The server's code for a terminal that was opened in too many places. */
 const openedElsewhere = 4000;
 const openState = 1;
-/** Bytes of input in one message; the daemon takes four times as much. */
+/** Bytes of input in one message; the daemon accepts four times as much. */
 const inputBytes = 64 * 1024;
-/** Bytes that wait to be shown: with more it is quicker to fetch the end of the output again than to show what lies between. */
+/** Bytes waiting to be shown: above this, fetching the end of the output again is quicker than showing everything. */
 const waitingBytes = 8 * 1024 * 1024;
-/** Attempts that never got through before the reason is shown. */
+/** Failed attempts in a row before the reason is shown. */
 const attemptsMax = 6;
 
-/** A terminal of the workspace, joined again whenever the connection breaks, until it ends or `close` is called. */
+/** A terminal of the workspace, rejoined whenever the connection breaks, until it ends or `close` is called. */
 export class TerminalConnection {
   readonly id: string;
   readonly #deps: TerminalDeps;
@@ -78,7 +81,7 @@ export class TerminalConnection {
     this.#socket = socket;
   }
 
-  /** Joins again at once, as when the network is back. */
+  /** Rejoins at once, for example when the network is back. */
   async #again(wasAttached: boolean): Promise<void> {
     const { onState, isRunning } = this.#deps;
     const { signal } = this.#closed;
@@ -90,7 +93,7 @@ export class TerminalConnection {
       if (!(await isRunning())) return onState({ kind: 'stopped' });
       if (this.#attempt > attemptsMax) return onState({ kind: 'failed', reason: '' });
     } catch {
-      // Nobody knows; the next attempt finds out.
+      // Nobody knows, so the next attempt will show.
     }
     if (!signal.aborted) this.open();
   }
@@ -100,11 +103,11 @@ export class TerminalConnection {
     void this.#deps.onOutput(bytes).finally(() => {
       this.#waiting -= bytes.length;
     });
-    // Closing makes `onclose` join again, which shows the end of the output only.
+    // Closing makes `onclose` rejoin, which shows only the end of the output.
     if (this.#waiting > waitingBytes && this.#socket === socket) socket.close();
   }
 
-  /** What was typed or pasted. Lost while there is no connection, as in any terminal. */
+  /** Typed or pasted input. Lost while disconnected, as in any terminal. */
   input(bytes: Uint8Array<ArrayBuffer>): void {
     if (this.#socket?.readyState !== openState) return;
     for (let at = 0; at < bytes.length; at += inputBytes) this.#socket.send(bytes.subarray(at, at + inputBytes));
@@ -119,7 +122,7 @@ export class TerminalConnection {
     this.#say({ type: 'close' });
   }
 
-  /** Lets go of the connection; the shell goes on for a while. */
+  /** Closes the connection; the shell keeps running for a while. */
   close(): void {
     this.#closed.abort(new Error('The terminal is not looked at any more'));
     this.#socket?.close();
@@ -131,7 +134,7 @@ export class TerminalConnection {
   }
 }
 
-/** Waits, shorter when the network comes back. */
+/** Waits, but not as long if the network comes back. */
 export function waitOnline(milliseconds: number, signal: AbortSignal): Promise<void> {
   return wait(milliseconds, signal, typeof window === 'undefined' ? undefined : window);
 }

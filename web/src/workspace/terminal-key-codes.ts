@@ -1,6 +1,6 @@
 export type TerminalKey = 'escape' | 'tab' | 'up' | 'down' | 'left' | 'right';
 
-/** What a key sends; arrows say it in another way to programs that asked for it. */
+/** What a key sends; arrows differ for programs in application mode. */
 export function keySequence(key: TerminalKey, isApplicationMode: boolean): string {
   if (key === 'escape') return '\x1b';
   if (key === 'tab') return '\t';
@@ -8,7 +8,7 @@ export function keySequence(key: TerminalKey, isApplicationMode: boolean): strin
   return `\x1b${isApplicationMode ? 'O' : '['}${letter}`;
 }
 
-/** A typed character as Ctrl makes it; what has no such meaning is left as it is. */
+/** The control character of a typed character; if there is none, the character itself. */
 export function withCtrl(text: string): string {
   if (text === ' ') return '\0';
   return /^[@-_a-z]$/.test(text) ? String.fromCharCode(text.toUpperCase().charCodeAt(0) & 0x1f) : text;

@@ -5,14 +5,14 @@ import classes from './terminal.module.css';
 import type { TerminalKey } from './terminal-key-codes.ts';
 
 type Props = {
-  /** What the terminal is to get. */
+  /** Sends a key to the terminal. */
   press: (keys: TerminalKey) => void;
-  /** The next character is one with Ctrl. */
+  /** Ctrl applies to the next character. */
   isCtrl: boolean;
   toggleCtrl: () => void;
 };
 
-/** The keys of a terminal that the keyboards of phones lack; shown where fingers point. */
+/** Terminal keys that phone keyboards lack; shown on touch screens. */
 export function TerminalKeys({ press, isCtrl, toggleCtrl }: Props) {
   const t = useText();
   const key = (name: TerminalKey, shown: ReactNode, label?: string) => (
@@ -35,7 +35,7 @@ export function TerminalKeys({ press, isCtrl, toggleCtrl }: Props) {
   );
 }
 
-/** The keyboard of the screen stays open as long as the terminal has the focus. */
+/** The on-screen keyboard stays open as long as the terminal has the focus. */
 function keepFocus(event: PointerEvent): void {
   event.preventDefault();
 }

@@ -2,7 +2,7 @@ import { FitAddon } from '@xterm/addon-fit';
 import { type ITheme, Terminal } from '@xterm/xterm';
 import { readNonce } from '../public-config.ts';
 
-/** The terminal's screen with what fits it into its box. */
+/** The terminal's screen, and what fits it into its box. */
 export function createScreen(isDark: boolean): { screen: Terminal; fit: FitAddon } {
   const screen = new Terminal({
     allowProposedApi: false,
@@ -10,7 +10,7 @@ export function createScreen(isDark: boolean): { screen: Terminal; fit: FitAddon
     fontFamily: 'ui-monospace, SFMono-Regular, Menlo, Monaco, Consolas, "Liberation Mono", monospace',
     fontSize: 13,
     lineHeight: 1.2,
-    // Read out line by line as they come.
+    // Reads lines out as they arrive.
     screenReaderMode: true,
     scrollback: 5_000,
     minimumContrastRatio: 4.5,
@@ -22,8 +22,8 @@ export function createScreen(isDark: boolean): { screen: Terminal; fit: FitAddon
 }
 
 /**
- * Puts the screen into its box. It writes colours and sizes into style elements that it makes meanwhile, with no way to say so
- * beforehand: the page's policy lets in those with the nonce only.
+ * Puts the screen into its box. It writes colours and sizes into style elements that it creates meanwhile and cannot be
+ * told the nonce; the page's policy only allows those with one.
  */
 export function openScreen(screen: Terminal, box: HTMLElement): void {
   const nonce = readNonce();
@@ -38,7 +38,7 @@ export function openScreen(screen: Terminal, box: HTMLElement): void {
   try {
     screen.open(box);
   } finally {
-    // The document's own is below.
+    // The document's own method is below it.
     Reflect.deleteProperty(document, 'createElement');
   }
 }

@@ -17,7 +17,7 @@ import { createScreen, openScreen, themeOf } from './terminal-screen.ts';
 
 type Props = { refresh: () => Promise<WorkspaceStatus | undefined> };
 
-/** A shell in the workspace. The same one comes back after a reload, for ten minutes. */
+/** A shell in the workspace. After a reload it is still there, for ten minutes. */
 export function TerminalView({ refresh }: Props) {
   const t = useText();
   const box = useRef<HTMLDivElement>(null);
@@ -163,11 +163,11 @@ function stateText(state: TerminalState, t: ReturnType<typeof useText>): string 
 
 function fitInto(fit: FitAddon): void {
   const size = fit.proposeDimensions();
-  // A box that is not laid out has no size, and a terminal of two columns is nobody's wish.
+  // A box without layout has no size, and nobody wants a terminal of two columns.
   if (size && size.cols >= 10 && size.rows >= 2) fit.fit();
 }
 
-/** The usual keys for copying; and Escape then Tab, as everything that takes Tab must let go of it. */
+/** The usual keys for copying, and Escape then Tab, since everything that captures Tab must be able to release it. */
 function keyHandler(screen: Terminal) {
   let wasEscape = false;
   return (event: KeyboardEvent): boolean => {
@@ -177,7 +177,7 @@ function keyHandler(screen: Terminal) {
       event.preventDefault();
       return false;
     }
-    // The browser's own paste does it.
+    // The browser's own paste handles it.
     if (event.ctrlKey && event.shiftKey && event.code === 'KeyV') return false;
     if (event.key === 'Tab' && wasEscape) return false;
     if (event.key !== 'Shift') wasEscape = event.key === 'Escape';
@@ -187,7 +187,7 @@ function keyHandler(screen: Terminal) {
 
 const storageKey = 'workspace-terminal';
 
-/** Each tab of the browser has a terminal of its own, and has it again after a reload. */
+/** Each browser tab has its own terminal and keeps it across reloads. */
 function keptId(): string {
   try {
     return sessionStorage.getItem(storageKey) ?? newId();
@@ -201,7 +201,7 @@ function newId(): string {
   try {
     sessionStorage.setItem(storageKey, id);
   } catch {
-    // Not kept: a reload has another terminal.
+    // Not stored: a reload opens another terminal.
   }
   return id;
 }
