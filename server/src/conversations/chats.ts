@@ -55,18 +55,22 @@ export type NewChat = {
   temporary?: boolean | undefined;
 };
 
-const insertChat = {
-  name: 'insert-chat',
-  text: `insert into chats as c (id, owner_id, title, title_source, title_search, project_id, instructions, parameters, temporary,
-      assistant_id)
-    select $1, $2, $3, $4, case when $5 <> '' then to_tsvector('simple', $5) || array_to_tsvector(array['${ownerPrefix}' || $2]) end, $6,
-      $7, $8::jsonb, $9, $10
-    where ($6::text is null or exists (
+const insertChat = (condition: string): string => `
+  insert into chats as c (id, owner_id, title, title_source, title_search, project_id, instructions, parameters, temporary, assistant_id)
+  select $1, $2, $3, $4, case when $5 <> '' then to_tsvector('simple', $5) || array_to_tsvector(array['${ownerPrefix}' || $2]) end, $6,
+    $7, $8::jsonb, $9, $10
+  where ${condition}
+  on conflict (id) do nothing returning ${chatColumns}`;
+
+// By themselves, as most are: with the conditions below the server would make a plan anew each time.
+const insertPlainChat = { name: 'insert-plain-chat', text: insertChat('$6::text is null and $10::text is null') };
+const insertChatWithin = {
+  name: 'insert-chat-within',
+  text: insertChat(`($6::text is null or exists (
       select from project_members m join projects p on p.id = m.project_id
       where m.project_id = $6 and m.user_id = $2 and not p.archived for key share of m))
     and ($10::text is null or exists (
-      select from assistants a where a.id = $10 and ${usableBy('a', '$2')} for key share of a))
-    on conflict (id) do nothing returning ${chatColumns}`,
+      select from assistants a where a.id = $10 and ${usableBy('a', '$2')} for key share of a))`),
 };
 
 /**
@@ -75,8 +79,9 @@ const insertChat = {
  */
 export async function createChat(deps: Pick<Platform, 'db'>, ownerId: string, chat: NewChat): Promise<Chat> {
   const projectId = chat.projectId ?? null;
+  const isPlain = projectId === null && !chat.assistantId;
   const { rows } = await deps.db.pool.query<ChatRow>({
-    ...insertChat,
+    ...(isPlain ? insertPlainChat : insertChatWithin),
     values: [
       chat.id ?? randomUUIDv7(),
       ownerId,

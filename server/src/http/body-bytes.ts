@@ -46,7 +46,12 @@ export function readBytes(incoming: IncomingMessage, { maxBytes, pace, look }: B
     }
   };
   const onEnd = (): void => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
-  const onCut = (): void => reject(new ApiError('invalid_request', 'The request ended before its body was complete'));
+  const onCut = (): void => {
+    // A request that was read whole is closed as well.
+    if (!incoming.readableEnded) {
+      reject(new ApiError('invalid_request', 'The request ended before its body was complete'));
+    }
+  };
   const onTime = (): void => {
     const left = allowedMs() - (systemClock.elapsed() - beganAt);
     if (left > 0) timer = systemClock.after(left, onTime);

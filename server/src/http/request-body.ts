@@ -21,6 +21,7 @@ const nothing = <T>(value: T): ReadBody<T> => ({ value, release: () => undefined
 
 /** Bodies from this size are decoded, parsed and checked in several turns of the event loop. */
 const largeBytes = 128 * 1024;
+const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Reads and parses a JSON body (contract.md section 1). Undefined if the request has none. Throws
@@ -101,7 +102,7 @@ async function parseBody(bytes: Buffer): Promise<unknown> {
 
 function decode(bytes: Buffer): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return utf8.decode(bytes);
   } catch {
     throw notJson();
   }
