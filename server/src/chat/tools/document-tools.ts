@@ -18,6 +18,12 @@ When you use what a page says, cite it right there as [file name, page], with th
 const readDescription = `Reads one page of a document of this conversation or its project: a page, slide, sheet or part, by its number.
 The ids of files are in their announcements and in the results of search_documents. Cite what you use as [file name, page].`;
 
+const searchInput = z.object({ query: z.string().min(1).max(500).describe('What to look for, in words.') });
+const readInput = z.object({
+  id: z.string().min(1).max(128).describe('The id of the file.'),
+  page: z.number().int().min(1).max(1_000_000).describe('Which page, counted from 1.'),
+});
+
 const matchesMax = 8;
 const unreadMax = 50;
 const searchPatienceMs = 20_000;
@@ -36,7 +42,7 @@ function searchTool(deps: Needs, reader: Reader): Tool {
   return defineTool({
     name: 'search_documents',
     description: searchDescription,
-    input: z.object({ query: z.string().min(1).max(500).describe('What to look for, in words.') }),
+    input: searchInput,
     async run({ query }, { signal }) {
       const namespace = await namespaceOf(deps, reader);
       const unread = await readAll(deps, namespace, signal);
@@ -55,10 +61,7 @@ function readTool(deps: Needs, reader: Reader): Tool {
     name: 'read_document',
     description: readDescription,
     timeoutMs: readPatienceMs + 10_000,
-    input: z.object({
-      id: z.string().min(1).max(128).describe('The id of the file.'),
-      page: z.number().int().min(1).max(1_000_000).describe('Which page, counted from 1.'),
-    }),
+    input: readInput,
     async run({ id, page }, { signal }) {
       const { kysely } = deps.db;
       const row = await getArtifact(kysely, await namespaceOf(deps, reader), { id: id.replace(/^artifact:\/\//, '') });

@@ -16,6 +16,32 @@ const path = z.string().min(1).max(4096);
 const anyPath = path.describe('Relative to the home folder, or ~/…, or /home/user/….');
 const one = z.object({ entry: workspaceEntry });
 
+const inputs = {
+  read_file: z.object({
+    path: anyPath,
+    offset: z.number().int().min(1).max(100_000_000).optional().describe('The first line, from 1.'),
+    limit: z.number().int().min(1).max(linesMax).optional().describe(`How many lines; default ${linesMax}.`),
+  }),
+  write_file: z.object({ path: anyPath, content: z.string().max(contentMax).describe('The whole content.') }),
+  edit_file: z.object({
+    path: anyPath,
+    oldText: z.string().min(1).max(contentMax),
+    newText: z.string().max(contentMax),
+    replaceAll: z.boolean().optional(),
+  }),
+  list_files: z.object({
+    path: path.optional().describe('The folder; default: the home folder.'),
+    glob: z.string().min(1).max(1000).optional(),
+    limit: z.number().int().min(1).max(entriesMax).optional().describe('Default 200.'),
+  }),
+  search_files: z.object({
+    pattern: z.string().min(1).max(1000),
+    path: path.optional().describe('A file or folder; default: the home folder.'),
+    glob: z.string().min(1).max(1000).optional().describe('Only files whose path matches, such as *.ts.'),
+    limit: z.number().int().min(1).max(matchesMax).optional().describe('Default 100.'),
+  }),
+};
+
 type Work<Input> = (daemon: Daemon, input: Input, signal: AbortSignal) => Promise<string>;
 
 /** The tools for files of the workspace. */
@@ -29,53 +55,35 @@ export function fileTools(turn: WorkspaceTurn): Tool[] {
       name: 'read_file',
       description:
         'Reads a text file in the workspace. Returns numbered lines: the number, a tab, the line. Read long files in parts with offset and limit.',
-      input: z.object({
-        path: anyPath,
-        offset: z.number().int().min(1).max(100_000_000).optional().describe('The first line, from 1.'),
-        limit: z.number().int().min(1).max(linesMax).optional().describe(`How many lines; default ${linesMax}.`),
-      }),
+      input: inputs.read_file,
       run: run(readFile),
     }),
     defineTool({
       name: 'write_file',
       description:
         'Writes a text file in the workspace, replacing an existing one. Missing folders are created. To change part of a file, use edit_file.',
-      input: z.object({ path: anyPath, content: z.string().max(contentMax).describe('The whole content.') }),
+      input: inputs.write_file,
       run: run(writeFile),
     }),
     defineTool({
       name: 'edit_file',
       description:
         'Replaces a text in a file of the workspace. oldText must be exactly as in the file, with its whitespace and without line numbers, and be there once, unless replaceAll.',
-      input: z.object({
-        path: anyPath,
-        oldText: z.string().min(1).max(contentMax),
-        newText: z.string().max(contentMax),
-        replaceAll: z.boolean().optional(),
-      }),
+      input: inputs.edit_file,
       run: run(editFile),
     }),
     defineTool({
       name: 'list_files',
       description:
         'Lists a folder in the workspace, or, with glob, finds files and folders below it, such as **/*.py. Folders end in a slash; files have their size in bytes.',
-      input: z.object({
-        path: path.optional().describe('The folder; default: the home folder.'),
-        glob: z.string().min(1).max(1000).optional(),
-        limit: z.number().int().min(1).max(entriesMax).optional().describe('Default 200.'),
-      }),
+      input: inputs.list_files,
       run: run(listFiles),
     }),
     defineTool({
       name: 'search_files',
       description:
         'Searches files of the workspace, also hidden and ignored ones, for lines that match a regular expression in the syntax of ripgrep: \\d, \\w, \\b, (?i); no look-around, no back-references. Answers with path:line: text.',
-      input: z.object({
-        pattern: z.string().min(1).max(1000),
-        path: path.optional().describe('A file or folder; default: the home folder.'),
-        glob: z.string().min(1).max(1000).optional().describe('Only files whose path matches, such as *.ts.'),
-        limit: z.number().int().min(1).max(matchesMax).optional().describe('Default 100.'),
-      }),
+      input: inputs.search_files,
       run: run(searchFiles),
     }),
   ];

@@ -14,26 +14,27 @@ import { type Tool, ToolAnswer, ToolFailure } from './tool-run.ts';
 import type { WorkspaceTurn } from './workspace-turn.ts';
 
 export type PublishDeps = Pick<Deps, 'db' | 'artifactStore' | 'log' | 'config'>;
-type Input = { path: string; name?: string | undefined };
 type Owner = { userId: string; chatId: string };
 
 const description = `Publishes a file of the workspace as an artifact of this conversation, where the person can see and download it: the way to hand over results.
 Publishing under the same name again updates it. Put the link from the answer into your reply. A folder is published as a .zip made with bash.`;
 
+const input = z.object({
+  path: z.string().min(1).max(4096).describe('The file, relative to the home folder, or ~/…, or /home/user/….'),
+  name: z
+    .string()
+    .min(1)
+    .max(500)
+    .optional()
+    .describe('The name to publish under, which may include folders; default: its own name.'),
+});
+type Input = z.infer<typeof input>;
+
 /** Copies a file of the workspace into the conversation's artifacts; images are shown in the thread. */
 export function publishTool(deps: PublishDeps, turn: WorkspaceTurn, owner: Owner): Tool {
   return defineTool({
-    ...{ name: 'publish_artifact', description },
-    input: z.object({
-      path: z.string().min(1).max(4096).describe('The file, relative to the home folder, or ~/…, or /home/user/….'),
-      name: z
-        .string()
-        .min(1)
-        .max(500)
-        .optional()
-        .describe('The name to publish under, which may include folders; default: its own name.'),
-    }),
-    run: (input, { signal }) => turn.use(signal, (daemon, own) => publish(deps, daemon, input, owner, own)),
+    ...{ name: 'publish_artifact', description, input },
+    run: (given, { signal }) => turn.use(signal, (daemon, own) => publish(deps, daemon, given, owner, own)),
   });
 }
 

@@ -10,11 +10,13 @@ type Definition<Input> = {
   run(input: Input, context: ToolContext): Promise<unknown>;
 };
 
+/** What models are given, by the schema that it was made of: those of our tools are constants, and each turn offers them anew. */
+const translated = new WeakMap<z.ZodType, Record<string, unknown>>();
+
 /** A tool of our own whose arguments are checked by the schema that the model is given; a wrong one is told in words. */
 export function defineTool<Input>({ name, description, input, timeoutMs, run }: Definition<Input>): Tool {
-  const { $schema: _, ...inputSchema } = z.toJSONSchema(input, { io: 'input' });
   return {
-    ...{ name, description, inputSchema },
+    ...{ name, description, inputSchema: translate(input) },
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     async execute(given, context) {
       const parsed = input.safeParse(withoutNulls(given));
@@ -23,6 +25,14 @@ export function defineTool<Input>({ name, description, input, timeoutMs, run }: 
       throw new ToolFailure(`The arguments are wrong. ${faults.slice(0, 5).join('; ')}`);
     },
   };
+}
+
+function translate(input: z.ZodType): Record<string, unknown> {
+  const known = translated.get(input);
+  if (known !== undefined) return known;
+  const { $schema: _, ...inputSchema } = z.toJSONSchema(input, { io: 'input' });
+  translated.set(input, inputSchema);
+  return inputSchema;
 }
 
 /** Many models say null for what they leave out. */

@@ -50,10 +50,20 @@ export function systemText(layers: readonly InstructionText[]): string {
   return layers.map(({ text }) => text).join('\n\n');
 }
 
+const dayFormat = { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' } as const;
+/** By time zone: making one takes longer than all else that the instructions need. */
+const dayFormats = new Map<string, Intl.DateTimeFormat>();
+const dayFormatsMax = 100;
+
 /** The day, in the person's time zone where they tell it. */
 function dateText({ about, now }: Pick<InstructionSources, 'about' | 'now'>): string {
-  const format = { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' } as const;
-  return new Intl.DateTimeFormat('en-GB', { ...format, timeZone: about.timeZone ?? 'UTC' }).format(now);
+  const timeZone = about.timeZone ?? 'UTC';
+  const known = dayFormats.get(timeZone);
+  if (known !== undefined) return known.format(now);
+  const made = new Intl.DateTimeFormat('en-GB', { ...dayFormat, timeZone });
+  if (dayFormats.size >= dayFormatsMax) dayFormats.clear();
+  dayFormats.set(timeZone, made);
+  return made.format(now);
 }
 
 function variableValues(sources: InstructionSources): Map<string, string> {
