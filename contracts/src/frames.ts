@@ -61,6 +61,9 @@ export type Usage = {
   reasoningTokens?: number;
   cachedInputTokens?: number;
   cacheWriteTokens?: number;
+  /** Where they differ from the sums: the input of the first question, and input and output of the last one. */
+  promptTokens?: number;
+  contextTokens?: number;
 };
 
 export type MessageStatus = 'complete' | 'streaming' | 'stopped' | 'failed' | 'interrupted';

@@ -83,6 +83,11 @@ test('a summary is told as a step, and what it cost is in the usage of the answe
     messages.at(-1).usage.inputTokens,
     told.reduce((sum, tokens) => sum + tokens, 0),
   );
+  const sent = Math.ceil(model.answers.at(-1)?.tokens ?? 0);
+  const query = { chatId, messageId: messages.at(-1).id };
+  const { tokens } = (await user.call('GET /api/chats/context', undefined, { query })).body;
+  assert.deepEqual([tokens.total, tokens.counted, messages.at(-1).usage.promptTokens], [sent, true, sent]);
+  assert.ok(messages.at(-1).usage.contextTokens > sent && messages.at(-1).usage.contextTokens < sent + 400);
   assert.ok(messages.at(-1).parts.every(({ type }: { type: string }) => !type.startsWith('data-')));
 });
 

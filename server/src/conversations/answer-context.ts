@@ -35,9 +35,9 @@ export async function readAnswerContext(
     tokens,
   }));
   const branch = await readBranch(deps, chatId, answer.parent_id);
-  // The provider's count is of all requests together: of one alone it is that of what was sent.
+  // Of earlier answers only the sum of all requests was kept: of one alone it is the count of what was sent.
   const isOneRequest = answer.isOneStep && context.madeSummary !== true;
-  const counted = isOneRequest ? answer.usage?.inputTokens : undefined;
+  const counted = answer.usage?.promptTokens ?? (isOneRequest ? answer.usage?.inputTokens : undefined);
   return {
     model: context.model,
     parameters: context.parameters,

@@ -80,6 +80,6 @@ export function usedContext({ messages, summaries, chat }: ConversationView): Us
   const start = startId ? messages.findIndex((message) => message.id === startId) : -1;
   const last = messages.findLast((message, index) => index > start && message.usage !== undefined);
   const madeAt = summaries.at(-1)?.createdAt ?? '';
-  const used = (last?.usage?.inputTokens ?? 0) + (last?.usage?.outputTokens ?? 0);
-  return { used, answerId: last?.id, isStale: last !== undefined && madeAt >= last.createdAt };
+  const { inputTokens = 0, outputTokens = 0, contextTokens = inputTokens + outputTokens } = last?.usage ?? {};
+  return { used: contextTokens, answerId: last?.id, isStale: last !== undefined && madeAt >= last.createdAt };
 }

@@ -18,7 +18,7 @@ import { makeAskedSummary } from './asked-summary.ts';
 import type { Claimed, ResponseRow } from './claims.ts';
 import { type EndState, interruptedError, parkedError, type ResponseEnd, saveCheckpoint } from './response-end.ts';
 import { ResponseLog } from './response-log.ts';
-import { type Ending, endFrames, endWithPatience, failedEnding } from './run-ending.ts';
+import { type Ending, endFrames, endWithPatience, failedEnding, usageWithin } from './run-ending.ts';
 import type { RunningResponses } from './running-responses.ts';
 import { titleAfterFirstExchange } from './title-exchange.ts';
 import { type PreparedTurn, type PreparingHooks, prepareTurn, runPreparedTurn } from './turn-request.ts';
@@ -340,7 +340,7 @@ export class ResponseRun {
   }
 
   #metadata(ending: Ending): MessageMetadata {
-    const usage = addUsage(this.#earlierUsage, this.#ownUsage(ending));
+    const usage = usageWithin(addUsage(this.#earlierUsage, this.#ownUsage(ending)), ending.result);
     return {
       status: ending.state,
       ...(this.#modelId === undefined ? {} : { modelId: this.#modelId }),

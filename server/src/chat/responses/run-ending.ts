@@ -1,5 +1,5 @@
 import { ApiError } from '@homeport/contracts/errors';
-import type { Frame, MessageMetadata } from '@homeport/contracts/frames';
+import type { Frame, MessageMetadata, Usage } from '@homeport/contracts/frames';
 import { databaseUnavailable, isDatabaseUnavailable, mayPass } from '../../db/pool.ts';
 import type { TurnResult } from '../turn/turn-loop.ts';
 import type { ResponseRow } from './claims.ts';
@@ -51,6 +51,17 @@ export async function endWithPatience(
 /** About what an answer that waits holds. */
 function sizeOf({ parts, pending }: ResponseEnd): number {
   return 1 + JSON.stringify(parts ?? []).length * 2 + (pending?.frames.length ?? 0);
+}
+
+/** What all questions cost together, with what the first and the last one alone tell of the context. */
+export function usageWithin(sum: Usage | undefined, result: TurnResult | undefined): Usage | undefined {
+  if (sum === undefined || result === undefined) return sum;
+  const { promptTokens = sum.inputTokens, contextTokens = sum.inputTokens + sum.outputTokens } = result;
+  return {
+    ...sum,
+    ...(promptTokens === sum.inputTokens ? {} : { promptTokens }),
+    ...(contextTokens === sum.inputTokens + sum.outputTokens ? {} : { contextTokens }),
+  };
 }
 
 /** The frames that end its stream. */

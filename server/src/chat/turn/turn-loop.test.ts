@@ -88,6 +88,7 @@ test('an answer without tools is one step', async () => {
     finishReason: 'stop',
     usage,
     promptTokens: 10,
+    contextTokens: 12,
     error: undefined,
     steps: 1,
   });

@@ -53,11 +53,13 @@ export type TurnResult = {
   usage: Usage | undefined;
   /** Input tokens of the first step: what the provider made of the messages given. */
   promptTokens: number | undefined;
+  /** Input and output of the last step. */
+  contextTokens: number | undefined;
   error: ApiError | undefined;
   steps: number;
 };
 
-type TurnState = { usage: Usage | undefined; promptTokens: number | undefined; steps: number };
+type TurnState = Pick<TurnResult, 'usage' | 'promptTokens' | 'contextTokens' | 'steps'>;
 
 /**
  * Answers one input: asks the model, runs the tools it asks for, and again until it asks for none. Emits the frames of
@@ -66,7 +68,7 @@ type TurnState = { usage: Usage | undefined; promptTokens: number | undefined; s
  */
 export async function runTurn(options: TurnOptions, signal: AbortSignal): Promise<TurnResult> {
   const bounds = { ...turnBounds, ...options.bounds };
-  const state: TurnState = { usage: undefined, promptTokens: undefined, steps: 0 };
+  const state: TurnState = { usage: undefined, promptTokens: undefined, contextTokens: undefined, steps: 0 };
   const usedIds = new Set<string>();
   let messages = options.messages;
   let counted: number | undefined;
@@ -226,5 +228,6 @@ function ended(state: TurnState, outcome: TurnResult['outcome'], error?: ApiErro
 
 function countUsage(state: TurnState, usage: Usage | undefined): void {
   if (state.steps === 1) state.promptTokens = usage?.inputTokens;
+  if (usage !== undefined) state.contextTokens = usage.inputTokens + usage.outputTokens;
   state.usage = addUsage(state.usage, usage);
 }
