@@ -4,6 +4,7 @@ import { attachedImageMax, attachedTextMax } from '../src/artifacts/attachments.
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { makeProject, put, upload } from './artifact-makers.ts';
 import { addModels, createChat, nextId, postChat, readStream } from './chat-harness.ts';
+import { makePdf } from './document-makers.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
 
 /** Files attached to a message, as the model gets to see them. */
@@ -72,6 +73,26 @@ test('the source of a PDF is never sent as text, however plain it is', async () 
   const [sent] = await ask(chatId, [{ type: 'text', text: 'Read it' }, fileOf(pdf)]);
   assert.doesNotMatch(JSON.stringify(sent.content), /Catalog/);
   assert.match(JSON.stringify(sent.content), /File plain.pdf \(application\/pdf\) is not included/);
+});
+
+test('a scanned PDF goes as it is to a model that reads its pages itself, and to no other', async () => {
+  const scan = makePdf(['']);
+  const data = scan.toString('base64');
+  const sent: unknown[] = [];
+  for (const kind of ['anthropic', 'openai'] as const) {
+    const reader = await app.signIn();
+    await addModels(reader, provider, ['words-3'], kind);
+    const chatId = await createChat(reader);
+    const { body } = await upload(reader, { chatId }, { name: 'scan.pdf', bytes: scan, type: 'application/pdf' });
+    const message = { id: nextId('m'), parts: [{ type: 'text', text: 'Read' }, fileOf(body.artifact.id)] };
+    await reader.call('POST /api/chat/start', { chatId, message });
+    await readStream(await postChat(reader, { chatId, messageId: message.id }));
+    sent.push(JSON.stringify(provider.requests.at(-1)?.raw.messages));
+  }
+  const [native, plain] = sent.map(String);
+  const source = { type: 'base64', media_type: 'application/pdf', data };
+  assert.ok(native?.includes(JSON.stringify({ type: 'document', source, title: 'scan.pdf' }).slice(0, -1)), native);
+  assert.match(plain ?? '', /File scan.pdf \(application\/pdf\) is not included/);
 });
 
 test('later turns see the file as it is then: moved, replaced, deleted', async () => {

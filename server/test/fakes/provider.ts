@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { parseArgs } from 'node:util';
 import { answerControl } from './provider-control.ts';
-import { type FakeKind, type ReadRequest, readRequest, type SealedStep } from './provider-kinds.ts';
+import { type FakeKind, readRequest, type SealedStep } from './provider-kinds.ts';
 import {
   type FakeCall,
   type FakeChatBody,
@@ -23,6 +23,8 @@ export type FakeRequest = {
   headers: Record<string, string>;
   /** What was asked, as a request of chat completions. */
   body: FakeChatBody;
+  /** The same as it came. */
+  raw: Record<string, unknown>;
   kind: FakeKind;
   /** How the exchange ended: the client went away, the provider broke it, or the answer was sent whole. */
   closed: Promise<'aborted' | 'dropped' | 'complete'>;
@@ -71,8 +73,9 @@ export async function startFakeProvider(
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (options.control?.(provider, request, response) === true) return;
     if (options.keepSent === true) keptBytes.set(response, []);
-    const given = readRequest(request.url ?? '', parseBody(await readText(request)));
-    const recorded = record(request, response, given);
+    const raw = parseBody(await readText(request));
+    const given = readRequest(request.url ?? '', raw);
+    const recorded = record(request, response, { ...given, raw });
     requests.push(recorded);
     if (/\/models(\?|$)/.test(recorded.path)) {
       sendModels(response, models);
@@ -249,7 +252,11 @@ function createGate() {
   };
 }
 
-function record(request: IncomingMessage, response: ServerResponse, { body, kind }: ReadRequest): FakeRequest {
+function record(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { body, kind, raw }: Pick<FakeRequest, 'body' | 'kind' | 'raw'>,
+): FakeRequest {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.headers)) headers[name] = String(value);
   const ended = Promise.withResolvers<'aborted' | 'dropped' | 'complete'>();
@@ -258,6 +265,7 @@ function record(request: IncomingMessage, response: ServerResponse, { body, kind
     path: request.url ?? '',
     headers,
     body,
+    raw,
     kind,
     closed: ended.promise,
     aborted: false,

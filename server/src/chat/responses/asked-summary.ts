@@ -2,6 +2,7 @@ import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
 import { resolveModel } from '../../catalogue/model-choice.ts';
 import { readHistory, windowOf } from '../turn/context-history.ts';
 import { loadTokenizer } from '../turn/token-ratio.ts';
+import { documentRoom } from './attached-documents.ts';
 import type { Claimed } from './claims.ts';
 import { compactAsked } from './context-step.ts';
 import type { RunDeps } from './response-run.ts';
@@ -19,7 +20,7 @@ export async function makeAskedSummary(
   const { response } = turn;
   const { modelId } = await chooseByAssistant(deps, turn, readTurnWords(deps, response), hooks.notify);
   const resolved = await resolveModel(deps, catalogueOwner(deps.config, response.owner_id), { modelId });
-  const newestFirst = readBranch(deps, turn, windowOf(resolved.model).room, signal);
+  const newestFirst = readBranch(deps, turn, documentRoom(windowOf(resolved.model).room, false), signal);
   const history = await readHistory({
     ...{ newestFirst, model: resolved.model, fixedTokens: 0, limitShare: 1, loadTokenizer },
   });

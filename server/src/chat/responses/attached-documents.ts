@@ -1,26 +1,29 @@
 import type { AttachedFile } from '../../artifacts/attachments.ts';
+import { readHead } from '../../artifacts/contents.ts';
 import type { Deps } from '../../deps.ts';
 import { type DocumentInfo, readPages } from '../../documents/document-store.ts';
+import type { ContentPart } from '../model/provider-messages.ts';
 
 /** Documents attached to a message, as text for the model: whole where they fit, else announced with the tools that read them. */
 
 type Needs = Pick<Deps, 'db' | 'documents'>;
 
 /** Tokens that all documents of a turn may take; one of them takes at most half of it. */
-export type DocumentRoom = { left: number; perFile: number };
+export type DocumentRoom = { left: number; perFile: number; takesPdf: boolean };
 
 const windowShare = 1 / 2;
 const fileShare = 1 / 4;
 const patienceMs = 60_000;
+const readMs = 10_000;
 
-/** `room` is what a turn may send. */
-export function documentRoom(room: number): DocumentRoom {
-  return { left: room * windowShare, perFile: room * fileShare };
+/** `room` is what a turn may send; `takesPdf`: the model reads a PDF by itself. */
+export function documentRoom(room: number, takesPdf: boolean): DocumentRoom {
+  return { left: room * windowShare, perFile: room * fileShare, takesPdf };
 }
 
 /** Nothing is read for a summary: what is known already is named. */
 export function noDocumentRoom(): DocumentRoom {
-  return { left: 0, perFile: 0 };
+  return { left: 0, perFile: 0, takesPdf: false };
 }
 
 /**
@@ -35,7 +38,6 @@ export async function documentText(
   isText = false,
 ): Promise<string | undefined> {
   const known = await deps.documents.read(file, room.perFile > 0 ? patienceMs : 0, signal);
-  // A provider that takes PDF itself could be given a scanned one here; see the decision on documents.
   if (known.state === 'failed') return isText ? undefined : notIncluded(file, known.problem.message);
   if (known.state === 'working') return notIncluded(file, `it is still being read. ${howToRead(file)}`);
   if (known.tokens > Math.min(room.left, room.perFile)) return tooLong(file, known);
@@ -47,6 +49,31 @@ export async function documentText(
   const body = pages.length === 1 ? only.text : pages.map(({ label, text }) => `[${label}]\n${text}`).join('\n\n');
   const notes = known.warnings.map(({ message }) => `\n[${file.name}: ${message}]`);
   return `${head}\n${body}${notes.join('')}`;
+}
+
+/** Bytes of a document that goes as it is. */
+const nativeMax = 10 * 1024 * 1024;
+
+/** A PDF without text as it is, for a model that reads its pages itself; undefined for any other file. */
+export async function scannedPdf(
+  deps: Needs & Pick<Deps, 'artifactStore' | 'log'>,
+  file: AttachedFile,
+  room: DocumentRoom & { bytes: number },
+  signal: AbortSignal,
+): Promise<{ part: ContentPart; bytes: number } | undefined> {
+  const { mediaType, size } = file;
+  if (!room.takesPdf || mediaType !== 'application/pdf' || size > Math.min(nativeMax, room.bytes)) return undefined;
+  const known = await deps.documents.read(file, room.perFile > 0 ? patienceMs : 0, signal);
+  if (known.state !== 'failed' || known.problem.code !== 'no_text') return undefined;
+  try {
+    const content = await readHead(deps, file, size, AbortSignal.any([signal, AbortSignal.timeout(readMs)]));
+    const url = `data:application/pdf;base64,${content.toString('base64')}`;
+    return { part: { type: 'file', file: { filename: file.name, file_data: url } }, bytes: content.length };
+  } catch (error) {
+    signal.throwIfAborted();
+    deps.log.warn({ cause: error }, 'an attached document could not be read');
+    return undefined;
+  }
 }
 
 function notIncluded({ name, mediaType }: AttachedFile, reason: string): string {

@@ -5,7 +5,7 @@ import type { ChatMessage, ContentPart } from '../model/provider-messages.ts';
 import type { ContextMessage } from '../turn/context-history.ts';
 import { parsePrompts, promptOf } from '../turn/prompt.ts';
 import { estimateMessages } from '../turn/token-estimate.ts';
-import { type DocumentRoom, documentText } from './attached-documents.ts';
+import { type DocumentRoom, documentText, scannedPdf } from './attached-documents.ts';
 
 /**
  * Stored prompts refer to artifacts; here they get their contents, as they are now, when a turn begins: pictures as data, texts
@@ -62,7 +62,12 @@ async function fill(
     }
     const attachment = await readAttachment(deps, ownerId, id, room.bytes - bytes, signal);
     bytes += attachment?.bytes ?? 0;
-    content.push(await partOf(deps, attachment, room.documents, signal));
+    const scan =
+      attachment?.kind === 'document'
+        ? await scannedPdf(deps, attachment.file, { ...room.documents, bytes: room.bytes - bytes }, signal)
+        : undefined;
+    bytes += scan?.bytes ?? 0;
+    content.push(scan?.part ?? (await partOf(deps, attachment, room.documents, signal)));
   }
   const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   // Models without pictures read plain strings only.

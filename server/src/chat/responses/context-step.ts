@@ -191,7 +191,13 @@ async function firstOf(
 ): Promise<{ id: string; prompt: string }> {
   if (first === null) return { id: '', prompt: '' };
   const message: ContextMessage = { ...first, role: 'user', usage: null, isPruned: false, start: null };
-  const filled = withAttachments(deps, response.owner_id, ReadableStream.from([message]), signal, documentRoom(room));
+  const filled = withAttachments(
+    deps,
+    response.owner_id,
+    ReadableStream.from([message]),
+    signal,
+    documentRoom(room, false),
+  );
   for await (const read of filled) return toEntry(read);
   return { id: '', prompt: '' };
 }

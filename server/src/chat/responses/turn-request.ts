@@ -21,7 +21,7 @@ import type { AskForText } from '../turn/title.ts';
 import { estimateMessages } from '../turn/token-estimate.ts';
 import { loadTokenizer } from '../turn/token-ratio.ts';
 import { type AskModel, runTurn, type TurnResult } from '../turn/turn-loop.ts';
-import { documentRoom } from './attached-documents.ts';
+import { type DocumentRoom, documentRoom } from './attached-documents.ts';
 import { withAttachments } from './attachments.ts';
 import type { Claimed } from './claims.ts';
 import { type ContextHooks, chooseContext, limitShareOf } from './context-step.ts';
@@ -111,7 +111,7 @@ export async function prepareTurn(
   const messages = continuation(basis, echoes);
   const window = windowOf({ contextWindow, maxOutputTokens: answerMax });
   const read = await readHistory({
-    newestFirst: readBranch(deps, { response, context: chat }, window.room, signal),
+    newestFirst: readBranch(deps, { response, context: chat }, documentRoom(window.room, kind !== 'openai'), signal),
     model: { contextWindow, maxOutputTokens: answerMax },
     fixedTokens:
       estimateMessages([instructions.system]) + (tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools))),
@@ -151,7 +151,7 @@ export async function prepareTurn(
 export function readBranch(
   deps: TurnDeps,
   { response, context }: Pick<Claimed, 'response' | 'context'>,
-  room: number,
+  documents: DocumentRoom,
   signal: AbortSignal,
 ): AsyncIterable<ContextMessage> {
   const branch = readBranchNewestFirst(deps.db, {
@@ -160,7 +160,7 @@ export function readBranch(
     stopBeforeId: context.contextStartMessageId,
     pageSize: branchPageSize,
   });
-  return withAttachments(deps, response.owner_id, branch, signal, documentRoom(room));
+  return withAttachments(deps, response.owner_id, branch, signal, documents);
 }
 
 function continuation(basis: readonly MessagePart[], echoes: Echoes): ChatMessage[] {

@@ -5,7 +5,7 @@ import type { ChatMessage } from '../model/provider-messages.ts';
 const messageTokens = 4;
 const imageTokens = 1000;
 /** A document that goes whole: about what its pages cost as text and pictures, by the length of its data. */
-const documentCharactersPerToken = 25;
+const documentCharactersPerToken = 100;
 
 /** Tokens of provider messages, an image counted as one whatever the length of its data. */
 export function estimateMessages(messages: readonly ChatMessage[]): number {
