@@ -3,6 +3,7 @@ import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
 import { line } from './line.ts';
+import { providerKinds } from './provider-kinds.ts';
 import { abilities, listedModel, prices, sources } from './model-facts.ts';
 import { givenParameters, parameters } from './parameters.ts';
 
@@ -32,9 +33,6 @@ const headers = z.record(z.string(), z.string());
 /** Their number is checked first; the outbound guard checks names and values (egress/headers.ts). */
 const givenHeaders = headers.meta({ maxProperties: limits.headerCount });
 
-/** The provider's protocol; `openai` is chat completions, which most servers offer. */
-export const providerKinds = ['openai', 'openai-responses', 'anthropic', 'gemini'] as const;
-export type ProviderKind = (typeof providerKinds)[number];
 const kind = z.enum(providerKinds);
 
 export const provider = z.object({

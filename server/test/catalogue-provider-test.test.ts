@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { type ProviderKind, providerKinds } from '@homeport/contracts/catalogue';
+import { type ProviderKind, providerKinds } from '@homeport/contracts/provider-kinds';
 import { ApiError } from '@homeport/contracts/errors';
 import { type ProviderTestInput, providerTestBounds, testProvider } from '../src/catalogue/provider-test.ts';
 import { updateProvider } from '../src/catalogue/providers.ts';

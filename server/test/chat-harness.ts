@@ -1,4 +1,4 @@
-import type { ProviderKind } from '@homeport/contracts/catalogue';
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import type { Frame } from '@homeport/contracts/frames';
 import { createMessageAssembler } from '@homeport/contracts/message-assembly';
 import { until } from '../../contracts/test/until.ts';

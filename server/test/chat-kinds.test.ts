@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { providerKinds } from '@homeport/contracts/catalogue';
+import { providerKinds } from '@homeport/contracts/provider-kinds';
 import { until } from '../../contracts/test/until.ts';
 import { interruptExpired } from '../src/chat/responses/response-end.ts';
 import type { Tool } from '../src/chat/tools/tool-run.ts';

@@ -1,4 +1,4 @@
-import type { ProviderKind } from '@homeport/contracts/catalogue';
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import type { Usage } from '@homeport/contracts/frames';
 import { readCompletion } from '../src/chat/model/completion-reader.ts';
 import type { CompletionResult } from '../src/chat/model/protocol.ts';

@@ -1,4 +1,4 @@
-import type { ProviderKind } from '@homeport/contracts/catalogue';
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Parameters } from '@homeport/contracts/parameters';
 import { columnList } from '../db/column-list.ts';

@@ -1,4 +1,4 @@
-import type { ProviderKind } from '@homeport/contracts/catalogue';
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import { limits } from '@homeport/contracts/limits';
 import type { ModelFacts } from '@homeport/contracts/model-facts';
 import { listedFacts } from './registry/listed-facts.ts';

@@ -1,4 +1,4 @@
-import type { ProviderKind } from '@homeport/contracts/catalogue';
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import type { Credentials } from './credentials.ts';
 
 /** What a protocol puts between base URL and path unless the address ends in a version already. */

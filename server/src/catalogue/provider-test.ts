@@ -1,4 +1,4 @@
-import type { ProviderKind } from '@homeport/contracts/catalogue';
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import { ApiError } from '@homeport/contracts/errors';
 import type { ListedModel } from '@homeport/contracts/model-facts';
 import type { Database } from '../db/pool.ts';

@@ -1,4 +1,4 @@
-import type { ProviderKind } from '@homeport/contracts/catalogue';
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import type { Abilities, FactName, FactSource, Prices } from '@homeport/contracts/model-facts';
 import type { Parameters } from '@homeport/contracts/parameters';
 import type { Generated } from 'kysely';

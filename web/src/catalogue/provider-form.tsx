@@ -1,5 +1,6 @@
 import '../forms/forms.css';
-import { type Provider, providerKinds } from '@homeport/contracts/catalogue';
+import type { Provider } from '@homeport/contracts/catalogue';
+import { providerKinds } from '@homeport/contracts/provider-kinds';
 import type { ListedModel } from '@homeport/contracts/model-facts';
 import { Button, NativeSelect, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';

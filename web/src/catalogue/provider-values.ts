@@ -1,4 +1,5 @@
-import type { Provider, ProviderKind } from '@homeport/contracts/catalogue';
+import type { Provider } from '@homeport/contracts/catalogue';
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import { limits } from '@homeport/contracts/limits';
 import type { CallOptions } from '../api.ts';
 import { apiKeyFault, baseUrlFault, textFault } from '../forms/rules.ts';

@@ -1,4 +1,4 @@
-import type { ProviderKind } from '@homeport/contracts/catalogue';
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import { createAnthropicParser } from './anthropic-events.ts';
 import { createAnthropicWriter } from './anthropic-request.ts';
 import { createCompletionParser } from './completion-parser.ts';

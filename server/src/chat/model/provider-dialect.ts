@@ -1,4 +1,4 @@
-import type { ProviderKind } from '@homeport/contracts/catalogue';
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import type { Parameters } from '@homeport/contracts/parameters';
 
 type ParameterName = keyof Parameters;

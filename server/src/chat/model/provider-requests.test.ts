@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ProviderKind } from '@homeport/contracts/catalogue';
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import type { AnthropicBody } from './anthropic-request.ts';
 import type { GeminiBody } from './gemini-request.ts';
 import type { ModelRequest } from './protocol.ts';

@@ -1,4 +1,4 @@
-import type { ProviderKind } from '@homeport/contracts/catalogue';
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import { ApiError } from '@homeport/contracts/errors';
 import type { ProviderWait } from '@homeport/contracts/frames';
 import type { Parameters } from '@homeport/contracts/parameters';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ProviderKind } from '@homeport/contracts/catalogue';
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import type { Parameters } from '@homeport/contracts/parameters';
 import { dialectOf, initialDialect, type ProviderDialect } from './provider-dialect.ts';
 import type { ChatMessage } from './provider-messages.ts';
