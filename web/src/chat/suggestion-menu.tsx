@@ -97,6 +97,7 @@ export function SuggestionMenu({ trigger, list, canCompact, onActive, onChoose, 
             onMouseMove={() => setAt(suggestions.indexOf(suggestion))}
             // The field keeps the focus.
             onPointerDown={(event) => event.preventDefault()}
+            onMouseDown={(event) => event.preventDefault()}
             onClick={() => choose(suggestion)}
           >
             <Row suggestion={suggestion} />

@@ -32,6 +32,9 @@ export function ShortcutSheet({ onClose }: { onClose: () => void }) {
         [t('shortcuts.newline'), readSendKey() === 'enter' ? ['Shift', '↵'] : ['↵']],
         [t('shortcuts.editLast'), shortcutKeys.editLast],
         [t('shortcuts.saveEdit'), [mod, '↵']],
+        [t('shortcuts.prompts'), ['/']],
+        [t('shortcuts.assistants'), ['@']],
+        [t('shortcuts.placeholder'), ['Tab']],
       ],
     },
     {
