@@ -59,7 +59,7 @@ export const texts: Record<keyof typeof english, string> = {
   'assistant.how': 'Wie er antwortet',
   'assistant.model': 'Modell',
   'assistant.modelHint': 'Wer es nicht hat, bekommt sein Standardmodell und erfährt es.',
-  'assistant.modelDefault': 'Das Standardmodell dessen, der ihn nutzt',
+  'assistant.modelDefault': 'Standardmodell der Person',
   'assistant.modelMissing': 'Ein Modell, das du nicht hast',
   'assistant.modelOff': '{name} (ausgeschaltet)',
   'assistant.tiers': 'Irgendein Modell einer Stufe',

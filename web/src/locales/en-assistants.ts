@@ -56,7 +56,7 @@ export const texts = {
   'assistant.how': 'How it answers',
   'assistant.model': 'Model',
   'assistant.modelHint': 'People who don’t have it get their default model and are told so.',
-  'assistant.modelDefault': 'The default model of whoever uses it',
+  'assistant.modelDefault': 'Each person’s default model',
   'assistant.modelMissing': 'A model you don’t have',
   'assistant.modelOff': '{name} (switched off)',
   'assistant.tiers': 'Any model of a tier',
