@@ -3,9 +3,9 @@ import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
 import { line } from './line.ts';
-import { providerKinds } from './provider-kinds.ts';
 import { abilities, listedModel, prices, sources } from './model-facts.ts';
 import { givenParameters, parameters } from './parameters.ts';
+import { providerKinds } from './provider-kinds.ts';
 
 /** Providers, models and tiers (contract.md section 4). */
 

@@ -1,6 +1,6 @@
-import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import type { Frame } from '@homeport/contracts/frames';
 import { createMessageAssembler } from '@homeport/contracts/message-assembly';
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import { until } from '../../contracts/test/until.ts';
 import type { Json, SignedIn, TestApp } from './app.ts';
 import type { FakeProvider } from './fakes/provider.ts';

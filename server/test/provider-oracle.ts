@@ -1,5 +1,5 @@
-import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import type { Usage } from '@homeport/contracts/frames';
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import { readCompletion } from '../src/chat/model/completion-reader.ts';
 import type { CompletionResult } from '../src/chat/model/protocol.ts';
 import { protocols } from '../src/chat/model/protocols.ts';

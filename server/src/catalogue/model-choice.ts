@@ -1,6 +1,6 @@
-import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Parameters } from '@homeport/contracts/parameters';
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import { columnList } from '../db/column-list.ts';
 import type { Database } from '../db/pool.ts';
 import type { StoredProvider } from './credentials.ts';

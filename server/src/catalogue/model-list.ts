@@ -1,6 +1,6 @@
-import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import { limits } from '@homeport/contracts/limits';
 import type { ModelFacts } from '@homeport/contracts/model-facts';
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import { listedFacts } from './registry/listed-facts.ts';
 
 /** Lists of models as the protocols give them, and how to tell the protocols apart by what a server answers. */

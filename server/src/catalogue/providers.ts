@@ -1,8 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Provider, providerBody, providerPatchBody } from '@homeport/contracts/catalogue';
-import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import { sql } from 'kysely';
 import type { z } from 'zod';
 import { changedFields } from '../audit.ts';

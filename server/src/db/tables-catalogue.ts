@@ -1,6 +1,6 @@
-import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import type { Abilities, FactName, FactSource, Prices } from '@homeport/contracts/model-facts';
 import type { Parameters } from '@homeport/contracts/parameters';
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import type { Generated } from 'kysely';
 import type { CreatedAt, Flag, Json, NullableJson, Sequence, UpdatedAt, WithDefault } from './columns.ts';
 

@@ -1,7 +1,7 @@
 import '../forms/forms.css';
 import type { Provider } from '@homeport/contracts/catalogue';
-import { providerKinds } from '@homeport/contracts/provider-kinds';
 import type { ListedModel } from '@homeport/contracts/model-facts';
+import { providerKinds } from '@homeport/contracts/provider-kinds';
 import { Button, NativeSelect, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';

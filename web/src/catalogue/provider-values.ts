@@ -1,6 +1,6 @@
 import type { Provider } from '@homeport/contracts/catalogue';
-import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import { limits } from '@homeport/contracts/limits';
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import type { CallOptions } from '../api.ts';
 import { apiKeyFault, baseUrlFault, textFault } from '../forms/rules.ts';
 import type { Translate } from '../i18n.ts';

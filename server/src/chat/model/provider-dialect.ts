@@ -1,5 +1,5 @@
-import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import type { Parameters } from '@homeport/contracts/parameters';
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 
 type ParameterName = keyof Parameters;
 

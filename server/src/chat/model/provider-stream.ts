@@ -1,7 +1,7 @@
-import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import { ApiError } from '@homeport/contracts/errors';
 import type { ProviderWait } from '@homeport/contracts/frames';
 import type { Parameters } from '@homeport/contracts/parameters';
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import { providerHeaders, providerUrl } from '../../catalogue/provider-call.ts';
 import { readCompletion } from './completion-reader.ts';
 import type { CompletionBounds, CompletionResult, CompletionSink, ModelRequest, Protocol } from './protocol.ts';
