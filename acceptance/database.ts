@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 
-/** The product's own database, read and written by the bare PostgreSQL protocol: what a thief of the data folder would see. */
+/** The product's own database over the bare PostgreSQL protocol: what a thief of the data folder would see. */
 export class DatabaseSession {
   readonly #socket: Socket;
   #buffer: Buffer = Buffer.alloc(0);
@@ -9,7 +9,7 @@ export class DatabaseSession {
 
   private constructor(socket: Socket) {
     this.#socket = socket;
-    // A reset after the last answer concerns nobody; one before it rejects the query.
+    // A reset after the last response does not matter; an earlier one rejects the query.
     socket.on('error', () => undefined);
     socket.on('data', (data: Buffer) => {
       this.#buffer = Buffer.concat([this.#buffer, data]);
@@ -17,7 +17,7 @@ export class DatabaseSession {
     });
   }
 
-  /** Connects to the embedded PostgreSQL of a data folder, which trusts whoever may open its socket. */
+  /** Connects to the embedded PostgreSQL of a data folder, which trusts anybody who can open its socket. */
   static async open(dataDir: string): Promise<DatabaseSession> {
     const session = new DatabaseSession(connect(join(dataDir, 'run/.s.PGSQL.5432')));
     const settings = ['user', 'homeport', 'database', 'homeport', ''].map((text) => `${text}\0`).join('');
@@ -111,8 +111,8 @@ function rowOf(content: Buffer): (string | null)[] {
 }
 
 /**
- * More people than the first administrator: users with their password, written beside the product, since no endpoint but setup
- * makes accounts without an administrator's help.
+ * More people besides the first administrator: users with their password, inserted directly, since only setup creates
+ * an account without an administrator.
  */
 export async function addUsers(dataDir: string, emails: readonly string[]): Promise<void> {
   const session = await DatabaseSession.open(dataDir);

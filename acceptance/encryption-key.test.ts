@@ -14,7 +14,10 @@ import {
   startProvider,
 } from './product.ts';
 
-/** The wrong SETTINGS_ENCRYPTION_KEY: everything starts and lists, nothing is destroyed, and the right key brings all back. */
+/**
+ * The wrong SETTINGS_ENCRYPTION_KEY: everything starts and lists, nothing is destroyed, and the right key restores
+ * everything.
+ */
 
 const rightKey = 'the right key of thirty-two bytes or more';
 const wrongKey = 'another key of also thirty-two bytes or so';
@@ -44,7 +47,7 @@ test('with another encryption key nothing can be read and nothing is lost', { ti
   assert.equal(await say(caller), '409 credentials_unreadable');
   const tested = await caller.call('POST', '/api/providers/test', { id: added.id });
   assert.deepEqual([tested.status, tested.body.error.code], [409, 'credentials_unreadable']);
-  // Renaming keeps what cannot be read, and so does enabling.
+  // Renaming keeps what cannot be decrypted, and so does enabling.
   await caller.must('PATCH', '/api/providers', { id: added.id, name: 'Renamed', enabled: true });
   assert.deepEqual(await envelopes(dataDir), before);
   // Entering it again makes it readable with this key.
@@ -93,7 +96,7 @@ const other = (provider: Running) => ({ name: 'Second', baseUrl: provider.url, a
 
 const errorsOf = (list: Json): unknown[] => list.providers.map((provider: Json) => provider.credentialsError);
 
-/** What is sealed, as it is stored. */
+/** The sealed values as stored. */
 async function envelopes(dataDir: string): Promise<unknown> {
   const database = await DatabaseSession.open(dataDir);
   const rows = await database.query('select id, api_key, headers from providers order by id');

@@ -76,7 +76,7 @@ test(`${total} fuzzed requests`, { timeout: 900_000 }, async () => {
   const rawCount = Math.round(total * rawShare);
   const wanted = total - rawCount;
   await inParallel(fc.sample(requestsOf(document, people.length), { seed, numRuns: Math.ceil(wanted / 2) }));
-  // By now the heap has the room that it works in.
+  // By now the heap has its working size.
   const warm = residentBytes();
   await inParallel(fc.sample(requestsOf(document, people.length), { seed: seed + 1, numRuns: Math.floor(wanted / 2) }));
   await eachOf(fc.sample(rawRequests(), { seed, numRuns: rawCount }), checkRaw);
@@ -87,10 +87,10 @@ test(`${total} fuzzed requests`, { timeout: 900_000 }, async () => {
   console.log(
     `fuzz: ${total} requests in ${seconds} s; ${counts.join(', ')}; memory ${Math.round(growth / 2 ** 20)} MiB`,
   );
-  // Fewer say nothing: half of them does not warm the heap, and some endpoints meet nothing but refusals.
+  // Fewer prove nothing: half of them do not warm the heap, and some endpoints see only refusals.
   if (total >= 20_000) {
     assert.ok(growth < mostGrowthBytes, `${Math.round(growth / 2 ** 20)} MiB more than half-way`);
-    // Some are met rarely: a few more requests before it is said that one never answers.
+    // Some are rare: a few more requests before concluding that one never answers.
     for (let more = 2; more < 5 && neverSucceeded().length > Object.keys(refusedAlways).length; more += 1) {
       await inParallel(fc.sample(requestsOf(document, people.length), { seed: seed + more, numRuns: 5_000 }));
     }
@@ -123,7 +123,7 @@ async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>):
       next += 1;
       if (next % 1_000 === 0) {
         await assertHealthy();
-        // Somebody may have ended this session meanwhile.
+        // Somebody may have ended this session in the meantime.
         for (const person of people) await refresh(person, outside).catch(() => person.signIn());
       }
       if (item === undefined) return;
@@ -138,7 +138,7 @@ async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>):
 
 async function assertHealthy(): Promise<void> {
   assert.equal(product.child.exitCode, null, `The product ended:\n${product.output()}`);
-  // 503 says that the database was slower than the probe waits, as on a machine with other work.
+  // 503 means that the database was slower than the probe waits, for example on a busy machine.
   await until('the service is well', async () => {
     const response = await fetch(`${product.url}/api/health`);
     const body = JSON.stringify(await response.json());
@@ -163,7 +163,7 @@ async function check(request: FuzzRequest): Promise<void> {
     '%40provider%40',
     encodeURIComponent(outside.providerUrl),
   );
-  // Few sign out: everything after it would be answered 401.
+  // Few sign out, because everything after it would be answered 401.
   const isSignOut = target.startsWith('/api/auth/sign-out') && request.headers.length === 0;
   const headers = [...request.headers];
   if (sender !== undefined && !isSignOut) headers.push(['cookie', sender.caller.cookie]);
@@ -181,7 +181,7 @@ async function check(request: FuzzRequest): Promise<void> {
       if (id !== null) subjectOf(request.target, sender, people)?.forget(id);
     }
     if (request.operation === 'PUT /api/invitations') people[0]?.forget(parseSent(placedBody(request, sender)).token);
-    // A switch of all accounts.
+    // A switch for all accounts.
     if (body?.updated !== undefined) await allowAll();
     const sent = answered.status === 201 && body?.messageId !== undefined ? placedBody(request, sender) : undefined;
     if (sent !== undefined) sender?.submitted(parseSent(sent).chatId, body.messageId);
@@ -190,7 +190,7 @@ async function check(request: FuzzRequest): Promise<void> {
   if (answered.status === 401 && sender !== undefined) await sender.signIn();
 }
 
-/** What the service took may begin with a byte order mark. */
+/** What the service accepted may begin with a byte order mark. */
 function parseSent(body: Buffer | undefined): Json {
   return JSON.parse(String(body).replace(/^\ufeff/, ''));
 }
@@ -214,7 +214,7 @@ function send(request: FuzzRequest): Promise<Answered> {
     outgoing.on('error', (error) =>
       reject(new Error(`${request.method} ${request.target} ${JSON.stringify(request.headers)}: ${error}`)),
     );
-    // Says nothing when an answer or an error came before.
+    // Has no effect if a response or an error came first.
     outgoing.on('close', () => reject(new Error(`${request.method} ${request.target}: closed without an answer`)));
     outgoing.on('response', (response) => {
       const chunks: Buffer[] = [];
@@ -242,7 +242,7 @@ const documentedCodes = (operation: Json, status: number): string[] =>
 function checkAnswer(request: FuzzRequest, answered: Answered, where: string): void {
   const { status, headers } = answered;
   assert.ok(status !== 500 && status > 0, where);
-  // Nothing is away here but workspaces, which are switched off.
+  // Only workspaces are unavailable here, because they are switched off.
   const isOff =
     /^\S+ \/api\/workspace\//.test(request.operation ?? '') && jsonOf(answered)?.error?.code === 'workspace_disabled';
   assert.ok(status !== 503 || isOff || request.method === 'HEAD', where);
@@ -272,7 +272,7 @@ function checkAnswer(request: FuzzRequest, answered: Answered, where: string): v
     operation === undefined
       ? document.components.schemas.Error.properties.error.properties.code.enum
       : documentedCodes(operation, status);
-  // A path parameter that is odd enough makes another path.
+  // An odd enough path parameter makes another path.
   if (!request.operation?.includes('{')) assert.ok(codes.includes(error.code), `undocumented code: ${where}`);
 }
 
@@ -286,7 +286,7 @@ function checkSuccess(request: FuzzRequest, answered: Answered, where: string): 
   const schema = spec === undefined || answered.status !== statusOf(spec) ? undefined : spec.response;
   if (schema === undefined || schema === 'file' || schema === 'events' || !answered.isWhole) return;
   if (schema === 'stream') {
-    // Nothing at all when the conversation was deleted meanwhile.
+    // Nothing at all if the conversation has been deleted.
     const events = /^(?:(?:id: \d+\ndata: \{.*\}|: keep-alive|(?:id: \d+\n)?data: \[DONE\])\n\n)*$/;
     assert.match(answered.body.toString(), events, where);
     return;
@@ -304,7 +304,7 @@ function jsonOf({ headers, body }: Answered): Json {
   return JSON.parse(body.toString());
 }
 
-/** Every answer on the connection is no server error, and what has a body has the one shape. */
+/** No response on the connection is a server error, and those with a body have the one shape. */
 async function checkRaw(bytes: Buffer): Promise<void> {
   const text = await sendBytes(product.url, bytes);
   const where = `${JSON.stringify(bytes.toString('latin1').slice(0, 3_000))}\n=> ${text.slice(0, 2_000)}`;
@@ -313,10 +313,10 @@ async function checkRaw(bytes: Buffer): Promise<void> {
   statuses.set(`raw ${status}`, (statuses.get(`raw ${status}`) ?? 0) + 1);
   const end = text.indexOf('\r\n\r\n');
   const head = text.slice(0, end);
-  // Outside /api there are pages, and no error shape.
+  // Outside /api there are pages, without the error shape.
   const isPage = /^content-type: text\/(?:html|plain)/im.test(head);
   if (status < 400 || isPage) return;
-  // Another answer may follow it.
+  // Another response may follow it.
   const body = text.slice(end + 4).slice(0, Number(/^content-length: (\d+)$/im.exec(head)?.[1]));
   const id = /^x-request-id: (\S+)$/im.exec(head)?.[1];
   assert.ok(id !== undefined, where);
@@ -324,7 +324,7 @@ async function checkRaw(bytes: Buffer): Promise<void> {
   assert.equal(JSON.parse(body).error.requestId, id, where);
 }
 
-/** Resident memory of the product's process; 0 where the system does not tell. */
+/** Resident memory of the product's process; 0 if the system does not say. */
 function residentBytes(): number {
   try {
     return 1024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${product.child.pid}/status`, 'utf8'))?.[1]);

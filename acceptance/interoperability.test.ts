@@ -56,7 +56,7 @@ test('a Chat of @ai-sdk/react takes up a detached response with its default tran
   assert.equal(chat.error, undefined);
   assert.equal(chat.status, 'ready');
   await assertFollowed(chatId, chat.messages, question);
-  // Nothing runs any more: 204, and the client keeps what it has.
+  // Nothing is running any more: 204, and the client keeps what it has.
   await chat.resumeStream();
   assert.equal(chat.messages.length, 2);
 });
@@ -124,7 +124,7 @@ test('aimock, an OpenAI-compatible server: test, discovery, model, streamed answ
   assert.equal(answer.parts.find((part: Json) => part.type === 'reasoning').text, 'Be polite.');
   assert.ok(answer.usage.inputTokens > 0 && answer.usage.outputTokens > 0, 'usage is reported');
 
-  // What it does not know it refuses: our failure, not its text.
+  // It refuses what it does not know: our failure, not its text.
   const other = await createChat(caller);
   await caller.must('POST', '/api/chat/start', { ...submission(other, 'unknown', 'no fixture'), modelId: model.id });
   const failed = await postChat(caller, { chatId: other, messageId: 'unknown' });

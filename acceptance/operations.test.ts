@@ -19,7 +19,7 @@ import {
   startProvider,
 } from './product.ts';
 
-/** What docs/operations.md tells an operator to do, done. */
+/** Carries out what docs/operations.md tells an operator to do. */
 
 const run = promisify(execFile);
 const dist = process.env.HOMEPORT_DIST ?? join(import.meta.dirname, '../dist');
@@ -36,7 +36,7 @@ async function stop(product: Running): Promise<void> {
   assert.equal(await product.exited, 0, product.output());
 }
 
-/** Sends a message and reads the answer to its end: needs the session, the history and the provider's key. */
+/** Sends a message and reads the whole answer: needs the session, the history and the provider's key. */
 async function ask(caller: Caller, chatId: string, id: string): Promise<string> {
   await caller.must('POST', '/api/chat/start', submission(chatId, id));
   const { text, done } = await readEvents(await postChat(caller, { chatId, messageId: id }));
@@ -51,7 +51,7 @@ test('a copy of the stopped data folder is a backup: sessions, words and keys ar
   await addModels(caller, provider.url, ['words-20']);
   const chatId = await createChat(caller);
   assert.notEqual(await ask(caller, chatId, 'before'), '');
-  // An answer that runs while the service is stopped is in the backup as well.
+  // An answer that is running when the service is stopped is in the backup too.
   const other = await createChat(caller);
   await startDetached(caller, other, 'last-words');
   await stop(first);
@@ -99,7 +99,7 @@ test('files live in a bucket', async () => {
   });
   const caller = await setUp(product.url);
   const chatId = await createChat(caller);
-  // More than one request of the store takes.
+  // More than fits into one request of the store.
   const bytes = randomBytes(10 * 1024 * 1024);
   const form = new FormData();
   form.set('chatId', chatId);

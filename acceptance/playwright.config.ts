@@ -25,9 +25,9 @@ export default defineConfig({
   testDir: join(import.meta.dirname, 'browser'),
   outputDir: join(import.meta.dirname, '../.pw/out'),
   workers: 1,
-  // A machine that is busy with something else may be late once; what passes the second time is listed as flaky.
+  // On a busy machine a test may be late once; what passes on the second try is listed as flaky.
   retries: 1,
-  // These end what hangs; on a machine with other work a page may be late by many seconds.
+  // These limits end what hangs; on a busy machine a page may be late by many seconds.
   timeout: 600_000,
   expect: { timeout: 30_000 },
   use: { viewport: { width: 1280, height: 800 }, actionTimeout: 30_000, trace: 'retain-on-failure', launchOptions },

@@ -18,10 +18,10 @@ const inputs = [
   'web/vite.diagram.config.ts',
 ];
 
-/** Where the build notes what it was made from. */
+/** Where the build records what it was made from. */
 export const stampFile = 'dist/.inputs';
 
-/** True when dist was made from the sources as they are, or when there are only built files here. */
+/** True if dist was made from the current sources, or if there are only built files here. */
 export function isBuilt(root) {
   const stamp = join(root, stampFile);
   if (!existsSync(stamp)) return false;

@@ -31,13 +31,13 @@ export async function build() {
   await mkdir(dist, { recursive: true });
   const notices = noticesOf(bundled.flat());
   await writeFile(join(dist, 'THIRD-PARTY-NOTICES.txt'), notices);
-  // Browsers are given bundles of packages, too.
+  // Browsers get bundles of packages, too.
   await writeFile(join(dist, 'web/third-party-notices.txt'), notices);
   await writeFile(join(root, stampFile), hash);
   console.error(`Homeport: built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
 }
 
-// dockerode can also build images and go by ssh, with packages that look for files of theirs: we do neither.
+// dockerode can also build images and use ssh, with packages that look for their own files; we do neither.
 const engineOnly = {
   name: 'engine-only',
   setup({ onLoad }) {
@@ -46,8 +46,8 @@ const engineOnly = {
   },
 };
 
-// Importing node:http as an ES module reads all its exports, WebSocket among them, which loads the whole of Node's fetch. As a
-// CommonJS module it is read member by member.
+// Importing node:http as an ES module reads all its exports, including WebSocket, which loads all of Node's fetch. A
+// CommonJS module is read member by member.
 const httpWithoutFetch = {
   name: 'http-without-fetch',
   setup({ onLoad, onResolve }) {
@@ -58,7 +58,7 @@ const httpWithoutFetch = {
   },
 };
 
-/** Like all parts: resolves with the files that went into it. */
+/** Like all parts, resolves with the files that went into it. */
 async function buildServer() {
   const out = join(dist, 'server');
   await rm(out, { recursive: true, force: true });
@@ -68,15 +68,15 @@ async function buildServer() {
     metafile: true,
     entryPoints: {
       ...Object.fromEntries(names.map((name) => [`${name}.bundle`, join(root, 'server/src', `${name}.ts`)])),
-      // A thread of its own, found beside the bundle by provision/manifest-reader.ts.
+      // A separate thread; provision/manifest-reader.ts finds it beside the bundle.
       'manifest-worker': join(root, 'server/src/provision/manifest-worker.ts'),
-      // Likewise, by documents/extractor.ts.
+      // The same for documents/extractor.ts.
       'extract-worker': join(root, 'server/src/documents/extract-worker.ts'),
     },
     outdir: out,
     outExtension: { '.js': '.mjs' },
     bundle: true,
-    // What is imported on demand, such as the S3 client, stays out of the way of those who do not use it.
+    // Modules imported on demand, such as the S3 client, cost nothing unless used.
     splitting: true,
     platform: 'node',
     target: 'node24',
@@ -87,13 +87,13 @@ async function buildServer() {
     sourcemap: 'linked',
     sourcesContent: false,
     legalComments: 'none',
-    // Optional native driver and a runtime that is not ours: pg asks for them and does without.
+    // An optional native driver and another runtime: pg asks for them but works without.
     external: ['pg-native', 'cloudflare:sockets'],
     plugins: [engineOnly, httpWithoutFetch],
     logLevel: 'warning',
   });
   await Promise.all(names.map((name) => writeFile(join(out, `${name}.mjs`), starter(name))));
-  // Read when it is needed, beside the bundle that asks for it.
+  // Read when needed, beside the bundle.
   await copyFile(join(root, 'server/src/catalogue/registry/models.json'), join(out, 'models.json'));
   await copyMigrations(out);
   await copySwagger(out);
@@ -102,7 +102,7 @@ async function buildServer() {
 
 const inputsOf = ({ inputs }) => Object.keys(inputs).map((file) => resolve(file));
 
-// node-pty looks for its binary in a package of this platform; in a workspace it lies beside the bundle.
+// node-pty looks for its binary in a package of this platform; in a workspace it is beside the bundle.
 const ptyBeside = {
   name: 'pty-beside',
   setup({ onLoad, onResolve }) {
@@ -113,7 +113,7 @@ const ptyBeside = {
   },
 };
 
-/** What runs inside workspaces. CommonJS in one file each: as ES modules the daemon would hold a third more memory. */
+/** What runs inside workspaces. CommonJS, one file each: as ES modules the daemon would need a third more memory. */
 async function buildWorkspace() {
   const out = join(dist, 'workspace');
   await rm(out, { recursive: true, force: true });
@@ -131,7 +131,7 @@ async function buildWorkspace() {
     minifySyntax: true,
     minifyWhitespace: true,
     legalComments: 'none',
-    // Optional speed-ups of ws that it does without.
+    // Optional speed-ups that ws works without.
     external: ['bufferutil', 'utf-8-validate'],
     plugins: [ptyBeside],
     logLevel: 'warning',
@@ -146,7 +146,7 @@ async function copyMigrations(out) {
   await cp(join(root, 'server/src/db/migrations'), join(out, 'migrations'), { recursive: true });
 }
 
-/** Found by the bundle as a package, so that it needs no other installation. */
+/** The bundle finds it as a package, without any other installation. */
 async function copySwagger(out) {
   const source = dirname(createRequire(join(root, 'server/package.json')).resolve('swagger-ui-dist/package.json'));
   const target = join(out, 'node_modules/swagger-ui-dist');
@@ -159,7 +159,7 @@ async function buildWeb() {
   const configFile = join(root, 'web/vite.config.ts');
   if ((await existing(['web/src/main.tsx'], (file) => join(root, file))).length === 0) return [];
   const vite = await import('vite');
-  // Sizes are the business of web/bundle-size.mjs.
+  // web/bundle-size.mjs checks sizes.
   const quiet = { logLevel: 'warn', build: { chunkSizeWarningLimit: Number.POSITIVE_INFINITY } };
   const client = await vite.build({ configFile, ...quiet });
   // After the client, whose build empties the folder.
@@ -178,7 +178,7 @@ async function precompress(folder) {
 }
 
 async function compressFile(file) {
-  // The page itself is sent with a nonce of its own each time.
+  // The page itself is sent with a new nonce each time.
   if (file.endsWith('index.html')) return;
   const content = await readFile(file);
   if (content.length < worthwhileBytes) return;

@@ -8,11 +8,15 @@ import { listFiles } from './source-text.mjs';
 import { checkDocumentPaths, checkFileLengths, checkLockfile } from './text-rules.mjs';
 
 const root = dirname(import.meta.dirname);
-// One program for everything that runs in Node, one for the browser: what they share is read twice, not five times.
+// One program for everything that runs in Node, one for the browser, so that shared sources are read twice, not five
+// times.
 const programs = { 'server, workspace, contracts and acceptance': '.', web: 'web' };
 const typesCache = join(root, 'node_modules/.cache/types');
 
-/** Types, style, unused code, import rules, lengths, document paths, citations, coverage, settings and lockfile. Returns true when all hold. */
+/**
+ * Types, style, unused code, import rules, lengths, document paths, citations, coverage, settings and lockfile. Returns
+ * true if all pass.
+ */
 export async function check() {
   const types = Object.entries(programs).map(([name, place]) => ({
     name: `types of ${name}`,
@@ -46,7 +50,7 @@ async function runPart({ name, work }) {
   return false;
 }
 
-/** Runs a tool under this Node; empty text when it is content. */
+/** Runs a tool under this Node; returns an empty text if it succeeds. */
 function program(path, args) {
   return new Promise((resolve) => {
     const options = { cwd: root, maxBuffer: 64 * 1024 * 1024, timeout: 300_000 };
@@ -56,12 +60,15 @@ function program(path, args) {
   });
 }
 
-/** What a compile before this one found out need not be found out again. */
+/** Reuses what an earlier compile found out. */
 function incremental(place) {
   return ['--incremental', '--tsBuildInfoFile', join(typesCache, `${place === '.' ? 'node' : place}.tsbuildinfo`)];
 }
 
-/** Files, dependencies and exports that nobody uses (`knip.json`). `npm run check` installs what this needs; a bare script may lack it. */
+/**
+ * Files, dependencies and exports that nobody uses (`knip.json`). `npm run check` installs what this needs; the bare
+ * script may lack it.
+ */
 function unused() {
   if (existsSync(join(root, 'node_modules/knip'))) {
     return program('knip/bin/knip.js', [
@@ -79,7 +86,7 @@ function report(problems) {
   return problems.map(({ file, line, rule, message }) => `${file}:${line} [${rule}] ${message}\n`).join('');
 }
 
-/** Loaded late: it reads the server's sources, and a fault in those is for the type check to explain. */
+/** Loaded late: it reads the server's sources, and the type check explains faults in those. */
 async function settings() {
   try {
     const { checkSettings } = await import('./settings-page.mjs');
@@ -89,7 +96,7 @@ async function settings() {
   }
 }
 
-/** Reads the endpoint table: a fault in that is for the type check to explain. */
+/** Reads the endpoint table; the type check explains faults in it. */
 async function coverage() {
   try {
     const { problems, open } = await checkCoverage(root);

@@ -1,4 +1,4 @@
-// Citations of docs/spec: the section, heading or row that a comment or a document names must be there.
+// Citations of docs/spec: the section, heading or row that a comment or document names must exist.
 import { readSource } from './source-text.mjs';
 
 const specification = 'control-plane-api.md';
@@ -12,7 +12,10 @@ const numbers = /\bcontract\.md\)?\s+sections?\s+(\d+(?:(?:,|\s+and)\s+\d+)*)/g;
 const headings = /\bcontrol-plane-api\.md\)?\s+"([^"]+)"(?:\s+(\d+(?:\s+(?:to|and)\s+\d+)?))?/g;
 const loose = /\b(?:contract(?:'s)?,?\s+sections?\s+\d|specification,?\s+(?:"|sections?\s+\d|\d)|retry\s+rule\s+\d)/gi;
 
-/** Every citation names a section of the contract by number, or a heading or table row of the specification by its first words. */
+/**
+ * Every citation names a section of the contract by number, or a heading or table row of the specification by its first
+ * words.
+ */
 export function checkCitations(root, files) {
   const sections = new Set([...readSource(root, `${folder}/${contract}`).matchAll(/^## (\d+)\. /gm)].map(([, n]) => n));
   const places = readPlaces(readSource(root, `${folder}/${specification}`));
@@ -55,7 +58,7 @@ function readPlaces(text) {
   return places;
 }
 
-/** A comment over several lines as one text, newlines kept apart so that places stay what they are. */
+/** A comment of several lines as one text, with newlines kept so that positions stay the same. */
 function joined(text) {
   return text.replace(/\n[ \t]*(?:\*(?!\/)|\/\/|#|--) ?/g, (mark) => `\n${' '.repeat(mark.length - 1)}`);
 }

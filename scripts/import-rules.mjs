@@ -5,7 +5,7 @@ import { listFiles, listImports, readSource, withoutCommentsAndStrings } from '.
 const code = /\.(ts|tsx|mjs|js)$/;
 const test = /\.test\.(ts|tsx|mjs)$/;
 
-// A feature may import those of lower rank only.
+// A feature may import only those of lower rank.
 const featureRank = {
   provision: 10,
   chat: 9,
@@ -20,9 +20,10 @@ const featureRank = {
   accounts: 2,
   settings: 1,
 };
-// The rooms of a feature that has them; a room may import those of lower rank only, handlers.ts all of them.
+// The rooms of a feature that has them: a room may import only those of lower rank, handlers.ts may import all.
 const roomRank = { chat: { responses: 4, turn: 3, tools: 2, model: 1 } };
-// The browser client: a folder may import those of lower rank only, and never one beside it. Files at the top are the base, but what starts it.
+// The browser client: a folder may import only those of lower rank, never one of equal rank. Files at the top are the
+// base, except the one that starts it.
 const webRank = {
   locales: 0,
   base: 1,
@@ -60,15 +61,16 @@ const directNetwork = new Set([
   'net',
   'tls',
 ]);
-// The doors of a workspace, where its sandbox is the guard: of its command-line tool to the control plane, of its daemon to the control plane's proxy.
+// The connections of a workspace, where its sandbox is the guard: the command-line tool's to the control plane, the
+// daemon's to the control plane's proxy.
 const workspaceDoors = new Set(['workspace/src/cli/control-plane.ts', 'workspace/src/daemon/egress-bridge.ts']);
-// Timers hold no process open and can be moved by tests: nobody makes their own.
+// These timers keep no process alive and can be moved by tests, so nobody creates their own.
 const clocks = new Set(['server/src/clock.ts', 'workspace/src/clock.ts']);
 const ownTimer =
   /(?<![\w.$#])set(?:Timeout|Interval)\b|\bglobalThis\s*\.\s*set(?:Timeout|Interval)\b|\bperformance\s*\.\s*now\b/;
 const clientNames = /(^|[{,\s])(request|get|connect|createConnection|Agent|\*)(?=[\s,}]|$)/;
 
-/** Checks the tree below `root`; returns `[{file, line, rule, message}]`, empty when all is well. */
+/** Checks the tree below `root`; returns `[{file, line, rule, message}]`, empty if there are no violations. */
 export function checkImportRules(root) {
   const files = listFiles(root).filter((file) => code.test(file) && workspaceOf(file) !== undefined);
   const known = new Set(files);
@@ -96,7 +98,7 @@ function workspaceOf(file) {
   return /^(contracts|server|workspace|web|acceptance)\//.exec(file)?.[1];
 }
 
-/** Tests, fakes and tools are free of the bans, not of the layers between workspaces. */
+/** Tests, fakes and tools are exempt from the bans, but not from the layers between npm workspaces. */
 function isTest(file) {
   return test.test(file) || /^(?:contracts|server|workspace)\/test\//.test(file) || file.startsWith('acceptance/');
 }
@@ -238,7 +240,7 @@ function wrongLayer(from, to) {
   return downward ? undefined : `${from.folder} may import features below it only, and ${to.folder} is not`;
 }
 
-/** Within a feature that has rooms: downward only, and no file beside them but its handlers. */
+/** In a feature with rooms: downward only, and no file beside the rooms except its handlers. */
 function wrongRoom(file, target) {
   const [feature, room] = file.slice('server/src/'.length).split('/');
   const [toFeature, toRoom] = target.slice('server/src/'.length).split('/');

@@ -11,7 +11,7 @@ after(() => {
   for (const folder of made) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A tree that keeps every rule, changed by `changes` (path to text). */
+/** A tree that follows every rule, changed by `changes` (path to text). */
 function plant(changes = {}) {
   const root = mkdtempSync(join(tmpdir(), 'homeport-rules-'));
   made.push(root);

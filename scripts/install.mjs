@@ -8,8 +8,8 @@ import { quiet, run } from './run.mjs';
 const stampName = '.homeport-install';
 
 /**
- * Brings node_modules in line with package-lock.json when it is not, and returns the path of the pinned Node. `packages` is `product`
- * for what building and running takes, `all` for that and what checks, tests and measures.
+ * Updates node_modules to match package-lock.json and returns the path of the pinned Node. `packages` is `product` for
+ * building and running, `all` to include checks, tests and benchmarks.
  */
 export async function ensureInstalled(root, packages) {
   if (!isInstalled(root, packages)) {
@@ -22,13 +22,13 @@ export async function ensureInstalled(root, packages) {
 
 function isInstalled(root, packages) {
   const lockfile = join(root, 'package-lock.json');
-  // An image without sources carries what it needs.
+  // An image without sources contains what it needs.
   if (!existsSync(lockfile)) return true;
   const found = installed(root, lockfile);
   return found === 'all' || (found === 'product' && packages === 'product');
 }
 
-/** Which packages of this lockfile are there: `all`, `product` or undefined. */
+/** Which of this lockfile's packages are installed: `all`, `product` or undefined. */
 function installed(root, lockfile) {
   const stamp = join(root, 'node_modules', stampName);
   if (existsSync(stamp)) {
@@ -51,13 +51,13 @@ async function install(root, packages) {
   const startedAt = Date.now();
   const seconds = () => Math.round((Date.now() - startedAt) / 1000);
   const lockfile = join(root, 'package-lock.json');
-  // Where the product is there and may be running, the rest is added to it instead of everything being made anew.
+  // If the product is installed and may be running, the rest is added to it instead of reinstalling everything.
   const [verb, what] = installed(root, lockfile) === 'product' ? ['install', 'what tests need'] : ['ci', 'packages'];
   console.error(`Homeport: installing ${what} (once, about half a minute) ...`);
   const ticker = setInterval(() => console.error(`Homeport: still installing, ${seconds()} s ...`), 10_000);
   try {
     const [command, ...args] = npmCommand();
-    // Said in words, whatever NODE_ENV says. Warnings are about packages, and for those who change them.
+    // Explicit, whatever NODE_ENV says. Warnings are about packages and concern only those who change them.
     const which = packages === 'all' ? '--include=dev' : '--omit=dev';
     const options = ['--no-save', '--no-audit', '--no-fund', '--no-progress', '--prefer-offline', '--loglevel=error'];
     const ended = await run(command, [...args, verb, which, ...options], { cwd: root, stdio: quiet });
@@ -70,14 +70,14 @@ async function install(root, packages) {
   console.error(`Homeport: installed in ${seconds()} s`);
 }
 
-/** The npm that runs us, else the one on PATH. */
+/** The npm that runs us, otherwise the one on PATH. */
 function npmCommand() {
   const cli = process.env.npm_execpath;
   if (cli !== undefined && /npm-cli\.c?js$/.test(cli)) return [process.execPath, cli];
   return [process.platform === 'win32' ? 'npm.cmd' : 'npm'];
 }
 
-/** The pinned Node's path. Its package fetches the program by an install script, which some installations leave out. */
+/** The pinned Node's path. Its package fetches the program in an install script, which some installations skip. */
 async function ensureNode(root) {
   const folder = join(root, 'node_modules', 'node');
   const program = join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
@@ -115,7 +115,7 @@ function sha256(file) {
   return createHash('sha256').update(readFileSync(file)).digest('hex');
 }
 
-/** One process at a time installs or builds; a lock whose owner is gone is taken over. */
+/** Only one process at a time installs or builds; a lock whose owner is gone is taken over. */
 export async function underLock(folder, work) {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'launch.lock');
@@ -144,7 +144,7 @@ function tryLock(file) {
 function isGone(file) {
   try {
     const pid = Number(readFileSync(file, 'utf8'));
-    // Written in one go after it is created: an empty one is a moment old, or left by a crash.
+    // It is written in one go after it is created: an empty one is either new or left by a crash.
     if (pid === 0) return Date.now() - statSync(file).mtimeMs > 5_000;
     process.kill(pid, 0);
     return false;

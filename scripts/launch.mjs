@@ -8,7 +8,8 @@ import { endLike, quiet, run } from './run.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-// What runs under the pinned Node, and whether it needs the built product. `prepare` runs nothing: it says which Node that is.
+// What runs under the pinned Node, and whether it needs the built product. `prepare` runs nothing: it prints that
+// Node's path.
 const commands = {
   prepare: { built: true },
   bench: { file: 'acceptance/benchmarks/main.ts', built: true, packages: 'all' },
@@ -30,7 +31,7 @@ async function main([name, ...args]) {
     const ended = await ensureBuilt(node);
     if (ended.code !== 0) return endLike(ended);
   }
-  // The shell of `npm start` goes on with it in its own place, so that nothing of us stays while the server runs.
+  // The shell of `npm start` replaces itself with it, so that nothing of ours stays while the server runs.
   if (name === 'prepare') return void process.stdout.write(`${node}\n`);
   const file = join(root, command.file);
   if (!existsSync(file)) throw new Error(`${command.file} does not exist`);

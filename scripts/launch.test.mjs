@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 
-/** `npm start` as it is typed, in a folder with our scripts and a server of a few lines. */
+/** `npm start` as people type it, in a folder with our scripts and a server of a few lines. */
 
 const root = dirname(import.meta.dirname);
 const timeout = 60_000;
@@ -116,7 +116,7 @@ test('a failure before the server is the end, with its code', { timeout }, async
   assert.match(shell.output.stderr, /no such package\n(.*\n)*.*npm ci failed \(exit code 3\); its message is above/);
 });
 
-// In place of npm: notes what it was asked for, and leaves what an installation leaves.
+// Replaces npm: records what it was asked for, and leaves behind what an installation does.
 const npmStub = `
 const { appendFileSync } = require('node:fs');
 appendFileSync('asked', process.argv.slice(2).join(' ') + '\\n');

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The providers that Homeport knows facts of; others are of no use to it or repeat these. */
+/** The providers whose models Homeport has facts about; the others are useless to it or repeat these. */
 const wanted = [
   ...[
     'openai',
@@ -33,7 +33,7 @@ const wanted = [
   ...['minimax', 'huggingface', 'siliconflow', 'llama', 'baseten', 'github-models'],
 ];
 
-/** The text of a registry, a model a line, of a parsed `api.json`. */
+/** The text of a registry, one model per line, from a parsed `api.json`. */
 export function registryText(api, source) {
   const providers = wanted.filter((name) => Object.hasOwn(api, name)).map((name) => [name, providerOf(api[name])]);
   const lines = providers.map(([name, { baseUrl, models }]) => {

@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
-/** The licences of packages that are bundled into what is built, as their terms ask for. */
+/** The licences of bundled packages, as their terms require. */
 
 const licenceFile = /^(licen[cs]e|copying|notice)([.-].*)?$/i;
 const rule = '-'.repeat(80);
 
-/** The folders of the packages that these files belong to, sorted; files of our own have none. */
+/** The folders of the packages that these files belong to, sorted; our own files have none. */
 export function packageFolders(files) {
   const folders = files.flatMap((file) => {
     const path = file.replace(/^\0+/, '').replace(/\?.*$/, '').split(/[\\/]/).join(sep);
@@ -21,7 +21,7 @@ export function packageFolders(files) {
   return [...new Set(folders)].sort();
 }
 
-/** One text: each package once per version, with its licence and the files that say more. */
+/** One text: each package once per version, with its licence and notice files. */
 export function noticesOf(files) {
   const byName = new Map();
   for (const folder of packageFolders(files)) {

@@ -1,14 +1,14 @@
 // Plain JavaScript for the oldest Node that may start us: no packages, nothing newer than Node 18.
 import { spawn } from 'node:child_process';
 
-/** For `stdio`: what a child says on its standard output goes to our standard error, as ours is an answer to a shell. */
+/** For `stdio`: a child's standard output goes to our standard error, because ours is read by a shell. */
 export const quiet = ['inherit', 2, 'inherit'];
 
 const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'];
 
 /**
- * Runs a command in our place: its output is ours, it gets our signals, and `{code, signal}` is how it ended.
- * A Ctrl-C in a terminal reaches the whole process group by itself, so it is not sent a second time.
+ * Runs a command in our place: it shares our output and gets our signals; `{code, signal}` is how it ended. A
+ * terminal's Ctrl-C reaches the whole process group anyway, so it is not sent again.
  */
 export function run(command, args, options = {}) {
   const child = spawn(command, args, { stdio: 'inherit', ...options });
@@ -25,7 +25,7 @@ export function run(command, args, options = {}) {
   });
 }
 
-/** Ends this process the way the child ended. */
+/** Ends this process as the child ended. */
 export function endLike({ code, signal }) {
   if (signal !== null) process.kill(process.pid, signal);
   process.exitCode = code ?? 1;

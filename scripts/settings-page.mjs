@@ -1,4 +1,4 @@
-// docs/settings.md from the table of settings. Run it after a change of server/src/config-table.ts.
+// Generates docs/settings.md from the table of settings. Run it after changing server/src/config-table.ts.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { version } from '../server/src/config.ts';
@@ -30,7 +30,10 @@ ${about}
 `;
 }
 
-/** Problems, as text-rules report them: a page that is not what the table says, a release that is not package.json's. */
+/**
+ * Problems, in the form of text-rules: a page that differs from the table, or a release that differs from
+ * package.json's.
+ */
 export function checkSettings() {
   const problems = [];
   const add = (file, rule, message) => problems.push({ file, line: 1, rule, message });

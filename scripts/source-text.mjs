@@ -19,12 +19,12 @@ export function readSource(root, path) {
 
 const tokens = /(['"])(?:\\.|(?!\1)[^\n\\])*\1|`(?:\\.|[^`\\])*`|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
 
-/** The text with comments blanked out, newlines kept. */
+/** The text with comments blanked out, keeping newlines. */
 function withoutComments(text) {
   return text.replace(tokens, (token) => (token.startsWith('/') ? token.replace(/[^\n]/g, ' ') : token));
 }
 
-/** The text with comments and the insides of quotes blanked out; templates stay, their expressions are code. */
+/** The text with comments and the insides of quotes blanked out; templates stay, because their expressions are code. */
 export function withoutCommentsAndStrings(text) {
   return text.replace(tokens, (token) => (token.startsWith('`') ? token : token.replace(/[^\n]/g, ' ')));
 }

@@ -9,7 +9,7 @@ import { chooseRunAs, commandLine } from '../server/src/db/embedded-programs.ts'
 const run = promisify(execFile);
 const installed = '/usr/lib/postgresql';
 
-/** The newest PostgreSQL of the distribution, as `{version, bin}`; undefined when there is none. */
+/** The newest PostgreSQL of the distribution, as `{version, bin}`; undefined if there is none. */
 export function findSystemPostgres() {
   const versions = list(installed)
     .filter((name) => /^\d+$/.test(name) && list(join(installed, name, 'bin')).includes('initdb'))

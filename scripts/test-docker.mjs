@@ -1,5 +1,5 @@
-// Workspaces in containers of a real engine. Uses the engine that DOCKER_HOST names, else starts one of its own in a temporary folder and
-// ends it afterwards; the image is made of this machine's own programs, in seconds and without any registry.
+// Workspaces in containers of a real engine: the one that DOCKER_HOST names, otherwise a new one in a temporary folder,
+// ended afterwards. The image is made from this machine's own programs, in seconds and without a registry.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -23,7 +23,7 @@ const root = dirname(import.meta.dirname);
 const image = 'homeport-workspace-test:latest';
 const startMs = 30_000;
 
-// What a workspace and its tests use; each brings the libraries that it is linked with.
+// What a workspace and its tests use; each comes with the libraries it is linked with.
 const programs = [
   ...[
     'bash',
@@ -64,7 +64,7 @@ const programs = [
   ...['sleep', 'sort', 'stat', 'tail', 'touch', 'tr', 'true', 'wc', 'whoami', 'seq', 'test', 'sync'],
 ];
 
-/** Why no engine can be had here; undefined when one can. */
+/** Why no engine is available here; undefined if one is. */
 export function whyNoEngine() {
   if (process.env.DOCKER_HOST) return undefined;
   if (process.platform !== 'linux') return 'this is not Linux, and DOCKER_HOST names no engine';
@@ -94,7 +94,7 @@ export async function withEngine(work) {
 async function startEngine(folder) {
   const socket = join(folder, 'docker.sock');
   const log = join(folder, 'log');
-  // In a network of its own: one without a bridge takes away the bridge of another engine. Workspaces have no network anyway.
+  // In its own network: an engine without a bridge removes another engine's bridge. Workspaces have no network anyway.
   const folders = [
     '--data-root',
     join(folder, 'data'),
@@ -109,7 +109,7 @@ async function startEngine(folder) {
   const stop = async () => {
     child.kill('SIGTERM');
     await ended;
-    // Left where the engine ended before it took them away.
+    // Left behind if the engine ended before it removed them.
     for (const path of mountsBelow(folder)) spawnSync('umount', ['-l', path]);
   };
   for (const until = Date.now() + startMs; Date.now() < until && child.exitCode === null; ) {
@@ -121,7 +121,7 @@ async function startEngine(folder) {
   throw new EngineFailure(readFileSync(log, 'utf8').trim().split('\n').slice(-5).join('\n'));
 }
 
-/** The engine was there and did not start: this machine does not let it. */
+/** The engine exists but did not start: this machine does not allow it. */
 export class EngineFailure extends Error {}
 
 function mountsBelow(folder) {

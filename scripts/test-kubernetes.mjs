@@ -66,7 +66,7 @@ const life = (id, generation) => ({
   workspaceToken: `wst_${sha256(id).slice(0, 10)}_${generation}`,
 });
 
-// A process that starts a workspace and dies: the adoption below.
+// A process that starts a workspace and dies, for the adoption below.
 if (process.argv[2] === 'start-and-wait') {
   const runtime = await open();
   await runtime.start(life(process.argv[3], 1), never);
@@ -98,7 +98,7 @@ async function must(...request) {
 
 const inNamespace = (path, group = 'api/v1') => `/${group}/namespaces/${namespace}/${path}`;
 
-/** A service account with the Role that the chart has, and a kubeconfig of it for the runtime. */
+/** A service account with the chart's Role, and a kubeconfig for the runtime. */
 async function prepare() {
   await must('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
   await must('POST', inNamespace('serviceaccounts'), {
@@ -163,7 +163,7 @@ async function call(runtime, id, generation, path, init = {}) {
   return { status: answer.status, text: await text(answer.body) };
 }
 
-/** A start, until its daemon answers with its token. */
+/** Starts a workspace and waits until its daemon answers with its token. */
 async function ready(runtime, id, generation) {
   lastToken = life(id, generation).workspaceToken;
   await runtime.start(life(id, generation), AbortSignal.timeout(90_000));

@@ -1,5 +1,5 @@
-// For node --test: one line per failing test with its reason, one per file, and into the file HOMEPORT_TEST_COUNTS the counts
-// of each file and which of them passed.
+// For node --test: prints one line per failing test with its reason and one per file, and writes the counts of each
+// file, and which files passed, to HOMEPORT_TEST_COUNTS.
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { inspect } from 'node:util';
@@ -9,7 +9,7 @@ export default async function* report(source) {
   const passed = new Set();
   const lost = new Set();
   for await (const { type, data } of source) {
-    // A whole file that fails by itself has lost its process: nothing says which test it was.
+    // A whole file that fails has lost its process: nothing says which test it was.
     if (type === 'test:fail' && [data.file, place(data.file)].includes(data.name)) lost.add(place(data.file));
     if (type === 'test:fail' && data.details?.type !== 'suite') yield failure(data);
     else if (type === 'test:stdout' || type === 'test:stderr') yield data.message;
@@ -23,7 +23,7 @@ export default async function* report(source) {
   writeCounts(counts, [...passed.difference(lost)]);
 }
 
-/** What a file threw after its tests comes as a remark only. */
+/** What a file threw after its tests arrives only as a remark. */
 function isLate({ message }) {
   return message.includes('asynchronous activity after the test ended');
 }

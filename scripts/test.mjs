@@ -1,4 +1,5 @@
-// Everything: check, unit and server tests, what leans on SQL on the distribution's PostgreSQL as well, the built product.
+// Everything: check, unit and server tests, tests that depend on SQL on the distribution's PostgreSQL as well, and the
+// built product.
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -15,14 +16,14 @@ import { EngineFailure, whyNoEngine, withEngine } from './test-docker.mjs';
 
 const root = dirname(import.meta.dirname);
 const total = { passed: 0, failed: 0, skipped: 0 };
-// The files in which a test passed at its second try only.
+// The files in which a test passed only on the second try.
 const flaky = [];
 const secondTriesMax = 6;
-// No file should take a tenth of it; one that hangs is named instead of holding up everything.
+// No file should take a tenth of this; one that hangs is named instead of blocking everything.
 const fileTimeoutMs = 900_000;
-/** A run that takes longer than this says what it was at, and has failed. */
+/** A run that takes longer than this reports what it was doing, and fails. */
 const patienceMs = 4_500_000;
-// Hundreds of processes read the same sources: each is compiled once.
+// Hundreds of processes read the same sources, so each is compiled once.
 const compileCache = join(root, 'node_modules/.cache/compile');
 let stopped = false;
 const scratch = mkdtempSync(join(tmpdir(), 'homeport-tests-'));
@@ -35,7 +36,7 @@ const unitTests = files.filter((file) =>
 const serverTests = files.filter((file) => /^server\/test\/(?!docker\/).*\.test\.ts$/.test(file));
 const containerTests = files.filter((file) => /^(server\/test|acceptance)\/docker\/.*\.test\.ts$/.test(file));
 const acceptanceTests = files.filter((file) => /^acceptance\/(?!docker\/).*\.test\.ts$/.test(file));
-// A smaller part for the second PostgreSQL: the files that lean on SQL most.
+// A smaller part for the second PostgreSQL: the files that depend on SQL most.
 const leansOnSql = /\/(accounts-se|catalogue-(default|http|tiers)|chat-|conversations-|migrate|pool)/;
 
 // Two lanes take the next part that is ready: most parts wait for processes, timers and pages more than they compute.
@@ -49,7 +50,7 @@ const parts = [
   { name: 'containers', work: inContainers, needsBuild: true },
 ];
 
-// `npm test -- acceptance` runs the parts with that word in their name.
+// `npm test -- acceptance` runs the parts whose name contains that word.
 const words = process.argv.slice(2);
 
 async function main() {
@@ -58,7 +59,7 @@ async function main() {
   const lane = async () => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       if (next.needsBuild) await built?.promise;
-      // Without types that hold or a product, what follows fails for their reason.
+      // Without correct types or a built product, everything after this fails for the same reason.
       if (stopped) return;
       const passed = await runPart(next);
       if (next.name === 'build') built?.resolve();
@@ -117,7 +118,7 @@ async function onSystem() {
   }
 }
 
-/** Needs an engine: where none can be started it says why. */
+/** Needs an engine; if none can be started, it says why. */
 async function inContainers() {
   const why = whyNoEngine();
   if (why !== undefined) return skipContainers(why);
@@ -135,7 +136,7 @@ function skipContainers(why) {
   return true;
 }
 
-/** A few files that failed run once more, alone: what passes then counts as passed, and is listed as flaky. */
+/** A few failed files run once more, alone: what passes then counts as passed and is listed as flaky. */
 async function nodeTest(chosen, options) {
   if (chosen.length === 0) return true;
   const { counts, failed, code } = await nodeTestOnce(chosen, options);
@@ -162,7 +163,7 @@ async function nodeTestOnce(chosen, { concurrency, databaseUrl, env: own = {} })
   return { counts: written.counts, failed, code };
 }
 
-/** The counts of all files but `without`. */
+/** The counts of all files except `without`. */
 function sumOf(counts, without = []) {
   const sum = { passed: 0, failed: 0, skipped: 0 };
   for (const [file, { passed, failed, cancelled, skipped, todo }] of Object.entries(counts)) {
@@ -174,7 +175,7 @@ function sumOf(counts, without = []) {
   return sum;
 }
 
-/** One by one: a browser draws with the processor alone here, and the other lane has work as well. */
+/** One at a time: a browser draws with the processor alone here, and the other lane has work too. */
 async function inBrowser() {
   return playwright(files.filter((file) => /^acceptance\/browser\/.*\.spec\.ts$/.test(file)));
 }
@@ -217,7 +218,7 @@ function logLine(details, message) {
   console.log(`  ${message} ${JSON.stringify(details)}`);
 }
 
-/** Which test files still run: what hangs is found among them. */
+/** Which test files are still running: one of them hangs. */
 function giveUp() {
   const processes = execFileSync('ps', ['-eo', 'etimes,args'], { encoding: 'utf8' }).split('\n');
   const running = processes.filter((line) => line.includes(root) && /\.(test|spec)\.(ts|mjs)/.test(line));

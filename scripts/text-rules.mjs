@@ -1,4 +1,4 @@
-// File lengths, paths that documents name, and a complete lockfile.
+// File lengths, paths that documents mention, and a complete lockfile.
 import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
 import { listFiles, readSource } from './source-text.mjs';
@@ -7,7 +7,7 @@ const measured = /\.(ts|tsx|mjs|js|css)$/;
 const longest = 500;
 const remarkable = 400;
 
-/** `{problems, warnings}`: files over 500 lines fail, over 400 are named. */
+/** `{problems, warnings}`: files over 500 lines fail, those over 400 are listed. */
 export function checkFileLengths(root) {
   const problems = [];
   const warnings = [];
@@ -53,8 +53,8 @@ function namedPaths(text, file, folders) {
 }
 
 /**
- * npm leaves packages for other platforms out of the lockfile when the registry at hand lacks them; npm 11 and later then refuse
- * `npm ci`. Every dependency of every locked package must be there.
+ * npm leaves packages for other platforms out of the lockfile if the registry in use lacks them; npm 11 and later then
+ * refuse `npm ci`. Every dependency of every locked package must be listed.
  */
 export function checkLockfile(root) {
   const { packages } = JSON.parse(readSource(root, 'package-lock.json'));

@@ -11,7 +11,10 @@ const answerMs = (answer.tokens * 1000) / answer.perSecond;
 type Spent = { server: number; database: number };
 type Bounds = { server: number; database: number };
 
-/** CPU per 1,000 tokens with everything that an answer costs: its conversation is made, it is admitted, claimed, streamed and ended. */
+/**
+ * CPU per 1,000 tokens, including everything an answer costs: creating its conversation, admission, claim, streaming
+ * and end.
+ */
 export async function measureAnswers(bench: Bench): Promise<void> {
   await measure(bench, 'answers', {}, { server: 1.9, database: 0.6 });
 }
@@ -53,7 +56,9 @@ async function measure(bench: Bench, part: string, env: Record<string, string>, 
   bench.forgetChats();
 }
 
-/** One answer after the other at each of the streams, which do not begin together; resolves with the tokens of all. */
+/**
+ * One answer after the other on each of the streams, which start at different times; resolves with the tokens of all.
+ */
 async function answerAll(subject: Subject, times: number): Promise<number> {
   const counts = await Promise.all(
     Array.from({ length: streamCount }, async (_, index) => {
@@ -63,7 +68,7 @@ async function answerAll(subject: Subject, times: number): Promise<number> {
       return tokens;
     }),
   );
-  // The end of a response is written after its last token was sent.
+  // A response's end is written after its last token was sent.
   await delay(300);
   const tokens = counts.reduce((sum, count) => sum + count, 0);
   if (tokens !== streamCount * times * answer.tokens) throw new Error(`${subject.name}: ${tokens} tokens came`);

@@ -125,7 +125,7 @@ async function compareTransfers(bench: Bench, product: Product): Promise<void> {
   });
 }
 
-/** A file of random bytes: no disk can make them smaller. */
+/** A file of random bytes, which no disk can compress. */
 export async function writeBlocks(file: string, size: number): Promise<void> {
   await pipeline(blocks(size), createWriteStream(file));
 }
@@ -142,7 +142,7 @@ function blocks(size: number): Readable {
   );
 }
 
-/** Safe on disk, as an upload is when it is acknowledged. */
+/** Synced to disk, as an upload is when it is acknowledged. */
 export function copy(source: string, target: string): void {
   execFileSync('sh', ['-c', `taskset -c ${cores.subject} cp "$1" "$2" && sync "$2"`, 'sh', source, target]);
 }
@@ -159,7 +159,7 @@ async function sendFile(product: Product, chatId: string, file: string, size: nu
   return artifact.id;
 }
 
-/** Uploads a file as browsers do; the body of the answer. */
+/** Uploads a file as browsers do; returns the response's body. */
 export async function sendForm(
   product: Product,
   path: string,
@@ -205,7 +205,7 @@ async function fetchFile(product: Product, chatId: string, id: string, size: num
   if (received !== size) throw new Error(`The download had ${received} bytes`);
 }
 
-/** The largest resident size between now and `stop`: the kernel keeps it, once it is told to start again. */
+/** The largest resident size between now and `stop`, which the kernel records once it is told to start again. */
 export function watchPeak(pid: number): { stop(): number } {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
   return {

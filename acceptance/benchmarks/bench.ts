@@ -9,12 +9,12 @@ import { plainSubject, productSubject, type Subject } from './subjects.ts';
 
 const longAnswer = 'markdown-10000@500';
 
-/** What a run of the benchmarks shares between its parts; everything is started when first asked for. */
+/** What the parts of a benchmark run share; everything is started on first use. */
 export class Bench {
   readonly quick: boolean;
   readonly report: Report;
   readonly profile: boolean;
-  /** The build that is measured. */
+  /** The build to be measured. */
   readonly dist: string;
   readonly #running: { stop(): Promise<void> }[] = [];
   #provider: Promise<Provider> | undefined;
@@ -44,7 +44,7 @@ export class Bench {
     return this.#product;
   }
 
-  /** A product of one part's own, on its own database. */
+  /** A product for one part alone, on its own database. */
   async freshProduct(env: Record<string, string> = {}): Promise<Product> {
     const { port } = await this.provider();
     const inspected: Record<string, string> = this.profile ? { NODE_OPTIONS: '--inspect-port=127.0.0.1:0' } : {};
@@ -92,7 +92,7 @@ export class Bench {
     return this.#passThrough;
   }
 
-  /** P in a process of one part's own. */
+  /** P in a process for one part alone. */
   async freshPassThrough(env: Record<string, string> = {}): Promise<{ subject: Subject; process: Pinned }> {
     const { port } = await this.provider();
     const file = join(import.meta.dirname, 'pass-through.ts');
@@ -108,7 +108,7 @@ export class Bench {
     return { pid: launched.pid, port: Number(listening) };
   }
 
-  /** Makes conversations now, so that their making is not measured later. */
+  /** Creates conversations now, so that this is not measured later. */
   async prepareChats(product: Product, count: number): Promise<void> {
     this.#chats.push(...(await product.createChats(count)));
   }
@@ -120,12 +120,12 @@ export class Bench {
     return made;
   }
 
-  /** Conversations of a product that is gone are of no use. */
+  /** Conversations of a stopped product are useless. */
   forgetChats(): void {
     this.#chats = [];
   }
 
-  /** Runs `work`; with `--profile`, prints where the product spent its time meanwhile. */
+  /** Runs `work`; with `--profile`, prints where the product spent its time. */
   async profiled<T>(name: string, product: Product, work: () => Promise<T>): Promise<T> {
     if (!this.profile) return work();
     const inspector = await Inspector.attach(product.process);
@@ -159,7 +159,7 @@ export function spentSince(subject: { pid: number; databasePid?: number }, befor
   return { server: now.server - before.server, database: now.database - before.database };
 }
 
-/** The subjects in turn, the other way round in every second round, so that neither always comes first. */
+/** The subjects in turn, reversed in every second round, so that neither always comes first. */
 export async function interleave<T>(
   rounds: number,
   subjects: readonly T[],
@@ -168,7 +168,7 @@ export async function interleave<T>(
   for (let round = 0; round < rounds; round++) {
     for (const subject of round % 2 === 0 ? subjects : [...subjects].reverse()) {
       await work(subject, round);
-      // The group write of the last moment and whatever else comes after must not count for the next one.
+      // The last group write, and whatever else follows, must not count for the next subject.
       await delay(300);
     }
   }

@@ -11,7 +11,7 @@ const firstTokenMs = 250;
 const latencyMs = 100;
 const windowMs = 1_500;
 
-/** How many streams of 50 tokens a second one core holds: more are added until a bound breaks. */
+/** How many streams of 50 tokens a second one core can hold: more are added until a bound breaks. */
 export async function measureCapacity(bench: Bench): Promise<void> {
   const product = await bench.product();
   const subjects = [await bench.productSubject(), await bench.passThrough()];
@@ -44,7 +44,7 @@ async function climb(bench: Bench, subject: Subject): Promise<number> {
   return held;
 }
 
-/** Brings the number of streams to `level` and watches both bounds while it does and for a while after. */
+/** Raises the number of streams to `level` and watches both bounds meanwhile and for a while after. */
 async function holds(all: Streams, level: number): Promise<boolean> {
   const missing = level - all.open.length;
   const firsts = new Histogram();

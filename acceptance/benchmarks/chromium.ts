@@ -6,7 +6,7 @@ import { type Product, scratchFolder } from './product.ts';
 
 const launchOptions = config.use?.launchOptions ?? {};
 
-/** The system's Chromium on both cores, as a person's would be: this process itself is pinned to one. */
+/** The system's Chromium on both cores, as for a person; this process itself is pinned to one. */
 export function launchChromium(extra: { port?: number } = {}): Promise<Browser> {
   const starter = join(scratchFolder(), 'chromium');
   writeFileSync(starter, `#!/bin/sh\nexec taskset -c 0,1 ${launchOptions.executablePath ?? 'chromium'} "$@"\n`);
@@ -20,7 +20,7 @@ export type View = { width: number; height: number };
 export const desktop: View = { width: 1280, height: 800 };
 export const phone: View = { width: 390, height: 844 };
 
-/** A new profile, signed in, with probes in every page unless they would count in what is measured. */
+/** A new profile, signed in, with probes in every page unless they would distort the measurement. */
 export async function signedIn(
   browser: Browser,
   product: Product,
@@ -43,9 +43,9 @@ export type Seen = {
   longestTask: number;
   /** Sum of the layout shifts that no input caused; not reset. */
   layoutShift: number;
-  /** The slowest interaction, as the Event Timing API tells it. */
+  /** The slowest interaction, as the Event Timing API reports it. */
   slowestInteraction: number;
-  /** When the message field could be used, counted from the navigation. */
+  /** When the message field became usable, counted from the navigation. */
   usableAt: number;
 };
 

@@ -10,8 +10,8 @@ const lastChunk = Buffer.from('0\r\n\r\n');
 const contentLength = Buffer.from('content-length: ');
 
 /**
- * One kept-alive HTTP connection on a raw socket, one request at a time: a load generator that costs a fraction of what it
- * loads. It understands what the subjects send, not all of HTTP.
+ * One kept-alive HTTP connection on a raw socket, one request at a time: a load generator that costs a fraction of its
+ * load. It understands what the subjects send, not all of HTTP.
  */
 export class Connection {
   readonly socket: Socket;
@@ -38,14 +38,14 @@ export class Connection {
     });
   }
 
-  /** The text of a request, to be made once and sent often. */
+  /** The text of a request, built once and sent often. */
   requestText(method: string, path: string, cookie: string, body?: string): string {
     const length = body === undefined ? '' : `content-type: application/json\r\ncontent-length: ${body.length}\r\n`;
     const identity = cookie === '' ? '' : `cookie: ${cookie}\r\n`;
     return `${method} ${path} HTTP/1.1\r\nhost: ${this.#host}\r\n${identity}${length}\r\n${body ?? ''}`;
   }
 
-  /** Sends a request and reads its answer whole. */
+  /** Sends a request and reads the whole response. */
   exchange(requestText: string): Promise<PlainAnswer> {
     return new Promise((resolve, reject) => {
       let data: Buffer = Buffer.alloc(0);
@@ -61,7 +61,7 @@ export class Connection {
     });
   }
 
-  /** Sends a request; its answer goes to `reader` as it comes, head included. */
+  /** Sends a request; `reader` gets the response as it arrives, including the head. */
   stream(requestText: string, reader: Reader): void {
     this.#reader = reader;
     this.socket.write(requestText);

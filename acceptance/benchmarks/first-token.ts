@@ -18,7 +18,7 @@ export async function measureFirstToken(bench: Bench): Promise<void> {
   await interleave(bench.rounds, subjects, async (subject) => {
     const probes = await oneRound(subject, seconds);
     for (const probe of probes) {
-      // The provider answers at once, so that all of the time is the subject's and the machine's.
+      // The provider answers at once, so all of the time is the subject's and the machine's.
       const firstAt = await probe.first;
       asked.get(subject)?.add(firstAt - probe.askedAt);
       if (subject.name === 'product') admitted.add(firstAt - probe.admittedAt);

@@ -11,8 +11,8 @@ export type CpuProfile = {
 };
 
 /**
- * The inspector of a Node process started with `--inspect-port=127.0.0.1:0`: it opens on a signal, so that the program that is
- * measured needs nothing for it.
+ * The inspector of a Node process started with `--inspect-port=127.0.0.1:0`: it opens on a signal, so that the measured
+ * program needs nothing for it.
  */
 export class Inspector {
   readonly #socket: WebSocket;

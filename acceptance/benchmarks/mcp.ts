@@ -12,7 +12,7 @@ import type { Subject } from './subjects.ts';
 const turnsPerRound = 40;
 const reply = { tokens: 5, perSecond: 50 };
 
-/** Conversations that differ in their MCP servers alone. */
+/** Conversations that differ only in their MCP servers. */
 type Kind = { name: string; mcpServerIds: string[]; chats: string[]; first: Histogram };
 
 /**

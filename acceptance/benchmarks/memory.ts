@@ -31,7 +31,10 @@ export async function measureMemory(bench: Bench): Promise<void> {
   await Promise.all([product.stop(), plain.process.stop()]);
 }
 
-/** Slope of the resident size after a garbage collection, over the number of streams. The first streams only warm up. */
+/**
+ * Slope of the resident size after a garbage collection, over the number of streams. The first streams are only a
+ * warm-up.
+ */
 async function bytesPerStream(subject: Subject, target: Pinned): Promise<number> {
   const inspector = await Inspector.attach(target);
   const streams = new Streams(subject);

@@ -4,8 +4,8 @@ import { type Context, Hono } from 'hono';
 import { Pool } from 'pg';
 
 /**
- * M: the least application with the same three answers on the same rows: Hono, pg, one session look-up and one statement a
- * request. It checks no signature, validates nothing and shapes nothing that the statement can shape.
+ * M: the smallest application with the same three responses on the same rows: Hono, pg, one session look-up and one
+ * statement per request. It checks no signature, validates nothing and shapes nothing that the statement can shape.
  */
 const [socketFolder = ''] = process.argv.slice(2);
 const pool = new Pool({ host: socketFolder, user: 'homeport', database: 'homeport', max: 20 });

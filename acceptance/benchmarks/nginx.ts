@@ -8,7 +8,7 @@ import { freePort } from './product.ts';
 /** `port` answers through a second nginx; `davPort` itself, and takes a PUT below `/put/` to the same disk. */
 export type Nginx = { port: number; davPort: number; stop(): void };
 
-/** Serves the folder on the core of what is measured; undefined where there is no `nginx` on the path and none named in NGINX. */
+/** Serves the folder on the subject's core; undefined if there is no `nginx` on the path and none named in NGINX. */
 export async function startNginx(folder: string): Promise<Nginx | undefined> {
   const program = [process.env.NGINX ?? '', '/usr/sbin/nginx'].find((path) => path !== '' && existsSync(path));
   if (program === undefined) return undefined;

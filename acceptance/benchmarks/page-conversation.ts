@@ -6,7 +6,10 @@ import { median } from './statistics.ts';
 const messages = 400;
 const typed = 'While the answer comes I already write the next thing.';
 
-/** A conversation of 400 messages: what opening it costs, and how soon a key shows while an answer streams into it. */
+/**
+ * A conversation of 400 messages: the cost of opening it, and how soon a keystroke shows while an answer streams into
+ * it.
+ */
 export async function measureConversation(bench: Bench): Promise<void> {
   const product = await bench.markdownProduct();
   const browser = await launchChromium();

@@ -4,7 +4,7 @@ import { median } from './statistics.ts';
 
 const conversations = 1_000;
 
-/** Frames that come late while a list of 1,000 conversations is scrolled with the wheel. */
+/** Late frames while a list of 1,000 conversations is scrolled with the wheel. */
 export async function measureList(bench: Bench): Promise<void> {
   const product = await bench.markdownProduct();
   const client = await product.openDatabase();
@@ -26,7 +26,7 @@ export async function measureList(bench: Bench): Promise<void> {
       await page.goto(urlOf(product));
       await page.locator('[data-chat]').first().waitFor();
       await page.mouse.move(120, desktop.height / 2);
-      // First to the end, so that every page is there; then what is measured.
+      // First to the end, so that every page is loaded; then the measurement.
       for (let step = 0; step < 400; step++) {
         await page.mouse.wheel(0, 4_000);
         await page.waitForTimeout(50);

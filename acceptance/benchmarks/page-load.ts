@@ -8,7 +8,7 @@ const lines = [
   { name: '1.6 Mbit/s, 150 ms, CPU 4 times slower', megabits: 1.6, latency: 150, most: 2_500 },
 ];
 
-/** From the navigation until the message field can be used, on a phone's screen with an empty cache. */
+/** From the navigation until the message field is usable, on a phone's screen with an empty cache. */
 export async function measureLoad(bench: Bench): Promise<void> {
   const product = await bench.markdownProduct();
   const browser = await launchChromium();

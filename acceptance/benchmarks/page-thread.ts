@@ -19,7 +19,7 @@ export async function measureThread(bench: Bench): Promise<void> {
     const looks: Seen[] = [];
     for (let round = 0; round < bench.rounds; round++) {
       scripts.push((await answer(browser, product, { slowdown: 1, isProbed: false })).script);
-      // Looking at every frame is script too: it has an answer of its own.
+      // Watching every frame is script too, so it gets a separate answer.
       const { seen } = await answer(browser, product, { slowdown: 1, isProbed: true });
       if (seen !== undefined) looks.push(seen);
     }
@@ -66,7 +66,7 @@ async function answer(
   await cpu.start();
   await page.keyboard.press('Enter');
   await answered(product, chatId);
-  // The last words come to the screen, and the page to rest.
+  // Time for the last words to appear and the page to settle.
   await page.waitForTimeout(1_000);
   const { script } = await cpu.spent();
   const seen = isProbed ? await readProbe(page) : undefined;
@@ -74,7 +74,7 @@ async function answer(
   return { script, seen };
 }
 
-/** Resolves when no answer is running or waiting any more. */
+/** Resolves when no answer is running or queued. */
 export async function answered(product: Product, chatId: string): Promise<void> {
   const until = performance.now() + 120_000;
   while (performance.now() < until) {

@@ -1,6 +1,8 @@
 import { Agent, createServer, request } from 'node:http';
 
-/** P: the least that can stand between a browser and a provider on Node. Streams the provider's bytes on and keeps nothing. */
+/**
+ * P: the least that Node can do between a browser and a provider. It forwards the provider's bytes and keeps nothing.
+ */
 const [host = '127.0.0.1', port = '0'] = process.argv.slice(2);
 const agent = new Agent({ keepAlive: true });
 

@@ -3,12 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Where the load generator and the scripted provider run, and where what is measured runs. */
+/** The cores of the load generator and scripted provider, and of the subject. */
 export const cores = { load: 0, subject: 1 } as const;
 
 const ticksPerSecond = 100;
 
-/** Pins this process and what it starts from now on; throws on machines where nothing can be told apart. */
+/** Pins this process and everything it starts from now on; throws on machines where that is impossible. */
 export function pinSelf(): void {
   if (process.platform !== 'linux' || availableParallelism() < 2) {
     throw new Error('The benchmarks need Linux and two cores.');
@@ -19,9 +19,9 @@ export function pinSelf(): void {
 export type Pinned = {
   child: ChildProcess;
   pid: number;
-  /** What it wrote to both outputs so far. */
+  /** What it has written to both outputs so far. */
   output(): string;
-  /** Resolves with the first match in the output; throws when it ends or 30 s pass before. */
+  /** Resolves with the first match in the output; throws if it ends or 30 s pass before. */
   waitForOutput(pattern: RegExp): Promise<RegExpExecArray>;
   /** SIGTERM, then SIGKILL after 15 s. */
   stop(): Promise<void>;
@@ -88,7 +88,7 @@ export function cpuSeconds(pid: number): number {
   return fields === undefined ? 0 : ((fields[11] ?? 0) + (fields[12] ?? 0)) / ticksPerSecond;
 }
 
-/** Seconds of CPU of a process and all its children, also of those that have ended. */
+/** Seconds of CPU of a process and all its children, including those that have ended. */
 export function familyCpuSeconds(pid: number): number {
   const own = statFields(pid);
   const ended = own === undefined ? 0 : ((own[13] ?? 0) + (own[14] ?? 0)) / ticksPerSecond;
@@ -100,7 +100,7 @@ export function residentBytes(pid: number): number {
   return kilobytes(readFileSync(`/proc/${pid}/status`, 'utf8'), 'VmRSS');
 }
 
-/** Proportional bytes of a process and its children: pages that they share count once. */
+/** Proportional bytes of a process and its children: shared pages count once. */
 export function familyProportionalBytes(pid: number): number {
   return [pid, ...childrenOf(pid)].reduce((sum, each) => {
     try {

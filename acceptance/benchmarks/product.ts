@@ -20,7 +20,7 @@ export type Product = {
   dataDir: string;
   socketDir: string;
   process: Pinned;
-  /** Calls the API; throws unless it answers with a 2xx. */
+  /** Calls the API; throws unless the response is 2xx. */
   call(method: string, path: string, body?: unknown): Promise<unknown>;
   createChats(count: number): Promise<string[]>;
   /** Adds a model with this context window; resolves with its id. */
@@ -29,14 +29,14 @@ export type Product = {
   stop(): Promise<void>;
 };
 
-/** A data folder of its own that disappears with this process. */
+/** A separate data folder that disappears with this process. */
 export function scratchFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-bench-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** Starts the built product; resolves once it is healthy, with the milliseconds that it took. */
+/** Starts the built product; resolves once it is healthy, with the milliseconds it took. */
 export async function launchProduct(
   dist: string,
   dataDir: string,
@@ -48,7 +48,8 @@ export async function launchProduct(
     cwd: dataDir,
     env: {
       ...{ DATA_DIR: dataDir, PORT: String(port), LOG_LEVEL: 'warn', DATABASE_URL: '', HOST: '', BASE_URL: '' },
-      // The scripted provider is on loopback without TLS. Titles by a model are a second answer, not part of the first.
+      // The scripted provider is on loopback without TLS. Titles by a model would be a second answer, not part of the
+      // first.
       ...{
         ALLOW_PRIVATE_EGRESS: 'true',
         ALLOW_INSECURE_HTTP: 'true',
@@ -88,7 +89,7 @@ export async function startProduct(options: {
   dist: string;
   providerPort: number;
   env?: Record<string, string>;
-  /** The provider's name of the model; the benchmarks' own by default. */
+  /** The model's name at the provider; the benchmarks' own by default. */
   modelName?: string;
 }): Promise<Product> {
   const dataDir = scratchFolder();

@@ -4,10 +4,10 @@ import type { ProviderNews } from './provider.ts';
 
 type Asked = Extract<ProviderNews, { kind: 'asked' }>;
 
-/** The scripted provider in a process of its own, on the load generator's core. */
+/** The scripted provider in a separate process, on the load generator's core. */
 export type Provider = {
   port: number;
-  /** What it saw of the request with this id; resolves when it has come. */
+  /** What it saw of the request with this id; resolves once it has arrived. */
   asked(id: string): Promise<Asked>;
   /** When the request with this id was aborted, in milliseconds of the monotonic clock. */
   aborted(id: string): Promise<number>;
@@ -37,7 +37,7 @@ export async function startProvider(): Promise<Provider> {
   };
 }
 
-/** Things that arrive under an id, before or after somebody waits for them. */
+/** Values that arrive under an id, before or after somebody waits for them. */
 class Arrivals<T> {
   readonly #slots = new Map<string, PromiseWithResolvers<T>>();
 

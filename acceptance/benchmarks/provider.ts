@@ -40,7 +40,7 @@ const ending =
   ) +
   asChunk('data: [DONE]\n\n') +
   '0\r\n\r\n';
-/** Tokens in one write when nothing paces them: as many as one read of a socket takes (64 kB). */
+/** Tokens per write without pacing: as many as one socket read takes (64 kB). */
 const burst = 250;
 const script = /bench\(([\w-]+),(\d+),(\d+),(\d)\)/g;
 
@@ -73,7 +73,7 @@ function sendPaced(answer: Answer): void {
   }
 }
 
-/** No pace is slower than one token a second, so a slot holds answers of one round only. */
+/** No pace is slower than one token a second, so a slot contains answers of one round only. */
 function schedule(answer: Answer): void {
   const at = Math.max(tickedMs + 1, Math.floor(answer.dueMs));
   slots[at & 1023]?.push(answer);

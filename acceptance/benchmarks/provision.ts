@@ -10,8 +10,8 @@ const size = { users: 1_000, modelsPerUser: 5, conversations: 10_000, messages: 
 const sampleMs = 50;
 
 /**
- * A large manifest: how long it takes, how much the server grows meanwhile, and how late /api/health answers. Hashing passwords is
- * most of it and takes both cores, so the product is not pinned here.
+ * A large manifest: how long it takes, how much the server grows meanwhile, and how late /api/health answers. Most of
+ * it is hashing passwords, which takes both cores, so the product is not pinned here.
  */
 export async function measureProvision(bench: Bench): Promise<void> {
   const product = await bench.freshProduct();

@@ -27,7 +27,7 @@ export async function measureReads(bench: Bench): Promise<void> {
     { name: 'product', port: product.port },
     { name: 'M', port: minimal.port },
   ];
-  // The list before the inserts: those lengthen it.
+  // The list before the inserts, which would lengthen it.
   for (const request of requests) {
     for (const target of targets) await requestsPerSecond(target.port, product.cookie, request, 0.7);
     const rates = new Map<Target, number[]>(targets.map((target) => [target, []]));
@@ -87,7 +87,7 @@ async function personWith(product: Product, name: string, chats: number): Promis
   return cookie;
 }
 
-/** Answers a second over kept-alive connections, each with one request under way at any time. */
+/** Responses per second over kept-alive connections, each with one request in progress at any time. */
 async function requestsPerSecond(port: number, cookie: string, request: Request, seconds: number): Promise<number> {
   const { method, path, body, status } = request;
   const until = performance.now() + seconds * 1000;

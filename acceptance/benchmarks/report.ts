@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 
-/** One line of the table. `limit` is absent where a value is there for information only. */
+/** One line of the table. `limit` is absent if a value is for information only. */
 export type Row = {
   part: string;
   what: string;
@@ -18,7 +18,7 @@ export type Row = {
 
 export type Judged = Row & { ratio: number | undefined; met: boolean | undefined };
 
-/** Collects rows, shows each as it comes, and writes all of them as JSON. */
+/** Collects rows, prints each as it comes, and writes all of them as JSON. */
 export class Report {
   readonly rows: Judged[] = [];
   readonly failures: { part: string; reason: string }[] = [];

@@ -7,8 +7,8 @@ import { Histogram } from './statistics.ts';
 const callsPerTurn = 10;
 
 /**
- * What a call of the shell costs a turn: from the frame that says what is called to the frame with its result, for a command that does
- * nothing, in a workspace of the `local` runtime that runs already. The model asks for one call after the other.
+ * What a shell call costs a turn: from the call's frame to its result's frame, for a command that does nothing, in a
+ * running `local` workspace. The model asks for one call after the other.
  */
 export async function measureShell(bench: Bench): Promise<void> {
   const provider = createServer((request, response) => void answer(request, response));

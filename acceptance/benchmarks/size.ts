@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '../..');
 const megabyte = 1_000_000;
 const installMs = 180_000;
 
-/** What an installation for production takes on disk, without the binaries of Node and PostgreSQL. */
+/** The disk space of a production installation, without the binaries of Node and PostgreSQL. */
 export async function measureSize(bench: Bench): Promise<void> {
   const folder = scratchFolder();
   for (const path of ['package.json', 'package-lock.json', ...manifests()]) {
@@ -42,7 +42,7 @@ function manifests(): string[] {
     .filter((path) => existsSync(join(root, path)));
 }
 
-/** Bytes of all files below a path; what lies behind links is counted where it is. */
+/** Bytes of all files below a path; what links point to is counted where it is. */
 function bytesOf(path: string): number {
   const facts = lstatSync(path);
   if (!facts.isDirectory()) return facts.isSymbolicLink() ? 0 : facts.size;

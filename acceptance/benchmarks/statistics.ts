@@ -19,7 +19,7 @@ export function slope(points: readonly (readonly [number, number])[]): number {
 const bucketsPerMs = 20;
 const largestMs = 20_000;
 
-/** Milliseconds in buckets of 0.05 ms: constant memory and next to no work per value, whatever their number. */
+/** Milliseconds in buckets of 0.05 ms: constant memory and almost no work per value, however many there are. */
 export class Histogram {
   readonly #buckets = new Uint32Array(largestMs * bucketsPerMs + 1);
   #count = 0;

@@ -8,7 +8,7 @@ import { Streams } from './streams.ts';
 const streamCount = 100;
 const everyMs = 20;
 
-/** From sending Stop until the provider sees its request aborted, with up to 100 streams under way. */
+/** From sending Stop until the provider sees its request aborted, with up to 100 streams in progress. */
 export async function measureStop(bench: Bench): Promise<void> {
   const product = await bench.product();
   const provider = await bench.provider();

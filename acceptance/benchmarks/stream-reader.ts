@@ -1,6 +1,6 @@
 import { monotonicMs, sinceStamp, stampLength } from './monotonic.ts';
 
-/** Hears about every token: how many milliseconds after it was sent it came. */
+/** Called for every token with the milliseconds from sending to arrival. */
 export type TokenListener = (latencyMs: number) => void;
 
 const markers = { product: Buffer.from('"delta":"'), plain: Buffer.from('"content":"') };
@@ -8,7 +8,7 @@ const done = Buffer.from('[DONE]');
 const quote = 0x22;
 const space = 0x20;
 
-/** Finds the stamped tokens in a stream of either form, however it is cut into pieces. */
+/** Finds the stamped tokens in a stream of either form, however it is split. */
 export class StreamReader {
   readonly #marker: Buffer;
   readonly #onToken: TokenListener;
@@ -40,7 +40,7 @@ export class StreamReader {
     this.#rest = this.#scan(data);
   }
 
-  /** Returns what has to be looked at again with the next piece. */
+  /** Returns what has to be checked again with the next piece. */
   #scan(data: Buffer): Buffer {
     const now = monotonicMs();
     const marker = this.#marker;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Histogram } from './statistics.ts';
 import type { OpenStream, Script, Subject } from './subjects.ts';
 
-/** Streams under way, and what came of them while `isMeasuring`. */
+/** Running streams, and their results while `isMeasuring`. */
 export class Streams {
   readonly latencies = new Histogram();
   readonly open: OpenStream[] = [];

@@ -3,7 +3,7 @@ import { Connection } from './connection.ts';
 import { monotonicMs } from './monotonic.ts';
 import { StreamReader, type TokenListener } from './stream-reader.ts';
 
-/** What the provider is to do for one answer; see provider.ts. */
+/** What the provider should do for one answer; see provider.ts. */
 export type Script = { tokens: number; perSecond: number; hold?: boolean };
 
 /** One open answer. Times are milliseconds of the monotonic clock. */
@@ -14,9 +14,9 @@ export type OpenStream = {
   admittedAt: number;
   /** When the request that streams was sent. */
   askedAt: number;
-  /** Resolves with the time of the first token; rejects when none comes. */
+  /** Resolves with the time of the first token; rejects if none comes. */
   first: Promise<number>;
-  /** Resolves when the answer ended whole, with its number of tokens; rejects otherwise. */
+  /** Resolves with the number of tokens if the answer ended properly; rejects otherwise. */
   done: Promise<number>;
   close(): void;
 };
@@ -89,7 +89,7 @@ function follow(options: {
   const { connection, id, chatId, admittedAt, onToken } = options;
   const first = Promise.withResolvers<number>();
   const done = Promise.withResolvers<number>();
-  // Who does not wait for one of them learns of a failure by the other.
+  // A caller that does not wait for one of them learns of a failure from the other.
   first.promise.catch(() => undefined);
   done.promise.catch(() => undefined);
   let hasBegun = false;

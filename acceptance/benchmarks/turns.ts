@@ -7,7 +7,7 @@ import type { Subject } from './subjects.ts';
 const chatsPerRound = 40;
 const reply = { tokens: 100, perSecond: 100 };
 
-/** A kind of conversation whose next turn is measured; `seeded` messages are in it already. */
+/** A kind of conversation whose next turn is measured; it already has `seeded` messages. */
 type Kind = { name: string; seeded: number; modelId: string; chats: string[]; cpu: number[]; prompts: Set<number> };
 
 /**
@@ -62,7 +62,7 @@ async function takeTurns(bench: Bench, product: Product, subject: Subject, each:
         each.prompts.add((await provider.asked(stream.id)).messages);
       }),
     );
-    // The end of a response is written after its last token was sent.
+    // A response's end is written after its last token was sent.
     await delay(300);
   };
   const before = readCpu(product);
@@ -70,7 +70,7 @@ async function takeTurns(bench: Bench, product: Product, subject: Subject, each:
   each.cpu.push((spentSince(product, before).server * 1000) / each.chats.length);
 }
 
-/** Conversations with messages as the product stores them; the last ones are longer than the small window takes. */
+/** Conversations with messages as the product stores them; the last ones are too long for the small window. */
 async function seed(product: Product, each: Kind): Promise<void> {
   each.chats = await product.createChats(chatsPerRound);
   if (each.seeded === 0) return;
@@ -90,7 +90,7 @@ async function seed(product: Product, each: Kind): Promise<void> {
   await client.end();
 }
 
-/** Takes back the turns of the round before, so that every round measures the same turn. */
+/** Removes the turns of the previous round, so that every round measures the same turn. */
 async function reset(product: Product, each: Kind): Promise<void> {
   if (each.seeded === 0) {
     each.chats = await product.createChats(chatsPerRound);

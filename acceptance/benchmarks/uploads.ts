@@ -64,7 +64,7 @@ async function compare(bench: Bench, product: Product, nginx: Nginx, folder: str
     const startedAt = performance.now();
     upload(args[target], answer);
     if (target === 'nginx') execFileSync('taskset', ['-c', String(cores.subject), 'sync', join(folder, 'put/big.bin')]);
-    // The first round is for the disk's and the programs' first time.
+    // The first round is a warm-up for the disk and the programs.
     if (round > 0) rates[target].push(((size / mebibyte) * 1000) / (performance.now() - startedAt));
     await cleanUp[target]();
   });

@@ -79,7 +79,7 @@ async function compare(bench: Bench, product: Product, { folder, source, size, n
   }
 }
 
-/** By another program on the other core, which does nothing with the bytes. */
+/** By another program on the other core, which discards the bytes. */
 function fetchSeconds(url: string, cookie: string, size: number): number {
   const args = ['-c', String(cores.load), 'curl', '-sS', '-o', '/dev/null', '-H', `cookie: ${cookie}`];
   const facts = execFileSync('taskset', [...args, '-w', '%{http_code} %{size_download} %{time_total}', url]);
@@ -88,13 +88,13 @@ function fetchSeconds(url: string, cookie: string, size: number): number {
   return took;
 }
 
-/** The daemon of the one workspace that this product runs: its home lies in the product's data folder. */
+/** The daemon of this product's only workspace: its home is in the product's data folder. */
 function findDaemon({ dataDir }: Product): number {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   const isDaemon = (pid: string) =>
     /daemon[^\0/]*\0?$/.test(readText(`/proc/${pid}/cmdline`)) &&
     readText(`/proc/${pid}/mountinfo`).includes(`${basename(dataDir)}/`);
-  // Others of that name only hold the sandbox: the daemon has read files already.
+  // Others with that name only hold the sandbox: the daemon has already read files.
   const found = pids.filter(isDaemon).map(Number);
   const daemon = found.sort((one, other) => residentBytes(one) - residentBytes(other)).at(-1);
   if (daemon === undefined) throw new Error('The daemon of the workspace is not to be seen');

@@ -12,11 +12,11 @@ const atOnce = 50;
 
 type Person = { cookie: string };
 
-/** Workspaces of mode local: how fast they start and stop, and what they cost while nobody uses them. */
+/** Workspaces of mode local: how fast they start and stop, and what they cost while unused. */
 export async function measureWorkspace(bench: Bench): Promise<void> {
   const env = { WORKSPACE_MODE: 'local', TRUSTED_PROXIES: '127.0.0.1' };
   const product = await bench.freshProduct(env);
-  // Sandboxes use all of the machine, as they do outside of benchmarks.
+  // Sandboxes use the whole machine, as they do outside benchmarks.
   execFileSync('taskset', ['-a', '-p', '-c', '0-1023', String(product.pid)], { stdio: 'ignore' });
   const people: Person[] = [];
   const count = bench.quick ? 10 : atOnce;
@@ -80,7 +80,7 @@ async function start(product: Product, person: Person): Promise<void> {
   if (answer.ready !== true) throw new Error(`It did not start: ${JSON.stringify(answer)}`);
 }
 
-/** Until it is gone, not only until it was asked for. */
+/** Until it is gone, not just requested. */
 async function stop(product: Product, person: Person): Promise<void> {
   const running = daemonPids(product).length;
   await ask(product, person, 'DELETE');

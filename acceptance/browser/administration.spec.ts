@@ -328,14 +328,14 @@ test('managed edition: no switch and no catalogue per user', async ({ page }) =>
 const picture =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle cx="4" cy="4" r="3" fill="teal"/></svg>';
 
-/** Role, enabled and the two switches of the account whose address begins so. */
+/** Role, enabled and the two switches of the account whose address begins like this. */
 async function readUser(installation: { query: (sql: string) => Promise<(string | null)[][]> }, name: string) {
   const [row] = await installation.query(`
     select role, enabled, provider_settings_enabled, mcp_settings_enabled from users where email = '${name}@example.org'`);
   return row ?? [];
 }
 
-/** `person` signs itself in in the same browser; the administrator's turn again. */
+/** `person` signs in in the same browser; then it is the administrator's turn again. */
 async function giveAdministrator(context: BrowserContext, url: string): Promise<void> {
   await giveCookie(context, url, await signInElsewhere(url, administrator.email));
 }

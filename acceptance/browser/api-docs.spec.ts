@@ -1,6 +1,6 @@
 import { expect, test } from './fixtures.ts';
 
-/** The API's page works without the rest of the world: its own files only, under its own policy. */
+/** The API's page works offline: with its own files only, under its own policy. */
 
 test('the API describes itself offline', async ({ page, installation }) => {
   const origin = new URL(installation.url).origin;
@@ -27,7 +27,7 @@ test('the API describes itself offline', async ({ page, installation }) => {
   const { paths } = await response.json();
   const described = Object.values<object>(paths).flatMap((item) => Object.keys(item)).length;
   await expect(operations).toHaveCount(described);
-  // One call by hand, from the page: it may reach the API under its own policy.
+  // One call by hand: the page's policy lets it reach the API.
   await page.locator('#operations-default-getHealth .opblock-summary-control').click();
   await page.getByRole('button', { name: 'Try it out' }).click();
   await page.getByRole('button', { name: 'Execute' }).click();

@@ -6,9 +6,12 @@ import type { Page } from '@playwright/test';
 import { addModels, type Caller, scratchFolder } from '../product.ts';
 import { expect, test } from './fixtures.ts';
 
-/** A conversation as somebody reads it: hostile answers, paper, words to find, two windows. */
+/** A conversation as people read it: hostile answers, printing, searching, two windows. */
 
-/** Milliseconds, generously: others may be using the machine. Without bounds these texts hold the page for minutes. */
+/**
+ * Milliseconds, generous because others may be using the machine. Without bounds these texts block the page for
+ * minutes.
+ */
 const awakeWithin = 60_000;
 
 const answers = (page: Page) => page.locator('[data-role="assistant"][aria-busy="false"]');
@@ -21,7 +24,7 @@ async function ask(page: Page, text: string): Promise<void> {
   await expect(answers(page)).toHaveCount(before + 1);
 }
 
-/** A conversation whose messages are there already; its id. */
+/** A conversation with these messages already in it; returns its id. */
 async function tell(caller: Caller, texts: readonly string[]): Promise<string> {
   const { chat } = await caller.must('POST', '/api/chats', {});
   for (const [index, text] of texts.entries()) {
@@ -95,7 +98,7 @@ test('what is sent in one window shows in another without its poll', async ({
     await expect(answers(each)).toHaveCount(1);
   }
   await ask(page, 'Two');
-  // The list asks every 30 seconds.
+  // The list itself refreshes every 30 seconds.
   await expect(answers(other)).toHaveCount(2, { timeout: 15_000 });
   await expect(other.locator('[data-role="user"]').last()).toContainText('Two');
 });

@@ -5,7 +5,7 @@ import { addModels } from '../product.ts';
 import { expectAccessible } from './accessible.ts';
 import { expect, test as strictTest } from './fixtures.ts';
 
-/** Diagrams: drawn in a frame without an origin, seen as a picture; their code is somebody else's. */
+/** Diagrams: drawn in a frame without an origin, shown as a picture; their code is untrusted. */
 
 const answer = (page: Page) => page.locator('[data-role="assistant"]').last();
 const fenced = (code: string) => `\`\`\`mermaid\n${code}\n\`\`\``;
@@ -21,7 +21,7 @@ async function ask(page: Page, text: string): Promise<void> {
   await expect(answers).toHaveCount(before + 1);
 }
 
-/** What is wide is drawn; an image that cannot be decoded is zero wide. */
+/** A drawn picture has a width; an image that cannot be decoded is zero wide. */
 const drawnWidth = (page: Page): Promise<number> =>
   page.evaluate(`(() => {
     const answers = [...document.querySelectorAll('[data-role="assistant"]')];
@@ -122,7 +122,7 @@ strictTest(
   },
 );
 
-/** The browser tells of what a policy refused, and here it has to refuse something: other errors still fail. */
+/** The browser reports what a policy refused, and here it has to refuse something; other errors still fail. */
 const test = strictTest.extend({
   quiet: async ({ page }, use) => {
     const errors: string[] = [];
@@ -194,7 +194,7 @@ test('a hostile diagram runs nothing, asks for nothing and leaves nothing in the
     expect(events, code).toEqual([]);
     expect(canary.seen, code).toEqual([]);
   }
-  // Most are pictures with the harm taken out: what only fails would prove nothing.
+  // Most are pictures with the harmful part removed: if everything just failed, it would prove nothing.
   expect(drawn).toBeGreaterThan(8);
   expect(await page.evaluate('"polluted" in {}')).toBe(false);
   canary.close();

@@ -92,7 +92,7 @@ test('uploads: progress, cancel, retry, too large, folders; sending says why it 
 }) => {
   await addModels(person.caller, provider, ['echo']);
   const { chat } = await person.caller.must('POST', '/api/chats', { title: 'Uploads' });
-  // The limit is the server's word.
+  // The server sets the limit.
   await page.route(/\/c\//, async (route) => {
     const response = await route.fetch();
     const body = await response.text();
@@ -202,7 +202,7 @@ async function expectOpensByKeyboard(page: Page, rows: Locator): Promise<void> {
 
 type Given = { name: string; type: string; base64: string };
 
-/** What a person's drop anywhere, or paste into the field, makes of files. */
+/** A file dropped anywhere, or pasted into the field. */
 async function dropOrPaste(page: Page, kind: 'drop' | 'paste', files: readonly Given[]): Promise<void> {
   await page.evaluate(`(() => {
     const data = new DataTransfer();

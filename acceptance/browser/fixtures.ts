@@ -10,9 +10,9 @@ export type Installation = { url: string; dataDir: string; query: (sql: string) 
 export type Person = { email: string; caller: Caller };
 
 type TestFixtures = {
-  /** Somebody with a catalogue of their own, empty, signed in in `page`. */
+  /** A person with their own empty catalogue, signed in in `page`. */
   person: Person;
-  /** Errors of the page that nobody expected fail the test. */
+  /** Unexpected errors of the page fail the test. */
   quiet: undefined;
 };
 type WorkerFixtures = {
@@ -53,7 +53,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
       const errors: string[] = [];
       page.on('pageerror', (error) => errors.push(error.message));
       page.on('console', (message) => {
-        // A refused request is the test's business; a violated policy or a broken component is not.
+        // A refused request is up to the test; a violated policy or a broken component is not.
         if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
           errors.push(message.text());
         }

@@ -4,7 +4,7 @@ import { addModels, type Caller } from '../product.ts';
 import { expectAccessible, expectAccessibleHere } from './accessible.ts';
 import { expect, giveCookie, signInElsewhere, test } from './fixtures.ts';
 
-/** Answers that go on whatever the page does, and what can be done while they arrive. */
+/** Answers that continue whatever the page does, and what people can do while they arrive. */
 
 const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
 const answers = (page: Page) => page.locator('[data-role="assistant"]');
@@ -21,7 +21,7 @@ async function ask(page: Page, text: string): Promise<void> {
   await field(page).press('Enter');
 }
 
-/** What the browser tells a page whose tab is put behind others, or comes back. */
+/** What the browser tells a page whose tab is hidden or shown again. */
 async function setVisibility(page: Page, state: 'hidden' | 'visible'): Promise<void> {
   await page.evaluate(`Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => '${state}' });
     document.dispatchEvent(new Event('visibilitychange'))`);

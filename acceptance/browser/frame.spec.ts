@@ -3,7 +3,7 @@ import { addModels, type Caller } from '../product.ts';
 import { expectAccessible, expectAccessibleHere } from './accessible.ts';
 import { expect, test } from './fixtures.ts';
 
-/** What surrounds the conversation: loading, failing, printing, other scripts, ways in by keyboard. */
+/** Everything around the conversation: loading, failing, printing, other scripts, keyboard access. */
 
 const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
 
@@ -167,7 +167,7 @@ test('a conversation needs the first scripts only, has one heading, a way past t
   await expect(page.locator('[data-role="assistant"]')).toContainText('Plain text');
   await ask(page, 'More');
   await expect(page.locator('[data-role="assistant"]')).toHaveCount(2);
-  // The sidebar's projects come by themselves; dialogs, forms, menus, formulas and grammars only with their use.
+  // The sidebar's projects load by themselves; dialogs, forms, menus, formulas and grammars only on use.
   expect([...later.keys()].filter((path) => /Modal|Popover|form|Input|menu|katex|highlight/i.test(path))).toEqual([]);
   expect([...later.values()].reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(12_000);
 

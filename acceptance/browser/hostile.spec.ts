@@ -5,7 +5,7 @@ import { addModels, type Caller } from '../product.ts';
 import { expect, test } from './fixtures.ts';
 import { exfiltrations, scripts } from './hostile-payloads.ts';
 
-/** Counts what reaches it; nothing ever should. */
+/** Counts what reaches it, which should be nothing. */
 async function startCanary() {
   const seen: string[] = [];
   const server = createServer((request, response) => {
@@ -18,7 +18,7 @@ async function startCanary() {
   return { url: `http://localhost:${address.port}`, seen, close: () => server.close() };
 }
 
-/** Reports what runs, opens, asks or leaves. */
+/** Reports whatever runs, opens, requests or leaks. */
 async function watch(page: Page, origin: string): Promise<string[]> {
   const events: string[] = [];
   await page.exposeFunction('hit', () => events.push('a script ran'));
@@ -65,7 +65,7 @@ test('scripts and carriers in answers: none runs, nothing is asked for, streamed
     await page.reload();
     await expect(page.locator('[data-role="assistant"]')).toHaveCount(shown);
     await expect(page.getByLabel('Message', { exact: true })).toBeVisible();
-    // Off-screen answers are laid out, too.
+    // Lays out off-screen answers too.
     for (const answer of await page.locator('[data-role="assistant"]').all()) await answer.scrollIntoViewIfNeeded();
     const parts = page.locator('[data-role="assistant"] [data-part="text"]');
     expect(
@@ -111,7 +111,7 @@ test('a line of a megabyte and a table of ten thousand rows stay bounded', async
   }
 });
 
-/** A conversation as the server would tell it, with this answer: no provider has to send a megabyte. */
+/** A conversation as the server would return it, with this answer, so that no provider has to send a megabyte. */
 async function answered(page: Page, caller: Caller, index: number, answer: string): Promise<string> {
   const { chat } = await caller.must('POST', '/api/chats', { title: `Bounded ${index}` });
   const at = new Date().toISOString();

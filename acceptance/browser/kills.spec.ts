@@ -12,18 +12,18 @@ const kills = Number(process.env.KILLS ?? 60);
 const lanes = 4;
 const messagesPerChat = 6;
 
-// A recording of two hundred pages would be slower than the pages.
+// Recording two hundred pages would be slower than the pages.
 test.use({ trace: 'off' });
 
 type Lane = { url: string; newPage: () => Promise<Page>; random: () => number; found: Map<string, number> };
 type Found = 'receipt' | 'draft' | 'nothing';
 
 const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
-/** How the page ends: its process dies, its tab is closed, it is loaded anew. The last costs least. */
+/** How the page ends: its process dies, its tab is closed, or it is reloaded. The last is cheapest. */
 const ends = ['crash', 'close', 'reload', 'reload', 'reload', 'reload'] as const;
 const retry = (page: Page) => page.getByRole('button', { name: 'Retry saved submission' });
 
-/** Brings what the crash left to its end; resolves once the field is free and empty. */
+/** Finishes what the crash left behind; resolves once the field is free and empty. */
 async function recover(page: Page): Promise<Found> {
   await expect(field(page)).toBeVisible();
   const hasReceipt = await retry(page).isVisible();
@@ -41,7 +41,7 @@ async function send(page: Page): Promise<void> {
   await expect(field(page)).toHaveValue('');
 }
 
-/** The renderer dies on the spot, as when the system kills it: nothing of the page runs any more. */
+/** The renderer dies at once, as if the system had killed it: nothing in the page runs any more. */
 async function crash(page: Page): Promise<void> {
   const session = await page.context().newCDPSession(page);
   const crashed = page.waitForEvent('crash');
@@ -60,7 +60,7 @@ async function runLane(lane: Lane, name: string, count: number): Promise<string[
     await field(page).fill(text);
     const end = ends[Math.floor(lane.random() * ends.length)];
     const moment = lane.random() * 90;
-    // Sending itself is not waited for: the crash comes before, in the midst of it, or after.
+    // Sending is not awaited: the crash comes before, during or after it.
     void page.keyboard.press('Enter').catch(() => {});
     await pause(moment);
     const { pathname } = new URL(page.url());
@@ -109,6 +109,6 @@ test(`${kills} crashes of the tab while sending: every message exactly once`, as
   );
   const count = (kind: Found) => found.reduce((sum, each) => sum + (each.get(kind) ?? 0), 0);
   console.log(`kills: ${count('receipt')} left a receipt, ${count('draft')} a draft, ${count('nothing')} nothing`);
-  // Without crashes in the midst of sending the test would prove nothing.
+  // Without crashes in the middle of sending, the test would prove nothing.
   expect(count('receipt')).toBeGreaterThan(0);
 });

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An MCP server on loopback (streamable HTTP, answers as JSON) whose tools a test changes while it runs. */
+/** An MCP server on loopback (streamable HTTP, JSON responses) whose tools a test changes while it runs. */
 export type TestMcp = {
   url: string;
   tools: TestTool[];

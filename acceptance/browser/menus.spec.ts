@@ -6,7 +6,7 @@ import { expect, test } from './fixtures.ts';
 const names = ['echo', 'reason', 'think', 'hang-5', ...Array.from({ length: 12 }, (_, index) => `words-${index + 10}`)];
 const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
 
-/** Opened by the keyboard, looked at, closed by Escape: the focus is on the button again. */
+/** Opened by keyboard, checked, closed with Escape: the focus is back on the button. */
 async function openAndClose(page: Page, button: Locator, look: () => Promise<void>): Promise<void> {
   await openByEnter(page, button, page.locator('[role="menu"]:focus-within, [role="combobox"]:focus'));
   await expect(button).toHaveAttribute('aria-expanded', 'true');
@@ -16,7 +16,10 @@ async function openAndClose(page: Page, button: Locator, look: () => Promise<voi
   await expect(button).toBeFocused();
 }
 
-/** A page or a drawer that has just come takes the focus once, and with it a menu that was opened before: a person opens it again. */
+/**
+ * A page or drawer that has just appeared takes the focus once, also from a menu opened before: a person opens it
+ * again.
+ */
 async function openByEnter(page: Page, button: Locator, focused: Locator): Promise<void> {
   await expect(async () => {
     await button.focus();
@@ -141,7 +144,7 @@ test('few models need no search; the keys are those of a list', async ({ page, p
   await addModels(person.caller, provider, ['echo', 'reason', 'think']);
   await page.goto(installation.url);
   const picker = page.getByRole('button', { name: /^Model:/ });
-  // The field takes the focus when it comes.
+  // The field takes the focus when it appears.
   await expect(field(page)).toBeFocused();
   const list = page.getByRole('listbox', { name: 'Choose a model' });
   await openByEnter(page, picker, page.locator('[role="listbox"]:focus'));

@@ -2,7 +2,7 @@ import { startProgram } from '../product.ts';
 import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
 import { addPerson, test as base, end, expect, signInElsewhere } from './fixtures.ts';
 
-/** Single sign-on in a real browser, with a provider that somebody else wrote (npm `oidc-provider`). */
+/** Single sign-on in a real browser, with an independent provider (npm `oidc-provider`). */
 
 type Configure = (oidc: Record<string, unknown>) => Promise<void>;
 const test = base.extend<object, { configure: Configure }>({
@@ -13,7 +13,7 @@ const test = base.extend<object, { configure: Configure }>({
       await expect.poll(() => provider.output()).toContain('clientSecret');
       const client = JSON.parse(provider.output().split('\n')[1] ?? '');
       const admin = await signInElsewhere(installation.url, 'ada@example.org');
-      // With the secret each time: it is for the address that the configuration has then.
+      // With the secret each time, because it belongs to the configuration's current address.
       const configure: Configure = (oidc) => admin.must('POST', '/api/admin/config', { oidc: { ...client, ...oidc } });
       await configure({ enabled: true, providerKey: 'acme', label: 'Acme & Söhne', issuer: provider.url });
       await use(configure);
@@ -80,7 +80,7 @@ test('what is refused is said on the sign-in page, in both languages', async ({ 
   await expect(page.getByRole('alert')).toHaveText(
     'Mit E-Mail-Adressen deiner Domain kann man sich hier nicht anmelden.',
   );
-  // A word that is none of ours shows nothing of itself.
+  // An unknown code is not shown.
   await page.goto(`${installation.url}/sign-in?error=%3Cb%3Eevil`);
   await expect(page.getByRole('alert')).not.toContainText('evil');
 });

@@ -4,7 +4,7 @@ import type { BrowserContext, Page } from '@playwright/test';
 import { addModels, administrator, type Caller } from '../product.ts';
 import { expect, giveCookie, type Installation, signInElsewhere, test } from './fixtures.ts';
 
-/** Rules that hold on every page, looked at on all of them. */
+/** Rules for every page, checked on all of them. */
 
 const sizes = [
   { width: 1280, height: 640 },
@@ -49,7 +49,7 @@ test('a finger finds everything on a touch screen', async ({ browser, installati
   expect(faults).toEqual([]);
 });
 
-/** Every page of an administrator whose conversation, project, user and catalogue have something in them. */
+/** Every page of an administrator whose conversation, project, user and catalogue are not empty. */
 async function signedInPages(context: BrowserContext, installation: Installation, provider: string): Promise<string[]> {
   const caller = await signInElsewhere(installation.url, administrator.email);
   await giveCookie(context, installation.url, caller);
@@ -101,7 +101,7 @@ async function expectNoWindowScroll(page: Page, path: string): Promise<void> {
   }
 }
 
-/** What can be scrolled though it is the window, or the frame that fills it. */
+/** What can be scrolled although it is the window, or the frame that fills it. */
 function windowScroll(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(`
     [document.documentElement, document.body, document.querySelector('#root'), document.querySelector('#root > div')]
@@ -116,7 +116,7 @@ function windowScroll(page: Page): Promise<string[]> {
       })`);
 }
 
-/** Controls lower than 40 px; links within a text and what only a label shows are not meant. */
+/** Controls lower than 40 px, except links within text and hidden inputs behind labels. */
 function smallTargets(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(`
     [...document.querySelectorAll('button, select, summary, a[href], input:not([type="hidden"])')].flatMap((each) => {

@@ -5,7 +5,7 @@ import { addModels, type Caller } from '../product.ts';
 import { expectAccessible } from './accessible.ts';
 import { expect, type Installation, test } from './fixtures.ts';
 
-/** What an answer is made of besides its text, what can be copied of it, and finding it again. */
+/** The parts of an answer besides its text, what can be copied, and finding it again. */
 
 const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
 const answer = (page: Page) => page.locator('[data-role="assistant"]').last();
@@ -14,7 +14,7 @@ async function newChat(caller: Caller, title = 'Harbour notes'): Promise<string>
   return (await caller.must('POST', '/api/chats', { title })).chat.id;
 }
 
-/** A response stream whose frames the test sends one by one; the page is led to it instead of the product's. */
+/** A response stream whose frames the test sends one by one; the page gets it instead of the product's. */
 async function playStream(page: Page) {
   let sequence = 0;
   let follower: ServerResponse | undefined;

@@ -12,7 +12,7 @@ const own = (page: Page) => page.locator('[data-role="user"]');
 
 type Sent = { url: string; body: string };
 
-/** Every attempt to have a message saved, as it left the browser. */
+/** Every attempt to save a message, as it left the browser. */
 function submissions(context: BrowserContext): Sent[] {
   const sent: Sent[] = [];
   context.on('request', (request) => {
@@ -23,7 +23,7 @@ function submissions(context: BrowserContext): Sent[] {
   return sent;
 }
 
-/** The server has it, the browser never hears of it. */
+/** The server has it, but the browser never learns of it. */
 async function loseAnswer(route: Route): Promise<void> {
   await route.fetch();
   await route.abort('connectionreset');

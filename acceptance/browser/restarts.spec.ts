@@ -4,7 +4,7 @@ import { addModels, type Caller, type Running, scratchFolder, setUp, startProduc
 import { test as base, end, expect, giveCookie } from './fixtures.ts';
 import { startMcp, type TestMcp } from './mcp-server.ts';
 
-/** What a page shows of an answer when the service stops and comes back beneath it. */
+/** What a page shows of an answer when the service stops and comes back. */
 
 type Restartable = {
   url: string;
@@ -43,7 +43,7 @@ const test = base.extend<{ service: Restartable; mcp: TestMcp }>({
 const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
 const done = (page: Page) => page.locator('[data-role="assistant"][aria-busy="false"]');
 
-/** Counts the pictures in which an answer is said to be over and to be running. */
+/** Counts the frames in which an answer appears both finished and running. */
 async function watchContradictions(page: Page): Promise<() => Promise<number>> {
   await page.evaluate(`window.contradictions = 0;
     new MutationObserver(() => {

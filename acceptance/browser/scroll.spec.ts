@@ -21,7 +21,7 @@ function position(page: Page): Promise<Position> {
 
 const distance = async (page: Page) => (await position(page)).left;
 
-/** Lets the provider's answers, which pause before their end, come to it. */
+/** Lets the provider's paused answers finish. */
 async function finishAnswer(provider: string): Promise<void> {
   await fetch(new URL('/release', provider), { method: 'POST' });
 }
@@ -31,7 +31,9 @@ async function ask(page: Page, text: string): Promise<void> {
   await field(page).press('Enter');
 }
 
-/** The answer has come as far as its pause: it has a word of its last piece, no more comes, and it is still being written. */
+/**
+ * The answer has reached its pause: it has a word of its last piece, nothing more comes, and it is still being written.
+ */
 async function expectPaused(page: Page): Promise<void> {
   const answer = page.locator('[data-role="assistant"][aria-busy="true"]');
   await expect(answer).toContainText('294');
@@ -56,7 +58,7 @@ async function wheel(page: Page, by: number): Promise<void> {
   await settled(page);
 }
 
-/** Scrolling has come to rest: two looks a few frames apart see the same. */
+/** Scrolling has settled: two checks a few frames apart see the same. */
 async function settled(page: Page): Promise<void> {
   await page.evaluate(`(async () => {
     const box = document.querySelector('[role="log"]');

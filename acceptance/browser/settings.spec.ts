@@ -190,7 +190,7 @@ test('tiers: added, renamed and moved by keyboard; one in use names its models',
   await page.getByRole('link', { name: 'Models' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('button', { name: 'Save' }).click();
-  // While it is sent the button is called otherwise.
+  // While saving, the button has another name.
   await expect(page.getByText('Saved.')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Save' })).toBeHidden();
   expect((await catalogue(person.caller)).modelTiers).toEqual([

@@ -115,7 +115,7 @@ test('a refusal in the middle of the work leads to the password, too', async ({ 
   await page.goto(`${installation.url}/settings/account`);
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Account');
   await installation.query(`update users set must_change_password = true where email = '${person.email}'`);
-  // The page asks by itself now and then: it may be on its way before the click.
+  // The page refreshes now and then, so a request may already be running before the click.
   await page
     .getByRole('link', { name: 'Providers' })
     .click()

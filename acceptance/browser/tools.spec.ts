@@ -155,7 +155,7 @@ test('a tool asks first: allowed after a reload, denied with a reason; its pictu
   await field.fill('Look it up');
   await field.press('Enter');
   await expect(waiting).toContainText('number');
-  // Nobody has left: what loads meanwhile must not look like it.
+  // Nobody has left the page, and loading must not look as if they had.
   await expect(page.getByText('The answer keeps running')).toBeHidden();
   await expect(page.getByRole('status').filter({ hasText: 'waiting for your approval' })).toHaveCount(1);
   await expectAccessible(page);
@@ -250,7 +250,7 @@ async function addTrusted(caller: Caller, mcp: TestMcp, toolPolicies: Record<str
   await caller.must('POST', '/api/mcp/trust', { id: server.id, fingerprint: server.fingerprint });
 }
 
-/** The one server of somebody. */
+/** A person's only server. */
 async function serverOf(caller: Caller): Promise<Json> {
   return (await caller.must('GET', '/api/mcp')).servers[0];
 }

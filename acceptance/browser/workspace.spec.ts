@@ -5,7 +5,7 @@ import { addModels, administrator, scratchFolder, setUp, startProduct } from '..
 import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
 import { test as base, end, expect, giveCookie, queryOnce, signInElsewhere } from './fixtures.ts';
 
-/** An installation with workspaces, in the sandbox of this machine. */
+/** An installation with workspaces, in this machine's sandbox. */
 const test = base.extend<object, { whyNot: string | undefined }>({
   installation: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of the fixtures from the pattern
@@ -107,7 +107,8 @@ test('a model makes a file, runs it and publishes the result; the person sees al
     await expect(fileList(page)).toContainText('count.sh');
   });
   await test.step('left alone, it stops by itself, says why, and the home is as it was', async () => {
-    // Nobody waits for half an hour here: its last use is moved back until a sweep has seen it. Looking at the files is a use.
+    // Instead of waiting half an hour, its last use is moved back until a sweep has noticed. Looking at the files
+    // counts as use.
     const halfAnHourAgo = "update workspaces set last_activity_at = now() - interval '31 minutes'";
     await expect
       .poll(

@@ -19,7 +19,7 @@ before(async () => {
   product = await startProduct(dataDir, settings);
   person = await setUp(product.url);
 });
-/** Who runs, by the words of the engine. */
+/** The running containers, as the engine reports them. */
 function containers(): { id: string; state: string }[] {
   const [, socket] = /^unix:\/\/(.*)$/.exec(engineHost) ?? [];
   const place =

@@ -1,7 +1,7 @@
 import { until } from '../../contracts/test/until.ts';
 import { type Caller, type Json, pause, type Running } from '../product.ts';
 
-/** What fault tests look at: conversations as the API shows them, and requests as the scripted provider saw them. */
+/** What fault tests check: conversations as the API returns them, and requests as the scripted provider saw them. */
 
 export type SeenRequest = { model: string; lastText: string; aborted: boolean; closed: boolean };
 
@@ -9,7 +9,7 @@ export async function providerRequests(provider: Running): Promise<SeenRequest[]
   return JSON.parse(await (await fetch(new URL('/requests', provider.url))).text());
 }
 
-/** The text that the provider's `index`-th answer holds so far, read from the bytes that it sent. */
+/** The text so far in the provider's `index`-th answer, read from the bytes it sent. */
 export async function sentText(provider: Running, index: number): Promise<string> {
   const body = await (await fetch(new URL(`/sent?index=${index}`, provider.url))).text();
   return body
@@ -42,7 +42,7 @@ export function textOf(message: Json): string {
   return texts.join('');
 }
 
-/** Starts or joins the response to an input, or whatever else the body asks for. */
+/** Starts or joins the response to an input, or whatever else the body requests. */
 export function postChat(caller: Caller, body: object): Promise<Response> {
   return caller.fetch('/api/chat', {
     method: 'POST',
@@ -62,7 +62,7 @@ export async function startDetached(
   return (await caller.must('POST', '/api/chat', { chatId, messageId, detach: true })).assistantId;
 }
 
-/** Until nothing runs or waits in the conversation. */
+/** Until nothing is running or queued in the conversation. */
 export function settled(caller: Caller, chatId: string, withinMs = 60_000): Promise<Json> {
   const settledDetail = async () => {
     const detail = await chatDetail(caller, chatId);
@@ -71,7 +71,7 @@ export function settled(caller: Caller, chatId: string, withinMs = 60_000): Prom
   return until(`conversation ${chatId} settled`, settledDetail, withinMs);
 }
 
-/** Runs the work on all items, so many at a time. */
+/** Runs the work on all items, a limited number at a time. */
 export async function inParallel<T>(
   items: readonly T[],
   width: number,
@@ -84,7 +84,7 @@ export async function inParallel<T>(
   await Promise.all(Array.from({ length: width }, worker));
 }
 
-/** Lets answers that wait before their end go on, again and again, until the work is done. */
+/** Releases answers that wait before their end, again and again, until the work is done. */
 export async function releaseWhile<T>(
   provider: Running,
   work: Promise<T>,

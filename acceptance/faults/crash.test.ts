@@ -64,7 +64,7 @@ test(`${kills} times kill -9 under load: nothing lost, nothing doubled, nothing 
     interrupted += await assertKept(caller, chats, killedAt);
   }
   assert.ok(interrupted > 0, 'the kills met running responses');
-  // What still waits is answered by a model that does not take its time.
+  // Queued messages are answered by a model that does not take its time.
   await caller.must('PATCH', '/api/models', { id: quick, isDefault: true });
   await settle(caller, chats);
   await assertNothingLost(caller, chats);
@@ -162,7 +162,7 @@ async function assertKept(caller: Caller, chats: readonly Conversation[], killed
   return interrupted;
 }
 
-/** The message once it is not streaming any more, or is being made by the restarted service. */
+/** The message once it is no longer streaming, or is being continued by the restarted service. */
 async function storedMessage(caller: Caller, chatId: string, id: string, deadline: number): Promise<Json> {
   for (;;) {
     const all = await allMessages(caller, chatId);
@@ -179,7 +179,7 @@ async function allMessages(caller: Caller, chatId: string): Promise<Json[]> {
   return exported.messages;
 }
 
-/** Lets everything that was admitted be answered. */
+/** Waits until everything that was admitted has been answered. */
 async function settle(caller: Caller, chats: readonly Conversation[]): Promise<void> {
   for (const { id } of chats) {
     for (;;) {

@@ -4,14 +4,14 @@ import { connect as connectTo, createServer, type Socket } from 'node:net';
 export type CuttingProxy = {
   url: string;
   cuts(): number;
-  /** Breaks every connection there is. */
+  /** Breaks every open connection. */
   cutAll(): void;
   close(): void;
 };
 
 /**
- * A TCP proxy that delivers every request whole and, when `chooses` says so, cuts the connection instead of handing on the
- * answer: before its first byte, or in the middle of it. `targetPort` may be down for a while; then it cuts as well.
+ * A TCP proxy that delivers every request whole and, if `chooses` says so, cuts the connection instead of passing on
+ * the response: before its first byte, or in the middle. `targetPort` may be down for a while; then it cuts as well.
  */
 export async function startCuttingProxy(
   targetPort: number,

@@ -55,7 +55,7 @@ async function stopWithin(modelId: string, frames: number) {
   };
 }
 
-/** A new connection, tried until it is refused while the old one still streams. */
+/** Opens new connections until one is refused while the old one is still streaming. */
 async function refused(caller: Caller): Promise<string> {
   for (;;) {
     const isAccepted = await fetch(`${caller.url}/api/health`, { headers: { connection: 'close' } }).then(
@@ -72,7 +72,7 @@ test('a response that ends within the limit is finished before the service exits
   assert.ok(stream.text.endsWith('word149'));
   const [, answer] = messages;
   assert.deepEqual([answer.status, textOf(answer)], ['complete', stream.text]);
-  // What was admitted and had not begun is answered by the service that comes after.
+  // Whatever was admitted but had not begun is answered by the next service.
   await until(
     'the waiting input is answered',
     async () => (await allMessages(caller, waiting)).at(-1)?.status === 'complete',
@@ -85,7 +85,7 @@ test('a response that does not is interrupted with all that was said, and can be
 }, async () => {
   const { stream, events, caller, chatId, messages, end } = await stopWithin('words-5000@50', 20);
   assert.deepEqual(events.slice(0, 2), ['refused', 'stream ended']);
-  // Much less than the whole, and much more than what had come when the signal did: it had its 25 s.
+  // Much less than all of it, but much more than had arrived at the signal: it had its 25 s.
   const said = stream.text.split(' word').length;
   assert.ok(said > 500 && said < 4_000, `${said} words`);
   assert.ok(stream.events.some(({ frame }) => frame.type === 'error'));

@@ -92,7 +92,7 @@ test(`${leavings} times leaving and coming back: every follower assembles the id
       ),
     ),
   );
-  // The answers wait before their end until all leavings are done, so that everybody comes back while it is running.
+  // The answers wait before their end until everybody has left, so that all come back while they are running.
   const assembled = await releaseWhile(provider, Promise.all(following), () => budget.left === 0);
   const requests = await providerRequests(provider);
   assert.equal(requests.length, responsesInAll, 'the model is asked once per response');
@@ -110,7 +110,7 @@ test(`${leavings} times leaving and coming back: every follower assembles the id
   }
 });
 
-/** Follows to the end; leaves after random numbers of bytes, wherever that is, as long as the budget lasts. */
+/** Follows to the end, leaving after random numbers of bytes as long as the budget lasts. */
 async function followLeaving(
   chatId: string,
   random: () => number,
@@ -262,7 +262,7 @@ function plain(value: unknown): Json {
   return JSON.parse(JSON.stringify(value));
 }
 
-/** Ids of reasoning parts are those of the stream they came in. */
+/** Ids of reasoning parts belong to the stream they came in. */
 function withoutIds(parts: Json): Json {
   return parts.map(({ id: _id, ...part }: Json) => part);
 }

@@ -19,10 +19,10 @@ import {
 import { chatDetail, createChat, postChat, submission, textOf } from './conversation.ts';
 import { addPerson, openTerminal } from './people.ts';
 
-/** The product on a disk of its own that becomes full. */
+/** The product on its own disk, which becomes full. */
 
 const mebibyte = 1024 ** 2;
-// Before the folder that it is in is removed.
+// Before its folder is removed.
 process.on('exit', () => spawnSync('umount', ['-l', disk]));
 const disk = join(scratchFolder(), 'disk');
 const dataDir = join(disk, 'data');
@@ -60,7 +60,7 @@ const free = (): number => {
   return bavail * bsize;
 };
 
-/** Fills the disk until no more than this is left. */
+/** Fills the disk until only this much is left. */
 function fill(leftBytes: number): void {
   const chunk = Buffer.alloc(mebibyte, 1);
   if (!existsSync(filler)) writeFileSync(filler, '');

@@ -17,7 +17,7 @@ import {
 } from '../product.ts';
 import { allMessages, createChat, postChat, settled, startDetached, submission, textOf } from './conversation.ts';
 
-/** One process owns the embedded database, takes it over after kill -9, and brings it back when it dies. */
+/** One process owns the embedded database, takes it over after kill -9, and restarts it when it dies. */
 
 const databaseKills = 3;
 
@@ -97,7 +97,7 @@ test(`kill -9 of PostgreSQL ${databaseKills} times: typed answers meanwhile, not
   assert.equal(product.child.exitCode, null);
 });
 
-/** Asks all the while until all is well again: every answer is a success or a typed 503, health within its 2 s. */
+/** Keeps asking until all is well again: every response is a success or a typed 503, health within its 2 s. */
 async function untilAnswered(seen: Set<string>): Promise<void> {
   const giveUpAt = performance.now() + 60_000;
   let unavailable = 0;

@@ -19,10 +19,10 @@ export async function addPerson(administrator: Caller, index: number): Promise<C
   return new Caller(administrator.url, cookie);
 }
 
-/** Resolves when the shell is there. */
+/** Resolves when the shell is ready. */
 export function openTerminal(caller: Caller): Promise<WebSocket> {
   const address = `${caller.url.replace('http', 'ws')}/api/workspace/terminal?id=acceptance`;
-  // Node's own takes headers, which browsers do not.
+  // Node's own accepts headers, unlike browsers'.
   const socket = new WebSocket(address, { headers: { cookie: caller.cookie, origin: caller.url } });
   return new Promise((resolve, reject) => {
     socket.addEventListener('error', () => reject(new Error('no terminal was opened')));

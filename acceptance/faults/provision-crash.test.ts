@@ -15,13 +15,18 @@ import {
   startProduct,
 } from '../product.ts';
 
-/** kill -9 while a manifest is applied: afterwards all of it is there or nothing, and applying it again makes the same state. */
+/**
+ * kill -9 while a manifest is applied: afterwards either all of it is there or nothing, and applying it again leads to
+ * the same state.
+ */
 
 const kills = Number(process.env.PROVISION_KILLS ?? 20);
 const size = { users: 20, models: 5, conversations: 500 };
 const dist = process.env.HOMEPORT_DIST ?? join(import.meta.dirname, '../../dist');
 
-/** Users, catalogues and conversations of one round; its passwords are few, as hashing them is before the transaction. */
+/**
+ * Users, catalogues and conversations of one round; with few passwords, because hashing happens before the transaction.
+ */
 function manifest(round: number): Json {
   const model = { contextWindow: 8_000, maxOutputTokens: 1_000, tier: 3 };
   const models = Array.from({ length: size.models }, (_, i) => ({

@@ -81,7 +81,7 @@ test(`${ids} ids × ${sendsPerId} parallel sends without acknowledgements: one m
   console.log(`retries: ${proxy.cuts()} answers cut`);
   await assertOncePerId(messages, 1);
 
-  // Retries have no time limit, and a restart is none.
+  // Retries have no time limit, and a restart does not set one.
   await restart();
   await inParallel(messages, 20, submitUntilAcknowledged);
   await assertOncePerId(messages, 1);
@@ -175,7 +175,7 @@ async function makeMessages(prefix: string, count: number): Promise<Message[]> {
   }));
 }
 
-/** Sends the same bytes to the same endpoint until an answer comes back whole. */
+/** Sends the same bytes to the same endpoint until a whole response comes back. */
 async function submitUntilAcknowledged(message: Message): Promise<Answer> {
   const answer = await insist('POST', message.endpoint, submission(message.chatId, message.id));
   if (message.endpoint === '/api/chat/start') {

@@ -25,7 +25,7 @@ const kills = Number(process.env.WORKSPACE_CRASH_KILLS ?? 4);
 const people = 4;
 const withinMs = 90_000;
 
-/** Why the sandbox cannot work here; REQUIRE_SANDBOX=1 makes that a failure. */
+/** Why the sandbox cannot work here; with REQUIRE_SANDBOX=1 that is a failure. */
 function whySkipped(): string | false {
   const probe = spawnSync('bwrap', ['--ro-bind', '/', '/', '--unshare-user', '--unshare-pid', 'true'], {
     encoding: 'utf8',
@@ -44,7 +44,7 @@ test(`${kills} times kill -9 with workspaces: adopted or ended within 90 seconds
   const env = { WORKSPACE_MODE: 'local' };
   let product = await startProduct(dataDir, env, port);
   const administrator = await setUp(product.url);
-  /** Every process of a workspace that was ever seen. */
+  /** Every workspace process that was ever seen. */
   const seen = new Set<number>();
   const look = () => {
     for (const pid of workspacePids(dataDir)) seen.add(pid);
@@ -53,7 +53,7 @@ test(`${kills} times kill -9 with workspaces: adopted or ended within 90 seconds
   while (callers.length < people) callers.push(await addPerson(administrator, callers.length));
 
   for (let kill = 0; kill < kills; kill += 1) {
-    // One that runs and stays, and others on their way up or down when the end comes.
+    // One that keeps running, and others that are starting or stopping when the end comes.
     const steady = callers[0] ?? administrator;
     await ready(steady);
     const known = await steady.must('GET', '/api/workspace/status');
@@ -99,7 +99,7 @@ async function restless(caller: Caller, random: () => number): Promise<void> {
   }
 }
 
-/** The status once nothing is on its way any more: ready, or stopped and able to start. */
+/** The status once nothing is in progress: ready, or stopped and able to start. */
 async function settled(caller: Caller, killedAt: number): Promise<Json> {
   for (;;) {
     const status = await caller.must('GET', '/api/workspace/status');

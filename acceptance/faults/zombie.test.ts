@@ -41,7 +41,7 @@ let database: Running;
 let provider: Running;
 let first: Running;
 let second: Running;
-/** The same session at both replicas. */
+/** The same session on both replicas. */
 let here: Caller;
 let there: Caller;
 let rows: Client;

@@ -2,7 +2,10 @@ import fc from 'fast-check';
 import type { Json } from '../product.ts';
 import { jsonOf, nearly } from './values.ts';
 
-/** Arbitrary forms with a file (multipart/form-data), made from the fields of the API's own description: whole ones and broken ones. */
+/**
+ * Arbitrary forms with a file (multipart/form-data), from the fields in the API's own description: valid ones and
+ * broken ones.
+ */
 
 type Form = { body: Buffer; type: string };
 type Part = { name: string; filename?: string; type?: string; bytes: Buffer };
@@ -32,7 +35,7 @@ function partsOf(fields: fc.Arbitrary<Json>): fc.Arbitrary<Part[]> {
   );
 }
 
-/** As browsers write a name (HTML, "Multipart form data"). */
+/** Escapes a name as browsers do (HTML, "Multipart form data"). */
 function quoted(name: string): string {
   return name.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22');
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { addUsers } from '../database.ts';
 import { addModels, administrator, Caller, type Json, type Running, setUp } from '../product.ts';
 
-/** Several signed-in people, and the ids that each of them has come to know. */
+/** Several signed-in people, and the ids that each of them has learnt. */
 
 const kinds = [
   ...(['provider', 'model', 'chat', 'message', 'answer', 'input', 'session', 'server', 'project'] as const),
@@ -13,12 +13,12 @@ type Kind = (typeof kinds)[number];
 /** Ids that belong together, such as an input and its conversation. */
 type Link = Partial<Record<Kind, string>>;
 const remembered = 20;
-/** What is learnt anew every now and then: much of it was deleted. */
+/** Learnt again now and then, since much of it was deleted. */
 const renewed = ['provider', 'model', 'chat', 'message', 'answer', 'input', 'server', 'project', 'artifact'] as const;
 const wantedServers = 6;
 /** Where files are put and looked for. */
 const filePaths = ['notes.txt', 'folder/table.csv', 'folder/deep/page.html'];
-/** Where sign-ins of the test itself come from, so that refused sign-ins of the fuzz do not hold them up. */
+/** Where the test's own sign-ins come from, so that refused sign-ins of the fuzzer do not delay them. */
 const ownAddress = '203.0.113.7';
 
 export class Person {
@@ -46,7 +46,7 @@ export class Person {
     if (this.links.length > 4 * remembered) this.links.shift();
   }
 
-  /** A new session; callers at the same time share it. */
+  /** A new session; simultaneous callers share it. */
   signIn(): Promise<void> {
     this.#signingIn ??= this.#signIn().finally(() => {
       this.#signingIn = undefined;
@@ -64,12 +64,12 @@ export class Person {
     this.caller.cookie = response.headers.getSetCookie()[0]?.split(';')[0] ?? '';
   }
 
-  /** What was deleted is gone. */
+  /** Deleted records are gone. */
   forget(id: string): void {
     for (const list of Object.values(this.ids)) if (list.includes(id)) list.splice(list.indexOf(id), 1);
   }
 
-  /** Remembers the ids of a successful answer. */
+  /** Remembers the ids in a successful response. */
   learn(body: Json): void {
     const note = (kind: Kind, id: unknown): void => {
       const list = this.ids[kind];
@@ -114,7 +114,7 @@ export class Person {
 /** What the product talks to in this test. */
 export type Outside = { providerUrl: string; mcpUrl: string };
 
-/** The administrator and `others` more, each with one record of everything at least. */
+/** The administrator and `others` more, each with at least one record of everything. */
 export async function makePeople(
   product: Running,
   dataDir: string,
@@ -135,7 +135,7 @@ export async function makePeople(
   return people;
 }
 
-/** Gives somebody records that are still there, after others were deleted; what no longer fits is left out. */
+/** Gives somebody existing records after others were deleted; what no longer fits is left out. */
 export async function refresh(person: Person, outside: Outside): Promise<void> {
   const { caller } = person;
   person.links.length = 0;
@@ -154,7 +154,7 @@ export async function refresh(person: Person, outside: Outside): Promise<void> {
   person.learn(await caller.must('GET', '/api/providers'));
   await addProject(person);
   await addServers(person, outside.mcpUrl);
-  // Refused to all but the administrator.
+  // Refused for everybody except the administrator.
   person.learn((await caller.call('POST', '/api/invitations', { email: `${randomUUID()}@example.org` })).body);
   const account = { name: 'Somebody', email: `${randomUUID()}@example.org` };
   person.learn((await caller.call('POST', '/api/admin/users', account)).body);
@@ -221,12 +221,12 @@ export function placeIds(text: string, target: string, sender: Person | undefine
   const link: Link = chance % 3 === 0 ? {} : (fitting[chance % Math.max(1, fitting.length)] ?? {});
   const withIds = text.replace(mark, (_, name: string, digits: string) => {
     const n = Number(digits);
-    // Nothing may be done to the accounts of the test itself: it would lock itself out.
+    // The test's own accounts must not be changed, or it would lock itself out.
     const wanted = /^\/api\/admin\/users/.test(target) ? 'account' : kindOf(name);
     if (wanted === 'user' && subject !== sender && n % 5 !== 0) return subject?.id ?? '';
     const linked = wanted === undefined ? undefined : link[wanted];
     if (linked !== undefined) return linked;
-    // Whoever is invited has no account, and got the token from an administrator.
+    // Invited people have no account; they got the token from an administrator.
     const owner = wanted === 'token' ? people[0] : subject;
     const own = wanted === undefined ? [] : (owner?.ids[wanted] ?? []);
     if ((n % 5 !== 0 || wanted === 'account') && own.length > 0) return own[n % own.length] ?? '';
@@ -237,7 +237,7 @@ export function placeIds(text: string, target: string, sender: Person | undefine
   return withIds.replace(emailMark, (_, digits: string) => emailFor(target, Number(digits), people));
 }
 
-/** Where accounts are made or changed by their address, it is never one of the people's. */
+/** Where accounts are created or changed by address, it is never one of these people's. */
 function emailFor(target: string, n: number, people: readonly Person[]): string {
   if (/^\/api\/auth\//.test(target)) return ['ada@example.org', 'nobody@example.org', 'Ada@EXAMPLE.org '][n % 3] ?? '';
   if (/^\/api\/projects/.test(target) && n % 4 !== 0) return people[n % people.length]?.email ?? '';

@@ -85,7 +85,7 @@ const forms: string[] = [
   `${get().slice(0, -4)}\n\n`,
 ];
 
-/** One of the forms, whole or with bytes changed, cut or doubled. */
+/** One of the forms, intact or with bytes changed, cut or doubled. */
 export function rawRequests(): fc.Arbitrary<Buffer> {
   const form = fc.constantFrom(...forms).map((text) => Buffer.from(text, 'latin1'));
   const damage = fc.record({ at: fc.nat(), byte: fc.nat(255), how: fc.nat(3) });
@@ -114,7 +114,7 @@ export function sendBytes(url: string, bytes: Buffer): Promise<string> {
     const patience = setTimeout(() => socket.destroy(new Error('The connection was left open')), patienceMs);
     socket.setTimeout(idleMs, () => socket.end());
     socket.on('data', (data: Buffer) => chunks.push(data));
-    // The server may be done before all is written.
+    // The server may be done before everything is written.
     socket.on('error', (error: Error & { code?: string }) => {
       if (error.code !== 'EPIPE' && error.code !== 'ECONNRESET') reject(error);
     });

@@ -3,7 +3,7 @@ import type { Json } from '../product.ts';
 import { formOf } from './forms.ts';
 import { jsonOf, nearly, oddValue } from './values.ts';
 
-/** Arbitrary requests for every operation of the API's own description, and for what it does not describe. */
+/** Arbitrary requests for every operation in the API's own description, and for what it does not describe. */
 
 export type FuzzRequest = {
   /** `METHOD /path/{template}` of the description; undefined for anything outside it. */
@@ -30,14 +30,14 @@ export function requestsOf(description: Json, callers: number): fc.Arbitrary<Fuz
   }
   return fc.oneof(
     { weight: 8, arbitrary: fc.oneof(...operations) },
-    // Some endpoints ask for so much that by chance alone hardly a request is let through.
+    // Some endpoints require so much that random requests almost never get through.
     { weight: 2, arbitrary: fc.oneof(...plain) },
     { weight: 1, arbitrary: strayRequests(callers) },
     { weight: 1, arbitrary: answerRequests(callers) },
   );
 }
 
-/** How far requests keep to the description. */
+/** How closely requests follow the description. */
 type Manner = {
   parameters(parameters: Json[]): fc.Arbitrary<Json>;
   sent(content: Json): fc.Arbitrary<{ body: Buffer | undefined; type: string | undefined }>;
@@ -77,7 +77,7 @@ function operationRequests(
     });
 }
 
-/** Headers of the description, as far as a header can hold what was made for them. */
+/** Headers from the description, as far as a header can hold the generated values. */
 function ownHeaders(values: Json): [string, string][] {
   return Object.entries<Json>(values).flatMap(([name, value]) => {
     const text = String(typeof value === 'string' ? value : JSON.stringify(value)).replace(
@@ -88,7 +88,7 @@ function ownHeaders(values: Json): [string, string][] {
   });
 }
 
-/** Asking for an answer: so many members exclude each other that by chance alone hardly a request is let through. */
+/** Requests for an answer: so many members exclude each other that random ones almost never get through. */
 function answerRequests(callers: number): fc.Arbitrary<FuzzRequest> {
   const what = fc.constantFrom({ messageId: '@id:message:1@' }, { resume: true });
   const how = fc.record({ detach: fc.boolean(), regenerate: fc.boolean() }, { requiredKeys: [] });
@@ -191,7 +191,7 @@ function validParameters(parameters: Json[]): fc.Arbitrary<Json> {
   return parameters.length === 0 ? fc.constant({}) : jsonOf({ type: 'object', properties, required });
 }
 
-/** The body's bytes: mostly JSON of the schema, else JSON that is odd in itself, else no JSON. */
+/** The body's bytes: mostly JSON that fits the schema, otherwise odd JSON or not JSON at all. */
 function bodyOf(schema: Json): fc.Arbitrary<Buffer | undefined> {
   const valid = jsonOf(schema);
   const text = (value: Json) => Buffer.from(JSON.stringify(value) ?? '');
@@ -288,7 +288,7 @@ const extraHeaders: fc.Arbitrary<[string, string][]> = fc.oneof(
   { weight: 1, arbitrary: fc.subarray(headerPairs, { maxLength: 3 }) },
 );
 
-/** Whoever guesses wrong too often is refused for a while, by address. */
+/** Too many wrong guesses from one address are refused for a while. */
 const fromSomewhere: fc.Arbitrary<[string, string][]> = fc.oneof(
   { weight: 1, arbitrary: extraHeaders },
   { weight: 2, arbitrary: fc.ipV4().map((address): [string, string][] => [['x-forwarded-for', address]]) },

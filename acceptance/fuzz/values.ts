@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import { administrator, type Json } from '../product.ts';
 
-/** Arbitrary JSON values made from the schemas of the API's own description: valid ones, and ones that nearly are. */
+/** Arbitrary JSON values from the schemas in the API's own description: valid ones, and almost valid ones. */
 
-/** Stands for a real id of what a field names; the sender puts one of its own or somebody's there. */
+/** Stands for a real id of what a field names; the sender inserts one of its own or somebody else's. */
 const markedId = (name: string) => markedKind(kindOf(name));
 const markedKind = (kind: string) => fc.nat(9_999).map((n) => `@id:${kind}:${n}@`);
 
-/** Stands for an address; the sender puts one there that suits the endpoint. */
+/** Stands for an address; the sender inserts one that suits the endpoint. */
 const markedEmail = fc.nat(9_999).map((n) => `@email:${n}@`);
 const markedPath = markedKind('path');
 const somePath = fc.constantFrom('folder', 'folder/deep', 'other/name.txt', 'name.txt', '../x');
 const markedFile = markedKind('artifact').map((mark) => `artifact://${mark}`);
 
-/** What the id of a field names; of `id` alone only the endpoint knows. */
+/** What a field's id refers to; for plain `id`, only the endpoint knows. */
 function kindOf(name: string): string {
   if (/^(chat|model|provider|project|user)Id$/.test(name)) return name.slice(0, -2);
   if (name === 'mcpServerIds') return 'server';
@@ -118,7 +118,7 @@ function objectOf(schema: Json): fc.Arbitrary<Json> {
     ? alternatives.map((group) => group.filter((name) => optional.includes(name)))
     : [];
   const free = optional.filter((name) => !groups.flat().includes(name));
-  // Members that exclude each other are seldom all absent otherwise.
+  // Otherwise members that exclude each other are rarely all absent.
   const lean = fc
     .tuple(
       fc.oneof(fc.subarray(free, { maxLength: Math.min(2, free.length) }), fc.constant([])),
@@ -131,7 +131,7 @@ function objectOf(schema: Json): fc.Arbitrary<Json> {
   return fc.oneof({ weight: 1, arbitrary: whole }, { weight: 2, arbitrary: lean });
 }
 
-/** Of each of these exactly one is given, where there are both: what an artifact is in, and what it is known by. */
+/** Exactly one of each pair is given: what an artifact is in, and how it is identified. */
 const alternatives = [
   ['chatId', 'projectId'],
   ['id', 'path', 'prefix', 'from'],
@@ -154,7 +154,7 @@ function textOf(schema: Json, name: string): fc.Arbitrary<string> {
   if (/^apiKey$/.test(name)) return fc.constantFrom('sk-fuzz', 'sk-other');
   if (name === 'id' || /(?:Id|Ids|before)$/.test(name))
     return fc.oneof({ weight: 6, arbitrary: markedId(name) }, newId);
-  // A domain's pattern looks ahead, which fast-check cannot turn round.
+  // The domain pattern has a lookahead, which fast-check cannot invert.
   if (/\(\?<?[!=]/.test(schema.pattern ?? '')) return fc.constantFrom('example.org', 'a.example', '-a', '');
   if (schema.pattern !== undefined)
     return fc.stringMatching(new RegExp(schema.pattern)).map((text) => text.slice(0, 128));
@@ -162,7 +162,7 @@ function textOf(schema: Json, name: string): fc.Arbitrary<string> {
 }
 
 const newId = fc.stringMatching(/^[A-Za-z0-9_-]{8,20}$/);
-/** What the scripted provider understands and ends soon. */
+/** Understood by the scripted provider, which ends them soon. */
 const modelIds = [
   'echo',
   'words-20',

@@ -7,7 +7,7 @@ import type { Tables } from '../db/tables.ts';
 /** An open transaction of the writer whose turn it is in one catalogue. */
 export type CatalogueTransaction = Transaction<Tables>;
 
-/** Owner of the one shared catalogue of the managed edition; no user has this id. */
+/** Owner of the shared catalogue in the managed edition; no user has this id. */
 export const installationOwner = 'installation';
 
 /** Whose catalogue a user sees: their own (community) or the installation's (managed). Every verb takes this id. */
@@ -23,17 +23,18 @@ export function canEditProviders(
   return actor.role === 'admin' || (config.edition === 'community' && actor.providerSettingsEnabled);
 }
 
-// A writer of one catalogue shares this lock with those of others; a writer of many takes it alone.
+// Writers of one catalogue share this lock; a writer of several takes it exclusively.
 const allCatalogues = sql`hashtextextended('catalogues', 0)`;
 
-/** Waits for all writers of catalogues, and holds new ones back until the transaction ends. */
+/** Waits for all writers of catalogues, and blocks new ones until the transaction ends. */
 export async function lockAllCatalogues(transaction: CatalogueTransaction): Promise<void> {
   await sql`select pg_advisory_xact_lock(${allCatalogues})`.execute(transaction);
 }
 
 /**
- * Runs `work` in a transaction that is alone among the writers of this owner's catalogue. Its locks are taken first, always in
- * the same order: writers wait for each other but cannot deadlock, and each sees all that the one before has committed.
+ * Runs `work` in a transaction that is alone among the writers of this owner's catalogue. Its locks are taken first and
+ * always in the same order: writers wait for each other but cannot deadlock, and each sees everything that the previous
+ * one committed.
  */
 export function inCatalogue<T>(
   deps: { db: Pick<Database, 'kysely'> },
@@ -50,8 +51,8 @@ export function inCatalogue<T>(
 }
 
 /**
- * Locks the conversations that have these models pinned, before the models go: whoever pins a model locks the
- * conversation first and the model second, and so does the deletion that unpins it. The same order cannot deadlock.
+ * Locks the conversations that have these models pinned, before the models are deleted. Pinning also locks the
+ * conversation before the model, so the two cannot deadlock.
  */
 export async function lockChatsOfModels(transaction: CatalogueTransaction, modelIds: readonly string[]): Promise<void> {
   if (modelIds.length === 0) return;

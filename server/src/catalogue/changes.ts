@@ -3,14 +3,17 @@ import { type AuditSource, recordEvent } from '../audit.ts';
 import type { CatalogueTransaction } from './catalogue-owner.ts';
 
 /**
- * Who changes a catalogue that is not, or not only, their own: an administrator somebody's or the shared one. Undefined for one's
- * own, which the audit log does not tell of.
+ * Who changes a catalogue other than their own: an administrator changing somebody's or the shared one. Undefined for
+ * people's own, which is not in the audit log.
  */
 export type ChangedBy = AuditSource | undefined;
 
 type Change = { id?: string; name?: string; baseUrl?: string | undefined; changed?: readonly string[] };
 
-/** Records a change of `owner`'s catalogue in its own transaction; of a base URL its origin, for more may be a secret. */
+/**
+ * Records a change to `owner`'s catalogue in its own transaction; of a base URL only the origin, since the rest may be
+ * secret.
+ */
 export async function recordChange(
   transaction: CatalogueTransaction,
   owner: string,

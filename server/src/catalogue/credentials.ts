@@ -4,13 +4,13 @@ import { type BoundPlace, openFor, openForOwner, originOf, resealBound, sealFor 
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { type Resealed, readable } from '../secrets/reseal.ts';
 
-/** The columns of a provider that say whose it is and where its credentials may go. */
+/** The columns of a provider that say who owns it and where its credentials may be sent. */
 export type ProviderPlace = Pick<Selectable<ProvidersTable>, 'id' | 'owner_id' | 'base_url'>;
 
-/** The columns of a provider that a call to it needs. */
+/** The columns of a provider that are needed to call it. */
 export type StoredProvider = ProviderPlace & Pick<Selectable<ProvidersTable>, 'api_key' | 'headers'>;
 
-/** Decrypted, for one call; never kept, logged or shown. */
+/** Decrypted for one call; never kept, logged or shown. */
 export type Credentials = { apiKey: string | undefined; headers: Record<string, string> };
 
 type Secrets = { secrets: KeyRing };
@@ -30,16 +30,16 @@ export function sealApiKey(deps: Secrets, provider: ProviderPlace, apiKey: strin
   return apiKey === null ? null : sealFor(deps.secrets, placeOf(provider, 'api_key'), apiKey);
 }
 
-/** The one envelope of all custom headers; none when there are none. */
+/** All custom headers in one envelope; none if there are no headers. */
 export function sealHeaders(deps: Secrets, provider: ProviderPlace, headers: Record<string, string>): string | null {
   if (Object.keys(headers).length === 0) return null;
   return sealFor(deps.secrets, placeOf(provider, 'headers'), JSON.stringify(headers));
 }
 
-/** A stored value, the origin that it belongs to, and whether that is the origin of the provider's address. */
+/** A stored value, the origin it belongs to, and whether that is the origin of the provider's address. */
 export type FoundCredential<T> = { value: T; origin: string; isForAddress: boolean };
 
-/** A stored API key; undefined when there is none or no key opens it. */
+/** A stored API key; undefined if there is none or no key opens it. */
 export function findApiKey(
   deps: Secrets,
   provider: ProviderPlace,
@@ -48,7 +48,7 @@ export function findApiKey(
   return envelope === null ? undefined : find(deps, provider, 'api_key', envelope, (text) => text);
 }
 
-/** The stored custom headers, none when there are none; undefined when no key opens them. */
+/** The stored custom headers, empty if there are none; undefined if no key opens them. */
 export function findHeaders(
   deps: Secrets,
   provider: ProviderPlace,
@@ -59,8 +59,8 @@ export function findHeaders(
 }
 
 /**
- * What a list may show of the credentials: an unreadable envelope is told, and breaks nothing. `otherOrigin` is the one that they
- * belong to when that is not the provider's any more.
+ * What a list may show of the credentials: an unreadable envelope is reported and breaks nothing. `otherOrigin` is the
+ * origin they belong to if that is no longer the provider's.
  */
 export function describeCredentials(
   deps: Secrets,
@@ -75,7 +75,7 @@ export function describeCredentials(
   };
 }
 
-/** The provider with its envelopes bound to the address that it is about to leave. */
+/** The provider with its envelopes bound to the address that is about to change. */
 export function bindCredentials<T extends StoredProvider>(deps: Secrets, provider: T): T {
   const { api_key, headers } = provider;
   return {
@@ -85,7 +85,7 @@ export function bindCredentials<T extends StoredProvider>(deps: Secrets, provide
   };
 }
 
-/** Seals an envelope with the current key, bound to owner and origin, unless it is so already. */
+/** Seals an envelope with the current key, bound to owner and origin, unless it already is. */
 export function reseal(deps: Secrets, provider: ProviderPlace, column: Column, envelope: string | null): Resealed {
   return resealBound(deps.secrets, placeOf(provider, column), envelope);
 }

@@ -3,14 +3,13 @@ import { sql } from 'kysely';
 import type { CatalogueTransaction } from './catalogue-owner.ts';
 
 /**
- * The default-model rule (control-plane-api.md "States and transitions"): an owner has exactly one default model
- * whenever an enabled model of an enabled provider exists, and none otherwise. These functions alone write
- * `models.is_default`.
+ * The default-model rule (control-plane-api.md "States and transitions"): an owner has exactly one default model if an
+ * enabled model of an enabled provider exists, otherwise none. Only these functions write `models.is_default`.
  */
 
 /**
- * Restores the rule after any change: keeps the present default if it may still be used, else promotes the oldest usable
- * model. Returns the default's id.
+ * Restores the rule after any change: keeps the current default if it is still usable, otherwise promotes the oldest
+ * usable model. Returns the default's id.
  */
 export async function settleDefault(transaction: CatalogueTransaction, owner: string): Promise<string | null> {
   const best = await usableModels(transaction, owner)
@@ -26,7 +25,7 @@ export async function settleDefault(transaction: CatalogueTransaction, owner: st
   return best.id;
 }
 
-/** Makes a model the default, releasing the previous holder first. Throws `invalid_request` when it cannot be used. */
+/** Makes a model the default, releasing the previous one first. Throws `invalid_request` if it is not usable. */
 export async function makeDefault(transaction: CatalogueTransaction, owner: string, modelId: string): Promise<void> {
   const usable = await usableModels(transaction, owner)
     .select('models.id')
@@ -40,7 +39,7 @@ export async function makeDefault(transaction: CatalogueTransaction, owner: stri
   await holdDefault(transaction, owner, modelId);
 }
 
-/** Takes the default from whoever holds it; to be followed by `settleDefault`. */
+/** Releases the current default; must be followed by `settleDefault`. */
 export async function releaseDefault(transaction: CatalogueTransaction, owner: string): Promise<void> {
   await transaction
     .updateTable('models')
@@ -68,7 +67,7 @@ function usableModels(transaction: CatalogueTransaction, owner: string) {
     .where('providers.enabled', '=', true);
 }
 
-/** `releaseDefault` of several owners. */
+/** `releaseDefault` for several owners. */
 export async function releaseDefaults(transaction: CatalogueTransaction, owners: readonly string[]): Promise<void> {
   if (owners.length === 0) return;
   await transaction
@@ -79,13 +78,13 @@ export async function releaseDefaults(transaction: CatalogueTransaction, owners:
     .execute();
 }
 
-/** Makes these models the defaults of their owners, who hold none at present. */
+/** Makes these models the defaults of their owners, who have none at the moment. */
 export async function holdDefaults(transaction: CatalogueTransaction, modelIds: readonly string[]): Promise<void> {
   if (modelIds.length === 0) return;
   await transaction.updateTable('models').set({ is_default: true }).where('id', 'in', modelIds).execute();
 }
 
-/** `settleDefault` of several owners, in three statements whatever their number. */
+/** `settleDefault` for several owners, in three statements however many there are. */
 export async function settleDefaults(transaction: CatalogueTransaction, owners: readonly string[]): Promise<void> {
   if (owners.length === 0) return;
   const { rows } = await sql<{ owner_id: string; id: string; is_default: boolean }>`

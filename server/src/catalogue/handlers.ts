@@ -11,7 +11,7 @@ import { listTiers, replaceTiers } from './tiers.ts';
 
 type CatalogueDeps = Pick<Platform, 'config' | 'db' | 'secrets' | 'egress' | 'clock'>;
 type Rows = typeof catalogueEndpoints;
-/** One handler for a row of one's own and the one that an administrator calls for a user. */
+/** One handler for both a user's own endpoint and the one that an administrator calls for a user. */
 type CatalogueHandler<Own extends keyof Rows, OfUser extends keyof Rows> = Handler<CatalogueDeps, Rows[Own]> &
   Handler<CatalogueDeps, Rows[OfUser]>;
 
@@ -22,8 +22,8 @@ type CatalogueInput = {
 };
 
 /**
- * Whose catalogue a request is about: every handler here asks this one function. `userId` is there on the administrators' rows
- * only. Throws `not_found` for an unknown user.
+ * Whose catalogue a request is about: every handler here calls this function. Only administrators' endpoints have
+ * `userId`. Throws `not_found` for an unknown user.
  */
 async function scopeOf(deps: CatalogueDeps, input: CatalogueInput): Promise<{ owner: string; by: ChangedBy }> {
   const userId = input.query?.userId;

@@ -6,7 +6,7 @@ import type { Database } from '../db/pool.ts';
 import type { StoredProvider } from './credentials.ts';
 import { modelNotFound } from './models.ts';
 
-/** What a turn needs to know of its model, and the provider with its envelopes still sealed. */
+/** What a turn needs to know about its model, and the provider with its envelopes still sealed. */
 export type ResolvedModel = {
   model: {
     id: string;
@@ -56,7 +56,7 @@ const columns = columnList<ChoiceRow>({
 });
 const select = `select ${columns} from models m join providers p on p.id = m.provider_id`;
 
-// Asked at each turn, hence named and prepared once per connection.
+// Runs in each turn, so it is named and prepared once per connection.
 const byId = { name: 'model-by-id', text: `${select} where m.owner_id = $1 and m.id = $2` };
 const byDefault = { name: 'model-by-default', text: `${select} where m.owner_id = $1 and m.is_default` };
 const byLowestTier = {
@@ -66,8 +66,8 @@ const byLowestTier = {
 };
 
 /**
- * The model of a turn: the given one, else the owner's default. Throws `not_found` for a missing or foreign id and
- * `model_unavailable`, with what to do, when it is disabled or there is no default.
+ * The model of a turn: the given one, otherwise the owner's default. Throws `not_found` for a missing or foreign id,
+ * and `model_unavailable`, with what to do, if it is disabled or there is no default.
  */
 export async function resolveModel(
   deps: ChoiceDeps,

@@ -1,9 +1,12 @@
 import type { Abilities, FactName, FactSource, ListedModel, ModelFacts, Prices } from '@homeport/contracts/model-facts';
 import type { ModelRegistry } from './registry/registry.ts';
 
-/** What is known of a model from several sides, and which side counts: a person before the provider's list before the registry. */
+/**
+ * What several sources know about a model, and which one counts: a person before the provider's list before the
+ * registry.
+ */
 
-/** Of a model that nobody knows: what a model of today can do. A server that cannot says so when it is asked. */
+/** For a model that nobody knows: what current models can do. A server that cannot do it says so when asked. */
 const unknownAbilities: Abilities = {
   images: true,
   documents: false,
@@ -24,7 +27,7 @@ export type StoredFacts = {
   sources: Partial<Record<FactName, FactSource>>;
 };
 
-/** The facts to store with a model: what is given, with the side that it is from, and the registry's for the rest. */
+/** The facts to store with a model: the given ones with their source, and the registry's for the rest. */
 export function factsToStore(
   registry: ModelRegistry,
   { baseUrl, providerModelId }: { baseUrl: string; providerModelId: string },
@@ -43,12 +46,12 @@ export function factsToStore(
   };
 }
 
-/** Of a model that was stored before facts were. */
+/** For a model stored before facts were. */
 export function factsOf(registry: ModelRegistry, baseUrl: string, providerModelId: string): StoredFacts {
   return factsToStore(registry, { baseUrl, providerModelId }, {}, []);
 }
 
-/** What a provider's list and the registry know together of a listed model. */
+/** What a provider's list and the registry together know about a listed model. */
 export function joinedFacts(id: string, chat: boolean, listed: ModelFacts, known: ModelFacts | undefined): ListedModel {
   const sources: ListedModel['sources'] = {};
   const pick = <Name extends 'displayName' | 'contextWindow' | 'maxOutputTokens' | 'prices'>(name: Name) => {
@@ -75,7 +78,7 @@ export function joinedFacts(id: string, chat: boolean, listed: ModelFacts, known
   };
 }
 
-/** A list tells that a model reasons, the registry with which efforts. */
+/** A list says that a model reasons, the registry with which efforts. */
 function reasoningOf(
   listed: Abilities['reasoning'] | undefined,
   known: Abilities['reasoning'] | undefined,

@@ -3,9 +3,9 @@ import type { ModelFacts } from '@homeport/contracts/model-facts';
 import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import { listedFacts } from './registry/listed-facts.ts';
 
-/** Lists of models as the protocols give them, and how to tell the protocols apart by what a server answers. */
+/** Model lists in each protocol, and how to recognize a server's protocol by its answer. */
 
-/** Where each protocol lists its models; what they list at once is more than we take. */
+/** Where each protocol lists its models; what they list at once is more than we accept. */
 export const listPaths: Record<ProviderKind, string> = {
   openai: '/models',
   'openai-responses': '/models',
@@ -21,7 +21,7 @@ const familyNames: Record<Family, string> = {
   gemini: 'A server that uses Google’s Gemini protocol',
 };
 
-/** Says what answered, when it was a server of another protocol than was chosen. */
+/** Names the protocol of the server that answered, if it differs from the chosen one. */
 export function otherProtocol(kind: ProviderKind, status: number, answer: unknown): string | undefined {
   const family = familyOf(answer);
   const chosen = kind === 'openai-responses' ? 'openai' : kind;
@@ -48,7 +48,10 @@ function familyOf(answer: unknown): Family | undefined {
 
 export type ListedEntry = { id: string; facts: ModelFacts };
 
-/** The models of `{data: [{id}]}`, `{models: [{id | name}]}` or a bare array, each once, in their order; undefined for anything else. */
+/**
+ * The models of `{data: [{id}]}`, `{models: [{id | name}]}` or a bare array, each once, in order; undefined for
+ * anything else.
+ */
 export function listedModels(kind: ProviderKind, answer: unknown, max: number): ListedEntry[] | undefined {
   const list = Array.isArray(answer) ? answer : (member(answer, 'data') ?? member(answer, 'models'));
   if (!Array.isArray(list)) return undefined;
@@ -76,7 +79,7 @@ function member(value: unknown, name: string): unknown {
     : undefined;
 }
 
-// An id that could not be saved as it stands is of no use in the list.
+// An id that could not be saved unchanged is useless in the list.
 function isUsableId(id: unknown): id is string {
   if (typeof id !== 'string' || id === '' || id.length > limits.providerModelIdMax) return false;
   return id.isWellFormed() && id === id.trim() && !/\p{Cc}/u.test(id);

@@ -35,8 +35,8 @@ async function getOwnedModel(deps: { db: { kysely: Queryable } }, owner: string,
 }
 
 /**
- * Throws `not_found` unless the model is this owner's, whether it is enabled or not. In a transaction the model also
- * stays until its end, so that a reference to it can be stored.
+ * Throws `not_found` unless the model belongs to this owner, enabled or not. In a transaction it also cannot be deleted
+ * until the end, so that a reference to it can be stored.
  */
 export async function assertOwnedModel(deps: { db: { kysely: Queryable } }, owner: string, id: string): Promise<void> {
   const { kysely } = deps.db;
@@ -50,7 +50,7 @@ export async function assertOwnedModel(deps: { db: { kysely: Queryable } }, owne
   if (row === undefined) throw modelNotFound();
 }
 
-/** Adds a model; the first usable one becomes the default, and so does one that asks for it. */
+/** Adds a model; the first usable one becomes the default, and so does one that requests it. */
 export function createModel(deps: ModelDeps, owner: string, input: ModelInput, by?: ChangedBy): Promise<Model> {
   return inCatalogue(deps, owner, async (transaction) => {
     const within = { db: { kysely: transaction } };
@@ -83,7 +83,7 @@ export function createModel(deps: ModelDeps, owner: string, input: ModelInput, b
   });
 }
 
-/** Changes a model; what is given is checked together with what stays. Returns the default's id beside it. */
+/** Changes a model; given values are checked together with those that stay. Also returns the default's id. */
 export function updateModel(
   deps: ModelDeps,
   owner: string,
@@ -124,7 +124,7 @@ export function updateModel(
 type Within = { db: { kysely: Queryable } };
 const factNames = ['displayName', 'contextWindow', 'maxOutputTokens', 'abilities', 'prices'] as const;
 
-/** What is stored of a new model's facts, as columns. */
+/** The columns for a new model's facts. */
 async function factColumns(
   deps: Within,
   place: { baseUrl: string; providerModelId: string },
@@ -139,7 +139,7 @@ async function factColumns(
   };
 }
 
-/** Another id is another model: what the registry says of it takes the place of what it said of the one before. */
+/** Another id is another model: the registry's facts about it replace those about the previous one. */
 async function changedFacts(deps: Within, baseUrl: string, stored: ModelRow, patch: ModelPatch) {
   const providerModelId = patch.providerModelId ?? stored.provider_model_id;
   const isOther = providerModelId !== stored.provider_model_id || stored.abilities === null;
@@ -164,7 +164,7 @@ async function changedFacts(deps: Within, baseUrl: string, stored: ModelRow, pat
   return { ...columns, sources: JSON.stringify({ ...own, ...before, ...given }) };
 }
 
-/** Deletes a model and promotes another default when needed. Returns the default's id. */
+/** Deletes a model and promotes another default if necessary. Returns the default's id. */
 export function deleteModel(
   deps: { db: Pick<Database, 'kysely'> },
   owner: string,
@@ -180,7 +180,7 @@ export function deleteModel(
   });
 }
 
-/** The one answer for a model that is missing or somebody else's. */
+/** The same answer for a missing model and someone else's. */
 export function modelNotFound(): ApiError {
   return new ApiError('not_found', 'Model not found');
 }
@@ -202,7 +202,7 @@ async function assertRoom(transaction: CatalogueTransaction, providerId: string)
   throw new ApiError('invalid_request', message, { details: [{ path: 'providerId', message }] });
 }
 
-/** A model row as a batch writes one; who is the default is default-model.ts's. */
+/** A model row as written in a batch; default-model.ts decides which one is the default. */
 export type ModelRecord = {
   id: string;
   owner: string;
@@ -225,7 +225,7 @@ export async function readModels(db: Queryable, owners: readonly string[]): Prom
   return db.selectFrom('models').selectAll().where('owner_id', 'in', owners).orderBy('seq').execute();
 }
 
-/** Adds models in the order given, none of them a default; to be followed by `settleDefaults`. */
+/** Adds models in the given order, none of them a default; must be followed by `settleDefaults`. */
 export async function insertModels(transaction: CatalogueTransaction, records: readonly ModelRecord[]): Promise<void> {
   if (records.length === 0) return;
   await sql`
@@ -236,7 +236,7 @@ export async function insertModels(transaction: CatalogueTransaction, records: r
     from ${modelRecords(records)} order by place`.execute(transaction);
 }
 
-/** Writes models that exist, their owners and providers as they are; to be followed by `settleDefaults`. */
+/** Updates existing models, whose owners and providers stay; must be followed by `settleDefaults`. */
 export async function updateModels(transaction: CatalogueTransaction, records: readonly ModelRecord[]): Promise<void> {
   if (records.length === 0) return;
   await sql`

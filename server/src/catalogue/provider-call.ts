@@ -1,7 +1,7 @@
 import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import type { Credentials } from './credentials.ts';
 
-/** What a protocol puts between base URL and path unless the address ends in a version already. */
+/** What a protocol puts between base URL and path unless the address already ends in a version. */
 const versions: Record<ProviderKind, string> = {
   openai: '',
   'openai-responses': '',
@@ -9,9 +9,7 @@ const versions: Record<ProviderKind, string> = {
   gemini: '/v1beta',
 };
 
-/**
- * The address beneath a base URL (control-plane-api.md "Provider"), its query kept. `path` may have a query of its own.
- */
+/** The address below a base URL (control-plane-api.md "Provider"), keeping its query. `path` may have its own query. */
 export function providerUrl(kind: ProviderKind, baseUrl: string, path: string): string {
   const url = new URL(baseUrl);
   const [pathname = '', query] = path.split('?');
@@ -21,7 +19,9 @@ export function providerUrl(kind: ProviderKind, baseUrl: string, path: string): 
   return url.href;
 }
 
-/** The headers of a call, names in lower case: the key as the protocol wants it, and custom headers, which win over it. */
+/**
+ * The headers of a call, in lower case: the key as the protocol requires it, and custom headers, which take precedence.
+ */
 export function providerHeaders(kind: ProviderKind, credentials: Credentials): Record<string, string> {
   const headers = new Map<string, string>(kind === 'anthropic' ? [['anthropic-version', '2023-06-01']] : []);
   const { apiKey } = credentials;

@@ -21,7 +21,7 @@ export type ProviderTestDeps = {
   egress: Pick<Egress, 'request'>;
 };
 
-/** A stored provider as it is, or what a form holds before it is saved; never a stored key at another address. */
+/** A stored provider, or a form's values before they are saved; never a stored key with another address. */
 export type ProviderTestInput =
   | { id: string }
   | {
@@ -33,15 +33,15 @@ export type ProviderTestInput =
 
 type Target = { kind: ProviderKind; baseUrl: string; credentials: Credentials };
 
-/** Bounds of one test and of those of one owner; sizes in bytes, times in milliseconds. */
+/** Limits of one test and of one owner's tests; sizes in bytes, times in milliseconds. */
 export const providerTestBounds = { bodyBytes: 1024 * 1024, totalMs: 15_000, models: 10_000, atOnce: 4 } as const;
 
 const lanes = new TestLanes(providerTestBounds.atOnce);
 
 /**
- * Asks for the list of models, as the protocol has it, through the outbound guard and returns them with what is known of each. Throws `blocked_destination`,
- * `provider_unreachable`, `provider_error` with `details.status`, `credentials_unreadable`, `not_found`; no message holds
- * anything that the other side said.
+ * Requests the list of models through the outbound guard and returns them with what is known of each. Throws
+ * `blocked_destination`, `provider_unreachable`, `provider_error` with `details.status`, `credentials_unreadable`,
+ * `not_found`; no message contains anything that the other side said.
  */
 export async function testProvider(
   deps: ProviderTestDeps,

@@ -51,7 +51,9 @@ export async function getOwnedProvider(
   return row;
 }
 
-/** Adds a provider; it has no models yet. Throws `invalid_request` for bad headers and for one provider too many. */
+/**
+ * Adds a provider, without models yet. Throws `invalid_request` for bad headers and if there are too many providers.
+ */
 export async function createProvider(
   deps: ProviderDeps,
   owner: string,
@@ -86,8 +88,8 @@ export async function createProvider(
 }
 
 /**
- * Changes a provider. An omitted API key or omitted headers stay what they are, readable or not, and for the origin that they were
- * given for; given ones are for the address from now on. Disabling gives the default away, enabling may bring the first one.
+ * Changes a provider. An omitted API key or omitted headers stay unchanged, readable or not, and bound to their origin;
+ * given ones are for the new address. Disabling it releases the default, enabling it may create the first one.
  */
 export async function updateProvider(
   deps: ProviderDeps,
@@ -124,7 +126,7 @@ export async function updateProvider(
   });
 }
 
-/** Deletes a provider with its models and promotes another default when needed. Returns the default's id. */
+/** Deletes a provider with its models and promotes another default if necessary. Returns the default's id. */
 export async function deleteProvider(
   deps: { db: Pick<Database, 'kysely'> },
   owner: string,
@@ -144,18 +146,18 @@ export async function deleteProvider(
   });
 }
 
-/** What a rotation did, counted in envelopes; `interrupted` when the signal ended it before the last one. */
+/** The result of a rotation, counted in envelopes; `interrupted` if the signal ended it early. */
 export type Rotation = { resealed: number; current: number; unreadable: number; interrupted: boolean };
 
-/** An envelope that no key opens. `owner` is the owner's e-mail address, or the id when no such account exists. */
+/** An envelope that no key opens. `owner` is the owner's e-mail address, or the id if there is no such account. */
 export type UnreadableCredential = { providerId: string; owner: string; column: 'api_key' | 'headers' };
 
 const rotationBatch = 100;
 
 /**
- * Seals all credentials with the current key and for their owner and origin, while others may read and change them: one statement
- * per provider, which does nothing if the provider is no longer what was read. Unreadable envelopes stay as they are. With
- * `unboundOnly` it takes only those without an origin. Throws when a provider changes all the time.
+ * Seals all credentials with the current key for their owner and origin, while others may read and change them: one
+ * statement per provider, which does nothing if the provider has changed since. Unreadable envelopes stay. With
+ * `unboundOnly`, only those without an origin. Throws if a provider keeps changing.
  */
 export async function resealProviders(
   deps: Pick<ProviderDeps, 'secrets'> & { db: { kysely: Queryable } },
@@ -212,7 +214,7 @@ async function resealProvider(
   if (row !== undefined) throw new Error(`Provider ${row.id} keeps changing; try again later`);
 }
 
-/** False when the stored provider is no longer that of `row`. */
+/** False if the stored provider is no longer the one in `row`. */
 async function replaceEnvelopes(
   kysely: Queryable,
   row: SealedProvider,
@@ -247,7 +249,7 @@ async function assertRoom(transaction: CatalogueTransaction, owner: string): Pro
   throw new ApiError('invalid_request', message, { details: [{ path: 'name', message }] });
 }
 
-/** A provider row as a batch writes one; `apiKey` and `headers` are envelopes. */
+/** A provider row as written in a batch; `apiKey` and `headers` are envelopes. */
 export type ProviderRecord = {
   id: string;
   owner: string;
@@ -278,7 +280,7 @@ export async function insertProviders(
   );
 }
 
-/** Writes providers that exist, their owners as they are. */
+/** Updates existing providers, whose owners stay. */
 export async function updateProviders(
   transaction: CatalogueTransaction,
   records: readonly ProviderRecord[],

@@ -1,6 +1,8 @@
 import { Slots } from '../slots.ts';
 
-/** Work of one owner in a few lanes: what finds none free waits in line, and leaves it when its signal aborts. */
+/**
+ * One owner's work in a few lanes: without a free lane it waits in line, and leaves the line when its signal aborts.
+ */
 export class TestLanes {
   readonly #width: number;
   readonly #lanes = new Map<string, Slots>();

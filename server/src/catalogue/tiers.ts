@@ -8,7 +8,9 @@ import { type ChangedBy, recordChange } from './changes.ts';
 
 type TierDeps = { db: Pick<Database, 'kysely'> };
 
-/** The tiers of a catalogue in display order; those of a new one are stored only when something first refers to them. */
+/**
+ * The tiers of a catalogue in display order; those of a new one are stored only when something first refers to them.
+ */
 export async function listTiers(deps: TierDeps, owner: string): Promise<ModelTier[]> {
   const stored = await storedTiers(deps.db.kysely, owner);
   return stored.length > 0 ? stored : defaultTiers.map((tier) => ({ ...tier }));
@@ -31,7 +33,9 @@ export function replaceTiers(
   });
 }
 
-/** Throws `invalid_request` for a tier that this catalogue does not define; afterwards models may refer to it. */
+/**
+ * Throws `invalid_request` for a tier that this catalogue does not define; otherwise models may refer to it afterwards.
+ */
 export async function assertTier(transaction: CatalogueTransaction, owner: string, value: number): Promise<void> {
   let tiers = await storedTiers(transaction, owner);
   if (tiers.length === 0) {
@@ -76,7 +80,7 @@ function storedTiers(db: Queryable, owner: string): Promise<ModelTier[]> {
     .execute();
 }
 
-/** The stored tiers of several catalogues, each in display order; a catalogue that has none is missing. */
+/** The stored tiers of several catalogues, each in display order; a catalogue without any is missing. */
 export async function readTiers(db: Queryable, owners: readonly string[]): Promise<Map<string, ModelTier[]>> {
   if (owners.length === 0) return new Map();
   const rows = await db
@@ -89,7 +93,7 @@ export async function readTiers(db: Queryable, owners: readonly string[]): Promi
   return new Map([...groups].map(([owner, tiers]) => [owner, tiers.map(({ value, label }) => ({ value, label }))]));
 }
 
-/** Definitions of several catalogues: adds and renames, takes nothing away. */
+/** Definitions of several catalogues: adds and renames, removes nothing. */
 export async function storeTiersOf(
   transaction: CatalogueTransaction,
   catalogues: readonly { owner: string; tiers: readonly ModelTier[] }[],
@@ -107,7 +111,7 @@ export async function storeTiersOf(
   );
 }
 
-/** Removes all definitions but these. Throws `tier_in_use` with `details.tiers`. */
+/** Removes all other definitions. Throws `tier_in_use` with `details.tiers`. */
 export async function removeOtherTiers(
   transaction: CatalogueTransaction,
   owner: string,

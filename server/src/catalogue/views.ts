@@ -9,7 +9,7 @@ import { shippedRegistry } from './registry/current-registry.ts';
 export type ProviderRow = Selectable<ProvidersTable>;
 export type ModelRow = Selectable<ModelsTable>;
 
-/** A model as the wire shows it (contract.md section 4). */
+/** A model in its wire form (contract.md section 4). */
 export function modelView(row: ModelRow, baseUrl: string): Model {
   const { abilities, prices, sources } = row;
   const facts =
@@ -30,7 +30,7 @@ export function modelView(row: ModelRow, baseUrl: string): Model {
   };
 }
 
-/** A provider as the wire shows it: custom headers to editors only, the API key to nobody. */
+/** A provider in its wire form: custom headers for editors only, the API key for nobody. */
 export function providerView(
   deps: { secrets: KeyRing },
   row: ProviderRow,

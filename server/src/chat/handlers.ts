@@ -76,7 +76,7 @@ export const getChatStream: Handler<Deps, Endpoints['getChatStream']> = async (
   deps,
   { actor, params, query, request },
 ) => {
-  // A browser that comes back names its last event, at the address it began with.
+  // A returning browser names its last event, at the address where it began.
   const after = lastEventId(request) ?? query.after ?? 0;
   await assertOwnedChat(deps.db.kysely, actor.id, params.chatId);
   await deps.responses.interruptExpired({ chatId: params.chatId });
@@ -94,7 +94,7 @@ export const postChatStop: Handler<Deps, Endpoints['postChatStop']> = async (dep
   return { stopped: stopped !== undefined, assistantId: stopped ?? null };
 };
 
-/** Answers once the model is being asked; what comes of it is told by the stream, and is in the conversation. */
+/** Answers as soon as the model is being asked; the result is in the stream and in the conversation. */
 export const postChatCompact: Handler<Deps, Endpoints['postChatCompact']> = async (deps, { actor, body }) => {
   const request = { chatId: body.id, ownerId: actor.id, focus: body.focus };
   if (deps.responses.draining) throw restarting();
@@ -119,7 +119,7 @@ export const deleteSummary: Handler<Deps, Endpoints['deleteSummary']> = async (d
   return { ok: true };
 };
 
-/** PATCH /api/chats: here, as the files of a conversation that moves into a project go with it. */
+/** PATCH /api/chats: here, because the files of a conversation that moves into a project go with it. */
 export const patchChat: Handler<Deps, Endpoints['patchChat']> = async (deps, input) => {
   const { actor, body } = input;
   const changed = await updateChat(deps, actor.id, body.id, body, {
@@ -130,7 +130,7 @@ export const patchChat: Handler<Deps, Endpoints['patchChat']> = async (deps, inp
   return changed;
 };
 
-/** Holds the connection and tells each conversation that changes, by whichever client or replica. */
+/** Holds the connection and reports each conversation that changes, whichever client or replica caused it. */
 export const getChatActivity: Handler<Deps, Endpoints['getChatActivity']> = async (
   deps,
   { actor, request },
@@ -142,7 +142,7 @@ export const getChatActivity: Handler<Deps, Endpoints['getChatActivity']> = asyn
   return streamed;
 };
 
-/** Answers a tool that waits; one whose response was interrupted meanwhile goes on here. */
+/** Answers a waiting tool; if its response was interrupted meanwhile, it continues here. */
 export const postChatApproval: Handler<Deps, Endpoints['postChatApproval']> = async (deps, { actor, params, body }) => {
   await deps.responses.interruptExpired({ chatId: params.chatId });
   const { isRunning } = await answerApproval(deps, actor.id, params.chatId, body);
@@ -159,11 +159,11 @@ export const deleteChat: Handler<Deps, Endpoints['deleteChat']> = async (deps, {
   return { ok: true };
 };
 
-/** Claims; when a response that nobody makes any more is in the way, that one is ended first. */
+/** Claims; if an abandoned response is in the way, that one is ended first. */
 async function claimFresh(deps: Deps, ownerId: string, body: ChatBody): Promise<ClaimOutcome> {
   if (typeof body.modelId === 'string' && body.modelPinned !== false) {
     await assertOwnedModel(deps, catalogueOwner(deps.config, ownerId), body.modelId).catch(async (error) => {
-      // Who joins what was begun with a model that is gone decides nothing by naming it again.
+      // A request that joins a response decides nothing by naming its model again, even if the model is gone.
       if (!(await hasBegun(deps.db.kysely, ownerId, body))) throw error;
     });
   }
@@ -201,8 +201,8 @@ function assistantOf(outcome: ClaimOutcome): string {
 const gone = new DOMException('The reader has left', 'AbortError');
 
 /**
- * Closing a follower removes a follower, nothing else: disconnecting is not Stop. The end of the session closes it too; while the
- * database is away nobody's session ends.
+ * Closing a follower removes only the follower: disconnecting is not Stop. The end of the session closes it too; while
+ * the database is unavailable, no session ends.
  */
 function openStream(
   deps: Deps,

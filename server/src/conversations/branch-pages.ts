@@ -6,7 +6,10 @@ import { type MessageRow, messageColumns, messageColumnsWith } from './message-p
 
 type Needs = { db: Pick<Database, 'kysely'> };
 
-/** `newest` is the id of its newest message; of its messages `userCount` are a person's, and the oldest is by `oldestRole`. */
+/**
+ * `newest` is the id of its newest message; `userCount` of its messages are a person's, and the oldest has the role
+ * `oldestRole`.
+ */
 export type BranchPage = {
   newest: string;
   count: number;
@@ -15,15 +18,15 @@ export type BranchPage = {
   modelIds: string[];
 };
 
-/** A page ends after so many messages, or before their parts are longer than `bytes`; one message is always in it. */
+/** A page ends after this many messages, or before their parts exceed `bytes`; it has at least one message. */
 export type PageSize = {
   messages: number;
   bytes: number;
-  /** Whose parts are read and count; others come without. */
+  /** Whose parts are read and counted; others come without. */
   partsOf: 'all' | 'user';
 };
 
-/** Where the pages of the active branch begin. One walk over the branch; memory holds a line per page. */
+/** Where the pages of the active branch begin. Walks the branch once; memory holds one line per page. */
 export async function findPages({ db }: Needs, chatId: string, size: PageSize): Promise<BranchPage[]> {
   const bytes =
     size.partsOf === 'all'
@@ -48,7 +51,7 @@ export async function findPages({ db }: Needs, chatId: string, size: PageSize): 
   return rows;
 }
 
-/** The messages of a page, oldest first. Throws when they are gone. */
+/** The messages of a page, oldest first. Throws if they are gone. */
 export async function readPage(
   { db }: Needs,
   { newest, count }: Pick<BranchPage, 'newest' | 'count'>,

@@ -2,7 +2,9 @@ import { sql } from 'kysely';
 import type { Database, Queryable } from '../db/pool.ts';
 import type { MessagesTable } from '../db/tables.ts';
 
-/** Branches of a conversation: chains of parent_id. Each read costs what it returns, not what the conversation holds. */
+/**
+ * Branches of a conversation: chains of parent_id. Each read costs what it returns, however large the conversation is.
+ */
 
 /** Of a message and all that follow it, the newest: it is a leaf. Undefined when it is no message of this conversation. */
 export async function findNewestLeaf(db: Queryable, chatId: string, messageId: string): Promise<string | undefined> {
@@ -15,7 +17,7 @@ export async function findNewestLeaf(db: Queryable, chatId: string, messageId: s
   return rows[0]?.id;
 }
 
-/** A message as the context window reads it; `parts` only when there is no `prompt`. */
+/** A message as the context window reads it; it has `parts` only without a `prompt`. */
 export type BranchMessage = {
   id: string;
   role: 'user' | 'assistant';
@@ -23,27 +25,27 @@ export type BranchMessage = {
   promptTokens: number | null;
   usage: { inputTokens: number; outputTokens: number; reasoningTokens?: number } | null;
   parts: string | null;
-  /** Tool calls up to here go in short. */
+  /** Tool calls up to here are sent in short form. */
   isPruned: boolean;
-  /** Given with the first request of a branch whose earlier messages are not sent: nothing follows. */
+  /** Comes with the first request of a branch whose earlier messages are not sent; nothing follows. */
   start: BranchStart | null;
 };
 
-/** The messages up to that one are not sent; the summary stands for them if there is one. */
+/** Messages up to that one are not sent; the summary, if there is one, replaces them. */
 type BranchStart = { upToId: string; summary: BranchSummary | null };
 type BranchSummary = { id: string; upToId: string; text: string };
 
 export type BranchRead = {
   chatId: string;
   leafId: string;
-  /** The newest message that is not read any more: the start of the context (`contextStartMessageId`). */
+  /** The newest message that is no longer read: the start of the context (`contextStartMessageId`). */
   stopBeforeId: string | null;
   pageSize: number;
-  /** What is read for a summary: messages that were cut without one as well, and those of the summary that is made again. */
+  /** For a summary, messages that were cut without one are read too, and those of a summary that is made again. */
   forSummary?: { again: string | null } | undefined;
 };
 
-/** A page ends early when its parts are longer than this. */
+/** A page ends early if its parts are longer than this. */
 const pageBytes = 4_000_000;
 
 /** `$5`: reads past cuts; `$6`: and past that summary. Of two rows of a message the summary counts. */
@@ -85,7 +87,7 @@ type BranchRow = Pick<MessagesTable, 'id' | 'parent_id' | 'role' | 'prompt' | 'p
   first_parts: string | null;
 };
 
-/** Walks a branch from its leaf towards the beginning of what is sent, page by page, as far as the consumer goes. */
+/** Walks a branch from its leaf towards the beginning of what is sent, page by page, as far as the consumer reads. */
 export async function* readBranchNewestFirst(
   db: Pick<Database, 'pool'>,
   { chatId, leafId, stopBeforeId, pageSize, forSummary }: BranchRead,

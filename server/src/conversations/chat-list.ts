@@ -17,11 +17,11 @@ const page = (where: string) =>
   `select ${chatColumns} from chats c where c.owner_id = $1 and c.archived = $2 and not c.temporary ${where}
    order by c.updated_at desc, c.id desc limit $3`;
 
-// An archived project is hidden with what is in it (control-plane-api.md "States and transitions"); asked for by its id
-// it is shown.
+// An archived project hides its conversations (control-plane-api.md "States and transitions"); if requested by its id,
+// they are shown.
 const inSidebar = `and not ${projectArchivedColumn('c.project_id')}`;
 
-/** Named, so that each connection plans them once: this is the list that every page of the client asks for. */
+/** Named, so that each connection plans them once: every page of the client requests this list. */
 export const listStatements = {
   first: { name: 'list-chats', text: page(inSidebar) },
   after: { name: 'list-chats-after', text: page(`${inSidebar} ${afterPosition(4)}`) },
@@ -54,7 +54,7 @@ export async function listEveryChat(
   return viewPage((await deps.db.pool.query<ChatRow>({ ...statement, values })).rows, limit);
 }
 
-/** One page of an owner's conversations, newest activity first. An index range scan, whatever their number. */
+/** One page of an owner's conversations, newest activity first. An index range scan, however many there are. */
 export async function listChats(deps: Pick<Platform, 'db'>, ownerId: string, request: ListRequest): Promise<ChatList> {
   const { archived = false, projectId, limit = limits.pageDefault } = request;
   const position = request.cursor === undefined ? undefined : decodeCursor(request.cursor);
@@ -70,7 +70,7 @@ export async function listChats(deps: Pick<Platform, 'db'>, ownerId: string, req
   return viewPage(rows, limit);
 }
 
-/** A page of `limit` rows, of which the reader fetched one more if there are more. */
+/** A page of `limit` rows, of which the caller fetched one more if there are more. */
 export function viewPage(rows: readonly ChatRow[], limit: number): ChatList {
   const { shown, nextCursor } = pageOf(rows, limit, (last) =>
     encodeCursor({ micros: last.updated_micros, id: last.id }),

@@ -2,7 +2,7 @@ import type { Chat } from '@homeport/contracts/conversations';
 import { columnList } from '../db/column-list.ts';
 import { microsOf } from '../db/keyset.ts';
 
-/** A conversation as `chatColumns` reads it. Times are microseconds: a cursor needs all that PostgreSQL compares. */
+/** A conversation as `chatColumns` reads it. Times are microseconds: a cursor needs PostgreSQL's full precision. */
 export type ChatRow = {
   id: string;
   title: string;
@@ -24,12 +24,15 @@ export type ChatRow = {
   last_status: Chat['lastStatus'];
 };
 
-/** True while a response runs or inputs wait. Scalar subqueries: two index probes a row, never a hash of all that runs. */
+/**
+ * True while a response is running or inputs are queued. Scalar subqueries: two index probes per row, never a hash of
+ * everything that runs.
+ */
 export const runningColumn = `
   coalesce((select true from responses r where r.chat_id = c.id and r.state = 'running'),
     (select true from inputs i where i.chat_id = c.id and i.state = 'queued' limit 1), false)`;
 
-/** True while the response at the end of the shown branch waits for a person's word, running or interrupted. */
+/** True while the response at the end of the active branch waits for approval, running or interrupted. */
 const waitingColumn = `
   coalesce((select true from tool_approvals a where a.response_id = c.active_message_id
     and a.answered_at is null and a.settled_at is null limit 1), false)`;
@@ -57,7 +60,7 @@ export const chatColumns = columnList<ChatRow>({
   last_status: lastStatusColumn,
 });
 
-/** The wire form (contract.md section 5). A pin whose model is gone is none. */
+/** The wire form (contract.md section 5). A pin whose model was deleted counts as none. */
 export function viewChat(row: ChatRow): Chat {
   const modelPinned = row.model_pinned && row.model_id !== null;
   return {

@@ -18,19 +18,19 @@ import { type ChatRow, chatColumns, runningColumn, viewChat } from './chat-view.
 import { ownerLexeme, searchText } from './search-text.ts';
 
 /**
- * Conversation records. This file alone writes the table `chats`. Whoever needs the row and others locks it first, with
- * FOR NO KEY UPDATE: that order keeps archive, claim and end of a response apart without deadlocks.
+ * Conversation records. Only this file writes the table `chats`. Code that needs the row and others locks it first,
+ * with FOR NO KEY UPDATE: this order separates archiving, claim and end of a response without deadlocks.
  */
 
 const untitled = 'New conversation';
 const ownerPrefix = ownerLexeme('');
 
-/** The one answer for a conversation that is missing or somebody else's. */
+/** The same answer for a missing conversation and someone else's. */
 export function conversationNotFound(): ApiError {
   return new ApiError('not_found', 'Conversation not found');
 }
 
-/** Throws `not_found` unless the conversation is this owner's. */
+/** Throws `not_found` unless the conversation belongs to this owner. */
 export async function assertOwnedChat(db: Queryable, ownerId: string, chatId: string): Promise<void> {
   const query = db.selectFrom('chats').select('id').where('id', '=', chatId).where('owner_id', '=', ownerId);
   if ((await query.executeTakeFirst()) === undefined) throw conversationNotFound();
@@ -74,8 +74,8 @@ const insertChatWithin = {
 };
 
 /**
- * Creates a conversation, in a project only of one's own. An id in use, whoever uses it, throws `id_taken`. Throws `not_found` and
- * `project_archived`.
+ * Creates a conversation, in a project only if the owner is a member. An id in use by anybody throws `id_taken`. Throws
+ * `not_found` and `project_archived`.
  */
 export async function createChat(deps: Pick<Platform, 'db'>, ownerId: string, chat: NewChat): Promise<Chat> {
   const projectId = chat.projectId ?? null;
@@ -102,9 +102,9 @@ export async function createChat(deps: Pick<Platform, 'db'>, ownerId: string, ch
   throw new ApiError('id_taken', 'This id is already in use');
 }
 
-/** A conversation as an import brings it; `words` is its title's `searchText`. */
+/** A conversation from an import; `words` is its title's `searchText`. */
 export type ImportedChat = {
-  /** Its place in the import: the order of insertion. */
+  /** Its position in the import: the order of insertion. */
   n: number;
   id: string;
   ownerEmail: string;
@@ -118,7 +118,10 @@ export type ImportedChat = {
   parameters: Parameters;
 };
 
-/** Inserts conversations of existing users, in one statement; an id in use, whoever uses it, stays untouched. Returns the new ids. */
+/**
+ * Inserts conversations of existing users in one statement; ids already in use by anybody are skipped. Returns the new
+ * ids.
+ */
 export async function importChats(trx: Queryable, chats: readonly ImportedChat[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     insert into chats (id, owner_id, title, title_source, title_search, archived, active_message_id, created_at, updated_at,
@@ -151,16 +154,16 @@ export type ChatChange = {
   temporary?: false | undefined;
 };
 
-/** Moves the files of a standalone conversation into a project; it runs in the transaction that moves the conversation. */
+/** Moves a standalone conversation's files into a project; runs in the transaction that moves the conversation. */
 export type MoveFiles = (trx: Queryable, chat: { id: string; title: string }, projectId: string) => Promise<MovedFiles>;
 export type MovedFiles = { movedArtifacts: number; artifactFolder: string | null };
 
 const nothingMoved: MovedFiles = { movedArtifacts: 0, artifactFolder: null };
 
 /**
- * Applies all given members or none. Archiving, a move, a fresh context and another branch throw `response_running` while a
- * response runs or inputs wait. A `modelId` without `modelPinned` pins it: there is no turn here that it could count for. Out of a
- * project the files stay in it; from one project to another as well.
+ * Applies all given members or none. Archiving, moving, a fresh context and another branch throw `response_running`
+ * while a response is running or inputs are queued. A `modelId` without `modelPinned` pins it, since there is no turn
+ * here. Files stay in the project that a conversation leaves.
  */
 export async function updateChat(
   deps: Pick<Platform, 'db' | 'config'>,
@@ -235,7 +238,7 @@ export async function deleteOwnedChat(deps: Pick<Platform, 'db'>, ownerId: strin
 
 const temporaryAtOnce = 50;
 
-/** Deletes temporary conversations that nobody has used for a day and in which nothing is under way. */
+/** Deletes temporary conversations that nobody has used for a day and in which nothing is running. */
 export async function dropTemporaryChats(deps: Pick<Platform, 'db'>): Promise<void> {
   await sql`
     delete from chats where id in (
@@ -253,19 +256,19 @@ export type TurnContext = {
   mcpServerIds: string[] | null;
   /** Earlier messages are summarized when the window is nearly full. */
   autoCompaction: boolean;
-  /** The assistant that was chosen; whether the owner may still use it is seen when the turn is told. */
+  /** The chosen assistant; the turn checks whether the owner may still use it. */
   assistantId: string | null;
 };
 
-/** The statement that notes activity in a conversation, when `condition` holds. */
+/** The statement that records activity in a conversation, if `condition` holds. */
 export function touchingChat(chatId: string, condition: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`update chats set updated_at = now() where id = ${chatId} and ${condition}`;
 }
 
-/** Failures in a row after which summaries are made only when a person asks. */
+/** After this many failures in a row, summaries are made only on request. */
 const compactionFailures = 3;
 
-/** The statement that notes what became of a summary, when `condition` holds. */
+/** The statement that records a summary's outcome, if `condition` holds. */
 export function countingCompaction(
   chatId: string,
   outcome: 'done' | 'failed' | 'undone',
@@ -280,7 +283,7 @@ export function countingCompaction(
   return sql`update chats set ${sets[outcome]} where id = ${chatId} and ${condition}`;
 }
 
-/** Makes a message the newest of the branch that is shown, and the conversation active now. */
+/** Makes a message the newest of the active branch, and records activity now. */
 export async function setActiveMessage(
   trx: Queryable,
   chatId: string,
@@ -290,7 +293,10 @@ export async function setActiveMessage(
   await showingMessage(chatId, messageId, instantTitle, sql`true`).execute(trx);
 }
 
-/** The statement of `setActiveMessage`, when `condition` holds. `instantTitle` names the conversation; give one only to a locked one without a name. */
+/**
+ * The statement of `setActiveMessage`, if `condition` holds. `instantTitle` names the conversation; pass it only for a
+ * locked, untitled one.
+ */
 export function showingMessage(
   chatId: string,
   messageId: string,
@@ -304,8 +310,8 @@ export function showingMessage(
 }
 
 /**
- * Pins a model to the conversation; null follows the default again. The caller has checked whose model it is; one that was
- * deleted since then pins nothing.
+ * Pins a model to the conversation; null follows the default again. The caller has checked the model's owner; a model
+ * deleted since then is not pinned.
  */
 export async function pinModel(trx: Queryable, chatId: string, modelId: string | null): Promise<void> {
   await sql`
@@ -315,7 +321,7 @@ export async function pinModel(trx: Queryable, chatId: string, modelId: string |
   );
 }
 
-/** Takes an assistant away that the owner may not use any more. */
+/** Removes an assistant that the owner may no longer use. */
 export async function dropAssistant(db: Queryable, chatId: string, assistantId: string): Promise<void> {
   await db
     .updateTable('chats')
@@ -325,19 +331,19 @@ export async function dropAssistant(db: Queryable, chatId: string, assistantId: 
     .execute();
 }
 
-/** Notes of which version of an assistant it is told what its owner lacks. */
+/** Records for which version of an assistant the owner has been told what is missing. */
 export async function recordAssistantNotice(db: Queryable, chatId: string, notice: string): Promise<void> {
   await db.updateTable('chats').set({ assistant_notice: notice }).where('id', '=', chatId).execute();
 }
 
-/** Where the title came from; undefined when the conversation is gone, or temporary. */
+/** The title's source; undefined if the conversation is deleted or temporary. */
 export async function findTitleSource(db: Queryable, chatId: string): Promise<TitleSource | undefined> {
   const query = db.selectFrom('chats').select('title_source').where('id', '=', chatId).where('temporary', '=', false);
   const row = await query.executeTakeFirst();
   return row?.title_source;
 }
 
-/** Replaces an instant title by a model's; tells whether it did. A title that a person gave stays. */
+/** Replaces an instant title with a model's; returns whether it did. A title that a person typed stays. */
 export async function setModelTitle(db: Queryable, chatId: string, title: string): Promise<boolean> {
   const stored = storedTitle(title);
   if (stored === '') return false;
@@ -353,7 +359,7 @@ function storedTitle(title: string): string {
   return [...title.trim()].slice(0, limits.titleMax).join('');
 }
 
-/** Prepares a title for the search anew, unless it has changed meanwhile. */
+/** Updates a title's search words, unless it has changed meanwhile. */
 export async function indexTitle(trx: Queryable, chatId: string, title: string): Promise<void> {
   await sql`update chats c set title_search = ${titleVector(title)} where id = ${chatId} and title = ${title}`.execute(
     trx,
@@ -370,7 +376,7 @@ function titleVector(title: string): RawBuilder<unknown> {
   return sql`to_tsvector('simple', ${words}) || array_to_tsvector(array[${sql.lit(ownerPrefix)} || owner_id])`;
 }
 
-/** Locks a user's conversations in a project: before the project itself, as moves do. */
+/** Locks a user's conversations in a project, before the project itself, as moves do. */
 export async function lockChatsIn(trx: Queryable, ownerId: string, projectId: string): Promise<void> {
   const query = trx
     .selectFrom('chats')
@@ -381,8 +387,8 @@ export async function lockChatsIn(trx: Queryable, ownerId: string, projectId: st
 }
 
 /**
- * Takes a user's conversations out of a project, which they leave with the user: they are the owner's alone, and the files of the
- * project its members'. Returns how many.
+ * Takes a user's conversations out of a project that the user leaves: they belong to the user alone, the project's
+ * files to its members. Returns how many.
  */
 export async function takeChatsOut(trx: Queryable, ownerId: string, projectId: string): Promise<number> {
   const { numUpdatedRows } = await trx
@@ -414,7 +420,7 @@ async function lockOwnedChat(trx: Queryable, ownerId: string, chatId: string): P
   return chat;
 }
 
-/** A statement of its own after the lock, so that it sees what was committed while waiting for it. */
+/** A separate statement after the lock, so that it sees what was committed while waiting for it. */
 async function assertIdle(trx: Queryable, chatId: string): Promise<void> {
   const { rows } = await sql<{ running: boolean }>`
     select ${sql.raw(runningColumn)} as running from chats c where c.id = ${chatId}`.execute(trx);
@@ -423,7 +429,7 @@ async function assertIdle(trx: Queryable, chatId: string): Promise<void> {
   }
 }
 
-/** The model to pin, null to follow the default, undefined to leave it as it is. */
+/** The model to pin, null to follow the default, undefined for no change. */
 async function resolvePin(
   deps: Pick<Platform, 'config'>,
   trx: Queryable,

@@ -7,7 +7,7 @@ import { markdownHead, markdownMessage } from './markdown.ts';
 import { type MessageRow, messageColumns, messageJson } from './message-page.ts';
 import { parseStoredParts } from './messages.ts';
 
-/** Messages read at a time: so many, or fewer when their parts are longer than this. */
+/** Messages read at a time: this many, or fewer if their parts are longer than this. */
 const pageMessages = 50;
 const pageBytes = 1_000_000;
 const pageSize = { messages: pageMessages, bytes: pageBytes, partsOf: 'all' } as const;
@@ -16,8 +16,8 @@ const filenameMax = 100;
 export type ConversationExport = { filename: string; mediaType: string; chunks: AsyncGenerator<string, void> };
 
 /**
- * One conversation as a file: the active branch as Markdown, or everything as JSON. Read page by page as the receiver takes
- * it, holding neither the conversation nor a connection; what is said after the first page is not in it.
+ * One conversation as a file: the active branch as Markdown, or everything as JSON. Read page by page as the receiver
+ * takes it, holding neither the conversation nor a connection; later messages are not included.
  */
 export async function exportConversation(
   deps: Pick<Platform, 'db'>,

@@ -24,7 +24,7 @@ export const postChat: Handler<Needs, Endpoints['postChat']> = async (deps, { ac
   chat: await createChat(deps, actor.id, body),
 });
 
-/** DELETE /api/projects/members: here, as conversations leave with their owner. */
+/** DELETE /api/projects/members: here, because conversations leave with their owner. */
 export const deleteProjectMember: Handler<Needs, Endpoints['deleteProjectMember']> = async (deps, input) => {
   await leaveProject(deps, input.actor.id, input.query, sourceOf(input));
   return { ok: true };

@@ -6,14 +6,20 @@ import { type Database, inTransaction } from '../../db/pool.ts';
 import { parseForeignJson } from '../../json-scan.ts';
 import { ModelRegistry, parseRegistry, parseRegistryInTurns } from './registry.ts';
 
-/** Which registry counts: an uploaded one, else the one that comes with Homeport. The only writer of `model_registry`. */
+/**
+ * Which registry counts: an uploaded one, otherwise the one that comes with Homeport. The only writer of
+ * `model_registry`.
+ */
 
 type Deps = { db: Pick<Database, 'kysely'> };
 
 let shipped: ModelRegistry | undefined;
 let uploaded: { revision: number; registry: ModelRegistry } | undefined;
 
-/** Read when it is first needed, some milliseconds: most requests do without. The build puts the file beside the bundle. */
+/**
+ * Read on first use, which takes some milliseconds: most requests do not need it. The build puts the file beside the
+ * bundle.
+ */
 export function shippedRegistry(): ModelRegistry {
   shipped ??= new ModelRegistry(
     parseRegistry(JSON.parse(readFileSync(new URL('./models.json', import.meta.url), 'utf8'))),
@@ -42,7 +48,7 @@ export async function describeRegistry(deps: Deps): Promise<RegistryState> {
   return { source, models: size, uploadedAt: row?.uploaded_at.toISOString() ?? null };
 }
 
-/** Takes the place of the one before. Throws `invalid_request` for what is no registry. */
+/** Replaces the previous one. Throws `invalid_request` for an invalid registry. */
 export async function uploadRegistry(deps: Deps, bytes: Uint8Array, by: AuditSource): Promise<RegistryState> {
   const content = Buffer.from(bytes).toString();
   const { source } = await readUpload(content);
@@ -54,7 +60,7 @@ export async function uploadRegistry(deps: Deps, bytes: Uint8Array, by: AuditSou
   return describeRegistry(deps);
 }
 
-/** Back to the one that comes with Homeport. */
+/** Returns to the one that comes with Homeport. */
 export async function dropRegistry(deps: Deps, by: AuditSource): Promise<RegistryState> {
   await inTransaction(deps.db, async (trx) => {
     const { numDeletedRows } = await trx.deleteFrom('model_registry').executeTakeFirst();

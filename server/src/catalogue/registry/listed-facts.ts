@@ -1,10 +1,10 @@
 import type { Abilities, ModelFacts, Prices } from '@homeport/contracts/model-facts';
 
-/** What providers tell of a model in their own list of models. Everything in it is a stranger's word: odd values are left out. */
+/** What providers say about a model in their own lists. All of it is untrusted: odd values are left out. */
 
 type Foreign = Readonly<Record<string, unknown>>;
 
-/** Facts of one entry of a list, whichever server's it is; empty when it tells nothing but an id. */
+/** Facts from one list entry, whichever server it is from; empty if it has only an id. */
 export function listedFacts(entry: unknown): ModelFacts {
   if (!isRecord(entry)) return {};
   const contextWindow = windowOf(entry);
@@ -24,8 +24,8 @@ export function listedFacts(entry: unknown): ModelFacts {
 }
 
 /**
- * What runs counts before what could: LM Studio and Ollama load a model with less than its maximum. Then Anthropic, Gemini, OpenRouter,
- * Mistral, Groq, vLLM, llama.cpp.
+ * The loaded size counts before the possible one: LM Studio and Ollama load a model with less than its maximum. Then
+ * Anthropic, Gemini, OpenRouter, Mistral, Groq, vLLM, llama.cpp.
  */
 function windowOf(entry: Foreign): number | undefined {
   const meta = isRecord(entry.meta) ? entry.meta : {};
@@ -91,12 +91,12 @@ function abilitiesOf(entry: Foreign): Partial<Abilities> {
   return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined));
 }
 
-/** That a model reasons is told; which efforts it takes is not. */
+/** The list says that a model reasons, but not which efforts it accepts. */
 function reasoningOf(reasons: boolean | undefined): Abilities['reasoning'] | undefined {
   return reasons === undefined ? undefined : reasons ? [] : false;
 }
 
-/** OpenRouter's: US dollars for one token, as text. */
+/** OpenRouter's prices: US dollars per token, as text. */
 function pricesOf({ pricing }: Foreign): Prices | undefined {
   if (!isRecord(pricing)) return undefined;
   const price = (value: unknown): number | null => {

@@ -2,7 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import type { Abilities, ModelFacts, Prices } from '@homeport/contracts/model-facts';
 import { z } from 'zod';
 
-/** Facts on models by the hosts of their providers: a file that comes with Homeport, or a newer one that an administrator uploads. */
+/**
+ * Facts about models by their providers' hosts: a file that comes with Homeport, or a newer one that an administrator
+ * uploads.
+ */
 
 const cost = z.object({
   input: z.number().min(0).optional(),
@@ -27,7 +30,7 @@ const entry = z.object({
 type Entry = z.infer<typeof entry>;
 
 const file = z.object({
-  /** Where the facts are from, of which day, and under which licence. */
+  /** Where the facts come from, their date and licence. */
   source: z.string().min(1).max(500),
   providers: z.record(
     z.string().max(100),
@@ -36,7 +39,7 @@ const file = z.object({
 });
 export type RegistryFile = z.infer<typeof file>;
 
-/** Throws a ZodError for what is no registry. */
+/** Throws a ZodError for an invalid registry. */
 export function parseRegistry(value: unknown): RegistryFile {
   return file.parse(value);
 }
@@ -49,7 +52,7 @@ const outline = file.extend({
 });
 const entriesAtOnce = 500;
 
-/** The same for a stranger's file: between some hundred models other work gets its turn. */
+/** The same for an untrusted file: after every few hundred models other work gets its turn. */
 export async function parseRegistryInTurns(value: unknown): Promise<RegistryFile> {
   const { source, providers } = outline.parse(value);
   let count = 0;
@@ -82,7 +85,7 @@ const wellKnownHosts: Readonly<Record<string, string>> = {
   'api.deepinfra.com': 'deepinfra',
 };
 
-/** Who made a model knows it best; where several others offer it, the first of the file is as good as any. */
+/** A model's vendor knows it best; if only others offer it, the first in the file is as good as any. */
 const makers = [
   'openai',
   'anthropic',
@@ -96,7 +99,7 @@ const makers = [
   'zai',
 ];
 
-/** Answers what a registry knows. Built once for a file; a question costs a few look-ups. */
+/** Looks up what a registry knows. Built once per file; a query costs a few look-ups. */
 export class ModelRegistry {
   readonly source: string;
   /** How many models it knows. */
@@ -126,7 +129,9 @@ export class ModelRegistry {
     }
   }
 
-  /** What is known of a model at this address. Prices are told only where the provider itself is known: each has its own. */
+  /**
+   * What is known about a model at this address. Prices are returned only for known providers, since each has its own.
+   */
   find(baseUrl: string, modelId: string): ModelFacts | undefined {
     const here = this.#byHost.get(hostOf(baseUrl) ?? '');
     const found = here?.get(modelId.toLowerCase()) ?? here?.get(plainId(modelId));
@@ -136,7 +141,7 @@ export class ModelRegistry {
   }
 }
 
-/** A model's id without the vendor before it, the day or `latest` behind it, and a tag of the server's. */
+/** A model's id without the vendor prefix, the date or `latest` suffix, and a server's tag. */
 export function plainId(id: string): string {
   const name =
     id
@@ -185,7 +190,7 @@ function pricesOf(dollars: NonNullable<Entry['cost']>): Prices {
 const otherWork =
   /embed|rerank|whisper|transcri|(?:^|[-_/])tts(?:[-_]|$)|speech|audio-preview|realtime|dall-e|gpt-image|imagen|[-_]image(?:[-_]|$)|flux|stable-diffusion|sora|(?:^|[-_/])veo|lyria|moderation|(?:^|[-_/])(?:asr|ocr)(?:[-_]|$)|[-_](?:asr|ocr)(?:[-_]|$)|prompt-guard|content-safety|babbage|davinci|(?:^|\/)(?:bge|e5|gte|nomic)-/i;
 
-/** False for models that embed, speak, draw, rank or moderate: they are of no use in a conversation. */
+/** False for models that embed, speak, draw, rank or moderate: they are useless in a conversation. */
 export function isForChat(modelId: string): boolean {
   return !otherWork.test(modelId);
 }

@@ -17,7 +17,7 @@ const finishReasons: Record<string, FinishReason> = {
   refusal: 'content-filter',
 };
 
-/** A content block as it came so far: its members, and the texts that are still growing. */
+/** A content block so far: its members, and the texts that are still growing. */
 type OpenBlock = { at: number; start: Record<string, unknown>; text: string; signature: string; json: string };
 
 /** Reads the event stream of Anthropic's `/v1/messages`. */
@@ -122,7 +122,7 @@ export function createAnthropicParser(
     } else answer.count(json.length);
   }
 
-  /** Counts are cumulative, and each event tells some of them. */
+  /** Counts are cumulative, and each event has some of them. */
   function addCounts(usage: unknown): void {
     if (!isRecord(usage)) return;
     for (const [name, value] of Object.entries(usage)) if (value !== null && value !== undefined) counts[name] = value;
@@ -166,7 +166,7 @@ function finishOf(reason: string | undefined, hasCalls: boolean): FinishReason {
   return finish === 'tool-calls' ? 'stop' : finish;
 }
 
-/** The block as it goes back; thinking that was cut before its signature cannot. */
+/** The block as it is sent back; thinking that was cut off before its signature cannot be. */
 function closedBlock({ start, text, signature, json }: OpenBlock): unknown[] {
   switch (start.type) {
     case 'text':
@@ -180,7 +180,7 @@ function closedBlock({ start, text, signature, json }: OpenBlock): unknown[] {
   }
 }
 
-/** Input tokens count only what was neither read from the cache nor written to it. */
+/** Input tokens include only what was neither read from the cache nor written to it. */
 function readUsage(usage: Record<string, unknown>): Usage | undefined {
   const input = count(usage.input_tokens);
   const output = count(usage.output_tokens);

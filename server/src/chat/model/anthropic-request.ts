@@ -7,7 +7,7 @@ import { isRecord } from './storable-text.ts';
 
 type ReasoningEffort = NonNullable<Parameters['reasoningEffort']>;
 
-/** The body of `POST /v1/messages`, as far as it is written here. */
+/** The body of `POST /v1/messages`, as far as we write it. */
 export type AnthropicBody = {
   model: string;
   max_tokens: number;
@@ -101,7 +101,7 @@ function settingsOf(
   };
 }
 
-/** How hard the model thinks. Older models know a budget of tokens only, less than the answer may have. */
+/** How hard the model thinks. Older models only have a token budget, which must be below the answer's limit. */
 function effortOf(request: ModelRequest, dialect: ProviderDialect): Pick<AnthropicBody, 'thinking' | 'output_config'> {
   const effort = kept(dialect, request.parameters ?? {}, 'reasoningEffort');
   if (effort === undefined) return {};
@@ -118,7 +118,7 @@ function effortOf(request: ModelRequest, dialect: ProviderDialect): Pick<Anthrop
   return { thinking: { type: 'enabled', budget_tokens: budget } };
 }
 
-/** The messages with a mark at their end: what is before it is read from the cache the next time. */
+/** The messages with a mark at their end: what is before it is read from the cache next time. */
 function markLast(messages: AnthropicMessage[]): AnthropicMessage[] {
   const last = messages.at(-1);
   const block = last?.content.at(-1);
@@ -133,7 +133,7 @@ function innerJson(messages: AnthropicMessage[]): string {
   return JSON.stringify(messages).slice(1, -1);
 }
 
-/** Neighbouring messages of one role become one: all results of a step, with what the person said after it. */
+/** Neighbouring messages of one role become one: all results of a step, with the person's next message. */
 function toMessages(messages: readonly ChatMessage[]): AnthropicMessage[] {
   const translated: AnthropicMessage[] = [];
   for (const message of messages) {
@@ -166,7 +166,7 @@ function toBlocks(message: ChatMessage): Block[] {
   return message.echo === undefined ? [...textBlocks(message.content ?? ''), ...calls] : echoed(message.echo, calls);
 }
 
-/** The blocks as they came, with the ids that the calls have here. */
+/** The blocks as received, with our ids for the calls. */
 function echoed(echo: Echo, calls: ToolUse[]): Block[] {
   let next = 0;
   return parseEcho(echo).map((block) => {
@@ -175,7 +175,7 @@ function echoed(echo: Echo, calls: ToolUse[]): Block[] {
   });
 }
 
-/** What `anthropic-events.ts` made. */
+/** The format that `anthropic-events.ts` writes. */
 function parseEcho(echo: Echo): Block[] {
   return echo.filter(isRecord) as Block[];
 }
@@ -198,12 +198,12 @@ function isImageType(mediaType: string): mediaType is ImageType {
   return /^image\/(?:jpeg|png|gif|webp)$/.test(mediaType);
 }
 
-/** Blocks of nothing but space are refused. */
+/** Blocks with only white space are refused. */
 function textBlocks(text: string): TextBlock[] {
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
 
-/** An id as it is taken here; other servers use other characters. */
+/** An id in the allowed characters; other servers use different ones. */
 function callId(id: string): string {
   return id.replace(/[^\w-]/g, '_').slice(0, 128);
 }

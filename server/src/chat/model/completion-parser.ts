@@ -26,7 +26,10 @@ const finishReasons: Record<string, FinishReason> = {
   function_call: 'tool-calls',
 };
 
-/** Reads the event stream of an OpenAI-style `/chat/completions`, synchronously, with no work per token beyond need. */
+/**
+ * Reads the event stream of an OpenAI-style `/chat/completions`, synchronously, with as little work per token as
+ * possible.
+ */
 export function createCompletionParser(
   sink: CompletionSink,
   createId: () => string,
@@ -35,8 +38,8 @@ export function createCompletionParser(
   let finish: FinishReason | undefined;
   let usage: Usage | undefined;
   let isDone = false;
-  // Events of plain text differ in their content string alone: what surrounds it in one event is recognised in the
-  // next, which spares JSON.parse (1.1 against 0.2 microseconds per event, measured).
+  // Events of plain text differ only in their content string: what surrounds it in one event is recognized in the next,
+  // which saves JSON.parse (1.1 instead of 0.2 microseconds per event, measured).
   let before = '';
   let after = '';
   let shapesToLearn = 16;
@@ -76,7 +79,7 @@ export function createCompletionParser(
     if (readChunk(chunk)) learnShape(data, chunk);
   }
 
-  /** Reads whole events of the known shape without the event parser, and returns how far it came. */
+  /** Reads whole events of the known shape without the event parser, and returns how far it got. */
   function readPlainEvents(text: string): number {
     if (before === '' || answer.hasHalf || isDone) return 0;
     let at = 0;
@@ -122,7 +125,7 @@ export function createCompletionParser(
     shapesToLearn--;
   }
 
-  /** True when the chunk held content and nothing else, so that its shape may be learnt. */
+  /** True if the chunk contained only content, so that its shape can be learnt. */
   function readChunk(chunk: unknown): chunk is Record<string, unknown> {
     if (!isRecord(chunk)) throw unreadableAnswer('answer');
     if (chunk.error !== undefined && chunk.error !== null) throw streamedError(chunk.error);
@@ -166,7 +169,7 @@ export function createCompletionParser(
 
   function addReasoning(text: string): void {
     answer.count(text.length);
-    // A server that sets reasoning apart sends no tags: what is held back in search of one goes first.
+    // A server that separates reasoning sends no tags: what is held back in search of one is released first.
     think.end();
     answer.reasoning(answer.clean(text));
   }
@@ -230,7 +233,7 @@ function firstChoice(chunk: Record<string, unknown>): Record<string, unknown> | 
   return typeof choice.index === 'number' && choice.index > 0 ? undefined : choice;
 }
 
-/** Servers tell of their caches in many ways; the prompt's tokens are the whole input for all of them. */
+/** Servers report their caches in many ways; for all of them the prompt's tokens are the whole input. */
 function readUsage(value: unknown): Usage | undefined {
   if (!isRecord(value)) return undefined;
   const output = isRecord(value.completion_tokens_details) ? value.completion_tokens_details : {};

@@ -4,12 +4,12 @@ import type { AnswerParser, CompletionResult } from './protocol.ts';
 import { type ProviderBody, readBody } from './provider-body.ts';
 import { droppedConnection, unreadableAnswer } from './provider-errors.ts';
 
-/** Longest whole (not streamed) answer, in UTF-16 units. */
+/** The longest whole (not streamed) answer, in UTF-16 units. */
 const maxWholeLength = 16 * 1024 * 1024;
 
 /**
- * Reads the body of a 200 answer: an event stream or, from servers that ignore `stream: true`, one JSON object; told
- * apart by the first character, as content types are often wrong. Rejects as a `ModelClient` does.
+ * Reads the body of a 200 response: an event stream or, from servers that ignore `stream: true`, one JSON object. The
+ * first character tells them apart, since content types are often wrong. Rejects like a `ModelClient`.
  */
 export async function readCompletion(
   body: ProviderBody,
@@ -23,7 +23,7 @@ export async function readCompletion(
   let isFlushDue = false;
   let failure: { error: unknown } | undefined;
 
-  // One read of the socket may bring many chunks, all handed over before microtasks run: their deltas become one.
+  // One socket read may bring many chunks, all passed on before microtasks run: their deltas become one.
   const flushLater = (): void => {
     if (isFlushDue) return;
     isFlushDue = true;
@@ -58,7 +58,7 @@ export async function readCompletion(
     if (state.mode === 'whole') parser.readWhole(parseWhole(whole.join('')));
     else parser.feed('\n\n');
   } catch (error) {
-    // A finish reason makes the answer whole even when the connection breaks right after it.
+    // A finish reason completes the answer even if the connection breaks right after it.
     const result = endQuietly(parser);
     if (result === undefined || signal.aborted || state.mode === 'whole') throw error;
     return result;
@@ -94,7 +94,7 @@ function parseWhole(text: string): unknown {
   }
 }
 
-/** Decodes UTF-8 across chunks. A chunk that ends in ASCII cannot cut a character and takes the short way. */
+/** Decodes UTF-8 across chunks. A chunk that ends in ASCII cannot cut a character and takes the fast path. */
 function createDecoder(): (chunk: Uint8Array) => string {
   let decoder: TextDecoder | undefined;
   let isCut = false;

@@ -2,14 +2,14 @@ import type { Echo } from './protocol.ts';
 import type { Step } from './provider-messages.ts';
 import { isRecord } from './storable-text.ts';
 
-/** More of it is not stored: the turn goes on with it, and a response that is continued goes on without. */
+/** Anything larger is not stored: the turn uses it, but a continued response goes on without it. */
 const storedMax = 8 * 1024 * 1024;
 
 type Stored = { source: string; steps: Record<string, Echo> };
 
 /**
- * What the model wants back of the steps of one response, by the id of each step's first call. It is stored with the response, apart
- * from what anybody may read, and counts for the same model of the same provider alone.
+ * What the model wants back from the steps of one response, by the id of each step's first call. Stored with the
+ * response, where nobody can read it, and valid only for the same model of the same provider.
  */
 export class Echoes {
   readonly #source: string;
@@ -17,10 +17,10 @@ export class Echoes {
   readonly #texts: string[] = [];
   #length = 0;
   #isChanged = false;
-  /** True when there were some of another model. */
+  /** True if there were some of another model. */
   readonly isDropped: boolean = false;
 
-  /** `source` names the model; `stored` is what `toStore` gave. */
+  /** `source` names the model; `stored` is the result of `toStore`. */
   constructor(source: string, stored: string | null) {
     this.#source = source;
     const known = stored === null ? undefined : parseStored(stored);
@@ -40,7 +40,7 @@ export class Echoes {
     return steps.map((step) => ({ ...step, echo: this.#steps.get(step.calls[0]?.id ?? '') }));
   }
 
-  /** The text to store; undefined when it is stored already. */
+  /** The text to store; undefined if it is already stored. */
   toStore(): string | undefined {
     if (!this.#isChanged) return undefined;
     this.#isChanged = false;
@@ -56,7 +56,7 @@ export class Echoes {
   }
 }
 
-/** The text is our own; what an older version wrote otherwise is nothing. */
+/** The text is our own; an older format is ignored. */
 function parseStored(text: string): Stored | undefined {
   const value: unknown = JSON.parse(text);
   if (!isRecord(value) || typeof value.source !== 'string' || !isRecord(value.steps)) return undefined;

@@ -120,7 +120,7 @@ export function createGeminiParser(
   };
 }
 
-/** Thoughts are told apart from the answer's tokens, results of the server's own tools from the prompt's. */
+/** Thoughts are counted apart from the answer's tokens, results of the server's own tools apart from the prompt's. */
 function readUsage(value: unknown): Usage | undefined {
   if (!isRecord(value)) return undefined;
   const reasoningTokens = count(value.thoughtsTokenCount);

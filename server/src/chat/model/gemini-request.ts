@@ -14,7 +14,7 @@ import { isRecord } from './storable-text.ts';
 
 type ReasoningEffort = NonNullable<Parameters['reasoningEffort']>;
 
-/** The body of `models/<id>:streamGenerateContent`, as far as it is written here. */
+/** The body of `models/<id>:streamGenerateContent`, as far as we write it. */
 export type GeminiBody = {
   systemInstruction?: { parts: { text: string }[] } | undefined;
   tools?: { functionDeclarations: GeminiFunction[] }[] | undefined;
@@ -51,7 +51,7 @@ type GeminiFunction = {
 /** Stands for the signature of a call that another model made (Google’s "Thought signatures"). */
 const foreignSignature = 'skip_thought_signature_validator';
 
-/** What some models take for how hard they think; -1 leaves it to them. */
+/** How hard some models should think, as a budget; -1 leaves it to them. */
 const thinkingBudgets: Record<ReasoningEffort, number> = {
   none: 0,
   minimal: 512,
@@ -118,7 +118,7 @@ function settingsOf(request: ModelRequest, dialect: ProviderDialect, system: str
   };
 }
 
-/** Older models know a budget of tokens, newer ones a level. */
+/** Older models have a token budget, newer ones a level. */
 function thinkingOf(request: ModelRequest, dialect: ProviderDialect): GeminiThinking | undefined {
   const effort = kept(dialect, request.parameters ?? {}, 'reasoningEffort');
   const shown: GeminiThinking = isRefused(dialect, 'thoughts') || effort === 'none' ? {} : { includeThoughts: true };
@@ -133,7 +133,7 @@ const plainMembers = new Set([
   ...['minItems', 'maxItems', 'minimum', 'maximum', 'minLength', 'maxLength', 'pattern'],
 ]);
 
-/** A JSON Schema with what servers understand that know the old form alone. */
+/** A JSON Schema in the form that servers with only the old form understand. */
 function plainSchema(schema: Record<string, unknown>, depth = 0): Record<string, unknown> {
   const entries = Object.entries(schema).filter(([name]) => plainMembers.has(name));
   return Object.fromEntries(entries.map(([name, value]) => [name, plainMember(name, value, depth)]));
@@ -172,7 +172,7 @@ function toContents(messages: readonly ChatMessage[], signs: boolean): GeminiCon
   return contents;
 }
 
-/** A result names its function; `called` remembers which call had which id. */
+/** A result names its function; `called` maps ids to calls. */
 function toParts(message: ChatMessage, called: Map<string, CalledFunction>, signs: boolean): GeminiPart[] {
   if (message.role === 'tool') {
     const call = called.get(message.tool_call_id);
@@ -193,7 +193,10 @@ function toParts(message: ChatMessage, called: Map<string, CalledFunction>, sign
   return parts;
 }
 
-/** What another model said, or this one in an earlier turn. The first call of a step carries the signature where one is asked for. */
+/**
+ * What another model said, or this one in an earlier turn. The first call of a step has the signature if one is
+ * required.
+ */
 function plainParts(message: Extract<ChatMessage, { role: 'assistant' }>, signs: boolean): GeminiPart[] {
   const calls = (message.tool_calls ?? []).map(({ function: { name, arguments: json } }, at): GeminiPart => {
     const functionCall = { name, args: argumentsObject(json) };
@@ -202,7 +205,7 @@ function plainParts(message: Extract<ChatMessage, { role: 'assistant' }>, signs:
   return [...textParts(message.content ?? ''), ...calls];
 }
 
-/** What `gemini-events.ts` made. */
+/** The format that `gemini-events.ts` writes. */
 function parseEcho(echo: Echo): GeminiPart[] {
   return echo.filter(isRecord) as GeminiPart[];
 }

@@ -3,7 +3,7 @@ import { parseForeignJson } from '../../json-scan.ts';
 import { unreadableAnswer } from './provider-errors.ts';
 import { isRecord } from './storable-text.ts';
 
-/** Reads an event stream whose events are JSON objects; `[DONE]` and empty ones are no events. */
+/** Reads an event stream whose events are JSON objects; `[DONE]` and empty events are skipped. */
 export function createJsonEvents(
   maxEventLength: number,
   onEvent: (event: Record<string, unknown>) => void,
@@ -30,7 +30,7 @@ export function createJsonEvents(
   return (text) => events.feed(text);
 }
 
-/** Undefined for what is no JSON; the reason is not kept, as it quotes the text. */
+/** Undefined if it is not JSON; the reason is not kept because it quotes the text. */
 export function parseJson(text: string): unknown {
   try {
     return parseForeignJson(text);

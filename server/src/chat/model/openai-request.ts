@@ -3,7 +3,7 @@ import { isRefused, kept, type ProviderDialect } from './provider-dialect.ts';
 import type { ChatMessage } from './provider-messages.ts';
 import { hasInstructions, parseHistory, splitInstructions, withInstructionsAsText } from './request-parts.ts';
 
-/** The body of an OpenAI-style `/chat/completions`. The history goes out as it is, without being parsed. */
+/** The body of an OpenAI-style `/chat/completions`. The history is sent as it is, without being parsed. */
 export function openAiBody(request: ModelRequest, dialect: ProviderDialect): string {
   const { parameters = {}, tools } = request;
   const settings = JSON.stringify({
@@ -34,7 +34,7 @@ function messagesText(request: ModelRequest, dialect: ProviderDialect): string {
     const { system, rest } = splitInstructions([...parseHistory(history), ...messages]);
     return inner(withInstructionsAsText(system, rest));
   }
-  // Instructions come first wherever they were put.
+  // Instructions come first, wherever they were put.
   const systems = messages.findIndex((message) => message.role !== 'system');
   const [own, rest] = systems <= 0 ? [[], messages] : [messages.slice(0, systems), messages.slice(systems)];
   return [inner(own), history, inner(rest)].filter((text) => text !== '').join(',');

@@ -9,7 +9,7 @@ import type { Protocol } from './protocol.ts';
 import { createResponsesParser } from './responses-events.ts';
 import { createResponsesWriter } from './responses-request.ts';
 
-/** The protocols by their names; each is made anew for a turn, as it remembers what it made of the history. */
+/** The protocols by name; each is created for one turn, since it remembers the translated history. */
 export const protocols: Record<ProviderKind, () => Protocol> = {
   openai: () => ({ path: () => '/chat/completions', body: openAiBody, createParser: createCompletionParser }),
   'openai-responses': () => ({

@@ -1,18 +1,18 @@
 import { systemClock, type Timer } from '../../clock.ts';
 import { droppedConnection } from './provider-errors.ts';
 
-/** A response body. `pump` hands over chunks synchronously, which costs least; without it the body is iterated. */
+/** A response body. `pump` passes on chunks synchronously, which costs least; without it the body is iterated. */
 export type ProviderBody = AsyncIterable<Uint8Array> & {
   pump?(onChunk: (chunk: Uint8Array) => void): Promise<void>;
   destroy?(): unknown;
 };
 
-/** Time after the last wanted chunk in which the server may end the response, so that its connection is kept. */
+/** How long the server may take to end the response after the last wanted chunk, so that its connection is kept. */
 const drainMs = 1000;
 
 /**
- * Hands every chunk to `onChunk` until it answers true, the body ends or the signal aborts. What `onChunk` throws
- * rejects; a broken connection rejects with ApiError `provider_unreachable`; abortion with the signal's reason.
+ * Passes every chunk to `onChunk` until it returns true, the body ends or the signal aborts. Rejects with what
+ * `onChunk` throws, with ApiError `provider_unreachable` for a broken connection, or with the signal's reason.
  */
 export function readBody(
   body: ProviderBody,

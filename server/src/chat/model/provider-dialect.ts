@@ -3,7 +3,7 @@ import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 
 type ParameterName = keyof Parameters;
 
-/** What a person set, or what we send by ourselves, that a server may refuse. */
+/** A setting by a person or by us that a server may refuse. */
 export type Setting =
   | ParameterName
   | 'reasoningSummary'
@@ -13,17 +13,17 @@ export type Setting =
   | 'cacheMarks'
   | 'schemas';
 
-/** What differs between servers of the same API; learnt from refusals and kept between calls of one model. */
+/** Differences between servers of the same API; learnt from refusals and kept between calls to one model. */
 export type ProviderDialect = {
   maxTokensField: 'max_tokens' | 'max_completion_tokens';
   streamOptions: boolean;
-  /** False where the model knows no instructions: they go before the first user message's text then. */
+  /** False if the model accepts no instructions: they are then put before the first user message's text. */
   systemRole: boolean;
-  /** How reasoning effort is said where there were several ways; undefined: as the model's name suggests. */
+  /** How reasoning effort is expressed if there are several ways; undefined: as the model's name suggests. */
   effortAs: 'word' | 'budget' | undefined;
-  /** Settings that were refused, and those refused with one value: `name=value`. */
+  /** Refused settings, and those refused with one value: `name=value`. */
   refused: Set<string>;
-  /** True where calls must be signed, also those that this model did not make. */
+  /** True if calls must be signed, even those that this model did not make. */
   isSignatureNeeded: boolean;
 };
 
@@ -43,7 +43,7 @@ export function isOpenAi(baseUrl: string): boolean {
   return URL.canParse(baseUrl) && new URL(baseUrl).hostname === 'api.openai.com';
 }
 
-/** True when the setting, or this value of it, was refused before. */
+/** True if the setting, or this value of it, was refused before. */
 export function isRefused(dialect: ProviderDialect, setting: Setting, value?: unknown): boolean {
   return dialect.refused.has(setting) || (value !== undefined && dialect.refused.has(valueKey(setting, value)));
 }
@@ -65,7 +65,7 @@ const absent: Record<ProviderKind, readonly ParameterName[]> = {
   gemini: ['verbosity'],
 };
 
-/** Which of the parameters that a person set are not sent. */
+/** Which of a person's parameters are not sent. */
 export function leftOut(
   kind: ProviderKind,
   dialect: ProviderDialect,
@@ -77,7 +77,7 @@ export function leftOut(
   });
 }
 
-/** In the order in which refusals are taken to mean them: some servers take either of the first and the last but one. */
+/** In the order in which refusals are taken to mean them: some servers accept only one of two parameters. */
 export const parameterNames = [
   'topP',
   'seed',
@@ -89,7 +89,7 @@ export const parameterNames = [
 
 /** Marks a setting as refused: this value of it, where the server seems to take others. */
 export function refuse(dialect: ProviderDialect, setting: Setting, value?: unknown): void {
-  // A person who tries one value after another is a reason to forget, not to remember without end.
+  // If a person tries one value after another, forget rather than remember endlessly.
   if (dialect.refused.size >= refusedMax) dialect.refused.clear();
   dialect.refused.add(value === undefined ? setting : valueKey(setting, value));
 }
@@ -100,12 +100,12 @@ function valueKey(setting: Setting, value: unknown): string {
   return `${setting}=${JSON.stringify(value)}`;
 }
 
-/** How long what was learnt of a model counts, and of how many it is kept. */
+/** How long lessons about a model are valid, and for how many models they are kept. */
 const keptMs = 3_600_000;
 const keptMax = 1000;
 const dialects = new Map<string, { dialect: ProviderDialect; until: number }>();
 
-/** The dialect of one model of one provider: what was learnt in the last hour, else the one to begin with. */
+/** The dialect of one model of one provider: what was learnt in the last hour, otherwise the initial one. */
 export function dialectOf(key: readonly string[], baseUrl: string, now: number): ProviderDialect {
   const text = JSON.stringify(key);
   const known = dialects.get(text);

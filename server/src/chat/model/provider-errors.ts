@@ -22,8 +22,8 @@ const contextMessage =
   "The conversation is too long for the model. Check the model's context window in its settings, or start a fresh context.";
 
 /**
- * The error for an upstream status. `body` is only looked at, never quoted: a provider may echo the key.
- * `details.status` is the upstream status; `details.reason` is `context_length` when the prompt was too long.
+ * The error for an upstream status. `body` is only examined, never quoted: a provider may echo the key.
+ * `details.status` is the upstream status; `details.reason` is `context_length` if the prompt was too long.
  */
 export function providerStatusError(status: number, body: string, retryAfter?: number): ApiError {
   if ((status === 400 || status === 413 || status === 422) && contextLengthPattern.test(body)) {
@@ -32,7 +32,7 @@ export function providerStatusError(status: number, body: string, retryAfter?: n
   return new ApiError('provider_error', statusMessage(status), { details: { status }, retryAfter });
 }
 
-/** True for a refusal because the prompt was too long. */
+/** True for a refusal because the prompt is too long. */
 export function isContextRefusal(text: string): boolean {
   return contextLengthPattern.test(text);
 }
@@ -51,7 +51,9 @@ export function streamedError(error: unknown): ApiError {
   });
 }
 
-/** The connection ended before the answer did; `cause` may be an error of the outbound guard, which gives the reason. */
+/**
+ * The connection ended before the answer did; `cause` may be an error of the outbound guard, which gives the reason.
+ */
 export function droppedConnection(cause?: unknown): ApiError {
   const reason = networkFailure(cause)?.reason ?? 'reset';
   const message =
@@ -61,7 +63,10 @@ export function droppedConnection(cause?: unknown): ApiError {
   return new ApiError('provider_unreachable', message, { details: { reason, phase: 'response' }, cause });
 }
 
-/** True for failures after which the same request may be sent again: 429, 5xx and connections that never came about. */
+/**
+ * True for failures after which the same request may be sent again: 429, 5xx and connections that were never
+ * established.
+ */
 export function isRetriable(failure: ApiError): boolean {
   if (failure.code === 'provider_error') {
     const status = isRecord(failure.details) ? failure.details.status : undefined;
@@ -70,7 +75,7 @@ export function isRetriable(failure: ApiError): boolean {
   if (failure.code !== 'provider_unreachable') return false;
   const network = networkFailure(failure);
   if (network === undefined) return true;
-  // A kept connection that the server closed in the same moment shows as a reset before the response head.
+  // If the server closes a kept connection at the same moment, that looks like a reset before the response head.
   return network.phase === 'connect'
     ? network.reason !== 'tls'
     : network.phase === 'request' && network.reason === 'reset';
@@ -82,7 +87,7 @@ function networkFailure(error: unknown): { reason: unknown; phase: unknown } | u
   return { reason: error.details.reason, phase: error.details.phase };
 }
 
-/** An answer with status 200 that is no chat completion. */
+/** A 200 response that is not a chat completion. */
 export function unreadableAnswer(kind: 'web page' | 'answer'): ApiError {
   const message =
     kind === 'web page'
@@ -111,7 +116,7 @@ function statusOf(error: Record<string, unknown>): number | undefined {
   return undefined;
 }
 
-/** How makers name in a stream what would have been a status. */
+/** What providers write in a stream in place of a status. */
 const statusWords: Record<string, number> = {
   authentication_error: 401,
   invalid_api_key: 401,
@@ -137,7 +142,7 @@ const statusWords: Record<string, number> = {
   overloaded_error: 529,
 };
 
-/** Seconds until a retry makes sense, as the text of a refusal says. */
+/** Seconds until a retry makes sense, according to a refusal's text. */
 export function retryDelayIn(text: string): number | undefined {
   const found = /"retryDelay"\s?:\s?"(\d{1,6}(?:\.\d{1,9})?)s"|try again in (\d{1,6}(?:\.\d{1,9})?)(m?s)\b/i.exec(text);
   const value = Number(found?.[1] ?? found?.[2]);

@@ -11,7 +11,7 @@ export type ChatMessage =
       content: string | null;
       reasoning_content?: string;
       tool_calls?: ProviderToolCall[];
-      /** Goes back to the model that made it in place of the rest; never stored here, never sent elsewhere. */
+      /** Sent back to the model that made it, in place of the rest; never stored here, never sent elsewhere. */
       echo?: Echo;
     }
   | { role: 'tool'; tool_call_id: string; content: string };
@@ -24,10 +24,10 @@ export type ContentPart =
 
 type ProviderToolCall = { id: string; type: 'function'; function: { name: string; arguments: string } };
 
-/** A stored message, as far as a model is told of it. */
+/** A stored message, as far as a model sees it. */
 export type StoredMessage = { role: 'user' | 'assistant'; parts: MessagePart[] };
 
-/** A tool call of one step with what came of it. */
+/** A tool call of one step with its result. */
 export type StepCall = {
   id: string;
   name: string;
@@ -41,9 +41,9 @@ export type Step = { text: string; reasoning: string; calls: StepCall[]; echo?: 
 const noResult = 'Interrupted: the tool returned no result.';
 
 /**
- * Stored messages, oldest first, as the model reads them. A tool call without a result gets an error as its result,
- * empty messages are left out, nothing is fetched. Reasoning goes back only in the turn that is still going on
- * (after the last user message), with the tool calls it led to.
+ * Stored messages, oldest first, as the model reads them. A tool call without a result gets an error, empty messages
+ * are left out, nothing is fetched. Reasoning goes back only in the current turn (after the last user message), with
+ * its tool calls.
  */
 export function toProviderMessages(messages: StoredMessage[], instructions?: string): ChatMessage[] {
   const lastUser = messages.findLastIndex((message) => message.role === 'user');
@@ -115,7 +115,7 @@ function resultOf(part: Extract<MessagePart, { type: 'dynamic-tool' }>): StepCal
   return { errorText: noResult };
 }
 
-/** Servers parse the arguments of earlier calls, so they must be a JSON object whatever the model wrote. */
+/** Servers parse the arguments of earlier calls, so they must be a JSON object, whatever the model wrote. */
 function argumentsText(input: unknown): string {
   return isRecord(input) ? JSON.stringify(input) : '{}';
 }
@@ -140,7 +140,7 @@ function userContent(parts: MessagePart[]): string | ContentPart[] {
 }
 
 function fileContent(part: FilePart): ContentPart {
-  // chat/attachments.ts puts the artifact in its place, whatever it is.
+  // chat/attachments.ts replaces it with the artifact, whatever it is.
   if (/^artifact:/i.test(part.url)) return { type: 'image_url', image_url: { url: part.url } };
   const name = part.filename ?? 'file';
   const label = `[File ${name} (${part.mediaType})`;

@@ -14,7 +14,7 @@ import { learnFrom } from './refusals.ts';
 import { isRecord } from './storable-text.ts';
 import { addUsage } from './usage.ts';
 
-/** One HTTP request through the outbound guard; `headers` of the answer are in lower case. */
+/** One HTTP request through the outbound guard; response headers are in lower case. */
 export type ProviderRequest = (
   url: string,
   init: {
@@ -39,16 +39,16 @@ export type CompletionOptions = ModelRequest & {
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   random: () => number;
   now: () => number;
-  /** Hears of a pause before another try that a person would notice. */
+  /** Called before a pause that a person would notice. */
   onWait?: ((wait: ProviderWait) => void) | undefined;
-  /** Hears of each parameter that the server or its protocol does not take, once in a turn. */
+  /** Called for each parameter that the server or its protocol does not accept, once per turn. */
   onParameterRefused?: ((name: keyof Parameters) => void) | undefined;
   headersTimeoutMs: number;
   idleTimeoutMs: number;
   bounds?: Partial<CompletionBounds> | undefined;
 };
 
-/** Bounds of one completion: lengths in UTF-16 units, times in milliseconds. */
+/** Limits of one completion: lengths in UTF-16 units, times in milliseconds. */
 export const completionBounds: CompletionBounds = {
   maxEventLength: 1024 * 1024,
   maxTextLength: 50 * 1024 * 1024,
@@ -57,19 +57,19 @@ export const completionBounds: CompletionBounds = {
 };
 
 const maxRetries = 2;
-/** More than there is to learn of one request. */
+/** More than can be learnt from one request. */
 const maxRefusals = 12;
 const maxPauses = 16;
 const firstBackoffMs = 500;
 const maxRetryAfterMs = 60_000;
-/** Shorter pauses are no worse than a model that thinks. */
+/** Shorter pauses are no worse than a thinking model. */
 const noticeableMs = 2_000;
 const maxErrorBytes = 64 * 1024;
 const errorBodyMs = 5_000;
-// An event of 4 characters of text is some 250 bytes on the wire.
+// An event with 4 characters of text is about 250 bytes on the wire.
 const maxResponseBytes = 2 ** 32;
 
-/** Asks models of one protocol, for one turn. */
+/** Sends requests to models of one protocol, for one turn. */
 export type ModelClient = (
   options: CompletionOptions,
   sink: CompletionSink,
@@ -102,7 +102,7 @@ type Ask = {
 };
 type Watched = ReturnType<typeof watchFirst>;
 
-/** A model that pauses is sent what it said so far, and goes on. */
+/** A model that pauses is sent what it said so far, and continues. */
 async function goOn(
   ask: Ask,
   paused: CompletionResult,
@@ -178,7 +178,7 @@ function requestOf(options: CompletionOptions): ModelRequest {
   };
 }
 
-/** Tells of each parameter that is not sent, once in a turn. */
+/** Reports each parameter that is not sent, once per turn. */
 function tellLeftOut({ kind, told, options }: Ask): void {
   for (const name of leftOut(kind, options.dialect, options.parameters)) {
     if (!told.has(name)) options.onParameterRefused?.(name);
@@ -186,7 +186,7 @@ function tellLeftOut({ kind, told, options }: Ask): void {
   }
 }
 
-/** Thinking that the server does not take back: another key or another model made it. */
+/** Thinking that the server does not accept back: another key or model made it. */
 function withoutEchoes(request: ModelRequest, refusal: string): ModelRequest | undefined {
   const has = request.messages.some((message) => message.role === 'assistant' && message.echo !== undefined);
   if (!has || !/signature|encrypted|thinking|reasoning/i.test(refusal)) return undefined;
@@ -233,7 +233,7 @@ function readRetryAfter(value: string | undefined, now: number): number | undefi
   return Number.isNaN(ms) ? undefined : Math.ceil(Math.min(Math.max(ms, 0), maxRetryAfterMs) / 1000);
 }
 
-/** Some servers say it in the text alone. */
+/** Some servers say so only in the text. */
 function retryDelayOf(status: number, text: string): number | undefined {
   const seconds = status === 429 || status >= 500 ? retryDelayIn(text) : undefined;
   return seconds === undefined ? undefined : Math.min(seconds, maxRetryAfterMs / 1000);

@@ -5,11 +5,11 @@ import { isContextRefusal } from './provider-errors.ts';
 import { hasInstructions } from './request-parts.ts';
 
 /**
- * What servers refuse and can do without, read from the text of a refusal: it is looked at, never quoted. Each lesson is learnt once,
- * so that as many tries follow as there is to learn.
+ * What servers refuse and can do without, found in the text of a refusal, which is examined but never quoted. Each
+ * lesson is learnt once, so there are only as many retries as lessons.
  */
 
-/** How a protocol names a parameter on the wire. */
+/** A parameter's name in each protocol. */
 const wireNames: Record<ProviderKind, Record<(typeof parameterNames)[number], RegExp | undefined>> = {
   openai: {
     topP: /\btop_p\b/,
@@ -50,7 +50,7 @@ const isAboutValue =
 const isAboutRole =
   /system (?:role|message|prompt|instruction)|role.{0,40}\bsystem\b|\bsystem\b.{0,40}\brole|roles must alternate|only user and (?:assistant|model)|developer instruction/;
 
-/** True when the refusal named something that can be left out or said otherwise; `dialect` is changed then. */
+/** True if the refusal named something that can be left out or expressed differently; `dialect` is then changed. */
 export function learnFrom(
   kind: ProviderKind,
   dialect: ProviderDialect,
@@ -81,7 +81,7 @@ function learnField(dialect: ProviderDialect, refusal: string): boolean {
 
 type Lesson = { setting: Setting; named: RegExp };
 
-/** What is sent without anybody having set it, by the protocol that sends it. */
+/** What a protocol sends although nobody set it. */
 const own: Record<ProviderKind, readonly Lesson[]> = {
   openai: [{ setting: 'cacheKey', named: /\bprompt_cache_key\b/ }],
   'openai-responses': [
@@ -109,7 +109,7 @@ function learnOwn(kind: ProviderKind, dialect: ProviderDialect, request: ModelRe
   const effort = request.parameters?.reasoningEffort;
   const isBare = effort === undefined || isRefused(dialect, 'reasoningEffort', effort);
   if (!isBare) return false;
-  // Thoughts and their summaries are asked for of every model: some have none.
+  // Thoughts and their summaries are requested from every model, but some have none.
   if (kind === 'gemini' && /\bthinking\b/.test(text)) return learnOnce(dialect, 'thoughts');
   return kind === 'openai-responses' && /\breasoning\b/.test(text) && learnOnce(dialect, 'reasoningSummary');
 }
@@ -133,7 +133,7 @@ function learnParameter(kind: ProviderKind, dialect: ProviderDialect, request: M
   return false;
 }
 
-/** Effort is a word for some models and a budget of tokens for others of the same maker. */
+/** Effort is a word for some models and a token budget for others of the same vendor. */
 function learnEffort(kind: ProviderKind, dialect: ProviderDialect, text: string): boolean {
   if (dialect.effortAs !== undefined) return false;
   if (kind === 'anthropic') {

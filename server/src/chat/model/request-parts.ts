@@ -2,16 +2,16 @@ import type { ModelRequest } from './protocol.ts';
 import type { ChatMessage } from './provider-messages.ts';
 import { isRecord } from './storable-text.ts';
 
-/** What the writers of requests have in common. */
+/** What the request writers have in common. */
 
 const systemStart = '{"role":"system"';
 
-/** True when the request begins with instructions. */
+/** True if the request begins with instructions. */
 export function hasInstructions({ history, messages }: ModelRequest): boolean {
   return messages[0]?.role === 'system' || history?.startsWith(systemStart) === true;
 }
 
-/** Takes the instructions out of messages; they are one text. */
+/** Takes the instructions out of the messages, as one text. */
 export function splitInstructions(messages: readonly ChatMessage[]): { system: string; rest: ChatMessage[] } {
   const texts: string[] = [];
   const rest: ChatMessage[] = [];
@@ -22,7 +22,7 @@ export function splitInstructions(messages: readonly ChatMessage[]): { system: s
   return { system: texts.filter((text) => text !== '').join('\n\n'), rest };
 }
 
-/** The messages with these instructions before the first user message's text, for models that know no others. */
+/** The messages with these instructions before the first user message's text, for models without a system role. */
 export function withInstructionsAsText(system: string, messages: readonly ChatMessage[]): ChatMessage[] {
   if (system === '') return [...messages];
   const at = messages.findIndex((message) => message.role === 'user');
@@ -42,7 +42,7 @@ export function parseHistory(history: string | undefined): ChatMessage[] {
 
 export type InlineData = { mediaType: string; data: string };
 
-/** The media type and the Base64 text of a `data:` URL; undefined for any other address. */
+/** The media type and Base64 text of a `data:` URL; undefined for any other address. */
 export function inlineData(url: string): InlineData | undefined {
   const comma = url.indexOf(',');
   const head = /^data:([\w.+-]{1,127}\/[\w.+-]{1,127})(;[^,]{1,200})?;base64$/i.exec(
@@ -62,7 +62,7 @@ export function argumentsObject(text: string): Record<string, unknown> {
   }
 }
 
-/** Remembers the last value of a work on a text: a history is the same for all questions of a turn. */
+/** Caches the latest result for a text: the history is the same for all requests of a turn. */
 export function rememberLast<Result>(work: (text: string) => Result): (text: string) => Result {
   let last: { text: string; result: Result } | undefined;
   return (text) => {

@@ -8,7 +8,7 @@ import { createThinkSplitter } from './think-tags.ts';
 import { createToolCallAssembler } from './tool-call-assembly.ts';
 import { count, usageOf } from './usage.ts';
 
-/** What was heard of an output item so far. Its `done` event may bring again what its deltas brought. */
+/** An output item so far. Its `done` event may repeat what its deltas brought. */
 type OpenItem = {
   type: unknown;
   call: number | undefined;
@@ -18,14 +18,14 @@ type OpenItem = {
 
 const separator = '\n\n';
 
-/** Reads the event stream of `/responses`, OpenAI's and those of others. */
+/** Reads the event stream of `/responses`, OpenAI's and others'. */
 export function createResponsesParser(
   sink: CompletionSink,
   createId: () => string,
   bounds: CompletionBounds,
 ): AnswerParser {
   const answer = createAnswerGatherer(sink, bounds.maxTextLength);
-  // Open models answer here as well, some with their thinking in tags.
+  // Open models answer here too, some with thinking in tags.
   const think = createThinkSplitter(answer);
   const tools = createToolCallAssembler(sink, createId, bounds);
   const items = new Map<string, OpenItem>();
@@ -75,7 +75,7 @@ export function createResponsesParser(
     }
   }
 
-  /** Items are known by their place; some servers change their ids on the way. */
+  /** Items are identified by position; some servers change their ids on the way. */
   function itemOf(event: Record<string, unknown>): OpenItem {
     const key = typeof event.output_index === 'number' ? `at ${event.output_index}` : `id ${event.item_id}`;
     let item = items.get(key);
@@ -129,7 +129,7 @@ export function createResponsesParser(
     answer.reasoning(answer.clean(text));
   }
 
-  /** The item as a whole: what no delta brought is taken from it, and what goes back to the model. */
+  /** The complete item: whatever no delta brought is taken from it, and so is what goes back to the model. */
   function endItem(event: Record<string, unknown>, done: Record<string, unknown>): void {
     const item = startItem(event, done);
     if (item.done !== undefined) return;
@@ -216,7 +216,7 @@ function incomplete(reason: unknown): FinishReason {
   return reason === 'content_filter' ? 'content-filter' : 'other';
 }
 
-/** The item as it goes back. Reasoning without its encrypted content is unknown to a provider that keeps nothing. */
+/** The item as it is sent back. A provider that stores nothing cannot use reasoning without its encrypted content. */
 function closedItem({ done }: OpenItem): Record<string, unknown>[] {
   if (done === undefined) return [];
   if (done.type === 'reasoning') {

@@ -7,7 +7,7 @@ import { isRecord } from './storable-text.ts';
 
 type ReasoningEffort = NonNullable<Parameters['reasoningEffort']>;
 
-/** The body of `POST /responses`, as far as it is written here. Nothing is kept at the provider. */
+/** The body of `POST /responses`, as far as we write it. The provider stores nothing. */
 export type ResponsesBody = {
   model: string;
   stream: true;
@@ -116,7 +116,7 @@ function assistantItems(message: Extract<ChatMessage, { role: 'assistant' }>): R
   return [...(message.content ? [{ role: 'assistant', content: message.content } as const] : []), ...calls];
 }
 
-/** The items as they came, with the ids that the calls have here. */
+/** The items as received, with our ids for the calls. */
 function echoed(echo: Echo, calls: FunctionCall[]): ResponsesItem[] {
   let next = 0;
   return parseEcho(echo).map((item) => {
@@ -125,7 +125,7 @@ function echoed(echo: Echo, calls: FunctionCall[]): ResponsesItem[] {
   });
 }
 
-/** What `responses-events.ts` made. */
+/** The format that `responses-events.ts` writes. */
 function parseEcho(echo: Echo): ResponsesItem[] {
   return echo.filter(isRecord) as ResponsesItem[];
 }

@@ -1,6 +1,6 @@
 const maxDepth = 64;
 
-/** Text as PostgreSQL can store it: without NUL, lone surrogates replaced by U+FFFD. */
+/** Text that PostgreSQL can store: without NUL, lone surrogates replaced by U+FFFD. */
 export function storableText(text: string): string {
   const wellFormed = text.isWellFormed() ? text : text.toWellFormed();
   return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '') : wellFormed;
@@ -22,7 +22,7 @@ export function storableJson(value: unknown, depth = 0): unknown {
   return copy;
 }
 
-/** True for plain JSON objects, so that members of foreign JSON can be looked at as `unknown`. */
+/** True for plain JSON objects, so that members of foreign JSON can be read as `unknown`. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

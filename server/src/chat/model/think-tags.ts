@@ -6,8 +6,8 @@ const maxLeadingSpace = 64;
 export type AnswerSink = { text(delta: string): void; reasoning(delta: string): void };
 
 /**
- * Splits streamed content that opens with `<think>…</think>` into reasoning and text. Tags may be cut anywhere
- * between deltas; a tag that does not open the message is text. `end` releases what is held back.
+ * Splits streamed content that begins with `<think>…</think>` into reasoning and text. Tags may be split between
+ * deltas; a tag that does not begin the message is text. `end` releases what is held back.
  */
 export function createThinkSplitter(sink: AnswerSink) {
   let state: 'opening' | 'reasoning' | 'text' = 'opening';

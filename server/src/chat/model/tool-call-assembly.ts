@@ -2,10 +2,10 @@ import { ApiError } from '@homeport/contracts/errors';
 import { createJsonTracker, type JsonTracker } from './json-tracker.ts';
 import { isRecord, storableText } from './storable-text.ts';
 
-/** A finished tool call as the model asked for it; `arguments` is the raw JSON text, `{}` when it sent none. */
+/** A finished tool call; `arguments` is the raw JSON text, `{}` if the model sent none. */
 export type ToolCall = { id: string; name: string; arguments: string };
 
-/** Hears of tool calls while they stream. */
+/** Receives tool calls while they stream. */
 export type ToolCallSink = {
   toolStart(call: { id: string; name: string }): void;
   toolDelta(id: string, delta: string): void;
@@ -17,7 +17,7 @@ type OpenCall = Omit<ToolCall, 'arguments'> & {
   index: number | undefined;
   providerId: string | undefined;
   started: boolean;
-  /** The arguments so far, in the pieces in which they came: nothing per piece may cost their whole length. */
+  /** The arguments so far, in pieces as received: no piece may cost the length of them all. */
   pieces: string[];
   length: number;
   json: JsonTracker;
@@ -28,8 +28,8 @@ const maxIdLength = 256;
 const maxNameLength = 256;
 
 /**
- * Puts streamed tool calls together. Servers differ: indexes missing or all 0, ids missing or anew in every delta,
- * names repeated, arguments in one piece or as an object, whole calls sent twice. Ids given out are unique.
+ * Assembles streamed tool calls. Servers differ: indexes missing or all 0, ids missing or new in every delta, names
+ * repeated, arguments in one piece or as an object, whole calls sent twice. Ids given out are unique.
  */
 export function createToolCallAssembler(sink: ToolCallSink, createId: () => string, bounds: ToolCallBounds) {
   const calls: OpenCall[] = [];
@@ -115,7 +115,7 @@ export function createToolCallAssembler(sink: ToolCallSink, createId: () => stri
         if (isRecord(entry)) push(readPiece(entry, entry.function, entries.length === 1));
       }
     },
-    /** The `function_call` member that came before `tool_calls`. */
+    /** The `function_call` member that preceded `tool_calls`. */
     pushLegacy(entry: unknown): void {
       if (isRecord(entry)) push(readPiece({ index: 0 }, entry, true));
     },
@@ -142,13 +142,13 @@ function readPiece(entry: Record<string, unknown>, source: unknown, alone: boole
   };
 }
 
-/** A name on a call that is already whole begins another call, unless the same call is merely sent again. */
+/** A name on a complete call begins another call, unless the same call is just sent again. */
 function isRestart(call: OpenCall, piece: Piece): boolean {
   if (call.name !== '' && call.name !== piece.name) return true;
   return piece.text !== '' && call.json.isComplete && !isSentAgain(call, piece.text);
 }
 
-/** The lengths are compared first: joining costs no more than the piece itself. */
+/** The lengths are compared first, so that joining costs no more than the piece itself. */
 function isSentAgain(call: OpenCall, text: string): boolean {
   return call.json.isComplete && text.length === call.length && text === argumentsOf(call);
 }

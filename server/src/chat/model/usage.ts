@@ -1,6 +1,6 @@
 import type { Usage } from '@homeport/contracts/frames';
 
-/** Token counts of two parts of one response together; what neither told is not told. */
+/** The token counts of two parts of one response together; counts missing in both stay missing. */
 export function addUsage(first: Usage | undefined, second: Usage | undefined): Usage | undefined {
   if (first === undefined || second === undefined) return first ?? second;
   return usageOf({
@@ -16,12 +16,12 @@ function sum(first: number | undefined, second: number | undefined): number | un
   return first === undefined && second === undefined ? undefined : (first ?? 0) + (second ?? 0);
 }
 
-/** A count of tokens as providers tell it. */
+/** A token count as providers report it. */
 export function count(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
-/** Token counts with those that were not told left out. */
+/** Token counts without the missing ones. */
 export function usageOf(usage: {
   inputTokens: number;
   outputTokens: number;

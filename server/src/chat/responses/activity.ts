@@ -3,7 +3,10 @@ import { limits } from '@homeport/contracts/limits';
 import type { FollowerSink } from './response-log.ts';
 import type { SignalListener } from './signals.ts';
 
-/** Clients that hear when a conversation of theirs changes. It only saves time: what a lost signal would have told, lists show later. */
+/**
+ * Clients that are told when one of their conversations changes. It only saves time: lists show later what a lost
+ * signal would have said.
+ */
 export class Activity {
   readonly #followers = new Map<string, Set<FollowerSink>>();
   #isClosed = false;
@@ -16,14 +19,14 @@ export class Activity {
     });
   }
 
-  /** Throws `rate_limited` when the account holds as many streams here as one may. */
+  /** Throws `rate_limited` if the account has too many streams here. */
   assertRoom(ownerId: string): void {
     if (this.#isClosed) throw new ApiError('database_unavailable', 'The service is restarting. Try again.');
     if ((this.#followers.get(ownerId)?.size ?? 0) < limits.activityStreamsPerUser) return;
     throw new ApiError('rate_limited', 'Too many windows of this account are open', { retryAfter: 30 });
   }
 
-  /** Returns how to leave. */
+  /** Returns a function that stops following. */
   follow(ownerId: string, follower: FollowerSink): () => void {
     const followers = this.#followers.get(ownerId) ?? new Set();
     this.#followers.set(ownerId, followers.add(follower));
@@ -33,7 +36,7 @@ export class Activity {
     };
   }
 
-  /** A replica that stops lets everybody ask another one. */
+  /** Before a replica stops, so that all clients reconnect elsewhere. */
   close(): void {
     this.#isClosed = true;
     for (const followers of [...this.#followers.values()]) for (const follower of [...followers]) follower.end('');

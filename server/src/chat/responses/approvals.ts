@@ -9,14 +9,14 @@ import type { ResponseRow } from './claims.ts';
 import { notify, type SignalListener } from './signals.ts';
 
 /**
- * Questions to a person before a tool runs, and their answers (contract.md section 6). This file alone writes
- * `tool_approvals`. An answer is kept before anybody acts on it, and acting on it settles it first: whatever crashes
- * when, no tool runs twice.
+ * Questions to a person before a tool runs, and their answers (contract.md section 6). Only this file writes
+ * `tool_approvals`. An answer is stored before anything acts on it, and acting on it settles it first: no tool runs
+ * twice, whenever something crashes.
  */
 
 type Asking = Pick<ResponseRow, 'id' | 'chat_id' | 'generation'>;
 
-/** Keeps a question of a running response; its id. Throws when the response is another replica's by now. */
+/** Stores a running response's question; returns its id. Throws if another replica has the response now. */
 export async function insertApproval(
   db: Queryable,
   response: Asking,
@@ -32,10 +32,10 @@ export async function insertApproval(
   return id;
 }
 
-/** Without a signal the answer is looked for this often. */
+/** How often the answer is looked for without a signal. */
 const pollMs = 2_000;
 
-/** Waits for the answer and settles it: it is handed out once. Rejects with the signal's reason. */
+/** Waits for the answer and settles it, so that it is handed out once. Rejects with the signal's reason. */
 export async function waitForWord(
   deps: Pick<Platform, 'db' | 'clock'> & { signals: SignalListener },
   response: Asking,
@@ -64,7 +64,7 @@ export async function waitForWord(
   }
 }
 
-/** Undefined while nobody has answered. The replica that lost the response settles nothing. */
+/** Undefined while nobody has answered. A replica that lost the response settles nothing. */
 async function settle(db: Queryable, response: Asking, approvalId: string): Promise<Word | undefined> {
   const { rows } = await sql<{ approved: boolean; reason: string | null }>`
     update tool_approvals a set settled_at = now() from responses r
@@ -83,7 +83,7 @@ async function settle(db: Queryable, response: Asking, approvalId: string): Prom
   return open === undefined ? 'lost' : undefined;
 }
 
-/** The statement that ends all waiting of a response that ended for good, when `condition` holds. */
+/** The statement that drops all questions of a response that ended for good, if `condition` holds. */
 export function voidingApprovals(responseId: string, condition: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`update tool_approvals set settled_at = now()
     where response_id = ${responseId} and settled_at is null and ${condition}`;
@@ -97,9 +97,9 @@ export type Answer = {
 };
 
 /**
- * Keeps a person's answer, once. Resolves with whether the response is running; one that was interrupted goes on with it
- * (`findAnswered`). Throws `not_found` for a question that is not this owner's, `input_applied` when it was answered or nothing
- * waits for it any more.
+ * Stores a person's answer, once. Resolves with whether the response is running; an interrupted one continues with it
+ * (`findAnswered`). Throws `not_found` for someone else's question, `input_applied` if it was answered or nothing waits
+ * for it any more.
  */
 export async function answerApproval(
   deps: Pick<Platform, 'db'>,
@@ -108,7 +108,7 @@ export async function answerApproval(
   { approvalId, approved, reason, remember }: Answer,
 ): Promise<{ isRunning: boolean }> {
   return inTransaction(deps.db, async (trx) => {
-    // The end of a response locks the same row: it comes before this or after it.
+    // The end of a response locks the same row, so it comes either before or after this.
     const chat = await trx
       .selectFrom('chats')
       .select(['id', 'active_message_id', 'archived'])
@@ -146,7 +146,7 @@ function questionNotFound(): ApiError {
   return new ApiError('not_found', 'Question not found');
 }
 
-/** Conversations whose last response was interrupted while it waited, and has its answer now; their owners enabled. */
+/** Conversations whose last response was interrupted while waiting and now has its answer, with enabled owners. */
 export async function findAnswered(db: Queryable, limit: number): Promise<string[]> {
   const { rows } = await sql<{ chat_id: string }>`
     select distinct r.chat_id from tool_approvals a

@@ -10,7 +10,7 @@ import { chooseByAssistant } from './turn-assistant.ts';
 import { readTurnWords } from './turn-instructions.ts';
 import { askOnceOf, type PreparingHooks, readBranch } from './turn-request.ts';
 
-/** Makes the summary that a person asked for, by the model that would answer; resolves with that model. */
+/** Makes the summary that a person asked for, with the model that would answer; resolves with that model. */
 export async function makeAskedSummary(
   deps: RunDeps,
   turn: Pick<Claimed, 'response' | 'context'>,

@@ -8,13 +8,13 @@ import { estimateMessages } from '../turn/token-estimate.ts';
 import { type DocumentRoom, documentText, scannedPdf } from './attached-documents.ts';
 
 /**
- * Stored prompts refer to artifacts; here they get their contents, as they are now, when a turn begins: pictures as data, texts
- * with their names, documents as their text, others by name only. Nothing of it is stored a second time.
+ * Stored prompts refer to artifacts; when a turn begins, they get their current contents here: pictures as data, texts
+ * with their names, documents as text, others by name only. None of it is stored again.
  */
 
 type Needs = Pick<Deps, 'db' | 'artifactStore' | 'documents' | 'log'>;
 
-/** The same messages, newest first, read no further than they are asked for; files of at most so many bytes in all. */
+/** The same messages, newest first, read only as far as requested; with a limit on the bytes of all files. */
 export async function* withAttachments(
   deps: Needs,
   ownerId: string,
@@ -70,7 +70,7 @@ async function fill(
     content.push(scan?.part ?? (await partOf(deps, attachment, room.documents, signal)));
   }
   const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-  // Models without pictures read plain strings only.
+  // Models without pictures accept only plain strings.
   return { message: { role: 'user', content: texts.length === content.length ? texts.join('\n\n') : content }, bytes };
 }
 

@@ -25,17 +25,20 @@ import { instantTitle } from '../turn/title.ts';
 import { applying, type InputRow, nextInput, overriddenBy, overrideDecision, readingQueue } from './inputs.ts';
 
 /**
- * How a response begins: by an input that is next in its conversation, by regenerating, or by resuming. Each is one
+ * How a response begins: from the next input in its conversation, by regenerating, or by resuming. Each is one
  * transaction that locks the chat row, so that a conversation has at most one running response (contract.md section 6).
- * This file and response-end.ts alone write the table `responses`.
+ * Only this file and response-end.ts write the table `responses`.
  */
 
 export type ResponseRow = Selectable<ResponsesTable>;
 
-/** Who makes the response and how long its lease lasts without a heartbeat; `askedAt`: when it was asked for, by `performance.now`. */
+/**
+ * Who makes the response and how long its lease lasts without a heartbeat; `askedAt`: when it was requested, by
+ * `performance.now`.
+ */
 export type Maker = { replica: string; leaseMs: number; askedAt: number };
 
-/** A response that has just begun, with what its turn needs of the conversation as it was locked. */
+/** A response that has just begun, with what its turn needs from the locked conversation. */
 export type Claimed = { kind: 'claimed'; response: ResponseRow; context: TurnContext; leasedAt: number };
 
 export type ClaimOutcome =
@@ -60,7 +63,7 @@ type LockedChat = {
   assistant_id: string | null;
 };
 
-/** Claims the input, or tells what became of it. `decision` overrides the admitted one while the response has not begun. */
+/** Claims the input, or returns its outcome. `decision` overrides the admitted one until the response begins. */
 export async function claimInput(
   deps: Pick<Platform, 'db'>,
   request: { chatId: string; ownerId: string; messageId: string; decision: Decision },
@@ -82,7 +85,7 @@ export async function claimInput(
   });
 }
 
-/** What has become of an input, without claiming it: a replica that is stopping leaves that to others. */
+/** An input's outcome, without claiming it: a stopping replica leaves that to others. */
 export async function findOutcome(
   deps: Pick<Platform, 'db'>,
   request: { chatId: string; ownerId: string; messageId: string },
@@ -101,8 +104,8 @@ export async function findOutcome(
 }
 
 /**
- * Claims whatever is next in the conversation and due, unless its owner's account is disabled; used when a response ended
- * and by the dispatcher.
+ * Claims whatever is next and due in the conversation, unless its owner's account is disabled; used when a response has
+ * ended, and by the dispatcher.
  */
 export async function claimNext(deps: Pick<Platform, 'db'>, chatId: string, maker: Maker): Promise<ClaimOutcome> {
   return inTransaction(deps.db, async (trx) => {
@@ -118,7 +121,10 @@ export async function claimNext(deps: Pick<Platform, 'db'>, chatId: string, make
   });
 }
 
-/** Answers an earlier input anew: a sibling of the earlier answers. The same one already running is joined. */
+/**
+ * Answers an earlier input again, as a sibling of the earlier answers. If the same regeneration is already running,
+ * joins it.
+ */
 export async function claimRegeneration(
   deps: Pick<Platform, 'db'>,
   request: { chatId: string; ownerId: string; messageId: string; decision: Decision },
@@ -145,7 +151,7 @@ export async function claimRegeneration(
   });
 }
 
-/** Begins a summary that a person asked for; the responses of a conversation wait for it like for an answer. */
+/** Begins a summary that a person asked for; it blocks the conversation like an answer. */
 export async function claimCompaction(
   deps: Pick<Platform, 'db'>,
   request: { chatId: string; ownerId: string; focus: string | undefined },
@@ -161,7 +167,7 @@ export async function claimCompaction(
   });
 }
 
-/** Joins the running response, or continues the last one of the active branch if it was cut. */
+/** Joins the running response, or continues the last one of the active branch if it was cut off. */
 export async function claimResumption(
   deps: Pick<Platform, 'db'>,
   request: { chatId: string; ownerId: string; decision: Decision },
@@ -185,7 +191,10 @@ export async function claimResumption(
   });
 }
 
-/** Continues the last response of the conversation if it was interrupted while it waited for a person, and has its answer. */
+/**
+ * Continues the last response of the conversation if it was interrupted while waiting for approval and now has its
+ * answer.
+ */
 export async function claimAnswered(deps: Pick<Platform, 'db'>, chatId: string, maker: Maker): Promise<ClaimOutcome> {
   return inTransaction(deps.db, async (trx) => {
     const chat = await lockingChat(trx, chatId)
@@ -244,7 +253,7 @@ export async function findRunning(db: Queryable, chatId: string): Promise<Respon
     .executeTakeFirst();
 }
 
-/** True when the request only joins: its input was applied already, or the response that it wants is running. */
+/** True if the request only joins: its input was already applied, or the response it wants is running. */
 export async function hasBegun(
   db: Queryable,
   ownerId: string,
@@ -262,7 +271,7 @@ export async function hasBegun(
   return messageId === undefined || running.message_id === messageId;
 }
 
-/** When a lease taken now runs out, by the database's clock. */
+/** When a lease taken now expires, by the database's clock. */
 function leaseUntil(maker: Maker) {
   return sql<Date>`now() + ${maker.leaseMs} * interval '1 millisecond'`;
 }
@@ -308,8 +317,8 @@ async function outcomeOfApplied(trx: Queryable, input: InputRow): Promise<ClaimO
 }
 
 /**
- * Input and response become messages in one statement, made of what each table's own file writes, and where nothing is left to be
- * done it is committed with it: this stands between a person and the first token. The transaction's last work.
+ * Turns input and response into messages in one statement, built from each table's own file, and commits with it if
+ * nothing is left to do: a person is waiting for the first token. The transaction's last work.
  */
 async function applyInput(
   trx: Queryable,
@@ -375,7 +384,7 @@ async function applyPin(trx: Queryable, chat: LockedChat, decision: Decision): P
   if (pin !== undefined) await pinModel(trx, chat.id, pin.modelId);
 }
 
-/** What the decision changes about the pinned model; undefined: nothing. */
+/** How the decision changes the pinned model; undefined: not at all. */
 function newPin(chat: LockedChat, decision: Decision): { modelId: string | null } | undefined {
   if (decision.modelPinned === undefined) return undefined;
   const modelId = decision.modelPinned ? (decision.modelId ?? null) : null;

@@ -32,7 +32,9 @@ import { withAttachments } from './attachments.ts';
 import type { Claimed } from './claims.ts';
 import { countFailure, type WrittenStart, writePruning, writeStart } from './summaries.ts';
 
-/** Before an answer: makes a conversation that fills the window smaller, and stores how, so that its beginning stays the same. */
+/**
+ * Before an answer: shrinks a conversation that fills the window, and stores how, so that its beginning stays the same.
+ */
 
 type Needs = Pick<Deps, 'artifactStore' | 'clock' | 'config' | 'db' | 'documents' | 'log'>;
 export type Turn = Pick<Claimed, 'response' | 'context'>;
@@ -40,18 +42,18 @@ export type Turn = Pick<Claimed, 'response' | 'context'>;
 export type ContextHooks = {
   /** Asks the model of the turn, without tools. */
   ask: (request: SummaryRequest, signal: AbortSignal) => Promise<Pick<CompletionResult, 'usage'> & { text: string }>;
-  /** Hears that a summary is made, and what came of it. */
+  /** Called when a summary starts, and with its outcome. */
   onStep: (state: 'started' | 'done' | 'failed') => void;
-  /** Hears what a summary costs. */
+  /** Called with a summary's token counts. */
   onUsage: (usage: Usage) => void;
 };
 
 const branchPageSize = 50;
 const askTimeoutMs = 300_000;
-/** Turns that stay as they are when a person asks for a summary. */
+/** Turns that stay unchanged when a person asks for a summary. */
 const askedTurns = 2;
 
-/** From which share of the room on a conversation is made smaller. */
+/** The share of the room above which a conversation is shrunk. */
 export function limitShareOf({ config }: Pick<Deps, 'config'>, { context }: Pick<Turn, 'context'>): number {
   return isOn(config, context) ? config.compactionAt / 100 : 1;
 }
@@ -60,7 +62,7 @@ function isOn({ compactionAt }: Deps['config'], { autoCompaction }: Turn['contex
   return autoCompaction && compactionAt > 0;
 }
 
-/** What of the history the model is sent. Throws when what is never left out does not fit, and when it was stopped. */
+/** Which part of the history the model gets. Throws if what must be sent does not fit, or if it was stopped. */
 export async function chooseContext(
   deps: Needs,
   turn: Turn,
@@ -112,8 +114,8 @@ async function compacted(
 }
 
 /**
- * Summarizes what is before the last turns because a person asked for it; when nothing is, the newest summary is made again. Throws
- * `invalid_request` when there is none.
+ * Summarizes everything before the last turns because a person asked for it; if there is nothing, the newest summary is
+ * made again. Throws `invalid_request` if there is none.
  */
 export async function compactAsked(
   deps: Needs,
@@ -154,7 +156,7 @@ async function cut(deps: Needs, turn: Turn, history: History, signal: AbortSigna
   return begunAt(deps, turn, history, { choice, upToId }, signal);
 }
 
-/** Stores that the context begins behind that message, and gives what is sent then. */
+/** Stores that the context begins after that message, and returns what is sent then. */
 async function begunAt(
   deps: Needs,
   turn: Turn,
@@ -202,7 +204,7 @@ async function firstOf(
   return { id: '', prompt: '' };
 }
 
-/** The text that stands for the messages up to that one, and for the summary before them. */
+/** The text that replaces the messages up to that one, and the summary before them. */
 async function summarize(
   deps: Needs,
   { response, context }: Turn,
@@ -257,7 +259,7 @@ function idBefore({ entries }: History, index: number): string | undefined {
   return entries[index - 1]?.id;
 }
 
-/** Whoever has the response now makes it; what was made here is no more. */
+/** Another replica has the response now; what was made here is discarded. */
 function leaseLost(): Error {
   return new Error('the response is made elsewhere');
 }

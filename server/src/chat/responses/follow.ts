@@ -8,7 +8,7 @@ import type { FollowerSink } from './response-log.ts';
 import type { RunningResponses } from './running-responses.ts';
 import type { Signal } from './signals.ts';
 
-/** What a follower needs: where events go and when it has left. */
+/** What a follower needs: where events go, and when it has disconnected. */
 export type Follower = FollowerSink & { readonly closed: boolean };
 
 type Following = Pick<Platform, 'db' | 'clock'> & { responses: RunningResponses };
@@ -18,9 +18,9 @@ const pollMs = 1_000;
 const rowsPerRead = 200;
 
 /**
- * Sends the response's frames after `after` until it ends: from this replica's memory when it is made here, else from the
- * log in the database. Resolves once the follower is attached or, for another replica's response, when it ends.
- * Leaving is done by `leave`, which stops nothing but this follower.
+ * Sends the response's frames after `after` until it ends: from this replica's memory if it runs here, otherwise from
+ * the log in the database. Resolves once the follower is attached or, for another replica's response, when it ends.
+ * `leave` stops only this follower.
  */
 export async function followResponse(
   deps: Following,
@@ -51,10 +51,10 @@ async function followStored(
   let seen = after;
   const wake = new Wake(deps, responseId, left);
   try {
-    // A replica that stops cuts the stream between two events: whoever comes back to another one misses none.
+    // A stopping replica cuts the stream between two events, so that followers miss none when they reconnect elsewhere.
     while (!left.aborted && !deps.responses.draining) {
       const woken = wake.next();
-      // Read before the rows: rows are complete once the state says that the response has ended.
+      // Read before the rows: these are complete once the state says that the response has ended.
       const response = await readResponse(deps.db, responseId);
       if (response === undefined) break;
       const sent = await sendRows(deps.db, responseId, response.generation, seen, follower);
@@ -116,7 +116,7 @@ function endEvents(response: StoredResponse, after: number): string {
     .join('');
 }
 
-/** Wakes a follower on signals about its response, on leaving, and once a second. */
+/** Wakes a follower on signals about its response, on disconnecting, and once a second. */
 class Wake {
   readonly #deps: Following;
   readonly #left: AbortSignal;
@@ -147,7 +147,7 @@ class Wake {
   }
 }
 
-/** The whole stream of a response that has ended, from its message. */
+/** The whole stream of an ended response, from its message. */
 export async function readReplay(deps: Pick<Platform, 'db'>, messageId: string): Promise<string> {
   const message = await readMessage(deps.db.kysely, messageId);
   const frames: Frame[] = [{ type: 'start', messageId }, ...framesOfParts(message.parts)];

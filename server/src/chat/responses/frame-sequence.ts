@@ -1,9 +1,9 @@
 import type { Frame } from '@homeport/contracts/frames';
 
 /**
- * Sequence numbers of a response's frames. A delta advances the number by its length in UTF-16 units and every other frame by
- * one, so neighbouring deltas can be merged for storage and a follower that saw part of a merged one can be given the rest.
- * `to` is the number after the frame; it is what goes out as the SSE `id`.
+ * Sequence numbers of a response's frames. A delta advances the number by its length in UTF-16 units, every other frame
+ * by one, so neighbouring deltas can be merged for storage and a follower that saw part of one gets the rest. `to` is
+ * the number after the frame, sent as the SSE `id`.
  */
 export type SequencedFrame = { from: number; to: number; frame: Frame };
 
@@ -17,7 +17,7 @@ function deltaText(frame: Frame): string | undefined {
   return frame.type === 'tool-input-delta' ? frame.inputTextDelta : undefined;
 }
 
-/** Adds a neighbouring delta of the same part to `frame`; false when the two are not that. */
+/** Adds a neighbouring delta of the same part to `frame`; false if they do not match. */
 export function extendDelta(frame: Frame, next: Frame): boolean {
   if (frame.type === 'text-delta' && next.type === 'text-delta' && frame.id === next.id) {
     frame.delta += next.delta;
@@ -59,7 +59,7 @@ export function sequence(frames: readonly Frame[], after: number): SequencedFram
   });
 }
 
-/** The frame as a server-sent event. Text deltas, of which there are thousands a second, are put together by hand. */
+/** The frame as a server-sent event. Text deltas, thousands a second, are built by hand. */
 export function toEvent(frame: Frame, to: number): string {
   const data =
     frame.type === 'text-delta'
@@ -70,7 +70,7 @@ export function toEvent(frame: Frame, to: number): string {
 
 export const doneEvent = 'data: [DONE]\n\n';
 
-/** Frames as they are stored: one JSON text a line. */
+/** Frames as stored: one JSON text per line. */
 export function toLines(entries: readonly SequencedFrame[]): string {
   return entries.map((entry) => JSON.stringify(entry.frame)).join('\n');
 }

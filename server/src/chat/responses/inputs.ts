@@ -16,16 +16,16 @@ import type { Platform } from '../../platform.ts';
 import { projectArchived, projectArchivedColumn } from '../../projects/projects.ts';
 import { signalChannel } from './signals.ts';
 
-/** Submitted inputs (contract.md section 6, first half). This file alone writes the table `inputs`. */
+/** Submitted inputs (contract.md section 6, first half). Only this file writes the table `inputs`. */
 
 export type InputRow = Selectable<InputsTable>;
 type Admitting = Pick<Platform, 'db' | 'config'>;
 
-/** Milliseconds that an input of `chat/start` waits for somebody to ask for its stream before it starts by itself. */
+/** Milliseconds before an input of `chat/start` begins by itself if nobody asks for its stream. */
 export type AdmissionOptions = { ownerId: string; graceMs: number };
 
 /**
- * Saves an input, or finds it saved already. The same id with the same chat, owner, content and model decision is one input
+ * Stores an input, or finds it stored. The same id with the same chat, owner, content and model decision is one input
  * however often it arrives; any difference throws `input_conflict`. Committed before this resolves.
  */
 export async function admitInput(
@@ -49,7 +49,7 @@ export async function admitInput(
   });
   if (admitted !== undefined) return { input: admitted, repeated: false };
   const found = assertSame(await findInput(deps.db.kysely, submission.message.id), requestHash);
-  // The hash says that these are the parts; the row of an applied input no longer holds them.
+  // The hash proves that these are the parts; the row of an applied input no longer has them.
   return { input: { ...found, parts: JSON.stringify(submission.message.parts) }, repeated: true };
 }
 
@@ -63,7 +63,9 @@ type Place = {
   queued: number;
 };
 
-/** Locks the conversation: shared with other admissions, exclusive against the end of a response (see response-end.ts). */
+/**
+ * Locks the conversation: shared with other admissions, exclusive against the end of a response (see response-end.ts).
+ */
 async function lockPlace(trx: Queryable, { chatId, message, parentId }: Submission, ownerId: string): Promise<Place> {
   const { rows } = await sql<Place>`
     select c.archived as "isArchived", ${sql.raw(projectArchivedColumn('c.project_id'))} as "isProjectArchived",
@@ -118,7 +120,7 @@ function assertOpen(place: Place): void {
   }
 }
 
-/** Files that are attached as `artifact://<id>` are in this conversation's namespace; the answer names those that are not. */
+/** Files attached as `artifact://<id>` must be in this conversation's namespace; the error names those that are not. */
 async function assertAttachable(trx: Queryable, { chatId, message }: Submission, ownerId: string): Promise<void> {
   const attached = message.parts.flatMap((part, index) => {
     const id = part.type === 'file' ? attachedId(part.url) : undefined;
@@ -158,7 +160,7 @@ function hashSubmission(submission: Submission, ownerId: string): string {
   return createHash('sha256').update(JSON.stringify(identity)).digest('base64url');
 }
 
-/** The members of a model decision that were given. */
+/** The given members of a model decision. */
 export function decisionOf(body: { [Name in keyof Decision]?: Decision[Name] | undefined }): Decision {
   const decision: Decision = {};
   if (body.modelPinned !== undefined) decision.modelPinned = body.modelPinned;
@@ -168,7 +170,7 @@ export function decisionOf(body: { [Name in keyof Decision]?: Decision[Name] | u
   return decision;
 }
 
-/** A later decision about the model takes the place of the whole earlier one, and so do those about MCP servers and parameters. */
+/** A later decision about the model replaces the whole earlier one; so do those about MCP servers and parameters. */
 export function overriddenBy(given: Decision, admitted: Decision): Decision {
   if (given.modelPinned === undefined && given.modelId === undefined) return { ...admitted, ...given };
   const { mcpServerIds, parameters } = admitted;
@@ -179,7 +181,7 @@ export function overriddenBy(given: Decision, admitted: Decision): Decision {
   };
 }
 
-/** Keeps a later decision for an input that waits for its turn. What it was admitted with stays what a retry is compared to. */
+/** Stores a later decision for a queued input. Retries are still compared with what it was admitted with. */
 export async function overrideDecision(trx: Queryable, input: InputRow, given: Decision): Promise<void> {
   if (Object.keys(given).length === 0) return;
   const decision = JSON.stringify(overriddenBy(given, input.decision));
@@ -190,7 +192,7 @@ async function findInput(db: Queryable, id: string): Promise<InputRow | undefine
   return db.selectFrom('inputs').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** The input of one's own conversation, whatever its state. */
+/** An input of the caller's own conversation, in any state. */
 async function findChatInput(db: Queryable, chatId: string, id: string): Promise<InputRow | undefined> {
   return db.selectFrom('inputs').selectAll().where('id', '=', id).where('chat_id', '=', chatId).executeTakeFirst();
 }
@@ -206,7 +208,7 @@ export async function listQueuedInputs(db: Queryable, chatId: string): Promise<I
     .execute();
 }
 
-/** Cancels a queued input; cancelling twice is the same. Throws `input_applied` when it has become a message. */
+/** Cancels a queued input; doing it twice changes nothing. Throws `input_applied` if it has become a message. */
 export async function cancelInput(deps: Pick<Platform, 'db'>, chatId: string, id: string): Promise<InputRow> {
   const cancelled = await deps.db.kysely
     .updateTable('inputs')
@@ -222,7 +224,7 @@ export async function cancelInput(deps: Pick<Platform, 'db'>, chatId: string, id
   throw new ApiError('input_applied', 'This input has already been applied');
 }
 
-/** The input that is applied next. With the chat row locked nobody else can apply it. */
+/** The input to be applied next. With the chat row locked, nobody else can apply it. */
 export async function nextInput(trx: Queryable, chatId: string): Promise<(InputRow & { due: boolean }) | undefined> {
   return trx
     .selectFrom('inputs')
@@ -236,7 +238,7 @@ export async function nextInput(trx: Queryable, chatId: string): Promise<(InputR
     .executeTakeFirst();
 }
 
-/** The statement that reads an input with what stands before it. */
+/** The statement that reads an input with those before it. */
 export function readingQueue(trx: Queryable, chatId: string, id: string) {
   return trx
     .selectFrom('inputs as i')
@@ -253,8 +255,8 @@ export function readingQueue(trx: Queryable, chatId: string, id: string) {
 }
 
 /**
- * The statement that marks an input applied, when `condition` holds; it returns no row when the input was cancelled in the same
- * moment. The message has the parts now; the row stays for retries, which may come at any time.
+ * The statement that marks an input as applied, if `condition` holds; returns no row if the input was cancelled
+ * concurrently. The message has the parts now; the row stays for retries, which may come at any time.
  */
 export function applying(id: string, condition: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`update inputs set state = 'applied', parts = '[]' where id = ${id} and state = 'queued' and ${condition} returning id`;
@@ -262,17 +264,17 @@ export function applying(id: string, condition: RawBuilder<unknown>): RawBuilder
 
 const copiesAtOnce = 200;
 
-/** Drops the parts of inputs that an earlier release applied: their messages have them. */
+/** Drops the parts of inputs that an earlier release applied, since their messages have them. */
 export const dropCopiesStatement = `
   update inputs set parts = '[]' where ctid = any(array(select ctid from inputs
     where state = 'applied' and parts <> '[]' order by position limit ${copiesAtOnce} for update skip locked))`;
 
-/** The input that is applied next, for a statement that ends the response before it. */
+/** Finds the next input, for a statement that ends the response before it. */
 export function findingNext(chatId: string): RawBuilder<unknown> {
   return sql`select id, assistant_id from inputs where chat_id = ${chatId} and state = 'queued' order by position limit 1 for update`;
 }
 
-/** The statement that makes the input of `next` start without waiting for a browser, when `condition` holds. */
+/** The statement that starts the input of `next` without waiting for a browser, if `condition` holds. */
 export function startingAtOnce(condition: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`update inputs set start_after = now() from next where inputs.id = next.id and ${condition}`;
 }

@@ -15,8 +15,8 @@ import type { PendingRow } from './response-log.ts';
 import { idsPerSignal, notify, signalChannel, telling } from './signals.ts';
 
 /**
- * How responses live and end in the database. Every write is fenced by generation and state: a replica that lost its lease
- * changes nothing any more. This file alone writes `response_frames`.
+ * How responses live and end in the database. Every write is fenced by generation and state: a replica that lost its
+ * lease changes nothing. Only this file writes `response_frames`.
  */
 
 export type EndState = Exclude<ResponseState, 'running'>;
@@ -30,21 +30,21 @@ export type ResponseEnd = {
   modelId?: string | undefined;
   /** The frames that end the stream, without `data-next`. */
   frames: Frame[];
-  /** Sequence number before those frames, and rows not yet stored up to there. */
+  /** The sequence number before those frames, and the rows up to there that are not yet stored. */
   seq: number;
   pending?: PendingRow | undefined;
 };
 
 export type EndedResponse = { endFrames: Frame[]; next: { messageId: string; assistantId: string } | undefined };
 
-/** Ends a running response with message, usage and state in one transaction; undefined when it is not ours to end any more. */
+/** Ends a running response with message, usage and state in one transaction; undefined if it is no longer ours. */
 export async function endResponse(
   deps: Pick<Platform, 'db'>,
   response: Pick<ResponseRow, 'id' | 'chat_id' | 'generation'>,
   end: ResponseEnd,
 ): Promise<EndedResponse | undefined> {
   return inTransaction(deps.db, async (trx) => {
-    // Without it the conversation was deleted meanwhile, and the response with it.
+    // If it is missing, the conversation was deleted, and the response with it.
     const locking = trx.selectFrom('chats').select('id').where('id', '=', response.chat_id).forNoKeyUpdate();
     if (end.parts !== undefined) {
       const statement = bound(trx, ending(deps, response, { ...end, parts: end.parts }));
@@ -56,7 +56,7 @@ export async function endResponse(
   });
 }
 
-/** With the chat row locked. The transaction's last work. */
+/** With the chat row locked; the transaction's last work. */
 async function endLocked(
   deps: Pick<Platform, 'db'>,
   trx: Queryable,
@@ -71,7 +71,7 @@ async function endLocked(
 type Ending = Pick<ResponseRow, 'id' | 'chat_id' | 'generation'>;
 type EndedRow = { id: string | null; assistant_id: string | null };
 
-/** Undefined when it was not ours to end any more. */
+/** Undefined if it was no longer ours to end. */
 function endedBy([row]: readonly EndedRow[], end: ResponseEnd): EndedResponse | undefined {
   if (row === undefined) return undefined;
   if (row.id === null || row.assistant_id === null) return { endFrames: end.frames, next: undefined };
@@ -80,8 +80,8 @@ function endedBy([row]: readonly EndedRow[], end: ResponseEnd): EndedResponse | 
 }
 
 /**
- * The statement that ends a response, with all that goes with it; it does nothing when the response is not ours any more. Looks for
- * the input that is next, which a lock of the chat row before it makes sure of.
+ * The statement that ends a response, with everything that belongs to it; it does nothing if the response is no longer
+ * ours. It finds the next input, which a lock of the chat row before it guarantees.
  */
 function ending(
   deps: Pick<Platform, 'db'>,
@@ -119,7 +119,7 @@ function ending(
     select ${telling(deps.db, 'ended', response.id)}, next.id, next.assistant_id from ended left join next on true`;
 }
 
-/** A write whose acknowledgement was lost is repeated with what came since: the longer row is the whole one. */
+/** A write whose acknowledgement was lost is repeated with what came since: the longer row is the complete one. */
 const keepLonger = `on conflict (response_id, generation, seq_from)
   do update set seq_to = excluded.seq_to, frames = excluded.frames where excluded.seq_to > stored.seq_to`;
 
@@ -159,9 +159,9 @@ const storingAndTelling = {
 export type LogBatch = { id: string; generation: number; row: PendingRow };
 
 /**
- * Stores what all running responses of this replica have said since the last tick, in one statement. Resolves with the ids
- * that are still this replica's; the others have lost their lease. Frames may lag behind a crash of the database by a tick,
- * so the commit does not wait for the disk.
+ * Stores what all running responses of this replica have produced since the last tick, in one statement. Resolves with
+ * the ids that are still this replica's; the others have lost their lease. A crash of the database may cost one tick of
+ * frames, so the commit does not wait for the disk.
  */
 export async function storeFrames(deps: Pick<Platform, 'db'>, batch: readonly LogBatch[]): Promise<Set<string>> {
   const { rows } = await deps.db.pool.query<{ response_id: string }>({
@@ -177,7 +177,7 @@ export async function storeFrames(deps: Pick<Platform, 'db'>, batch: readonly Lo
   return new Set(rows.map((row) => row.response_id));
 }
 
-/** Saves a running message's parts as far as they are complete; a replica that lost its lease saves nothing. */
+/** Stores a running message's complete parts; a replica that lost its lease stores nothing. */
 export async function saveCheckpoint(
   deps: Pick<Platform, 'db'>,
   response: Pick<ResponseRow, 'id' | 'generation'>,
@@ -188,7 +188,7 @@ export async function saveCheckpoint(
   await saveParts(deps.db.kysely, { id: response.id, generation: response.generation, parts: JSON.stringify(parts) });
 }
 
-/** What the model wants back comes before the parts: tools run only when both are stored. */
+/** What the model wants back comes before the parts: tools run only once both are stored. */
 async function saveEchoes(
   deps: Pick<Platform, 'db'>,
   response: Pick<ResponseRow, 'id' | 'generation'>,
@@ -203,7 +203,7 @@ async function saveEchoes(
     .execute();
 }
 
-/** Renews leases; resolves with the generations of those still held. */
+/** Renews leases; resolves with the generations that are still held. */
 export async function renewLeases(
   deps: Pick<Platform, 'db'>,
   ids: readonly string[],
@@ -219,8 +219,8 @@ export async function renewLeases(
 }
 
 /**
- * Which of a replica's responses must stop, with their generations: on request, or because the owner's account was disabled. One whose
- * conversation was deleted has none.
+ * Which of a replica's responses must stop, with their generations: by request, or because the owner's account was
+ * disabled. One whose conversation was deleted has none.
  */
 export async function findToStop(
   deps: Pick<Platform, 'db'>,
@@ -237,7 +237,9 @@ export async function findToStop(
   return new Map(rows.map((row) => [row.id, row.generation]));
 }
 
-/** Asks the maker of the running response to stop; resolves with its id. With `assistantId` it hits no other. */
+/**
+ * Asks the replica that makes the running response to stop; resolves with its id. With `assistantId` it stops no other.
+ */
 export async function requestStop(
   deps: Pick<Platform, 'db'>,
   chatId: string,
@@ -258,7 +260,7 @@ export async function requestStop(
   });
 }
 
-/** Why a response that waits for a person's word has ended for now. */
+/** Why a response that waits for approval has ended for now. */
 export const parkedError = {
   code: 'interrupted',
   message: 'This answer is waiting for you to allow or deny a tool.',
@@ -270,9 +272,9 @@ export const interruptedError = {
 };
 
 /**
- * Ends `interrupted` what nobody makes any more: responses whose lease ran out. `orphans` means all that run, for the start of
- * an installation that can have but one replica; `but` what the caller still holds. Resolves with the conversations concerned; one that cannot be ended holds up
- * no other, and rejects when the rest is done.
+ * Ends abandoned responses as `interrupted`: those whose lease has expired. `orphans` means all running ones, when an
+ * installation with a single replica starts; `but` is what the caller still holds. Resolves with the conversations
+ * concerned; one failure does not block the others, and is thrown at the end.
  */
 export async function interruptExpired(
   deps: Pick<Platform, 'db'>,
@@ -343,10 +345,10 @@ function interruptedFrames(): Frame[] {
   ];
 }
 
-/** Responses whose frames are dropped at a time. */
+/** How many responses' frames are dropped at a time. */
 const dropBatch = 500;
 
-/** `end_frames` marks those that still have frames, so that the cost does not grow with all that ever was answered. */
+/** `end_frames` marks those that still have frames, so that the cost does not grow with all responses ever. */
 export const dropStatement = `
   with old as (
     update responses set end_frames = null
@@ -356,7 +358,7 @@ export const dropStatement = `
   )
   delete from response_frames where response_id in (select id from old)`;
 
-/** Forgets the frames of responses that ended a while ago; their messages hold all that was said. */
+/** Deletes the frames of responses that ended a while ago; their messages contain everything. */
 export async function dropOldFrames(deps: Pick<Platform, 'db'>, keepMs: number): Promise<void> {
   await deps.db.pool.query(dropStatement, [keepMs]);
 }
@@ -370,7 +372,7 @@ export const pruneStatement = `
     where state = 'complete' and end_frames is null and ended_at < now() - ${keptCompleteDays} * interval '1 day'
     order by ended_at limit ${dropBatch} for update skip locked))`;
 
-/** Removes what nobody can ask for any more, a batch at a time; replicas that do so at once take different rows. */
+/** Removes what nobody can ask for any more, a batch at a time; simultaneous replicas take different rows. */
 export async function pruneEnded(deps: Pick<Platform, 'db'>): Promise<void> {
   await deps.db.pool.query(pruneStatement);
   await deps.db.pool.query(dropCopiesStatement);

@@ -17,18 +17,18 @@ export type FollowerSink = { write(events: string): void; end(events: string): v
 export type PendingRow = { seqFrom: number; seqTo: number; frames: string };
 
 /**
- * The frames of one running response: sent to followers here at once, kept for those who join later, and handed over in
- * batches to be stored. Deltas are merged until the batch they belong to is taken.
+ * The frames of one running response: sent to local followers at once, kept for later ones, and passed on in batches to
+ * be stored. Deltas are merged until their batch is taken.
  */
 export class ResponseLog {
   readonly #entries: SequencedFrame[] = [];
   readonly #followers = new Set<FollowerSink>();
-  /** The newest preliminary output of each running tool call: a later one takes its place for those who join. */
+  /** The latest preliminary output of each running tool call: a later one replaces it for those who join. */
   readonly #preliminary = new Map<string, SequencedFrame>();
   #seq: number;
   #stored = 0;
   #ended = false;
-  /** What followers were told at the end; it is stored with the end, not with the frames. */
+  /** The frames sent to followers at the end; they are stored with the end, not with the others. */
   #endFrames: SequencedFrame[] = [];
 
   /** `firstSeq` continues the numbers of an earlier generation of the same response. */
@@ -51,7 +51,7 @@ export class ResponseLog {
     const last = this.#entries.length - 1;
     const open = last >= this.#stored ? this.#entries[last] : undefined;
     if (open !== undefined && extendDelta(open.frame, frame)) open.to = this.#seq;
-    // A copy: the log goes on extending it.
+    // A copy, because the log keeps extending it.
     else this.#push({ from, to: this.#seq, frame: { ...frame } });
     if (this.#followers.size === 0) return;
     const event = toEvent(frame, this.#seq);
@@ -63,13 +63,13 @@ export class ResponseLog {
     const { frame } = entry;
     if (frame.type !== 'tool-output-available' && frame.type !== 'tool-output-error') return;
     const older = this.#preliminary.get(frame.toolCallId);
-    // It keeps its number; its text is held no longer, and nobody is sent it any more.
+    // It keeps its number, but its text is dropped and no longer sent.
     if (older?.frame.type === 'tool-output-available') older.frame = { ...older.frame, output: superseded };
     this.#preliminary.delete(frame.toolCallId);
     if (isPreliminary(frame)) this.#preliminary.set(frame.toolCallId, entry);
   }
 
-  /** Sends what lies after `after`, then everything that comes. Returns how to leave. */
+  /** Sends everything after `after`, then whatever comes. Returns a function that stops following. */
   follow(sink: FollowerSink, after: number): () => void {
     const events = this.eventsAfter(after);
     if (this.#ended) {
@@ -95,7 +95,7 @@ export class ResponseLog {
     return this.#entries.map((entry) => entry.frame);
   }
 
-  /** Takes what is not stored yet; `restore` puts it back when the write failed. */
+  /** Takes what is not stored yet; `restore` puts it back if the write failed. */
   takePending(): PendingRow | undefined {
     const batch = this.#entries.slice(this.#stored);
     const first = batch[0];
@@ -105,7 +105,7 @@ export class ResponseLog {
   }
 
   restore(row: PendingRow): void {
-    // From the end: what is not stored is the newest.
+    // From the end, because what is not stored is the newest.
     const index = this.#entries.findLastIndex((entry) => entry.from < row.seqFrom) + 1;
     this.#stored = Math.min(this.#stored, index);
   }
@@ -120,7 +120,7 @@ export class ResponseLog {
     this.#followers.clear();
   }
 
-  /** Cuts all followers without `[DONE]`, so that they come back and ask elsewhere. */
+  /** Disconnects all followers without `[DONE]`, so that they reconnect elsewhere. */
   cut(): void {
     this.#ended = true;
     for (const follower of this.#followers) follower.end('');

@@ -31,51 +31,53 @@ export type RunDeps = Pick<
   findTools: FindTools;
 };
 
-/** Why a run was cut: Stop, the service stopping, or another replica having taken over. */
+/** Why a run was cut off: Stop, the service stopping, or another replica having taken over. */
 type Cut = 'stopped' | 'interrupted' | 'lost';
 
-/** One for all: an error made anew at each end costs its stack. */
+/** Shared, because creating an error costs its stack each time. */
 const over = new DOMException('The answer has ended', 'AbortError');
-/** How long followers of a response whose lease ran out wait for the database's word on it. */
+/** How long followers of a response with an expired lease wait for the database's decision. */
 const wordOnLeaseMs = 1_000;
-/** How long a response waits for a person before it is interrupted; it holds memory and its conversation. */
+/**
+ * How long a response waits for approval before it is interrupted, since it uses memory and blocks its conversation.
+ */
 const waitingMs = 3_600_000;
 
 /**
- * The making of one assistant message on this replica. It runs by itself from construction on: followers come and go through
- * `log`, `stop` ends it, and whatever happens it ends as a row in the database or loses its lease.
+ * Makes one assistant message on this replica. It runs by itself once constructed: followers come and go through `log`,
+ * `stop` ends it, and in any case it ends as a row in the database or loses its lease.
  */
 export class ResponseRun {
   readonly response: ResponseRow;
   readonly log: ResponseLog;
-  /** Resolves at the first frame of the answer (undefined), or with the failure that came before it. */
+  /** Resolves at the answer's first frame (undefined), or with the failure that came before it. */
   readonly begun: Promise<ApiError | undefined>;
-  /** Resolves when the response has ended; true when an input waits in the conversation. Never rejects. */
+  /** Resolves when the response has ended; true if an input is queued in the conversation. Never rejects. */
   readonly done: Promise<boolean>;
-  /** When the lease was last asked for, of what was granted; by `performance.now`. */
+  /** When the granted lease was last requested, by `performance.now`. */
   leasedAt: number;
   readonly #deps: RunDeps;
   readonly #context: TurnContext;
   readonly #abort = new AbortController();
-  /** Aborted when nothing more is made, for whatever reason: what tools hold is let go. */
+  /** Aborted when nothing more is produced, for whatever reason, so that tools release what they hold. */
   readonly #made = new AbortController();
-  /** Aborted when persons are waited for no longer; tools beside go on. */
+  /** Aborted when approvals are no longer waited for; tools beside them continue. */
   readonly #parked = new AbortController();
   readonly #startedAt = systemClock.elapsed();
-  /** Aborted when nothing is left to be done. */
+  /** Aborted when there is nothing left to do. */
   readonly #ended = new AbortController();
   #begin: (failure: ApiError | undefined) => void = () => undefined;
   #cut: Cut | undefined;
   #isMade = false;
   #ending = false;
-  /** False while a response that is continued has not yet what it had before. */
+  /** False while a continued response does not yet have its earlier parts. */
   #hasParts: boolean;
   #modelId: string | undefined;
   #echoes: Echoes | undefined;
   #assistant: MessageMetadata['assistant'];
-  /** What a response that is continued has cost before. */
+  /** The usage of a continued response so far. */
   #earlierUsage: Usage | undefined;
-  /** What summaries of earlier messages have cost. */
+  /** The usage of summaries of earlier messages. */
   #summaryUsage: Usage | undefined;
   #hasBegun = false;
   readonly #notices: Frame[] = [];
@@ -104,22 +106,25 @@ export class ResponseRun {
     this.#cutOff('stopped');
   }
 
-  /** The service is stopping; what was said so far is kept and the response can be continued. */
+  /** The service is stopping; what was said so far is kept, and the response can be continued. */
   interrupt(): void {
     this.#cutOff('interrupted');
   }
 
   /**
-   * The service is stopping: persons are not waited for, as they may take longer than any patience. What waits for one goes on
-   * after the restart, and tools that run beside come to their end.
+   * The service is stopping: approvals are not waited for, since people may take any time. What waits for one continues
+   * after the restart; tools beside it finish.
    */
   park(): void {
     this.#parked.abort();
   }
 
-  /** The lease ran out, and the database is away: nothing more is said, as another replica may have ended this response. */
+  /**
+   * The lease expired while the database is unavailable: nothing more is said, since another replica may have ended
+   * this response.
+   */
   expire(): void {
-    // What has come to its end is kept until the database is back; the fence decides then.
+    // Whatever has ended is kept until the database is back; then the fence decides.
     if (this.#isMade || this.#cut !== undefined) return;
     this.interrupt();
     const { clock, log } = this.#deps;
@@ -130,7 +135,7 @@ export class ResponseRun {
     );
   }
 
-  /** Told before it is stored: whoever ends it, as this replica or as another, ends it so. */
+  /** Told before it is stored: whether this replica or another ends it, it ends like this. */
   #tellInterrupted(): void {
     const assembler = this.#assembled();
     for (const frame of assembler.closingFrames({ keepsApprovals: true })) this.log.append(frame);
@@ -138,7 +143,7 @@ export class ResponseRun {
     this.log.end(endFrames(ending, this.#metadata(ending)));
   }
 
-  /** Another replica has ended this response: nothing more may be written, followers are to ask elsewhere. */
+  /** Another replica has ended this response: nothing more may be written, and followers should reconnect elsewhere. */
   lose(): void {
     this.#cutOff('lost');
     this.log.cut();
@@ -209,7 +214,7 @@ export class ResponseRun {
     },
   };
 
-  /** A response that is continued begins with the parts it already has; its log has all of them or nothing. */
+  /** A continued response begins with the parts it already has; its log has all of them or nothing. */
   async #replayEarlierParts(): Promise<MessagePart[]> {
     if (this.#hasParts) return [];
     const { parts, usage } = await readMessage(this.#deps.db.kysely, this.response.id);
@@ -229,7 +234,9 @@ export class ResponseRun {
     });
   }
 
-  /** The parts that the turn goes on from. Calls that waited for a person when it was interrupted come to their end first. */
+  /**
+   * The parts that the turn continues from. Calls that waited for approval when it was interrupted are finished first.
+   */
   async #basis(): Promise<MessagePart[]> {
     const parts = await this.#replayEarlierParts();
     const waiting = parts.filter(isWaitingCall);
@@ -247,7 +254,7 @@ export class ResponseRun {
     return saveCheckpoint(this.#deps, this.response, this.#parts(), this.#echoes?.toStore());
   }
 
-  /** Said with the next frame: a failure before the first one is an HTTP error. */
+  /** Sent with the next frame: a failure before the first one is an HTTP error. */
   #notify(notice: Notice): void {
     const frame: Frame = { type: 'data-notice', data: notice };
     if (this.#hasBegun) this.#emit(frame);
@@ -259,7 +266,7 @@ export class ResponseRun {
     wait: (approvalId, signal) => this.#awaitWord(approvalId, signal),
   };
 
-  /** A response that waits too long, or while the service stops, is interrupted; the word continues it. */
+  /** A response that waits too long, or while the service stops, is interrupted; the decision continues it. */
   async #awaitWord(approvalId: string, signal: AbortSignal): Promise<Word> {
     const { responses, clock } = this.#deps;
     const patience = new AbortController();
@@ -280,7 +287,7 @@ export class ResponseRun {
     }
   }
 
-  /** Assembled from the log when they are needed, not at every token. */
+  /** Assembled from the log on demand, not at every token. */
   #assembled(): MessageAssembler {
     const assembler = createMessageAssembler();
     for (const frame of this.log.frames()) assembler.apply(frame);
@@ -350,7 +357,7 @@ export class ResponseRun {
     };
   }
 
-  /** What this replica spent: the answer and the summaries made for it. */
+  /** What this replica spent: the answer and its summaries. */
   #ownUsage({ result }: Ending): Usage | undefined {
     return addUsage(this.#summaryUsage, result?.usage);
   }

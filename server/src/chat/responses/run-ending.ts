@@ -6,13 +6,13 @@ import type { ResponseRow } from './claims.ts';
 import { type EndedResponse, type EndState, endResponse, type ResponseEnd } from './response-end.ts';
 import type { RunDeps } from './response-run.ts';
 
-/** How a response that this replica made comes to its end. */
+/** How a response that this replica made ends. */
 
-/** What a response has come to, before it is stored. */
+/** A response's end, before it is stored. */
 export type Ending = {
   state: EndState;
   error?: { code: string; message: string } | undefined;
-  /** What the request that began the response is answered with, if nothing came before it. */
+  /** The error for the request that began the response, if nothing came before it. */
   failure?: ApiError | undefined;
   result?: TurnResult | undefined;
 };
@@ -20,8 +20,8 @@ export type Ending = {
 const endRetryMs = 1_000;
 
 /**
- * Ends the response in the database. While that is away the answer is kept and this is tried again, however long it takes: people
- * have seen it. Who took over in the meantime has ended it, and this changes nothing then.
+ * Ends the response in the database. While that is unavailable, the answer is kept and this is retried, however long it
+ * takes, because people have seen it. If another replica has ended it meanwhile, this changes nothing.
  */
 export async function endWithPatience(
   deps: RunDeps,
@@ -48,7 +48,7 @@ export async function endWithPatience(
   }
 }
 
-/** About what an answer that waits holds. */
+/** Roughly the memory of a waiting answer. */
 function sizeOf({ parts, pending }: ResponseEnd): number {
   return 1 + JSON.stringify(parts ?? []).length * 2 + (pending?.frames.length ?? 0);
 }

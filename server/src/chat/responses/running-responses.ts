@@ -23,15 +23,15 @@ export type ChatTimings = {
   /** How long an input of chat/start waits for somebody to ask for its stream. */
   graceMs: number;
   tickMs: number;
-  /** The same where nobody elsewhere waits for frames. */
+  /** The same if nobody elsewhere waits for frames. */
   aloneTickMs: number;
   leaseMs: number;
   heartbeatMs: number;
   sweepMs: number;
   dispatchMs: number;
-  /** How often responses that must stop are looked for, where no signal came through. */
+  /** How often to check for responses that must stop, in case a signal was lost. */
   watchMs: number;
-  /** How often it is looked whether leases have run out, where the database does not answer. */
+  /** How often to check for expired leases while the database does not answer. */
   leaseLookMs: number;
   /** How long frames are kept after the end. */
   keepFramesMs: number;
@@ -40,7 +40,8 @@ export type ChatTimings = {
 export const defaultTimings: ChatTimings = {
   graceMs: 5_000,
   tickMs: 100,
-  // With the 600 ms that PostgreSQL may take to write what does not wait for the disk, less than a second is lost in a crash.
+  // With the 600 ms that PostgreSQL may take for a commit that does not wait for the disk, a crash loses less than a
+  // second.
   aloneTickMs: 250,
   leaseMs: 15_000,
   heartbeatMs: 5_000,
@@ -55,15 +56,15 @@ const dueBatch = 50;
 const putOffMs = 10_000;
 const putOffMax = 10_000;
 const backgroundMax = 8;
-/** What answers that wait for the database may hold, as JSON. */
+/** The most that answers waiting for the database may hold, as JSON. */
 const keptBytesMax = 256 * 1024 * 1024;
 
 /** What a replica needs to make responses. */
 export type ReplicaDeps = Omit<RunDeps, 'responses'>;
 
 /**
- * The responses that this replica makes, and what keeps all replicas' responses moving: the group write of frames, heartbeats,
- * the sweep of lost leases, and the dispatcher of waiting inputs.
+ * The responses of this replica, and what keeps all replicas' responses moving: the group write of frames, heartbeats,
+ * the sweep of lost leases, and the dispatcher of queued inputs.
  */
 export class RunningResponses {
   readonly replica = randomUUIDv7();
@@ -102,12 +103,12 @@ export class RunningResponses {
   }
 
   /**
-   * Begins the periodic work. Where no other replica can be at work on this database, what it says is running is left over from a
-   * crash and is ended before anything else.
+   * Begins the periodic work. If no other replica can use this database, running responses are left over from a crash
+   * and are ended first.
    */
   async start(): Promise<void> {
     const { alone } = this.#deps.db;
-    // One that cannot be ended must not keep the service from starting; the sweep tries again.
+    // One that cannot be ended must not block the start; the sweep tries again.
     if (alone) await interruptExpired(this.#deps, { orphans: true }).catch((error) => this.#failed('sweep', error));
     this.signals.start();
     this.#every(alone ? this.timings.aloneTickMs : this.timings.tickMs, 'store', () => this.#storeFrames());
@@ -115,7 +116,7 @@ export class RunningResponses {
     this.#every(this.timings.sweepMs, 'sweep', () => this.#sweep());
     this.#every(this.timings.dispatchMs, 'dispatch', () => this.#dispatch());
     this.#every(this.timings.watchMs, 'watch', () => this.#watch());
-    // Alone, nobody can take a response over, however long the database is away.
+    // Without other replicas nobody can take over a response, however long the database is unavailable.
     if (!alone) this.#every(this.timings.leaseLookMs, 'leases', () => this.#endExpired());
     this.#job('sweep', () => this.#sweep());
   }
@@ -124,21 +125,21 @@ export class RunningResponses {
     return this.#runs.get(id);
   }
 
-  /** Makes a claimed response; the returned run is already under way. */
+  /** Makes a claimed response; the returned run has already started. */
   begin(claimed: Claimed): ResponseRun {
     const { response } = claimed;
-    // Lost without having noticed, and claimed again: what was made of it before goes no further.
+    // Lost unnoticed and claimed again: the earlier run ends.
     this.#runs.get(response.id)?.lose();
     const run = new ResponseRun({ ...this.#deps, responses: this }, claimed);
     this.#runs.set(response.id, run);
     void run.done.then((chatHasNext) => this.#finished(run, chatHasNext));
     this.tellActivity(response.owner_id, response.chat_id);
-    // Claimed in the moment in which the service began to stop: others go on with it.
+    // Claimed at the moment when the service began to stop: others continue it.
     if (this.#draining) run.interrupt();
     return run;
   }
 
-  /** Lets the owner's open clients know that a conversation changed; nobody waits for it. */
+  /** Tells the owner's open clients that a conversation changed, without waiting. */
   tellActivity(ownerId: string, chatId: string): void {
     const signal: Signal = { kind: 'activity', ids: [ownerId, chatId] };
     this.#tellHere(signal);
@@ -146,41 +147,41 @@ export class RunningResponses {
     notify(this.#deps.db.kysely, signal.kind, signal.ids).catch((error) => this.#failed('activity', error));
   }
 
-  /** Begins the response when the outcome is a claim; otherwise finds the run here, if it is here. */
+  /** Begins the response if the outcome is a claim; otherwise finds its run, if it is here. */
   adopt(outcome: ClaimOutcome): ResponseRun | undefined {
     if (outcome.kind === 'claimed') return this.begin(outcome);
     return outcome.kind === 'running' ? this.#runs.get(outcome.response.id) : undefined;
   }
 
-  /** Stops the response if it is made here. The flag in the database and the signal reach other replicas. */
+  /** Stops the response if it runs here. The flag in the database and the signal reach other replicas. */
   stopLocally(id: string): void {
     this.#runs.get(id)?.stop();
   }
 
-  /** Stops what belongs to disabled accounts without waiting for the next look; other replicas do it at theirs. */
+  /** Stops the responses of disabled accounts at once; other replicas do so at their next check. */
   stopDisabled(): void {
     this.#job('watch', () => this.#watch());
   }
 
-  /** Starts what is next in the conversation, if it is due and nothing runs. */
+  /** Starts what is next in the conversation, if it is due and nothing is running. */
   async startNext(chatId: string): Promise<void> {
     if (this.#draining) return;
     const outcome = await claimNext(this.#deps, chatId, this.maker);
     if (outcome.kind === 'claimed') this.begin(outcome);
   }
 
-  /** Continues what waited for a person's word in the conversation, and has it now. */
+  /** Continues what waited for approval in the conversation and now has it. */
   async continueAnswered(chatId: string): Promise<void> {
     if (this.#draining) return;
     const outcome = await claimAnswered(this.#deps, chatId, this.maker);
     if (outcome.kind === 'claimed') this.begin(outcome);
   }
 
-  /** Lets running responses finish for `milliseconds`, hands the rest over as `interrupted`, and stops all timers. */
+  /** Lets running responses finish for `milliseconds`, hands over the rest as `interrupted`, and stops all timers. */
   async drain(milliseconds: number): Promise<void> {
     this.#draining = true;
     this.activity.close();
-    // A person may take longer than any patience here; what waits for one goes on after the restart.
+    // People may take any time; what waits for them continues after the restart.
     for (const run of this.#runs.values()) run.park();
     await waitAtMost(this.#deps.clock, milliseconds, this.#allDone());
     for (const run of this.#runs.values()) run.interrupt();
@@ -191,7 +192,7 @@ export class RunningResponses {
     await this.signals.stop();
   }
 
-  /** Work that nobody waits for; more than a few at once are left out. Its failure is logged. */
+  /** Background work, of which more than a few at once are skipped. Failures are logged. */
   inBackground(name: string, work: (signal: AbortSignal) => Promise<void>): void {
     if (this.#background.size >= backgroundMax || this.#draining) return;
     const job = work(this.#stopped.signal)
@@ -200,19 +201,19 @@ export class RunningResponses {
     this.#background.add(job);
   }
 
-  /** Ends what nobody makes any more, in one conversation or in all; what is made or kept here is not that. */
+  /** Ends abandoned responses, in one conversation or in all, except those made or kept here. */
   async interruptExpired(where: { chatId?: string } = {}): Promise<string[]> {
     return interruptExpired(this.#deps, { ...where, but: [...this.#runs.keys()] });
   }
 
-  /** Makes room in memory for an answer that cannot be stored yet; false when too much waits already. Returned with `-bytes`. */
+  /** Reserves memory for an answer that cannot be stored yet; false if too much is waiting. Released with `-bytes`. */
   keep(bytes: number): boolean {
     if (bytes > 0 && this.#keptBytes + bytes > keptBytesMax) return false;
     this.#keptBytes += bytes;
     return true;
   }
 
-  /** Resolves when no write of frames is under way: what was taken is stored, or back in its log. */
+  /** Resolves when no write of frames is running: what was taken is stored, or back in its log. */
   async stored(): Promise<void> {
     await this.#jobs.get('store');
   }
@@ -253,7 +254,7 @@ export class RunningResponses {
   }
 
   async #heartbeat(): Promise<void> {
-    // Those that are ending too: while they wait for the database nobody may end them with less than they hold.
+    // Including those that are ending: while they wait for the database, nobody may end them with less than they hold.
     const runs = [...this.#runs.values()];
     if (runs.length === 0) return;
     const { maker } = this;
@@ -269,8 +270,8 @@ export class RunningResponses {
   }
 
   /**
-   * The database was away for so long that another replica may have ended these and answered the next: nothing more is said here.
-   * The lease is counted from before it was asked for, so that it ends here first.
+   * The database was unavailable for so long that another replica may have ended these and answered the next: nothing
+   * more is said here. The lease is counted from before it was requested, so it ends here first.
    */
   async #endExpired(): Promise<void> {
     const expired = this.#deps.clock.elapsed() - this.timings.leaseMs;
@@ -278,8 +279,8 @@ export class RunningResponses {
   }
 
   /**
-   * Stops what was asked to stop, what belongs to disabled accounts and what was deleted. The generation spares a response that
-   * was continued since.
+   * Stops responses that were asked to stop, deleted, or belong to disabled accounts. The generation protects a
+   * response that was continued since.
    */
   async #watch(): Promise<void> {
     if (this.#runs.size === 0) return;
@@ -290,7 +291,7 @@ export class RunningResponses {
   }
 
   async #sweep(): Promise<void> {
-    // Renewed first: a replica that was away must not interrupt what it still makes itself.
+    // Renewed first: a replica that was away must not interrupt its own responses.
     await this.#heartbeat();
     await dropOldFrames(this.#deps, this.timings.keepFramesMs);
     await pruneEnded(this.#deps);
@@ -307,7 +308,7 @@ export class RunningResponses {
     }
   }
 
-  /** One conversation that cannot go on holds up no other. */
+  /** One conversation that cannot continue does not block the others. */
   async #startEach(chatIds: Iterable<string>): Promise<void> {
     for (const chatId of chatIds) {
       await this.startNext(chatId).catch((error) => {
@@ -317,7 +318,7 @@ export class RunningResponses {
     }
   }
 
-  /** Conversations that could not go on a moment ago: enough of them would fill every batch of the dispatcher. */
+  /** Conversations that could not continue a moment ago: enough of them would fill every batch of the dispatcher. */
   #stillPutOff(): string[] {
     const now = this.#deps.clock.now();
     for (const [chatId, until] of this.#putOff) if (until <= now) this.#putOff.delete(chatId);
