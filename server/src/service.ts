@@ -165,7 +165,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       // First, because the next line closes open terminals, which count as use now.
       await workspaces.stopUnused();
       terminals.close();
-      sweeper.stop();
+      await sweeper.stop();
       searchWalks.stop();
       await Promise.all([responses.drain(drainMs), waitAtMost(systemClock, drainMs, lastLeft)]);
       await documents.close();

@@ -172,6 +172,7 @@ export const administrationSamples = {
     ...{ request: () => ({ body: { version: 1 } }), own: 200 },
     ids: {
       'body.oidc.clientId': { names: 'text' },
+      'body.assistants.*.model.providerModelId': { names: 'text' },
       'body.conversations.*.id': { names: 'text' },
       'body.conversations.*.messages.*.id': { names: 'text' },
       'body.providers.*.models.*.providerModelId': { names: 'text' },

@@ -1,5 +1,6 @@
 import { systemClock } from '../clock.ts';
 import type { Deps } from '../deps.ts';
+import { waitAtMost } from '../waits.ts';
 import { sweepBlobs } from './blobs.ts';
 import { checkStore } from './store-mark.ts';
 
@@ -9,24 +10,30 @@ const everyMs = 3_600_000;
 /** A running upload always writes something within this time. */
 const ageMs = 3_600_000;
 
-/** Sweeps at the start and every hour; several replicas may do so at once. `stop` does not wait. */
-export function startSweeper(deps: Needs): { stop(): void } {
-  let isSweeping = false;
+/** How long a stop waits for a sweep that is under way; what it leaves is swept the next time. */
+const stopMs = 1_000;
+
+/** Sweeps at the start and every hour; several replicas may do so at once. */
+export function startSweeper(deps: Needs): { stop(): Promise<void> } {
+  let sweeping = Promise.resolve();
   const sweep = async (): Promise<void> => {
-    if (isSweeping) return;
-    isSweeping = true;
     try {
       const removed = await sweepStore(deps);
       if (removed > 0) deps.log.info({ removed }, 'removed contents that no artifact uses');
     } catch (error) {
       deps.log.warn({ cause: error }, 'unused artifact contents could not be removed; trying again later');
-    } finally {
-      isSweeping = false;
     }
   };
-  const timer = systemClock.every(everyMs, () => void sweep());
-  void sweep();
-  return { stop: () => timer.stop() };
+  const timer = systemClock.every(everyMs, () => {
+    sweeping = sweeping.then(sweep);
+  });
+  sweeping = sweep();
+  return {
+    async stop() {
+      timer.stop();
+      await waitAtMost(systemClock, stopMs, sweeping);
+    },
+  };
 }
 
 /** Sweeps the store if it belongs to this installation. Resolves with the number of blobs removed. */
