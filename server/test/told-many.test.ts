@@ -43,12 +43,16 @@ test('200 answers: the system text, the parameters and the messages are the prov
   for (let n = 0; n < chats; n++) {
     ids.push((await user.call('POST /api/chats', n % 2 === 0 ? { projectId } : {})).body.chat.id);
   }
+  const created = await user.call('POST /api/assistants', { name: 'Editor', instructions: 'Cut.' });
+  const assistantId: string = created.body.assistant.id;
   const texts = ['Short.', 'Long: '.repeat(500), '{{user_name}} and {{current_date}} "quoted" \\ 日本語 \n\n# Now', ''];
   const changes: (() => Promise<unknown>)[] = [
     () => call(admin, 'POST /api/admin/config', { instructions: pick(texts) }),
     () => call(user, 'PATCH /api/projects', { id: projectId, instructions: pick(texts) }),
     () => call(user, 'PATCH /api/me', { instructions: pick(texts), aboutMe: { name: random() < 0.5 } }),
     () => call(user, 'PATCH /api/chats', { id: ids[Math.floor(random() * chats)], instructions: pick(texts) }),
+    () => call(user, 'PATCH /api/assistants', { id: assistantId, instructions: pick(texts) }),
+    () => call(user, 'PATCH /api/chats', { id: ids[1], assistantId: random() < 0.7 ? assistantId : null }),
     () => call(user, 'PATCH /api/chats', { id: ids[0], parameters: random() < 0.5 ? null : { seed: 1 } }),
   ];
   const made: { chatId: string; sent: Json }[] = [];
@@ -61,6 +65,8 @@ test('200 answers: the system text, the parameters and the messages are the prov
   }
   for (const change of changes) await change();
   await call(user, 'PATCH /api/projects', { id: projectId, instructions: null, archived: true });
+  const deleted = await user.call('DELETE /api/assistants', undefined, { query: { id: assistantId } });
+  assert.equal(deleted.status, 200, deleted.text);
 
   const branches = new Map<string, Json[]>();
   for (const id of ids) branches.set(id, (await chatDetail(user, id)).messages);
