@@ -140,6 +140,7 @@ async function answered(page: Page, caller: Caller, index: number, answer: strin
           },
         ],
         inputs: [],
+        summaries: [],
         response: null,
         nextBefore: null,
       },
