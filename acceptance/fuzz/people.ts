@@ -7,14 +7,17 @@ import { addModels, administrator, Caller, type Json, type Running, setUp } from
 const kinds = [
   ...(['provider', 'model', 'chat', 'message', 'answer', 'input', 'session', 'server', 'project'] as const),
   /** `user` are the people of the test and members of projects, `account` those that nobody signs in as. */
-  ...(['artifact', 'user', 'account', 'invitation', 'token', 'path'] as const),
+  ...(['artifact', 'user', 'account', 'invitation', 'token', 'path', 'assistant', 'prompt'] as const),
 ];
 type Kind = (typeof kinds)[number];
 /** Ids that belong together, such as an input and its conversation. */
 type Link = Partial<Record<Kind, string>>;
 const remembered = 20;
 /** Learnt again now and then, since much of it was deleted. */
-const renewed = ['provider', 'model', 'chat', 'message', 'answer', 'input', 'server', 'project', 'artifact'] as const;
+const renewed = [
+  ...(['provider', 'model', 'chat', 'message', 'answer', 'input', 'server', 'project', 'artifact'] as const),
+  ...(['assistant', 'prompt'] as const),
+] as const;
 const wantedServers = 6;
 /** Where files are put and looked for. */
 const filePaths = ['notes.txt', 'folder/table.csv', 'folder/deep/page.html'];
@@ -27,7 +30,7 @@ export class Person {
   id = '';
   readonly ids: Record<Kind, string[]> = {
     ...{ provider: [], model: [], chat: [], message: [], answer: [], input: [], session: [], server: [], project: [] },
-    ...{ artifact: [], user: [], account: [], invitation: [], token: [], path: filePaths },
+    ...{ artifact: [], user: [], account: [], invitation: [], token: [], path: filePaths, assistant: [], prompt: [] },
   };
   readonly links: Link[] = [];
   #signingIn: Promise<void> | undefined;
@@ -93,6 +96,10 @@ export class Person {
     for (const chat of body.chats ?? []) note('chat', chat.id);
     for (const session of body.sessions ?? []) if (!session.current) note('session', session.id);
     note('server', body.server?.id);
+    note('assistant', body.assistant?.id);
+    for (const assistant of body.assistants ?? []) if (assistant.canEdit) note('assistant', assistant.id);
+    note('prompt', body.prompt?.id);
+    for (const prompt of body.prompts ?? []) if (prompt.canEdit) note('prompt', prompt.id);
     for (const server of body.servers ?? []) note('server', server.id);
     note('invitation', body.invitation?.id);
     note('token', body.token);
@@ -152,6 +159,11 @@ export async function refresh(person: Person, outside: Outside): Promise<void> {
     await addFile(person, 'chatId', chat.id, filePaths[index % filePaths.length] ?? '');
   }
   person.learn(await caller.must('GET', '/api/providers'));
+  for (let index = 0; index < 3; index += 1) {
+    person.learn((await caller.call('POST', '/api/assistants', { name: 'An assistant' })).body);
+    const prompt = { name: `prompt-${randomUUID()}`, title: 'A prompt', text: 'Hello' };
+    person.learn((await caller.call('POST', '/api/prompts', prompt)).body);
+  }
   await addProject(person);
   await addServers(person, outside.mcpUrl);
   // Refused for everybody except the administrator.
@@ -198,6 +210,8 @@ const selfKinds: [pattern: RegExp, kind: Kind][] = [
   [/\/projects/, 'project'],
   [/\/artifacts/, 'artifact'],
   [/\/invitations/, 'invitation'],
+  [/\/assistants/, 'assistant'],
+  [/\/prompts/, 'prompt'],
 ];
 
 const mark = /(?:@|%40)id(?::|%3A)(\w+)(?::|%3A)(\d+)(?:@|%40)/g;

@@ -66,7 +66,7 @@ export type History = {
 export type Window = { contextWindow: number; margin: number; maxOutputTokens: number; room: number };
 
 const marginShare = 0.03;
-const minMargin = 256;
+const minMargin = 512;
 /** From this share of the room on, an estimate that nothing has confirmed is checked with the tokenizer. */
 const nearLimit = 0.65;
 const messagesToLearnFrom = 20;
@@ -76,7 +76,7 @@ const firstRequestShare = 0.1;
 export function windowOf(model: { contextWindow: number; maxOutputTokens: number }): Window {
   const { contextWindow } = model;
   const maxOutputTokens = Math.max(1, Math.min(model.maxOutputTokens, Math.floor(contextWindow / 2)));
-  const margin = Math.max(Math.ceil(contextWindow * marginShare), Math.min(minMargin, Math.floor(contextWindow / 10)));
+  const margin = Math.max(Math.ceil(contextWindow * marginShare), Math.min(minMargin, Math.floor(contextWindow / 8)));
   return { contextWindow, margin, maxOutputTokens, room: Math.max(contextWindow - maxOutputTokens - margin, 0) };
 }
 
