@@ -34,7 +34,7 @@ export async function readAnswerContext(
     text: texts.get(hash) ?? '',
     tokens,
   }));
-  const branch = await readBranch(deps, chatId, answer.parent_id);
+  const { rows: branch, count } = await readBranch(deps, chatId, answer.parent_id);
   // Of earlier answers only the sum of all requests was kept: of one alone it is the count of what was sent.
   const isOneRequest = answer.isOneStep && context.madeSummary !== true;
   const counted = answer.usage?.promptTokens ?? (isOneRequest ? answer.usage?.inputTokens : undefined);
@@ -44,8 +44,8 @@ export async function readAnswerContext(
     instructions,
     system: instructions.map(({ text }) => text).join('\n\n'),
     tools: parseTools(texts.get(context.tools)),
-    messages: statesOf(branch.slice(0, messagesMax), context).toReversed(),
-    earlierMessages: Math.max(0, branch.length - messagesMax),
+    messages: statesOf(branch, context).toReversed(),
+    earlierMessages: count - branch.length,
     summary:
       context.summary === null
         ? null
@@ -68,18 +68,24 @@ function parseTools(json = '[]'): AnswerContext['tools'] {
   return JSON.parse(json);
 }
 
-type BranchRow = { id: string; tokens: number | null };
+type BranchRow = { id: string; tokens: number | null; count: number };
 
-/** Ids from the newest to the oldest: branches never change above an answer. */
-async function readBranch(deps: Pick<Platform, 'db'>, chatId: string, leafId: string | null): Promise<BranchRow[]> {
+/** The newest messages of the branch, newest first, and how many it has: branches never change above an answer. */
+async function readBranch(
+  deps: Pick<Platform, 'db'>,
+  chatId: string,
+  leafId: string | null,
+): Promise<{ rows: BranchRow[]; count: number }> {
   const { rows } = await sql<BranchRow>`
     with recursive branch as (
       select id, parent_id, prompt_tokens as tokens, 1 as depth from messages where id = ${leafId} and chat_id = ${chatId}
       union all
       select m.id, m.parent_id, m.prompt_tokens, b.depth + 1 from branch b join messages m on m.id = b.parent_id
     )
-    select id, tokens from branch order by depth`.execute(deps.db.kysely);
-  return rows;
+    select id, tokens, (count(*) over ())::int as count from branch order by depth limit ${messagesMax}`.execute(
+    deps.db.kysely,
+  );
+  return { rows, count: rows[0]?.count ?? 0 };
 }
 
 function statesOf(branch: readonly BranchRow[], context: ToldContext): AnswerContext['messages'] {

@@ -68,14 +68,15 @@ export function toldHash(owner: string, chatId: string, { text, ofConversation }
 
 const storeStatement = {
   name: 'store-told',
-  text: `with texts as (
+  // The commit does not wait for the disk: that of the answer's end, which comes later, brings this one with it.
+  text: `with settings as (select set_config('synchronous_commit', 'off', true)), texts as (
       insert into told_texts (hash, owner_id, chat_id, text)
       select t.hash, $2, case when t.of_conversation then $3 end, t.text
       from unnest($4::text[], $5::bool[], $6::text[]) as t (hash, of_conversation, text)
       on conflict (hash) do nothing
     ), named as (${namingAssistant('$1', '$8')})
     insert into told_contexts (message_id, context)
-    select m.id, $7::jsonb from messages m where m.id = $1
+    select m.id, $7::jsonb from messages m, settings where m.id = $1
     on conflict (message_id) do update set context = excluded.context`,
 };
 
