@@ -93,6 +93,8 @@ export const artifactEndpoints = {
         id: fields.id.optional(),
         path: path.optional(),
         page: z.coerce.number().int().min(1).max(1_000_000).optional(),
+        /** A page by what it is called, as answers cite it: `page 3`, `sheet Budget, rows 1–80`. */
+        label: z.string().min(1).max(300).optional(),
       })
       .refine(oneScope, scopeMissing)
       .refine(oneTarget, targetMissing),

@@ -70,6 +70,10 @@ test('a person sees what a model will read of a file, and why it cannot', { time
   assert.ok(tokens > 5 && tokens < 30, `${tokens}`);
   const { page } = await textOf({ chatId, id, page: '2' });
   assert.deepEqual(page, { number: 2, label: 'page 2', text: 'Notice: three months.' });
+  const called = await textOf({ chatId, id, label: 'Page 2' });
+  assert.equal(called.page.number, 2);
+  const missing = await user.call('GET /api/artifacts/text', undefined, { query: { chatId, id, label: 'slide 2' } });
+  assert.equal(missing.status, 404);
   const beyond = await user.call('GET /api/artifacts/text', undefined, { query: { chatId, id, page: '3' } });
   assert.equal(beyond.status, 404);
   const locked = await store({ chatId }, 'locked.docx', makeZip({ 'word/document.xml': 'x' }, { flags: 1 }));

@@ -51,8 +51,12 @@ async function findUser(queries: QueryClient, returnTo: string) {
 }
 
 /** What the side panel shows: the list of files, one file, the workspace, or what the model saw for an answer. */
-type PanelSearch = { panel?: 'files' | 'workspace'; file?: string; saw?: string };
+type PanelSearch = { panel?: 'files' | 'workspace'; file?: string; saw?: string; cite?: string; at?: string };
 const panelSearch = (search: Record<string, unknown>): PanelSearch => {
+  // What an answer cites: the name of a file and of a page in it, as the model wrote them.
+  if (typeof search.cite === 'string' && typeof search.at === 'string') {
+    return { cite: search.cite.slice(0, 255), at: search.at.slice(0, 300) };
+  }
   if (typeof search.file === 'string' && clientIdPattern.test(search.file)) return { file: search.file };
   if (typeof search.saw === 'string' && clientIdPattern.test(search.saw)) return { saw: search.saw };
   return search.panel === 'files' || search.panel === 'workspace' ? { panel: search.panel } : {};

@@ -119,6 +119,14 @@ export async function readPages(db: Queryable, sha256: string, first: number, la
   return rows;
 }
 
+/** The first page that is called so, upper or lower case. */
+export async function findPage(db: Queryable, sha256: string, label: string): Promise<number | undefined> {
+  const { rows } = await sql<{ page: number | null }>`
+    select min(page) as page from document_chunks
+    where sha256 = ${sha256} and version = ${extractorVersion} and lower(label) = lower(${label})`.execute(db);
+  return rows[0]?.page ?? undefined;
+}
+
 type Chunk = { page: number; piece: number; label: string; text: string; words: string };
 
 function* batchesOf({ pages }: IndexedDocument): Generator<Chunk[]> {

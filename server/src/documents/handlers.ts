@@ -5,7 +5,7 @@ import { getNamespace } from '../artifacts/namespaces.ts';
 import { parsePath } from '../artifacts/path.ts';
 import type { Deps } from '../deps.ts';
 import type { Handler } from '../http/handler.ts';
-import { readPages } from './document-store.ts';
+import { findPage, readPages } from './document-store.ts';
 
 /** So long an answer waits for a file that nobody has read yet; most are read by then. */
 const patienceMs = 2_000;
@@ -24,7 +24,8 @@ export const getArtifactText: Handler<Deps, (typeof endpoints)['getArtifactText'
   const known = await deps.documents.read(row, patienceMs, request.signal);
   if (known.state === 'working') return { ...nothing, state: 'working' as const };
   if (known.state === 'failed') return { ...nothing, state: 'failed' as const, problem: known.problem };
-  const asked = query.page;
+  const asked = query.label === undefined ? query.page : await findPage(kysely, row.sha256, query.label);
+  if (asked === undefined && query.label !== undefined) throw new ApiError('not_found', 'The file has no such page');
   if (asked === undefined) {
     const first = await readPages(kysely, row.sha256, 1, firstPages);
     const text = first.find((page) => page.text !== '')?.text ?? '';

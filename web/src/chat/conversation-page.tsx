@@ -45,7 +45,7 @@ export function ConversationPage() {
 function Conversation({ chatId }: { chatId: string }) {
   const t = useText();
   const { store, view } = useConversation(chatId);
-  const { file, panel, saw } = useSearch({ from: '/signed-in/c/$chatId' });
+  const { file, panel, saw, cite } = useSearch({ from: '/signed-in/c/$chatId' });
   const submission = useSubmission(store);
   const actions = useThreadActionsOf(store, submission.submit);
   const { chat } = view;
@@ -95,7 +95,9 @@ function Conversation({ chatId }: { chatId: string }) {
           <BesideContext store={store} messageId={saw} />
         </ThreadActionsContext>
       )}
-      {file !== undefined || panel === 'files' ? <ConversationFiles chatId={chatId} chat={chat} /> : null}
+      {file !== undefined || cite !== undefined || panel === 'files' ? (
+        <ConversationFiles chatId={chatId} chat={chat} />
+      ) : null}
       {file === undefined && panel === 'workspace' ? <BesideWorkspace chatId={chatId} /> : null}
     </div>
   );

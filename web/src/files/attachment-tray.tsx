@@ -6,15 +6,14 @@ import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import type { AttachedFile } from '../conversation/attached-files.ts';
 import type { NewChat } from '../conversation/new-chat.ts';
 import { useWorkbench } from '../conversation/workbench.ts';
-import { type Translate, useText } from '../i18n.ts';
+import { useText } from '../i18n.ts';
 import type { IncomingFiles } from '../incoming-files.ts';
 import { publicConfigQuery } from '../queries.ts';
+import { AttachedFact, FirstLines } from './attached-fact.tsx';
 import { attachmentDesk, detach, mostFiles } from './attachment-desk.ts';
 import { previewAddress } from './file-address.ts';
 import { fileIcon, previewKind } from './file-kind.ts';
-import { formatSize } from './file-look.ts';
 import classes from './files.module.css';
-import { modelReach } from './model-reach.ts';
 import { UploadRow } from './upload-rows.tsx';
 
 /** Why the message cannot be sent yet. */
@@ -111,12 +110,6 @@ export function AttachmentTray({ chatId, draftName, newChat, files, incoming, on
   );
 }
 
-/** What the model will not get of a file; undefined if it gets all of it. */
-function reachText(file: AttachedFile, t: Translate): string | undefined {
-  const reach = modelReach(file);
-  return reach === 'all' ? undefined : t(reach === 'beginning' ? 'files.reachBeginning' : 'files.reachName');
-}
-
 function Attached({
   file,
   chatId,
@@ -145,12 +138,9 @@ function Attached({
       )}
       <span className={classes.uploadText}>
         <bdi className={classes.name}>{file.filename}</bdi>
-        <span className={classes.fact}>
-          {[file.size === undefined ? undefined : formatSize(file.size), reachText(file, t)]
-            .filter(Boolean)
-            .join(' · ')}
-        </span>
+        <AttachedFact scope={{ chatId }} file={file} />
       </span>
+      <FirstLines scope={{ chatId }} file={file} />
       <ActionIcon
         variant="subtle"
         color="gray"

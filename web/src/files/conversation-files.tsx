@@ -12,7 +12,7 @@ import { FilePanel } from './file-panel.tsx';
 export function ConversationFiles({ chatId, chat }: { chatId: string; chat: Chat | undefined }) {
   const t = useText();
   const navigate = useNavigate();
-  const { file } = useSearch({ from: '/signed-in/c/$chatId' });
+  const { file, cite, at } = useSearch({ from: '/signed-in/c/$chatId' });
   const { drafts } = useWorkbench();
   const scope = useMemo(() => ({ chatId }), [chatId]);
   const show = (search: { file?: string; panel?: 'files' }) =>
@@ -25,6 +25,7 @@ export function ConversationFiles({ chatId, chat }: { chatId: string; chat: Chat
     <FilePanel
       scope={scope}
       fileId={file}
+      cited={cite === undefined || at === undefined ? undefined : { name: cite, at, projectId: chat?.projectId }}
       canUpload={chat?.archived === false}
       onFile={(id) => show(id === undefined ? { panel: 'files' } : { file: id })}
       onAttach={chat?.archived === false ? onAttach : undefined}

@@ -11,6 +11,8 @@ import { ApiFailure } from '../api-failure.ts';
 import { FormFailure } from '../forms/notice.tsx';
 import { i18n, useText } from '../i18n.ts';
 import type { FileScope } from '../upload.ts';
+import { type Citation, citedFileQuery, pageChoice } from './citations.ts';
+import type { PageChoice } from './document-query.ts';
 import { downloadAddress } from './file-address.ts';
 import { formatSize } from './file-look.ts';
 import { FilePreview } from './file-preview.tsx';
@@ -24,6 +26,8 @@ export type PanelProps = {
   scope: FileScope;
   /** The file being shown; undefined shows the list. */
   fileId: string | undefined;
+  /** A file and page that an answer cites; the file may also be the project's. */
+  cited?: Citation | undefined;
   canUpload: boolean;
   onFile: (id: string | undefined) => void;
   onAttach?: ((file: Artifact) => void) | undefined;
@@ -53,17 +57,19 @@ export function FilePanel(props: PanelProps) {
   );
 }
 
-function Content({ scope, fileId, canUpload, onFile, onAttach, onClose }: PanelProps) {
+function Content({ scope, fileId, cited, canUpload, onFile, onAttach, onClose }: PanelProps) {
   const t = useText();
   const title = useRef<HTMLHeadingElement>(null);
   // The clicked element may be gone from the panel, so the focus moves to the heading.
   useEffect(() => {
-    if (fileId !== undefined || document.activeElement === document.body) title.current?.focus({ preventScroll: true });
-  }, [fileId]);
+    const isOne = fileId !== undefined || cited !== undefined;
+    if (isOne || document.activeElement === document.body) title.current?.focus({ preventScroll: true });
+  }, [fileId, cited?.name, cited?.at]);
+  const isList = fileId === undefined && cited === undefined;
   return (
     <>
       <header className={classes.panelHead}>
-        {fileId === undefined ? null : (
+        {isList ? null : (
           <ActionIcon
             variant="subtle"
             color="gray"
@@ -76,7 +82,7 @@ function Content({ scope, fileId, canUpload, onFile, onAttach, onClose }: PanelP
           </ActionIcon>
         )}
         <h2 className={classes.panelTitle} ref={title} tabIndex={-1}>
-          {t(fileId === undefined ? 'files.title' : 'files.file')}
+          {t(isList ? 'files.title' : 'files.file')}
         </h2>
         <ActionIcon
           variant="subtle"
@@ -90,7 +96,9 @@ function Content({ scope, fileId, canUpload, onFile, onAttach, onClose }: PanelP
         </ActionIcon>
       </header>
       <div className={classes.panelBody}>
-        {fileId === undefined ? (
+        {cited ? (
+          <CitedFile key={`${cited.name} ${cited.at}`} scope={scope} cited={cited} onAttach={onAttach} />
+        ) : fileId === undefined ? (
           <FilesView scope={scope} canUpload={canUpload} onOpen={({ id }) => onFile(id)} onAttach={onAttach} />
         ) : (
           <OneFile key={fileId} scope={scope} id={fileId} onAttach={onAttach} />
@@ -100,13 +108,42 @@ function Content({ scope, fileId, canUpload, onFile, onAttach, onClose }: PanelP
   );
 }
 
+function CitedFile({
+  scope,
+  cited,
+  onAttach,
+}: {
+  scope: FileScope;
+  cited: Citation;
+  onAttach: PanelProps['onAttach'];
+}) {
+  const t = useText();
+  const { data: found, error } = useQuery(citedFileQuery(scope, cited));
+  if (error) return <FormFailure failure={error} />;
+  if (found === undefined) return <div className={classes.bone} aria-busy="true" />;
+  if (found === null) {
+    return (
+      <div className={classes.empty}>
+        <p className={classes.emptyTitle}>{t('files.noCitedTitle')}</p>
+        <p>{t('files.noCitedText', { name: cited.name })}</p>
+      </div>
+    );
+  }
+  const isOwn = found.scope.chatId !== undefined;
+  return (
+    <OneFile scope={found.scope} id={found.id} at={pageChoice(cited.at)} onAttach={isOwn ? onAttach : undefined} />
+  );
+}
+
 function OneFile({
   scope,
   id,
+  at,
   onAttach,
 }: {
   scope: FileScope;
   id: string;
+  at?: PageChoice;
   onAttach: ((file: Artifact) => void) | undefined;
 }) {
   const t = useText();
@@ -121,14 +158,14 @@ function OneFile({
   }
   if (error && !file) return <FormFailure failure={error} />;
   if (!file) return <div className={classes.bone} aria-busy="true" />;
-  const at = new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'medium', timeStyle: 'short' });
+  const dates = new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'medium', timeStyle: 'short' });
   return (
     <article className={classes.one}>
       <h3 className={classes.oneName}>
         <bdi>{file.filename}</bdi>
       </h3>
       <p className={classes.fact}>
-        {[formatSize(file.size), file.mediaType, at.format(new Date(file.createdAt))].join(' · ')}
+        {[formatSize(file.size), file.mediaType, dates.format(new Date(file.createdAt))].join(' · ')}
       </p>
       {file.path === file.filename ? null : <p className={classes.fact}>{file.path}</p>}
       <div className={classes.oneActions}>
@@ -153,7 +190,7 @@ function OneFile({
           </Button>
         ) : null}
       </div>
-      <FilePreview scope={scope} file={file} />
+      <FilePreview scope={scope} file={file} at={at} />
     </article>
   );
 }

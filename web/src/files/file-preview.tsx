@@ -1,6 +1,7 @@
 import type { Artifact } from '@homeport/contracts/artifacts';
+import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { ApiFailure } from '../api-failure.ts';
 import { FormFailure } from '../forms/notice.tsx';
 import { useText } from '../i18n.ts';
@@ -9,33 +10,79 @@ import { grammarName } from '../markdown/language-names.ts';
 import { Markdown } from '../markdown/markdown.tsx';
 import type { FileScope } from '../upload.ts';
 import { parseTable } from './csv.ts';
+import { DocumentPages } from './document-pages.tsx';
+import type { PageChoice } from './document-query.ts';
 import { previewAddress } from './file-address.ts';
 import { extensionOf, previewKind } from './file-kind.ts';
 import previewClasses from './file-preview.module.css';
 import classes from './files.module.css';
 import { fileTextQuery } from './files-api.ts';
+import { modelReach } from './model-reach.ts';
 
 /** How many bytes of a text the server shows. */
 const shownBytes = 256 * 1024;
 const shownRows = 500;
 
 /** A preview of a file, depending on its kind; if there is none, it says so. */
-export function FilePreview({ scope, file }: { scope: FileScope; file: Artifact }) {
+export function FilePreview({ scope, file, at }: { scope: FileScope; file: Artifact; at?: PageChoice | undefined }) {
   const t = useText();
   const kind = previewKind(file);
-  if (kind === 'none') return <p className={classes.quiet}>{t('files.noPreview')}</p>;
+  const pages = <DocumentPages key={file.sha256} scope={scope} id={file.id} name={file.filename} at={at} />;
   if (kind === 'image') return <Picture key={file.sha256} scope={scope} file={file} />;
-  if (kind === 'pdf') {
-    return (
-      <iframe
-        key={file.sha256}
-        className={previewClasses.frame}
-        src={previewAddress(scope, file.id)}
-        title={t('files.previewOf', { name: file.filename })}
-      />
-    );
+  if (kind === 'pdf') return <Pdf key={file.sha256} scope={scope} file={file} at={at} pages={pages} />;
+  if (kind === 'none') {
+    return modelReach(file) === 'document' ? pages : <p className={classes.quiet}>{t('files.noPreview')}</p>;
   }
+  if (at) return pages;
   return <TextPreview scope={scope} file={file} kind={kind} />;
+}
+
+/** The document itself, or the text that models read of it. */
+function Pdf({
+  scope,
+  file,
+  at,
+  pages,
+}: {
+  scope: FileScope;
+  file: Artifact;
+  at: PageChoice | undefined;
+  pages: ReactNode;
+}) {
+  const t = useText();
+  const [isText, setText] = useState(false);
+  const number = at && ('page' in at ? at.page : Number(/^page (\d{1,6})$/i.exec(at.label)?.[1] ?? 1));
+  return (
+    <>
+      <fieldset className={previewClasses.choice} aria-label={t('files.show')}>
+        <Button
+          size="compact-xs"
+          variant={isText ? 'subtle' : 'light'}
+          aria-pressed={!isText}
+          onClick={() => setText(false)}
+        >
+          {t('files.showDocument')}
+        </Button>
+        <Button
+          size="compact-xs"
+          variant={isText ? 'light' : 'subtle'}
+          aria-pressed={isText}
+          onClick={() => setText(true)}
+        >
+          {t('files.showText')}
+        </Button>
+      </fieldset>
+      {isText ? (
+        pages
+      ) : (
+        <iframe
+          className={previewClasses.frame}
+          src={`${previewAddress(scope, file.id)}${number === undefined ? '' : `#page=${number}`}`}
+          title={t('files.previewOf', { name: file.filename })}
+        />
+      )}
+    </>
+  );
 }
 
 function Picture({ scope, file }: { scope: FileScope; file: Artifact }) {

@@ -1,14 +1,14 @@
-/** How much of an attached file a model gets, as far as type and size tell; the server decides by the bytes. */
-export type ModelReach = 'all' | 'beginning' | 'name';
+/** What a model gets of an attached file, as far as type and size tell; of a document, the server knows after reading it. */
+export type ModelReach = 'all' | 'name' | 'document';
 
 const textBytes = 256 * 1024;
 const imageBytes = 5 * 1024 * 1024;
 const pictures = /^image\/(?:png|jpeg|gif|webp)$/;
-const binaries =
-  /^(?:audio|video|font|image)\/|pdf$|zip|x-tar|compressed|msword|ms-excel|ms-powerpoint|officedocument|opendocument/;
+const unread = /^(?:audio|video|font|image)\//;
+const documents = /pdf$|zip|msword|ms-excel|ms-powerpoint|officedocument|opendocument|rtf$|html|rfc822|octet-stream/;
 
 export function modelReach({ mediaType, size = 0 }: { mediaType: string; size?: number | undefined }): ModelReach {
   if (pictures.test(mediaType)) return size > imageBytes ? 'name' : 'all';
-  if (mediaType !== 'image/svg+xml' && binaries.test(mediaType)) return 'name';
-  return size > textBytes ? 'beginning' : 'all';
+  if (mediaType !== 'image/svg+xml' && unread.test(mediaType)) return 'name';
+  return documents.test(mediaType) || size > textBytes ? 'document' : 'all';
 }

@@ -12,3 +12,14 @@ export function ArtifactLink({ id, children }: { id: string; children: ReactNode
     </Link>
   );
 }
+
+/** A cited page opens in the conversation's panel; elsewhere it stays text. */
+export function CitationLink({ name, at, text }: { name: string; at: string; text: string }) {
+  const { chatId } = useParams({ strict: false });
+  if (chatId === undefined) return text;
+  return (
+    <Link to="/c/$chatId" params={{ chatId }} search={{ cite: name, at }} className={classes.citation}>
+      {text}
+    </Link>
+  );
+}

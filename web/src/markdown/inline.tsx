@@ -1,7 +1,8 @@
 import { FileText } from 'lucide-react';
 import type { MarkedToken, Token, Tokens } from 'marked';
 import { Fragment, type ReactNode } from 'react';
-import { ArtifactLink } from './artifact-link.tsx';
+import { ArtifactLink, CitationLink } from './artifact-link.tsx';
+import { citedTexts } from './citation.ts';
 import { decodeEntities } from './entities.ts';
 import { safeLink } from './links.ts';
 import type { MathToken } from './math-syntax.ts';
@@ -19,7 +20,7 @@ function inlineNode(token: MarkedToken | MathToken, depth: number): ReactNode {
   if (depth > maximumDepth) return token.raw;
   switch (token.type) {
     case 'text':
-      return token.tokens ? inlineNodes(token.tokens, depth + 1) : decodeEntities(token.text);
+      return token.tokens ? inlineNodes(token.tokens, depth + 1) : textNodes(decodeEntities(token.text));
     case 'escape':
       return decodeEntities(token.text);
     case 'strong':
@@ -46,6 +47,16 @@ function inlineNode(token: MarkedToken | MathToken, depth: number): ReactNode {
     default:
       return token.raw;
   }
+}
+
+function textNodes(text: string): ReactNode {
+  const pieces = citedTexts(text);
+  if (pieces.length === 1 && typeof pieces[0] === 'string') return text;
+  return pieces.map((piece, index) => (
+    <Fragment key={index}>
+      {typeof piece === 'string' ? piece : <CitationLink name={piece.name} at={piece.at} text={piece.raw} />}
+    </Fragment>
+  ));
 }
 
 function linkNode(token: Tokens.Link, depth: number): ReactNode {

@@ -1,0 +1,66 @@
+import type { BrowserContext } from '@playwright/test';
+import { addModels } from '../product.ts';
+import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
+import { expect, test } from './fixtures.ts';
+
+const pages = Array.from({ length: 40 }, (_, index) => `Clause ${index + 1}: nothing special.`);
+pages[36] = 'Clause 37: the deposit is three rents.';
+const broken = {
+  name: 'broken.docx',
+  mimeType: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  buffer: Buffer.from('PK\u0003\u0004cut short'),
+};
+const words = '[lease.pdf, page 37] [lease.pdf, page 41] [gone.pdf, 2]';
+
+/** Printed by the browser itself. */
+async function printLease(context: BrowserContext) {
+  const page = await context.newPage();
+  await page.setContent(pages.map((text) => `<p style="break-after: page">${text}</p>`).join(''));
+  const buffer = await page.pdf();
+  await page.close();
+  return { name: 'lease.pdf', mimeType: 'application/pdf', buffer };
+}
+
+test('a PDF says what the model will read of it, and a citation opens the page', async ({
+  page,
+  context,
+  installation,
+  person,
+  provider,
+}) => {
+  await addModels(person.caller, provider, ['echo']);
+  await page.goto(installation.url);
+  const field = page.getByLabel('Message', { exact: true });
+  const tray = page.getByRole('list', { name: 'Files in this message' });
+  await page.locator('[data-file-picker]').setInputFiles([await printLease(context), broken]);
+  await expect(tray).toContainText('40 pages · about');
+  await expect(tray).toContainText('The model only sees its name. The file is damaged or was cut short.');
+  await tray.getByRole('button', { name: 'What the model reads of lease.pdf' }).click();
+  await expect(page.getByRole('dialog')).toContainText('Clause 1: nothing special.');
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+  await page.keyboard.press('Escape');
+  await tray.getByRole('button', { name: 'Remove broken.docx from the message' }).click();
+
+  await field.fill(`Where is the deposit? ${words}`);
+  await field.press('Enter');
+  const answer = page.locator('[data-role="assistant"][aria-busy="false"]');
+  const panel = page.getByRole('complementary', { name: 'Files' });
+  await answer.getByRole('link', { name: '[lease.pdf, page 37]' }).click();
+  await expect(panel.locator('iframe')).toHaveAttribute('src', /\/api\/artifacts\/preview\?.*#page=37$/);
+  await panel.getByRole('button', { name: 'Text for models' }).click();
+  await expect(panel).toContainText('Clause 37: the deposit is three rents.');
+  await expect(panel).toContainText('Page 37 of 40');
+  await panel.getByRole('button', { name: 'Next page' }).click();
+  await expect(panel).toContainText('Clause 38: nothing special.');
+  await expectAccessible(page);
+
+  await test.step('a page or file that is not there is said', async () => {
+    await answer.getByRole('link', { name: '[lease.pdf, page 41]' }).click();
+    await panel.getByRole('button', { name: 'Text for models' }).click();
+    await expect(panel).toContainText('The file has no page by that name.');
+    await expect(panel).toContainText('Clause 1: nothing special.');
+    await answer.getByRole('link', { name: '[gone.pdf, 2]' }).click();
+    await expect(panel).toContainText('File not found');
+  });
+});
