@@ -35,6 +35,16 @@ const givenHeaders = headers.meta({ maxProperties: limits.headerCount });
 
 const kind = z.enum(providerKinds);
 
+const modelTier = z.object({ value: z.number().int(), label: z.string() });
+export type ModelTier = z.infer<typeof modelTier>;
+
+/** With whom an administrator of the community edition shares a provider: its models, never its credentials. */
+const sharedWith = z.union([
+  z.enum(['none', 'everyone']),
+  z.object({ userIds: z.array(fields.id).max(limits.sharedUsersMax) }),
+]);
+export type SharedWith = z.infer<typeof sharedWith>;
+
 export const provider = z.object({
   id: fields.id,
   name: z.string(),
@@ -50,14 +60,17 @@ export const provider = z.object({
    */
   credentialsOrigin: z.string().optional(),
   enabled: z.boolean(),
+  /** False for one that somebody else shares: only its enabled models are listed, and only its owner changes it. */
+  canEdit: z.boolean(),
+  /** For administrators of the community edition only. */
+  sharedWith: sharedWith.optional(),
+  /** Of a shared provider: what its models' tiers are called in the catalogue that they come from. */
+  modelTiers: z.array(modelTier).optional(),
   createdAt: fields.timestamp,
   updatedAt: fields.timestamp,
   models: z.array(model),
 });
 export type Provider = z.infer<typeof provider>;
-
-const modelTier = z.object({ value: z.number().int(), label: z.string() });
-export type ModelTier = z.infer<typeof modelTier>;
 
 const apiKey = z
   .string()
@@ -72,6 +85,7 @@ export const providerFields = {
   apiKey: apiKey.nullable(),
   headers: givenHeaders,
   enabled: z.boolean(),
+  sharedWith,
 };
 export const providerBody = z.object({
   name: providerFields.name,
@@ -80,6 +94,7 @@ export const providerBody = z.object({
   apiKey: providerFields.apiKey.optional(),
   headers: providerFields.headers.optional(),
   enabled: providerFields.enabled.optional(),
+  sharedWith: providerFields.sharedWith.optional(),
 });
 export const providerPatchBody = z.object({ id: fields.id, ...z.object(providerFields).partial().shape });
 
@@ -185,6 +200,7 @@ export const catalogueEndpoints = {
     bodyBytes: limits.credentialBodyBytes,
     response: z.object({ provider }),
     status: 201,
+    errors: ['not_found', 'forbidden'],
   }),
   patchProvider: endpoint({
     method: 'PATCH',
@@ -194,7 +210,7 @@ export const catalogueEndpoints = {
     body: providerPatchBody,
     bodyBytes: limits.credentialBodyBytes,
     response: z.object({ provider, defaultModelId }),
-    errors: ['not_found'],
+    errors: ['not_found', 'forbidden'],
   }),
   deleteProvider: endpoint({
     method: 'DELETE',
@@ -281,7 +297,7 @@ export const catalogueEndpoints = {
     bodyBytes: limits.credentialBodyBytes,
     response: z.object({ provider }),
     status: 201,
-    errors: ['not_found'],
+    errors: ['not_found', 'forbidden'],
   }),
   patchUserProvider: endpoint({
     method: 'PATCH',
@@ -293,7 +309,7 @@ export const catalogueEndpoints = {
     body: providerPatchBody,
     bodyBytes: limits.credentialBodyBytes,
     response: z.object({ provider, defaultModelId }),
-    errors: ['not_found'],
+    errors: ['not_found', 'forbidden'],
   }),
   deleteUserProvider: endpoint({
     method: 'DELETE',

@@ -21,6 +21,8 @@ export const limits = {
   titleMax: 200,
   searchMax: 200,
   providersPerOwner: 100,
+  /** People with whom one provider is shared by name. */
+  sharedUsersMax: 1000,
   modelsPerProvider: 1000,
   providerNameMax: 100,
   baseUrlMax: 2048,

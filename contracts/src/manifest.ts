@@ -63,6 +63,10 @@ const manifestProvider = z.strictObject({
   apiKey: secret(providerFields.apiKey.unwrap()).nullable().optional(),
   headers: providerFields.headers.optional(),
   enabled: providerFields.enabled.optional(),
+  /** Under an administrator in the community edition only. */
+  sharedWith: z
+    .union([z.enum(['none', 'everyone']), z.strictObject({ emails: z.array(fields.email).max(limits.sharedUsersMax) })])
+    .optional(),
   models: z.array(manifestModel).max(limits.modelsPerProvider),
 });
 export type ManifestProvider = z.output<typeof manifestProvider>;

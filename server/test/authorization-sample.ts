@@ -24,7 +24,9 @@ export type IdRule =
   /** Made by the client: one in use by somebody else is a conflict. */
   | { names: 'new'; taken: ErrorCode; takenBy: RecordKind }
   /** Ends in Id and names nothing of ours. */
-  | { names: 'text' };
+  | { names: 'text' }
+  /** Names accounts, for some callers in one edition only: a test of its own shows it. */
+  | { names: 'shown elsewhere'; test: `${string}.test.ts` };
 
 export type Sample = {
   request(own: Actor): SampleRequest;
@@ -39,3 +41,6 @@ export type Sample = {
 
 export const nothing = { request: () => ({}), own: 200, ids: {} } satisfies Sample;
 export const modelFields = { displayName: 'Model', contextWindow: 8000, maxOutputTokens: 1000, tier: 1 };
+export const sharedByName = {
+  'body.sharedWith.userIds.*': { names: 'shown elsewhere', test: 'shared-providers.test.ts' },
+} satisfies Sample['ids'];

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EndpointName } from '@homeport/contracts/endpoints';
-import { type IdRule, modelFields, nothing, type Sample } from './authorization-sample.ts';
+import { type IdRule, modelFields, nothing, type Sample, sharedByName } from './authorization-sample.ts';
 import { actorPassword } from './authorization-world.ts';
 
 /** Samples of what administrators do, of single sign-on, and of MCP servers, one's own and somebody's. */
@@ -72,11 +72,12 @@ export const administrationSamples = {
     ...nothing,
     request: () => ({ body: { name: 'New', baseUrl: 'https://api.example.org/v1', apiKey: 'sk-new' } }),
     own: 201,
+    ids: sharedByName,
   }),
   patchUserProvider: ofPerson({
     request: ({ records }) => ({ body: { id: records.personProvider, name: 'Renamed' } }),
     own: 200,
-    ids: { 'body.id': { names: 'provider' } },
+    ids: { 'body.id': { names: 'provider' }, ...sharedByName },
   }),
   deleteUserProvider: ofPerson({
     request: ({ records }) => ({ query: { id: records.personProvider } }),

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EndpointName } from '@homeport/contracts/endpoints';
-import { modelFields, nothing, type Sample } from './authorization-sample.ts';
+import { modelFields, nothing, type Sample, sharedByName } from './authorization-sample.ts';
 import { administrationSamples } from './authorization-samples-admin.ts';
 import { assistantSamples } from './authorization-samples-assistants.ts';
 import { workspaceSamples } from './authorization-samples-workspace.ts';
@@ -73,11 +73,12 @@ export const samples: Record<EndpointName, Sample> = {
     ...nothing,
     request: () => ({ body: { name: 'New', baseUrl: 'https://api.example.org/v1', apiKey: 'sk-new' } }),
     own: 201,
+    ids: sharedByName,
   },
   patchProvider: {
     request: ({ records }) => ({ body: { id: records.provider, name: 'Renamed' } }),
     own: 200,
-    ids: { 'body.id': { names: 'provider' } },
+    ids: { 'body.id': { names: 'provider' }, ...sharedByName },
   },
   deleteProvider: {
     request: ({ records }) => ({ query: { id: records.provider } }),

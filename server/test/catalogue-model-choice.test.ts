@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { resolveCredentials } from '../src/catalogue/credentials.ts';
 import { lowestTierEnabledModel, resolveModel } from '../src/catalogue/model-choice.ts';
-import { assertOwnedModel, updateModel } from '../src/catalogue/models.ts';
+import { assertVisibleModel, updateModel } from '../src/catalogue/models.ts';
 import { updateProvider } from '../src/catalogue/providers.ts';
 import { replaceTiers } from '../src/catalogue/tiers.ts';
 import { inTransaction } from '../src/db/pool.ts';
@@ -49,7 +49,7 @@ test('a foreign model is a missing one', async () => {
   assert.equal(foreign.reason.code, 'not_found');
   assert.deepEqual({ ...foreign.reason }, { ...missing.reason });
   assert.equal(foreign.reason.message, missing.reason.message);
-  await assert.rejects(assertOwnedModel(deps, owner, first), { code: 'not_found' });
+  await assert.rejects(assertVisibleModel(deps, owner, first), { code: 'not_found' });
 });
 
 test('a disabled model, a disabled provider and an empty catalogue say what to do', async () => {
@@ -84,7 +84,7 @@ test('small work goes to the lowest tier in display order, then to the oldest mo
 test('in a transaction an asserted model stays until the end', async () => {
   const { owner, first } = await catalogue();
   await inTransaction(database.database, async (transaction) => {
-    await assertOwnedModel({ db: { kysely: transaction } }, owner, first);
+    await assertVisibleModel({ db: { kysely: transaction } }, owner, first);
     const asIfToDelete = 'select 1 from models where id = $1 for update nowait';
     await assert.rejects(database.database.pool.query(asIfToDelete, [first]), { code: '55P03' });
   });

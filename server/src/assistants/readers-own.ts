@@ -1,14 +1,19 @@
 import type { Parameters } from '@homeport/contracts/parameters';
+import { visibleProviderIds } from '../catalogue/sharing.ts';
 import { usableBy } from './sharing.ts';
 
 /** SQL that finds for a reader what is theirs of what an assistant names. All arguments are SQL names. */
 
-/** The reader's model for the version `v`: the one it names, else one of the same name at its provider; enabled ones first. */
+/**
+ * The reader's model for the version `v`, which may be shared with them: the one it names, else one of the same name at its provider;
+ * enabled ones first.
+ */
 export function readersModel(catalogue: string): string {
   return `
     select m.id, m.enabled and p.enabled as usable from models m join providers p on p.id = m.provider_id
-    where m.owner_id = ${catalogue} and (m.id = v.model_id or m.provider_model_id = v.provider_model_id)
-    order by (m.enabled and p.enabled) desc, (m.id = v.model_id) is true desc, m.seq limit 1`;
+    where m.provider_id in (${visibleProviderIds(catalogue)}) and (m.enabled or m.owner_id = ${catalogue})
+      and (m.id = v.model_id or m.provider_model_id = v.provider_model_id)
+    order by (m.enabled and p.enabled) desc, (m.id = v.model_id) is true desc, m.owner_id = ${catalogue} desc, m.seq limit 1`;
 }
 
 /** The reader's MCP servers for the version `v`: those it names, else ones of the same address. */
@@ -51,7 +56,8 @@ export function answeringAssistant(id: string, reader: string, catalogue: string
     from assistants a join assistant_versions v on v.assistant_id = a.id and v.version = a.version
     left join lateral (${readersModel(catalogue)}) model on model.usable
     left join lateral (select m.id from models m join providers p on p.id = m.provider_id
-      where m.owner_id = ${catalogue} and m.tier = v.tier and m.enabled and p.enabled order by m.seq limit 1) tier on true
+      where m.provider_id in (${visibleProviderIds(catalogue)}) and m.tier = v.tier and m.enabled and p.enabled
+      order by m.owner_id = ${catalogue} desc, m.seq limit 1) tier on true
     left join lateral (${readersServers(reader)}) servers on true
     where a.id = ${id} and ${usableBy('a', reader)}`;
 }

@@ -3,6 +3,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import { type Selectable, sql } from 'kysely';
 import { modelNotFound } from '../catalogue/models.ts';
+import { isVisibleModel, sharedTiers, withSharedTiers } from '../catalogue/sharing.ts';
 import { listTiers } from '../catalogue/tiers.ts';
 import type { Queryable } from '../db/pool.ts';
 import type { AssistantVersionsTable } from '../db/tables-catalogue.ts';
@@ -135,18 +136,17 @@ export async function insertVersions(trx: Queryable, versions: readonly NewVersi
 
 async function modelColumns(trx: Queryable, editor: Looker, id: string | null) {
   if (id === null) return { model_id: null, provider_model_id: null };
-  const row = await trx
-    .selectFrom('models')
-    .select('provider_model_id')
-    .where('id', '=', id)
-    .where('owner_id', '=', editor.catalogue)
-    .executeTakeFirst();
+  const { rows } = await sql<{ provider_model_id: string }>`
+    select m.provider_model_id from (select ${editor.catalogue}::text as id) editor join models m on m.id = ${id}
+    where ${sql.raw(isVisibleModel('m', 'editor.id'))}`.execute(trx);
+  const row = rows[0];
   if (row === undefined) throw modelNotFound();
   return { model_id: id, provider_model_id: row.provider_model_id };
 }
 
 async function assertKnownTier(trx: Queryable, editor: Looker, tier: number): Promise<void> {
-  const tiers = await listTiers({ db: { kysely: trx } }, editor.catalogue);
+  const own = await listTiers({ db: { kysely: trx } }, editor.catalogue);
+  const tiers = withSharedTiers(own, await sharedTiers(trx, editor.catalogue));
   if (tiers.some(({ value }) => value === tier)) return;
   throw invalid('tier', `One of ${tiers.map(({ value }) => value).join(', ')}`);
 }

@@ -1,6 +1,7 @@
 import { ApiError } from '@homeport/contracts/errors';
 import { sql } from 'kysely';
 import type { CatalogueTransaction } from './catalogue-owner.ts';
+import { sharedDefaultId } from './sharing.ts';
 
 /**
  * The default-model rule (control-plane-api.md "States and transitions"): an owner has exactly one default model if an
@@ -23,6 +24,11 @@ export async function settleDefault(transaction: CatalogueTransaction, owner: st
   if (best === undefined) return null;
   await holdDefault(transaction, owner, best.id);
   return best.id;
+}
+
+/** Restores the rule and returns the model that counts for the owner: without one of their own, what is shared with them. */
+export async function settledDefault(transaction: CatalogueTransaction, owner: string): Promise<string | null> {
+  return (await settleDefault(transaction, owner)) ?? (await sharedDefaultId(transaction, owner));
 }
 
 /** Makes a model the default, releasing the previous one first. Throws `invalid_request` if it is not usable. */

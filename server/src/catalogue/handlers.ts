@@ -1,4 +1,4 @@
-import type { catalogueEndpoints } from '@homeport/contracts/catalogue';
+import type { catalogueEndpoints, Provider, SharedWith } from '@homeport/contracts/catalogue';
 import { assertUser } from '../accounts/users.ts';
 import { type Actor, type Handler, type RequestFacts, sourceOf } from '../http/handler.ts';
 import type { Platform } from '../platform.ts';
@@ -6,7 +6,14 @@ import { canEditProviders, catalogueOwner } from './catalogue-owner.ts';
 import type { ChangedBy } from './changes.ts';
 import { createModel, deleteModel as removeModel, updateModel } from './models.ts';
 import { testProvider } from './provider-test.ts';
-import { createProvider, listProviders, deleteProvider as removeProvider, updateProvider } from './providers.ts';
+import {
+  createProvider,
+  listProviders,
+  listSharedProviders,
+  deleteProvider as removeProvider,
+  updateProvider,
+} from './providers.ts';
+import { assertMayShare, sharedTiers, withSharedTiers } from './sharing.ts';
 import { listTiers, replaceTiers } from './tiers.ts';
 
 type CatalogueDeps = Pick<Platform, 'config' | 'db' | 'secrets' | 'egress' | 'clock'>;
@@ -38,18 +45,44 @@ export const getProviders: CatalogueHandler<'getProviders', 'getUserProviders'> 
 ) => {
   const { owner } = await scopeOf(deps, input);
   const canEdit = canEditProviders(deps.config, input.actor);
-  const [providers, modelTiers] = await Promise.all([listProviders(deps, owner, canEdit), listTiers(deps, owner)]);
-  return { providers, canEdit, modelTiers };
+  const [own, ownTiers] = await Promise.all([listProviders(deps, owner, canEdit), listTiers(deps, owner)]);
+  const show = (provider: Provider) => shownTo(deps, input.actor, provider);
+  // An administrator who looks after somebody's catalogue gets what that person may change.
+  if (input.query?.userId !== undefined) return { providers: own.map(show), canEdit, modelTiers: ownTiers };
+  const hasDefault = own.some(({ models }) => models.some(({ isDefault }) => isDefault));
+  const [shared, tiers] = await Promise.all([
+    listSharedProviders(deps, owner, hasDefault),
+    sharedTiers(deps.db.kysely, owner),
+  ]);
+  return { providers: [...own, ...shared].map(show), canEdit, modelTiers: withSharedTiers(ownTiers, tiers) };
 };
 
-export const postProvider: CatalogueHandler<'postProvider', 'postUserProvider'> = async (deps, input) => {
+/** With whom a provider is shared is for administrators to know. */
+function shownTo(deps: CatalogueDeps, actor: Actor, { sharedWith, ...provider }: Provider): Provider {
+  const isShown = actor.role === 'admin' && deps.config.edition === 'community' && sharedWith !== undefined;
+  return isShown ? { ...provider, sharedWith } : provider;
+}
+
+/** What changes for others is in the audit log, as what is changed for others. */
+async function scopeOfProvider(
+  deps: CatalogueDeps,
+  input: CatalogueInput & { body: { sharedWith?: SharedWith | undefined } },
+): Promise<{ owner: string; by: ChangedBy }> {
+  const { sharedWith } = input.body;
   const { owner, by } = await scopeOf(deps, input);
-  return { provider: await createProvider(deps, owner, input.body, by) };
+  await assertMayShare(deps, input.actor, owner, sharedWith);
+  return { owner, by: sharedWith === undefined ? by : sourceOf(input) };
+}
+
+export const postProvider: CatalogueHandler<'postProvider', 'postUserProvider'> = async (deps, input) => {
+  const { owner, by } = await scopeOfProvider(deps, input);
+  return { provider: shownTo(deps, input.actor, await createProvider(deps, owner, input.body, by)) };
 };
 
 export const patchProvider: CatalogueHandler<'patchProvider', 'patchUserProvider'> = async (deps, input) => {
-  const { owner, by } = await scopeOf(deps, input);
-  return updateProvider(deps, owner, input.body, by);
+  const { owner, by } = await scopeOfProvider(deps, input);
+  const { provider, defaultModelId } = await updateProvider(deps, owner, input.body, by);
+  return { provider: shownTo(deps, input.actor, provider), defaultModelId };
 };
 
 export const deleteProvider: CatalogueHandler<'deleteProvider', 'deleteUserProvider'> = async (deps, input) => {

@@ -5,6 +5,7 @@ import { columnList } from '../db/column-list.ts';
 import type { Database } from '../db/pool.ts';
 import type { StoredProvider } from './credentials.ts';
 import { modelNotFound } from './models.ts';
+import { sharedProviderIds } from './sharing.ts';
 
 /** What a turn needs to know about its model, and the provider with its envelopes still sealed. */
 export type ResolvedModel = {
@@ -28,6 +29,7 @@ type ChoiceRow = {
   max_output_tokens: number;
   parameters: Parameters;
   is_usable: boolean;
+  is_theirs: boolean;
   provider_id: string;
   provider_name: string;
   owner_id: string;
@@ -46,6 +48,7 @@ const columns = columnList<ChoiceRow>({
   max_output_tokens: 'm.max_output_tokens',
   parameters: 'm.parameters',
   is_usable: 'm.enabled and p.enabled',
+  is_theirs: `m.owner_id = $1 or p.id in (${sharedProviderIds('$1::text')})`,
   provider_id: 'p.id',
   provider_name: 'p.name',
   owner_id: 'p.owner_id',
@@ -57,41 +60,60 @@ const columns = columnList<ChoiceRow>({
 const select = `select ${columns} from models m join providers p on p.id = m.provider_id`;
 
 // Runs in each turn, so it is named and prepared once per connection.
-const byId = { name: 'model-by-id', text: `${select} where m.owner_id = $1 and m.id = $2` };
+const byId = { name: 'model-by-id', text: `${select} where m.id = $2` };
 const byDefault = { name: 'model-by-default', text: `${select} where m.owner_id = $1 and m.is_default` };
 const byLowestTier = {
   name: 'model-by-lowest-tier',
   text: `${select} join model_tiers t on t.owner_id = m.owner_id and t.value = m.tier
     where m.owner_id = $1 and m.enabled and p.enabled order by t.position, m.seq limit 1`,
 };
+const shared = `where m.enabled and p.id in (${sharedProviderIds('$1::text')})`;
+const bySharedDefault = {
+  name: 'model-by-shared-default',
+  text: `${select} ${shared} order by m.is_default desc, m.seq limit 1`,
+};
+const byLowestSharedTier = {
+  name: 'model-by-lowest-shared-tier',
+  text: `${select} join model_tiers t on t.owner_id = m.owner_id and t.value = m.tier ${shared}
+    order by t.position, m.seq limit 1`,
+};
 
 /**
- * The model of a turn: the given one, otherwise the owner's default. Throws `not_found` for a missing or foreign id,
- * and `model_unavailable`, with what to do, if it is disabled or there is no default.
+ * The model of a turn: the given one, otherwise the owner's default, otherwise the default that is shared with them. Throws
+ * `not_found` for a missing or foreign id, and `model_unavailable`, with what to do, if it is disabled, no longer shared or there is
+ * no default. `wasTheirs`: the id was checked when it was chosen, so a foreign one has been shared until then.
  */
 export async function resolveModel(
   deps: ChoiceDeps,
   owner: string,
-  decision: { modelId?: string | null | undefined },
+  decision: { modelId?: string | null | undefined; wasTheirs?: boolean },
 ): Promise<ResolvedModel> {
-  const { modelId } = decision;
+  const { modelId, wasTheirs = false } = decision;
   if (typeof modelId === 'string') {
     const row = await findRow(deps, { ...byId, values: [owner, modelId] });
-    if (row === undefined) throw modelNotFound();
-    if (row.is_usable) return resolved(row);
+    if (row === undefined || !(row.is_theirs || wasTheirs)) throw modelNotFound();
+    if (row.is_theirs && row.is_usable) return resolved(row);
+    if (row.owner_id !== owner) {
+      throw new ApiError('model_unavailable', 'This model is no longer shared with you. Choose another model.');
+    }
     throw new ApiError(
       'model_unavailable',
       'This model or its provider is disabled. Choose another model, or enable it in Settings.',
     );
   }
-  const row = await findRow(deps, { ...byDefault, values: [owner] });
-  if (row?.is_usable === true) return resolved(row);
-  throw new ApiError('model_unavailable', 'No model is available. Add a provider and a model in Settings.');
+  const own = await findRow(deps, { ...byDefault, values: [owner] });
+  const row = own?.is_usable === true ? own : await findRow(deps, { ...bySharedDefault, values: [owner] });
+  if (row !== undefined) return resolved(row);
+  throw new ApiError(
+    'model_unavailable',
+    'No model is available. Add a provider and a model in Settings, or ask your administrator to share one.',
+  );
 }
 
-/** The first enabled model of the lowest tier in display order, for small work such as titles. */
+/** The first enabled model of the lowest tier in display order, for small work such as titles; own ones before shared ones. */
 export async function lowestTierEnabledModel(deps: ChoiceDeps, owner: string): Promise<ResolvedModel | undefined> {
-  const row = await findRow(deps, { ...byLowestTier, values: [owner] });
+  const own = await findRow(deps, { ...byLowestTier, values: [owner] });
+  const row = own ?? (await findRow(deps, { ...byLowestSharedTier, values: [owner] }));
   return row === undefined ? undefined : resolved(row);
 }
 

@@ -11,10 +11,11 @@ import type { Clock } from '../clock.ts';
 import type { Database, Queryable } from '../db/pool.ts';
 import { type CatalogueTransaction, inCatalogue, lockChatsOfModels } from './catalogue-owner.ts';
 import { type ChangedBy, recordChange } from './changes.ts';
-import { makeDefault, releaseDefault, settleDefault } from './default-model.ts';
+import { makeDefault, releaseDefault, settleDefault, settledDefault } from './default-model.ts';
 import { factsToStore } from './model-facts.ts';
 import { getOwnedProvider } from './providers.ts';
 import { currentRegistry } from './registry/current-registry.ts';
+import { isVisibleModel } from './sharing.ts';
 import { assertTier } from './tiers.ts';
 import { type ModelRow, modelView } from './views.ts';
 
@@ -35,19 +36,20 @@ async function getOwnedModel(deps: { db: { kysely: Queryable } }, owner: string,
 }
 
 /**
- * Throws `not_found` unless the model belongs to this owner, enabled or not. In a transaction it also cannot be deleted
- * until the end, so that a reference to it can be stored.
+ * Throws `not_found` unless the model belongs to this owner, enabled or not, or is shared with them. In a transaction it also
+ * cannot be deleted until the end, so that a reference to it can be stored.
  */
-export async function assertOwnedModel(deps: { db: { kysely: Queryable } }, owner: string, id: string): Promise<void> {
+export async function assertVisibleModel(
+  deps: { db: { kysely: Queryable } },
+  owner: string,
+  id: string,
+): Promise<void> {
   const { kysely } = deps.db;
-  const row = await kysely
-    .selectFrom('models')
-    .select('id')
-    .where('id', '=', id)
-    .where('owner_id', '=', owner)
-    .$if(kysely.isTransaction, (query) => query.forKeyShare())
-    .executeTakeFirst();
-  if (row === undefined) throw modelNotFound();
+  const lock = kysely.isTransaction ? sql`for key share of m` : sql``;
+  const { rows } = await sql`
+    select m.id from (select ${owner}::text as id) reader join models m on m.id = ${id}
+    where ${sql.raw(isVisibleModel('m', 'reader.id'))} ${lock}`.execute(kysely);
+  if (rows.length === 0) throw modelNotFound();
 }
 
 /** Adds a model; the first usable one becomes the default, and so does one that requests it. */
@@ -115,7 +117,7 @@ export function updateModel(
     const change = { id, name: merged.display_name, changed: changedFields(given) };
     await recordChange(transaction, owner, by, 'model.updated', change);
     if (patch.isDefault === true) await makeDefault(transaction, owner, patch.id);
-    const defaultModelId = await settleDefault(transaction, owner);
+    const defaultModelId = await settledDefault(transaction, owner);
     const row = await getOwnedModel(within, owner, patch.id);
     return { model: modelView(row, baseUrl), defaultModelId };
   });
@@ -176,7 +178,7 @@ export function deleteModel(
     await recordChange(transaction, owner, by, 'model.deleted', { id, name });
     await lockChatsOfModels(transaction, [id]);
     await transaction.deleteFrom('models').where('id', '=', id).execute();
-    return settleDefault(transaction, owner);
+    return settledDefault(transaction, owner);
   });
 }
 

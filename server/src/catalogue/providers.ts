@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { Provider, providerBody, providerPatchBody } from '@homeport/contracts/catalogue';
+import type { Provider, providerBody, providerPatchBody, SharedWith } from '@homeport/contracts/catalogue';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import type { ProviderKind } from '@homeport/contracts/provider-kinds';
@@ -13,8 +13,9 @@ import type { KeyRing } from '../secrets/key-ring.ts';
 import { type CatalogueTransaction, inCatalogue, lockChatsOfModels } from './catalogue-owner.ts';
 import { type ChangedBy, recordChange } from './changes.ts';
 import { bindCredentials, reseal, type StoredProvider, sealApiKey, sealHeaders } from './credentials.ts';
-import { settleDefault } from './default-model.ts';
-import { type ModelRow, type ProviderRow, providerView } from './views.ts';
+import { settledDefault } from './default-model.ts';
+import { readSharing, sharedColumn, sharedDefaultId, sharedTiers, sharedWithReader, storeShares } from './sharing.ts';
+import { type ModelRow, type ProviderRow, providerView, sharedProviderView } from './views.ts';
 
 export type ProviderDeps = { db: Pick<Database, 'kysely'>; secrets: KeyRing; clock: Clock };
 type ProviderInput = z.output<typeof providerBody>;
@@ -32,7 +33,45 @@ export async function listProviders(
     kysely.selectFrom('models').selectAll().where('owner_id', '=', owner).orderBy('seq').execute(),
   ]);
   const byProvider = Map.groupBy(models, (model) => model.provider_id);
-  return providers.map((provider) => providerView(deps, provider, byProvider.get(provider.id) ?? [], canEdit));
+  const sharing = await readSharing(kysely, providers);
+  return providers.map((provider) => {
+    const sharedWith = sharing.get(provider.id) ?? 'none';
+    return providerView(deps, provider, byProvider.get(provider.id) ?? [], { canEdit, sharedWith });
+  });
+}
+
+/**
+ * What others share with this person: enabled providers with their enabled models, oldest first. One of these models is the
+ * default when they have none of their own.
+ */
+export async function listSharedProviders(
+  deps: { db: Pick<Database, 'kysely'> },
+  reader: string,
+  hasOwnDefault: boolean,
+): Promise<Provider[]> {
+  const { kysely } = deps.db;
+  const ids = sharedWithReader(reader);
+  const [providers, models, tiers, defaultId] = await Promise.all([
+    kysely.selectFrom('providers').selectAll().where(sql<boolean>`id in (${ids})`).orderBy('seq').execute(),
+    kysely
+      .selectFrom('models')
+      .selectAll()
+      .where('enabled', '=', true)
+      .where(sql<boolean>`provider_id in (${ids})`)
+      .orderBy('seq')
+      .execute(),
+    sharedTiers(kysely, reader),
+    hasOwnDefault ? null : sharedDefaultId(kysely, reader),
+  ]);
+  const sharing = await readSharing(kysely, providers);
+  const byProvider = Map.groupBy(models, (model) => model.provider_id);
+  return providers.map((row) =>
+    sharedProviderView(row, byProvider.get(row.id) ?? [], {
+      sharedWith: sharing.get(row.id) ?? 'none',
+      modelTiers: tiers.get(row.owner_id) ?? [],
+      defaultId,
+    }),
+  );
 }
 
 /** Throws the same `not_found` for a missing and a foreign provider. */
@@ -64,10 +103,11 @@ export async function createProvider(
   const id = randomUUIDv7();
   const now = new Date(deps.clock.now());
   const place = { id, owner_id: owner, base_url: input.baseUrl };
+  const { sharedWith = 'none' } = input;
   const row = await inCatalogue(deps, owner, async (transaction) => {
     await assertRoom(transaction, owner);
     await recordChange(transaction, owner, by, 'provider.created', { id, name: input.name, baseUrl: input.baseUrl });
-    return transaction
+    const stored = await transaction
       .insertInto('providers')
       .values({
         id,
@@ -78,13 +118,16 @@ export async function createProvider(
         api_key: sealApiKey(deps, place, input.apiKey ?? null),
         headers: sealHeaders(deps, place, input.headers ?? {}),
         enabled: input.enabled ?? true,
+        shared_with: sharedColumn(sharedWith),
         created_at: now,
         updated_at: now,
       })
       .returningAll()
       .executeTakeFirstOrThrow();
+    await storeShares(transaction, [{ id, sharedWith }]);
+    return stored;
   });
-  return providerView(deps, row, [], true);
+  return providerView(deps, row, [], { canEdit: true, sharedWith });
 }
 
 /**
@@ -97,7 +140,7 @@ export async function updateProvider(
   patch: ProviderPatch,
   by?: ChangedBy,
 ): Promise<{ provider: Provider; defaultModelId: string | null }> {
-  const { id, name, kind, baseUrl, apiKey, headers, enabled } = patch;
+  const { id, name, kind, baseUrl, apiKey, headers, enabled, sharedWith } = patch;
   assertCustomHeaders(headers ?? {});
   return inCatalogue(deps, owner, async (transaction) => {
     await transaction.selectFrom('providers').select('id').where('id', '=', id).forUpdate().execute();
@@ -113,16 +156,20 @@ export async function updateProvider(
         api_key: apiKey === undefined ? before.api_key : sealApiKey(deps, place, apiKey),
         headers: headers === undefined ? before.headers : sealHeaders(deps, place, headers),
         enabled,
+        shared_with: sharedWith === undefined ? undefined : sharedColumn(sharedWith),
         updated_at: new Date(deps.clock.now()),
       })
       .where('id', '=', id)
       .returningAll()
       .executeTakeFirstOrThrow();
-    const changed = changedFields({ name, kind, baseUrl, apiKey, headers, enabled });
+    if (sharedWith !== undefined) await storeShares(transaction, [{ id, sharedWith }]);
+    const changed = changedFields({ name, kind, baseUrl, apiKey, headers, enabled, sharedWith });
     await recordChange(transaction, owner, by, 'provider.updated', { id, name: row.name, baseUrl, changed });
-    const defaultModelId = await settleDefault(transaction, owner);
+    const defaultModelId = await settledDefault(transaction, owner);
     const models = await modelsOf(transaction, id);
-    return { provider: providerView(deps, row, models, true), defaultModelId };
+    const sharing = await readSharing(transaction, [row]);
+    const shown = { canEdit: true, sharedWith: sharing.get(id) ?? 'none' };
+    return { provider: providerView(deps, row, models, shown), defaultModelId };
   });
 }
 
@@ -142,7 +189,7 @@ export async function deleteProvider(
       models.map((model) => model.id),
     );
     await transaction.deleteFrom('providers').where('id', '=', id).execute();
-    return settleDefault(transaction, owner);
+    return settledDefault(transaction, owner);
   });
 }
 
@@ -259,6 +306,7 @@ export type ProviderRecord = {
   apiKey: string | null;
   headers: string | null;
   enabled: boolean;
+  sharedWith: SharedWith;
 };
 
 /** The providers of several owners, each owner's oldest first. */
@@ -274,10 +322,10 @@ export async function insertProviders(
 ): Promise<void> {
   if (records.length === 0) return;
   await sql`
-    insert into providers (id, owner_id, name, kind, base_url, api_key, headers, enabled)
-    select id, owner, name, kind, "baseUrl", "apiKey", headers, enabled from ${providerRecords(records)} order by place`.execute(
-    transaction,
-  );
+    insert into providers (id, owner_id, name, kind, base_url, api_key, headers, enabled, shared_with)
+    select id, owner, name, kind, "baseUrl", "apiKey", headers, enabled, shared from ${providerRecords(records)}
+    order by place`.execute(transaction);
+  await storeShares(transaction, records);
 }
 
 /** Updates existing providers, whose owners stay. */
@@ -288,12 +336,13 @@ export async function updateProviders(
   if (records.length === 0) return;
   await sql`
     update providers p set name = x.name, kind = x.kind, base_url = x."baseUrl", api_key = x."apiKey", headers = x.headers,
-      enabled = x.enabled, updated_at = now()
+      enabled = x.enabled, shared_with = x.shared, updated_at = now()
     from ${providerRecords(records)} where p.id = x.id`.execute(transaction);
+  await storeShares(transaction, records);
 }
 
 function providerRecords(records: readonly ProviderRecord[]) {
-  const rows = records.map((record, place) => ({ place, ...record }));
+  const rows = records.map((record, place) => ({ place, ...record, shared: sharedColumn(record.sharedWith) }));
   return sql`json_to_recordset(${JSON.stringify(rows)}::json) as x (place int, id text, owner text, name text,
-    kind text, "baseUrl" text, "apiKey" text, headers text, enabled boolean)`;
+    kind text, "baseUrl" text, "apiKey" text, headers text, enabled boolean, shared text)`;
 }

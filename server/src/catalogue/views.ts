@@ -1,4 +1,4 @@
-import type { Model, Provider } from '@homeport/contracts/catalogue';
+import type { Model, ModelTier, Provider, SharedWith } from '@homeport/contracts/catalogue';
 import type { Selectable } from 'kysely';
 import type { ModelsTable, ProvidersTable } from '../db/tables-catalogue.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
@@ -30,12 +30,12 @@ export function modelView(row: ModelRow, baseUrl: string): Model {
   };
 }
 
-/** A provider in its wire form: custom headers for editors only, the API key for nobody. */
+/** An owner's provider in its wire form: custom headers for editors only, the API key for nobody. */
 export function providerView(
   deps: { secrets: KeyRing },
   row: ProviderRow,
   models: readonly ModelRow[],
-  canEdit: boolean,
+  { canEdit, sharedWith }: { canEdit: boolean; sharedWith: SharedWith },
 ): Provider {
   const { headers, isReadable, otherOrigin } = describeCredentials(deps, row);
   return {
@@ -48,8 +48,33 @@ export function providerView(
     ...(isReadable ? {} : { credentialsError: 'credentials_unreadable' as const }),
     ...(otherOrigin === undefined ? {} : { credentialsOrigin: otherOrigin }),
     enabled: row.enabled,
+    canEdit,
+    sharedWith,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
     models: models.map((model) => modelView(model, row.base_url)),
+  };
+}
+
+/** The same for somebody with whom it is shared: nothing of its credentials, and no query, which may be one. */
+export function sharedProviderView(
+  row: ProviderRow,
+  models: readonly ModelRow[],
+  { sharedWith, modelTiers, defaultId }: { sharedWith: SharedWith; modelTiers: ModelTier[]; defaultId: string | null },
+): Provider {
+  const address = new URL(row.base_url);
+  return {
+    id: row.id,
+    name: row.name,
+    kind: row.kind,
+    baseUrl: address.search === '' ? row.base_url : `${address.origin}${address.pathname}`,
+    hasApiKey: row.api_key !== null,
+    enabled: row.enabled,
+    canEdit: false,
+    sharedWith,
+    modelTiers,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    models: models.map((model) => ({ ...modelView(model, row.base_url), isDefault: model.id === defaultId })),
   };
 }

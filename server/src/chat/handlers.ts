@@ -3,7 +3,7 @@ import type { endpoints } from '@homeport/contracts/endpoints';
 import { ApiError } from '@homeport/contracts/errors';
 import { moveChatArtifacts } from '../artifacts/moves.ts';
 import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
-import { assertOwnedModel } from '../catalogue/models.ts';
+import { assertVisibleModel } from '../catalogue/models.ts';
 import { assertOwnedChat, deleteOwnedChat, updateChat } from '../conversations/chats.ts';
 import type { Deps } from '../deps.ts';
 import { EventStream } from '../http/event-stream.ts';
@@ -162,9 +162,14 @@ export const deleteChat: Handler<Deps, Endpoints['deleteChat']> = async (deps, {
 /** Claims; if an abandoned response is in the way, that one is ended first. */
 async function claimFresh(deps: Deps, ownerId: string, body: ChatBody): Promise<ClaimOutcome> {
   if (typeof body.modelId === 'string' && body.modelPinned !== false) {
-    await assertOwnedModel(deps, catalogueOwner(deps.config, ownerId), body.modelId).catch(async (error) => {
-      // A request that joins a response decides nothing by naming its model again, even if the model is gone.
-      if (!(await hasBegun(deps.db.kysely, ownerId, body))) throw error;
+    await assertVisibleModel(deps, catalogueOwner(deps.config, ownerId), body.modelId).catch(async (error) => {
+      // A request that joins a response decides nothing by naming its model again, even if the model is gone; and a turn
+      // with the conversation's model says itself that it is no longer shared.
+      const { kysely } = deps.db;
+      if (await hasBegun(kysely, ownerId, body)) return;
+      const chat = kysely.selectFrom('chats').select('model_id').where('id', '=', body.chatId);
+      const pinned = await chat.where('owner_id', '=', ownerId).executeTakeFirst();
+      if (pinned?.model_id !== body.modelId) throw error;
     });
   }
   await assertOwnedMcpServers(deps.db.kysely, ownerId, body.mcpServerIds ?? []);

@@ -8,7 +8,7 @@ import { assertUsableAssistant } from '../assistants/assistants.ts';
 import { usableBy } from '../assistants/sharing.ts';
 import { type AuditSource, recordEvent } from '../audit.ts';
 import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
-import { assertOwnedModel } from '../catalogue/models.ts';
+import { assertVisibleModel } from '../catalogue/models.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
 import { assertOwnedMcpServers } from '../mcp/servers.ts';
 import type { Platform } from '../platform.ts';
@@ -440,7 +440,7 @@ async function resolvePin(
   const { modelPinned, modelId } = change;
   if (modelPinned === false) return null;
   if (typeof modelId === 'string') {
-    await assertOwnedModel({ db: { kysely: trx } }, catalogueOwner(deps.config, ownerId), modelId);
+    await assertVisibleModel({ db: { kysely: trx } }, catalogueOwner(deps.config, ownerId), modelId);
     return modelId;
   }
   if (modelPinned === undefined) return modelId;

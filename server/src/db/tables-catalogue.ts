@@ -18,9 +18,13 @@ export type ProvidersTable = {
   api_key: string | null;
   headers: string | null;
   enabled: Flag;
+  /** `users`: those of `provider_shares`. */
+  shared_with: Generated<'none' | 'everyone' | 'users'>;
   created_at: CreatedAt;
   updated_at: UpdatedAt;
 };
+
+export type ProviderSharesTable = { provider_id: string; user_id: string };
 
 export type ModelsTable = {
   id: string;

@@ -13,6 +13,7 @@ import type {
   ModelTiersTable,
   PromptsTable,
   PromptUsesTable,
+  ProviderSharesTable,
   ProvidersTable,
 } from './tables-catalogue.ts';
 import type {
@@ -264,6 +265,7 @@ export type Tables = {
   audit_events: AuditEventsTable;
   model_tiers: ModelTiersTable;
   providers: ProvidersTable;
+  provider_shares: ProviderSharesTable;
   models: ModelsTable;
   chats: ChatsTable;
   messages: MessagesTable;

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { ModelTier } from '@homeport/contracts/catalogue';
+import type { ModelTier, SharedWith } from '@homeport/contracts/catalogue';
 import { defaultTiers } from '@homeport/contracts/default-tiers';
 import { limits } from '@homeport/contracts/limits';
 import type { ManifestModel, ManifestProvider } from '@homeport/contracts/manifest';
@@ -11,6 +11,7 @@ import type { KeyRing } from '../secrets/key-ring.ts';
 import { manifestError } from './manifest.ts';
 import type { CatalogueEntry } from './manifest-reader.ts';
 import { planApiKey, planHeaders } from './provider-secrets.ts';
+import { planSharing } from './provider-sharing.ts';
 import { differences, type Report } from './report.ts';
 
 /** What one catalogue of the manifest leads to: rows to write, none of them written yet. */
@@ -35,10 +36,14 @@ export type StoredCatalogue = {
   tiers: ModelTier[] | undefined;
   providers: ProviderRow[];
   models: ModelRow[];
+  /** By provider. */
+  sharing: ReadonlyMap<string, SharedWith>;
+  /** The ids of people whom the manifest names, by e-mail address. */
+  people: ReadonlyMap<string, string>;
 };
 
-/** `label` names the catalogue's owner for people. */
-export type OwnedEntry = CatalogueEntry & { owner: string; label: string };
+/** `label` names the catalogue's owner for people; `mayShare`: they are an administrator of the community edition. */
+export type OwnedEntry = CatalogueEntry & { owner: string; label: string; mayShare: boolean };
 
 /**
  * Compares one catalogue of the manifest with the stored one. Reads and writes nothing; throws `invalid_request` with a
@@ -63,7 +68,7 @@ export function planCatalogue(
   for (const [index, provider] of providers.entries()) {
     const path = `${entry.path}providers.${index}`;
     const row = nextRow(provider.name);
-    const id = planProvider(deps, plan, { provider, path, row }, entry, report);
+    const id = planProvider(deps, plan, { provider, path, row, stored }, entry, report);
     const isEnabled = provider.enabled ?? row?.enabled ?? true;
     const rows = models.get(id) ?? [];
     const nextModel = inOrder(rows, (model) => model.provider_model_id);
@@ -120,12 +125,17 @@ function tierText({ value, label }: ModelTier): string {
   return `${label} (${value})`;
 }
 
-type GivenProvider = { provider: ManifestProvider; path: string; row: ProviderRow | undefined };
+type GivenProvider = {
+  provider: ManifestProvider;
+  path: string;
+  row: ProviderRow | undefined;
+  stored: Pick<StoredCatalogue, 'sharing' | 'people'>;
+};
 
 function planProvider(
   deps: { secrets: KeyRing },
   plan: CataloguePlan,
-  { provider, path, row }: GivenProvider,
+  { provider, path, row, stored }: GivenProvider,
   entry: OwnedEntry,
   report: Report,
 ): string {
@@ -135,6 +145,8 @@ function planProvider(
   const key = planApiKey(deps, place, before?.api_key ?? null, provider.apiKey);
   const headers = planHeaders(deps, place, before?.headers ?? null, provider.headers);
   for (const { name, message } of [...key.warnings, ...headers.warnings]) report.warn(`${path}.${name}`, message);
+  const sharedBefore = stored.sharing.get(id) ?? 'none';
+  const sharedWith = planSharing(provider, path, stored.people, entry.mayShare);
   const record: ProviderRecord = {
     id,
     owner: entry.owner,
@@ -144,6 +156,7 @@ function planProvider(
     apiKey: key.envelope,
     headers: headers.envelope,
     enabled: provider.enabled ?? row?.enabled ?? true,
+    sharedWith: sharedWith ?? sharedBefore,
   };
   if (row === undefined) {
     plan.newProviders.push(record);
@@ -152,8 +165,8 @@ function planProvider(
   }
   const changes = [
     ...differences(
-      { kind: row.kind, baseUrl: row.base_url, enabled: row.enabled },
-      { kind: provider.kind, baseUrl: provider.baseUrl, enabled: provider.enabled },
+      { kind: row.kind, baseUrl: row.base_url, enabled: row.enabled, sharedWith: sharedBefore },
+      { kind: provider.kind, baseUrl: provider.baseUrl, enabled: provider.enabled, sharedWith },
     ),
     ...key.changes,
     ...headers.changes,

@@ -3,9 +3,11 @@ import type { CatalogueTransaction } from '../catalogue/catalogue-owner.ts';
 import { holdDefaults, releaseDefaults, settleDefaults } from '../catalogue/default-model.ts';
 import { insertModels, readModels, updateModels } from '../catalogue/models.ts';
 import { insertProviders, readProviders, updateProviders } from '../catalogue/providers.ts';
+import { readSharing } from '../catalogue/sharing.ts';
 import { readTiers, removeOtherTiers, storeTiersOf } from '../catalogue/tiers.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { type CataloguePlan, type OwnedEntry, planCatalogue, type StoredCatalogue } from './catalogue-plan.ts';
+import { readPeople } from './provider-sharing.ts';
 import type { Report } from './report.ts';
 
 type Deps = { secrets: KeyRing };
@@ -20,7 +22,11 @@ export async function applyCatalogues(
   report: Report,
 ): Promise<void> {
   const owners = entries.map((entry) => entry.owner);
-  const stored = await readCatalogues(transaction, owners);
+  const people = await readPeople(
+    transaction,
+    entries.flatMap(({ providers }) => providers ?? []),
+  );
+  const stored = await readCatalogues(transaction, owners, people);
   const plans = entries.map((entry) => planCatalogue(deps, entry, stored(entry.owner), report));
   await storeTiersOf(
     transaction,
@@ -70,13 +76,17 @@ async function removeTiers(transaction: CatalogueTransaction, plan: CataloguePla
 async function readCatalogues(
   transaction: CatalogueTransaction,
   owners: readonly string[],
+  people: ReadonlyMap<string, string>,
 ): Promise<(owner: string) => StoredCatalogue> {
   const tiers = await readTiers(transaction, owners);
-  const providers = Map.groupBy(await readProviders(transaction, owners), (row) => row.owner_id);
+  const rows = await readProviders(transaction, owners);
+  const sharing = await readSharing(transaction, rows);
+  const providers = Map.groupBy(rows, (row) => row.owner_id);
   const models = Map.groupBy(await readModels(transaction, owners), (row) => row.owner_id);
   return (owner) => ({
     tiers: tiers.get(owner),
     providers: providers.get(owner) ?? [],
     models: models.get(owner) ?? [],
+    ...{ sharing, people },
   });
 }

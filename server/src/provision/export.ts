@@ -14,6 +14,7 @@ import type { ModelRow, ProviderRow } from '../catalogue/views.ts';
 import type { Queryable } from '../db/pool.ts';
 import type { Platform } from '../platform.ts';
 import { readSettings } from '../settings/settings.ts';
+import { exportSharing } from './provider-sharing.ts';
 
 /** Settings, users and catalogues as the parts of a manifest, page by page (contract.md section 10). */
 
@@ -87,13 +88,17 @@ async function readCatalogues(
 ): Promise<Map<string, Catalogue>> {
   const ids = owners.map((owner) => owner.id);
   const tiers = await readTiers(db, ids);
-  const providers = Map.groupBy(await readProviders(db, ids), (row) => row.owner_id);
+  const rows = await readProviders(db, ids);
+  const sharing = await exportSharing(db, rows);
+  const providers = Map.groupBy(rows, (row) => row.owner_id);
   const models = Map.groupBy(await readModels(db, ids), (row) => row.provider_id);
   return new Map(
     owners.map(({ id, label }) => {
-      const own = (providers.get(id) ?? []).map((row) =>
-        exportProvider(deps, row, models.get(row.id) ?? [], (loss) => onLoss(`${label}: ${loss}`)),
-      );
+      const own = (providers.get(id) ?? []).map((row) => {
+        const sharedWith = sharing.get(row.id);
+        const provider = exportProvider(deps, row, models.get(row.id) ?? [], (loss) => onLoss(`${label}: ${loss}`));
+        return sharedWith === undefined ? provider : { ...provider, sharedWith };
+      });
       const modelTiers = tiers.get(id);
       return [
         id,

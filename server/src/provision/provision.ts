@@ -122,11 +122,13 @@ async function applyCatalogueEntries(
   const rows =
     emails.length === 0
       ? []
-      : await transaction.selectFrom('users').select(['id', 'email']).where('email', 'in', emails).execute();
-  const ids = new Map(rows.map(({ id, email }) => [email, id]));
+      : await transaction.selectFrom('users').select(['id', 'email', 'role']).where('email', 'in', emails).execute();
+  const users = new Map(rows.map((row) => [row.email, row]));
   const owned = entries.flatMap((entry) => {
-    const owner = entry.email === null ? installationOwner : ids.get(entry.email);
-    return owner === undefined ? [] : [{ ...entry, owner, label: entry.email ?? 'the installation' }];
+    const user = entry.email === null ? undefined : users.get(entry.email);
+    const owner = entry.email === null ? installationOwner : user?.id;
+    const mayShare = user?.role === 'admin';
+    return owner === undefined ? [] : [{ ...entry, owner, label: entry.email ?? 'the installation', mayShare }];
   });
   await applyCatalogues(deps, transaction, owned, report);
 }

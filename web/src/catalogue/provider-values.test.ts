@@ -18,6 +18,7 @@ const stored: Provider = {
   hasApiKey: true,
   headers: { 'X-Team': 'a' },
   enabled: true,
+  canEdit: true,
   createdAt: '2026-01-01T00:00:00.000Z',
   updatedAt: '2026-01-01T00:00:00.000Z',
   models: [],

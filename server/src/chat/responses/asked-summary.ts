@@ -19,7 +19,10 @@ export async function makeAskedSummary(
 ): Promise<string> {
   const { response } = turn;
   const { modelId } = await chooseByAssistant(deps, turn, readTurnWords(deps, response), hooks.notify);
-  const resolved = await resolveModel(deps, catalogueOwner(deps.config, response.owner_id), { modelId });
+  const resolved = await resolveModel(deps, catalogueOwner(deps.config, response.owner_id), {
+    modelId,
+    wasTheirs: true,
+  });
   const newestFirst = readBranch(deps, turn, documentRoom(windowOf(resolved.model).room, false), signal);
   const history = await readHistory({
     ...{ newestFirst, model: resolved.model, fixedTokens: 0, limitShare: 1, loadTokenizer },

@@ -6,7 +6,7 @@ import { limits } from '@homeport/contracts/limits';
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { attachedId, findUnattachable } from '../../artifacts/attachments.ts';
 import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
-import { assertOwnedModel } from '../../catalogue/models.ts';
+import { assertVisibleModel } from '../../catalogue/models.ts';
 import { conversationNotFound } from '../../conversations/chats.ts';
 import { parseStoredParts } from '../../conversations/messages.ts';
 import { bound, inTransaction, lastly, type Queryable } from '../../db/pool.ts';
@@ -60,6 +60,8 @@ type Place = {
   isRepeated: boolean;
   isTaken: boolean;
   hasParent: boolean;
+  /** Chosen for the conversation, perhaps no longer shared with its owner: the turn will say so. */
+  pinnedModelId: string | null;
   queued: number;
 };
 
@@ -73,6 +75,7 @@ async function lockPlace(trx: Queryable, { chatId, message, parentId }: Submissi
       exists (select from messages where id = ${message.id})
         or exists (select from inputs where assistant_id = ${message.id}) as "isTaken",
       exists (select from messages m where m.id = ${parentId ?? null} and m.chat_id = c.id) as "hasParent",
+      c.model_id as "pinnedModelId",
       (select count(*)::int from inputs q where q.chat_id = c.id and q.state = 'queued') as queued
     from chats c where c.id = ${chatId} and c.owner_id = ${ownerId} for share of c`.execute(trx);
   const place = rows[0];
@@ -97,8 +100,9 @@ async function assertReferences(
   ownerId: string,
   place: Place,
 ): Promise<void> {
-  if (typeof submission.modelId === 'string' && submission.modelPinned !== false) {
-    await assertOwnedModel({ db: { kysely: trx } }, catalogueOwner(deps.config, ownerId), submission.modelId);
+  const { modelId, modelPinned } = submission;
+  if (typeof modelId === 'string' && modelPinned !== false && modelId !== place.pinnedModelId) {
+    await assertVisibleModel({ db: { kysely: trx } }, catalogueOwner(deps.config, ownerId), modelId);
   }
   await assertOwnedMcpServers(trx, ownerId, submission.mcpServerIds ?? []);
   await assertAttachable(trx, submission, ownerId);

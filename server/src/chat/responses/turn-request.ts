@@ -96,7 +96,7 @@ export async function prepareTurn(
   const words = readTurnWords(deps, response);
   const choice = await chooseByAssistant(deps, { response, context: chat }, words, hooks.notify);
   const [resolved, tools, told] = await Promise.all([
-    resolveModel(deps, catalogueOwner(deps.config, response.owner_id), { modelId: choice.modelId }),
+    resolveModel(deps, catalogueOwner(deps.config, response.owner_id), { modelId: choice.modelId, wasTheirs: true }),
     deps.findTools(choice.toolUser, signal, hooks.notify),
     words,
   ]);
