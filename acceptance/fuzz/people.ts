@@ -90,6 +90,7 @@ export class Person {
     note('message', body.input?.id);
     note('answer', body.assistantId);
     for (const provider of body.providers ?? []) {
+      if (!provider.canEdit) continue;
       note('provider', provider.id);
       for (const model of provider.models) note('model', model.id);
     }

@@ -174,6 +174,13 @@ const providerTestBody = z.union([
     headers: providerFields.headers.optional(),
   }),
 ]);
+const foundServer = z.object({
+  name: z.string(),
+  baseUrl: z.string(),
+  models: z.number().int(),
+  needsKey: z.boolean(),
+});
+export type FoundServer = z.infer<typeof foundServer>;
 const providerTested = z.object({ ok: z.literal(true), models: z.array(listedModel) });
 const providerTestFailures = [
   'not_found',
@@ -230,6 +237,14 @@ export const catalogueEndpoints = {
     bodyBytes: limits.credentialBodyBytes,
     response: providerTested,
     errors: providerTestFailures,
+  }),
+  postFindProviders: endpoint({
+    method: 'POST',
+    path: '/api/providers/find',
+    access: 'provider-editor',
+    summary: 'Asks for model servers at their well-known ports on this machine, where the outbound guard lets it',
+    /** `allowed` is false when the operator has not opened private addresses and plain HTTP. */
+    response: z.object({ allowed: z.boolean(), servers: z.array(foundServer) }),
   }),
   postModel: endpoint({
     method: 'POST',

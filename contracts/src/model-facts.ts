@@ -35,6 +35,12 @@ export type ModelFacts = {
   displayName?: string;
   /** In tokens. */
   contextWindow?: number;
+  /** What it could take, if its server loaded it with more than it does. */
+  possibleWindow?: number;
+  /** Whether its own server runs it now, with `contextWindow`; absent for servers that do not load models. */
+  isLoaded?: boolean;
+  /** Whether it chats, where its server says so. */
+  chat?: boolean;
   maxOutputTokens?: number;
   abilities?: Partial<Abilities>;
   prices?: Prices;
@@ -49,6 +55,10 @@ export const listedModel = z.object({
   chat: z.boolean(),
   displayName: z.string().optional(),
   contextWindow: z.number().int().optional(),
+  /** What it could take, if its server loaded it with more than it does. */
+  possibleWindow: z.number().int().optional(),
+  /** Whether its own server runs it now with `contextWindow`; absent for servers that do not load models. */
+  isLoaded: z.boolean().optional(),
   maxOutputTokens: z.number().int().optional(),
   abilities,
   prices: prices.optional(),

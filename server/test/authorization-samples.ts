@@ -90,6 +90,7 @@ export const samples: Record<EndpointName, Sample> = {
     own: 200,
     ids: { 'body.id': { names: 'provider' } },
   },
+  postFindProviders: nothing,
   postModel: {
     request: ({ records }) => ({ body: { ...modelFields, providerId: records.provider, providerModelId: 'echo' } }),
     own: 201,

@@ -4,6 +4,7 @@ import { type Actor, type Handler, type RequestFacts, sourceOf } from '../http/h
 import type { Platform } from '../platform.ts';
 import { canEditProviders, catalogueOwner } from './catalogue-owner.ts';
 import type { ChangedBy } from './changes.ts';
+import { findLocalServers } from './find-servers.ts';
 import { createModel, deleteModel as removeModel, updateModel } from './models.ts';
 import { testProvider } from './provider-test.ts';
 import {
@@ -94,6 +95,9 @@ export const postProviderTest: CatalogueHandler<'postProviderTest', 'postUserPro
   const { owner } = await scopeOf(deps, input);
   return { ok: true, models: await testProvider(deps, owner, input.body, input.request.signal) };
 };
+
+export const postFindProviders: Handler<CatalogueDeps, Rows['postFindProviders']> = (deps, { actor, request }) =>
+  findLocalServers(deps, actor.id, request.signal);
 
 export const postModel: CatalogueHandler<'postModel', 'postUserModel'> = async (deps, input) => {
   const { owner, by } = await scopeOf(deps, input);

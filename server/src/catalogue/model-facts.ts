@@ -70,6 +70,8 @@ export function joinedFacts(id: string, chat: boolean, listed: ModelFacts, known
     chat,
     ...(displayName === undefined ? {} : { displayName }),
     ...(contextWindow === undefined ? {} : { contextWindow }),
+    ...(listed.possibleWindow === undefined ? {} : { possibleWindow: listed.possibleWindow }),
+    ...(listed.isLoaded === undefined ? {} : { isLoaded: listed.isLoaded }),
     ...(longest === undefined ? {} : { maxOutputTokens: Math.min(longest, contextWindow ?? longest) }),
     ...(prices === undefined ? {} : { prices }),
     ...(listed.endOfLife === undefined ? {} : { endOfLife: listed.endOfLife }),

@@ -64,6 +64,13 @@ export function listedModels(kind: ProviderKind, answer: unknown, max: number): 
   return [...models.values()];
 }
 
+/** Who the models of an OpenAI-style list belong to, which tells some servers apart. */
+export function listedOwners(answer: unknown): ReadonlySet<string> {
+  const list = member(answer, 'data');
+  const owners = Array.isArray(list) ? list.slice(0, 20).map((entry) => member(entry, 'owned_by')) : [];
+  return new Set(owners.filter((owner) => typeof owner === 'string'));
+}
+
 function idOf(kind: ProviderKind, entry: unknown): string | undefined {
   const id = member(entry, 'id') ?? member(entry, 'name');
   if (!isUsableId(id)) return undefined;

@@ -7,8 +7,9 @@ import { assertCustomHeaders } from '../egress/headers.ts';
 import { parseForeignJson } from '../json-scan.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { type Credentials, resolveCredentials } from './credentials.ts';
+import { withLoadedWindows } from './loaded-windows.ts';
 import { joinedFacts } from './model-facts.ts';
-import { type ListedEntry, listedModels, listPaths, otherProtocol } from './model-list.ts';
+import { type ListedEntry, listedModels, listedOwners, listPaths, otherProtocol } from './model-list.ts';
 import { providerHeaders, providerUrl } from './provider-call.ts';
 import { getOwnedProvider } from './providers.ts';
 import { currentRegistry } from './registry/current-registry.ts';
@@ -52,16 +53,19 @@ export async function testProvider(
   const target = await findTarget(deps, owner, input);
   const registry = await currentRegistry(deps);
   const listed = await lanes.run(owner, signal, () => askForModels(deps, target, signal));
-  return listed.map(({ id, facts }) => joinedFacts(id, isForChat(id), facts, registry.find(target.baseUrl, id)));
+  return listed.map(({ id, facts }) =>
+    joinedFacts(id, facts.chat ?? isForChat(id), facts, registry.find(target.baseUrl, id)),
+  );
 }
 
 async function askForModels(
   deps: Pick<ProviderTestDeps, 'egress'>,
   { kind, baseUrl, credentials }: Target,
   signal: AbortSignal,
-): Promise<ListedEntry[]> {
+): Promise<readonly ListedEntry[]> {
+  const headers = providerHeaders(kind, credentials);
   const { status, body } = await deps.egress.request(providerUrl(kind, baseUrl, listPaths[kind]), {
-    headers: { accept: 'application/json', ...providerHeaders(kind, credentials) },
+    headers: { accept: 'application/json', ...headers },
     signal,
     totalTimeoutMs: providerTestBounds.totalMs,
     maxResponseBytes: providerTestBounds.bodyBytes,
@@ -76,7 +80,9 @@ async function askForModels(
     if (!isFine) throw providerError(status, statusAdvice(status));
     const models = listedModels(kind, answer, providerTestBounds.models);
     if (models === undefined) throw providerError(status, notAList);
-    return models;
+    if (kind !== 'openai') return models;
+    const list = { entries: models, owners: listedOwners(answer) };
+    return await withLoadedWindows(deps, { baseUrl, headers }, list, signal);
   } finally {
     body.destroy();
   }
