@@ -44,7 +44,8 @@ const refusedAlways = {
   ...Object.fromEntries(
     Object.values(endpoints)
       .filter(
-        ({ path, method }) => /^\/api\/workspace\//.test(path) && `${method} ${path}` !== 'GET /api/workspace/status',
+        ({ path, method }) =>
+          /^\/api\/workspace\/(?!rules)/.test(path) && `${method} ${path}` !== 'GET /api/workspace/status',
       )
       .map((spec) => [operationOf(spec), 'needs a workspace']),
   ),

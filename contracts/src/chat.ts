@@ -164,8 +164,8 @@ export const chatEndpoints = {
       approvalId: fields.id,
       approved: z.boolean(),
       reason: z.string().trim().max(limits.approvalReasonMax).optional(),
-      /** Also allows this tool in the rest of the conversation; needs `approved`. */
-      remember: z.literal('conversation').optional(),
+      /** With `approved`: also allows this tool, or this very command, in this conversation or in all of the person's. */
+      remember: z.enum(['conversation', 'person']).optional(),
     }),
     response: fields.ok,
     errors: ['not_found', 'input_applied'],

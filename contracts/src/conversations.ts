@@ -6,6 +6,7 @@ import { limits } from './limits.ts';
 import { line } from './line.ts';
 import { givenParameters, parameters } from './parameters.ts';
 import { summary } from './summaries.ts';
+import { givenToolRules, toolRules } from './tool-rules.ts';
 
 /** Conversations and their messages (contract.md section 5). */
 
@@ -24,6 +25,8 @@ export const chat = z.object({
   autoCompaction: z.boolean(),
   instructions: fields.instructions,
   parameters,
+  /** What tools may do without asking here; null: what the person's own rules say. */
+  toolRules: toolRules.nullable(),
   /** Not listed or searched, and deleted a day after its last use. */
   temporary: z.boolean(),
   running: z.boolean(),
@@ -167,6 +170,7 @@ export const conversationEndpoints = {
       assistantId: fields.id.nullable().optional(),
       instructions: fields.instructions.optional(),
       parameters: givenParameters.optional(),
+      toolRules: givenToolRules.nullable().optional(),
       temporary: z.boolean().optional(),
     }),
     response: z.object({ chat }),
@@ -194,6 +198,7 @@ export const conversationEndpoints = {
         assistantId: fields.id.nullable().optional(),
         instructions: fields.instructions.optional(),
         parameters: givenParameters.optional(),
+        toolRules: givenToolRules.nullable().optional(),
         /** Makes a temporary conversation permanent. */
         temporary: z.literal(false).optional(),
       })

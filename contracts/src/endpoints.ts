@@ -13,6 +13,7 @@ import { promptEndpoints } from './prompts.ts';
 import { provisionEndpoints } from './provision.ts';
 import { summaryEndpoints } from './summaries.ts';
 import { systemEndpoints } from './system.ts';
+import { toolRuleEndpoints } from './tool-rules.ts';
 import { workspaceEndpoints } from './workspace.ts';
 
 /**
@@ -33,6 +34,7 @@ export const endpoints = {
   ...promptEndpoints,
   ...artifactEndpoints,
   ...workspaceEndpoints,
+  ...toolRuleEndpoints,
   ...adminEndpoints,
   ...provisionEndpoints,
 } as const;

@@ -102,6 +102,9 @@ export const limits = {
   summaryTextMax: 32_000,
   summaryFocusMax: 1000,
   toolRulesMax: 200,
+  toolPatternMax: 2000,
+  /** All names and patterns of one set of rules together. */
+  toolRulesTextMax: 32_000,
   pageDefault: 100,
   pageMax: 500,
   sessionDays: 7,

@@ -83,6 +83,7 @@ import {
   postChatStop,
   postTurnInput,
 } from './chat/handlers.ts';
+import { getWorkspaceRules, putWorkspaceRules } from './chat/rule-handlers.ts';
 import { deleteProjectMember, exportChat, getChatContext, getChats, postChat } from './conversations/handlers.ts';
 import { getInternalConversations } from './conversations/internal-handlers.ts';
 import { pingDatabase } from './db/pool.ts';
@@ -257,6 +258,8 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   getWorkspaceStatus,
   postWorkspaceStatus,
   deleteWorkspaceStatus,
+  getWorkspaceRules,
+  putWorkspaceRules,
   getWorkspaceFiles,
   postWorkspaceFile,
   patchWorkspaceFile,

@@ -9,6 +9,7 @@ import { type ChatTimings, RunningResponses } from './chat/responses/running-res
 import { createDocumentToolFinder } from './chat/tools/document-tools.ts';
 import type { FindTools } from './chat/tools/find-tools.ts';
 import { createMcpToolFinder } from './chat/tools/mcp-tools.ts';
+import { ruled } from './chat/tools/tool-rules.ts';
 import { createWorkspaceToolFinder, joinTools } from './chat/tools/workspace-tools.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -114,10 +115,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const workspaces = await openWorkspaces(base, options, host);
   const findTools =
     options.findTools ??
-    joinTools(
-      createWorkspaceToolFinder({ ...base, workspaces }),
-      createDocumentToolFinder(base),
-      createMcpToolFinder({ db, mcp, clock }),
+    ruled(
+      base,
+      joinTools(
+        createWorkspaceToolFinder({ ...base, workspaces }),
+        createDocumentToolFinder(base),
+        createMcpToolFinder({ db, mcp, clock }),
+      ),
     );
   const responses = new RunningResponses({ ...base, findTools }, options.timings);
   const door = new FrontDoor();

@@ -17,6 +17,11 @@ export const workspaceSamples = {
   getWorkspaceStatus: nothing,
   postWorkspaceStatus: refused,
   deleteWorkspaceStatus: nothing,
+  getWorkspaceRules: nothing,
+  putWorkspaceRules: {
+    ...nothing,
+    request: () => ({ body: { preset: 'ask', rules: [{ tool: 'bash', policy: 'ask' }] } }),
+  },
   getWorkspaceFiles: refused,
   postWorkspaceFile: { ...refused, request: () => ({ form: {} }) },
   patchWorkspaceFile: { ...refused, request: () => ({ body: { from: 'a.txt', to: 'b.txt' } }) },

@@ -16,6 +16,7 @@ export type ChatRow = {
   auto_compaction: boolean;
   instructions: string | null;
   parameters: Chat['parameters'];
+  tool_rules: Chat['toolRules'];
   temporary: boolean;
   created_micros: number;
   updated_micros: number;
@@ -36,6 +37,10 @@ export const runningColumn = `
 const waitingColumn = `
   coalesce((select true from tool_approvals a where a.response_id = c.active_message_id
     and a.answered_at is null and a.settled_at is null limit 1), false)`;
+/** Rules that only an approval left have no preset: the owner's counts. */
+const toolRulesColumn = `
+  case when c.tool_rules is not null then jsonb_build_object('preset', coalesce(
+    (select own.rules ->> 'preset' from tool_rules own where own.user_id = c.owner_id), 'auto')) || c.tool_rules end`;
 const lastStatusColumn = '(select m.status from messages m where m.id = c.active_message_id)';
 
 /** What `ChatRow` holds, of `chats c`. */
@@ -52,6 +57,7 @@ export const chatColumns = columnList<ChatRow>({
   auto_compaction: 'c.auto_compaction',
   instructions: 'c.instructions',
   parameters: 'c.parameters',
+  tool_rules: toolRulesColumn,
   temporary: 'c.temporary',
   created_micros: microsOf('c.created_at'),
   updated_micros: microsOf('c.updated_at'),
@@ -76,6 +82,7 @@ export function viewChat(row: ChatRow): Chat {
     autoCompaction: row.auto_compaction,
     instructions: row.instructions,
     parameters: row.parameters,
+    toolRules: row.tool_rules,
     temporary: row.temporary,
     running: row.running,
     waiting: row.waiting,

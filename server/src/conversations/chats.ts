@@ -3,6 +3,7 @@ import type { Chat } from '@homeport/contracts/conversations';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import type { Parameters } from '@homeport/contracts/parameters';
+import type { ToolRules } from '@homeport/contracts/tool-rules';
 import { type RawBuilder, sql } from 'kysely';
 import { assertUsableAssistant } from '../assistants/assistants.ts';
 import { usableBy } from '../assistants/sharing.ts';
@@ -52,13 +53,14 @@ export type NewChat = {
   assistantId?: string | null | undefined;
   instructions?: string | null | undefined;
   parameters?: Parameters | null | undefined;
+  toolRules?: ToolRules | null | undefined;
   temporary?: boolean | undefined;
 };
 
 const insertChat = (condition: string): string => `
-  insert into chats as c (id, owner_id, title, title_source, title_search, project_id, instructions, parameters, temporary, assistant_id)
+  insert into chats as c (id, owner_id, title, title_source, title_search, project_id, instructions, parameters, temporary, assistant_id, tool_rules)
   select $1, $2, $3, $4, case when $5 <> '' then to_tsvector('simple', $5) || array_to_tsvector(array['${ownerPrefix}' || $2]) end, $6,
-    $7, $8::jsonb, $9, $10
+    $7, $8::jsonb, $9, $10, $11::jsonb
   where ${condition}
   on conflict (id) do nothing returning ${chatColumns}`;
 
@@ -93,6 +95,7 @@ export async function createChat(deps: Pick<Platform, 'db'>, ownerId: string, ch
       JSON.stringify(chat.parameters ?? {}),
       chat.temporary ?? false,
       chat.assistantId ?? null,
+      chat.toolRules ? JSON.stringify(chat.toolRules) : null,
     ],
   });
   const row = rows[0];
@@ -151,6 +154,7 @@ export type ChatChange = {
   assistantId?: string | null | undefined;
   instructions?: string | null | undefined;
   parameters?: Parameters | null | undefined;
+  toolRules?: ToolRules | null | undefined;
   temporary?: false | undefined;
 };
 
@@ -215,6 +219,10 @@ export async function updateChat(
       });
     }
     if (change.parameters !== undefined) sets.push(sql`parameters = ${JSON.stringify(change.parameters ?? {})}::jsonb`);
+    if (change.toolRules !== undefined) {
+      const kept = change.toolRules === null ? null : JSON.stringify(change.toolRules);
+      sets.push(sql`tool_rules = ${kept}::jsonb`);
+    }
     if (change.temporary === false) sets.push(sql`temporary = false`);
     const entersProject = typeof target === 'string' && chat.project_id === null;
     const { title } = chat;

@@ -1,6 +1,7 @@
 import type { InstructionLayer } from '@homeport/contracts/context';
 import type { Usage } from '@homeport/contracts/frames';
 import type { Parameters } from '@homeport/contracts/parameters';
+import type { ToolRule, ToolRules } from '@homeport/contracts/tool-rules';
 import type { ColumnType, Generated } from 'kysely';
 import type { CreatedAt, Flag, Json, NullableJson, Sequence, UpdatedAt, WithDefault } from './columns.ts';
 import type {
@@ -41,7 +42,7 @@ type ChatsTable = {
   model_pinned: Flag;
   model_id: string | null;
   mcp_server_ids: NullableJson<string[]>;
-  tool_rules: NullableJson<unknown>;
+  tool_rules: NullableJson<Partial<ToolRules>>;
   assistant_id: string | null;
   assistant_notice: string | null;
   context_start_message_id: string | null;
@@ -188,12 +189,15 @@ type ToolApprovalsTable = {
   chat_id: string;
   tool_call_id: string;
   tool_name: string;
+  rule: NullableJson<ToolRule>;
   approved: boolean | null;
   reason: string | null;
   answered_at: Date | null;
   settled_at: Date | null;
   created_at: CreatedAt;
 };
+
+type ToolRulesTable = { user_id: string; rules: Json<ToolRules> };
 
 export type WorkspacesTable = {
   user_id: string;
@@ -285,6 +289,7 @@ export type Tables = {
   mcp_servers: McpServersTable;
   mcp_drift_notices: McpDriftNoticesTable;
   tool_approvals: ToolApprovalsTable;
+  tool_rules: ToolRulesTable;
   workspaces: WorkspacesTable;
   workspace_leases: WorkspaceLeasesTable;
   workspace_hosts: WorkspaceHostsTable;

@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { inTransaction, mayPass, type Queryable } from '../../db/pool.ts';
 import type { Platform } from '../../platform.ts';
 import type { Word } from '../tools/call-run.ts';
-import { allowTool } from '../tools/tool-rules.ts';
+import { rememberRule, ruleOf } from '../tools/tool-rules.ts';
 import type { ResponseRow } from './claims.ts';
 import { notify, type SignalListener } from './signals.ts';
 
@@ -20,12 +20,14 @@ type Asking = Pick<ResponseRow, 'id' | 'chat_id' | 'generation'>;
 export async function insertApproval(
   db: Queryable,
   response: Asking,
-  call: { toolCallId: string; toolName: string },
+  call: { toolCallId: string; toolName: string; input: Record<string, unknown> },
 ): Promise<string> {
   const id = randomUUIDv7();
+  const rule = ruleOf(call.toolName, call.input);
   const { rows } = await sql`
-    insert into tool_approvals (id, response_id, chat_id, tool_call_id, tool_name)
-    select ${id}, r.id, r.chat_id, ${call.toolCallId}, ${call.toolName} from responses r
+    insert into tool_approvals (id, response_id, chat_id, tool_call_id, tool_name, rule)
+    select ${id}, r.id, r.chat_id, ${call.toolCallId}, ${call.toolName},
+      ${rule === undefined ? null : JSON.stringify(rule)}::jsonb from responses r
     where r.id = ${response.id} and r.generation = ${response.generation} and r.state = 'running'
     returning id`.execute(db);
   if (rows.length === 0) throw new Error('Another replica makes this response');
@@ -93,7 +95,7 @@ export type Answer = {
   approvalId: string;
   approved: boolean;
   reason?: string | undefined;
-  remember?: 'conversation' | undefined;
+  remember?: 'conversation' | 'person' | undefined;
 };
 
 /**
@@ -120,7 +122,7 @@ export async function answerApproval(
     const asked = await trx
       .selectFrom('tool_approvals as a')
       .innerJoin('responses as r', 'r.id', 'a.response_id')
-      .select(['a.answered_at', 'a.settled_at', 'a.tool_name', 'r.id as response_id', 'r.state'])
+      .select(['a.answered_at', 'a.settled_at', 'a.rule', 'r.id as response_id', 'r.state'])
       .where('a.id', '=', approvalId)
       .where('a.chat_id', '=', chatId)
       .executeTakeFirst();
@@ -134,7 +136,10 @@ export async function answerApproval(
     const answered_at = sql<Date>`now()`;
     const values = { approved, reason: reason === '' ? null : (reason ?? null), answered_at };
     await trx.updateTable('tool_approvals').set(values).where('id', '=', approvalId).execute();
-    if (approved && remember === 'conversation') await allowTool(trx, chatId, asked.tool_name);
+    if (approved && remember !== undefined) {
+      if (asked.rule === null) throw new ApiError('invalid_request', 'This is too long to be allowed for good.');
+      await rememberRule(trx, remember === 'conversation' ? { chatId } : { userId: owner }, asked.rule);
+    }
     if (isRunning) await notify(trx, 'approval', [asked.response_id]);
     else await notify(trx, 'input', [chatId]);
     return { isRunning };

@@ -48,6 +48,7 @@ The command \`homeport --help\` tells of the person's conversations and artifact
 export function bashTool(turn: WorkspaceTurn, { responseId, chatId }: { responseId: string; chatId: string }): Tool {
   return defineTool({
     ...{ name: 'bash', description, input },
+    effect: 'command',
     timeoutMs: timeoutSecondsMax * 1000 + startMarginMs,
     run: (given, context) =>
       turn.use(context.signal, (daemon, signal) => {

@@ -1,6 +1,7 @@
 import type { Frame } from '@homeport/contracts/frames';
 import type { ToolPolicy } from '@homeport/contracts/mcp';
 import type { Slots } from '../../slots.ts';
+import type { Verdict } from './rule-judge.ts';
 import {
   runTool,
   stoppedToolText,
@@ -23,7 +24,7 @@ export type Word = { approved: boolean; reason: string | undefined } | 'lost' | 
 
 export type Approvals = {
   /** Makes the question durable and gives it its id. What it throws ends the turn. */
-  request(call: { toolCallId: string; toolName: string }): Promise<string>;
+  request(call: { toolCallId: string; toolName: string; input: Record<string, unknown> }): Promise<string>;
   /** Waits for the word, which is acted upon once only. Rejects when the signal aborts. */
   wait(approvalId: string, signal: AbortSignal): Promise<Word>;
 };
@@ -37,7 +38,7 @@ export type RunOptions = {
 export type AcceptedCall = { id: string; name: string; tool: Tool; input: Record<string, unknown> };
 
 /** What stands between a call and its tool. */
-export type Asked = { policy: Exclude<ToolPolicy, 'ask'> } | { policy: 'ask'; approvalId: string };
+export type Asked = { policy: Exclude<ToolPolicy, 'ask'>; why?: string } | { policy: 'ask'; approvalId: string };
 
 export type RunBounds = { bounds: ToolBounds; slots: Slots; signal: AbortSignal };
 
@@ -46,22 +47,27 @@ export const deniedByPolicy = 'The owner does not allow this tool.';
 /** Looks the policies of these calls up, and puts the questions to the person, before any of them runs. */
 export async function askFor(
   options: RunOptions,
-  calls: readonly { id: string; name: string; tool?: Tool }[],
+  calls: readonly { id: string; name: string; tool?: Tool; accepted?: Record<string, unknown> }[],
   signal: AbortSignal,
 ): Promise<Map<string, Asked>> {
   const asked = new Map<string, Asked>();
-  for (const { id, name, tool } of calls) {
+  for (const { id, name, tool, accepted: input = {} } of calls) {
     if (tool === undefined || signal.aborted) continue;
-    const policy = (await tool.readPolicy?.()) ?? 'allow';
-    if (policy !== 'ask') asked.set(id, { policy });
+    const { policy, ...verdict } = await verdictOn(tool, input);
+    if (policy !== 'ask') asked.set(id, { policy, ...verdict });
     else if (options.approvals === undefined) asked.set(id, { policy: 'deny' });
     else {
-      const approvalId = await options.approvals.request({ toolCallId: id, toolName: name });
+      const approvalId = await options.approvals.request({ toolCallId: id, toolName: name, input });
       options.emit({ type: 'tool-approval-request', approvalId, toolCallId: id });
       asked.set(id, { policy, approvalId });
     }
   }
   return asked;
+}
+
+/** What is said of a call now. */
+export async function verdictOn(tool: Tool, input: Record<string, unknown>): Promise<Verdict> {
+  return (await tool.judge?.(input)) ?? { policy: (await tool.readPolicy?.()) ?? 'allow' };
 }
 
 /** Runs a call to its result: what fails becomes an error text. Undefined when it goes on waiting, in a response to come. */
@@ -72,7 +78,7 @@ export async function runCall(
   { bounds, slots, signal }: RunBounds,
 ): Promise<ToolResult | undefined> {
   if (asked === undefined) return { errorText: stoppedToolText };
-  if (asked.policy === 'deny') return { errorText: deniedByPolicy };
+  if (asked.policy === 'deny') return { errorText: asked.why ?? deniedByPolicy };
   if (asked.policy === 'ask') {
     const refusal = await awaitWord(options, asked.approvalId, signal);
     if (refusal === 'parked') return undefined;

@@ -53,6 +53,7 @@ export function fileTools(turn: WorkspaceTurn): Tool[] {
   return [
     defineTool({
       name: 'read_file',
+      effect: 'reads',
       description:
         'Reads a text file in the workspace. Returns numbered lines: the number, a tab, the line. Read long files in parts with offset and limit.',
       input: inputs.read_file,
@@ -60,6 +61,7 @@ export function fileTools(turn: WorkspaceTurn): Tool[] {
     }),
     defineTool({
       name: 'write_file',
+      effect: 'writes',
       description:
         'Writes a text file in the workspace, replacing an existing one. Missing folders are created. To change part of a file, use edit_file.',
       input: inputs.write_file,
@@ -67,6 +69,7 @@ export function fileTools(turn: WorkspaceTurn): Tool[] {
     }),
     defineTool({
       name: 'edit_file',
+      effect: 'writes',
       description:
         'Replaces a text in a file of the workspace. oldText must be exactly as in the file, with its whitespace and without line numbers, and be there once, unless replaceAll.',
       input: inputs.edit_file,
@@ -74,6 +77,7 @@ export function fileTools(turn: WorkspaceTurn): Tool[] {
     }),
     defineTool({
       name: 'list_files',
+      effect: 'reads',
       description:
         'Lists a folder in the workspace, or, with glob, finds files and folders below it, such as **/*.py. Folders end in a slash; files have their size in bytes.',
       input: inputs.list_files,
@@ -81,6 +85,7 @@ export function fileTools(turn: WorkspaceTurn): Tool[] {
     }),
     defineTool({
       name: 'search_files',
+      effect: 'reads',
       description:
         'Searches files of the workspace, also hidden and ignored ones, for lines that match a regular expression in the syntax of ripgrep: \\d, \\w, \\b, (?i); no look-around, no back-references. Answers with path:line: text.',
       input: inputs.search_files,

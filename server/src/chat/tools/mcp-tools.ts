@@ -1,6 +1,5 @@
 import { findMcpTools, type TurnToolDeps } from '../../mcp/turn-tools.ts';
 import type { FindTools } from './find-tools.ts';
-import { isToolAllowed } from './tool-rules.ts';
 import { type Tool, ToolAnswer, ToolFailure } from './tool-run.ts';
 
 /** The tools of MCP servers as a turn runs them: those the submission names, else the conversation, else all. */
@@ -13,11 +12,6 @@ export function createMcpToolFinder(deps: TurnToolDeps): FindTools {
     return found.map(
       ({ call, ...tool }): Tool => ({
         ...tool,
-        async readPolicy() {
-          const policy = await tool.readPolicy();
-          if (policy !== 'ask') return policy;
-          return (await isToolAllowed(deps.db.kysely, response.chat_id, tool.name)) ? 'allow' : 'ask';
-        },
         async execute(input, { signal }) {
           const result = await call(input, signal);
           if ('errorText' in result) throw new ToolFailure(result.errorText);

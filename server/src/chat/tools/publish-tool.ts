@@ -34,6 +34,7 @@ type Input = z.infer<typeof input>;
 export function publishTool(deps: PublishDeps, turn: WorkspaceTurn, owner: Owner): Tool {
   return defineTool({
     ...{ name: 'publish_artifact', description, input },
+    effect: 'writes',
     run: (given, { signal }) => turn.use(signal, (daemon, own) => publish(deps, daemon, given, owner, own)),
   });
 }

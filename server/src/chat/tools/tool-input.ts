@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ToolEffect } from './rule-judge.ts';
 import type { Tool, ToolContext } from './tool-run.ts';
 import { ToolFailure } from './tool-run.ts';
 
@@ -7,6 +8,7 @@ type Definition<Input> = {
   description: string;
   input: z.ZodType<Input>;
   timeoutMs?: number;
+  effect?: ToolEffect;
   run(input: Input, context: ToolContext): Promise<unknown>;
 };
 
@@ -14,10 +16,11 @@ type Definition<Input> = {
 const translated = new WeakMap<z.ZodType, Record<string, unknown>>();
 
 /** A tool of our own whose arguments are checked by the schema that the model is given; a wrong one is told in words. */
-export function defineTool<Input>({ name, description, input, timeoutMs, run }: Definition<Input>): Tool {
+export function defineTool<Input>({ name, description, input, timeoutMs, effect, run }: Definition<Input>): Tool {
   return {
     ...{ name, description, inputSchema: translate(input) },
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(effect === undefined ? {} : { effect }),
     async execute(given, context) {
       const parsed = input.safeParse(withoutNulls(given));
       if (parsed.success) return run(parsed.data, context);

@@ -1,25 +1,99 @@
+import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
+import type { ToolRule, ToolRules } from '@homeport/contracts/tool-rules';
 import { sql } from 'kysely';
-import type { Queryable } from '../../db/pool.ts';
+import type { Database, Queryable } from '../../db/pool.ts';
+import type { FindTools } from './find-tools.ts';
+import { inForce, judgeCall, judgeCommand, type RulesInForce, type Verdict } from './rule-judge.ts';
+import { patternOf } from './rule-pattern.ts';
+import type { Tool } from './tool-run.ts';
 
-/** What a person has said of tools for one conversation (`chats.tool_rules`). It can only spare a question, never lift a "never". */
+/** What a person has said of tools, for all conversations (`tool_rules`) and for one (`chats.tool_rules`). */
 
-/** Keeps that a tool may run in this conversation without asking. The caller has locked it. One row a tool; the oldest goes. */
-export async function allowTool(trx: Queryable, chatId: string, tool: string): Promise<void> {
-  const rule = JSON.stringify([{ tool, policy: 'allow' }]);
-  await sql`
-    update chats set tool_rules = jsonb_build_object('rules', (
-      select jsonb_agg(rule order by place) from (
-        select rule, place from jsonb_array_elements(
-          ${rule}::jsonb || coalesce(tool_rules -> 'rules', '[]')) with ordinality as known (rule, place)
-        where place = 1 or rule ->> 'tool' <> ${tool} order by place limit ${limits.toolRulesMax}) kept))
-    where id = ${chatId}`.execute(trx);
+const defaultRules: ToolRules = { preset: 'auto', rules: [] };
+
+export async function readRules(db: Queryable, userId: string): Promise<ToolRules> {
+  const row = await db.selectFrom('tool_rules').select('rules').where('user_id', '=', userId).executeTakeFirst();
+  return row?.rules ?? defaultRules;
 }
 
-/** Whether a person has allowed this tool for the whole conversation; asked at each call. */
-export async function isToolAllowed(db: Queryable, chatId: string, tool: string): Promise<boolean> {
-  const rule = JSON.stringify([{ tool, policy: 'allow' }]);
-  const { rows } = await sql`
-    select from chats where id = ${chatId} and tool_rules -> 'rules' @> ${rule}::jsonb`.execute(db);
-  return rows.length > 0;
+export async function replaceRules(db: Queryable, userId: string, rules: ToolRules): Promise<void> {
+  const values = { user_id: userId, rules: JSON.stringify(rules) };
+  await db
+    .insertInto('tool_rules')
+    .values(values)
+    .onConflict((conflict) => conflict.column('user_id').doUpdateSet({ rules: values.rules }))
+    .execute();
+}
+
+async function readInForce(db: Queryable, chatId: string, userId: string): Promise<RulesInForce> {
+  const { rows } = await sql<{ person: ToolRules | null; conversation: Partial<ToolRules> | null }>`
+    select (select rules from tool_rules where user_id = ${userId}) as person,
+      (select tool_rules from chats where id = ${chatId}) as conversation`.execute(db);
+  return inForce(rows[0]?.person ?? defaultRules, rows[0]?.conversation ?? null);
+}
+
+/** The rule that an approval may leave behind: for the shell, of this very command. Undefined where that is too long. */
+export function ruleOf(toolName: string, input: Record<string, unknown>): ToolRule | undefined {
+  const { command } = input;
+  if (toolName !== 'bash' || typeof command !== 'string') return { tool: toolName, policy: 'allow' };
+  const pattern = patternOf(command);
+  if (pattern === '' || pattern.length > limits.toolPatternMax) return undefined;
+  return { tool: toolName, pattern, policy: 'allow' };
+}
+
+/** Keeps that this may run without asking, in a conversation (which the caller has locked) or everywhere. */
+export async function rememberRule(
+  trx: Queryable,
+  where: { chatId: string } | { userId: string },
+  rule: ToolRule,
+): Promise<void> {
+  if ('chatId' in where) {
+    const { chatId } = where;
+    const chat = await trx.selectFrom('chats').select('tool_rules').where('id', '=', chatId).executeTakeFirst();
+    const known = chat?.tool_rules ?? {};
+    const kept = JSON.stringify({ ...known, rules: withRule(known.rules ?? [], rule) });
+    await sql`update chats set tool_rules = ${kept}::jsonb where id = ${chatId}`.execute(trx);
+    return;
+  }
+  await sql`select from users where id = ${where.userId} for no key update`.execute(trx);
+  const known = await readRules(trx, where.userId);
+  await replaceRules(trx, where.userId, { ...known, rules: withRule(known.rules, rule) });
+}
+
+/** The new rule comes first; where there is no room, the oldest of those that allow something goes, never another. */
+function withRule(rules: readonly ToolRule[], rule: ToolRule): ToolRule[] {
+  const isSame = (other: ToolRule): boolean => other.tool === rule.tool && other.pattern === rule.pattern;
+  const kept = [rule, ...rules.filter((other) => !isSame(other))];
+  while (kept.length > limits.toolRulesMax || textOf(kept) > limits.toolRulesTextMax) {
+    const oldest = kept.findLastIndex(({ policy }, index) => index > 0 && policy === 'allow');
+    if (oldest === -1) throw new ApiError('invalid_request', 'There is no room for another rule. Remove one first.');
+    kept.splice(oldest, 1);
+  }
+  return kept;
+}
+
+function textOf(rules: readonly ToolRule[]): number {
+  return rules.reduce((sum, { tool, pattern = '' }) => sum + tool.length + pattern.length, 0);
+}
+
+/** Tools whose calls are judged by the rules in force at that moment. */
+export function ruled(deps: { db: Pick<Database, 'kysely'> }, find: FindTools): FindTools {
+  return async (turn, signal, notify) => {
+    const { chat_id: chatId, owner_id: userId } = turn.response;
+    const tools = await find(turn, signal, notify);
+    return tools.map((tool) => ({
+      ...tool,
+      judge: async (input) => judge(await readInForce(deps.db.kysely, chatId, userId), tool, input),
+    }));
+  };
+}
+
+async function judge(rules: RulesInForce, tool: Tool, input: Record<string, unknown>): Promise<Verdict> {
+  const { command, processId } = input;
+  const { name, effect } = tool;
+  if (effect === 'command' && typeof command === 'string' && typeof processId !== 'string') {
+    return judgeCommand(rules, command);
+  }
+  return judgeCall(rules, { name, effect: effect === 'command' ? 'reads' : effect, own: await tool.readPolicy?.() });
 }

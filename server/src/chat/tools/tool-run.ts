@@ -6,6 +6,7 @@ import { systemClock } from '../../clock.ts';
 import { within } from '../../waits.ts';
 import type { ToolDefinition } from '../model/protocol.ts';
 import { storableJson, storableText } from '../model/storable-text.ts';
+import type { ToolEffect, Verdict } from './rule-judge.ts';
 
 /**
  * A tool that a turn may call. What `execute` resolves with is JSON, or a ToolAnswer; the messages of an ApiError and of a
@@ -13,6 +14,10 @@ import { storableJson, storableText } from '../model/storable-text.ts';
  */
 export type Tool = ToolDefinition & {
   readPolicy?: () => Promise<ToolPolicy>;
+  /** What it does to the workspace, for the presets of rules; undefined: nothing. */
+  effect?: ToolEffect;
+  /** The word on one call, of its policy and the rules in force, asked at each call (`ruled` in tool-rules.ts). */
+  judge?: (input: Record<string, unknown>) => Promise<Verdict>;
   /** When it has a time of its own, in place of the usual bound. */
   timeoutMs?: number;
   execute(input: Record<string, unknown>, context: ToolContext): Promise<unknown>;

@@ -1,7 +1,7 @@
 import type { DynamicToolPart, MessagePart } from '@homeport/contracts/frames';
 import { Slots } from '../../slots.ts';
 import { isRecord } from '../model/storable-text.ts';
-import { deniedByPolicy, type RunOptions, runCall } from '../tools/call-run.ts';
+import { deniedByPolicy, type RunOptions, runCall, verdictOn } from '../tools/call-run.ts';
 import { type Tool, ToolFailure, type ToolResult } from '../tools/tool-run.ts';
 import { emitResult } from './step-writer.ts';
 import { turnBounds } from './turn-loop.ts';
@@ -25,11 +25,11 @@ export async function finishWaitingCalls(
   await Promise.all(
     calls.map(async (call) => {
       const tool = tools.find(({ name }) => name === call.toolName) ?? missing(call);
-      const policy = (await tool.readPolicy?.()) ?? 'allow';
       const input = isRecord(call.input) ? call.input : {};
+      const { policy, why = deniedByPolicy } = await verdictOn(tool, input);
       const result: ToolResult | undefined =
         policy === 'deny'
-          ? { errorText: deniedByPolicy }
+          ? { errorText: why }
           : await runCall(
               options,
               { id: call.toolCallId, name: call.toolName, tool, input },

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { endpoint } from './endpoint.ts';
+import { limits } from './limits.ts';
+
+/** What the tools of a model may do without asking (contract.md section 11), for a person and for one conversation. */
+
+/**
+ * `ask`: reading is free, anything else waits for the person. `auto`: everything runs that no rule stops. `read-only`:
+ * nothing is written, and only commands that read run.
+ */
+const toolPreset = z.enum(['ask', 'auto', 'read-only']);
+export type ToolPreset = z.infer<typeof toolPreset>;
+
+const toolRule = z.object({
+  tool: z.string().min(1).max(limits.mcpToolNameMax),
+  /** For `bash`: the commands that it is for; `*` stands for any text, `\*` for a star. Without it: every call. */
+  pattern: z.string().trim().min(1).max(limits.toolPatternMax).optional(),
+  policy: z.enum(['allow', 'ask', 'deny']),
+});
+export type ToolRule = z.infer<typeof toolRule>;
+
+export const toolRules = z.object({ preset: toolPreset, rules: z.array(toolRule).max(limits.toolRulesMax) });
+export type ToolRules = z.infer<typeof toolRules>;
+
+const hasPatternsForCommands = ({ rules }: ToolRules): boolean =>
+  rules.every(({ tool, pattern }) => pattern === undefined || tool === 'bash');
+const isBounded = ({ rules }: ToolRules): boolean =>
+  rules.reduce((sum, { tool, pattern = '' }) => sum + tool.length + pattern.length, 0) <= limits.toolRulesTextMax;
+/** As a person gives them. */
+export const givenToolRules = toolRules
+  .refine(hasPatternsForCommands, { message: 'Only rules for bash can have a pattern', path: ['rules'] })
+  .refine(isBounded, { message: 'The rules are too long together', path: ['rules'] });
+
+export const toolRuleEndpoints = {
+  getWorkspaceRules: endpoint({
+    method: 'GET',
+    path: '/api/workspace/rules',
+    access: 'session',
+    summary: 'What the tools of a model may do without asking, in all own conversations',
+    response: toolRules,
+  }),
+  putWorkspaceRules: endpoint({
+    method: 'PUT',
+    path: '/api/workspace/rules',
+    access: 'session',
+    summary: 'Replaces the own rules for tools; a conversation can have its own (`toolRules`)',
+    body: givenToolRules,
+    response: toolRules,
+  }),
+} as const;

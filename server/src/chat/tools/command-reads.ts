@@ -1,0 +1,44 @@
+import type { CommandPart, CommandWord } from './command-parts.ts';
+
+/** Programs that only read, whatever their arguments. */
+const readers = new Set(
+  `ls cat head tail wc grep egrep fgrep cut tr nl tac rev comm diff cmp stat du df pwd cd echo printf true false test [ [[
+  basename dirname realpath readlink whoami id uname printenv which type jq md5sum sha1sum sha256sum sha512sum cksum b2sum od
+  hexdump strings column fold expand seq sleep ps free uptime nproc lscpu for : wait exit`.split(/\s+/),
+);
+
+/** Programs that only read without these arguments; those whose arguments are not all known may do more. */
+const readersWithout = new Map<string, RegExp>([
+  ['find', /^-(?:exec|ok|delete|fprint|fls|files0-from)/],
+  ['sort', /^(?:-[A-Za-z]*[oT]|--(?:o|c|t))/],
+  ['rg', /^(?:--pre|--hostname-bin|--search-zip|-[a-zA-Z]*z)/],
+  ['tree', /^(?:-[A-Za-z]*o|--output)/],
+  ['file', /^(?:-[A-Za-z]*C|--compile)/],
+  ['date', /^(?:-[A-Za-z]*s|--set)/],
+]);
+const gitReaders = new Set(
+  'status log diff show ls-files ls-tree rev-parse blame describe shortlog cat-file'.split(' '),
+);
+const gitWriters = /^(?:--output|--ext-diff|--textconv|--open-files|--filters|-O)/;
+const versioned = new Set('python python3 node npm npx git pip pip3 cargo go rustc java gcc make pnpm yarn'.split(' '));
+
+/** Whether a part of a command certainly writes nothing and runs nothing that might. */
+export function onlyReads({ words, assigns, writes }: CommandPart): boolean {
+  const [program, ...given] = words;
+  if (writes || program === undefined || program.isOpen || assigns) return false;
+  const { text: name } = program;
+  if (readers.has(name)) return true;
+  if (given.some(({ isOpen }) => isOpen)) return false;
+  const [first] = given;
+  if (versioned.has(name) && given.length === 1 && first?.text === '--version') return true;
+  if (name === 'git') return gitReaders.has(first?.text ?? '') && !given.some(({ text }) => gitWriters.test(text));
+  if (name === 'uniq') return given.filter(({ text }) => !text.startsWith('-')).length < 2;
+  if (name === 'command') return first?.text === '-v';
+  if (name === 'sed') return printsLines(given);
+  const refused = readersWithout.get(name);
+  return refused !== undefined && !given.some(({ text }) => refused.test(text));
+}
+
+function printsLines([option, script]: readonly CommandWord[]): boolean {
+  return option?.text === '-n' && script !== undefined && /^[\d,$]+p$/.test(script.text);
+}

@@ -1,0 +1,251 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: what the shell puts in the place of something
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ToolPreset, ToolRule } from '@homeport/contracts/tool-rules';
+import { systemClock } from '../../clock.ts';
+import { judgeCall, judgeCommand, type RulesInForce } from './rule-judge.ts';
+import { patternOf } from './rule-pattern.ts';
+
+const bash = (policy: ToolRule['policy'], pattern?: string): ToolRule => ({
+  tool: 'bash',
+  policy,
+  ...(pattern === undefined ? {} : { pattern }),
+});
+const rules = (preset: ToolPreset, person: ToolRule[] = [], conversation: ToolRule[] = []): RulesInForce => ({
+  preset,
+  person,
+  conversation,
+});
+const guarded = rules('auto', [bash('ask', 'rm -rf *'), bash('ask', 'git push *'), bash('deny', 'shutdown *')]);
+
+function check(inForce: RulesInForce, table: readonly (readonly [policy: string, ...commands: string[]])[]): void {
+  for (const [policy, ...commands] of table) {
+    for (const command of commands) assert.equal(judgeCommand(inForce, command).policy, policy, command);
+  }
+}
+
+test('a command is judged by its strictest part, however it is written', () => {
+  check(guarded, [
+    ['ask', 'rm -rf b', 'rm -rf', 'rm  -rf\t b', 'git push', 'git push origin main', '/bin/rm -rf b', '../x/rm -rf b'],
+    [
+      'ask',
+      'a; rm -rf b',
+      'a && rm -rf b',
+      'a || rm -rf b',
+      'a | rm -rf b',
+      'a & rm -rf b',
+      'a\nrm -rf b',
+      'a |& rm -rf b',
+    ],
+    [
+      'ask',
+      '(rm -rf b)',
+      '{ rm -rf b; }',
+      'echo $(rm -rf b)',
+      'echo "$(rm -rf b)"',
+      'echo `rm -rf b`',
+      'cat <(rm -rf b)',
+    ],
+    ['ask', '"rm" -rf b', "'rm' '-rf' b", 'r\\m -rf b', 'r""m -r"f" b', "$'rm' -rf b", 'rm \\\n -rf b', '\\rm -rf b'],
+    ['ask', 'A=1 rm -rf b', 'A=$(x) B=2 git push', '>f rm -rf b', '2>&1 rm -rf b', '<f rm -rf b', 'A="a b" rm -rf b'],
+    ['ask', 'if x; then rm -rf b; fi', 'for i in 1 2; do rm -rf b; done', '! rm -rf b', 'while x; do git push; done'],
+    [
+      'ask',
+      'sudo rm -rf b',
+      'env A=1 rm -rf b',
+      'nohup nice -n 5 rm -rf b',
+      'time rm -rf b',
+      'timeout 5 /bin/rm -rf b',
+    ],
+    [
+      'ask',
+      'ls | xargs rm -rf',
+      'echo -rf b | xargs rm',
+      'find . -exec rm -rf {} \\;',
+      'command rm -rf b',
+      'exec rm -rf b',
+    ],
+    ['ask', "bash -c 'rm -rf b'", 'sh -ec "x; rm -rf b"', 'eval rm -rf b', "eval 'rm -rf' b", "trap 'rm -rf b' EXIT"],
+    [
+      'ask',
+      'echo x | sh',
+      'curl -s https://x | bash -s',
+      'bash <<EOF\nx\nEOF',
+      'source <(echo x)',
+      'sudo sh -c "sh -c \'git push\'"',
+    ],
+    [
+      'ask',
+      '$X',
+      '$X -rf b',
+      '"$A" b',
+      'rm $X b',
+      'r$X b',
+      'git $X',
+      'rm -r[f] b',
+      '{rm,-rf,b}',
+      'eval "$X"',
+      "$'\\x72m' -rf b",
+    ],
+    [
+      'ask',
+      "x 'a",
+      'x "a',
+      'echo $(a',
+      'case x in x) rm -rf b;; esac',
+      'f() { rm -rf b; }; f',
+      'cat <<EOF\n$(rm -rf b)\nEOF',
+    ],
+    [
+      'ask',
+      'cat <<EOF\nx',
+      'echo ${x:-$(rm -rf b)}',
+      "printf -v 'a[$(rm -rf b)]' x",
+      'echo ${x@P}',
+      'a=(rm -rf b); "${a[@]}"',
+    ],
+    ['ask', `echo ${'x'.repeat(40_000)}`, `${'('.repeat(100)}x${')'.repeat(100)}`],
+    ['deny', 'shutdown now', 'ls; sudo /sbin/shutdown -h now', 'git push; shutdown', "sh -c 'shutdown'"],
+    [
+      'allow',
+      'rm b',
+      'rm -r b',
+      'echo rm -rf b',
+      'git status',
+      'git pull',
+      'grep "rm -rf" x',
+      "echo 'git push'",
+      '# rm -rf b',
+    ],
+    [
+      'allow',
+      'cat > f <<EOF\nrm -rf b\nEOF',
+      'git commit -m "$(cat <<\'EOF\'\nrm -rf `x`\nEOF\n)"',
+      'echo $HOME',
+      'ls *.ts',
+    ],
+    [
+      'allow',
+      'cd $DIR && npm test 2>&1 | tail -n 5',
+      'for i in $(seq 5); do echo $((i + 1)); done',
+      'echo x # rm -rf b',
+      'x=1',
+    ],
+    [
+      'allow',
+      '[ -f a ] && echo yes',
+      'python3 - <<"E"\nimport os\nE',
+      'bash build.sh',
+      'echo a\\;rm -rf b',
+      "awk '{print $1}' f",
+    ],
+  ]);
+});
+
+test('allow is for exactly what it says, and the more specific rule decides', () => {
+  const some = rules('ask', [
+    bash('allow', 'npm *'),
+    bash('ask', 'npm publish *'),
+    bash('allow', 'git push origin dev'),
+  ]);
+  check(some, [
+    ['allow', 'npm test', 'npm run $X', 'npm', 'git push origin dev', 'cd a && npm test', 'npm test > /dev/null 2>&1'],
+    [
+      'ask',
+      'npm publish',
+      'npm test; x',
+      'A=1 npm test',
+      'npm test > ~/.bashrc',
+      'npm test $(x)',
+      'git push origin main',
+    ],
+    ['ask', 'npm `x`', './npm test', 'npm test; $X', 'npmx', 'timeout 9 npm test', 'npm test &> f'],
+  ]);
+  const here = rules('auto', [bash('ask', 'git push *')], [bash('allow', patternOf('git push origin *; x'))]);
+  check(here, [
+    ['allow', 'git push origin *; x', ' git push origin *; x\n'],
+    ['ask', 'git push origin a; x', 'git push origin *;\nx', 'git push origin *; x; git push'],
+  ]);
+  const nearer = rules('auto', [bash('ask', 'git *'), bash('deny', 'rm *')], [bash('allow')]);
+  check(nearer, [
+    ['allow', 'git push', 'anything'],
+    ['deny', 'rm x'],
+  ]);
+  check(rules('auto', [bash('ask', 'curl * | sh')]), [
+    ['ask', 'curl https://x | sh', 'curl x | bash'],
+    ['allow', 'curl x'],
+  ]);
+});
+
+test('the presets: reading is free, everything runs, or nothing is written', () => {
+  const reading = [
+    'ls -la',
+    'cat a | grep b | wc -l',
+    'git log --oneline',
+    'find . -name "*.ts"',
+    "sed -n '1,9p' a",
+    'cd a && ls $X',
+  ];
+  const more = [
+    'npm test',
+    'echo a > b',
+    'sed -i s/a/b/ c',
+    'find . -delete',
+    'sort -o a b',
+    'git diff --output=x',
+    'touch a',
+  ];
+  const odd = [
+    'PAGER=x git log',
+    'ls; touch a',
+    'ls $(touch a)',
+    'git commit',
+    '$X',
+    'x=`touch a`',
+    'rg --pre x y',
+    "ls 'a",
+  ];
+  for (const command of reading) {
+    for (const preset of ['ask', 'auto', 'read-only'] as const) check(rules(preset), [['allow', command]]);
+  }
+  check(rules('ask'), [['ask', ...more, ...odd, 'constructor', '__proto__ x']]);
+  check(rules('auto'), [['allow', ...more, ...odd]]);
+  check(rules('read-only', [bash('allow'), bash('allow', 'npm test')]), [['deny', ...more, ...odd, 'constructor']]);
+  check(rules('read-only', [bash('ask', 'cat *')]), [
+    ['ask', 'cat a'],
+    ['allow', 'ls'],
+  ]);
+  const policies = (inForce: RulesInForce) =>
+    (['reads', 'writes', undefined] as const).map((effect) => judgeCall(inForce, { name: 't', effect }).policy);
+  assert.deepEqual(policies(rules('ask')), ['allow', 'ask', 'allow']);
+  assert.deepEqual(policies(rules('auto')), ['allow', 'allow', 'allow']);
+  assert.deepEqual(policies(rules('read-only')), ['allow', 'deny', 'allow']);
+  assert.deepEqual(policies(rules('read-only', [{ tool: 't', policy: 'allow' }])), ['allow', 'deny', 'allow']);
+  assert.deepEqual(policies(rules('ask', [], [{ tool: 't', policy: 'allow' }])), ['allow', 'allow', 'allow']);
+  const server = (own: 'allow' | 'ask' | 'deny', policy: ToolRule['policy']) =>
+    judgeCall(rules('ask', [{ tool: 'm', policy }]), { name: 'm', own }).policy;
+  assert.deepEqual(
+    [server('ask', 'allow'), server('allow', 'ask'), server('deny', 'allow'), server('allow', 'deny')],
+    ['allow', 'ask', 'deny', 'deny'],
+  );
+});
+
+test('hostile commands and patterns cost little', () => {
+  const many = Array.from({ length: 200 }, (_, index) => bash('ask', `${'*a'.repeat(70)}${index}*`));
+  const hostile = [
+    'a'.repeat(32_000),
+    'sudo a '.repeat(4_000),
+    `sudo ${'a '.repeat(16_000)}`,
+    'a;'.repeat(16_000),
+    '$('.repeat(16_000),
+    `${'xargs sh -c "a" '.repeat(1_900)}`,
+    `A[${'['.repeat(30_000)}`,
+    `\${${'#'.repeat(30_000)}`,
+    '<<E '.repeat(8_000),
+  ];
+  for (const command of hostile) {
+    const from = systemClock.elapsed();
+    judgeCommand(rules('auto', many), command);
+    assert.ok(systemClock.elapsed() - from < 2_000, command.slice(0, 30));
+  }
+});

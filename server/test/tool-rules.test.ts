@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { DynamicToolPart, MessagePart } from '@homeport/contracts/frames';
+import type { ToolPreset, ToolRule } from '@homeport/contracts/tool-rules';
+import { type SignedIn, startTestApp, type TestApp } from './app.ts';
+import {
+  addModels,
+  chatDetail,
+  createChat,
+  nextId,
+  partsOf,
+  postChat,
+  readStream,
+  type StreamedFrame,
+  submit,
+} from './chat-harness.ts';
+import { ProcessRuntime } from './fakes/process-runtime.ts';
+import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+import { chunk, say } from './fakes/provider-scripts.ts';
+
+let app: TestApp;
+let provider: FakeProvider;
+let runtime: ProcessRuntime;
+
+before(async () => {
+  provider = await startFakeProvider();
+  runtime = new ProcessRuntime();
+  app = await startTestApp({ workspaceRuntime: runtime });
+});
+after(async () => {
+  await app.stop();
+  await runtime.destroy();
+  await provider.close();
+});
+
+type Call = { name: string; input: Record<string, unknown> };
+type Chat = { user: SignedIn; chatId: string; model: string };
+
+const bash = (command: string): Call => ({ name: 'bash', input: { command } });
+const write = (path: string): Call => ({ name: 'write_file', input: { path, content: 'x' } });
+const read = (path: string): Call => ({ name: 'read_file', input: { path } });
+
+async function startChat(user?: SignedIn): Promise<Chat> {
+  const owner = user ?? (await app.signIn());
+  const model = nextId('model');
+  const [modelId] = await addModels(owner, provider, [model]);
+  const chatId = await createChat(owner);
+  await owner.call('PATCH /api/chats', { id: chatId, modelPinned: true, modelId });
+  return { user: owner, chatId, model };
+}
+
+const setRules = async (user: SignedIn, preset: ToolPreset, rules: ToolRule[] = []) =>
+  assert.equal((await user.call('PUT /api/workspace/rules', { preset, rules })).status, 200);
+const homeOf = ({ user }: Chat) => runtime.homeOf(user.id);
+
+/** One answer that makes these calls at once; `word` answers every question. Resolves with the calls, and what was asked. */
+async function run(chat: Chat, calls: Call[], word: object | undefined = { approved: true }) {
+  let count = 0;
+  provider.script(chat.model, () => {
+    if (count++ > 0) return { steps: [...say('done'), chunk({}, 'stop')] };
+    const toolCalls = calls.map(({ name, input }, index) => ({
+      ...{ index, id: nextId('call'), type: 'function' },
+      function: { name, arguments: JSON.stringify(input) },
+    }));
+    return { steps: [chunk({ tool_calls: toolCalls }), chunk({}, 'tool_calls')] };
+  });
+  const messageId = await submit(chat.user, chat.chatId, 'go');
+  const asked: string[] = [];
+  const statuses: Promise<number>[] = [];
+  const hear = ({ frame }: StreamedFrame): boolean => {
+    if (frame.type !== 'tool-approval-request') return false;
+    asked.push(frame.toolCallId);
+    const { approvalId } = frame;
+    const say = (body: object) => chat.user.call(`POST /api/chat/${chat.chatId}/approvals`, { approvalId, ...body });
+    const said = say({ approved: true, ...word }).then(async ({ status }) => {
+      if (status !== 200) await say({ approved: true });
+      return status;
+    });
+    statuses.push(said);
+    return false;
+  };
+  const streamed = await readStream(await postChat(chat.user, { chatId: chat.chatId, messageId }), hear);
+  const isCall = (part: MessagePart): part is DynamicToolPart => part.type === 'dynamic-tool';
+  const tools = partsOf(streamed.frames).filter(isCall);
+  const states = tools.map(({ toolCallId, state }) => (asked.includes(toolCallId) ? `asked, ${state}` : state));
+  return { tools, states, statuses: await Promise.all(statuses) };
+}
+
+test('rules are kept, and a conversation has its own', async () => {
+  const user = await app.signIn();
+  const rules = async () => (await user.call('GET /api/workspace/rules')).body;
+  assert.deepEqual(await rules(), { preset: 'auto', rules: [] });
+  const mine = { preset: 'ask', rules: [{ tool: 'bash', pattern: 'git push *', policy: 'deny' }] };
+  assert.deepEqual((await user.call('PUT /api/workspace/rules', mine)).body, mine);
+  assert.deepEqual(await rules(), mine);
+  const somebody = await app.signIn();
+  assert.deepEqual((await somebody.call('GET /api/workspace/rules')).body, { preset: 'auto', rules: [] });
+  const toolRules = { preset: 'read-only', rules: [{ tool: 'write_file', policy: 'allow' }] };
+  const { body } = await user.call('POST /api/chats', { toolRules });
+  assert.deepEqual(body.chat.toolRules, toolRules);
+  const changed = await user.call('PATCH /api/chats', { id: body.chat.id, toolRules: null });
+  assert.equal(changed.body.chat.toolRules, null);
+  const long = { tool: 'bash', policy: 'ask', pattern: 'x'.repeat(2000) };
+  for (const wrong of [
+    { preset: 'full', rules: [] },
+    { preset: 'auto', rules: [{ tool: 'read_file', pattern: 'x', policy: 'ask' }] },
+    { preset: 'auto', rules: [{ tool: 'bash', pattern: ' ', policy: 'ask' }] },
+    { preset: 'auto', rules: Array.from({ length: 20 }, () => long) },
+    { preset: 'auto' },
+  ]) {
+    assert.equal((await user.call('PUT /api/workspace/rules', wrong)).status, 400);
+    assert.equal((await user.call('PATCH /api/chats', { id: body.chat.id, toolRules: wrong })).status, 400);
+  }
+  assert.deepEqual(await rules(), mine);
+});
+
+test('auto runs everything that no rule stops', async () => {
+  const chat = await startChat();
+  await setRules(chat.user, 'auto', [
+    { tool: 'bash', pattern: 'rm *', policy: 'ask' },
+    { tool: 'bash', pattern: 'git *', policy: 'deny' },
+  ]);
+  const calls = [
+    bash('echo a > a && cat a'),
+    write('b'),
+    bash('cd . && rm a'),
+    bash('true; git push'),
+    { name: 'list_files', input: {} },
+  ];
+  const { states, tools, statuses } = await run(chat, calls, { approved: false, reason: 'Keep it' });
+  const done = 'output-available';
+  assert.deepEqual(states, [done, done, 'asked, output-denied', 'output-error', done]);
+  assert.deepEqual(statuses, [200]);
+  assert.match(tools[3]?.errorText ?? '', /rules do not allow this \(bash: git \*\)/);
+  assert.equal(readFileSync(join(await homeOf(chat), 'a'), 'utf8'), 'a\n');
+});
+
+test('ask leaves reading free and asks before anything else', async () => {
+  const chat = await startChat();
+  await setRules(chat.user, 'ask');
+  const calls = [
+    bash('ls ~ | head -n 3'),
+    bash('echo x > made'),
+    write('written'),
+    read('none'),
+    bash('cat `echo x`; $X'),
+  ];
+  const { states } = await run(chat, calls, { approved: true });
+  assert.deepEqual(states, [
+    'output-available',
+    ...['asked, output-available', 'asked, output-available', 'output-error', 'asked, output-available'],
+  ]);
+  assert.ok(existsSync(join(await homeOf(chat), 'made')) && existsSync(join(await homeOf(chat), 'written')));
+});
+
+test('read only writes nothing, whatever else is allowed', async () => {
+  const chat = await startChat();
+  await setRules(chat.user, 'auto', [{ tool: 'bash', policy: 'allow' }]);
+  const toolRules = { preset: 'read-only', rules: [{ tool: 'write_file', policy: 'allow' }] };
+  await chat.user.call('PATCH /api/chats', { id: chat.chatId, toolRules });
+  const calls = [bash('pwd'), bash('echo x > made'), write('written'), bash('pwd $(touch made)'), bash('touch made')];
+  const { states, tools } = await run(chat, calls);
+  const no = 'output-error';
+  assert.deepEqual(states, ['output-available', no, no, no, no]);
+  assert.match(tools[2]?.errorText ?? '', /read only/);
+  assert.ok(!existsSync(join(await homeOf(chat), 'made')) && !existsSync(join(await homeOf(chat), 'written')));
+});
+
+test('always allow keeps this very command, here or for the person', async () => {
+  const chat = await startChat();
+  await setRules(chat.user, 'auto', [{ tool: 'bash', pattern: 'touch *', policy: 'ask' }]);
+  const first = await run(chat, [bash('touch a* b')], { approved: true, remember: 'conversation' });
+  assert.deepEqual(first.states, ['asked, output-available']);
+  const kept = { tool: 'bash', pattern: 'touch a\\* b', policy: 'allow' };
+  assert.deepEqual((await chatDetail(chat.user, chat.chatId)).chat.toolRules, { preset: 'auto', rules: [kept] });
+  const again = await run(chat, [bash('touch a* b'), bash('touch ab b')]);
+  assert.deepEqual(again.states, ['output-available', 'asked, output-available']);
+
+  const elsewhere = await startChat(chat.user);
+  const asked = await run(elsewhere, [bash('touch a* b')], { approved: true, remember: 'person' });
+  assert.deepEqual(asked.states, ['asked, output-available']);
+  const rules = (await chat.user.call('GET /api/workspace/rules')).body;
+  assert.deepEqual(rules.rules[0], kept);
+  assert.equal(rules.rules.length, 2);
+  assert.deepEqual((await run(await startChat(chat.user), [bash('touch a* b')])).states, ['output-available']);
+
+  const long = await run(chat, [bash(`touch ${'x '.repeat(1500)}`)], { remember: 'person' });
+  assert.deepEqual([long.statuses, long.states], [[400], ['asked, output-available']]);
+});
