@@ -21,6 +21,7 @@ const chat: ChatDetail['chat'] = {
   autoCompaction: true,
   instructions: null,
   parameters: {},
+  toolRules: null,
   temporary: false,
   running: false,
   waiting: false,
