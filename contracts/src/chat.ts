@@ -99,6 +99,16 @@ export const chatEndpoints = {
     response: z.object({ inputs: z.array(input) }),
     errors: ['not_found'],
   }),
+  patchTurnInput: endpoint({
+    method: 'PATCH',
+    path: '/api/chat/turn-inputs',
+    access: 'session',
+    summary:
+      'Sends a queued input now: the running answer gets it after its current step; doing it twice changes nothing',
+    body: z.object({ chatId: fields.id, id: fields.id, steer: z.literal(true) }),
+    response: z.object({ input }),
+    errors: ['not_found', 'input_applied'],
+  }),
   deleteTurnInput: endpoint({
     method: 'DELETE',
     path: '/api/chat/turn-inputs',

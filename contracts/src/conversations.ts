@@ -101,7 +101,8 @@ export type SubmittedMessage = z.infer<typeof submittedMessage>;
 export const input = z.object({
   id: fields.id,
   chatId: fields.id,
-  state: z.enum(['queued', 'applied', 'cancelled']),
+  /** `steering`: goes before those that are `queued`, to the running answer between two steps, or else next. */
+  state: z.enum(['queued', 'steering', 'applied', 'cancelled']),
   message: z.object({ id: fields.id, role: z.literal('user'), parts: z.array(storedPart) }),
   createdAt: fields.timestamp,
 });

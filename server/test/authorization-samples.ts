@@ -224,6 +224,11 @@ export const samples: Record<EndpointName, Sample> = {
     own: 200,
     ids: { 'query.chatId': { names: 'chat' } },
   },
+  patchTurnInput: {
+    request: ({ records }) => ({ body: { chatId: records.chat, id: records.input, steer: true } }),
+    own: 200,
+    ids: { 'body.chatId': { names: 'chat' }, 'body.id': { names: 'input' } },
+  },
   deleteTurnInput: {
     request: ({ records }) => ({ query: { chatId: records.chat, id: records.input } }),
     own: 200,

@@ -168,6 +168,8 @@ test('404 comes before 409: somebody else’s state is not told', async () => {
     ['postChatResponse', { chatId: foreign.chat, resume: true }],
     ['postChatResponse', { chatId: foreign.chat, messageId: foreign.input }],
     ['deleteTurnInput', undefined, { chatId: foreign.chat, id: foreign.input }],
+    ['patchTurnInput', { chatId: foreign.chat, id: foreign.input, steer: true }],
+    ['patchTurnInput', { chatId: user.records.chat, id: foreign.input, steer: true }],
     ['deleteTurnInput', undefined, { chatId: user.records.chat, id: foreign.input }],
   ];
   for (const [name, body, query] of cases) {

@@ -23,6 +23,7 @@ import {
 import { type Follower, followResponse, readReplay } from './responses/follow.ts';
 import { admitInput, cancelInput, decisionOf, listQueuedInputs, viewInput } from './responses/inputs.ts';
 import { requestStop } from './responses/response-end.ts';
+import { steerInput } from './responses/steering.ts';
 import { editSummary, undoSummary } from './responses/summaries.ts';
 
 type Endpoints = typeof endpoints;
@@ -43,6 +44,13 @@ export const getTurnInputs: Handler<Deps, Endpoints['getTurnInputs']> = async (d
   await assertOwnedChat(deps.db.kysely, actor.id, query.chatId);
   const inputs = await listQueuedInputs(deps.db.kysely, query.chatId);
   return { inputs: inputs.map(viewInput) };
+};
+
+export const patchTurnInput: Handler<Deps, Endpoints['patchTurnInput']> = async (deps, { actor, body }) => {
+  await assertOwnedChat(deps.db.kysely, actor.id, body.chatId);
+  const input = await steerInput(deps, body.chatId, body.id);
+  deps.responses.tellActivity(actor.id, body.chatId);
+  return { input: viewInput(input) };
 };
 
 export const deleteTurnInput: Handler<Deps, Endpoints['deleteTurnInput']> = async (deps, { actor, query }) => {

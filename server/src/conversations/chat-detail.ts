@@ -51,12 +51,14 @@ async function readRunning(db: Queryable, chatId: string) {
 async function readInputs(db: Queryable, chatId: string): Promise<string> {
   const rows = await db
     .selectFrom('inputs')
-    .select(['id', 'state', 'parts', 'created_at'])
+    .select(['id', 'parts', 'created_at', 'steer_rank'])
     .where('chat_id', '=', chatId)
     .where('state', '=', 'queued')
+    .orderBy('steer_rank')
     .orderBy('position')
     .execute();
-  const inputs = rows.map(({ id, state, parts, created_at }) => {
+  const inputs = rows.map(({ id, parts, created_at, steer_rank }) => {
+    const state = steer_rank === null ? 'queued' : 'steering';
     const [idText, facts] = [
       JSON.stringify(id),
       JSON.stringify({ chatId, state, createdAt: created_at.toISOString() }),

@@ -113,6 +113,12 @@ export type InputsTable = {
   decision: Json<Decision>;
   request_hash: string;
   start_after: Date;
+  /** Set: this one goes before those without, the lowest first (`steering` on the wire). */
+  steer_rank: number | null;
+  /** The running answer that ends to make room for it. */
+  taken_by: string | null;
+  /** The answer, when it is not the one with `assistant_id`. */
+  answered_by: string | null;
   created_at: CreatedAt;
 };
 

@@ -13,6 +13,7 @@ import {
   fitting,
   insertAssistantMessage,
   insertingExchange,
+  insertUserMessage,
   parseStoredParts,
   restartMessage,
 } from '../../conversations/messages.ts';
@@ -23,6 +24,7 @@ import { projectArchived, projectArchivedColumn } from '../../projects/projects.
 import { promptOf } from '../turn/prompt.ts';
 import { instantTitle } from '../turn/title.ts';
 import { applying, type InputRow, nextInput, overriddenBy, overrideDecision, readingQueue } from './inputs.ts';
+import { answerTogether, takenWith } from './steering.ts';
 
 /**
  * How a response begins: from the next input in its conversation, by regenerating, or by resuming. Each is one
@@ -306,38 +308,38 @@ function lockingChat(trx: Queryable, chatId: string) {
 }
 
 async function outcomeOfApplied(trx: Queryable, input: InputRow): Promise<ClaimOutcome> {
-  const response = await trx
-    .selectFrom('responses')
-    .selectAll()
-    .where('id', '=', input.assistant_id)
-    .executeTakeFirst();
+  const assistantId = input.answered_by ?? input.assistant_id;
+  const response = await trx.selectFrom('responses').selectAll().where('id', '=', assistantId).executeTakeFirst();
   // A complete response is removed after some days; its message stays.
   if (response?.state === 'running') return { kind: 'running', response };
-  return { kind: 'ended', assistantId: input.assistant_id };
+  return { kind: 'ended', assistantId };
 }
 
 /**
  * Turns input and response into messages in one statement, built from each table's own file, and commits with it if
- * nothing is left to do: a person is waiting for the first token. The transaction's last work.
+ * nothing is left to do: a person is waiting for the first token. The transaction's last work. Inputs that are delivered
+ * together become neighbouring messages with one answer.
  */
 async function applyInput(
   trx: Queryable,
   chat: LockedChat,
-  input: InputRow,
+  first: InputRow,
   override: Decision,
   maker: Maker,
 ): Promise<ResponseRow> {
+  const { parent_given: isGiven, taken_by: takenBy, assistant_id: assistantId } = first;
+  const branchId = isGiven && takenBy === null ? first.parent_id : chat.active_message_id;
+  const { input, parentId, admitted } = await applyNeighbours(trx, chat, first, branchId);
   const parts = parseStoredParts(input.parts);
-  const parentId = input.parent_given ? input.parent_id : chat.active_message_id;
   const user = { id: input.id, chatId: chat.id, parentId, parts: input.parts, ...promptOf('user', parts) };
-  const decision = overriddenBy(override, input.decision);
+  const decision = overriddenBy(override, admitted);
   const title = chat.title_source === 'none' ? instantTitle(parts) : undefined;
   const statement = sql<ResponseRow>`
     with applied as (${applying(input.id, fitting(user))}),
-    exchange as (${insertingExchange(user, input.assistant_id, sql`exists (select from applied)`)}),
-    shown as (${showingMessage(chat.id, input.assistant_id, title, sql`exists (select from exchange)`)})
+    exchange as (${insertingExchange(user, assistantId, sql`exists (select from applied)`)}),
+    shown as (${showingMessage(chat.id, assistantId, title, sql`exists (select from exchange)`)})
     insert into responses (id, chat_id, message_id, owner_id, state, replica, lease_until, decision)
-    select ${input.assistant_id}, ${chat.id}, ${input.id}, ${chat.owner_id}, 'running', ${maker.replica},
+    select ${assistantId}, ${chat.id}, ${input.id}, ${chat.owner_id}, 'running', ${maker.replica},
       ${leaseUntil(maker)}, ${JSON.stringify(decision)}::jsonb
     from applied where exists (select from exchange)
     returning *`;
@@ -347,6 +349,25 @@ async function applyInput(
   if (response === undefined) throw cancelled();
   if (pin !== undefined) await pinModel(trx, chat.id, pin.modelId);
   return response;
+}
+
+/** All but the last of the inputs that are delivered with `first`; usually that is the only one. */
+async function applyNeighbours(trx: Queryable, chat: LockedChat, first: InputRow, branchId: string | null) {
+  const together = [first, ...(await takenWith(trx, first))];
+  const input = together.at(-1) ?? first;
+  const others = together.slice(0, -1);
+  let parentId = branchId;
+  for (const { id, parts } of others) {
+    const prompt = promptOf('user', parseStoredParts(parts));
+    await insertUserMessage(trx, { id, chatId: chat.id, parentId, parts, ...prompt });
+    parentId = id;
+  }
+  if (others.length > 0) await answerTogether(trx, together);
+  return {
+    input,
+    parentId,
+    admitted: together.map(({ decision }) => decision).reduce((all, one) => overriddenBy(one, all)),
+  };
 }
 
 function claimed(chat: LockedChat, response: ResponseRow, maker: Maker): Claimed {

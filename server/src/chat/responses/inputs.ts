@@ -16,7 +16,7 @@ import type { Platform } from '../../platform.ts';
 import { projectArchived, projectArchivedColumn } from '../../projects/projects.ts';
 import { signalChannel } from './signals.ts';
 
-/** Submitted inputs (contract.md section 6, first half). Only this file writes the table `inputs`. */
+/** Submitted inputs (contract.md section 6, first half). Only this file and steering.ts write the table `inputs`. */
 
 export type InputRow = Selectable<InputsTable>;
 type Admitting = Pick<Platform, 'db' | 'config'>;
@@ -197,7 +197,7 @@ async function findInput(db: Queryable, id: string): Promise<InputRow | undefine
 }
 
 /** An input of the caller's own conversation, in any state. */
-async function findChatInput(db: Queryable, chatId: string, id: string): Promise<InputRow | undefined> {
+export async function findChatInput(db: Queryable, chatId: string, id: string): Promise<InputRow | undefined> {
   return db.selectFrom('inputs').selectAll().where('id', '=', id).where('chat_id', '=', chatId).executeTakeFirst();
 }
 
@@ -208,11 +208,12 @@ export async function listQueuedInputs(db: Queryable, chatId: string): Promise<I
     .selectAll()
     .where('chat_id', '=', chatId)
     .where('state', '=', 'queued')
+    .orderBy('steer_rank')
     .orderBy('position')
     .execute();
 }
 
-/** Cancels a queued input; doing it twice changes nothing. Throws `input_applied` if it has become a message. */
+/** Cancels a queued input; doing it twice changes nothing. Throws `input_applied` if it has become a message or is about to. */
 export async function cancelInput(deps: Pick<Platform, 'db'>, chatId: string, id: string): Promise<InputRow> {
   const cancelled = await deps.db.kysely
     .updateTable('inputs')
@@ -220,6 +221,7 @@ export async function cancelInput(deps: Pick<Platform, 'db'>, chatId: string, id
     .where('id', '=', id)
     .where('chat_id', '=', chatId)
     .where('state', '!=', 'applied')
+    .where('taken_by', 'is', null)
     .returningAll()
     .executeTakeFirst();
   if (cancelled !== undefined) return cancelled;
@@ -236,6 +238,7 @@ export async function nextInput(trx: Queryable, chatId: string): Promise<(InputR
     .select(sql<boolean>`start_after <= now()`.as('due'))
     .where('chat_id', '=', chatId)
     .where('state', '=', 'queued')
+    .orderBy('steer_rank')
     .orderBy('position')
     .limit(1)
     .forUpdate()
@@ -249,7 +252,7 @@ export function readingQueue(trx: Queryable, chatId: string, id: string) {
     .selectAll('i')
     .select([
       sql<string | null>`(select q.id from inputs q where q.chat_id = i.chat_id and q.state = 'queued'
-        order by q.position limit 1)`.as('next_id'),
+        order by q.steer_rank, q.position limit 1)`.as('next_id'),
       sql<boolean>`exists (select from responses r where r.chat_id = i.chat_id and r.state = 'running')`.as(
         'is_running',
       ),
@@ -275,13 +278,17 @@ export const dropCopiesStatement = `
 
 /** Finds the next input, for a statement that ends the response before it. */
 export function findingNext(chatId: string): RawBuilder<unknown> {
-  return sql`select id, assistant_id from inputs where chat_id = ${chatId} and state = 'queued' order by position limit 1 for update`;
+  return sql`select id, assistant_id from inputs where chat_id = ${chatId} and state = 'queued'
+    order by steer_rank, position limit 1 for update`;
 }
 
 /** The statement that starts the input of `next` without waiting for a browser, if `condition` holds. */
 export function startingAtOnce(condition: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`update inputs set start_after = now() from next where inputs.id = next.id and ${condition}`;
 }
+
+/** The rank of those that have none. */
+const lastRank = sql.lit(2_147_483_647);
 
 /** Conversations whose next input is due, whose owner is enabled and whose project is not archived, oldest first. */
 export async function dueChats(db: Queryable, limit: number, but: readonly string[]): Promise<string[]> {
@@ -292,7 +299,8 @@ export async function dueChats(db: Queryable, limit: number, but: readonly strin
     where not ${sql.raw(projectArchivedColumn('c.project_id'))} and i.state = 'queued' and i.start_after <= now()
       and i.chat_id <> all (${but}::text[])
       and not exists (
-        select from inputs e where e.chat_id = i.chat_id and e.state = 'queued' and e.position < i.position)
+        select from inputs e where e.chat_id = i.chat_id and e.state = 'queued'
+        and (coalesce(e.steer_rank, ${lastRank}), e.position) < (coalesce(i.steer_rank, ${lastRank}), i.position))
       and not exists (select from responses r where r.chat_id = i.chat_id and r.state = 'running')
     order by i.start_after limit ${limit}
   `.execute(db);
@@ -304,7 +312,7 @@ export function viewInput(row: InputRow): QueuedInput {
   return {
     id: row.id,
     chatId: row.chat_id,
-    state: row.state,
+    state: row.state === 'queued' && row.steer_rank !== null ? 'steering' : row.state,
     message: { id: row.id, role: 'user', parts: parseStoredParts(row.parts) },
     createdAt: row.created_at.toISOString(),
   };

@@ -5,7 +5,7 @@ import { framesOfParts } from '@homeport/contracts/part-frames';
 import { systemClock } from '../../clock.ts';
 import type { TurnContext } from '../../conversations/chats.ts';
 import { readMessage } from '../../conversations/messages.ts';
-import { isDatabaseUnavailable } from '../../db/pool.ts';
+import { isDatabaseUnavailable, mayPass } from '../../db/pool.ts';
 import type { Deps } from '../../deps.ts';
 import type { Echoes } from '../model/echoes.ts';
 import { addUsage } from '../model/usage.ts';
@@ -20,6 +20,7 @@ import { type EndState, interruptedError, parkedError, type ResponseEnd, saveChe
 import { ResponseLog } from './response-log.ts';
 import { type Ending, endFrames, endWithPatience, failedEnding, usageWithin } from './run-ending.ts';
 import type { RunningResponses } from './running-responses.ts';
+import { takeSteered } from './steering.ts';
 import { titleAfterFirstExchange } from './title-exchange.ts';
 import { type PreparedTurn, type PreparingHooks, prepareTurn, runPreparedTurn } from './turn-request.ts';
 
@@ -181,6 +182,8 @@ export class ResponseRun {
     if (this.response.kind === 'compaction') return this.#compact();
     const basis = await this.#basis();
     if (this.#cut !== undefined) return this.#cutEnding();
+    const isBetweenSteps = basis.at(-1)?.type === 'dynamic-tool';
+    if (isBetweenSteps && (await this.#isSteered())) return { state: 'complete' };
     const turn = await prepareTurn(
       this.#deps,
       { response: this.response, context: this.#context },
@@ -229,6 +232,7 @@ export class ResponseRun {
     return runPreparedTurn(this.#deps, turn, {
       emit: (frame) => this.#emit(frame),
       checkpoint: () => this.#checkpoint(),
+      isSteered: () => this.#isSteered(),
       approvals: this.#approvals,
       signal: this.#abort.signal,
     });
@@ -248,6 +252,14 @@ export class ResponseRun {
     await finishWaitingCalls(options, waiting, tools, this.#abort.signal);
     await this.#checkpoint();
     return this.#parts();
+  }
+
+  /** While the database is away, the messages wait for the end of the answer. */
+  async #isSteered(): Promise<boolean> {
+    return takeSteered(this.#deps.db.kysely, this.response).catch((error) => {
+      if (!mayPass(error)) throw error;
+      return false;
+    });
   }
 
   #checkpoint(): Promise<void> {

@@ -259,6 +259,7 @@ function measured({ egress, metrics }: TurnDeps): ProviderRequest {
 export type TurnHooks = {
   emit: (frame: Frame) => void;
   checkpoint: () => Promise<void>;
+  isSteered: () => Promise<boolean>;
   approvals: Approvals;
   signal: AbortSignal;
 };
@@ -273,6 +274,7 @@ export function runPreparedTurn(deps: TurnDeps, turn: PreparedTurn, hooks: TurnH
       emit: hooks.emit,
       createId: randomUUIDv7,
       onCheckpoint: hooks.checkpoint,
+      isSteered: hooks.isSteered,
       onEcho: (callId, echo) => turn.echoes.add(callId, echo),
       approvals: hooks.approvals,
       onToolFailure: (toolName, error) => deps.log.warn({ toolName, cause: error }, 'tool failed'),

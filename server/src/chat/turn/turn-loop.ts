@@ -36,6 +36,8 @@ export type TurnOptions = {
   createId: () => string;
   /** Awaited before tools run and after their results are out; what it throws ends the turn as a rejection. */
   onCheckpoint?: () => Promise<void>;
+  /** Asked after the results of a step: true ends the turn there, because a message of the person comes next. */
+  isSteered?: (() => Promise<boolean>) | undefined;
   /** Makes the messages fit before each question, as they grow with every tool result; `counted`: input tokens of the one before. */
   fitMessages?: (messages: ChatMessage[], counted: number | undefined) => ChatMessage[];
   /** Hears what the model wants back of a step with tools, before its checkpoint, with the id of the step's first call. */
@@ -94,6 +96,7 @@ export async function runTurn(options: TurnOptions, signal: AbortSignal): Promis
     if (signal.aborted || calls.some(({ isParked }) => isParked)) return ended(state, 'aborted');
     if (answer.finishReason === 'content-filter')
       return { ...ended(state, 'complete'), finishReason: 'content-filter' };
+    if ((await options.isSteered?.()) === true) return { ...ended(state, 'complete'), finishReason: 'tool-calls' };
     messages = [...messages, ...stepMessages({ ...writer.said, calls, echo: answer.echo }, true)];
   }
   const message = `The answer ended after ${bounds.maxSteps} steps with tools. Send a message to continue.`;
