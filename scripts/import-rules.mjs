@@ -7,6 +7,7 @@ const test = /\.test\.(ts|tsx|mjs)$/;
 
 // A feature may import only those of lower rank.
 const featureRank = {
+  operations: 11,
   provision: 10,
   chat: 9,
   documents: 8,

@@ -56,6 +56,9 @@ export const auditActions = [
   'keys.rotated',
   'keys.adopted',
   'store.adopted',
+  'backup.created',
+  'backup.restored',
+  'maintenance.changed',
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];

@@ -29,20 +29,35 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads and checks the environment. Creates the data folder and, where the contract says so, the two secrets in it,
- * unless `secretsFile` says that the file must exist. Throws ConfigError.
+ * unless `secretsFile` says that the file must exist, or may be absent: secrets that are nowhere are empty then. Throws
+ * ConfigError.
  */
 export function loadConfig(
   environment: Environment = process.env,
-  secretsFile: 'may-be-made' | 'must-exist' = 'may-be-made',
+  secretsFile: 'may-be-made' | 'must-exist' | 'may-be-absent' = 'may-be-made',
 ): Config {
   const problems: string[] = [];
   const given = parseTable(settingTable, (setting) => readSetting(environment, setting, problems));
   const dataDir = resolve(given.dataDir);
   problems.push(...missingCredentials(given));
-  if (given.databaseUrl !== undefined) problems.push(...missingSecrets(given, problems));
+  const mayLack = secretsFile === 'may-be-absent';
+  if (given.databaseUrl !== undefined && !mayLack) problems.push(...missingSecrets(given, problems));
   if (problems.length > 0) throw new ConfigError(problems);
-  const { authSecret, encryptionKey } = completeSecrets(given, dataDir, secretsFile === 'may-be-made');
+  const { authSecret, encryptionKey } = mayLack
+    ? presentSecrets(given, dataDir)
+    : completeSecrets(given, dataDir, secretsFile === 'may-be-made');
   return Object.freeze({ ...given, dataDir, authSecret, encryptionKey, version });
+}
+
+/**
+ * The settings of the place that a backup is restored into: those of the environment, or `into`, a folder that gets
+ * everything or the URL of a database.
+ */
+export function loadRestoreConfig(into?: string): Config {
+  if (into === undefined) return loadConfig(process.env, 'may-be-absent');
+  if (/^postgres(ql)?:/.test(into)) return loadConfig({ ...process.env, DATABASE_URL: into }, 'may-be-absent');
+  const { DATABASE_URL, DATABASE_URL_FILE, ARTIFACT_STORE, ARTIFACT_STORE_FILE, DATA_DIR_FILE, ...rest } = process.env;
+  return loadConfig({ ...rest, DATA_DIR: into }, 'may-be-absent');
 }
 
 /** Variables that are probably misspelt settings, each with the setting that was meant. */
@@ -103,6 +118,15 @@ function missingSecrets(given: Given, problems: readonly string[]): string[] {
       (name) => !problems.some((problem) => problem.startsWith(`${name} `) || problem.startsWith(`${name}_FILE `)),
     )
     .map((name) => `${name} is not set; with DATABASE_URL you must set it, and keep it as long as the database`);
+}
+
+function presentSecrets(given: Given, dataDir: string) {
+  const stored = storedSecrets(dataDir, false);
+  const found = 'problem' in stored ? undefined : stored;
+  return {
+    authSecret: given.authSecret ?? found?.authSecret ?? '',
+    encryptionKey: given.encryptionKey ?? found?.encryptionKey ?? '',
+  };
 }
 
 function completeSecrets(given: Given, dataDir: string, make: boolean) {

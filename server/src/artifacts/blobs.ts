@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely';
-import { inTransaction, type Queryable } from '../db/pool.ts';
+import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 import type { BlobsTable } from '../db/tables.ts';
 import type { Deps } from '../deps.ts';
 import type { StoredBlob } from './blob-store.ts';
@@ -77,14 +77,34 @@ async function findOrphans(db: Queryable): Promise<string[]> {
   return rows.map((row) => row.sha256);
 }
 
-/** Two statements: the second sees everything committed before the first got its locks. */
+/**
+ * While a backup is made, contents stay: the instant that it shows may name them. `holdContents` waits for removals that
+ * have begun, and those that begin later see its row.
+ */
+const removalLock = 4_203_319;
+
+/** Inserts the row of a running backup so that no content is removed from now on; `insert` runs in the transaction. */
+export async function holdContents(
+  db: Pick<Database, 'kysely'>,
+  insert: (trx: Queryable) => Promise<void>,
+): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    await sql`select pg_advisory_xact_lock(${removalLock})`.execute(trx);
+    await insert(trx);
+  });
+}
+
+/** Each statement sees everything committed before the one before it got its locks. */
 async function removeOrphans(deps: Needs, contents: readonly string[]): Promise<number> {
   const keys = await inTransaction(deps.db, async (trx) => {
+    await sql`select pg_advisory_xact_lock_shared(${removalLock})`.execute(trx);
     const { rows: locked } = await sql<{ sha256: string }>`
       select sha256 from blobs where sha256 = any(${contents}) for update skip locked`.execute(trx);
     const { rows } = await sql<{ key: string }>`
       delete from blobs b where b.sha256 = any(${locked.map((row) => row.sha256)})
-        and not exists (select from artifacts a where a.sha256 = b.sha256) returning b.key`.execute(trx);
+        and not exists (select from artifacts a where a.sha256 = b.sha256)
+        and not exists (select from backups where state = 'running' and lease_until > now())
+      returning b.key`.execute(trx);
     return rows.map((row) => row.key);
   });
   await deps.artifactStore.remove(keys);

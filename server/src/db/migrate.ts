@@ -43,6 +43,21 @@ export async function migrate(db: Database): Promise<string[]> {
   }
 }
 
+/**
+ * Applies migrations in the open transaction of `client`: those named, or all that are missing. A restore uses it, so
+ * that nothing of a failed one stays.
+ */
+export async function migrateWithin(client: Client, wanted?: readonly string[]): Promise<void> {
+  const names = wanted ?? (await listMigrations());
+  const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: singleConnection(client) }) });
+  const migrator = new Migrator({
+    ...{ db: kysely, disableTransactions: true, allowUnorderedMigrations: true },
+    provider: { getMigrations: () => readMigrations([...names]) },
+  });
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) throw error;
+}
+
 /** Throws unless the database has exactly this release's schema; for commands that must not change it. */
 export async function assertOwnSchema(db: Database): Promise<void> {
   const known = await listMigrations();

@@ -30,9 +30,9 @@ export type Database = {
   alone: boolean;
   /**
    * A separate connection, outside the pool and without statement timeout (LISTEN, locks). The caller handles `error`
-   * and ends it.
+   * and ends it. `copying`: for COPY, which statements sent ahead would disturb.
    */
-  openClient(): Promise<Client>;
+  openClient(use?: 'copying'): Promise<Client>;
   close(): Promise<void>;
 };
 
@@ -91,8 +91,8 @@ export function openDatabase(options: {
     kysely,
     pool,
     alone: options.alone ?? false,
-    async openClient() {
-      const client = new Client(base);
+    async openClient(use) {
+      const client = new Client(use === 'copying' ? { ...base, pipeline: false } : base);
       client.on('error', (error) => log.warn({ error: error.message }, 'database connection lost'));
       await client.connect();
       return client;

@@ -262,6 +262,22 @@ export type ToldContext = {
 
 type WorkspaceHostsTable = { runtime: 'local'; host: string; name: string; seen_at: Generated<Date> };
 
+type BackupsTable = {
+  id: string;
+  cause: 'command' | 'schedule' | 'page';
+  state: 'running' | 'done' | 'failed';
+  place: string;
+  progress: WithDefault<unknown>;
+  error: string | null;
+  size: number | null;
+  sha256: string | null;
+  lease_until: ColumnType<Date, Date, Date>;
+  started_at: CreatedAt;
+  finished_at: Date | null;
+};
+
+type MaintenanceTable = { singleton: Generated<boolean>; since: Date | null; message: string | null };
+
 export type Tables = {
   users: UsersTable;
   sessions: SessionsTable;
@@ -302,4 +318,6 @@ export type Tables = {
   model_registry: ModelRegistryTable;
   told_texts: ToldTextsTable;
   told_contexts: ToldContextsTable;
+  backups: BackupsTable;
+  maintenance: MaintenanceTable;
 };

@@ -328,6 +328,9 @@ export const texts: Record<keyof typeof english, string> = {
   'audit.is.keys.rotated': 'Der Verschlüsselungsschlüssel wurde gewechselt',
   'audit.is.keys.adopted': 'Ein neuer Verschlüsselungsschlüssel ersetzt den verlorenen',
   'audit.is.store.adopted': 'Ein neuer Dateispeicher ersetzt den verlorenen',
+  'audit.is.backup.created': 'Eine Sicherung wurde erstellt',
+  'audit.is.backup.restored': 'Die Installation wurde aus einer Sicherung wiederhergestellt',
+  'audit.is.maintenance.changed': 'Die Wartung wurde ein- oder ausgeschaltet',
 
   'manifest.text':
     'Beschreibe Benutzer, Kataloge, Einstellungen und Unterhaltungen in einer Datei und wende sie beliebig oft an.',

@@ -318,6 +318,9 @@ export const texts = {
   'audit.is.keys.rotated': 'The encryption key was rotated',
   'audit.is.keys.adopted': 'A new encryption key was adopted in place of a lost one',
   'audit.is.store.adopted': 'A new file store was adopted in place of a lost one',
+  'audit.is.backup.created': 'A backup was made',
+  'audit.is.backup.restored': 'The installation was restored from a backup',
+  'audit.is.maintenance.changed': 'Maintenance was switched on or off',
 
   'manifest.text':
     'Describe users, catalogues, settings and conversations in one file, and apply it as often as you like.',

@@ -104,10 +104,10 @@ export function createS3Store(settings: S3Settings): BlobStore {
 }
 
 type Sdk = typeof import('@aws-sdk/client-s3');
-type Loaded = { client: S3Client; sdk: Sdk };
+export type Loaded = { client: S3Client; sdk: Sdk };
 type Place = { Bucket: string; Key: string };
 
-async function loadSdk(
+export async function loadSdk(
   settings: S3Settings,
   { httpAgent, httpsAgent }: ReturnType<typeof openOperatorConnections>,
 ): Promise<Loaded> {
@@ -127,7 +127,7 @@ async function loadSdk(
 }
 
 /** One part is sent while the next is collected, so two of them are in memory. */
-async function upload(
+export async function upload(
   { client, sdk }: Loaded,
   place: Place,
   bytes: AsyncIterable<Uint8Array>,
