@@ -40,6 +40,7 @@ export const errorStatus = {
   mcp_unreachable: 502,
   workspace_request_failed: 502,
   database_unavailable: 503,
+  maintenance: 503,
   workspace_disabled: 503,
   workspace_start_timeout: 503,
   storage_full: 507,

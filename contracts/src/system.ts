@@ -19,6 +19,9 @@ const publicConfig = z.object({
   sso: z.object({ providerKey: z.string(), label: z.string() }).nullable(),
   edition: z.enum(['community', 'managed']),
   limits: z.object({ artifactMaxUploadBytes: z.number().int() }),
+  /** Set while only administrators can write. */
+  maintenance: z.object({ since: z.iso.datetime(), message: z.string().nullable() }).nullable(),
+  version: z.string(),
 });
 export type PublicConfig = z.infer<typeof publicConfig>;
 

@@ -8,12 +8,12 @@ import { renewSession } from './sessions.ts';
 import { toUser, type UserRow } from './users.ts';
 
 /** The signed-in user of a request. `enabled` may be false: the guard answers that with 403. */
-type SignedInUser = User & { sessionId: string; tellsModels: boolean };
+type SignedInUser = User & { sessionId: string; tellsModels: boolean; maintenance: string | null };
 /** `setCookie` is the renewed cookie, once a day. */
 type FoundActor = { actor: SignedInUser; setCookie: string | undefined };
 export type FindActor = (cookieHeader: string | null | undefined) => Promise<FoundActor | undefined>;
 
-type ActorRow = UserRow & { sessionId: string; expires_at: Date; tellsModels: boolean };
+type ActorRow = UserRow & { sessionId: string; expires_at: Date; tellsModels: boolean; maintenance: string | null };
 
 const columns = columnList<ActorRow>({
   sessionId: 's.id',
@@ -27,6 +27,7 @@ const columns = columnList<ActorRow>({
   provider_settings_enabled: 'u.provider_settings_enabled',
   mcp_settings_enabled: 'u.mcp_settings_enabled',
   tellsModels: 'u.instructions is not null or u.about_me is not null',
+  maintenance: "(select coalesce(message, '') from maintenance where since is not null)",
 });
 
 // Every request runs this statement: named, so that each connection parses and plans it once.
@@ -53,10 +54,11 @@ export function createActorFinder(deps: {
     const row = rows[0];
     const now = deps.clock.now();
     if (row === undefined || row.expires_at.getTime() <= now) return undefined;
-    const actor = { ...toUser(row), sessionId: row.sessionId, tellsModels: row.tellsModels };
+    const { sessionId, tellsModels, maintenance } = row;
+    const actor = { ...toUser(row), sessionId, tellsModels, maintenance };
     const due = row.expires_at.getTime() <= now + (sessionSeconds - renewAfterSeconds) * 1000;
     const renewed =
-      due && row.enabled && cookie.remembered && (await renewSession(deps.db, row.sessionId, row.expires_at, now));
+      due && row.enabled && cookie.remembered && (await renewSession(deps.db, sessionId, row.expires_at, now));
     return { actor, setCookie: renewed ? sessionCookie(rule, cookie.token) : undefined };
   };
 }

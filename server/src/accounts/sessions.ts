@@ -149,9 +149,15 @@ export async function endSessionOfToken(
   return db.deleteFrom('sessions').where('token', '=', token).returning(['id', 'user_id']).executeTakeFirst();
 }
 
-/** Ends every session of a user. */
-export async function deleteSessionsOf(db: Queryable, userId: string): Promise<void> {
-  await db.deleteFrom('sessions').where('user_id', '=', userId).execute();
+/** Ends every session of a user; returns how many. */
+export async function deleteSessionsOf(db: Queryable, userId: string): Promise<number> {
+  const { numDeletedRows } = await db.deleteFrom('sessions').where('user_id', '=', userId).executeTakeFirst();
+  return Number(numDeletedRows);
+}
+
+/** Signs everybody out; returns the number of sessions. */
+export async function endEverySession(db: Queryable): Promise<number> {
+  return Number((await db.deleteFrom('sessions').executeTakeFirst()).numDeletedRows);
 }
 
 /** Ends every session of these users except the one of the person who asks for it. */

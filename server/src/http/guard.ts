@@ -1,4 +1,4 @@
-import type { Access } from '@homeport/contracts/endpoint';
+import type { Access, EndpointSpec } from '@homeport/contracts/endpoint';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Actor } from './handler.ts';
 
@@ -37,6 +37,18 @@ export async function identifyCaller(
     throw new ApiError('password_change_required', 'Change your password first');
   }
   return found;
+}
+
+const maintenanceText = 'This installation is being maintained: you can read everything, and write again soon.';
+
+/**
+ * During maintenance only administrators write; everybody can read, sign in and sign out. The caller's statement says
+ * whether there is any, so that it holds from the next request on.
+ */
+export function assertOpen({ method, path }: Pick<EndpointSpec, 'method' | 'path'>, actor: Actor | undefined): void {
+  const message = actor?.maintenance ?? null;
+  if (message === null || method === 'GET' || actor?.role === 'admin' || path.startsWith('/api/auth/')) return;
+  throw new ApiError('maintenance', message === '' ? maintenanceText : message, { retryAfter: 60 });
 }
 
 /** Role or permission, after identity and account state. */

@@ -16,7 +16,7 @@ import type { Form } from './form-body.ts';
  * The caller as found and checked by the guard. `sessionId` is empty for a workspace, which acts for its user.
  * `tellsModels`: the user has stored instructions or facts about themselves.
  */
-export type Actor = User & { sessionId: string; tellsModels?: boolean };
+export type Actor = User & { sessionId: string; tellsModels?: boolean; maintenance?: string | null };
 
 /** What a handler gets, all parsed and permitted. `actor` is set wherever a session is required. */
 export type HandlerInput<E extends EndpointSpec> = {

@@ -10,7 +10,14 @@ import { bodyPace } from './body-bytes.ts';
 import type { BodyRoom } from './body-room.ts';
 import { errorAnswer, toApiError } from './error-response.ts';
 import { type Form, openForm } from './form-body.ts';
-import { assertPermission, type Identify, type IdentifyWorkspace, identifyCaller, type Permissions } from './guard.ts';
+import {
+  assertOpen,
+  assertPermission,
+  type Identify,
+  type IdentifyWorkspace,
+  identifyCaller,
+  type Permissions,
+} from './guard.ts';
 import { type Actor, Content, Reply, type RequestFacts, streamed, type Upload } from './handler.ts';
 import { discardRest } from './incoming-body.ts';
 import { assertOrigin, type OriginRule } from './origin.ts';
@@ -116,6 +123,7 @@ async function answer(
     if (caller?.setCookie !== undefined) outgoing.setHeader('set-cookie', caller.setCookie);
     assertOrigin(options.origin, spec.method, incoming.headers.origin, incoming.headers.host);
     assertPermission(access, actor, options.permissions);
+    assertOpen(spec, actor);
     if (spec.upload === true || spec.form !== undefined) await options.assertRoom('files');
     if (spec.takesMessage === true) await options.assertRoom('messages');
     const input = await parseInput(exchange, spec, actor, options);

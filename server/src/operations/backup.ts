@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import type { BlobStore } from '../artifacts/blob-store.ts';
 import type { Config } from '../config.ts';
@@ -155,15 +156,18 @@ async function writeFile(needs: Needs, writer: ArchiveWriter, file: FileRow): Pr
   const pipe = new PassThrough({ highWaterMark: 1 });
   const take = async (bytes: Uint8Array): Promise<void> => {
     // The store uses its block again.
-    const room = pipe.write(Buffer.from(bytes));
-    if (!room) await new Promise<void>((resolve) => pipe.once('drain', resolve).once('close', resolve));
-    if (pipe.destroyed) throw new Error('the backup has ended');
+    if (!pipe.write(Buffer.from(bytes))) await once(pipe, 'drain');
   };
+  // Whoever waits for it learns of the failure.
+  pipe.on('error', () => undefined);
   const reading = needs.artifactStore.read(file.key, { start: 0, end: file.size - 1 }, take).then(
     () => void pipe.end(),
     (error: unknown) => void pipe.destroy(error instanceof Error ? error : new Error('a file cannot be read')),
   );
-  const sha256 = await writer.stream({ name, size: file.size }, pipe).finally(() => pipe.destroy());
+  const sha256 = await writer.stream({ name, size: file.size }, pipe).catch((error: unknown) => {
+    pipe.destroy(new Error('the backup has ended'));
+    throw error;
+  });
   await reading;
   if (sha256 !== file.sha256) throw new Error(`the file ${file.sha256} has another content in ARTIFACT_STORE`);
 }

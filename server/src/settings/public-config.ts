@@ -5,7 +5,7 @@ import type { Database } from '../db/pool.ts';
 import { toSettings } from './settings.ts';
 
 export type PublicConfigDeps = {
-  config: Pick<Config, 'edition' | 'artifactMaxUploadBytes' | 'setupClaimToken'>;
+  config: Pick<Config, 'edition' | 'artifactMaxUploadBytes' | 'setupClaimToken' | 'version'>;
   db: Pick<Database, 'kysely'>;
 };
 
@@ -18,6 +18,7 @@ export async function readPublicConfig(deps: PublicConfigDeps): Promise<PublicCo
   const row = await db.kysely
     .selectFrom('installation')
     .innerJoin('settings', 'settings.singleton', 'installation.singleton')
+    .innerJoin('maintenance', 'maintenance.singleton', 'installation.singleton')
     .select(sql<boolean>`setup_completed_at is null and not exists (select 1 from users)`.as('required'))
     .select([
       'settings.branding',
@@ -25,6 +26,8 @@ export async function readPublicConfig(deps: PublicConfigDeps): Promise<PublicCo
       'settings.oidc_client_secret',
       'settings.oidc_revision',
       'settings.instructions',
+      'maintenance.since',
+      'maintenance.message',
     ])
     .executeTakeFirstOrThrow();
   const { branding, oidc } = toSettings(row);
@@ -34,5 +37,7 @@ export async function readPublicConfig(deps: PublicConfigDeps): Promise<PublicCo
     sso: oidc.enabled ? { providerKey: oidc.providerKey, label: oidc.label } : null,
     edition: config.edition,
     limits: { artifactMaxUploadBytes: config.artifactMaxUploadBytes },
+    maintenance: row.since === null ? null : { since: row.since.toISOString(), message: row.message },
+    version: config.version,
   };
 }

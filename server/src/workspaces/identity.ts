@@ -11,20 +11,27 @@ import { workspaceTokenHash } from './tokens.ts';
 // Queried on every request without a cache: a stop or a disabled account takes effect with the next one.
 const findStatement = {
   name: 'find-workspace-user',
-  text: `select u.id, u.name, u.email, u.role, u.enabled, u.must_change_password, u.provider_settings_enabled, u.mcp_settings_enabled
+  text: `select u.id, u.name, u.email, u.role, u.enabled, u.must_change_password, u.provider_settings_enabled, u.mcp_settings_enabled,
+      (select coalesce(message, '') from maintenance where since is not null) as maintenance
     from workspaces w join users u on u.id = w.user_id where w.token_hash = $1 and w.phase in ('starting', 'running')`,
 };
+
+/** `maintenance`: its message while there is some. */
+export type WorkspaceUser = User & { maintenance?: string | null };
 
 /** Undefined for an invalid or expired token. */
 export async function findWorkspaceUser(
   deps: { db: Pick<Database, 'pool'> },
   token: string,
-): Promise<User | undefined> {
+): Promise<WorkspaceUser | undefined> {
   const hash = workspaceTokenHash(token);
   if (hash === undefined) return undefined;
-  const { rows } = await deps.db.pool.query<UserRow>({ ...findStatement, values: [hash] });
+  const { rows } = await deps.db.pool.query<UserRow & { maintenance: string | null }>({
+    ...findStatement,
+    values: [hash],
+  });
   const row = rows[0];
-  return row === undefined ? undefined : toUser(row);
+  return row === undefined ? undefined : { ...toUser(row), maintenance: row.maintenance };
 }
 
 /** Requests of one workspace: enough for a loop over files, but not for a flood. */
@@ -36,9 +43,9 @@ const perSecond = 50;
  * if the workspace sends too many requests. A workspace has no session.
  */
 export function createWorkspaceCaller(deps: {
-  workspaces: { findUser(token: string): Promise<User | undefined> };
+  workspaces: { findUser(token: string): Promise<WorkspaceUser | undefined> };
   clock: Clock;
-}): (authorization: string | undefined) => Promise<{ actor: User & { sessionId: string } } | undefined> {
+}): (authorization: string | undefined) => Promise<{ actor: WorkspaceUser & { sessionId: string } } | undefined> {
   const budget = new RequestBudget({ burst, perSecond, now: () => deps.clock.now() });
   return async (authorization) => {
     const token = bearerOf(authorization);

@@ -1,6 +1,6 @@
-import type { User } from '@homeport/contracts/fields';
 import type { WorkspaceMode, WorkspaceStatus } from '@homeport/contracts/workspace';
 import type { Daemon } from './daemon.ts';
+import type { WorkspaceUser } from './identity.ts';
 
 /** What keeps a workspace from being stopped as idle. */
 export type LeaseKind = 'turn' | 'exec' | 'terminal' | 'transfer';
@@ -30,7 +30,7 @@ export type Workspaces = {
   /** Starts it if necessary. Throws like `start`. */
   hold(userId: string, kind: LeaseKind, signal?: AbortSignal): Promise<WorkspaceHold>;
   /** The user of a workspace's token, enabled or disabled; undefined for an invalid or expired token. */
-  findUser(token: string): Promise<User | undefined>;
+  findUser(token: string): Promise<WorkspaceUser | undefined>;
   /** Ends the workspace of an account that was disabled. */
   accountDisabled(userId: string): Promise<void>;
   /** Before the service ends: ends the unused ones if nobody else serves them. Resolves within five seconds. */

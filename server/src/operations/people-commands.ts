@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { type ManagedUser, userBody, userPatchBody } from '@homeport/contracts/admin';
+import { limits } from '@homeport/contracts/limits';
+import type { z } from 'zod';
+import { deleteSessionsOf, endEverySession } from '../accounts/sessions.ts';
+import { administerUser, createUser, listUsers } from '../accounts/user-administration.ts';
+import { operator, recordEvent } from '../audit.ts';
+import { type Database, inTransaction } from '../db/pool.ts';
+import { type Call, type Command, type Outcome, UsageError, withInstallation } from './command.ts';
+import { setMaintenance } from './maintenance.ts';
+
+const passwordOption = `  --password-file <file>   its first line is the password; otherwise one is made up and shown once,
+                           and has to be changed at the first sign-in`;
+const none = { options: {}, help: '' };
+
+/** Commands for accounts, sessions and maintenance. */
+export const peopleCommands: readonly Command[] = [
+  {
+    ...{ name: 'users list', synopsis: '[<text>]', words: [0, 1], ...none, run: list },
+    summary: 'List the accounts, newest first; with a text, those whose name or address contains it.',
+  },
+  {
+    ...{ name: 'users add', synopsis: '<email> [--name <name>] [--admin]', words: [1, 1], run: add },
+    options: { name: { type: 'string' }, admin: { type: 'boolean' }, 'password-file': { type: 'string' } },
+    summary: 'Create an account.',
+    help: `  --name <name>            default: what comes before the @\n  --admin                  an administrator\n${passwordOption}`,
+  },
+  {
+    ...{ name: 'users reset-password', synopsis: '<email>', words: [1, 1], run: resetPassword },
+    options: { 'password-file': { type: 'string' } },
+    summary: 'Give an account another password, and end its sessions.',
+    help: passwordOption,
+  },
+  {
+    ...{ name: 'users enable', synopsis: '<email>', words: [1, 1], ...none, run: (call) => enable(call, true) },
+    summary: 'Let an account sign in again.',
+  },
+  {
+    ...{ name: 'users disable', synopsis: '<email>', words: [1, 1], ...none, run: (call) => enable(call, false) },
+    summary: 'Shut an account out at once; everything of it stays.',
+  },
+  {
+    ...{ name: 'sessions end', synopsis: '<email> | --all', words: [0, 1], run: endSessions },
+    options: { all: { type: 'boolean' } },
+    summary: 'Sign an account out everywhere, or everybody.',
+    help: '  --all    everybody',
+  },
+  {
+    ...{ name: 'maintenance on', synopsis: '[--message <text>]', words: [0, 0], run: (call) => maintain(call, true) },
+    options: { message: { type: 'string' } },
+    summary: 'Let only administrators write; everybody can read, sign in and sign out.',
+    help: '  --message <text>   what people are told instead of the usual sentence',
+  },
+  {
+    ...{ name: 'maintenance off', synopsis: '', words: [0, 0], ...none, run: (call) => maintain(call, false) },
+    summary: 'Let everybody write again.',
+  },
+];
+
+/** At the command line nobody is signed in, so no session is spared. */
+const nobody = { id: '', sessionId: '' };
+
+async function list(call: Call): Promise<Outcome> {
+  return withInstallation(call.signal, async ({ db }) => {
+    const users: ManagedUser[] = [];
+    const [q] = call.words;
+    let cursor: string | undefined;
+    do {
+      const page = await listUsers({ db }, { q, cursor, limit: limits.pageMax });
+      users.push(...page.users);
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+    const lines = users.map((user) =>
+      [user.email, user.role, user.enabled ? 'enabled' : 'disabled', user.lastSeenAt ?? 'never', user.name].join('\t'),
+    );
+    return { ok: true, lines, result: { users } };
+  });
+}
+
+async function add(call: Call): Promise<Outcome> {
+  const [email = ''] = call.words;
+  const { password, isMadeUp } = await passwordOf(call);
+  const role = call.flag('admin') ? 'admin' : 'user';
+  const name = call.value('name') ?? email.split('@')[0];
+  const input = valid(userBody, { email, name, role, password, mustChangePassword: isMadeUp });
+  return withInstallation(call.signal, async ({ config, db }) => {
+    const user = await createUser({ db, config }, input, operator);
+    return withPassword(`Created ${user.email}.`, user, { password, isMadeUp });
+  });
+}
+
+async function resetPassword(call: Call): Promise<Outcome> {
+  const { password, isMadeUp } = await passwordOf(call);
+  return withInstallation(call.signal, async ({ config, db }) => {
+    const id = await findId(db, call);
+    const patch = valid(userPatchBody.options[1], { id, password, mustChangePassword: isMadeUp });
+    const user = await administerUser({ db, config }, nobody, patch, operator);
+    return withPassword(`${user.email} has another password.`, user, { password, isMadeUp });
+  });
+}
+
+async function enable(call: Call, enabled: boolean): Promise<Outcome> {
+  return withInstallation(call.signal, async ({ config, db }) => {
+    const id = await findId(db, call);
+    const user = await administerUser({ db, config }, nobody, { id, enabled }, operator);
+    return { ok: true, lines: [`${user.email} is ${enabled ? 'enabled' : 'disabled'}.`], result: { user } };
+  });
+}
+
+async function endSessions(call: Call): Promise<Outcome> {
+  if (call.flag('all') === call.words.length > 0) throw new UsageError('Give an address or --all.');
+  return withInstallation(call.signal, async ({ db }) => {
+    const id = call.flag('all') ? undefined : await findId(db, call);
+    const ended = await inTransaction(db, async (trx) => {
+      const count = id === undefined ? await endEverySession(trx) : await deleteSessionsOf(trx, id);
+      const target = id === undefined ? {} : { targetType: 'user', targetId: id };
+      await recordEvent(trx, operator, { action: 'session.ended', ...target, details: { count } });
+      return count;
+    });
+    return { ok: true, lines: [`${ended} sessions ended.`], result: { ended } };
+  });
+}
+
+async function maintain(call: Call, on: boolean): Promise<Outcome> {
+  const message = call.value('message')?.trim().slice(0, 500).toWellFormed() || null;
+  return withInstallation(call.signal, async ({ db }) => {
+    const maintenance = await setMaintenance(db, { on, message }, operator);
+    const line = on ? 'Only administrators can write now.' : 'Everybody can write again.';
+    return { ok: true, lines: [line], result: { maintenance } };
+  });
+}
+
+async function findId(db: Database, { words: [email = ''] }: Call): Promise<string> {
+  const row = await db.kysely
+    .selectFrom('users')
+    .select('id')
+    .where('email', '=', email.trim().toLowerCase())
+    .executeTakeFirst();
+  if (row === undefined) throw new Error(`There is no account with the address ${email}.`);
+  return row.id;
+}
+
+type Password = { password: string; isMadeUp: boolean };
+
+async function passwordOf(call: Call): Promise<Password> {
+  const file = call.value('password-file');
+  if (file === undefined) return { password: randomBytes(15).toString('base64url'), isMadeUp: true };
+  const text = await readFile(file, 'utf8').catch(() => {
+    throw new UsageError(`--password-file names ${file}, which cannot be read.`);
+  });
+  return { password: text.split(/\r?\n/)[0] ?? '', isMadeUp: false };
+}
+
+function withPassword(line: string, user: ManagedUser, { password, isMadeUp }: Password): Outcome {
+  if (!isMadeUp) return { ok: true, lines: [line], result: { user } };
+  const lines = [line, `Password, shown only now: ${password}`];
+  return { ok: true, lines, result: { user, password } };
+}
+
+function valid<T>(schema: z.ZodType<T>, input: unknown): T {
+  const result = schema.safeParse(input);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw new UsageError(`${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not accepted'}`);
+}
