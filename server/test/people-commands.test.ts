@@ -17,7 +17,9 @@ after(() => app.stop());
 
 async function run(...args: string[]) {
   const { config } = app.service.deps;
-  const env = { DATABASE_URL: app.database.url, SETTINGS_ENCRYPTION_KEY: config.encryptionKey };
+  // The same cost for both, so that one can check what the other hashed.
+  const NODE_OPTIONS = `--import=${new URL('./cheap-passwords.ts', import.meta.url)}`;
+  const env = { NODE_OPTIONS, DATABASE_URL: app.database.url, SETTINGS_ENCRYPTION_KEY: config.encryptionKey };
   const { code, output } = await admin([...args, '--json'], env);
   assert.ok(output.startsWith('{') || code === 2, output);
   return { code, output, said: code === 2 ? undefined : JSON.parse(output) };

@@ -26,7 +26,7 @@ type S3Config = Pick<Config, 'awsRegion' | 'awsEndpoint' | 'awsAccessKeyId' | 'a
 
 const readBytes = 1024 * 1024;
 /** Written under such a name until it is complete. */
-export const partialMark = '.partial-';
+const partialMark = '.partial-';
 
 /** The name of a backup of that time, in order of time. */
 export function backupName(at: Date, isEncrypted: boolean): string {
@@ -153,7 +153,7 @@ function s3Target(config: S3Config, to: string): Target {
 }
 
 /** The bucket of `s3://bucket/some/key`, and the key in it. */
-export function openObject(config: S3Config, address: string): { objects: S3Objects; key: string } {
+function openObject(config: S3Config, address: string): { objects: S3Objects; key: string } {
   const location = parseS3Location(address);
   const { awsAccessKeyId, awsSecretAccessKey } = config;
   if (location === undefined) throw new BackupError(`${address} is not an address like s3://bucket/folder/name.`);

@@ -2,7 +2,7 @@
 
 export const tarBlock = 512;
 
-export type TarKind = 'file' | 'folder' | 'link';
+type TarKind = 'file' | 'folder' | 'link';
 /** `target`: where a symbolic link points. */
 export type TarEntry = { name: string; size: number; kind?: TarKind; mode?: number; target?: string };
 
