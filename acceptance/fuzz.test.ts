@@ -28,6 +28,8 @@ const tool = { name: 'echo', description: 'Says it again', inputSchema: { type: 
 const refusedAlways = {
   'GET /api/auth/oauth2/callback/{providerKey}':
     'needs an identity provider and its signed answer to this very browser',
+  'GET /api/mcp/oauth/callback': 'needs an authorization server and its answer to this very session',
+  'POST /api/mcp/connect': 'needs an MCP server with an authorization server',
   'POST /api/auth/change-password': 'would sign the people of this test out for good',
   'POST /api/auth/sign-in/social': 'needs an identity provider',
   'POST /api/chat/{chatId}/approvals': 'needs a response that waits for a word on a tool; each can be given once',

@@ -52,6 +52,8 @@ export const auditActions = [
   'mcp_server.deleted',
   'mcp_server.tested',
   'mcp_server.trusted',
+  'mcp_server.connected',
+  'mcp_server.disconnected',
 
   'keys.rotated',
   'keys.adopted',

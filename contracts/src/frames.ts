@@ -23,7 +23,8 @@ export type Frame =
   | { type: 'tool-output-denied'; toolCallId: string }
   /** A file that a tool returned. */
   | { type: 'file'; mediaType: string; url: string }
-  | { type: 'data-notice'; data: { code: string; message: string } }
+  /** `serverId`: the MCP server to sign in to. */
+  | { type: 'data-notice'; data: { code: string; message: string; serverId?: string } }
   /**
    * The provider will be asked again at that time, as it demands or because it failed; any later frame ends the wait.
    */

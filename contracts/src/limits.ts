@@ -60,6 +60,11 @@ export const limits = {
   mcpServerNameMax: 100,
   mcpToolNameMax: 256,
   mcpToolsPerServer: 500,
+  oauthClientIdMax: 2048,
+  oauthClientSecretMax: 4096,
+  /** Each member of an authorization server's answer that comes through the browser. */
+  oauthAnswerMax: 4096,
+  returnToMax: 2048,
   fingerprintMax: 256,
   projectNameMax: 100,
   projectMembersMax: 500,

@@ -27,6 +27,11 @@ export const mcpServer = z.object({
   transport: z.enum(['http', 'sse']),
   enabled: z.boolean(),
   hasHeaders: z.boolean(),
+  /** Signing in by OAuth: not asked for, asked for, or done. */
+  connection: z.enum(['none', 'needed', 'connected']),
+  /** The OAuth client that was given for this server; without one, Homeport introduces itself. */
+  clientId: z.string().nullable(),
+  hasClientSecret: z.boolean(),
   tools: z.array(mcpTool),
   trustState: z.enum(['untrusted', 'trusted', 'drifted']),
   fingerprint: z.string().nullable(),
@@ -61,6 +66,8 @@ const serverFields = {
   url: fields.serverAddress,
   transport: z.enum(['http', 'sse']),
   headers: providerFields.headers,
+  clientId: line(1, limits.oauthClientIdMax).nullable(),
+  clientSecret: z.string().min(1).max(limits.oauthClientSecretMax).nullable(),
   enabled: z.boolean(),
   toolPolicies: z
     .record(z.string().min(1).max(limits.mcpToolNameMax), toolPolicy)
@@ -83,7 +90,24 @@ const list = z.union([
 ]);
 const one = z.object({ server: mcpServer });
 const tested = z.object({ server: mcpServer, drift: mcpDrift });
+const connectBody = z.object({
+  id: fields.id,
+  /** A page of this installation, where the browser comes back to; the page of tools if omitted. */
+  returnTo: z.string().min(1).max(limits.returnToMax).optional(),
+});
 const connecting = ['not_found', 'blocked_destination', 'mcp_unreachable', 'credentials_unreadable'] as const;
+
+/** A client id metadata document; `client_id` is its own address. */
+const mcpClient = z.object({
+  client_id: z.string(),
+  client_name: z.string(),
+  client_uri: z.string(),
+  redirect_uris: z.array(z.string()),
+  grant_types: z.array(z.string()),
+  response_types: z.array(z.string()),
+  token_endpoint_auth_method: z.literal('none'),
+  application_type: z.literal('web'),
+});
 
 export const mcpEndpoints = {
   getMcpServers: endpoint({
@@ -141,6 +165,46 @@ export const mcpEndpoints = {
     body: trustBody,
     response: one,
     errors: [...connecting, 'mcp_tools_changed'],
+  }),
+
+  postMcpConnect: endpoint({
+    method: 'POST',
+    path: '/api/mcp/connect',
+    access: 'session',
+    summary: "Begins signing in to one's server by OAuth: answers the address to open in the browser",
+    body: connectBody,
+    response: z.object({ authorizeUrl: z.string() }),
+    errors: connecting,
+  }),
+  deleteMcpConnect: endpoint({
+    method: 'DELETE',
+    path: '/api/mcp/connect',
+    access: 'session',
+    summary: 'Signs out of a server: its tokens are forgotten, here and, where it offers that, there',
+    query: byId,
+    response: one,
+    errors: ['not_found'],
+  }),
+  getMcpCallback: endpoint({
+    method: 'GET',
+    path: '/api/mcp/oauth/callback',
+    access: 'session',
+    summary: 'Where the authorization server sends the browser back to: redirects to returnTo with ?mcp= or ?error=',
+    query: z.object({
+      state: z.string().max(limits.oauthAnswerMax).optional(),
+      code: z.string().max(limits.oauthAnswerMax).optional(),
+      iss: z.string().max(limits.oauthAnswerMax).optional(),
+      error: z.string().max(limits.oauthAnswerMax).optional(),
+    }),
+    response: 'file',
+    others: { 302: 'empty' },
+  }),
+  getMcpClient: endpoint({
+    method: 'GET',
+    path: '/api/mcp/oauth/client',
+    access: 'public',
+    summary: 'Who this installation is to authorization servers: its OAuth client id metadata document',
+    response: mcpClient,
   }),
 
   getUserMcpServers: endpoint({

@@ -60,6 +60,6 @@ function answerOf(approvalId: string, approved: boolean, reason: string | undefi
   return { type: 'tool-approval-response', approvalId, approved, ...(reason === undefined ? {} : { reason }) };
 }
 
-function isNotice(data: unknown): data is { code: string; message: string } {
+function isNotice(data: unknown): data is { code: string; message: string; serverId?: string } {
   return typeof data === 'object' && data !== null && 'code' in data && 'message' in data;
 }

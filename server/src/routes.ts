@@ -107,6 +107,7 @@ import {
   postUserMcpTest,
   postUserMcpTrust,
 } from './mcp/handlers.ts';
+import { deleteMcpConnect, getMcpCallback, getMcpClient, postMcpConnect } from './mcp/oauth-handlers.ts';
 import { getProjects, patchProject, postProject, postProjectMember } from './projects/handlers.ts';
 import { postProvision } from './provision/handlers.ts';
 import { getAdminConfig, getPublicConfig, postAdminConfig, postOidcTest } from './settings/handlers.ts';
@@ -224,6 +225,10 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   deleteMcpServer,
   postMcpTest,
   postMcpTrust,
+  postMcpConnect,
+  deleteMcpConnect,
+  getMcpCallback,
+  getMcpClient,
   getUserMcpServers,
   postUserMcpServer,
   patchUserMcpServer,

@@ -133,11 +133,14 @@ export const administrationSamples = {
     ids: { 'query.id': { names: 'mcpServer' } },
     withIds: { 'without MCP rights': 'mcp_settings_disabled' },
   },
-  postMcpServer: { ...nothing, request: () => ({ body: newMcpServer }), own: 201 },
+  postMcpServer: {
+    ...{ request: () => ({ body: newMcpServer }), own: 201 },
+    ids: { 'body.clientId': { names: 'text' } },
+  },
   patchMcpServer: {
     request: ({ records }) => ({ body: { id: records.mcpServer, name: 'Renamed' } }),
     own: 200,
-    ids: { 'body.id': { names: 'mcpServer' } },
+    ids: { 'body.id': { names: 'mcpServer' }, 'body.clientId': { names: 'text' } },
   },
   deleteMcpServer: {
     request: ({ records }) => ({ query: { id: records.mcpServer } }),
@@ -145,6 +148,15 @@ export const administrationSamples = {
     ids: { 'query.id': { names: 'mcpServer' } },
   },
   postMcpTest: ofMcpServer,
+  // These servers have no sign-in.
+  postMcpConnect: { ...ofMcpServer, own: 502 },
+  deleteMcpConnect: {
+    request: ({ records }) => ({ query: { id: records.mcpServer } }),
+    own: 200,
+    ids: { 'query.id': { names: 'mcpServer' } },
+  },
+  getMcpCallback: { ...nothing, own: 302 },
+  getMcpClient: nothing,
   postMcpTrust: ofMcpServer,
   getUserMcpServers: {
     request: ({ id }) => ({ query: { userId: id } }),
@@ -154,12 +166,16 @@ export const administrationSamples = {
   postUserMcpServer: {
     request: ({ id }) => ({ query: { userId: id }, body: newMcpServer }),
     own: 201,
-    ids: { 'query.userId': { names: 'person' } },
+    ids: { 'query.userId': { names: 'person' }, 'body.clientId': { names: 'text' } },
   },
   patchUserMcpServer: {
     request: ({ id, records }) => ({ query: { userId: id }, body: { id: records.mcpServer, name: 'Renamed' } }),
     own: 200,
-    ids: { 'query.userId': { names: 'person' }, 'body.id': { names: 'mcpServer' } },
+    ids: {
+      'query.userId': { names: 'person' },
+      'body.id': { names: 'mcpServer' },
+      'body.clientId': { names: 'text' },
+    },
   },
   deleteUserMcpServer: {
     request: ({ id, records }) => ({ query: { userId: id, id: records.mcpServer } }),

@@ -203,7 +203,7 @@ describe('elsewhere', () => {
       assert.ok(origin);
     }));
 
-  test('a 401 that names where to authorize leads nowhere', () =>
+  test('a 401 that names where to authorize leads nowhere before somebody signs in', () =>
     withFake(async (fake) => {
       for (const transport of ['http', 'sse'] as const) {
         const challenge = `Bearer resource_metadata="${canaryUrl}/.well-known/oauth-protected-resource", error="insufficient_scope"`;
@@ -214,7 +214,8 @@ describe('elsewhere', () => {
           });
           await new Promise<void>((resolve) => refusing.listen(0, '127.0.0.1', resolve));
           const url = `http://127.0.0.1:${(refusing.address() as AddressInfo).port}/x`;
-          assert.match(await lastErrorOf(fake, { url, transport }), /refused access/);
+          const error = await lastErrorOf(fake, { url, transport });
+          assert.match(error, status === 401 ? /asks you to sign in/ : /wants more access/);
           refusing.closeAllConnections();
           refusing.close();
         }
@@ -312,10 +313,17 @@ test('two people with the same server never get each other’s answers', () =>
 
 test('connections close when they are idle, and there are at most so many', async () => {
   const { McpConnections } = await import('../src/mcp/connections.ts');
-  const { egress, secrets, clock, config } = app.service.deps;
-  const connections = new McpConnections({ egress, secrets, clock, config }, { idleMs: 50 });
+  const { db, egress, secrets, clock, config } = app.service.deps;
+  const connections = new McpConnections({ db, egress, secrets, clock, config }, { idleMs: 50 });
   await withFake(async (fake) => {
-    const server = { owner_id: 'o', revision: 1, url: fake.url, transport: 'http' as const, headers: null };
+    const server = {
+      owner_id: 'o',
+      revision: 1,
+      url: fake.url,
+      transport: 'http' as const,
+      headers: null,
+      connection: 'none' as const,
+    };
     for (let index = 0; index < 60; index += 1) await connections.list({ ...server, id: `s${index}` });
     assert.ok(connections.size <= 50);
     await until(async () => connections.size === 0);

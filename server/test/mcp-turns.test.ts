@@ -346,6 +346,7 @@ test('a server that connects slowly is left out of a turn, but waited for when a
       standing: () => undefined,
       list: () => connecting.promise,
       open: () => mcp.open(row),
+      noteRefusal: async () => undefined,
     };
     const request = { ownerId: user.id, chatId: await createChat(user), serverIds: null };
     const notices: string[] = [];

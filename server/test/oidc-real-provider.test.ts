@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { type RealIdentityProvider, startRealIdentityProvider } from './fakes/real-identity-provider.ts';
 import { begin, comeBack, openBrowser } from './oidc-browser.ts';
+import { agreeAt } from './sign-in-pages.ts';
 
 /** End to end with a provider that somebody else wrote, over its own sign-in and consent pages. */
 
@@ -26,7 +27,7 @@ after(async () => {
 
 async function signInAs(login: string) {
   const browser = openBrowser();
-  return comeBack(app, browser, await agreeAt(await begin(app, browser), login));
+  return comeBack(app, browser, await agreeAt(app.url, await begin(app, browser), login));
 }
 
 test('the test of the configuration tells right from wrong', async () => {
@@ -56,46 +57,9 @@ test('provisioned, then known, then linked, and refused without a verified addre
 
 test('who says no at the provider comes back with a reason', async () => {
   const browser = openBrowser();
-  const address = await agreeAt(await begin(app, browser), undefined);
+  const address = await agreeAt(app.url, await begin(app, browser), undefined);
   assert.deepEqual(await comeBack(app, browser, address), {
     ...{ path: '/sign-in', error: 'access_denied' },
     ...{ email: undefined, status: 302 },
   });
 });
-
-/** Walks through the provider's pages like a browser; without a login it cancels. Returns the address of ours at the end. */
-async function agreeAt(authorizationUrl: string, login: string | undefined): Promise<string> {
-  const cookies = new Map<string, string>();
-  let url = authorizationUrl;
-  let form: URLSearchParams | undefined;
-  for (let step = 0; step < 20; step += 1) {
-    const response = await fetch(url, {
-      redirect: 'manual',
-      headers: { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
-      ...(form === undefined ? {} : { method: 'POST', body: form }),
-    });
-    for (const cookie of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
-      cookies.set(name, value);
-    }
-    const location = response.headers.get('location');
-    const page = await response.text();
-    form = undefined;
-    if (location !== null) {
-      url = new URL(location, url).href;
-      if (url.startsWith(app.url)) return url;
-      continue;
-    }
-    assert.equal(response.status, 200, page);
-    const action = /<form[^>]*action="([^"]+)"/.exec(page)?.[1] ?? assert.fail(page);
-    if (login === undefined) {
-      url = new URL(/href="([^"]*\/abort)"/.exec(page)?.[1] ?? assert.fail(page), url).href;
-      continue;
-    }
-    url = new URL(action, url).href;
-    form = new URLSearchParams(
-      page.includes('value="login"') ? { prompt: 'login', login, password: 'x' } : { prompt: 'consent' },
-    );
-  }
-  throw new Error('The provider never came to an end');
-}

@@ -142,7 +142,7 @@ describe('a rotation', () => {
     const { signal } = new AbortController();
     const run = () => resealMcpServers(deps, { signal, onUnreadable: (headers) => unreadable.push(headers) });
     assert.deepEqual(await run(), { resealed: 1, current: 0, unreadable: 1, interrupted: false });
-    assert.deepEqual(unreadable, [{ serverId: 'two', owner: 'mcp@example.org' }]);
+    assert.deepEqual(unreadable, [{ serverId: 'two', owner: 'mcp@example.org', kind: 'headers' }]);
     assert.deepEqual(await run(), { resealed: 0, current: 1, unreadable: 1, interrupted: false });
     const { rows } = await database.pool.query(`select headers from mcp_servers where id = 'one'`);
     const alone = catalogueDeps(database, newKey);

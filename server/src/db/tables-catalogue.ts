@@ -101,6 +101,11 @@ export type McpServersTable = {
   url: string;
   transport: 'http' | 'sse';
   headers: string | null;
+  connection: Generated<'none' | 'needed' | 'connected'>;
+  client_id: string | null;
+  client_secret: string | null;
+  /** The authorization server that the client above belongs to, known after its first use. */
+  client_issuer: string | null;
   enabled: Flag;
   revision: Generated<number>;
   /** JSON texts of McpTool[]. */
@@ -117,6 +122,17 @@ export type McpServersTable = {
   created_at: CreatedAt;
   updated_at: UpdatedAt;
 };
+
+/** The secrets of signing in to a server; see migration 0032. */
+export type McpGrantsTable = {
+  server_id: string;
+  envelope: string | null;
+  generation: Generated<number>;
+  refreshing_until: Date | null;
+  wanted: NullableJson<{ metadataUrl?: string | undefined; scope?: string | undefined }>;
+};
+
+export type McpSignInsTable = { state: string; server_id: string; session_id: string; value: string; expires_at: Date };
 
 /** What a conversation was last told about. */
 export type McpDriftNoticesTable = { server_id: string; chat_id: string; fingerprint: string };

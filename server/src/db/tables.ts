@@ -8,7 +8,9 @@ import type {
   AssistantsTable,
   AssistantVersionsTable,
   McpDriftNoticesTable,
+  McpGrantsTable,
   McpServersTable,
+  McpSignInsTable,
   ModelRegistryTable,
   ModelsTable,
   ModelTiersTable,
@@ -310,6 +312,8 @@ export type Tables = {
   artifact_imports: ArtifactImportsTable;
   mcp_servers: McpServersTable;
   mcp_drift_notices: McpDriftNoticesTable;
+  mcp_grants: McpGrantsTable;
+  mcp_sign_ins: McpSignInsTable;
   tool_approvals: ToolApprovalsTable;
   tool_rules: ToolRulesTable;
   workspaces: WorkspacesTable;

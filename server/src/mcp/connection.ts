@@ -6,10 +6,22 @@ import { type TimeLimit, within } from '../waits.ts';
 import { mcpBounds } from './bounds.ts';
 import { isTimeout, isWorthAnOlderHandshake, mcpFailure, serverWords } from './failures.ts';
 import { BadDefinitions, type Definitions, readDefinitions } from './fingerprint.ts';
-import { BrokenBound, boundRequests, createMcpFetch } from './guarded-transport.ts';
+import {
+  BrokenBound,
+  boundRequests,
+  createMcpFetch,
+  type ReadToken,
+  type TransportEvents,
+} from './guarded-transport.ts';
 
 /** Where a connection goes; decrypted headers are kept only as long as the connection. */
-export type McpTarget = { url: string; transport: 'http' | 'sse'; headers: Record<string, string> };
+export type McpTarget = {
+  url: string;
+  transport: 'http' | 'sse';
+  headers: Record<string, string>;
+  /** The tokens of a server that one is signed in to. */
+  readToken?: ReadToken | undefined;
+};
 
 /** `changes`: how often the server had announced changed tools when the listing began. */
 export type Listing = Definitions & { at: number; changes: number };
@@ -23,8 +35,8 @@ type ConnectionDeps = { fetch: typeof fetch; version: string; now: () => number 
 const page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.unknown().optional() });
 
 /**
- * One connection to one MCP server of one user. It never authorizes, never follows another origin, and offers the
- * server nothing: no sampling, no elicitation, no roots.
+ * One connection to one MCP server of one user. It uses tokens but never asks for any, never follows another origin,
+ * and offers the server nothing: no sampling, no elicitation, no roots.
  */
 export class McpConnection {
   readonly #client: Client;
@@ -92,15 +104,16 @@ export class McpConnection {
     client.onclose = () => connection.#end();
     client.onerror = () => undefined;
     const url = new URL(target.url);
+    const events: TransportEvents = {
+      onFailure: (error) => {
+        connection.#failure = error;
+      },
+      onBroken: (error) => connection.#break(error),
+      onStream: (change) => connection.#onStream(change),
+    };
     const options = {
       requestInit: { headers: target.headers },
-      fetch: createMcpFetch(deps.fetch, url.origin, {
-        onFailure: (error) => {
-          connection.#failure = error;
-        },
-        onBroken: (error) => connection.#break(error),
-        onStream: (change) => connection.#onStream(change),
-      }),
+      fetch: createMcpFetch(deps.fetch, url.origin, events, target.readToken),
     };
     const transport =
       target.transport === 'http'

@@ -1,17 +1,21 @@
 import { ApiError } from '@homeport/contracts/errors';
-import type { Clock, Timer } from '../clock.ts';
-import type { Egress } from '../egress/egress.ts';
-import type { KeyRing } from '../secrets/key-ring.ts';
+import type { Timer } from '../clock.ts';
 import { mcpBounds } from './bounds.ts';
 import { type Listing, McpConnection } from './connection.ts';
+import { recordScopeWanted, recordSignInNeeded } from './connection-state.ts';
 import { openMcpHeaders } from './credentials.ts';
-import { isLostSession, mcpFailure } from './failures.ts';
+import { isLostSession, mcpFailure, refusedAccess } from './failures.ts';
+import type { ReadToken } from './guarded-transport.ts';
+import { type GrantDeps, McpTokens } from './oauth-grants.ts';
 import type { McpServerRow } from './views.ts';
 
 /** What is needed to connect. */
-export type ConnectableServer = Pick<McpServerRow, 'id' | 'owner_id' | 'revision' | 'url' | 'transport' | 'headers'>;
+export type ConnectableServer = Pick<
+  McpServerRow,
+  'id' | 'owner_id' | 'revision' | 'url' | 'transport' | 'headers' | 'connection'
+>;
 
-type Deps = { egress: Pick<Egress, 'fetchWithin'>; secrets: KeyRing; clock: Clock; config: { version: string } };
+type Deps = GrantDeps & { config: { version: string } };
 
 type Entry = {
   server: ConnectableServer;
@@ -28,6 +32,7 @@ type Entry = {
 export class McpConnections {
   readonly #deps: Deps;
   readonly #fetch: typeof fetch;
+  readonly #tokens: McpTokens;
   readonly #entries = new Map<string, Entry>();
   readonly #failures = new Map<string, { revision: number; until: number; error: ApiError }>();
   readonly #timer: Timer;
@@ -35,6 +40,7 @@ export class McpConnections {
 
   constructor(deps: Deps, options: { idleMs?: number } = {}) {
     this.#deps = deps;
+    this.#tokens = new McpTokens(deps);
     this.#fetch = deps.egress.fetchWithin({
       connectTimeoutMs: mcpBounds.connectMs,
       // Tools may take long to answer, and notification streams are mostly silent: time is limited per request, on top
@@ -62,6 +68,7 @@ export class McpConnections {
       this.#failures.delete(server.id);
       return listing;
     } catch (error) {
+      await this.noteRefusal(server, error);
       const failure = mcpFailure(error);
       this.#failures.set(server.id, {
         revision: server.revision,
@@ -70,6 +77,14 @@ export class McpConnections {
       });
       throw failure;
     }
+  }
+
+  /** Remembers what a server said if it wants its user to sign in. */
+  async noteRefusal(server: ConnectableServer, error: unknown): Promise<void> {
+    const refused = refusedAccess(error);
+    if (refused?.challenge === undefined) return;
+    const record = refused.status === 403 ? recordScopeWanted : recordSignInNeeded;
+    await record(this.#deps.db.kysely, server, refused.challenge);
   }
 
   /** The valid listing if there is one, otherwise a new one; a server that has just failed fails at once. */
@@ -108,7 +123,7 @@ export class McpConnections {
     const { clock, config } = this.#deps;
     const opening = McpConnection.open(
       { fetch: this.#fetch, version: config.version, now: clock.now },
-      { url, transport, headers },
+      { url, transport, headers, readToken: this.#tokenReader(server) },
       abort.signal,
     );
     const entry: Entry = { server, opening, connection: undefined, usedAt: clock.now(), abort };
@@ -134,6 +149,18 @@ export class McpConnections {
     this.#isClosed = true;
     this.#timer.stop();
     for (const entry of [...this.#entries.values()]) this.#drop(entry);
+  }
+
+  /** The server's token, read again when it is due or refused; who signs out gets a new connection. */
+  #tokenReader(server: ConnectableServer): ReadToken | undefined {
+    if (server.connection !== 'connected') return undefined;
+    let known: { token: string; until: number } | undefined;
+    return async (refused) => {
+      if (known === undefined || known.token === refused || known.until <= this.#deps.clock.now()) {
+        known = await this.#tokens.read(server, refused);
+      }
+      return known?.token;
+    };
   }
 
   async #listOnce(server: ConnectableServer): Promise<Listing> {

@@ -45,6 +45,27 @@ export function resealMcpHeaders(deps: Secrets, row: StoredHeaders): Resealed {
   return resealBound(deps.secrets, placeOf(row), row.headers);
 }
 
+type StoredClient = ServerPlace & { client_secret: string | null };
+
+/** The secret of the OAuth client given for a server. */
+export function sealClientSecret(deps: Secrets, server: ServerPlace, secret: string | null): string | null {
+  return secret === null ? null : sealFor(deps.secrets, clientPlaceOf(server), secret);
+}
+
+/** Throws `credentials_unreadable`. */
+export function openClientSecret(deps: Secrets, row: StoredClient): string | undefined {
+  return row.client_secret === null ? undefined : openFor(deps.secrets, clientPlaceOf(row), row.client_secret);
+}
+
+/** The same as for headers. */
+export function resealClientSecret(deps: Secrets, row: StoredClient): Resealed {
+  return resealBound(deps.secrets, clientPlaceOf(row), row.client_secret);
+}
+
+function clientPlaceOf(server: ServerPlace): BoundPlace {
+  return { ...placeOf(server), column: 'client_secret' };
+}
+
 function parseHeaders(text: string): Record<string, string> {
   const entries = Object.entries(JSON.parse(text) ?? {});
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));

@@ -1,7 +1,7 @@
 import { ApiError } from '@homeport/contracts/errors';
 import { mcpBounds } from './bounds.ts';
 import { BadDefinitions } from './fingerprint.ts';
-import { BrokenBound } from './guarded-transport.ts';
+import { BrokenBound, RefusedAccess } from './guarded-transport.ts';
 
 /** The error for an unusable MCP server: a refusal by the guard stays one, everything else is `mcp_unreachable`. */
 export function mcpFailure(error: unknown): ApiError {
@@ -9,6 +9,7 @@ export function mcpFailure(error: unknown): ApiError {
     if (cause instanceof ApiError) return ofApiError(cause);
     if (cause instanceof BadDefinitions)
       return unreachable('definitions', `its tools cannot be used: ${cause.message}`);
+    if (cause instanceof RefusedAccess && cause.challenge !== undefined) return ofChallenge(cause);
     if (cause instanceof BrokenBound) return unreachable('too_large', cause.message);
     const status = httpStatusOf(cause);
     if (status !== undefined) return ofStatus(status);
@@ -17,6 +18,14 @@ export function mcpFailure(error: unknown): ApiError {
     }
   }
   return unreachable('protocol', 'its response was not that of an MCP server');
+}
+
+/** The refusal inside an error that signing in, or signing in for more, would have prevented. */
+export function refusedAccess(error: unknown): RefusedAccess | undefined {
+  for (const cause of chainOf(error)) {
+    if (cause instanceof RefusedAccess && cause.challenge !== undefined) return cause;
+  }
+  return undefined;
 }
 
 /** True if the older handshake may work: the server was reached and did not refuse access. */
@@ -56,6 +65,14 @@ function ofApiError(error: ApiError): ApiError {
   const { details } = error;
   const reason = isRecord(details) && typeof details.reason === 'string' ? details.reason : 'network';
   return unreachable(reason, /: (.*)\.$/.exec(error.message)?.[1] ?? 'it did not answer');
+}
+
+function ofChallenge(cause: RefusedAccess): ApiError {
+  const [reason, text] =
+    cause.status === 403
+      ? ['more_access', 'it wants more access than you gave it; sign in again']
+      : ['sign_in_needed', 'it asks you to sign in'];
+  return new ApiError('mcp_unreachable', `The MCP server could not be used: ${text}.`, { details: { reason }, cause });
 }
 
 function ofStatus(status: number): ApiError {

@@ -2,6 +2,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import { systemClock } from '../clock.ts';
 import { foreignJsonBounds, JsonScan } from '../json-scan.ts';
 import { mcpBounds } from './bounds.ts';
+import type { Challenge } from './oauth-protocol.ts';
 
 /** What a connection learns about its own requests. */
 export type TransportEvents = {
@@ -17,20 +18,31 @@ export type TransportEvents = {
 export class BrokenBound extends Error {}
 
 /** The server demands other credentials. The library would report it differently in each place where it can happen. */
-class RefusedAccess extends Error {
+export class RefusedAccess extends Error {
   readonly status: number;
+  /** What it wants, if that is signing in by OAuth. */
+  readonly challenge: Challenge | undefined;
 
-  constructor(status: number) {
+  constructor(status: number, challenge: Challenge | undefined) {
     super('refused');
     this.status = status;
+    this.challenge = challenge;
   }
 }
+
+/** The tokens of a signed-in server; undefined: there are none any more. `refused` was sent and is no longer taken. */
+export type ReadToken = (refused?: string) => Promise<string | undefined>;
 
 /**
  * The fetch of one MCP connection: only to the server's own origin, whatever it names; redirects are never followed
  * here (the library follows those within the origin); every response is bounded in size, message size and rate.
  */
-export function createMcpFetch(base: typeof fetch, origin: string, events: TransportEvents): typeof fetch {
+export function createMcpFetch(
+  base: typeof fetch,
+  origin: string,
+  events: TransportEvents,
+  readToken?: ReadToken,
+): typeof fetch {
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : String(input));
     if (url.origin !== origin) {
@@ -38,12 +50,54 @@ export function createMcpFetch(base: typeof fetch, origin: string, events: Trans
       events.onFailure(refusal);
       throw refusal;
     }
-    const response = await base(input, { ...init, redirect: 'manual' }).catch((error) => {
+    const response = await sendSignedIn(base, input, { ...init, redirect: 'manual' }, readToken).catch((error) => {
       events.onFailure(error);
       throw error;
     });
-    if (response.status === 401 || response.status === 403) events.onFailure(new RefusedAccess(response.status));
+    const { status } = response;
+    if (status === 401 || status === 403) {
+      // Whoever entered a key of their own has another problem than not being signed in.
+      const hasOwnKey = new Headers(init?.headers).has('authorization');
+      events.onFailure(new RefusedAccess(status, hasOwnKey ? undefined : await readChallenge(response)));
+    }
     return bounded(response, events, isNotificationStream(init, response));
+  };
+}
+
+/** Sends the token along, if there is one; one that is no longer taken is renewed, and the request sent once more. */
+async function sendSignedIn(
+  base: typeof fetch,
+  input: Parameters<typeof fetch>[0],
+  init: RequestInit,
+  readToken: ReadToken | undefined,
+): Promise<Response> {
+  const token = await readToken?.();
+  if (readToken === undefined || token === undefined) return base(input, init);
+  const response = await base(input, withToken(init, token));
+  if (response.status !== 401) return response;
+  const renewed = await readToken(token);
+  if (renewed === undefined || renewed === token) return response;
+  await response.body?.cancel();
+  return base(input, withToken(init, renewed));
+}
+
+function withToken(init: RequestInit, token: string): RequestInit {
+  const headers = new Headers(init.headers);
+  headers.set('authorization', `Bearer ${token}`);
+  return { ...init, headers };
+}
+
+const scopeMax = 2000;
+
+/** What a refusal says of signing in: a Bearer challenge of any kind, or one for more scopes (RFC 6750, RFC 9728). */
+async function readChallenge(response: Response): Promise<Challenge | undefined> {
+  if (!/^\s*bearer\b/i.test(response.headers.get('www-authenticate') ?? '')) return undefined;
+  const { extractWWWAuthenticateParams } = await import('@modelcontextprotocol/client');
+  const { resourceMetadataUrl, scope, error } = extractWWWAuthenticateParams(response);
+  if (response.status === 403 && error !== 'insufficient_scope') return undefined;
+  return {
+    ...(resourceMetadataUrl === undefined ? {} : { metadataUrl: resourceMetadataUrl.href }),
+    ...(scope === undefined || scope.length > scopeMax ? {} : { scope }),
   };
 }
 

@@ -8,13 +8,20 @@ import { type AuditSource, changedFields, recordEvent } from '../audit.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 import { assertCustomHeaders } from '../egress/headers.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
-import { findMcpHeaders, resealMcpHeaders, sealMcpHeaders } from './credentials.ts';
+import {
+  findMcpHeaders,
+  resealClientSecret,
+  resealMcpHeaders,
+  sealClientSecret,
+  sealMcpHeaders,
+} from './credentials.ts';
 import type { Definitions } from './fingerprint.ts';
 import { type McpServerRow, mcpServerView, parseDefinitions } from './views.ts';
 
 /**
  * MCP server records and their states (control-plane-api.md "States and transitions", contract.md section 7). Only this
- * file and rotation.ts write the table `mcp_servers`. The result of a listing is written only if the server is still
+ * file, rotation.ts and, for signing in, connection-state.ts and oauth-grants.ts write the table `mcp_servers`. The
+ * result of a listing is written only if the server is still
  * the one that was asked: `revision`.
  */
 
@@ -89,6 +96,8 @@ export async function insertMcpServer(
         url: input.url,
         transport: input.transport ?? 'http',
         headers: sealMcpHeaders(deps, { id, owner_id: owner, url: input.url }, input.headers ?? {}),
+        client_id: input.clientId ?? null,
+        client_secret: sealClientSecret(deps, { id, owner_id: owner, url: input.url }, input.clientSecret ?? null),
         enabled: input.enabled ?? true,
         tool_policies: JSON.stringify(input.toolPolicies ?? {}),
       })
@@ -110,24 +119,31 @@ export async function updateMcpServer(
   patch: McpServerPatch,
   source: AuditSource,
 ): Promise<{ row: McpServerRow; isMoved: boolean }> {
-  const { id, name, url, transport, headers, enabled, toolPolicies } = patch;
+  const { id, name, url, transport, headers, clientId, clientSecret, enabled, toolPolicies } = patch;
   assertCustomHeaders(headers ?? {});
   return inTransaction(deps.db, async (trx) => {
     const own = trx.selectFrom('mcp_servers').select('id').where('id', '=', id).where('owner_id', '=', owner);
     await own.forUpdate().execute();
     const before = await getOwnedMcpServer(trx, owner, id);
     const place = { ...before, url: url ?? before.url };
-    const isMoved =
-      place.url !== before.url ||
-      (transport !== undefined && transport !== before.transport) ||
-      (headers !== undefined && !hasSameHeaders(deps, before, headers));
+    const isElsewhere = place.url !== before.url || (transport !== undefined && transport !== before.transport);
+    const isMoved = isElsewhere || (headers !== undefined && !hasSameHeaders(deps, before, headers));
     const envelope =
       headers === undefined ? resealMcpHeaders(deps, before).envelope : sealMcpHeaders(deps, place, headers);
+    const secret =
+      clientSecret === undefined
+        ? resealClientSecret(deps, before).envelope
+        : sealClientSecret(deps, place, clientSecret);
+    // The tokens belong to what was there.
+    if (isElsewhere) await trx.deleteFrom('mcp_grants').where('server_id', '=', id).execute();
     const row = await trx
       .updateTable('mcp_servers')
       .set({
-        ...{ name, url, transport, enabled },
+        ...{ name, url, transport, enabled, client_id: clientId },
         headers: isMoved ? envelope : undefined,
+        client_secret: isElsewhere || clientSecret !== undefined ? secret : undefined,
+        client_issuer: clientId === undefined && clientSecret === undefined ? undefined : null,
+        connection: isElsewhere ? 'none' : undefined,
         tool_policies: toolPolicies === undefined ? undefined : JSON.stringify(toolPolicies),
         updated_at: sql`now()`,
         ...(isMoved ? { ...untrusted, revision: before.revision + 1 } : {}),
@@ -135,7 +151,10 @@ export async function updateMcpServer(
       .where('id', '=', id)
       .returningAll()
       .executeTakeFirstOrThrow();
-    const details = { changed: changedFields({ name, url, transport, headers, enabled, toolPolicies }), owner };
+    const details = {
+      changed: changedFields({ name, url, transport, headers, clientId, clientSecret, enabled, toolPolicies }),
+      owner,
+    };
     await recordEvent(trx, source, { action: 'mcp_server.updated', ...targetOf(id), details });
     return { row, isMoved };
   });
@@ -170,12 +189,17 @@ type Asked = Pick<McpServerRow, 'id' | 'revision'>;
 export async function recordOutcome(db: Queryable, asked: Asked, outcome: Outcome): Promise<McpServerRow | undefined> {
   return db
     .updateTable('mcp_servers')
-    .set({ ...columnsOf(outcome), last_tested_at: sql`now()` })
+    .set({ ...columnsOf(outcome), ...('error' in outcome ? {} : openToAll), last_tested_at: sql`now()` })
     .where('id', '=', asked.id)
     .where('revision', '=', asked.revision)
     .returningAll()
     .executeTakeFirst();
 }
+
+/** It listed its tools without being signed in to. */
+const openToAll = {
+  connection: sql<'none' | 'connected'>`case when connection = 'connected' then connection else 'none' end`,
+};
 
 /** Trusts these definitions of the server as it was asked; undefined if it has changed since. */
 export async function recordTrust(

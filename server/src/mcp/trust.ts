@@ -48,7 +48,8 @@ export async function changeMcpServer(
   return mcpServerView(deps, (await askAfterChange(deps, row)) ?? row);
 }
 
-async function askAfterChange(deps: TrustDeps, row: McpServerRow): Promise<McpServerRow | undefined> {
+/** Asks a server for its tools and keeps the outcome; undefined if it has changed meanwhile. */
+export async function askAfterChange(deps: TrustDeps, row: McpServerRow): Promise<McpServerRow | undefined> {
   const outcome = await deps.mcp.list(row).catch((error) => ({ error: messageOf(error) }));
   return recordOutcome(deps.db.kysely, row, outcome);
 }

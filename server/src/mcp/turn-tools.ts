@@ -6,7 +6,7 @@ import { within } from '../waits.ts';
 import { mcpBounds } from './bounds.ts';
 import type { Listing } from './connection.ts';
 import type { McpConnections } from './connections.ts';
-import { mcpFailure, serverWords } from './failures.ts';
+import { mcpFailure, refusedAccess, serverWords } from './failures.ts';
 import { recordDrift, recordDriftNotice, recordFailure } from './servers.ts';
 import { nameTools } from './tool-names.ts';
 import { type McpResult, readResult } from './tool-result.ts';
@@ -16,12 +16,17 @@ import { type McpServerRow, parseDefinitions } from './views.ts';
 
 export type TurnToolDeps = {
   db: Pick<Database, 'kysely'>;
-  mcp: Pick<McpConnections, 'current' | 'list' | 'open' | 'standing'>;
+  mcp: Pick<McpConnections, 'current' | 'list' | 'open' | 'standing' | 'noteRefusal'>;
   clock: Clock;
 };
 
 /** Something that the person should know: a server was left out. */
-export type McpNotice = { code: 'mcp_drifted' | 'mcp_unreachable'; message: string };
+export type McpNotice = {
+  code: 'mcp_drifted' | 'mcp_unreachable' | 'mcp_sign_in';
+  message: string;
+  /** The server to sign in to. */
+  serverId?: string;
+};
 
 /** A tool as it is offered to the model. */
 export type McpTurnTool = {
@@ -42,6 +47,7 @@ const turnColumns = [
   'url',
   'transport',
   'headers',
+  'connection',
   'trust_state',
   'trusted_tools',
   'trusted_fingerprint',
@@ -116,10 +122,12 @@ async function checkServer(
   const listing = await (isAwaited ? deps.mcp.current(row) : patiently(deps, row)).catch((error) => mcpFailure(error));
   if (listing instanceof ApiError) {
     await recordFailure(deps.db.kysely, row, listing.message);
-    ear.notify({
-      code: 'mcp_unreachable',
-      message: `The MCP server “${row.name}” could not be used, so its tools are unavailable. ${listing.message}`,
-    });
+    if (refusedAccess(listing) !== undefined) tellOfSignIn(row, ear);
+    else
+      ear.notify({
+        code: 'mcp_unreachable',
+        message: `The MCP server “${row.name}” could not be used, so its tools are unavailable. ${listing.message}`,
+      });
     return undefined;
   }
   if (listing.fingerprint !== row.trusted_fingerprint) {
@@ -195,7 +203,8 @@ async function callTool(
 ): Promise<McpResult> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     if (!(await mayCall(deps, server, tool))) return withdrawn;
-    const listing = await deps.mcp.list(server);
+    const listing = await deps.mcp.list(server).catch((error) => signInError(server, error, ear));
+    if ('errorText' in listing) return listing;
     if (listing.fingerprint !== server.trusted_fingerprint) {
       await reportDrift(deps, server, listing, ear);
       return {
@@ -208,20 +217,43 @@ async function callTool(
     // From here to sending the call nothing is awaited: what the connection has heard so far decides.
     const { latest, changes } = connection;
     if (latest?.fingerprint !== server.trusted_fingerprint || latest.changes !== changes) continue;
-    return callOnce(() => connection.call(tool, input, signal), signal);
+    return callOnce(deps, server, () => connection.call(tool, input, signal), signal, ear);
   }
   return { errorText: `Not called: the MCP server “${server.name}” keeps changing its tools.` };
 }
 
-async function callOnce(call: () => Promise<unknown>, signal: AbortSignal): Promise<McpResult> {
+/** A sign-in that ended during the turn; anything else is thrown on. */
+function signInError(server: TurnServer, error: unknown, ear: Ear): { errorText: string } {
+  if (refusedAccess(error) === undefined) throw error;
+  tellOfSignIn(server, ear);
+  return { errorText: `Not called: ${mcpFailure(error).message} The person can sign in and ask again.` };
+}
+
+async function callOnce(
+  deps: TurnToolDeps,
+  server: TurnServer,
+  call: () => Promise<unknown>,
+  signal: AbortSignal,
+  ear: Ear,
+): Promise<McpResult> {
   try {
     return readResult(await call());
   } catch (error) {
     if (signal.aborted) throw error;
+    if (refusedAccess(error) !== undefined) {
+      await deps.mcp.noteRefusal(server, error);
+      return signInError(server, error, ear);
+    }
     const words = serverWords(error);
     if (words !== undefined) return { errorText: `The MCP server refused the call: ${words}` };
     return { errorText: `${mcpFailure(error).message} The tool may have had an effect all the same.` };
   }
+}
+
+/** The answer continues without the server; signing in takes effect with the next one. */
+function tellOfSignIn({ id, name }: TurnRow, ear: Ear): void {
+  const message = `The MCP server “${name}” asks you to sign in. Sign in, then ask again to use its tools.`;
+  ear.notify({ code: 'mcp_sign_in', message, serverId: id });
 }
 
 async function reportDrift(deps: TurnToolDeps, row: TurnRow, listing: Listing, ear: Ear): Promise<void> {

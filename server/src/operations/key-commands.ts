@@ -39,6 +39,8 @@ function keyRing(config: Config): KeyRing {
   return createKeyRing({ current: config.encryptionKey, previous: [...config.previousEncryptionKeys] });
 }
 
+const mcpCredentials = { headers: 'headers', client_secret: 'client secret', envelope: 'sign-in' } as const;
+
 function rotateKeys({ signal }: Call): Promise<Outcome> {
   return withInstallation(signal, async ({ config, db }) => {
     const secrets = keyRing(config);
@@ -57,8 +59,8 @@ function rotateKeys({ signal }: Call): Promise<Outcome> {
       { db, secrets },
       {
         signal,
-        onUnreadable: ({ serverId, owner }) =>
-          void lines.push(`unreadable: headers of MCP server ${serverId} (owner ${owner})`),
+        onUnreadable: ({ serverId, owner, kind }) =>
+          void lines.push(`unreadable: ${mcpCredentials[kind]} of MCP server ${serverId} (owner ${owner})`),
       },
     );
     for (const count of ['resealed', 'current', 'unreadable'] as const) rotation[count] += servers[count];

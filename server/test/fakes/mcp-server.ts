@@ -21,6 +21,8 @@ export type Hook = (
   response: ServerResponse,
 ) => Promise<'handled' | undefined> | 'handled' | undefined;
 
+type Refusal = { status: number; headers: Record<string, string> };
+
 export type FakeMcp = {
   url: string;
   sseUrl: string;
@@ -34,6 +36,10 @@ export type FakeMcp = {
   methods: string[];
   headersSeen: Record<string, string>[];
   hook: Hook | undefined;
+  /** Refuses a request before anything else, or lets it pass. */
+  gate: ((headers: Record<string, string>) => Promise<Refusal | undefined>) | undefined;
+  /** JSON at these paths, for everybody. */
+  documents: Record<string, unknown>;
   answer: (call: FakeCall) => unknown;
   /** Puts other tools in place, and tells those who listen if it announces. */
   change(tools: FakeTool[]): void;
@@ -91,6 +97,8 @@ export async function startFakeMcp(tools: FakeTool[] = [echoTool]): Promise<Fake
     methods: [],
     headersSeen: [],
     hook: undefined,
+    gate: undefined,
+    documents: {},
     answer: ({ input }) => ({ content: [{ type: 'text', text: `echo ${JSON.stringify(input)}` }] }),
     change(next) {
       fake.tools = next;
@@ -112,6 +120,13 @@ export async function startFakeMcp(tools: FakeTool[] = [echoTool]): Promise<Fake
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', origin);
     fake.headersSeen.push(headersOf(request));
+    const document = fake.documents[url.pathname];
+    if (document !== undefined) return end(response, 200, JSON.stringify(document));
+    const refusal = await fake.gate?.(headersOf(request));
+    if (refusal !== undefined) {
+      response.writeHead(refusal.status, refusal.headers).end();
+      return;
+    }
     if (url.pathname === '/sse' && request.method === 'GET') return openSse(response);
     if (url.pathname === '/messages') return takeSseMessage(url, request, response);
     if (url.pathname !== '/mcp') return end(response, 404);

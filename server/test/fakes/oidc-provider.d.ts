@@ -5,5 +5,7 @@ declare module 'oidc-provider' {
   export default class Provider {
     constructor(issuer: string, configuration: object);
     callback(): (request: IncomingMessage, response: ServerResponse) => void;
+    AccessToken: { find(token: string): Promise<{ scope?: string; aud?: string | string[] } | undefined> };
+    on(event: 'grant.success', listener: (context: { oidc: { params: { grant_type: string } } }) => void): void;
   }
 }

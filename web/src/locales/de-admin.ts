@@ -325,6 +325,8 @@ export const texts: Record<keyof typeof english, string> = {
   'audit.is.mcp_server.deleted': '{actor} hat den MCP-Server {target} gelöscht',
   'audit.is.mcp_server.tested': '{actor} hat den MCP-Server {target} getestet',
   'audit.is.mcp_server.trusted': '{actor} hat den Werkzeugen des MCP-Servers {target} vertraut',
+  'audit.is.mcp_server.connected': '{actor} hat sich beim MCP-Server {target} angemeldet',
+  'audit.is.mcp_server.disconnected': '{actor} hat sich vom MCP-Server {target} abgemeldet',
   'audit.is.keys.rotated': 'Der Verschlüsselungsschlüssel wurde gewechselt',
   'audit.is.keys.adopted': 'Ein neuer Verschlüsselungsschlüssel ersetzt den verlorenen',
   'audit.is.store.adopted': 'Ein neuer Dateispeicher ersetzt den verlorenen',

@@ -315,6 +315,8 @@ export const texts = {
   'audit.is.mcp_server.deleted': '{actor} deleted the MCP server {target}',
   'audit.is.mcp_server.tested': '{actor} tested the MCP server {target}',
   'audit.is.mcp_server.trusted': '{actor} trusted the tools of the MCP server {target}',
+  'audit.is.mcp_server.connected': '{actor} signed in to the MCP server {target}',
+  'audit.is.mcp_server.disconnected': '{actor} signed out of the MCP server {target}',
   'audit.is.keys.rotated': 'The encryption key was rotated',
   'audit.is.keys.adopted': 'A new encryption key was adopted in place of a lost one',
   'audit.is.store.adopted': 'A new file store was adopted in place of a lost one',

@@ -2,7 +2,7 @@ import type { TurnContext } from '../../conversations/chats.ts';
 import type { Tool } from './tool-run.ts';
 
 /** A notice to the person within the answer. */
-export type Notice = { code: string; message: string };
+export type Notice = { code: string; message: string; serverId?: string };
 
 /** The response that tools are looked for. */
 export type ToolUser = {
