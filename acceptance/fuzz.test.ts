@@ -189,6 +189,8 @@ async function check(request: FuzzRequest): Promise<void> {
     if (request.operation === 'PUT /api/invitations') people[0]?.forget(parseSent(placedBody(request, sender)).token);
     // A switch for all accounts.
     if (body?.updated !== undefined) await allowAll();
+    // It may leave nobody anything.
+    if (request.operation === 'PUT /api/admin/budgets') await people[0]?.caller.call('PUT', target, { budgets: [] });
     const sent = answered.status === 201 && body?.messageId !== undefined ? placedBody(request, sender) : undefined;
     if (sent !== undefined) sender?.submitted(parseSent(sent).chatId, body.messageId);
     if (request.operation !== undefined) succeeded.set(request.operation, (succeeded.get(request.operation) ?? 0) + 1);

@@ -18,6 +18,7 @@ const featureRank = {
   workspaces: 3,
   mcp: 3,
   catalogue: 3,
+  usage: 3,
   accounts: 2,
   settings: 1,
 };

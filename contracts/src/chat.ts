@@ -50,12 +50,17 @@ const chatBody = z
 export type ChatBody = z.infer<typeof chatBody>;
 
 const chatParams = z.object({ chatId: fields.id });
+const admissionFailures = [
+  ...(['not_found', 'input_conflict', 'conversation_archived', 'project_archived', 'rate_limited'] as const),
+  'budget_exhausted',
+] as const;
 const startFailures = [
   'not_found',
   'input_conflict',
   'conversation_archived',
   'project_archived',
   'response_running',
+  'budget_exhausted',
   'model_unavailable',
   'payload_too_large',
   'credentials_unreadable',
@@ -75,7 +80,7 @@ export const chatEndpoints = {
     bodyBytes: limits.jsonBodyBytes,
     response: z.object({ messageId: fields.id }),
     status: 201,
-    errors: ['not_found', 'input_conflict', 'conversation_archived', 'project_archived', 'rate_limited'],
+    errors: admissionFailures,
   }),
   postTurnInput: endpoint({
     method: 'POST',
@@ -88,7 +93,7 @@ export const chatEndpoints = {
     response: z.object({ input }),
     status: 201,
     others: { 200: z.object({ input }) },
-    errors: ['not_found', 'input_conflict', 'conversation_archived', 'project_archived', 'rate_limited'],
+    errors: admissionFailures,
   }),
   getTurnInputs: endpoint({
     method: 'GET',

@@ -14,6 +14,7 @@ import { provisionEndpoints } from './provision.ts';
 import { summaryEndpoints } from './summaries.ts';
 import { systemEndpoints } from './system.ts';
 import { toolRuleEndpoints } from './tool-rules.ts';
+import { usageEndpoints } from './usage.ts';
 import { workspaceEndpoints } from './workspace.ts';
 
 /**
@@ -35,6 +36,7 @@ export const endpoints = {
   ...artifactEndpoints,
   ...workspaceEndpoints,
   ...toolRuleEndpoints,
+  ...usageEndpoints,
   ...adminEndpoints,
   ...provisionEndpoints,
 } as const;

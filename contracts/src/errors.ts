@@ -34,6 +34,7 @@ export const errorStatus = {
   payload_too_large: 413,
   unsupported_media_type: 415,
   rate_limited: 429,
+  budget_exhausted: 429,
   internal_error: 500,
   provider_error: 502,
   provider_unreachable: 502,

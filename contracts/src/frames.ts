@@ -62,6 +62,8 @@ export type Usage = {
   reasoningTokens?: number;
   cachedInputTokens?: number;
   cacheWriteTokens?: number;
+  /** In millionths of a US dollar; null: not known. */
+  cost?: number | null;
   /** Where they differ from the sums: the input of the first question, and input and output of the last one. */
   promptTokens?: number;
   contextTokens?: number;

@@ -41,6 +41,12 @@ export const limits = {
   effortsMax: 20,
   /** Millionths of a US dollar for 1,000,000 tokens. */
   priceMax: 1_000_000_000_000,
+  /** Tokens, or millionths of a US dollar. */
+  budgetMax: 1_000_000_000_000_000,
+  budgetCountMax: 1000,
+  usageDaysMax: 400,
+  usageRowsMax: 1000,
+  usageCsvRowsMax: 100_000,
   registryBytes: 5 * 1024 * 1024,
   /** Per layer of what a model is told. */
   instructionsMax: 16_000,

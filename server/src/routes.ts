@@ -111,6 +111,7 @@ import { deleteMcpConnect, getMcpCallback, getMcpClient, postMcpConnect } from '
 import { getProjects, patchProject, postProject, postProjectMember } from './projects/handlers.ts';
 import { postProvision } from './provision/handlers.ts';
 import { getAdminConfig, getPublicConfig, postAdminConfig, postOidcTest } from './settings/handlers.ts';
+import { getAdminUsage, getBudgets, getMyUsage, putBudgets } from './usage/handlers.ts';
 import {
   deleteWorkspaceFile,
   getWorkspaceDownload,
@@ -218,6 +219,11 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   putInvitation,
   deleteInvitation,
   getAudit,
+
+  getMyUsage,
+  getAdminUsage,
+  getBudgets,
+  putBudgets,
 
   getMcpServers,
   postMcpServer,

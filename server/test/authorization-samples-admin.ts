@@ -66,6 +66,17 @@ export const administrationSamples = {
     ids: { 'query.id': { names: 'invitation', openTo: 'administrator' } },
   },
   getAudit: nothing,
+  getMyUsage: nothing,
+  getAdminUsage: { ...nothing, request: () => ({ query: { by: 'person', format: 'csv' } }) },
+  getBudgets: nothing,
+  // Without a limit, so that nobody else here is refused an answer.
+  putBudgets: {
+    request: ({ records }) => ({
+      body: { budgets: [{ scope: 'person', userId: records.person, unit: 'tokens', period: 'day', limit: null }] },
+    }),
+    own: 200,
+    ids: { 'body.budgets.*.userId': person },
+  },
 
   getUserProviders: ofPerson(nothing),
   postUserProvider: ofPerson({

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { readBranchNewestFirst } from '../src/conversations/branches.ts';
-import { insertUserMessage, readMessage, readParts, restartMessage, saveParts } from '../src/conversations/messages.ts';
+import {
+  insertUserMessage,
+  readMessage,
+  readParts,
+  restartMessage,
+  savingParts,
+} from '../src/conversations/messages.ts';
 import { answer, makeChat, makeUser, say, startResponse } from './conversation-makers.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
@@ -18,7 +24,7 @@ test('parts are saved while the response of that generation runs, and never afte
   const question = await say(db, { chatId, parentId: null, text: 'Hello' });
   const id = await answer(db, { chatId, parentId: question, text: 'Good day' });
   const save = (generation: number, text: string) =>
-    saveParts(db.kysely, { id, generation, parts: JSON.stringify([{ type: 'text', text }]) });
+    savingParts({ id, generation, parts: JSON.stringify([{ type: 'text', text }]) }).execute(db.kysely);
   await save(1, 'no response');
   await startResponse(db, { id: chatId, ownerId }, id);
   await save(1, 'message has ended');

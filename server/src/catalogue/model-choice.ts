@@ -1,10 +1,13 @@
 import { ApiError } from '@homeport/contracts/errors';
+import type { Prices } from '@homeport/contracts/model-facts';
 import type { Parameters } from '@homeport/contracts/parameters';
 import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import { columnList } from '../db/column-list.ts';
 import type { Database } from '../db/pool.ts';
 import type { StoredProvider } from './credentials.ts';
+import { factsOf } from './model-facts.ts';
 import { modelNotFound } from './models.ts';
+import { shippedRegistry } from './registry/current-registry.ts';
 import { sharedProviderIds } from './sharing.ts';
 
 /** What a turn needs to know about its model, and the provider with its envelopes still sealed. */
@@ -16,6 +19,8 @@ export type ResolvedModel = {
     contextWindow: number;
     maxOutputTokens: number;
     parameters: Parameters;
+    /** Null: not known. */
+    prices: Prices | null;
   };
   providerName: string;
   provider: StoredProvider & { kind: ProviderKind };
@@ -28,6 +33,8 @@ type ChoiceRow = {
   context_window: number;
   max_output_tokens: number;
   parameters: Parameters;
+  prices: Prices | null;
+  has_facts: boolean;
   is_usable: boolean;
   is_theirs: boolean;
   provider_id: string;
@@ -47,6 +54,8 @@ const columns = columnList<ChoiceRow>({
   context_window: 'm.context_window',
   max_output_tokens: 'm.max_output_tokens',
   parameters: 'm.parameters',
+  prices: 'm.prices',
+  has_facts: 'm.abilities is not null',
   is_usable: 'm.enabled and p.enabled',
   is_theirs: `m.owner_id = $1 or p.id in (${sharedProviderIds('$1::text')})`,
   provider_id: 'p.id',
@@ -134,6 +143,7 @@ function resolved(row: ChoiceRow): ResolvedModel {
       contextWindow: row.context_window,
       maxOutputTokens: row.max_output_tokens,
       parameters: row.parameters,
+      prices: row.has_facts ? row.prices : factsOf(shippedRegistry(), row.base_url, row.provider_model_id).prices,
     },
     providerName: row.provider_name,
     provider: {

@@ -14,6 +14,7 @@ import { inTransaction, type Queryable } from '../db/pool.ts';
 import { assertOwnedMcpServers } from '../mcp/servers.ts';
 import type { Platform } from '../platform.ts';
 import { assertOpenProject, lockOpenProject } from '../projects/projects.ts';
+import { countingCalls, type LedgerRow } from '../usage/ledger.ts';
 import { findNewestLeaf } from './branches.ts';
 import { type ChatRow, chatColumns, runningColumn, viewChat } from './chat-view.ts';
 import { ownerLexeme, searchText } from './search-text.ts';
@@ -352,13 +353,20 @@ export async function findTitleSource(db: Queryable, chatId: string): Promise<Ti
 }
 
 /** Replaces an instant title with a model's; returns whether it did. A title that a person typed stays. */
-export async function setModelTitle(db: Queryable, chatId: string, title: string): Promise<boolean> {
+export async function setModelTitle(
+  db: Queryable,
+  chatId: string,
+  title: string,
+  calls: readonly LedgerRow[] = [],
+): Promise<boolean> {
   const stored = storedTitle(title);
-  if (stored === '') return false;
-  const { numAffectedRows } = await sql`
-    update chats c set ${sql.join(titleSets(stored, 'model'))}
-    where id = ${chatId} and title_source = 'instant'`.execute(db);
-  return numAffectedRows === 1n;
+  const { rows } = await sql`
+    with named as (
+      update chats c set ${sql.join(titleSets(stored, 'model'))}
+      where id = ${chatId} and title_source = 'instant' and ${stored}::text <> '' returning id
+    ), ${countingCalls(calls)}
+    select id from named`.execute(db);
+  return rows.length === 1;
 }
 
 export type TitleSource = 'none' | 'instant' | 'model' | 'person';

@@ -95,17 +95,14 @@ export function finishingMessage(message: FinishedMessage, condition: RawBuilder
 }
 
 /**
- * Saves what a streaming message holds so far; nothing else about it changes. Fenced: without the running response of this
- * generation nothing is written.
+ * The statement that saves what a streaming message holds so far; nothing else about it changes. Fenced: without the running
+ * response of this generation nothing is written.
  */
-export async function saveParts(
-  db: Queryable,
-  message: { id: string; generation: number; parts: string },
-): Promise<void> {
-  await sql`
+export function savingParts(message: { id: string; generation: number; parts: string }): RawBuilder<unknown> {
+  return sql`
     update messages m set parts = ${message.parts} from responses r
     where m.id = ${message.id} and m.status = 'streaming'
-      and r.id = m.id and r.generation = ${message.generation} and r.state = 'running'`.execute(db);
+      and r.id = m.id and r.generation = ${message.generation} and r.state = 'running'`;
 }
 
 /** SQL text: keeps with an answer which assistant gives it; both are the places of values. */

@@ -6,6 +6,7 @@ import { type AnsweringAssistant, answeringAssistant } from '../assistants/reade
 import { columnList } from '../db/column-list.ts';
 import type { Database, Queryable } from '../db/pool.ts';
 import type { ToldContext } from '../db/tables.ts';
+import { budgetResetsAt } from '../usage/budget-rule.ts';
 import { namingAssistant } from './messages.ts';
 
 /** What models are told besides messages: read at each turn, kept as it was sent. The only writer of `told_texts` and `told_contexts`. */
@@ -25,6 +26,8 @@ export type Told = {
   assistant: AnsweringAssistant | null;
   /** The assistant and version of which the conversation was told last what its owner lacks. */
   assistantNotice: string | null;
+  /** Until when no model may be asked, because a budget is used up; null: now. */
+  budgetResetsAt: Date | null;
 };
 
 const columns = columnList<Told>({
@@ -38,6 +41,7 @@ const columns = columnList<Told>({
   parameters: 'c.parameters',
   assistant: 'assistant.value',
   assistantNotice: 'c.assistant_notice',
+  budgetResetsAt: budgetResetsAt('c.owner_id'),
 });
 
 // One statement a turn, whatever the number of layers.

@@ -280,6 +280,15 @@ type BackupsTable = {
 
 type MaintenanceTable = { singleton: Generated<boolean>; since: Date | null; message: string | null };
 
+type BudgetsTable = {
+  scope: 'everyone' | 'each' | 'person';
+  user_id: string | null;
+  unit: 'tokens' | 'cost';
+  period: 'day' | 'month';
+  /** Null: no limit. */
+  amount: number | null;
+};
+
 export type Tables = {
   users: UsersTable;
   sessions: SessionsTable;
@@ -324,4 +333,5 @@ export type Tables = {
   told_contexts: ToldContextsTable;
   backups: BackupsTable;
   maintenance: MaintenanceTable;
+  budgets: BudgetsTable;
 };

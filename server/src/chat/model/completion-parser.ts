@@ -251,5 +251,11 @@ function readUsage(value: unknown): Usage | undefined {
     reasoningTokens: count(output.reasoning_tokens),
     cachedInputTokens: cached.map(count).find((tokens) => tokens !== undefined),
     cacheWriteTokens: written.map(count).find((tokens) => tokens !== undefined),
+    cost: dollars(value.cost),
   });
+}
+
+/** What the call cost, where a server says so itself, in millionths of a US dollar. */
+function dollars(value: unknown): number | undefined {
+  return typeof value === 'number' && value >= 0 && value < 1e9 ? Math.round(value * 1_000_000) : undefined;
 }

@@ -9,11 +9,17 @@ export function addUsage(first: Usage | undefined, second: Usage | undefined): U
     reasoningTokens: sum(first.reasoningTokens, second.reasoningTokens),
     cachedInputTokens: sum(first.cachedInputTokens, second.cachedInputTokens),
     cacheWriteTokens: sum(first.cacheWriteTokens, second.cacheWriteTokens),
+    cost: first.cost === undefined && second.cost === undefined ? undefined : sumOfCosts(first.cost, second.cost),
   });
 }
 
 function sum(first: number | undefined, second: number | undefined): number | undefined {
   return first === undefined && second === undefined ? undefined : (first ?? 0) + (second ?? 0);
+}
+
+/** What one call cost is not known: then the sum is not, either. */
+function sumOfCosts(first: number | null | undefined, second: number | null | undefined): number | null {
+  return typeof first === 'number' && typeof second === 'number' ? first + second : null;
 }
 
 /** A token count as providers report it. */
@@ -28,13 +34,15 @@ export function usageOf(usage: {
   reasoningTokens?: number | undefined;
   cachedInputTokens?: number | undefined;
   cacheWriteTokens?: number | undefined;
+  cost?: number | null | undefined;
 }): Usage {
-  const { inputTokens, outputTokens, reasoningTokens, cachedInputTokens, cacheWriteTokens } = usage;
+  const { inputTokens, outputTokens, reasoningTokens, cachedInputTokens, cacheWriteTokens, cost } = usage;
   return {
     inputTokens,
     outputTokens,
     ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
     ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
     ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens }),
+    ...(cost === undefined ? {} : { cost }),
   };
 }

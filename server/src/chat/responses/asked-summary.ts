@@ -27,6 +27,7 @@ export async function makeAskedSummary(
   const history = await readHistory({
     ...{ newestFirst, model: resolved.model, fixedTokens: 0, limitShare: 1, loadTokenizer },
   });
-  await compactAsked(deps, turn, history, { ...hooks, ask: askOnceOf(deps, resolved, hooks.onWait) }, signal);
+  const ask = askOnceOf(deps, resolved, { kind: 'summary', ...hooks });
+  await compactAsked(deps, turn, history, { ...hooks, ask, onUsage: () => undefined }, signal);
   return resolved.model.id;
 }

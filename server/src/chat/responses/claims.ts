@@ -21,6 +21,7 @@ import { bound, inTransaction, lastly, type Queryable, together } from '../../db
 import type { Decision, ResponsesTable } from '../../db/tables.ts';
 import type { Platform } from '../../platform.ts';
 import { projectArchived, projectArchivedColumn } from '../../projects/projects.ts';
+import { assertBudget, budgetResetsAt } from '../../usage/budget-rule.ts';
 import { promptOf } from '../turn/prompt.ts';
 import { instantTitle } from '../turn/title.ts';
 import { applying, type InputRow, nextInput, overriddenBy, overrideDecision, readingQueue } from './inputs.ts';
@@ -64,6 +65,7 @@ type LockedChat = {
   auto_compaction: boolean;
   assistant_id: string | null;
 };
+type WithBudget = LockedChat & { budget_resets_at: Date | null };
 
 /** Claims the input, or returns its outcome. `decision` overrides the admitted one until the response begins. */
 export async function claimInput(
@@ -145,6 +147,7 @@ export async function claimRegeneration(
     const running = await findRunning(trx, chat.id);
     if (running?.kind === 'answer' && running.message_id === message.id) return { kind: 'running', response: running };
     assertIdle(chat, running);
+    assertBudget(chat.budget_resets_at);
     const begin = { id: randomUUIDv7(), messageId: message.id, decision: request.decision, kind: 'answer' } as const;
     await insertAssistantMessage(trx, { id: begin.id, chatId: chat.id, parentId: message.id });
     await setActiveMessage(trx, chat.id, begin.id);
@@ -162,6 +165,7 @@ export async function claimCompaction(
   return inTransaction(deps.db, async (trx) => {
     const chat = await lockChat(trx, request.chatId, request.ownerId);
     assertIdle(chat, await findRunning(trx, chat.id));
+    assertBudget(chat.budget_resets_at);
     const decision = request.focus === undefined ? {} : { focus: request.focus };
     const messageId = chat.active_message_id ?? '';
     const begin = { id: randomUUIDv7(), messageId, decision, kind: 'compaction' } as const;
@@ -188,6 +192,7 @@ export async function claimResumption(
       .where('state', 'in', ['interrupted', 'stopped', 'failed'])
       .executeTakeFirst();
     if (last === undefined) throw new ApiError('not_found', 'There is no answer to continue');
+    assertBudget(chat.budget_resets_at);
     await applyPin(trx, chat, request.decision);
     return claimed(chat, await restart(trx, last, overriddenBy(request.decision, last.decision), maker), maker);
   });
@@ -278,8 +283,9 @@ function leaseUntil(maker: Maker) {
   return sql<Date>`now() + ${maker.leaseMs} * interval '1 millisecond'`;
 }
 
-async function lockChat(trx: Queryable, chatId: string, ownerId: string): Promise<LockedChat> {
-  const chat: LockedChat | undefined = await lockingChat(trx, chatId)
+async function lockChat(trx: Queryable, chatId: string, ownerId: string): Promise<WithBudget> {
+  const chat: WithBudget | undefined = await lockingChat(trx, chatId)
+    .select(sql.raw<Date | null>(budgetResetsAt('chats.owner_id')).as('budget_resets_at'))
     .where('owner_id', '=', ownerId)
     .executeTakeFirst();
   if (chat === undefined) throw conversationNotFound();

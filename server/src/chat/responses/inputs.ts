@@ -14,6 +14,7 @@ import type { Decision, InputsTable } from '../../db/tables.ts';
 import { assertOwnedMcpServers } from '../../mcp/servers.ts';
 import type { Platform } from '../../platform.ts';
 import { projectArchived, projectArchivedColumn } from '../../projects/projects.ts';
+import { assertBudget, budgetResetsAt } from '../../usage/budget-rule.ts';
 import { signalChannel } from './signals.ts';
 
 /** Submitted inputs (contract.md section 6, first half). Only this file and steering.ts write the table `inputs`. */
@@ -39,6 +40,7 @@ export async function admitInput(
     if (place.isRepeated) return undefined;
     await assertReferences(deps, trx, submission, options.ownerId, place);
     assertOpen(place);
+    assertBudget(place.budgetResetsAt);
     const statement = sql<InputRow>`
       with admitted as (${admitting(submission, options, requestHash)}), told as (
         select pg_notify(${signalChannel}, ${`input:${submission.chatId}`}) from admitted where ${options.graceMs === 0}
@@ -63,6 +65,7 @@ type Place = {
   /** Chosen for the conversation, perhaps no longer shared with its owner: the turn will say so. */
   pinnedModelId: string | null;
   queued: number;
+  budgetResetsAt: Date | null;
 };
 
 /**
@@ -76,7 +79,8 @@ async function lockPlace(trx: Queryable, { chatId, message, parentId }: Submissi
         or exists (select from inputs where assistant_id = ${message.id}) as "isTaken",
       exists (select from messages m where m.id = ${parentId ?? null} and m.chat_id = c.id) as "hasParent",
       c.model_id as "pinnedModelId",
-      (select count(*)::int from inputs q where q.chat_id = c.id and q.state = 'queued') as queued
+      (select count(*)::int from inputs q where q.chat_id = c.id and q.state = 'queued') as queued,
+      ${sql.raw(budgetResetsAt('c.owner_id'))} as "budgetResetsAt"
     from chats c where c.id = ${chatId} and c.owner_id = ${ownerId} for share of c`.execute(trx);
   const place = rows[0];
   if (place === undefined) throw conversationNotFound();

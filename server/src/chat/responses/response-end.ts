@@ -2,15 +2,18 @@ import type { Frame, MessagePart, Usage } from '@homeport/contracts/frames';
 import { createMessageAssembler, finishParts, type MessageAssembler } from '@homeport/contracts/message-assembly';
 import { type RawBuilder, sql } from 'kysely';
 import { touchingChat } from '../../conversations/chats.ts';
-import { finishingMessage, readParts, saveParts } from '../../conversations/messages.ts';
+import { finishingMessage, readParts, savingParts } from '../../conversations/messages.ts';
 import { bound, inTransaction, lastly, type Queryable, togetherLastly } from '../../db/pool.ts';
 import type { ResponseState } from '../../db/tables.ts';
 import type { Platform } from '../../platform.ts';
+import { budgetResetsAt } from '../../usage/budget-rule.ts';
+import { countingCalls, type LedgerRow } from '../../usage/ledger.ts';
 import { promptOf } from '../turn/prompt.ts';
 import { voidingApprovals } from './approvals.ts';
 import type { Maker, ResponseRow } from './claims.ts';
 import { parseLines, sequence, toLines } from './frame-sequence.ts';
 import { dropCopiesStatement, findingNext, startingAtOnce } from './inputs.ts';
+import { interruptedCall } from './interrupted-call.ts';
 import type { PendingRow } from './response-log.ts';
 import { idsPerSignal, notify, signalChannel, telling } from './signals.ts';
 
@@ -33,6 +36,8 @@ export type ResponseEnd = {
   /** The sequence number before those frames, and the rows up to there that are not yet stored. */
   seq: number;
   pending?: PendingRow | undefined;
+  /** Calls of models that are not counted yet. */
+  calls?: readonly LedgerRow[] | undefined;
 };
 
 export type EndedResponse = { endFrames: Frame[]; next: { messageId: string; assistantId: string } | undefined };
@@ -115,7 +120,7 @@ function ending(
     finished as (${finishingMessage(message, isEnded)}),
     voided as (${keepsApprovals ? sql`select 1` : voidingApprovals(response.id, isEnded)}),
     touched as (${touchingChat(response.chat_id, isEnded)}),
-    begun as (${startingAtOnce(isEnded)})
+    begun as (${startingAtOnce(isEnded)}), ${countingCalls(end.calls ?? [])}
     select ${telling(deps.db, 'ended', response.id)}, next.id, next.assistant_id from ended left join next on true`;
 }
 
@@ -177,15 +182,23 @@ export async function storeFrames(deps: Pick<Platform, 'db'>, batch: readonly Lo
   return new Set(rows.map((row) => row.response_id));
 }
 
-/** Stores a running message's complete parts; a replica that lost its lease stores nothing. */
+/**
+ * Stores a running message's complete parts and counts calls; a replica that lost its lease stores no parts. Resolves with
+ * until when the owner's budget is used up by what was counted before.
+ */
 export async function saveCheckpoint(
   deps: Pick<Platform, 'db'>,
   response: Pick<ResponseRow, 'id' | 'generation'>,
-  parts: readonly MessagePart[],
-  echoes?: string,
-): Promise<void> {
+  { parts, echoes, calls }: { parts: readonly MessagePart[]; echoes?: string | undefined; calls: readonly LedgerRow[] },
+): Promise<{ budgetResetsAt: Date | null }> {
   if (echoes !== undefined) await saveEchoes(deps, response, echoes);
-  await saveParts(deps.db.kysely, { id: response.id, generation: response.generation, parts: JSON.stringify(parts) });
+  const message = { id: response.id, generation: response.generation, parts: JSON.stringify(parts) };
+  const { rows } = await sql<{ budgetResetsAt: Date | null }>`
+    with saved as (${savingParts(message)}), ${countingCalls(calls)}
+    select ${sql.raw(budgetResetsAt('r.owner_id'))} as "budgetResetsAt" from responses r where r.id = ${response.id}`.execute(
+    deps.db.kysely,
+  );
+  return rows[0] ?? { budgetResetsAt: null };
 }
 
 /** What the model wants back comes before the parts: tools run only once both are stored. */
@@ -283,7 +296,7 @@ export async function interruptExpired(
   const orphans = where.orphans === true;
   let query = deps.db.kysely
     .selectFrom('responses')
-    .select(['id', 'chat_id', 'generation', 'first_seq'])
+    .select(['id', 'chat_id', 'owner_id', 'generation', 'first_seq'])
     .where('state', '=', 'running');
   if (!orphans) query = query.where('lease_until', '<', sql<Date>`now()`);
   if (where.chatId !== undefined) query = query.where('chat_id', '=', where.chatId);
@@ -298,7 +311,7 @@ export async function interruptExpired(
   return expired.map((response) => response.chat_id);
 }
 
-type Interruptible = Pick<ResponseRow, 'id' | 'chat_id' | 'generation' | 'first_seq'>;
+type Interruptible = Pick<ResponseRow, 'id' | 'chat_id' | 'owner_id' | 'generation' | 'first_seq'>;
 
 async function interruptFromLog(deps: Pick<Platform, 'db'>, response: Interruptible, orphan: boolean): Promise<void> {
   await inTransaction(deps.db, async (trx) => {
@@ -327,6 +340,7 @@ async function interruptFromLog(deps: Pick<Platform, 'db'>, response: Interrupti
       error: interruptedError,
       frames: [...(logged?.closingFrames({ keepsApprovals: true }) ?? []), ...interruptedFrames()],
       seq: rows.at(-1)?.seq_to ?? response.first_seq,
+      calls: await interruptedCall(trx, response, logged?.parts ?? []),
     });
   });
 }

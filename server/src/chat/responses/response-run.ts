@@ -7,6 +7,8 @@ import type { TurnContext } from '../../conversations/chats.ts';
 import { readMessage } from '../../conversations/messages.ts';
 import { isDatabaseUnavailable, mayPass } from '../../db/pool.ts';
 import type { Deps } from '../../deps.ts';
+import { assertBudget } from '../../usage/budget-rule.ts';
+import { countCalls } from '../../usage/ledger.ts';
 import type { Echoes } from '../model/echoes.ts';
 import { addUsage } from '../model/usage.ts';
 import type { Approvals, Word } from '../tools/call-run.ts';
@@ -18,6 +20,7 @@ import { makeAskedSummary } from './asked-summary.ts';
 import type { Claimed, ResponseRow } from './claims.ts';
 import { type EndState, interruptedError, parkedError, type ResponseEnd, saveCheckpoint } from './response-end.ts';
 import { ResponseLog } from './response-log.ts';
+import { RunCalls } from './run-calls.ts';
 import { type Ending, endFrames, endWithPatience, failedEnding, usageWithin } from './run-ending.ts';
 import type { RunningResponses } from './running-responses.ts';
 import { takeSteered } from './steering.ts';
@@ -78,8 +81,9 @@ export class ResponseRun {
   #assistant: MessageMetadata['assistant'];
   /** The usage of a continued response so far. */
   #earlierUsage: Usage | undefined;
-  /** The usage of summaries of earlier messages. */
-  #summaryUsage: Usage | undefined;
+  readonly #calls: RunCalls;
+  /** How many steps the log has. */
+  #steps = 0;
   #hasBegun = false;
   readonly #notices: Frame[] = [];
 
@@ -88,6 +92,7 @@ export class ResponseRun {
     this.leasedAt = leasedAt;
     this.#context = context;
     this.response = response;
+    this.#calls = new RunCalls(response);
     this.log = new ResponseLog(response.first_seq);
     this.begun = new Promise((resolve) => {
       this.#begin = resolve;
@@ -159,6 +164,7 @@ export class ResponseRun {
     if (frame.type !== 'start' && this.#notices.length > 0) {
       for (const notice of this.#notices.splice(0)) this.log.append(notice);
     }
+    if (frame.type === 'start-step') this.#steps++;
     this.log.append(frame);
     if (frame.type === 'start' || frame.type === 'start-step') return;
     this.#hasBegun = true;
@@ -212,9 +218,7 @@ export class ResponseRun {
     notify: (notice) => this.#notify(notice),
     onWait: (wait) => this.#emit({ type: 'data-retry', transient: true, data: wait }),
     onStep: (state) => this.#emit({ type: 'data-step', transient: true, data: { name: 'compaction', state } }),
-    onUsage: (usage) => {
-      this.#summaryUsage = addUsage(this.#summaryUsage, usage);
-    },
+    onCall: (call) => this.#calls.add(call, this.#steps),
   };
 
   /** A continued response begins with the parts it already has; its log has all of them or nothing. */
@@ -225,14 +229,15 @@ export class ResponseRun {
     this.#emit({ type: 'start', messageId: this.response.id });
     for (const frame of framesOfParts(parts)) this.#emit(frame);
     this.#hasParts = true;
+    this.#calls.startAfter(this.#steps);
     return parts;
   }
 
   #turn(turn: PreparedTurn): Promise<TurnResult> {
     return runPreparedTurn(this.#deps, turn, {
       emit: (frame) => this.#emit(frame),
-      checkpoint: () => this.#checkpoint(),
       isSteered: () => this.#isSteered(),
+      checkpoint: (isBeforeAsking) => this.#checkpoint(isBeforeAsking),
       approvals: this.#approvals,
       signal: this.#abort.signal,
     });
@@ -250,7 +255,7 @@ export class ResponseRun {
     const tools = await this.#deps.findTools(turn, making, (notice) => this.#notify(notice));
     const options = { emit: (frame: Frame) => this.#emit(frame), approvals: this.#approvals };
     await finishWaitingCalls(options, waiting, tools, this.#abort.signal);
-    await this.#checkpoint();
+    await this.#checkpoint(false);
     return this.#parts();
   }
 
@@ -262,8 +267,13 @@ export class ResponseRun {
     });
   }
 
-  #checkpoint(): Promise<void> {
-    return saveCheckpoint(this.#deps, this.response, this.#parts(), this.#echoes?.toStore());
+  /** `isBeforeAsking`: throws `budget_exhausted` instead of asking the model once more. */
+  async #checkpoint(isBeforeAsking: boolean): Promise<void> {
+    const calls = this.#calls.pending;
+    const state = { parts: this.#parts(), echoes: this.#echoes?.toStore(), calls };
+    const { budgetResetsAt } = await saveCheckpoint(this.#deps, this.response, state);
+    this.#calls.stored(calls);
+    if (isBeforeAsking) assertBudget(budgetResetsAt);
   }
 
   /** Sent with the next frame: a failure before the first one is an HTTP error. */
@@ -336,6 +346,7 @@ export class ResponseRun {
     this.#logEnd(ending, metadata);
     this.#begin(ending.failure);
     if (ended === undefined) {
+      await this.#countLost();
       this.log.cut();
       return false;
     }
@@ -355,11 +366,12 @@ export class ResponseRun {
       frames: endFrames(ending, metadata),
       seq: this.log.seq,
       pending: this.log.takePending(),
+      calls: this.#calls.pending,
     };
   }
 
   #metadata(ending: Ending): MessageMetadata {
-    const usage = usageWithin(addUsage(this.#earlierUsage, this.#ownUsage(ending)), ending.result);
+    const usage = usageWithin(addUsage(this.#earlierUsage, this.#calls.usage), ending.result);
     return {
       status: ending.state,
       ...(this.#modelId === undefined ? {} : { modelId: this.#modelId }),
@@ -369,14 +381,17 @@ export class ResponseRun {
     };
   }
 
-  /** What this replica spent: the answer and its summaries. */
-  #ownUsage({ result }: Ending): Usage | undefined {
-    return addUsage(this.#summaryUsage, result?.usage);
+  /** Another replica has ended the response; what was asked here counts all the same, once. */
+  async #countLost(): Promise<void> {
+    const { db, log } = this.#deps;
+    await countCalls(db.kysely, this.#calls.pending).catch((error) =>
+      log.warn({ cause: error, responseId: this.response.id }, 'calls of a lost response could not be counted'),
+    );
   }
 
   #logEnd(ending: Ending, metadata: MessageMetadata): void {
     const state = this.#cut === 'lost' ? 'lost' : ending.state;
-    this.#deps.metrics.responseEnded(state, this.#ownUsage(ending));
+    this.#deps.metrics.responseEnded(state, this.#calls.usage);
     this.#deps.log.info(
       {
         responseId: this.response.id,

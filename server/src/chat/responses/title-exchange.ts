@@ -2,9 +2,11 @@ import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
 import { lowestTierEnabledModel } from '../../catalogue/model-choice.ts';
 import { findTitleSource, setModelTitle } from '../../conversations/chats.ts';
 import { readParts } from '../../conversations/messages.ts';
+import { isBudgetUsedUp } from '../../usage/budget-state.ts';
 import { generateTitle, instantTitle } from '../turn/title.ts';
 import type { ResponseRow } from './claims.ts';
 import type { RunDeps } from './response-run.ts';
+import { RunCalls } from './run-calls.ts';
 import { askForTextOf } from './turn-request.ts';
 
 /**
@@ -17,13 +19,16 @@ export function titleAfterFirstExchange(deps: RunDeps, response: ResponseRow): v
     if ((await findTitleSource(deps.db.kysely, response.chat_id)) !== 'instant') return;
     const question = await readParts(deps.db.kysely, response.message_id);
     const answer = await readParts(deps.db.kysely, response.id);
+    const calls = new RunCalls(response);
+    // Nobody asked for a title, so an empty budget is no error.
+    const isUsedUp = await isBudgetUsedUp(deps.db.kysely, response.owner_id);
     const model = await lowestTierEnabledModel(deps, catalogueOwner(deps.config, response.owner_id));
     const title =
-      model === undefined
+      model === undefined || isUsedUp
         ? undefined
         : await generateTitle(
             {
-              ask: askForTextOf(deps, model),
+              ask: askForTextOf(deps, model, (call) => calls.add(call, 0)),
               messages: [
                 { role: 'user', parts: question },
                 { role: 'assistant', parts: answer },
@@ -31,7 +36,7 @@ export function titleAfterFirstExchange(deps: RunDeps, response: ResponseRow): v
             },
             signal,
           );
-    await setModelTitle(deps.db.kysely, response.chat_id, title ?? instantTitle(question));
+    await setModelTitle(deps.db.kysely, response.chat_id, title ?? instantTitle(question), calls.pending);
     deps.responses.tellActivity(response.owner_id, response.chat_id);
   });
 }

@@ -7,6 +7,7 @@ import { readTold, storeTold, type Told, type ToldText, toldHash } from '../../c
 import type { Deps } from '../../deps.ts';
 import { defaultInstructions } from '../../settings/default-instructions.ts';
 import { estimateTokens } from '../../text-tokens.ts';
+import { assertBudget } from '../../usage/budget-rule.ts';
 import type { ChatMessage } from '../model/provider-messages.ts';
 import type { Tool } from '../tools/tool-run.ts';
 import type { FittedContext } from '../turn/context-window.ts';
@@ -19,10 +20,11 @@ type Needs = Pick<Deps, 'db' | 'clock' | 'config'>;
 /** What a turn tells its model besides the conversation. */
 export type TurnInstructions = { layers: InstructionText[]; system: ChatMessage };
 
-/** Reads what people wrote for this turn. Throws `not_found` when the conversation is gone. */
+/** Reads what people wrote for this turn. Throws `not_found` when the conversation is gone, and `budget_exhausted`. */
 export async function readTurnWords(deps: Needs, response: ResponseRow): Promise<Told> {
   const told = await readTold(deps.db, response.chat_id, catalogueOwner(deps.config, response.owner_id));
   if (told === undefined) throw conversationNotFound();
+  assertBudget(told.budgetResetsAt);
   return told;
 }
 

@@ -8,6 +8,7 @@ import { systemClock } from '../../clock.ts';
 import { readBranchNewestFirst } from '../../conversations/branches.ts';
 import type { Deps } from '../../deps.ts';
 import { estimateTokens } from '../../text-tokens.ts';
+import type { CallKind } from '../../usage/ledger.ts';
 import { Echoes } from '../model/echoes.ts';
 import { dialectOf } from '../model/provider-dialect.ts';
 import { type ChatMessage, stepMessages, toSteps } from '../model/provider-messages.ts';
@@ -25,6 +26,7 @@ import { type DocumentRoom, documentRoom } from './attached-documents.ts';
 import { withAttachments } from './attachments.ts';
 import type { Claimed } from './claims.ts';
 import { type ContextHooks, chooseContext, limitShareOf } from './context-step.ts';
+import { countedCall, type OnCall } from './counted-call.ts';
 import { chooseByAssistant, namedAssistant } from './turn-assistant.ts';
 import { instructionsOf, keepTold, parametersOf, readTurnWords } from './turn-instructions.ts';
 
@@ -48,9 +50,10 @@ export type PreparedTurn = {
 };
 
 /** What is heard while a turn is prepared. */
-export type PreparingHooks = Omit<ContextHooks, 'ask'> & {
+export type PreparingHooks = Omit<ContextHooks, 'ask' | 'onUsage'> & {
   notify: (notice: Notice) => void;
   onWait: (wait: ProviderWait) => void;
+  onCall: OnCall;
 };
 
 const branchPageSize = 50;
@@ -119,11 +122,10 @@ export async function prepareTurn(
     limitShare: limitShareOf(deps, { context: chat }),
     loadTokenizer,
   });
-  const ask = askOnceOf(deps, resolved, hooks.onWait);
+  const ask = askOnceOf(deps, resolved, { kind: 'summary', ...hooks });
   let madeSummary = false;
-  const onUsage: PreparingHooks['onUsage'] = (usage) => {
+  const onUsage = () => {
     madeSummary = true;
-    hooks.onUsage(usage);
   };
   const context = await chooseContext(deps, { response, context: chat }, read, { ...hooks, onUsage, ask }, signal);
   const sent = { instructions, assistant, tools, parameters, context, resolved, madeSummary };
@@ -137,6 +139,7 @@ export async function prepareTurn(
     askModel: askModelOf(deps, resolved, { ...context, history }, parameters, {
       cacheKey: createHash('sha256').update(response.chat_id).digest('base64url'),
       onWait: hooks.onWait,
+      onCall: hooks.onCall,
       onParameterRefused: (name) => hooks.notify(parameterRefused(name)),
     }),
     kept,
@@ -174,30 +177,25 @@ function continuation(basis: readonly MessagePart[], echoes: Echoes): ChatMessag
 function askModelOf(
   deps: TurnDeps,
   resolved: ResolvedModel,
-  context: Pick<FittedContext, 'history' | 'maxOutputTokens'>,
+  context: Pick<FittedContext, 'history' | 'maxOutputTokens' | 'tokens' | 'ratio'>,
   parameters: Parameters,
-  hooks: Pick<CompletionOptions, 'cacheKey' | 'onWait' | 'onParameterRefused'>,
+  { onCall, ...hooks }: Pick<CompletionOptions, 'cacheKey' | 'onWait' | 'onParameterRefused'> & { onCall: OnCall },
 ): AskModel {
   const { ask, call } = modelCall(deps, resolved);
-  return ({ messages, tools }, sink, signal) =>
-    ask(
-      {
-        ...call(),
-        history: context.history,
-        messages,
-        tools,
-        maxOutputTokens: context.maxOutputTokens,
-        parameters,
-        ...hooks,
-      },
+  const { history, maxOutputTokens } = context;
+  return ({ messages, tools }, sink, signal) => {
+    const inputTokens = () => Math.ceil(context.tokens + estimateMessages(messages) * context.ratio);
+    const options = { ...call(), history, messages, tools, maxOutputTokens, parameters, ...hooks };
+    return countedCall({ kind: 'answer', resolved, inputTokens }, onCall, (own) => ask(options, own, signal), {
       sink,
       signal,
-    );
+    });
+  };
 }
 
 /** One short answer as text, for titles. */
-export function askForTextOf(deps: TurnDeps, resolved: ResolvedModel): AskForText {
-  const ask = askOnceOf(deps, resolved);
+export function askForTextOf(deps: TurnDeps, resolved: ResolvedModel, onCall: OnCall): AskForText {
+  const ask = askOnceOf(deps, resolved, { kind: 'title', onCall });
   return async (request, signal) => (await ask(request, signal)).text;
 }
 
@@ -205,7 +203,7 @@ export function askForTextOf(deps: TurnDeps, resolved: ResolvedModel): AskForTex
 export function askOnceOf(
   deps: TurnDeps,
   resolved: ResolvedModel,
-  onWait?: (wait: ProviderWait) => void,
+  { kind, onCall, onWait }: { kind: CallKind; onCall: OnCall; onWait?: (wait: ProviderWait) => void },
 ): ContextHooks['ask'] {
   const { ask, call } = modelCall(deps, resolved);
   return async ({ messages, maxOutputTokens }, signal) => {
@@ -214,7 +212,12 @@ export function askOnceOf(
     const sink = { text: (delta: string) => (text += delta), reasoning: ignore, toolStart: ignore, toolDelta: ignore };
     const limit = Math.min(maxOutputTokens, resolved.model.maxOutputTokens);
     const request = { ...call(), messages, maxOutputTokens: limit, bounds: shortAnswer };
-    const { usage } = await ask({ ...request, onWait }, sink, signal);
+    const { usage } = await countedCall(
+      { kind, resolved, inputTokens: () => estimateMessages(messages) },
+      onCall,
+      (own) => ask({ ...request, onWait }, own, signal),
+      { sink, signal },
+    );
     return { text, usage };
   };
 }
@@ -258,8 +261,8 @@ function measured({ egress, metrics }: TurnDeps): ProviderRequest {
 
 export type TurnHooks = {
   emit: (frame: Frame) => void;
-  checkpoint: () => Promise<void>;
   isSteered: () => Promise<boolean>;
+  checkpoint: (isBeforeAsking: boolean) => Promise<void>;
   approvals: Approvals;
   signal: AbortSignal;
 };

@@ -34,10 +34,12 @@ export type TurnOptions = {
   tools: Tool[];
   emit: (frame: Frame) => void;
   createId: () => string;
-  /** Awaited before tools run and after their results are out; what it throws ends the turn as a rejection. */
-  onCheckpoint?: () => Promise<void>;
   /** Asked after the results of a step: true ends the turn there, because a message of the person comes next. */
   isSteered?: (() => Promise<boolean>) | undefined;
+  /**
+   * Awaited before tools run, and, `isBeforeAsking`, after their results are out; what it throws ends the turn as a rejection.
+   */
+  onCheckpoint?: (isBeforeAsking: boolean) => Promise<void>;
   /** Makes the messages fit before each question, as they grow with every tool result; `counted`: input tokens of the one before. */
   fitMessages?: (messages: ChatMessage[], counted: number | undefined) => ChatMessage[];
   /** Hears what the model wants back of a step with tools, before its checkpoint, with the id of the step's first call. */
@@ -161,7 +163,7 @@ async function callTools(
     };
   });
   const asked = await orCut(writer, () => askFor(options, calls, signal));
-  await checkpoint(options, writer);
+  await checkpoint(options, writer, false);
   const slots = new Slots(bounds.maxParallelTools);
   await Promise.all(
     calls.map(async (call) => {
@@ -176,13 +178,13 @@ async function callTools(
       writer.setResult(call.id, result);
     }),
   );
-  await checkpoint(options, writer);
+  await checkpoint(options, writer, true);
   return calls;
 }
 
 /** A turn that may not go on still leaves no open parts behind. */
-async function checkpoint(options: TurnOptions, writer: StepWriter): Promise<void> {
-  await orCut(writer, async () => options.onCheckpoint?.());
+async function checkpoint(options: TurnOptions, writer: StepWriter, isBeforeAsking: boolean): Promise<void> {
+  await orCut(writer, async () => options.onCheckpoint?.(isBeforeAsking));
 }
 
 async function orCut<T>(writer: StepWriter, work: () => Promise<T>): Promise<T> {

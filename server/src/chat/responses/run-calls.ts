@@ -1,0 +1,48 @@
+import type { Usage } from '@homeport/contracts/frames';
+import type { LedgerRow, ModelCall } from '../../usage/ledger.ts';
+import { addUsage } from '../model/usage.ts';
+import type { ResponseRow } from './claims.ts';
+
+/** The model calls that this replica made for one response. */
+export class RunCalls {
+  readonly #response: Pick<ResponseRow, 'id' | 'owner_id' | 'generation'>;
+  readonly #pending: LedgerRow[] = [];
+  readonly #last = new Map<ModelCall['kind'], number>();
+  #usage: Usage | undefined;
+
+  constructor(response: Pick<ResponseRow, 'id' | 'owner_id' | 'generation'>) {
+    this.#response = response;
+  }
+
+  /** What providers counted; undefined when they told nothing. */
+  get usage(): Usage | undefined {
+    return this.#usage;
+  }
+
+  /** Calls that are not stored yet; `stored` drops them. */
+  get pending(): readonly LedgerRow[] {
+    return [...this.#pending];
+  }
+
+  /** Steps of the answer that this replica continues. */
+  startAfter(steps: number): void {
+    this.#last.set('answer', steps);
+  }
+
+  /** `steps`: how many the log has, by which another replica would count the last one. */
+  add(call: ModelCall, steps: number): void {
+    const next = (this.#last.get(call.kind) ?? 0) + 1;
+    const step = call.kind === 'answer' ? Math.max(steps, next) : next;
+    this.#last.set(call.kind, step);
+    const { id: responseId, owner_id: ownerId, generation } = this.#response;
+    this.#pending.push({ ...call, ownerId, responseId, generation, step });
+    if (!call.estimated) this.#usage = addUsage(this.#usage, call.usage);
+  }
+
+  stored(rows: readonly LedgerRow[]): void {
+    for (const row of rows) {
+      const at = this.#pending.indexOf(row);
+      if (at >= 0) this.#pending.splice(at, 1);
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import type { UsageReport, UsageRow } from '@homeport/contracts/usage';
+
+/** Usage as a table for other programs (RFC 4180). */
+
+type Column = [name: string, read: (row: UsageRow) => string | number | null | undefined];
+
+const named: Record<UsageReport['by'], Column[]> = {
+  day: [['day', ({ day }) => day]],
+  model: [
+    ['provider', ({ providerName }) => providerName],
+    ['model', ({ providerModelId }) => providerModelId],
+  ],
+  person: [
+    ['user_id', ({ userId }) => userId],
+    ['name', ({ name }) => name],
+    ['email', ({ email }) => email],
+  ],
+};
+const counted: Column[] = [
+  ['calls', ({ calls }) => calls],
+  ['input_tokens', ({ inputTokens }) => inputTokens],
+  ['cached_input_tokens', ({ cachedInputTokens }) => cachedInputTokens],
+  ['cache_write_tokens', ({ cacheWriteTokens }) => cacheWriteTokens],
+  ['output_tokens', ({ outputTokens }) => outputTokens],
+  ['reasoning_tokens', ({ reasoningTokens }) => reasoningTokens],
+  ['cost_micros', ({ cost }) => cost],
+  ['unpriced_calls', ({ unpricedCalls }) => unpricedCalls],
+];
+
+export function usageCsv({ by, from, to, rows }: UsageReport): string {
+  const span: Column[] = [
+    ['period_start', () => from],
+    ['period_end', () => to],
+  ];
+  const columns = [...named[by], ...counted, ...(by === 'day' ? [] : span)];
+  const lines = [columns.map(([name]) => name), ...rows.map((row) => columns.map(([, read]) => cell(read(row))))];
+  return lines.map((line) => `${line.join(',')}\r\n`).join('');
+}
+
+/** Programs for tables run texts that begin like a formula; a mark before them keeps them texts. */
+function cell(value: string | number | null | undefined): string {
+  if (typeof value !== 'string') return value === null || value === undefined ? '' : String(value);
+  const text = /^\s*[=+\-@\t\r\n|%]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
