@@ -35,6 +35,10 @@ const refusedAlways = {
   'POST /api/chat/{chatId}/approvals': 'needs a response that waits for a word on a tool; each can be given once',
   'POST /api/setup': 'done before, and done once',
   'GET /api/chats/context': 'needs an answer, and a messageId is that of a message here',
+  'GET /api/chats/changes': 'needs an answer, and a messageId is that of a message here',
+  'GET /api/chats/changes/file': 'needs an answer that changed files in a workspace',
+  'POST /api/chats/changes/undo': 'needs an answer, and a messageId is that of a message here',
+  'POST /api/chats/changes/redo': 'needs an answer, and a messageId is that of a message here',
   'PATCH /api/chats/summaries': 'needs a summary, which a long conversation gets',
   'DELETE /api/chats/summaries': 'needs a summary, which a long conversation gets',
   // Workspaces are switched off here, so nothing runs in one and none has files.

@@ -24,7 +24,14 @@ import { z } from 'zod';
  *   POST   /v1/processes/:id/signal  {signal}            -> {process}
  *   GET    /v1/terminal?id&columns&rows                  WebSocket, see terminalMessage
  *   DELETE /v1/terminal?id                               -> {ok: true}
+ *   GET    /v1/changes                                   {turns: [id]}, the oldest first
+ *   POST   /v1/changes/forget   {turns: [id]}            -> {ok: true}; nothing is kept of them any more
+ *   GET    /v1/changes/:turn                             turnChanges; empty if nothing is known of the turn
+ *   POST   /v1/changes/:turn/undo | redo  {paths?, force?}  -> changesApplied; with conflicts nothing was written
+ *   GET    /v1/changes/:turn/content?path&side=before|after  the bytes
  *   POST   /v1/shutdown                                  -> {ok: true}
+ *
+ * What is written with a turn's id (`turn` of an exec request and an edit, `&turn=` of content) is noted as that turn's change.
  *
  * Errors: `{error: {code, message}}` with a code of daemon-errors.ts.
  */
@@ -99,6 +106,11 @@ const execRequest = z.object({
     .string()
     .regex(/^(?:chat|project):[A-Za-z0-9_-]{1,128}$/)
     .optional(),
+  /** Whose changes the files that it writes are. */
+  turn: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,128}$/)
+    .optional(),
 });
 export type ExecRequest = z.infer<typeof execRequest>;
 
@@ -135,6 +147,48 @@ export const processState = z.object({
   logPath: path,
 });
 export type ProcessState = z.infer<typeof processState>;
+
+const changedSide = z.union([
+  z.object({
+    type: z.literal('file'),
+    mode: count,
+    size: count,
+    /** Whether its content can be shown and put back. */
+    kept: z.boolean(),
+  }),
+  z.object({ type: z.literal('symlink'), target: z.string().max(1000) }),
+  z.object({ type: z.literal('directory'), mode: count }),
+]);
+
+const changedFile = z.object({
+  path,
+  change: z.enum(['added', 'modified', 'deleted']),
+  /** Null: there was nothing. */
+  before: changedSide.nullable(),
+  after: changedSide.nullable(),
+  /** How it is now: as the turn left it, as it was before, or neither. */
+  state: z.enum(['applied', 'undone', 'changed']),
+  /** Somebody else may have changed it while the turn did. */
+  mixed: z.boolean(),
+});
+export type ChangedFile = z.infer<typeof changedFile>;
+
+export const turnChanges = z.object({
+  files: z.array(changedFile).max(5000),
+  /** Folders that could not be looked at, so that nothing is said about them. */
+  left: z.array(z.object({ path, reason: z.enum(['too_many', 'time', 'unreadable']) })).max(100),
+  /** There are more files than are listed. */
+  truncated: z.boolean(),
+});
+export type TurnChanges = z.infer<typeof turnChanges>;
+
+export const changesApplied = z.object({
+  applied: count,
+  conflicts: z.array(path).max(1000),
+  skipped: z.array(z.object({ path, reason: z.enum(['not_kept', 'in_the_way', 'failed']) })).max(1000),
+});
+
+export const daemonTurns = z.object({ turns: z.array(z.string().max(128)).max(1000) });
 
 /**
  * Terminal: binary messages are the terminal's bytes, both ways; text messages are JSON. The daemon begins with

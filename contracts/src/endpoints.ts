@@ -3,6 +3,7 @@ import { adminEndpoints } from './admin.ts';
 import { artifactEndpoints } from './artifacts.ts';
 import { assistantEndpoints } from './assistants.ts';
 import { catalogueEndpoints } from './catalogue.ts';
+import { changesEndpoints } from './changes.ts';
 import { chatEndpoints } from './chat.ts';
 import { contextEndpoints } from './context.ts';
 import { conversationEndpoints } from './conversations.ts';
@@ -29,6 +30,7 @@ export const endpoints = {
   ...chatEndpoints,
   ...contextEndpoints,
   ...summaryEndpoints,
+  ...changesEndpoints,
   ...mcpEndpoints,
   ...projectEndpoints,
   ...assistantEndpoints,

@@ -93,6 +93,8 @@ export const limits = {
   artifactPathMax: 1024,
   /** The daemon accepts 4,095 UTF-8 bytes. */
   workspacePathMax: 4096,
+  /** Paths of one undo or redo. */
+  changedPathsMax: 1000,
   importSourceMax: 256,
   mediaTypeMax: 255,
   productNameMax: 60,

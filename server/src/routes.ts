@@ -68,6 +68,12 @@ import {
 } from './catalogue/handlers.ts';
 import { deleteModelRegistry, getModelRegistry, putModelRegistry } from './catalogue/registry-handlers.ts';
 import {
+  getChatChanges,
+  getChatChangesFile,
+  postChatChangesRedo,
+  postChatChangesUndo,
+} from './chat/change-handlers.ts';
+import {
   deleteChat,
   deleteSummary,
   deleteTurnInput,
@@ -200,6 +206,10 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   postChatCompact,
   patchSummary,
   deleteSummary,
+  getChatChanges,
+  getChatChangesFile,
+  postChatChangesUndo,
+  postChatChangesRedo,
 
   postChatStart,
   postTurnInput,

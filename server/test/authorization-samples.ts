@@ -34,6 +34,12 @@ const artifactSample: Sample = {
 };
 
 /** A new row of the endpoint table does not compile until it says here how it is called. */
+const takenBack = {
+  request: ({ records }) => ({ body: { chatId: records.chat, messageId: records.answer } }),
+  own: 200,
+  ids: { 'body.chatId': { names: 'chat' }, 'body.messageId': { names: 'message' } },
+} satisfies Sample;
+
 export const samples: Record<EndpointName, Sample> = {
   getHealth: nothing,
   getLive: nothing,
@@ -138,6 +144,20 @@ export const samples: Record<EndpointName, Sample> = {
     own: 200,
     ids: { 'query.chatId': { names: 'chat' }, 'query.id': { names: 'summary' } },
   },
+  getChatChanges: {
+    request: ({ records }) => ({ query: { chatId: records.chat, messageId: records.answer } }),
+    own: 200,
+    ids: { 'query.chatId': { names: 'chat' }, 'query.messageId': { names: 'message' } },
+  },
+  getChatChangesFile: {
+    request: ({ records }) => ({
+      query: { chatId: records.chat, messageId: records.answer, path: 'a.txt', side: 'after' },
+    }),
+    own: 404,
+    ids: { 'query.chatId': { names: 'chat' }, 'query.messageId': { names: 'message' } },
+  },
+  postChatChangesUndo: takenBack,
+  postChatChangesRedo: takenBack,
   postChat: {
     request: () => ({ body: { id: randomUUIDv7(), title: 'New' } }),
     own: 201,

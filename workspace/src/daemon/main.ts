@@ -13,6 +13,7 @@ const daemon: Daemon = { config: readConfig(), activity: trackActivity(), log };
 // Loaded on first use: an idle daemon needs little memory and starts sooner.
 const routes: Route[] = [
   { method: '*', path: /^\/v1\/files(?:\/.*)?$/, handler: files },
+  { method: '*', path: /^\/v1\/changes(?:\/.*)?$/, handler: changes },
   { method: 'POST', path: /^\/v1\/exec$/, handler: async (exchange) => (await exec()).postExec(exchange) },
   { method: 'GET', path: /^\/v1\/processes$/, handler: async (exchange) => (await exec()).getProcesses(exchange) },
   {
@@ -65,6 +66,11 @@ function isHealth(exchange: Exchange): boolean {
 async function files(exchange: Exchange): Promise<void> {
   const { handleFiles } = await import('./files/requests.ts');
   await handleFiles(exchange, daemon);
+}
+
+async function changes(exchange: Exchange): Promise<void> {
+  const { handleChanges } = await import('./changes/requests.ts');
+  await handleChanges(exchange, daemon);
 }
 
 type Exec = ReturnType<typeof import('./exec/requests.ts').createExec>;

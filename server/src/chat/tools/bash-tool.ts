@@ -54,7 +54,8 @@ export function bashTool(turn: WorkspaceTurn, { responseId, chatId }: { response
       turn.use(context.signal, (daemon, signal) => {
         if (given.processId !== undefined) return onProcess(daemon, given.processId, given.action ?? 'output', signal);
         const id = execId(responseId, context.toolCallId);
-        return execute(daemon, { id, scope: `chat:${chatId}` }, given, { ...context, signal });
+        const of = { id, scope: `chat:${chatId}`, turn: responseId };
+        return execute(daemon, of, given, { ...context, signal });
       }),
   });
 }
@@ -65,7 +66,7 @@ function execId(responseId: string, toolCallId: string): string {
 
 async function execute(
   daemon: Daemon,
-  { id, scope }: { id: string; scope: string },
+  of: { id: string; scope: string; turn: string },
   given: Input,
   context: ToolContext,
 ): Promise<string> {
@@ -73,7 +74,8 @@ async function execute(
   if (command === undefined) throw new ToolFailure('Give a command, or the processId of a background command.');
   const timeout = timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1000 };
   const { signal } = context;
-  const answer = await request(daemon, '/v1/exec', { signal, json: { id, command, background, scope, ...timeout } });
+  const { id } = of;
+  const answer = await request(daemon, '/v1/exec', { signal, json: { ...of, command, background, ...timeout } });
   const output = new CommandOutput();
   const reports = reportChanges(() => context.report(output.tail()));
   let logPath = '';

@@ -42,14 +42,14 @@ const inputs = {
   }),
 };
 
-type Work<Input> = (daemon: Daemon, input: Input, signal: AbortSignal) => Promise<string>;
+type Work<Input> = (daemon: Daemon, input: Input, signal: AbortSignal, responseId: string) => Promise<string>;
 
-/** The tools for files of the workspace. */
-export function fileTools(turn: WorkspaceTurn): Tool[] {
+/** The tools for files of the workspace; what they write is noted as a change of `responseId`. */
+export function fileTools(turn: WorkspaceTurn, responseId: string): Tool[] {
   const run =
     <Input>(work: Work<Input>) =>
     (input: Input, { signal }: ToolContext) =>
-      turn.use(signal, (daemon, own) => work(daemon, input, own));
+      turn.use(signal, (daemon, own) => work(daemon, input, own, responseId));
   return [
     defineTool({
       name: 'read_file',
@@ -114,8 +114,8 @@ const readFile: Work<{ path: string; offset?: number | undefined; limit?: number
   return read.isEnd ? numbered : `${numbered}\n[up to line ${last}; continue with offset ${last + 1}]`;
 };
 
-const writeFile: Work<{ path: string; content: string }> = async (daemon, { path: asked, content }, signal) => {
-  const place = `/v1/files/content?path=${encodeURIComponent(asked)}&onConflict=replace`;
+const writeFile: Work<{ path: string; content: string }> = async (daemon, { path: asked, content }, signal, turn) => {
+  const place = `/v1/files/content?path=${encodeURIComponent(asked)}&onConflict=replace&turn=${turn}`;
   const headers = { 'content-type': 'application/octet-stream' };
   const { entry } = await daemon.call(place, one, { method: 'PUT', headers, body: Buffer.from(content), signal });
   return `Wrote ${entry.size} bytes to ${entry.path}`;
@@ -127,9 +127,10 @@ const editFile: Work<{ path: string; oldText: string; newText: string; replaceAl
   daemon,
   { path: asked, oldText, newText, replaceAll = false },
   signal,
+  turn,
 ) => {
   if (oldText === newText) throw new ToolFailure('oldText and newText are the same.');
-  const json = { path: asked, edits: [{ oldText, newText, all: replaceAll }] };
+  const json = { path: asked, turn, edits: [{ oldText, newText, all: replaceAll }] };
   const { entry, replaced } = await daemon.call('/v1/files/edit', edited, { json, signal });
   return `Replaced ${replaced} in ${entry.path}, which now has ${entry.size} bytes`;
 };

@@ -14,9 +14,17 @@ export class WorkspaceTurn {
   readonly #userId: string;
   /** Aborted when the turn has ended. */
   readonly #ended: AbortSignal;
+  readonly #onHeld: (hold: WorkspaceHold) => void;
   #holding: Promise<WorkspaceHold> | undefined;
 
-  constructor(workspaces: Workspaces, userId: string, ended: AbortSignal) {
+  /** `onHeld` is told of each daemon that the turn works with. */
+  constructor(
+    workspaces: Workspaces,
+    userId: string,
+    ended: AbortSignal,
+    onHeld: (hold: WorkspaceHold) => void = () => undefined,
+  ) {
+    this.#onHeld = onHeld;
     this.#workspaces = workspaces;
     this.#userId = userId;
     this.#ended = ended;
@@ -50,7 +58,10 @@ export class WorkspaceTurn {
     if (known !== undefined && !known.signal.aborted) return known;
     if (known !== undefined) this.#letGo();
     if (this.#ended.aborted) throw new ToolFailure('The turn has ended.');
-    this.#holding ??= this.#workspaces.hold(this.#userId, 'turn', this.#ended);
+    if (this.#holding === undefined) {
+      this.#holding = this.#workspaces.hold(this.#userId, 'turn', this.#ended);
+      this.#holding.then(this.#onHeld).catch(() => undefined);
+    }
     const holding = this.#holding;
     holding.catch(() => {
       if (this.#holding === holding) this.#holding = undefined;

@@ -18,6 +18,8 @@ type Start = {
   cwd: string;
   home: string;
   environment: Record<string, string>;
+  /** Awaited before its end is told. */
+  beforeEnd: () => Promise<void>;
   onEnd: (command: Command) => void;
 };
 type Exit = Extract<ExecEvent, { type: 'exit' }>;
@@ -32,14 +34,16 @@ export class Command {
   readonly #startedAt = new Date();
   readonly #began = clock.elapsed();
   readonly #readers = new Set<Reader>();
+  readonly #beforeEnd: () => Promise<void>;
   readonly #onEnd: (command: Command) => void;
   #exit: Exit | undefined;
   #timedOut = false;
   #timer: Timer | undefined;
 
   /** Throws the system's message if no process can be started. */
-  constructor({ request, cwd, home, environment, onEnd }: Start) {
+  constructor({ request, cwd, home, environment, beforeEnd, onEnd }: Start) {
     this.request = request;
+    this.#beforeEnd = beforeEnd;
     this.#onEnd = onEnd;
     const { id, command, background: keep = false, timeoutMs } = request;
     const supervised = startSupervised({ id, command, cwd, environment, keep, perl: perlPath });
@@ -130,6 +134,7 @@ export class Command {
     const { exitCode, signal } = await exited;
     this.#endLateOutput({ stdout, stderr });
     await ended;
+    await this.#beforeEnd();
     this.#finish(exitCode, signal);
   }
 

@@ -1,5 +1,6 @@
 import type { ExecRequest } from '@homeport/contracts/daemon';
 import { clock } from '../../clock.ts';
+import type { Window } from '../changes/changes.ts';
 import { DaemonError } from '../daemon-error.ts';
 import type { Daemon } from '../state.ts';
 import { Command } from './command.ts';
@@ -23,8 +24,15 @@ export class Commands {
     this.#daemon = daemon;
   }
 
-  /** The command with the request's id: the existing one if the request is the same, otherwise a new one. */
-  start(request: ExecRequest): { command: Command; isNew: boolean } {
+  has(id: string): boolean {
+    return this.#commands.has(id);
+  }
+
+  /**
+   * The command with the request's id: the existing one if the request is the same, otherwise a new one. What it writes in `window`
+   * is its turn's; the window ends with it.
+   */
+  start(request: ExecRequest, window: Window): { command: Command; isNew: boolean } {
     const known = this.#commands.get(request.id);
     if (known !== undefined) {
       if (isSame(known.request, request)) return { command: known, isNew: false };
@@ -32,7 +40,7 @@ export class Commands {
     }
     const running = this.list().filter((command) => command.isRunning);
     if (running.length >= runningMax) throw new DaemonError('busy', `${runningMax} commands run already`);
-    return { command: this.#start(request), isNew: true };
+    return { command: this.#start(request, window), isNew: true };
   }
 
   list(): Command[] {
@@ -45,7 +53,7 @@ export class Commands {
     return command;
   }
 
-  #start(request: ExecRequest): Command {
+  #start(request: ExecRequest, window: Window): Command {
     const { config, activity, log } = this.#daemon;
     if (this.#startedCount++ % logsRemovedEvery === 0) void removeOldLogs(config.home);
     const folder = openWorkingFolder(config.home, request.cwd);
@@ -60,7 +68,8 @@ export class Commands {
       const { home, commandEnvironment } = config;
       const scope: Record<string, string> = request.scope === undefined ? {} : { HOMEPORT_SCOPE: request.scope };
       const environment = { ...commandEnvironment, ...scope };
-      const command = new Command({ request, cwd: folder.path, home, environment, onEnd });
+      const beforeEnd = (): Promise<void> => window.end();
+      const command = new Command({ request, cwd: folder.path, home, environment, beforeEnd, onEnd });
       this.#commands.set(request.id, command);
       return command;
     } catch (error) {

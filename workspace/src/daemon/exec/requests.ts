@@ -1,4 +1,6 @@
 import type { ExecRequest, ProcessState } from '@homeport/contracts/daemon';
+import { changesOf, type Window } from '../changes/changes.ts';
+import { isTurnId } from '../changes/records.ts';
 import { DaemonError } from '../daemon-error.ts';
 import { type Exchange, readJson, sendJson } from '../http.ts';
 import type { Daemon } from '../state.ts';
@@ -16,7 +18,8 @@ export function createExec(daemon: Daemon) {
     async postExec(exchange: Exchange): Promise<void> {
       const request = parseExec(await readJson(exchange, bodyMaxBytes));
       if (exchange.signal.aborted) return;
-      const { command, isNew } = commands.start(request);
+      const window = commands.has(request.id) ? noWindow : await openWindow(daemon, request);
+      const { command, isNew } = await startOrEnd(commands, request, window, exchange.signal);
       const reader = new Reader(exchange, () => command.detach(reader));
       reader.send([command.started]);
       if (request.background) return reader.end();
@@ -53,13 +56,32 @@ export function createExec(daemon: Daemon) {
   };
 }
 
+const noWindow: Window = { end: async () => undefined };
+
+function openWindow(daemon: Daemon, { turn, background }: ExecRequest): Promise<Window> {
+  return turn === undefined ? changesOf(daemon).beginUnknown() : changesOf(daemon).begin(turn, background === true);
+}
+
+/** A window whose command does not start is closed at once. */
+async function startOrEnd(commands: Commands, request: ExecRequest, window: Window, signal: AbortSignal) {
+  try {
+    signal.throwIfAborted();
+    const started = commands.start(request, window);
+    if (!started.isNew) await window.end();
+    return started;
+  } catch (error) {
+    await window.end();
+    throw error;
+  }
+}
+
 function isSignal(value: unknown): value is Signal {
   return signals.some((name) => name === value);
 }
 
 /** The body of POST /v1/exec; contracts/src/daemon.ts explains each field. */
 function parseExec(body: Record<string, unknown>): ExecRequest {
-  const { id, command, cwd, timeoutMs, background, scope, ...rest } = body;
+  const { id, command, cwd, timeoutMs, background, scope, turn, ...rest } = body;
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined) throw invalid(`Unknown field ${unknown.slice(0, 100)}`);
   if (typeof id !== 'string' || !/^[A-Za-z0-9_-]{1,128}$/.test(id)) throw invalid('id is 1 to 128 of A-Z a-z 0-9 _ -');
@@ -70,7 +92,8 @@ function parseExec(body: Record<string, unknown>): ExecRequest {
   if (timeoutMs !== undefined && !isTimeout(timeoutMs)) throw invalid('timeoutMs is a whole number from 1 to 3600000');
   if (background !== undefined && typeof background !== 'boolean') throw invalid('background is true or false');
   if (scope !== undefined && !isScope(scope)) throw invalid('scope is chat:<id> or project:<id>');
-  return { id, command, cwd, timeoutMs, background, scope };
+  if (turn !== undefined && !isTurnId(turn)) throw invalid('turn is 1 to 128 of A-Z a-z 0-9 _ -');
+  return { id, command, cwd, timeoutMs, background, scope, turn };
 }
 
 function isTimeout(value: unknown): value is number {

@@ -1,3 +1,5 @@
+import { type Changes, changesOf } from '../changes/changes.ts';
+import { isTurnId } from '../changes/records.ts';
 import { DaemonError } from '../daemon-error.ts';
 import { type Exchange, readJson, sendJson } from '../http.ts';
 import type { Daemon } from '../state.ts';
@@ -17,7 +19,7 @@ import { makeFolder, writeFile } from './write.ts';
 const bodyBytesMax = 8 * 1024 * 1024;
 const editsMax = 100;
 
-type Answer = (home: Home, exchange: Exchange) => Promise<void> | void;
+type Answer = (home: Home, exchange: Exchange, changes: Changes) => Promise<void> | void;
 
 const answers: Record<string, Record<string, Answer>> = {
   '': { GET: getFiles, DELETE: deleteFile },
@@ -46,7 +48,7 @@ export async function handleFiles(exchange: Exchange, daemon: Daemon): Promise<v
   }
   const end = transfers.has(name) ? daemon.activity.begin('transfers') : () => undefined;
   try {
-    await answer(homeOf(daemon), exchange);
+    await answer(homeOf(daemon), exchange, changesOf(daemon));
   } catch (error) {
     // A reader that disconnected is not a failure.
     if (!exchange.signal.aborted) throw refusalOf(error);
@@ -84,35 +86,51 @@ function getArchive(home: Home, exchange: Exchange): Promise<void> {
   return sendArchive(home, pathOf(home, exchange), exchange);
 }
 
-async function putContent(home: Home, exchange: Exchange): Promise<void> {
+async function putContent(home: Home, exchange: Exchange, changes: Changes): Promise<void> {
   const query = readQuery(exchange);
   const path = parsePath(required(query.get('path')), home.path);
   const onConflict = readOnConflict(query.get('onConflict'));
   const announced = query.get('size') ?? exchange.request.headers['content-length'];
   const size = announced === undefined ? undefined : Number(announced);
   if (size !== undefined && (!Number.isSafeInteger(size) || size < 0)) throw fault('size is no number of bytes');
-  const entry = await writeFile(home, path, { bytes: exchange.request, size, onConflict });
-  sendJson(exchange, 201, { entry });
+  const write = async () => {
+    const entry = await writeFile(home, path, { bytes: exchange.request, size, onConflict });
+    return { value: entry, paths: [keyOf(entry.path)] };
+  };
+  sendJson(exchange, 201, { entry: await changes.around(readTurn(query.get('turn')), write, [keyIn(path)]) });
 }
 
-async function postEdit(home: Home, exchange: Exchange): Promise<void> {
+async function postEdit(home: Home, exchange: Exchange, changes: Changes): Promise<void> {
   const body = await readJson(exchange, bodyBytesMax);
-  sendJson(exchange, 200, await editFile(home, pathIn(home, body, 'path'), readEdits(body.edits)));
+  const [path, edits] = [pathIn(home, body, 'path'), readEdits(body.edits)];
+  const edit = async () => {
+    const value = await editFile(home, path, edits);
+    return { value, paths: [keyOf(value.entry.path)] };
+  };
+  sendJson(exchange, 200, await changes.around(readTurn(body.turn), edit, [keyIn(path)]));
 }
 
-async function postFolder(home: Home, exchange: Exchange): Promise<void> {
+async function postFolder(home: Home, exchange: Exchange, changes: Changes): Promise<void> {
   const body = await readJson(exchange, bodyBytesMax);
-  sendJson(exchange, 201, { entry: makeFolder(home, pathIn(home, body, 'path')) });
+  const path = pathIn(home, body, 'path');
+  const make = () => ({ value: makeFolder(home, path) });
+  sendJson(exchange, 201, { entry: await changes.around(undefined, make, [keyIn(path)]) });
 }
 
-async function postMove(home: Home, exchange: Exchange): Promise<void> {
+async function postMove(home: Home, exchange: Exchange, changes: Changes): Promise<void> {
   const body = await readJson(exchange, bodyBytesMax);
   const [from, to] = [pathIn(home, body, 'from'), pathIn(home, body, 'to')];
-  sendJson(exchange, 200, { entry: movePath(home, from, to, readOnConflict(body.onConflict)) });
+  const onConflict = readOnConflict(body.onConflict);
+  const move = () => {
+    const entry = movePath(home, from, to, onConflict);
+    return { value: entry, paths: [keyOf(entry.path)] };
+  };
+  sendJson(exchange, 200, { entry: await changes.around(undefined, move, [keyIn(from), keyIn(to)]) });
 }
 
-async function deleteFile(home: Home, exchange: Exchange): Promise<void> {
-  await removePath(home, pathOf(home, exchange));
+async function deleteFile(home: Home, exchange: Exchange, changes: Changes): Promise<void> {
+  const path = pathOf(home, exchange);
+  await changes.around(undefined, async () => ({ value: await removePath(home, path) }), [keyIn(path)]);
   sendJson(exchange, 200, { ok: true });
 }
 
@@ -152,6 +170,21 @@ function decode(encoded: string): string {
 
 function pathOf(home: Home, exchange: Exchange): HomePath {
   return parsePath(required(readQuery(exchange).get('path')), home.path);
+}
+
+/** How changes name a path. */
+function keyIn({ segments }: HomePath): string {
+  return segments.join('/');
+}
+
+/** The same for a path as it is shown. */
+function keyOf(shown: string): string {
+  return shown.slice(2);
+}
+
+function readTurn(value: unknown): string | undefined {
+  if (value === undefined || isTurnId(value)) return value;
+  throw fault('turn is 1 to 128 of A-Z a-z 0-9 _ -');
 }
 
 function required(path: string | undefined): string {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import { clock, type Timer } from '../../clock.ts';
+import { changesOf } from '../changes/changes.ts';
 import { DaemonError } from '../daemon-error.ts';
 import { type Exchange, sendJson } from '../http.ts';
 import type { Daemon } from '../state.ts';
@@ -24,7 +25,11 @@ export function createTerminals(daemon: Daemon) {
     if (open.size >= terminalsMax) throw new DaemonError('busy', `${terminalsMax} terminals are open already`);
     const { home, commandEnvironment: environment } = daemon.config;
     const endActivity = daemon.activity.begin('terminals');
-    const events = { onInput: daemon.activity.touch, onDetached: () => closeLater(id), onExit: () => forget(id) };
+    const onInput = (): void => {
+      daemon.activity.touch();
+      changesOf(daemon).typed();
+    };
+    const events = { onInput, onDetached: () => closeLater(id), onExit: () => forget(id) };
     try {
       const terminal = new Terminal({ id, size, home, environment }, events);
       const made: Open = { terminal, closing: undefined, endActivity };

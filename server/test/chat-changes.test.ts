@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { ChangesSweep } from '../src/chat/tools/changes-sweep.ts';
+import { listTurns } from '../src/workspaces/changes.ts';
+import type { SignedIn, TestApp } from './app.ts';
+import { startTestApp } from './app.ts';
+import { addModels, answer, createChat, nextId, submit } from './chat-harness.ts';
+import { ProcessRuntime } from './fakes/process-runtime.ts';
+import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+import { chunk, type FakeStep, say } from './fakes/provider-scripts.ts';
+
+let app: TestApp;
+let provider: FakeProvider;
+let runtime: ProcessRuntime;
+
+before(async () => {
+  provider = await startFakeProvider();
+  runtime = new ProcessRuntime();
+  app = await startTestApp({ workspaceRuntime: runtime });
+});
+after(async () => {
+  await app.stop();
+  await runtime.destroy();
+  await provider.close();
+});
+
+type Call = { name: string; input: Record<string, unknown> };
+
+/** One answer in which the model makes these calls one after the other; its id. */
+async function turnOf(user: SignedIn, chatId: string, model: string, calls: Call[]): Promise<string> {
+  let count = 0;
+  provider.script(model, () => {
+    const call = calls[count++];
+    if (call === undefined) return { steps: [...say('done'), chunk({}, 'stop')] };
+    const made = { index: 0, id: nextId('call'), type: 'function' };
+    const steps: FakeStep[] = [
+      chunk({ tool_calls: [{ ...made, function: { name: call.name, arguments: JSON.stringify(call.input) } }] }),
+    ];
+    return { steps: [...steps, chunk({}, 'tool_calls')] };
+  });
+  const { frames } = await answer(user, chatId, await submit(user, chatId, 'go'));
+  const start = frames.map(({ frame }) => frame).find((frame) => frame.type === 'start');
+  assert.ok(start?.type === 'start' && start.messageId !== undefined);
+  return start.messageId;
+}
+
+async function startChat() {
+  const user = await app.signIn();
+  const model = nextId('model');
+  await addModels(user, provider, [model]);
+  return { user, model, chatId: await createChat(user) };
+}
+
+const bash = (command: string): Call => ({ name: 'bash', input: { command } });
+
+test('what an answer changed is listed, shown, taken back and brought again; a change since is asked about', async () => {
+  const { user, model, chatId } = await startChat();
+  const home = await runtime.homeOf(user.id);
+  const messageId = await turnOf(user, chatId, model, [
+    { name: 'write_file', input: { path: 'notes.txt', content: 'one\n' } },
+    { name: 'edit_file', input: { path: 'notes.txt', oldText: 'one', newText: 'two' } },
+    bash('mkdir site && echo hi > site/a.html'),
+  ]);
+  const query = { chatId, messageId };
+  const listed = await user.call('GET /api/chats/changes', undefined, { query });
+  assert.equal(listed.status, 200);
+  assert.deepEqual(
+    listed.body.files.map(({ path, change, state }: Record<string, unknown>) => [path, change, state]),
+    [
+      ['~/notes.txt', 'added', 'applied'],
+      ['~/site/a.html', 'added', 'applied'],
+    ],
+  );
+  const shown = await user.fetch(
+    `/api/chats/changes/file?chatId=${chatId}&messageId=${messageId}&path=notes.txt&side=after`,
+  );
+  assert.equal(await shown.text(), 'two\n');
+  assert.match(shown.headers.get('content-disposition') ?? '', /^attachment/);
+
+  const undone = await user.call('POST /api/chats/changes/undo', { chatId, messageId, paths: ['~/site'] });
+  assert.equal(undone.status, 200);
+  assert.deepEqual([existsSync(join(home, 'site')), existsSync(join(home, 'notes.txt'))], [false, true]);
+  const redone = await user.call('POST /api/chats/changes/redo', { chatId, messageId });
+  assert.equal(redone.body.files[1].state, 'applied');
+
+  writeFileSync(join(home, 'notes.txt'), 'mine\n');
+  const refused = await user.call('POST /api/chats/changes/undo', { chatId, messageId });
+  assert.equal(refused.status, 409);
+  assert.deepEqual(
+    [refused.body.error.code, refused.body.error.details],
+    ['files_changed', { paths: ['~/notes.txt'] }],
+  );
+  assert.equal(readFileSync(join(home, 'notes.txt'), 'utf8'), 'mine\n');
+  const forced = await user.call('POST /api/chats/changes/undo', { chatId, messageId, force: true });
+  assert.deepEqual([forced.status, existsSync(join(home, 'notes.txt'))], [200, false]);
+  const strange = await user.call('POST /api/chats/changes/undo', { chatId, messageId, paths: ['other.txt'] });
+  assert.equal(strange.status, 404);
+  const outside = await user.call('POST /api/chats/changes/undo', { chatId, messageId, paths: ['/etc/passwd'] });
+  assert.equal(outside.body.error.code, 'invalid_path');
+});
+
+test('an answer without files has no changes, and starts no workspace; what messages no longer name is forgotten', async () => {
+  const { user, model, chatId } = await startChat();
+  const messageId = await turnOf(user, chatId, model, []);
+  const query = { chatId, messageId };
+  assert.deepEqual((await user.call('GET /api/chats/changes', undefined, { query })).body.files, []);
+  assert.deepEqual((await user.call('POST /api/chats/changes/undo', query)).status, 200);
+
+  const first = await turnOf(user, chatId, model, [bash('echo x > a.txt')]);
+  await user.call('DELETE /api/chats', undefined, { query: { id: chatId } });
+  const { deps } = app.service;
+  const hold = await deps.workspaces.hold(user.id, 'turn');
+  assert.deepEqual(await listTurns(hold.daemon, hold.signal), [first]);
+  await new ChangesSweep(deps).sweep(user.id, hold.daemon, hold.signal);
+  assert.deepEqual(await listTurns(hold.daemon, hold.signal), []);
+  await hold.release();
+});

@@ -1,0 +1,176 @@
+import { chmodSync, lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { errnoOf } from '../files/fault.ts';
+import type { Blobs } from './blobs.ts';
+import { ancestorsOf, isBelow, isKept, isSame, type State } from './entry.ts';
+import type { Change, TurnRecord } from './records.ts';
+
+/** How many paths are worked on between two turns of the event loop. */
+const pathsAtOnce = 50;
+
+export type Direction = 'undo' | 'redo';
+export type Wish = { direction: Direction; paths: readonly string[] | undefined; force: boolean };
+/** With `conflicts` nothing was written: somebody else has changed these. `skipped` says why a path was left as it is. */
+export type Applied = {
+  applied: number;
+  conflicts: string[];
+  skipped: { path: string; reason: 'not_kept' | 'in_the_way' | 'failed' }[];
+};
+
+type Needs = { home: string; blobs: Blobs; record: TurnRecord; stateOf: (path: string) => Promise<State> };
+type Step = { path: string; change: Change; target: State; expected: State; now: State };
+
+/**
+ * Brings the turn's paths to how they were before it (undo) or after it (redo). Each path changes in one step, and is looked at
+ * first: what was done in part is finished by doing it again. With `force`, what somebody else made of a path is kept in place of the
+ * side that it was expected to have, so that the opposite direction brings it back.
+ */
+export async function applyChanges(needs: Needs, wish: Wish): Promise<Applied> {
+  const steps = await readSteps(needs, wish);
+  const open = steps.filter(({ now, target }) => !isSame(now, target));
+  const applied: Applied = { applied: 0, conflicts: [], skipped: [] };
+  if (!wish.force)
+    applied.conflicts = open.filter((step) => isConflict(needs.home, step, steps)).map(({ path }) => path);
+  if (applied.conflicts.length > 0) return applied;
+  const skip = (path: string, reason: Applied['skipped'][number]['reason']): void => {
+    applied.skipped.push({ path, reason });
+  };
+  const able = open.filter(({ path, target, now, expected }) => {
+    const isLost = target?.type === 'file' && !(isKept(target.content) && needs.blobs.has(target.content));
+    const wouldLose = !isSame(now, expected) && now?.type === 'file' && !isKept(now.content);
+    if (isLost || wouldLose) skip(path, 'not_kept');
+    return !isLost && !wouldLose;
+  });
+  const modes = new Map<string, number>();
+  for (const [index, step] of inOrder(able).entries()) {
+    if (index % pathsAtOnce === 0) await setImmediate();
+    try {
+      const problem = await applyStep(needs, step, modes);
+      if (problem !== undefined) {
+        skip(step.path, problem);
+        continue;
+      }
+      applied.applied += 1;
+      if (isSame(step.now, step.expected) || step.now?.type === 'directory') continue;
+      if (wish.direction === 'undo') step.change.after = step.now;
+      else step.change.before = step.now;
+    } catch (error) {
+      skip(step.path, ['ENOTEMPTY', 'ENOTDIR', 'EISDIR', 'EEXIST'].includes(errnoOf(error)) ? 'in_the_way' : 'failed');
+    }
+  }
+  setModes(needs.home, able, modes);
+  return applied;
+}
+
+async function readSteps({ record, stateOf }: Needs, { direction, paths }: Wish): Promise<Step[]> {
+  const chosen = [...record.files].filter(([path]) => paths === undefined || isChosen(path, record, paths));
+  const steps: Step[] = [];
+  for (const [path, change] of chosen) {
+    const [target, expected] = direction === 'undo' ? [change.before, change.after] : [change.after, change.before];
+    steps.push({ path, change, target, expected, now: await stateOf(path) });
+    if (steps.length % pathsAtOnce === 0) await setImmediate();
+  }
+  return steps;
+}
+
+/** A path that was asked for, what is below it, and the folders that lead to it. */
+function isChosen(path: string, { files }: TurnRecord, paths: readonly string[]): boolean {
+  return paths.some((asked) => {
+    if (path === asked || isBelow(path, asked)) return true;
+    if (!isBelow(asked, path)) return false;
+    const change = files.get(path);
+    return change !== undefined && change.before?.type !== change.after?.type;
+  });
+}
+
+/** Folders give way only when they are empty, and come back only when something needs them: they are no conflict. */
+function isConflict(home: string, { path, change, target, expected, now }: Step, steps: readonly Step[]): boolean {
+  const isFolder = (state: State): boolean => state === null || state.type === 'directory';
+  if (isFolder(target) && isFolder(expected) && isFolder(now)) return false;
+  if (target !== null && target.type !== 'directory' && now?.type === 'directory') {
+    const going = new Set(steps.filter((step) => step.target === null).map((step) => step.path));
+    return !isSame(now, expected) || !isEmptyWithout(home, path, going);
+  }
+  return change.isMixed || !isSame(now, expected);
+}
+
+function isEmptyWithout(home: string, folder: string, going: ReadonlySet<string>): boolean {
+  return readdirSync(join(home, folder), { withFileTypes: true }).every((entry) => {
+    const path = `${folder}/${entry.name}`;
+    return going.has(path) && (!entry.isDirectory() || isEmptyWithout(home, path, going));
+  });
+}
+
+/** First what goes, the innermost first; then what comes, folders before what is in them. */
+function inOrder(steps: readonly Step[]): Step[] {
+  const depth = ({ path }: Step): number => path.split('/').length;
+  const going = steps.filter(({ target }) => target === null).sort((a, b) => depth(b) - depth(a));
+  const coming = steps.filter(({ target }) => target !== null).sort((a, b) => depth(a) - depth(b));
+  return [...going, ...coming];
+}
+
+async function applyStep(
+  { home, blobs }: Needs,
+  { path, target, now }: Step,
+  modes: Map<string, number>,
+): Promise<'not_kept' | 'in_the_way' | undefined> {
+  const place = join(home, path);
+  if (ancestorsOf(path).some((folder) => !isFolder(join(home, folder))))
+    return target === null ? undefined : 'in_the_way';
+  if (target === null && now === null) return undefined;
+  openFolder(home, path, modes);
+  if (target === null) {
+    if (now?.type === 'directory') rmdirSync(place);
+    else rmSync(place, { force: true });
+    return undefined;
+  }
+  if (target.type === 'directory') {
+    if (now?.type === 'directory') return undefined;
+    if (now !== null) rmSync(place, { force: true });
+    mkdirSync(place, { mode: 0o700 });
+    return undefined;
+  }
+  const made = blobs.temporaryPath();
+  try {
+    if (target.type === 'symlink') symlinkSync(target.target, made);
+    else if (!(await blobs.restore(target.content, made))) return 'not_kept';
+    else chmodSync(made, target.mode);
+    if (now?.type === 'directory') rmdirSync(place);
+    renameSync(made, place);
+    return undefined;
+  } finally {
+    rmSync(made, { force: true });
+  }
+}
+
+/** A folder that nobody may write in is opened, and closed again in the end. */
+function openFolder(home: string, path: string, modes: Map<string, number>): void {
+  const folder = dirname(path);
+  if (folder === '.') return;
+  const mode = lstatSync(join(home, folder)).mode & 0o7777;
+  if ((mode & 0o300) === 0o300) return;
+  modes.set(folder, mode);
+  chmodSync(join(home, folder), mode | 0o700);
+}
+
+/** The modes of folders, the innermost first, as nobody may enter one that is closed. */
+function setModes(home: string, steps: readonly Step[], opened: ReadonlyMap<string, number>): void {
+  const wanted = new Map(opened);
+  for (const { path, target, expected, now } of steps) {
+    if (target?.type !== 'directory') continue;
+    const isOurs = now?.type !== 'directory' || expected?.type !== 'directory' || now.mode === expected.mode;
+    if (isOurs) wanted.set(path, target.mode);
+  }
+  for (const [path, mode] of [...wanted].sort(([a], [b]) => b.length - a.length)) {
+    try {
+      if (isFolder(join(home, path))) chmodSync(join(home, path), mode);
+    } catch {
+      // It is somebody else's by now.
+    }
+  }
+}
+
+function isFolder(place: string): boolean {
+  return lstatSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
+}

@@ -1,0 +1,348 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { clock } from '../../clock.ts';
+import { DaemonError } from '../daemon-error.ts';
+import type { Daemon } from '../state.ts';
+import { type Applied, applyChanges, type Direction } from './apply.ts';
+import { Blobs } from './blobs.ts';
+import { type Entry, isBelow, isSame, isUnknown, type SkipReason, type State } from './entry.ts';
+import { Journal } from './journal.ts';
+import { addChange, addLeft, contentOf, Records, type TurnRecord } from './records.ts';
+import { isReal, type Look, type Scanned, scanHome, scanPath, stateAt } from './scan.ts';
+
+/** How many files are looked at between two turns of the event loop. */
+const pathsAtOnce = 50;
+
+/** How much is looked at and kept. */
+export type ChangeBounds = { entries: number; milliseconds: number; bytes: number };
+const changeBounds: ChangeBounds = { entries: 20_000, milliseconds: 10_000, bytes: 512 * 1024 * 1024 };
+
+/** What was written: paths that were not known before. */
+export type Wrote<T> = { value: T; paths?: readonly string[] };
+/** A time in which a turn may write. Ending it more than once does nothing. */
+export type Window = { end(): Promise<void> };
+/** A file of a turn as it was, as the turn left it, and as it is. */
+export type ListedChange = { path: string; before: State; after: State; isMixed: boolean; now: State };
+
+type Store = { blobs: Blobs; journal: Journal; records: Records };
+type Open = { turn: string; isBackground: boolean };
+
+/**
+ * What each turn changed in the home: the home is looked at before a turn's first write and after each of its commands; what differs
+ * is the turn's. Contents from before are kept, so that they can be put back. Everything is below `~/.workspace/changes`.
+ */
+export class Changes {
+  readonly #daemon: Daemon;
+  readonly #bounds: ChangeBounds;
+  #store: Store | undefined;
+  /** What the last look saw. */
+  #entries = new Map<string, Scanned>();
+  /** Whether anybody may have written since the last look. */
+  #isStale = true;
+  #hasTyped = false;
+  readonly #windows = new Set<Open>();
+  /** Who may have written since the last look: those of `#windows`, and those that were there. */
+  readonly #writers = new Set<Open>();
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(daemon: Daemon, bounds = changeBounds) {
+    this.#daemon = daemon;
+    this.#bounds = bounds;
+  }
+
+  /** From now on what changes is the turn's, until the window ends. Never throws: work goes on without it. */
+  async begin(turn: string, isBackground = false): Promise<Window> {
+    const open = await this.#open(turn, isBackground);
+    return { end: () => this.#quietly(() => this.#end(open)) };
+  }
+
+  /** The same for what is no turn's. */
+  async beginUnknown(): Promise<Window> {
+    this.typed();
+    return { end: async () => this.typed() };
+  }
+
+  async #open(turn: string, isBackground: boolean): Promise<Open> {
+    const open = { turn, isBackground };
+    await this.#quietly(async () => {
+      const { records } = await this.#load();
+      await this.#lookIfStale();
+      records.save(records.open(turn));
+      this.#windows.add(open);
+      this.#writers.add(open);
+    });
+    return open;
+  }
+
+  /** Runs the writing of one path: the turn's or, without one, the person's. */
+  async around<T>(turn: string | undefined, work: () => Promise<Wrote<T>> | Wrote<T>, paths: string[]): Promise<T> {
+    if (turn === undefined && this.#windows.size === 0) {
+      this.#isStale = true;
+      return (await work()).value;
+    }
+    const open = turn === undefined ? undefined : await this.#open(turn, false);
+    if (open === undefined) await this.#quietly(() => this.#lookAt(paths, true));
+    const written = new Set(paths);
+    try {
+      const { value, paths: more = [] } = await work();
+      for (const path of more) written.add(path);
+      return value;
+    } finally {
+      if (open === undefined) await this.#quietly(() => this.#lookAt([...written], false));
+      else await this.#quietly(() => this.#end(open, [...written]));
+    }
+  }
+
+  /** The person may have written something, such as in a terminal. */
+  typed(): void {
+    this.#hasTyped = true;
+    this.#isStale = true;
+  }
+
+  /** Undefined if nothing is known of the turn. */
+  list(turn: string): Promise<{ files: ListedChange[]; left: Map<string, SkipReason> } | undefined> {
+    return this.#alone(async () => {
+      const { records } = await this.#load();
+      if (this.#windows.size > 0 || records.interrupted().length > 0) await this.#look();
+      const record = records.read(turn);
+      return record === undefined ? undefined : this.#listed(record);
+    });
+  }
+
+  /** Puts files back, or forth again; see applyChanges. Undefined if nothing is known of the turn. */
+  apply(turn: string, direction: Direction, paths: readonly string[] | undefined, force: boolean) {
+    return this.#alone(async (): Promise<Applied | undefined> => {
+      const { records, blobs } = await this.#load();
+      await this.#look();
+      const record = records.read(turn);
+      if (record === undefined) return undefined;
+      const { home } = this.#daemon.config;
+      const strange = paths?.find((path) => ![...record.files.keys()].some((known) => isOnTheWay(known, path)));
+      if (strange !== undefined) throw new DaemonError('not_found', `The answer did not change ~/${strange}`);
+      const stateOf = (path: string): Promise<State> => stateAt(this.#lookNow(), path);
+      const applied = await applyChanges({ home, blobs, record, stateOf }, { direction, paths, force });
+      if (applied.conflicts.length > 0) return applied;
+      records.save(record);
+      // What has just been written is nobody's change.
+      this.#writers.clear();
+      await this.#look();
+      return applied;
+    });
+  }
+
+  /** The file that holds the bytes of one side; undefined if they are not kept. */
+  contentOf(turn: string, path: string, side: 'before' | 'after'): Promise<string | undefined> {
+    return this.#alone(async () => {
+      const { records, blobs } = await this.#load();
+      const state = records.read(turn)?.files.get(path)?.[side] ?? null;
+      const [content] = contentOf(state);
+      return content !== undefined && blobs.has(content) ? blobs.pathOf(content) : undefined;
+    });
+  }
+
+  turns(): Promise<string[]> {
+    return this.#alone(async () => (await this.#load()).records.ids());
+  }
+
+  forget(turns: readonly string[]): Promise<void> {
+    return this.#alone(async () => {
+      const { records } = await this.#load();
+      const inUse = new Set([...this.#windows].map(({ turn }) => turn));
+      for (const turn of turns) if (!inUse.has(turn)) records.remove(turn);
+      this.#sweep();
+    });
+  }
+
+  /** With `paths` nothing else was written by the turn itself. */
+  async #end(open: Open, paths?: readonly string[]): Promise<void> {
+    if (!this.#windows.delete(open)) return;
+    const isAlone = this.#windows.size === 0 && this.#writers.size === 1 && !this.#isStale;
+    if (paths !== undefined && isAlone && paths.every((path) => isPlain(this.#daemon.config.home, path)))
+      await this.#lookAt(paths, true);
+    else await this.#look();
+    this.#writers.delete(open);
+    if (this.#isWriting(open.turn)) return;
+    const { records } = await this.#load();
+    records.close(records.open(open.turn));
+  }
+
+  #isWriting(turn: string): boolean {
+    return [...this.#windows].some((open) => open.turn === turn);
+  }
+
+  async #load(): Promise<Store> {
+    if (this.#store !== undefined) return this.#store;
+    const folder = join(this.#daemon.config.home, '.workspace/changes');
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const journal = new Journal(join(folder, 'journal'));
+    const records = new Records(join(folder, 'turns'));
+    this.#store = { blobs: new Blobs(folder, this.#bounds.bytes), journal, records };
+    this.#entries = await journal.read();
+    const interrupted = records.interrupted();
+    for (const { id } of interrupted) this.#writers.add({ turn: id, isBackground: false });
+    if (interrupted.length > 0) {
+      await this.#look();
+      for (const { id } of interrupted) records.close(records.open(id));
+    }
+    return this.#store;
+  }
+
+  async #lookIfStale(): Promise<void> {
+    const { terminals } = this.#daemon.activity.snapshot().active;
+    if (this.#isStale || terminals > 0 || this.#writers.size > 0) await this.#look();
+  }
+
+  /** Looks at the whole home, and notes what has changed since the last time. */
+  async #look(): Promise<void> {
+    await this.#load();
+    const found = await scanHome(this.#lookNow(), this.#bounds.entries);
+    await this.#settle(this.#entries, found, found, true);
+    this.#isStale = this.#windows.size > 0;
+    this.#hasTyped = false;
+    this.#writers.clear();
+    for (const open of this.#windows) this.#writers.add(open);
+  }
+
+  async #lookAt(paths: readonly string[], isWriters: boolean): Promise<void> {
+    for (const path of paths) {
+      if (path === '') continue;
+      const found = await scanPath(this.#lookNow(), path, this.#bounds.entries);
+      const old = new Map([...this.#entries].filter(([known]) => isOnTheWay(known, path)));
+      const all = new Map([...[...this.#entries].filter(([known]) => !old.has(known)), ...found]);
+      await this.#settle(old, found, all, isWriters);
+    }
+  }
+
+  /** Notes the difference between two looks at a part of the home; `all` is what is known of the whole of it then. */
+  async #settle(
+    old: ReadonlyMap<string, Scanned>,
+    found: ReadonlyMap<string, Scanned>,
+    all: Map<string, Scanned>,
+    isWriters: boolean,
+  ): Promise<void> {
+    const { records, journal, blobs } = await this.#load();
+    const [were, are] = [entriesOf(this.#entries), entriesOf(all)];
+    const { turns, isMixed } = isWriters ? this.#whoWrote() : { turns: [], isMixed: false };
+    const touched = turns.map((turn) => records.open(turn));
+    const lines: [string, Scanned | null][] = [];
+    for (const path of new Set([...old.keys(), ...found.keys()])) {
+      const [before, after] = [old.get(path), found.get(path)];
+      if (before === undefined || after === undefined || !isAlike(before, after)) lines.push([path, after ?? null]);
+      if (path === '' || isSameContent(before, after)) continue;
+      if (isUnknown(were, path) || isUnknown(are, path)) continue;
+      const [from, to] = [stateOf(before), stateOf(after)];
+      for (const record of touched) addChange(record, path, from, to, isMixed);
+    }
+    for (const record of touched) {
+      for (const [path, entry] of are) {
+        if (entry.type === 'skipped' && entry.reason !== 'ignored') addLeft(record, path, entry.reason);
+      }
+      records.save(record);
+      if (!this.#isWriting(record.id) && record.isOpen) records.close(record);
+    }
+    // After the records: what a crash cuts off in between is found again.
+    await journal.write(lines, all);
+    this.#entries = all;
+    blobs.noted();
+  }
+
+  /** Commands in the foreground before those in the background, which write now and then. */
+  #whoWrote(): { turns: string[]; isMixed: boolean } {
+    const writers = [...this.#writers];
+    const named = (isBackground: boolean): string[] => [
+      ...new Set(writers.filter((open) => open.isBackground === isBackground).map(({ turn }) => turn)),
+    ];
+    const turns = named(false);
+    if (turns.length > 0) return { turns, isMixed: turns.length > 1 || this.#hasTyped };
+    const background = this.#hasTyped ? [] : named(true);
+    return { turns: background, isMixed: background.length > 1 };
+  }
+
+  async #listed(record: TurnRecord): Promise<{ files: ListedChange[]; left: Map<string, SkipReason> }> {
+    const files: ListedChange[] = [];
+    const look = this.#lookNow();
+    for (const [path, { before, after, isMixed }] of record.files) {
+      files.push({ path, before, after, isMixed, now: await stateAt(look, path) });
+      if (files.length % pathsAtOnce === 0) await setImmediate();
+    }
+    return { files, left: record.left };
+  }
+
+  #lookNow(): Look {
+    const { home } = this.#daemon.config;
+    const blobs = this.#store?.blobs;
+    if (blobs === undefined) throw new Error('the store is not open');
+    let isSwept = false;
+    const makeRoom = (bytes: number): void => {
+      if (isSwept) return;
+      isSwept = true;
+      this.#sweep();
+      while (!blobs.hasRoom(bytes) && this.#store?.records.removeOldest()) this.#sweep();
+    };
+    return { home, blobs, known: this.#entries, makeRoom, until: clock.elapsed() + this.#bounds.milliseconds };
+  }
+
+  /** Removes the contents that neither the home nor a turn names. */
+  #sweep(): void {
+    const { blobs, records } = this.#store ?? {};
+    if (blobs === undefined || records === undefined) return;
+    const named = records.contents();
+    for (const { entry } of this.#entries.values()) if (entry.type === 'file') named.add(entry.content);
+    blobs.sweep(named);
+  }
+
+  /** One after the other. */
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+
+  async #quietly(work: () => Promise<void>): Promise<void> {
+    await this.#alone(work).catch((error) => this.#daemon.log('changes could not be noted', error));
+  }
+}
+
+/** The changes of a daemon's home, made at first use. */
+export function changesOf(daemon: Daemon): Changes {
+  const known = made.get(daemon);
+  if (known !== undefined) return known;
+  const changes = new Changes(daemon);
+  made.set(daemon, changes);
+  return changes;
+}
+const made = new WeakMap<Daemon, Changes>();
+
+/** Whether writing this path changes nothing else: neither what is left out nor what a link leads to. */
+function isPlain(home: string, path: string): boolean {
+  return !/(?:^|\/)\.gitignore$/.test(path) && isReal(home, path);
+}
+
+function entriesOf(scanned: ReadonlyMap<string, Scanned>): Map<string, Entry> {
+  return new Map([...scanned].map(([path, { entry }]) => [path, entry]));
+}
+
+function stateOf(scanned: Scanned | undefined): State {
+  return scanned === undefined || scanned.entry.type === 'skipped' ? null : scanned.entry;
+}
+
+function isAlike(a: Scanned, b: Scanned): boolean {
+  return a.stamp === b.stamp && isSame(a.entry, b.entry) && isClosed(a.entry) === isClosed(b.entry);
+}
+
+function isClosed(entry: Entry): boolean {
+  return entry.type === 'directory' && entry.closed === true;
+}
+
+/** Also for a file that the store had no room for the time before. */
+function isSameContent(before: Scanned | undefined, after: Scanned | undefined): boolean {
+  if (isSame(before?.entry, after?.entry)) return true;
+  if (before?.entry.type !== 'file' || after?.entry.type !== 'file') return false;
+  return before.entry.mode === after.entry.mode && before.entry.content === after.unkept;
+}
+
+/** Whether a path is the other one, below it, or leads to it. */
+function isOnTheWay(path: string, other: string): boolean {
+  return path === other || isBelow(path, other) || (path !== '' && isBelow(other, path));
+}

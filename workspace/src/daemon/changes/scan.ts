@@ -1,0 +1,198 @@
+import { type BigIntStats, chmodSync, lstatSync, readdirSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { clock } from '../../clock.ts';
+import { errnoOf } from '../files/fault.ts';
+import type { Blobs } from './blobs.ts';
+import { ancestorsOf, type Entry, type SkipReason, type State } from './entry.ts';
+import { isIgnored, type Rules, rulesIn } from './ignored.ts';
+
+/**
+ * An entry of a scan. The stamp changes with the file: what has the same one is not read again. `unkept` is what its content would
+ * be called if the store had no room for it.
+ */
+export type Scanned = { entry: Entry; stamp: string; unkept?: string };
+
+export type Look = {
+  home: string;
+  blobs: Blobs;
+  /** What was there before. */
+  known: ReadonlyMap<string, Scanned>;
+  /** Tries to free so many bytes of the store. */
+  makeRoom: (bytes: number) => void;
+  /** Until when contents are kept, on the monotonic clock. */
+  until: number;
+};
+
+/** A slice of work between two turns of the event loop. */
+const sliceMs = 15;
+/** File systems note times by the tick of their clock: a file changed this recently may change again unseen. */
+const freshMs = 30;
+const pathCharsMax = 4000;
+
+/** Everything in the home that counts, and keeps the contents. What the bounds leave out is `skipped`. */
+export async function scanHome(look: Look, entries: number): Promise<Map<string, Scanned>> {
+  const found = new Map<string, Scanned>();
+  await scanFolders(look, [{ folder: '', outer: [] }], found, entries);
+  return found;
+}
+
+/** The same for one path, the folders that lead to it, and what is below it. */
+export async function scanPath(look: Look, path: string, entries: number): Promise<Map<string, Scanned>> {
+  const found = new Map<string, Scanned>();
+  let rules: Rules = rulesIn(look.home, '', []);
+  for (const folder of ancestorsOf(path)) {
+    const seen = await scanOne(look, folder, rules);
+    if (seen === undefined) return found;
+    found.set(folder, seen);
+    if (seen.entry.type !== 'directory') return found;
+    rules = rulesIn(look.home, folder, rules);
+  }
+  const seen = await scanOne(look, path, rules);
+  if (seen === undefined) return found;
+  found.set(path, seen);
+  if (seen.entry.type === 'directory') await scanFolders(look, [{ folder: path, outer: rules }], found, entries);
+  return found;
+}
+
+/** What is at a path now, whether it counts or not; a folder's content is not looked at. */
+export async function stateAt(look: Look, path: string): Promise<State> {
+  if (ancestorsOf(path).some((folder) => !isFolder(join(look.home, folder)))) return null;
+  const stats = statsOf(join(look.home, path));
+  const entry = stats === undefined ? undefined : (await readEntry(look, path, stats))?.entry;
+  return entry === undefined || entry.type === 'skipped' ? null : entry;
+}
+
+/** Whether no link leads to a path. */
+export function isReal(home: string, path: string): boolean {
+  const isLink = statsOf(join(home, path))?.isSymbolicLink() === true;
+  return !isLink && ancestorsOf(path).every((folder) => isFolder(join(home, folder)));
+}
+
+async function scanFolders(
+  look: Look,
+  queue: { folder: string; outer: Rules }[],
+  found: Map<string, Scanned>,
+  entries: number,
+): Promise<void> {
+  let sliceEnd = clock.elapsed() + sliceMs;
+  for (let at = 0; at < queue.length; at += 1) {
+    const { folder, outer } = queue[at] ?? { folder: '', outer: [] };
+    const isLate = clock.elapsed() > look.until;
+    const names = isLate ? [] : namesIn(look.home, folder);
+    if (names === undefined) {
+      closeFolder(found, folder);
+      continue;
+    }
+    if (isLate || found.size + names.length > entries) {
+      found.set(folder, skipped(isLate ? 'time' : 'too_many'));
+      continue;
+    }
+    const rules = rulesIn(look.home, folder, outer);
+    for (const name of names) {
+      if (clock.elapsed() > sliceEnd) {
+        await setImmediate();
+        sliceEnd = clock.elapsed() + sliceMs;
+      }
+      const path = folder === '' ? name : `${folder}/${name}`;
+      const seen = path.length > pathCharsMax ? undefined : await scanOne(look, path, rules);
+      if (seen === undefined) continue;
+      found.set(path, seen);
+      if (seen.entry.type === 'directory') queue.push({ folder: path, outer: rules });
+    }
+  }
+}
+
+async function scanOne(look: Look, path: string, rules: Rules): Promise<Scanned | undefined> {
+  const stats = statsOf(join(look.home, path));
+  if (stats === undefined) return undefined;
+  if (isIgnored(path, stats.isDirectory(), rules)) return skipped('ignored');
+  return readEntry(look, path, stats);
+}
+
+async function readEntry(look: Look, path: string, stats: BigIntStats): Promise<Scanned | undefined> {
+  const mode = Number(stats.mode & 0o7777n);
+  if (stats.isDirectory()) return { entry: { type: 'directory', mode }, stamp: '' };
+  const place = join(look.home, path);
+  if (stats.isSymbolicLink()) return readLink(place);
+  // Devices, sockets and pipes are of a moment.
+  if (!stats.isFile()) return undefined;
+  const stamp = stampOf(stats);
+  const known = look.known.get(path);
+  if (stamp !== '' && known?.stamp === stamp && known.entry.type === 'file' && look.blobs.has(known.entry.content))
+    return known;
+  const unkept = `?${stats.ino}:${stats.mtimeNs}:${stats.size}`;
+  const content = await keepFile(look, place, stats, unkept);
+  if (content === undefined) return undefined;
+  return { entry: { type: 'file', mode, size: Number(stats.size), content }, stamp, unkept };
+}
+
+function readLink(place: string): Scanned | undefined {
+  try {
+    return { entry: { type: 'symlink', target: readlinkSync(place) }, stamp: '' };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The name of a file's bytes; undefined if it is gone. */
+async function keepFile(look: Look, place: string, stats: BigIntStats, unkept: string): Promise<string | undefined> {
+  const size = Number(stats.size);
+  if (clock.elapsed() > look.until) return unkept;
+  if (!look.blobs.hasRoom(size)) look.makeRoom(size);
+  if (!look.blobs.hasRoom(size)) return unkept;
+  try {
+    return (await look.blobs.keep(place, size)) ?? unkept;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    if (errnoOf(error) !== 'EACCES') return unkept;
+  }
+  // It belongs to the workspace's user, who may read it after all.
+  const mode = Number(stats.mode & 0o7777n);
+  try {
+    chmodSync(place, mode | 0o400);
+    return (await look.blobs.keep(place, size).finally(() => chmodSync(place, mode))) ?? unkept;
+  } catch {
+    return unkept;
+  }
+}
+
+/** Empty for a file that may have changed since it was looked at, within the same tick. */
+function stampOf({ ino, size, mode, mtimeNs, ctimeNs }: BigIntStats): string {
+  if (Number(ctimeNs / 1_000_000n) > clock.now() - freshMs) return '';
+  return `${ino}:${size}:${mode}:${mtimeNs}:${ctimeNs}`;
+}
+
+function statsOf(place: string): BigIntStats | undefined {
+  try {
+    return lstatSync(place, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+function isFolder(place: string): boolean {
+  return statsOf(place)?.isDirectory() === true;
+}
+
+/** In their order; undefined if the folder cannot be read. */
+function namesIn(home: string, folder: string): string[] | undefined {
+  try {
+    // Names that are not UTF-8 cannot be told, and are left out.
+    return readdirSync(join(home, folder))
+      .filter((name) => !name.includes('\ufffd'))
+      .sort();
+  } catch {
+    return undefined;
+  }
+}
+
+function closeFolder(found: Map<string, Scanned>, folder: string): void {
+  const seen = found.get(folder);
+  if (folder === '') found.set('', skipped('unreadable'));
+  if (seen?.entry.type === 'directory') found.set(folder, { entry: { ...seen.entry, closed: true }, stamp: '' });
+}
+
+function skipped(reason: SkipReason): Scanned {
+  return { entry: { type: 'skipped', reason }, stamp: '' };
+}

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { test } from 'node:test';
+import { startChanges, treeOf } from './changes-harness.ts';
+
+const turns = Number(process.env.HOMEPORT_UNDO_TURNS ?? 20);
+const seed = Number(process.env.HOMEPORT_UNDO_SEED ?? randomInt(1_000_000));
+
+test(`random turns (seed ${seed}): undo gives the tree back bit for bit, redo as well`, async (t) => {
+  const { home, run, put, apply } = await startChanges(t);
+  const { below, pick } = dice(seed);
+  const path = (): string => Array.from({ length: 1 + below(3) }, () => pick(['a', 'b', 'c d', 'é', '.e'])).join('/');
+  const quoted = (): string => `'${path()}'`;
+  const operations: (() => string)[] = [
+    () => `mkdir -p "$(dirname ${quoted()})"; echo ${below(1e9)} > ${quoted()}`,
+    () => `p=${quoted()}; mkdir -p "$(dirname "$p")"; echo ${below(1e9)} >> "$p"`,
+    () => `rm -rf ${quoted()}`,
+    () => `mv -T ${quoted()} ${quoted()}`,
+    () => `cp -rT ${quoted()} ${quoted()}`,
+    () => `ln -sfn ${quoted()} ${quoted()}`,
+    () => `chmod ${pick(['600', '644', '755', '4755', '700', '444'])} ${quoted()}`,
+    () => `p=${quoted()}; [ -d "$p" ] || head -c ${300_000 + below(2_000_000)} /dev/urandom > "$p"`,
+    () => `p=${quoted()}; [ -f "$p" ] && truncate -s ${below(9)}M "$p"`,
+    () => `p=${quoted()}; [ -f "$p" ] && printf x | dd of="$p" bs=1 conv=notrunc status=none`,
+    () => `mkdir -p ${quoted()}; ln ${quoted()} ${quoted()}`,
+  ];
+  for (let turn = 0; turn < turns; turn += 1) {
+    const before = treeOf(home);
+    const id = `t${turn}`;
+    for (let call = 0; call <= below(3); call += 1) {
+      if (below(4) === 0) await put(id, path(), `written ${below(1e9)}`).catch(() => undefined);
+      const commands = Array.from({ length: 1 + below(6) }, () => pick(operations)());
+      await run(id, `(${commands.join('\n')}) 2>/dev/null; true`);
+    }
+    const after = treeOf(home);
+    const where = `turn ${turn} of seed ${seed}`;
+    const none = { conflicts: [], skipped: [] };
+    const undone = await apply(id, 'undo').catch(() => undefined);
+    if (undone === undefined) assert.deepEqual(after, before, where);
+    else {
+      assert.deepEqual({ ...undone, applied: 0 }, { ...none, applied: 0 }, where);
+      assert.deepEqual(treeOf(home), before, `undo of ${where}`);
+      if (below(4) === 0) continue;
+      assert.deepEqual({ ...(await apply(id, 'redo')), applied: 0 }, { ...none, applied: 0 }, where);
+      assert.deepEqual(treeOf(home), after, `redo of ${where}`);
+    }
+  }
+});
+
+/** The same numbers for the same seed (mulberry32). */
+function dice(start: number) {
+  let state = start;
+  const below = (limit: number): number => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * limit);
+  };
+  const pick = <T>(choices: readonly [T, ...T[]] | readonly T[]): T => {
+    const chosen = choices[below(choices.length)];
+    if (chosen === undefined) throw new Error('nothing to choose from');
+    return chosen;
+  };
+  return { below, pick };
+}
