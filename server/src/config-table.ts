@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { limits } from '@homeport/contracts/limits';
+import { parseSchedule } from './backup-schedule.ts';
 import { parseCidr } from './client-address.ts';
 import { isProxyException, parseProxy } from './egress/outbound-proxy.ts';
 
@@ -252,6 +253,31 @@ export const settingTable = {
     takes: 'a text without spaces',
     secret: true,
     valid: (token) => /^\S+$/.test(token),
+  }),
+  backupSchedule: optional('BACKUP_SCHEDULE', {
+    about:
+      'Makes backups by itself, at times in UTC: `hourly`, `daily 03:00`, `weekly sunday 03:00`. One replica makes each.',
+    takes: 'hourly, daily or weekly, with a day and a time of day',
+    defaultText: 'unset: none',
+    valid: (given) => parseSchedule(given) !== undefined,
+  }),
+  backupTo: optional('BACKUP_TO', {
+    about: 'Where scheduled backups are written to. Another disk or a bucket survives the loss of this one.',
+    takes: 'a folder, or s3://bucket/prefix',
+    defaultText: '`DATA_DIR/backups`',
+    valid: (given) => !/^s3:/i.test(given) || parseS3Location(given) !== undefined,
+  }),
+  backupKeep: integer('BACKUP_KEEP', 7, 1, 1_000, {
+    about: 'How many scheduled backups are kept; older ones are removed after the next one.',
+  }),
+  backupPassphrase: optional('BACKUP_PASSPHRASE', {
+    about:
+      'Encrypts scheduled backups, which then have the keys of the installation as well. Keep it somewhere else, too.',
+    takes: 'any text',
+    secret: true,
+  }),
+  backupWorkspaces: flag('BACKUP_WORKSPACES', false, {
+    about: 'Includes the homes of workspaces in mode `local` in scheduled backups.',
   }),
   modelTitles: flag('MODEL_TITLES', true, {
     about: 'The model of the lowest tier names new conversations. If false, their first words do.',

@@ -25,6 +25,9 @@ export type MetricSources = {
   workspaces(): Promise<{ running: number; starting: number }>;
   /** On the disk of DATA_DIR. */
   freeBytes(): number;
+  /** Of the whole installation: seconds since 1970 (0: never), and whether the last one failed. */
+  lastBackup(): Promise<{ madeAt: number; hasFailed: boolean }>;
+  version: string;
   pool: Pick<Pool, 'totalCount' | 'idleCount' | 'waitingCount'>;
 };
 
@@ -88,6 +91,21 @@ export async function createMetrics(isWanted: boolean, sources: MetricSources): 
   gauge('homeport_responses_running', 'Responses that this replica is making', sources.runningResponses);
   gauge('homeport_streams_open', 'Event streams open to clients of this replica', sources.openStreams);
   gauge('homeport_disk_free_bytes', 'Free space on the disk of DATA_DIR', sources.freeBytes);
+  new Gauge({
+    ...{ name: 'homeport_build_info', help: '1, with the release as a label', registers },
+    labelNames: ['version'] as const,
+  }).set({ version: sources.version }, 1);
+  const backupFailed = new Gauge({
+    ...{ name: 'homeport_backup_failed', help: '1 if the last backup failed', registers },
+  });
+  new Gauge({
+    ...{ name: 'homeport_backup_last_success_timestamp_seconds', help: 'When the last backup was finished', registers },
+    async collect() {
+      const { madeAt, hasFailed } = await sources.lastBackup();
+      this.set(madeAt);
+      backupFailed.set(hasFailed ? 1 : 0);
+    },
+  });
   const starts = new Histogram({
     ...{ name: 'homeport_workspace_start_duration_seconds', help: 'Workspace starts by this replica', registers },
     ...{ labelNames: ['outcome'] as const, buckets: startBuckets },

@@ -27,6 +27,8 @@ import { createUpgrades } from './http/upgrade.ts';
 import { createWebClient } from './http/web-client.ts';
 import { McpConnections } from './mcp/connections.ts';
 import { createMetrics } from './metrics.ts';
+import { lastBackup } from './operations/backup-rows.ts';
+import { startScheduledBackups } from './operations/scheduled-backups.ts';
 import { bindCredentials } from './provision/bind-credentials.ts';
 import { createKeyRing } from './secrets/key-ring.ts';
 import { readPublicConfig } from './settings/public-config.ts';
@@ -98,6 +100,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     workspaces: () => countWorkspaces({ db }),
     pool: db.pool,
     freeBytes: () => disk.freeBytes,
+    lastBackup: () => lastBackup(db),
+    version: config.version,
   });
   const artifactStore = openBlobStore(config, disk);
   const documents = new Documents({ db, artifactStore, clock, log });
@@ -158,6 +162,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   );
   const sweeper = startSweeper(deps);
   const searchWalks = startSearchWalks(deps);
+  const backups = startScheduledBackups(deps);
   await responses.start();
   return {
     deps,
@@ -170,6 +175,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await workspaces.stopUnused();
       terminals.close();
       await sweeper.stop();
+      await backups.stop();
       searchWalks.stop();
       await Promise.all([responses.drain(drainMs), waitAtMost(systemClock, drainMs, lastLeft)]);
       await documents.close();

@@ -46,18 +46,18 @@ test('an account is made, found, given another password, shut out, let in again'
   assert.equal(rowCount, 1);
 
   const file = join(tmpdir(), `homeport-password-${process.pid}`);
-  await writeFile(file, 'a much better password\n');
+  await writeFile(file, 'a much better password 2\n');
   const reset = await run('users', 'reset-password', email, '--password-file', file);
   assert.deepEqual([reset.code, reset.said.password, reset.said.user.mustChangePassword], [0, undefined, false]);
   assert.equal((await app.database.database.pool.query('select from sessions')).rowCount, 0);
-  assert.equal(await signsIn(email, 'a much better password'), 200);
+  assert.equal(await signsIn(email, 'a much better password 2'), 200);
 
   assert.match((await run('users', 'disable', email)).said.error.message, /administrator/);
   await app.signIn({ role: 'admin' });
   assert.equal((await run('users', 'disable', email)).said.user.enabled, false);
-  assert.equal(await signsIn(email, 'a much better password'), 403);
+  assert.equal(await signsIn(email, 'a much better password 2'), 403);
   assert.equal((await run('users', 'enable', email)).code, 0);
-  assert.equal(await signsIn(email, 'a much better password'), 200);
+  assert.equal(await signsIn(email, 'a much better password 2'), 200);
   assert.equal((await run('users', 'enable', 'nobody@example.org')).code, 1);
 });
 

@@ -5,6 +5,9 @@ import { systemClock } from '../clock.ts';
 import type { Database } from '../db/pool.ts';
 import { BackupError } from './backup-error.ts';
 
+/** Another replica makes it, or has made it. */
+export class BackupNotDue extends BackupError {}
+
 /** The only writer of `backups`: what was made, when, where to, and the lease of the one that runs. */
 
 export type BackupCause = 'command' | 'schedule' | 'page';
@@ -23,10 +26,18 @@ const renewMs = 20_000;
 const errorMax = 500;
 const keptRows = 200;
 
-export async function beginBackup(db: Database, cause: BackupCause, place: string): Promise<BackupHold> {
+/** With `dueSince`, throws BackupNotDue unless a scheduled backup is due. */
+export async function beginBackup(
+  db: Database,
+  cause: BackupCause,
+  place: string,
+  dueSince?: Date,
+): Promise<BackupHold> {
   const id = randomUUIDv7();
   const lease = sql<Date>`now() + ${leaseSeconds} * interval '1 second'`;
+  // One at a time, so of several replicas one finds that it is due.
   await holdContents(db, async (trx) => {
+    if (dueSince !== undefined && !(await isBackupDue({ kysely: trx }, dueSince))) throw new BackupNotDue('not due');
     await trx.insertInto('backups').values({ id, cause, place, state: 'running', lease_until: lease }).execute();
   });
   const lost = new AbortController();
@@ -71,4 +82,45 @@ export async function beginBackup(db: Database, cause: BackupCause, place: strin
 
 function leaseLost(): BackupError {
   return new BackupError('The database did not answer for too long, so files may be missing. Make the backup again.');
+}
+
+/**
+ * True if no scheduled backup was made since then, none is running, and the last one that failed began an hour ago.
+ */
+export async function isBackupDue(db: Pick<Database, 'kysely'>, since: Date): Promise<boolean> {
+  const { rows } = await sql<{ due: boolean }>`
+    select not exists (select from backups where cause = 'schedule' and (
+      state = 'done' and started_at >= ${since}
+      or state = 'running' and lease_until > now()
+      or state <> 'done' and started_at > now() - interval '1 hour' and started_at >= ${since})) as due`.execute(
+    db.kysely,
+  );
+  return rows[0]?.due === true;
+}
+
+/** Backups that the schedule made, beyond the newest `keep`. */
+export async function listSurplus(db: Database, keep: number): Promise<{ id: string; place: string }[]> {
+  return db.kysely
+    .selectFrom('backups')
+    .select(['id', 'place'])
+    .where('cause', '=', 'schedule')
+    .where('state', '=', 'done')
+    .orderBy('started_at', 'desc')
+    .offset(keep)
+    .limit(keptRows)
+    .execute();
+}
+
+export async function forgetBackup(db: Database, id: string): Promise<void> {
+  await db.kysely.deleteFrom('backups').where('id', '=', id).execute();
+}
+
+/** For metrics: when the last backup was finished, in seconds since 1970, and whether the last one that ended failed. */
+export async function lastBackup(db: Pick<Database, 'pool'>): Promise<{ madeAt: number; hasFailed: boolean }> {
+  const { rows } = await db.pool.query<{ made: number | null; failed: boolean | null }>(
+    `select (select extract(epoch from max(finished_at))::float8 from backups where state = 'done') as made,
+       (select state <> 'done' from backups where state <> 'running' or lease_until < now()
+        order by started_at desc limit 1) as failed`,
+  );
+  return { madeAt: rows[0]?.made ?? 0, hasFailed: rows[0]?.failed ?? false };
 }

@@ -17,6 +17,8 @@ type Needs = { config: Config; db: Database; artifactStore: Pick<BlobStore, 'rea
 export type BackupRequest = {
   to: string;
   cause: BackupCause;
+  /** Only if a scheduled backup is due since then; otherwise BackupNotDue. */
+  dueSince?: Date;
   withWorkspaces: boolean;
   passphrase?: string | undefined;
   signal: AbortSignal;
@@ -42,7 +44,7 @@ export async function makeBackup(needs: Needs, request: BackupRequest): Promise<
   const target = await openTarget(config, request.to, backupName(at, request.passphrase !== undefined));
   let hold: BackupHold | undefined;
   try {
-    hold = await beginBackup(db, request.cause, target.place);
+    hold = await beginBackup(db, request.cause, target.place, request.dueSince);
     const result = await writeBackup(needs, request, { target, hold, at });
     await target.commit();
     await hold.end({ size: result.bytes, sha256: result.sha256 });

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { type ManagedUser, userBody, userPatchBody } from '@homeport/contracts/admin';
 import { limits } from '@homeport/contracts/limits';
@@ -145,7 +145,9 @@ type Password = { password: string; isMadeUp: boolean };
 
 async function passwordOf(call: Call): Promise<Password> {
   const file = call.value('password-file');
-  if (file === undefined) return { password: randomBytes(15).toString('base64url'), isMadeUp: true };
+  // A digit is asked for, and random letters may have none.
+  const madeUp = `${randomBytes(15).toString('base64url')}${randomInt(10)}`;
+  if (file === undefined) return { password: madeUp, isMadeUp: true };
   const text = await readFile(file, 'utf8').catch(() => {
     throw new UsageError(`--password-file names ${file}, which cannot be read.`);
   });

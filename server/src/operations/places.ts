@@ -152,6 +152,13 @@ function s3Target(config: S3Config, to: string): Target {
   };
 }
 
+/** Removes a backup; one that is gone is no error. */
+export async function removeBackup(config: S3Config, place: string): Promise<void> {
+  if (!place.startsWith('s3://')) return rm(place, { force: true });
+  const { objects, key } = openObject(config, place);
+  await objects.remove(key).finally(() => objects.close());
+}
+
 /** The bucket of `s3://bucket/some/key`, and the key in it. */
 function openObject(config: S3Config, address: string): { objects: S3Objects; key: string } {
   const location = parseS3Location(address);

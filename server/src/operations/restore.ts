@@ -11,7 +11,7 @@ import { storedSecrets } from '../config-secrets.ts';
 import { startEmbedded } from '../db/embedded.ts';
 import { type Database, type DatabaseLog, openDatabase } from '../db/pool.ts';
 import { makeFolder } from '../make-folder.ts';
-import { opensCanary } from '../secrets/canary.ts';
+import { fitsCanary } from '../secrets/canary.ts';
 import { createKeyRing } from '../secrets/key-ring.ts';
 import { BackupError, damaged } from './backup-error.ts';
 import type { IdentityState } from './dump.ts';
@@ -253,5 +253,5 @@ async function hasTheKey(config: Config, { secrets }: BackupSummary, db: Databas
   const current = config.encryptionKey === '' ? secrets?.SETTINGS_ENCRYPTION_KEY : config.encryptionKey;
   if (current === undefined) return false;
   const previous = [...config.previousEncryptionKeys];
-  return opensCanary({ db, secrets: createKeyRing({ current, previous }) });
+  return fitsCanary({ db, secrets: createKeyRing({ current, previous }) });
 }

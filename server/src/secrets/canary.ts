@@ -24,6 +24,12 @@ export async function opensCanary({ db, secrets }: Needs): Promise<boolean> {
   return key_canary !== null && readable(() => open(secrets, place, key_canary)) !== undefined;
 }
 
+/** The same without changing anything: true as long as no process has sealed the text. */
+export async function fitsCanary({ db, secrets }: Needs): Promise<boolean> {
+  const { key_canary } = await db.kysely.selectFrom('installation').select('key_canary').executeTakeFirstOrThrow();
+  return key_canary === null || readable(() => open(secrets, place, key_canary)) !== undefined;
+}
+
 /** Seals the text with the current key; false if no key of the ring opens it. */
 export async function resealCanary({ db, secrets }: Needs): Promise<boolean> {
   return inTransaction(db, async (transaction) => {

@@ -1,0 +1,52 @@
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { connect as connectTls } from 'node:tls';
+import { systemClock } from '../clock.ts';
+
+/** Requests that the operator's own address is asked, to see what a proxy before it does. Follows no redirects. */
+
+const timeoutMs = 5_000;
+const bodyMax = 64 * 1024;
+
+export type ProbeAnswer = { status: number; text: string; date: string | undefined };
+
+export function probe(url: URL, headers: Record<string, string> = {}): Promise<ProbeAnswer> {
+  return new Promise((resolve, reject) => {
+    const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+    const outgoing = send(url, { method: 'GET', agent: false, headers });
+    const timer = systemClock.after(timeoutMs, () => outgoing.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+    outgoing.on('close', () => timer.stop());
+    outgoing.on('error', reject);
+    outgoing.on('upgrade', (incoming, socket) => {
+      socket.destroy();
+      resolve({ status: incoming.statusCode ?? 0, text: '', date: incoming.headers.date });
+    });
+    outgoing.on('response', (incoming) => {
+      let text = '';
+      incoming.setEncoding('utf8');
+      incoming.on('data', (chunk: string) => {
+        text += chunk;
+        if (text.length > bodyMax) outgoing.destroy(new Error('a longer answer than expected'));
+      });
+      incoming.on('error', reject);
+      incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, text, date: incoming.headers.date }));
+    });
+    outgoing.end();
+  });
+}
+
+/** Whether HTTP/2 is offered at an https address; throws if nothing answers there. */
+export function offersHttp2(url: URL): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const port = url.port === '' ? 443 : Number(url.port);
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const socket = connectTls({ host, port, servername: host, ALPNProtocols: ['h2', 'http/1.1'] });
+    const timer = systemClock.after(timeoutMs, () => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+    socket.once('close', () => timer.stop());
+    socket.once('error', reject);
+    socket.once('secureConnect', () => {
+      resolve(socket.alpnProtocol === 'h2');
+      socket.destroy();
+    });
+  });
+}

@@ -1,0 +1,174 @@
+import { stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import type { BlobStore } from '../artifacts/blob-store.ts';
+import type { Config } from '../config.ts';
+import { mistypedSettings } from '../config.ts';
+import { listMigrations } from '../db/migrate.ts';
+import type { Database } from '../db/pool.ts';
+import { fitsCanary } from '../secrets/canary.ts';
+import { createKeyRing } from '../secrets/key-ring.ts';
+import { checkAddress } from './doctor-address.ts';
+
+/** Whether an installation is right: what was looked at, what is wrong, and what to do about it. */
+
+export type Finding = {
+  check: string;
+  state: 'ok' | 'warning' | 'failed';
+  message: string;
+  /** What to do; absent where nothing is wrong. */
+  advice?: string;
+};
+type Needs = { config: Config; db: Database; artifactStore: BlobStore };
+
+const mebibyte = 1024 ** 2;
+const networkDisks = new Map([
+  [0x6969, 'NFS'],
+  [0xff534d42, 'CIFS'],
+  [0xfe534d42, 'SMB'],
+  [0x517b, 'SMB'],
+  [0x00c36400, 'Ceph'],
+]);
+
+export async function examine({ config, db, artifactStore }: Needs): Promise<Finding[]> {
+  const findings = await Promise.all([
+    checkSettings(),
+    guarded('database', () => checkDatabase(config, db)),
+    guarded('key', () => checkKey(config, db)),
+    guarded('disk', () => checkDisk(config)),
+    guarded('permissions', () => checkPermissions(config)),
+    guarded('files', () => checkStore(db, artifactStore)),
+    guarded('backups', () => checkBackups(db)),
+    guarded('clock', () => checkClock(db)),
+    checkAddress(config),
+  ]);
+  return findings.flat();
+}
+
+async function guarded(check: string, work: () => Promise<Finding | Finding[]>): Promise<Finding | Finding[]> {
+  return work().catch((error: unknown): Finding => {
+    const reason = error instanceof Error ? error.message : 'unknown reason';
+    return { check, state: 'failed', message: `This could not be checked: ${reason}`, advice: adviceOn(check) };
+  });
+}
+
+function adviceOn(check: string): string {
+  if (check === 'files') return 'Check ARTIFACT_STORE, and that its folder or bucket can be written to.';
+  return check === 'disk' || check === 'permissions' ? 'Check DATA_DIR.' : 'Check DATABASE_URL and the database.';
+}
+
+async function checkSettings(): Promise<Finding> {
+  const mistyped = mistypedSettings();
+  if (mistyped.length === 0) return { check: 'settings', state: 'ok', message: 'All settings are valid.' };
+  const names = mistyped.map(({ setting, meant }) => `${setting} (${meant}?)`).join(', ');
+  const advice = 'Correct the names, or remove the variables.';
+  return { check: 'settings', state: 'warning', message: `Unknown settings that resemble ours: ${names}.`, advice };
+}
+
+async function checkDatabase(config: Config, db: Database): Promise<Finding[]> {
+  const { rows } = await db.pool.query(
+    `select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
+       current_setting('max_connections')::int as most, getdatabaseencoding() as encoding,
+       (select array_agg(name) from kysely_migration) as migrations`,
+  );
+  const [{ version, number, most, encoding, migrations }] = rows;
+  const known = await listMigrations();
+  const missing = known.filter((name) => !migrations.includes(name));
+  const findings: Finding[] = [];
+  const failed = (message: string, advice: string) =>
+    void findings.push({ check: 'database', state: 'failed', message, advice });
+  if (number < 140_000) failed(`PostgreSQL ${version} is too old.`, 'Use PostgreSQL 14 or later.');
+  if (encoding !== 'UTF8') failed(`The database has the encoding ${encoding}.`, 'Create it with encoding UTF8.');
+  if (missing.length > 0) failed('The database belongs to an earlier release.', 'Start this release on it once.');
+  if (config.databaseUrl !== undefined && config.databasePoolMax + 5 > most) {
+    const message = `DATABASE_POOL_MAX is ${config.databasePoolMax}, and the server accepts ${most} connections.`;
+    findings.push({ check: 'database', state: 'warning', message, advice: 'Lower it, or raise max_connections.' });
+  }
+  if (findings.length > 0) return findings;
+  const kind = config.databaseUrl === undefined ? 'embedded' : 'external';
+  return [{ check: 'database', state: 'ok', message: `PostgreSQL ${version} (${kind}) has this release's schema.` }];
+}
+
+async function checkKey(config: Config, db: Database): Promise<Finding> {
+  const secrets = createKeyRing({ current: config.encryptionKey, previous: [...config.previousEncryptionKeys] });
+  if (await fitsCanary({ db, secrets })) {
+    return { check: 'key', state: 'ok', message: 'SETTINGS_ENCRYPTION_KEY is the key of this installation.' };
+  }
+  const message = 'SETTINGS_ENCRYPTION_KEY is not the key that this database was encrypted with.';
+  return { check: 'key', state: 'failed', message, advice: 'Set the right key; if it is lost, run adopt-key.' };
+}
+
+async function checkDisk({ dataDir, databaseUrl }: Config): Promise<Finding> {
+  const { type, bavail, bsize, blocks } = await statfs(dataDir);
+  const network = networkDisks.get(type);
+  if (network !== undefined && databaseUrl === undefined) {
+    const message = `DATA_DIR is on a network file system (${network}), where the embedded database can lose data.`;
+    return { check: 'disk', state: 'failed', message, advice: 'Move DATA_DIR to a local disk, or use DATABASE_URL.' };
+  }
+  const [free, total] = [bavail * bsize, blocks * bsize];
+  const reserve = Math.min(Math.max(total / 50, 96 * mebibyte), 1024 * mebibyte);
+  const message = `${Math.round(free / mebibyte)} MiB are free on the disk of DATA_DIR.`;
+  if (free > 2 * reserve) return { check: 'disk', state: 'ok', message };
+  const advice = 'Free some space, or enlarge the disk: see docs/operations.md, "A full disk".';
+  return { check: 'disk', state: free > reserve ? 'warning' : 'failed', message, advice };
+}
+
+async function checkPermissions({ dataDir }: Config): Promise<Finding> {
+  const folder = await stat(dataDir);
+  const secrets = await stat(join(dataDir, 'secrets.json')).catch(() => undefined);
+  // The database may run as another user, who has to pass through the folder.
+  if ((folder.mode & 0o066) === 0 && ((secrets?.mode ?? 0) & 0o077) === 0) {
+    return { check: 'permissions', state: 'ok', message: 'Only its owner can read DATA_DIR.' };
+  }
+  const message = 'Other users of this machine can read DATA_DIR or its secrets.json.';
+  return {
+    check: 'permissions',
+    state: 'warning',
+    message,
+    advice: `Run chmod go-rw ${dataDir} and chmod 600 on the file.`,
+  };
+}
+
+async function checkStore(db: Database, store: BlobStore): Promise<Finding> {
+  await store.prepare();
+  const { rows } = await db.pool.query('select id, store_marked from installation');
+  const mark = await store.readMark();
+  if (mark !== rows[0]?.id && (mark !== undefined || rows[0]?.store_marked === true)) {
+    const message = 'ARTIFACT_STORE is not the store of this installation.';
+    return {
+      check: 'files',
+      state: 'failed',
+      message,
+      advice: 'Set the right folder or bucket: see docs/operations.md.',
+    };
+  }
+  const stored = await store.put(Readable.from([Buffer.from('a test of the file store')]));
+  await store.read(stored.key, { start: 0, end: stored.size - 1 }, async () => undefined);
+  await store.remove([stored.key]);
+  return { check: 'files', state: 'ok', message: 'Files can be written, read and removed.' };
+}
+
+async function checkBackups(db: Database): Promise<Finding> {
+  const { rows } = await db.pool.query(
+    `select max(finished_at) filter (where state = 'done') as made,
+       max(finished_at) filter (where state = 'done') > now() - interval '8 days' as recent from backups`,
+  );
+  const made: unknown = rows[0]?.made;
+  if (made instanceof Date && rows[0]?.recent === true) {
+    return { check: 'backups', state: 'ok', message: `The last backup was made at ${made.toISOString()}.` };
+  }
+  const message = made instanceof Date ? `The last backup is from ${made.toISOString()}.` : 'There is no backup yet.';
+  const advice = 'Run "npm run admin -- backup", unless you make backups in another way.';
+  return { check: 'backups', state: 'warning', message, advice };
+}
+
+async function checkClock(db: Database): Promise<Finding> {
+  const before = Date.now();
+  const { rows } = await db.pool.query<{ now: Date }>('select clock_timestamp() as now');
+  const [at, after] = [rows[0]?.now.getTime() ?? 0, Date.now()];
+  const apart = Math.max(before - at, at - after, 0);
+  if (apart < 5_000)
+    return { check: 'clock', state: 'ok', message: 'The clocks of this machine and the database agree.' };
+  const message = `The clocks of this machine and the database are ${Math.round(apart / 1_000)} seconds apart.`;
+  return { check: 'clock', state: 'failed', message, advice: 'Synchronize both machines with a time server.' };
+}

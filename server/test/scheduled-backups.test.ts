@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { backUpIfDue } from '../src/operations/scheduled-backups.ts';
+import { startTestApp, type TestApp } from './app.ts';
+
+/** Backups by the schedule: one for each time, the oldest go, a failure is told. */
+
+const timeout = 60_000;
+let app: TestApp;
+let folder: string;
+const said: string[] = [];
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'homeport-scheduled-'));
+  app = await startTestApp({
+    config: { backupSchedule: 'hourly', backupTo: folder, backupKeep: 2, metricsToken: 'token' },
+    log: (line) => said.push(line),
+  });
+});
+after(async () => {
+  await app.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const signal = AbortSignal.timeout(timeout);
+const run = () => backUpIfDue(app.service.deps, new Date(), signal);
+/** As if all backups had been made so many hours earlier. */
+const age = (hours: number) =>
+  app.database.database.pool.query(
+    `update backups set started_at = started_at - $1 * interval '1 hour', finished_at = finished_at - $1 * interval '1 hour'`,
+    [hours],
+  );
+const files = async () => (await readdir(folder)).filter((name) => name.endsWith('.tar'));
+
+test('of several replicas one makes it, and none again before the next time', { timeout }, async () => {
+  const ends = await Promise.all([run(), run(), run()]);
+  assert.deepEqual(ends.sort(), ['made', 'not due', 'not due']);
+  assert.equal(await run(), 'not due');
+  assert.deepEqual((await readdir(folder)).length, 1);
+});
+
+test('the newest are kept, and what others put there', { timeout }, async () => {
+  await writeFile(join(folder, 'homeport-20200101T000000Z.tar'), 'of somebody else');
+  const [first] = (await files()).filter((name) => !name.includes('20200101'));
+  for (let count = 0; count < 2; count += 1) {
+    await age(1);
+    assert.equal(await run(), 'made');
+  }
+  const left = await files();
+  assert.equal(left.length, 3, left.join());
+  assert.ok(left.includes('homeport-20200101T000000Z.tar') && !left.includes(first ?? ''));
+});
+
+test('a failure is told in the log and in metrics, and tried again in an hour', { timeout }, async () => {
+  await age(1);
+  const blocked = {
+    ...app.service.deps,
+    config: { ...app.service.deps.config, backupTo: join(folder, 'x.tar/inside') },
+  };
+  await writeFile(join(folder, 'x.tar'), '');
+  const attempt = () => backUpIfDue(blocked, new Date(), signal);
+  assert.equal(await attempt(), 'failed');
+  assert.equal(await attempt(), 'not due');
+  assert.ok(said.some((line) => line.includes('the scheduled backup failed')));
+});
+
+test('metrics say which release it is and when the last backup was made', { timeout }, async () => {
+  const response = await app.anonymous.fetch('/metrics', { headers: { authorization: 'Bearer token' } });
+  const text = await response.text();
+  assert.match(text, /^homeport_build_info\{version="0\.0\.0-test"\} 1$/m);
+  assert.match(text, /^homeport_backup_last_success_timestamp_seconds \d{10}/m);
+  assert.match(text, /^homeport_backup_failed 1$/m);
+});
