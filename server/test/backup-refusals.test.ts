@@ -147,7 +147,7 @@ test('the commands: whole, broken and misunderstood', { timeout }, async () => {
   const made = await admin(['backup', '--json'], settings);
   assert.equal(made.code, 0, made.output);
   const { to, bytes } = JSON.parse(made.output).backup;
-  assert.match(to, /\/backups\/homeport-\d{8}T\d{6}Z\.tar$/);
+  assert.match(to, /\/backups\/homeport-\d{8}T\d{6}\.\d{3}Z\.tar$/);
   assert.equal((await readFile(to)).length, bytes);
   const again = await admin(['backup', '--to', to], settings);
   assert.deepEqual([again.code, /exists/.test(again.output)], [1, true]);

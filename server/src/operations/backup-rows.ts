@@ -18,7 +18,7 @@ export type BackupHold = {
   /** Aborted when the lease is lost, because contents may be missing from then on. */
   signal: AbortSignal;
   progress: BackupProgress;
-  end(outcome: { size: number; sha256: string } | { error: string }): Promise<void>;
+  end(outcome: { place: string; size: number; sha256: string } | { error: string }): Promise<void>;
 };
 
 const leaseSeconds = 300;

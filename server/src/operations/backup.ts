@@ -41,18 +41,18 @@ export type BackupResult = {
 export async function makeBackup(needs: Needs, request: BackupRequest): Promise<BackupResult> {
   const { config, db } = needs;
   const at = new Date();
-  const target = await openTarget(config, request.to, backupName(at, request.passphrase !== undefined));
-  let hold: BackupHold | undefined;
+  const hold = await beginBackup(db, request.cause, request.to, request.dueSince);
+  let target: Target | undefined;
   try {
-    hold = await beginBackup(db, request.cause, target.place, request.dueSince);
+    target = await openTarget(config, request.to, backupName(at, request.passphrase !== undefined));
     const result = await writeBackup(needs, request, { target, hold, at });
     await target.commit();
-    await hold.end({ size: result.bytes, sha256: result.sha256 });
+    await hold.end({ place: target.place, size: result.bytes, sha256: result.sha256 });
     return result;
   } catch (error) {
-    await target.abort();
+    await target?.abort();
     const reason = error instanceof Error ? error.message : 'unknown reason';
-    await hold?.end({ error: reason }).catch(() => undefined);
+    await hold.end({ error: reason }).catch(() => undefined);
     throw error;
   }
 }

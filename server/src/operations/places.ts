@@ -30,10 +30,7 @@ const partialMark = '.partial-';
 
 /** The name of a backup of that time, in order of time. */
 export function backupName(at: Date, isEncrypted: boolean): string {
-  const time = at
-    .toISOString()
-    .replace(/[-:]/g, '')
-    .replace(/\.\d+Z$/, 'Z');
+  const time = at.toISOString().replace(/[-:]/g, '');
   return `homeport-${time}.${isEncrypted ? 'tar.enc' : 'tar'}`;
 }
 
