@@ -4,6 +4,7 @@ import * as fields from './fields.ts';
 import { limits } from './limits.ts';
 import { line } from './line.ts';
 import { branding } from './system.ts';
+import { turnBudget } from './turn-budget.ts';
 
 /** Users, invitations, branding, OIDC and the audit log (contract.md sections 3 and 10). */
 
@@ -175,6 +176,8 @@ const adminConfig = z.object({
   /** What every model is told first; null means `defaultInstructions`. */
   instructions: fields.instructions,
   defaultInstructions: z.string(),
+  /** How much a model may do in one turn. */
+  turnBudget,
 });
 export type AdminConfig = z.infer<typeof adminConfig>;
 
@@ -245,6 +248,7 @@ export const adminEndpoints = {
       branding: brandingPatch.optional(),
       oidc: oidcPatch.optional(),
       instructions: fields.instructions.optional(),
+      turnBudget: turnBudget.partial().optional(),
     }),
     bodyBytes: limits.brandingBodyBytes,
     response: adminConfig,

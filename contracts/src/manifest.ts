@@ -18,6 +18,7 @@ import { manifestPart } from './manifest-parts.ts';
 import { abilities, prices } from './model-facts.ts';
 import { parameters } from './parameters.ts';
 import { promptFields } from './prompts.ts';
+import { turnBudget } from './turn-budget.ts';
 
 /**
  * The installation manifest, version 1 (control-plane-api.md "Apply an installation manifest", contract.md section 9).
@@ -152,6 +153,7 @@ export const manifestHead = z.strictObject({
     })
     .optional(),
   instructions: fields.instructions.optional(),
+  turnBudget: z.strictObject(turnBudget.shape).partial().optional(),
   modelTiers: modelTiers.optional(),
   providers: providers.optional(),
 });

@@ -34,6 +34,7 @@ test('before anything is set there are defaults, and no single sign-on', async (
   assert.deepEqual(body, {
     instructions: null,
     defaultInstructions,
+    turnBudget: { steps: 200, minutes: 120, tokens: null },
     branding: defaultBranding,
     oidc: {
       ...{ enabled: false, providerKey: 'sso', label: 'SSO', issuer: '', discoveryUrl: '', clientId: '' },

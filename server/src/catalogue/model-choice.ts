@@ -77,6 +77,11 @@ const byLowestTier = {
     where m.owner_id = $1 and m.enabled and p.enabled order by t.position, m.seq limit 1`,
 };
 const shared = `where m.enabled and p.id in (${sharedProviderIds('$1::text')})`;
+const byName = {
+  name: 'model-by-name',
+  text: `${select} where $2 in (m.id, m.display_name, m.provider_model_id) and m.enabled and p.enabled
+    and (m.owner_id = $1 or p.id in (${sharedProviderIds('$1::text')})) order by m.owner_id = $1 desc, m.seq limit 1`,
+};
 const bySharedDefault = {
   name: 'model-by-shared-default',
   text: `${select} ${shared} order by m.is_default desc, m.seq limit 1`,
@@ -123,6 +128,16 @@ export async function resolveModel(
 export async function lowestTierEnabledModel(deps: ChoiceDeps, owner: string): Promise<ResolvedModel | undefined> {
   const own = await findRow(deps, { ...byLowestTier, values: [owner] });
   const row = own ?? (await findRow(deps, { ...byLowestSharedTier, values: [owner] }));
+  return row === undefined ? undefined : resolved(row);
+}
+
+/** A model that the owner may use, by its id or one of its names; own ones before shared ones. */
+export async function findModelByName(
+  deps: ChoiceDeps,
+  owner: string,
+  name: string,
+): Promise<ResolvedModel | undefined> {
+  const row = await findRow(deps, { ...byName, values: [owner, name] });
   return row === undefined ? undefined : resolved(row);
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { AboutMe } from '@homeport/contracts/accounts';
 import type { MessageMetadata } from '@homeport/contracts/frames';
 import type { Parameters } from '@homeport/contracts/parameters';
+import type { TurnBudget } from '@homeport/contracts/turn-budget';
 import { type AnsweringAssistant, answeringAssistant } from '../assistants/readers-own.ts';
 import { columnList } from '../db/column-list.ts';
 import type { Database, Queryable } from '../db/pool.ts';
@@ -28,6 +29,7 @@ export type Told = {
   assistantNotice: string | null;
   /** Until when no model may be asked, because a budget is used up; null: now. */
   budgetResetsAt: Date | null;
+  turnBudget: Partial<TurnBudget>;
 };
 
 const columns = columnList<Told>({
@@ -42,6 +44,7 @@ const columns = columnList<Told>({
   assistant: 'assistant.value',
   assistantNotice: 'c.assistant_notice',
   budgetResetsAt: budgetResetsAt('c.owner_id'),
+  turnBudget: 's.turn_budget',
 });
 
 // One statement a turn, whatever the number of layers.

@@ -1,6 +1,7 @@
 import type { AboutMe } from '@homeport/contracts/accounts';
+import type { TurnBudget } from '@homeport/contracts/turn-budget';
 import type { ColumnType, Generated } from 'kysely';
-import type { CreatedAt, Flag, Json, NullableJson, Sequence, UpdatedAt } from './columns.ts';
+import type { CreatedAt, Flag, Json, NullableJson, Sequence, UpdatedAt, WithDefault } from './columns.ts';
 
 /** Rows about people and the installation; see tables.ts. */
 
@@ -108,4 +109,5 @@ export type SettingsTable = {
   oidc_revision: ColumnType<number, never, number>;
   instructions: string | null;
   updated_at: UpdatedAt;
+  turn_budget: WithDefault<Partial<TurnBudget>>;
 };

@@ -26,13 +26,14 @@ const usersPage = 200;
 
 /** Everything except users and conversations. Secrets are placeholders. */
 export async function exportHead(deps: Needs, db: Queryable, onLoss: OnLoss): Promise<ManifestHead> {
-  const { branding, oidc: stored, instructions } = await readSettings(db);
+  const { branding, oidc: stored, instructions, turnBudget } = await readSettings(db);
   const { clientSecret, ...oidc } = stored;
   const head: ManifestHead = {
     version: 1,
     branding,
     oidc: { ...oidc, ...(clientSecret === null ? {} : { clientSecret: secretPlaceholder }) },
     ...(instructions === null ? {} : { instructions }),
+    turnBudget,
   };
   if (deps.config.edition !== 'managed') return head;
   const catalogues = await readCatalogues(deps, db, [{ id: installationOwner, label: 'the installation' }], onLoss);

@@ -13,11 +13,11 @@ import type { Report } from './report.ts';
 export async function applySettings(
   deps: Pick<Platform, 'secrets' | 'clock'>,
   transaction: Transaction<Tables>,
-  { branding, oidc, instructions }: ManifestHead,
+  { branding, oidc, instructions, turnBudget }: ManifestHead,
   { report, source }: { report: Report; source: AuditSource },
 ): Promise<void> {
-  if (branding === undefined && oidc === undefined && instructions === undefined) return;
-  const patch: SettingsPatch = { branding, oidc: withoutPlaceholder(oidc), instructions };
+  if ([branding, oidc, instructions, turnBudget].every((member) => member === undefined)) return;
+  const patch: SettingsPatch = { branding, oidc: withoutPlaceholder(oidc), instructions, turnBudget };
   const { clientSecret } = (await readSettings(transaction)).oidc;
   if (oidc?.clientSecret === secretPlaceholder && clientSecret === null) {
     report.warn(

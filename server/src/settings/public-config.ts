@@ -28,6 +28,7 @@ export async function readPublicConfig(deps: PublicConfigDeps): Promise<PublicCo
       'settings.instructions',
       'maintenance.since',
       'maintenance.message',
+      'settings.turn_budget',
     ])
     .executeTakeFirstOrThrow();
   const { branding, oidc } = toSettings(row);

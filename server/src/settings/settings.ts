@@ -1,6 +1,7 @@
 import { type AdminConfig, type brandingPatch, oidcConfiguration, type oidcPatch } from '@homeport/contracts/admin';
 import { defaultBranding } from '@homeport/contracts/default-branding';
 import { type Branding, branding as brandingSchema } from '@homeport/contracts/system';
+import { defaultTurnBudget, type TurnBudget } from '@homeport/contracts/turn-budget';
 import { type Selectable, sql } from 'kysely';
 import type { z } from 'zod';
 import { type AuditSource, recordEvent } from '../audit.ts';
@@ -25,16 +26,23 @@ import {
 /** The only writer of `settings`. Nothing is cached: a change takes effect with the next request, on every replica. */
 
 /** `oidcRevision` changes each time the OIDC configuration is saved or tested successfully. */
-export type Settings = { branding: Branding; oidc: OidcSettings; oidcRevision: number; instructions: string | null };
+export type Settings = {
+  branding: Branding;
+  oidc: OidcSettings;
+  oidcRevision: number;
+  instructions: string | null;
+  turnBudget: TurnBudget;
+};
 /** What `POST /api/admin/config` and the manifest can set; an omitted member keeps its value. */
 export type SettingsPatch = {
   branding?: z.output<typeof brandingPatch> | undefined;
   oidc?: z.output<typeof oidcPatch> | undefined;
   instructions?: string | null | undefined;
+  turnBudget?: { [Name in keyof TurnBudget]?: TurnBudget[Name] | undefined } | undefined;
 };
 
 type SettingsDeps = { db: Pick<Database, 'kysely'>; secrets: KeyRing; clock: Clock };
-const columns = ['branding', 'oidc', 'oidc_client_secret', 'oidc_revision', 'instructions'] as const;
+const columns = ['branding', 'oidc', 'oidc_client_secret', 'oidc_revision', 'instructions', 'turn_budget'] as const;
 type SettingsRow = Pick<Selectable<SettingsTable>, (typeof columns)[number]>;
 const storedBranding = brandingSchema.partial();
 const storedOidc = oidcConfiguration
@@ -53,6 +61,7 @@ export function toSettings(row: SettingsRow): Settings {
     oidc: { ...defaultOidc, ...storedOidc.parse(row.oidc), clientSecret: row.oidc_client_secret },
     oidcRevision: row.oidc_revision,
     instructions: row.instructions,
+    turnBudget: { ...defaultTurnBudget, ...row.turn_budget },
   };
 }
 
@@ -94,6 +103,7 @@ export async function updateSettings(
     ...differences('branding', before.branding, after.branding),
     ...differences('oidc', before.oidc, after.oidc),
     ...(before.instructions === after.instructions ? [] : ['instructions']),
+    ...differences('turnBudget', before.turnBudget, after.turnBudget),
   ];
   if (changed.length === 0) return { settings: before, changed };
   if (changed.some((path) => path.startsWith('oidc.'))) await forgetProvider(transaction);
@@ -105,6 +115,7 @@ export async function updateSettings(
       oidc: JSON.stringify(withoutDefaults(oidc, defaultOidc)),
       oidc_client_secret: clientSecret,
       instructions: after.instructions,
+      turn_budget: JSON.stringify(withoutDefaults(after.turnBudget, defaultTurnBudget)),
       updated_at: new Date(deps.clock.now()),
     })
     .execute();
@@ -171,6 +182,7 @@ function merge(deps: Pick<SettingsDeps, 'secrets'>, before: Settings, patch: Set
     branding: { ...before.branding, ...withoutUndefined(patch.branding ?? {}) },
     oidc: patchOidc(deps, before.oidc, patch.oidc),
     instructions: patch.instructions === undefined ? before.instructions : patch.instructions,
+    turnBudget: { ...before.turnBudget, ...withoutUndefined(patch.turnBudget ?? {}) },
   };
 }
 
@@ -195,6 +207,6 @@ function withoutDefaults(value: object, defaults: object): object {
 }
 
 function toAdminConfig(deps: Pick<SettingsDeps, 'secrets'>, settings: Settings): AdminConfig {
-  const { branding, instructions } = settings;
-  return { branding, oidc: oidcView(deps, settings.oidc), instructions, defaultInstructions };
+  const { branding, instructions, turnBudget } = settings;
+  return { branding, oidc: oidcView(deps, settings.oidc), instructions, defaultInstructions, turnBudget };
 }

@@ -76,9 +76,7 @@ export function stepMessages(step: Step, withReasoning: boolean): ChatMessage[] 
         function: { name: call.name, arguments: argumentsText(call.input) },
       })),
     },
-    ...step.calls.map(
-      (call): ChatMessage => ({ role: 'tool', tool_call_id: call.id, content: resultText(call.result) }),
-    ),
+    ...step.calls.map((call): ChatMessage => ({ role: 'tool', tool_call_id: call.id, content: resultText(call) })),
   ];
 }
 
@@ -120,12 +118,15 @@ function argumentsText(input: unknown): string {
   return isRecord(input) ? JSON.stringify(input) : '{}';
 }
 
-function resultText(result: StepCall['result']): string {
+function resultText({ name, result }: StepCall): string {
   if ('denied' in result) {
     const reason = result.reason === undefined || result.reason === '' ? '' : ` They said: ${result.reason}`;
     return `Error: The user did not allow this call.${reason}`;
   }
   if ('errorText' in result) return `Error: ${result.errorText}`;
+  // What a delegate did is for the person.
+  if (name === 'delegate' && isRecord(result.output) && typeof result.output.answer === 'string')
+    return result.output.answer;
   return typeof result.output === 'string' ? result.output : (JSON.stringify(result.output) ?? 'null');
 }
 

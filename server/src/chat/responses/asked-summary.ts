@@ -5,10 +5,11 @@ import { loadTokenizer } from '../turn/token-ratio.ts';
 import { documentRoom } from './attached-documents.ts';
 import type { Claimed } from './claims.ts';
 import { compactAsked } from './context-step.ts';
+import { askOnceOf } from './model-call.ts';
 import type { RunDeps } from './response-run.ts';
 import { chooseByAssistant } from './turn-assistant.ts';
 import { readTurnWords } from './turn-instructions.ts';
-import { askOnceOf, type PreparingHooks, readBranch } from './turn-request.ts';
+import { type PreparingHooks, readBranch } from './turn-request.ts';
 
 /** Makes the summary that a person asked for, with the model that would answer; resolves with that model. */
 export async function makeAskedSummary(

@@ -5,9 +5,9 @@ import { readParts } from '../../conversations/messages.ts';
 import { isBudgetUsedUp } from '../../usage/budget-state.ts';
 import { generateTitle, instantTitle } from '../turn/title.ts';
 import type { ResponseRow } from './claims.ts';
+import { askForTextOf } from './model-call.ts';
 import type { RunDeps } from './response-run.ts';
 import { RunCalls } from './run-calls.ts';
-import { askForTextOf } from './turn-request.ts';
 
 /**
  * Names a conversation after its first exchange, once, by the lowest-tier enabled model (setting MODEL_TITLES). Nobody waits

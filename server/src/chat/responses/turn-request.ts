@@ -1,24 +1,20 @@
 import { createHash, randomUUIDv7 } from 'node:crypto';
 import type { Frame, MessageMetadata, MessagePart, ProviderWait } from '@homeport/contracts/frames';
 import type { Parameters } from '@homeport/contracts/parameters';
+import { defaultTurnBudget } from '@homeport/contracts/turn-budget';
 import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
-import { resolveCredentials } from '../../catalogue/credentials.ts';
-import { type ResolvedModel, resolveModel } from '../../catalogue/model-choice.ts';
+import { resolveModel } from '../../catalogue/model-choice.ts';
 import { systemClock } from '../../clock.ts';
 import { readBranchNewestFirst } from '../../conversations/branches.ts';
-import type { Deps } from '../../deps.ts';
 import { estimateTokens } from '../../text-tokens.ts';
-import type { CallKind } from '../../usage/ledger.ts';
 import { Echoes } from '../model/echoes.ts';
-import { dialectOf } from '../model/provider-dialect.ts';
 import { type ChatMessage, stepMessages, toSteps } from '../model/provider-messages.ts';
-import { type CompletionOptions, createModelClient, type ProviderRequest } from '../model/provider-stream.ts';
 import type { Approvals } from '../tools/call-run.ts';
 import type { FindTools, Notice } from '../tools/find-tools.ts';
 import type { Tool } from '../tools/tool-run.ts';
 import { type ContextMessage, readHistory, windowOf } from '../turn/context-history.ts';
 import type { FittedContext } from '../turn/context-window.ts';
-import type { AskForText } from '../turn/title.ts';
+import { Spending } from '../turn/spending.ts';
 import { estimateMessages } from '../turn/token-estimate.ts';
 import { loadTokenizer } from '../turn/token-ratio.ts';
 import { type AskModel, runTurn, type TurnResult } from '../turn/turn-loop.ts';
@@ -26,14 +22,11 @@ import { type DocumentRoom, documentRoom } from './attached-documents.ts';
 import { withAttachments } from './attachments.ts';
 import type { Claimed } from './claims.ts';
 import { type ContextHooks, chooseContext, limitShareOf } from './context-step.ts';
-import { countedCall, type OnCall } from './counted-call.ts';
+import type { OnCall } from './counted-call.ts';
+import { delegateTool } from './delegates.ts';
+import { askModelOf, askOnceOf, type TurnDeps } from './model-call.ts';
 import { chooseByAssistant, namedAssistant } from './turn-assistant.ts';
 import { instructionsOf, keepTold, parametersOf, readTurnWords } from './turn-instructions.ts';
-
-type TurnDeps = Pick<
-  Deps,
-  'artifactStore' | 'config' | 'db' | 'documents' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics'
->;
 
 export type PreparedTurn = {
   modelId: string;
@@ -43,6 +36,7 @@ export type PreparedTurn = {
   messages: ChatMessage[];
   tools: Tool[];
   fitMessages: FittedContext['fitTurn'];
+  spending: Spending;
   /** Resolves when what is told is stored; never rejects. */
   kept: Promise<void>;
   /** What the model wants back of this response's steps. */
@@ -57,11 +51,6 @@ export type PreparingHooks = Omit<ContextHooks, 'ask' | 'onUsage'> & {
 };
 
 const branchPageSize = 50;
-const providerHeadersTimeoutMs = 300_000;
-const providerIdleTimeoutMs = 300_000;
-
-/** Whatever a provider makes of the limit it was given. */
-const shortAnswer = { maxTextLength: 64 * 1024 };
 
 const thinkingDropped: Notice = {
   code: 'thinking_dropped',
@@ -98,14 +87,18 @@ export async function prepareTurn(
 ): Promise<PreparedTurn> {
   const words = readTurnWords(deps, response);
   const choice = await chooseByAssistant(deps, { response, context: chat }, words, hooks.notify);
-  const [resolved, tools, told] = await Promise.all([
+  const [resolved, found, told] = await Promise.all([
     resolveModel(deps, catalogueOwner(deps.config, response.owner_id), { modelId: choice.modelId, wasTheirs: true }),
     deps.findTools(choice.toolUser, signal, hooks.notify),
     words,
   ]);
   const { assistant } = choice;
-  const instructions = instructionsOf(deps, told, assistant, tools);
+  const instructions = instructionsOf(deps, told, assistant, found);
   const parameters = parametersOf(response, told, assistant, resolved);
+  const spending = new Spending({ ...defaultTurnBudget, ...told.turnBudget }, systemClock.elapsed);
+  const turn = { response, system: instructions.system, tools: found, resolved, parameters, spending };
+  const canDelegate = found.some(({ name }) => name === 'bash');
+  const tools = canDelegate ? [...found, delegateTool(deps, { ...turn, onCall: hooks.onCall })] : found;
   const { contextWindow, maxOutputTokens } = resolved.model;
   const answerMax = Math.min(maxOutputTokens, parameters.maxOutputTokens ?? maxOutputTokens);
   const { id: providerId, kind } = resolved.provider;
@@ -139,6 +132,7 @@ export async function prepareTurn(
     askModel: askModelOf(deps, resolved, { ...context, history }, parameters, {
       cacheKey: createHash('sha256').update(response.chat_id).digest('base64url'),
       onWait: hooks.onWait,
+      kind: 'answer',
       onCall: hooks.onCall,
       onParameterRefused: (name) => hooks.notify(parameterRefused(name)),
     }),
@@ -146,6 +140,7 @@ export async function prepareTurn(
     messages,
     tools,
     fitMessages: context.fitTurn,
+    spending,
     echoes,
   };
 }
@@ -173,92 +168,6 @@ function continuation(basis: readonly MessagePart[], echoes: Echoes): ChatMessag
   return last.role === 'assistant' ? [...said, continueInstruction] : said;
 }
 
-/** How a model is asked; its key is unsealed at each call and held no longer. */
-function askModelOf(
-  deps: TurnDeps,
-  resolved: ResolvedModel,
-  context: Pick<FittedContext, 'history' | 'maxOutputTokens' | 'tokens' | 'ratio'>,
-  parameters: Parameters,
-  { onCall, ...hooks }: Pick<CompletionOptions, 'cacheKey' | 'onWait' | 'onParameterRefused'> & { onCall: OnCall },
-): AskModel {
-  const { ask, call } = modelCall(deps, resolved);
-  const { history, maxOutputTokens } = context;
-  return ({ messages, tools }, sink, signal) => {
-    const inputTokens = () => Math.ceil(context.tokens + estimateMessages(messages) * context.ratio);
-    const options = { ...call(), history, messages, tools, maxOutputTokens, parameters, ...hooks };
-    return countedCall({ kind: 'answer', resolved, inputTokens }, onCall, (own) => ask(options, own, signal), {
-      sink,
-      signal,
-    });
-  };
-}
-
-/** One short answer as text, for titles. */
-export function askForTextOf(deps: TurnDeps, resolved: ResolvedModel, onCall: OnCall): AskForText {
-  const ask = askOnceOf(deps, resolved, { kind: 'title', onCall });
-  return async (request, signal) => (await ask(request, signal)).text;
-}
-
-/** One answer as text, without tools; never more than the model may say. */
-export function askOnceOf(
-  deps: TurnDeps,
-  resolved: ResolvedModel,
-  { kind, onCall, onWait }: { kind: CallKind; onCall: OnCall; onWait?: (wait: ProviderWait) => void },
-): ContextHooks['ask'] {
-  const { ask, call } = modelCall(deps, resolved);
-  return async ({ messages, maxOutputTokens }, signal) => {
-    let text = '';
-    const ignore = (): undefined => undefined;
-    const sink = { text: (delta: string) => (text += delta), reasoning: ignore, toolStart: ignore, toolDelta: ignore };
-    const limit = Math.min(maxOutputTokens, resolved.model.maxOutputTokens);
-    const request = { ...call(), messages, maxOutputTokens: limit, bounds: shortAnswer };
-    const { usage } = await countedCall(
-      { kind, resolved, inputTokens: () => estimateMessages(messages) },
-      onCall,
-      (own) => ask({ ...request, onWait }, own, signal),
-      { sink, signal },
-    );
-    return { text, usage };
-  };
-}
-
-/** A client of the provider's protocol, and what all its calls have in common. */
-function modelCall(deps: TurnDeps, { model, provider }: ResolvedModel) {
-  const { id, kind, base_url: baseUrl } = provider;
-  const modelId = model.providerModelId;
-  const dialect = dialectOf([id, kind, baseUrl, modelId], baseUrl, deps.clock.now());
-  const call = () => ({
-    ...resolveCredentials(deps, provider),
-    request: measured(deps),
-    baseUrl,
-    modelId,
-    dialect,
-    createId: randomUUIDv7,
-    sleep: deps.clock.sleep,
-    random: Math.random,
-    now: deps.clock.now,
-    headersTimeoutMs: providerHeadersTimeoutMs,
-    idleTimeoutMs: providerIdleTimeoutMs,
-  });
-  return { ask: createModelClient(kind), call };
-}
-
-/** Tells the metrics of each call; what was aborted is no failure of the provider's. */
-function measured({ egress, metrics }: TurnDeps): ProviderRequest {
-  return async (url, init) => {
-    const startedAt = systemClock.elapsed();
-    const seconds = () => (systemClock.elapsed() - startedAt) / 1000;
-    try {
-      const answer = await egress.request(url, init);
-      metrics.providerCall(answer.status, seconds());
-      return answer;
-    } catch (error) {
-      if (!init.signal.aborted) metrics.providerCall(undefined, seconds());
-      throw error;
-    }
-  };
-}
-
 export type TurnHooks = {
   emit: (frame: Frame) => void;
   isSteered: () => Promise<boolean>;
@@ -274,6 +183,7 @@ export function runPreparedTurn(deps: TurnDeps, turn: PreparedTurn, hooks: TurnH
       messages: turn.messages,
       tools: turn.tools,
       fitMessages: turn.fitMessages,
+      spending: turn.spending,
       emit: hooks.emit,
       createId: randomUUIDv7,
       onCheckpoint: hooks.checkpoint,

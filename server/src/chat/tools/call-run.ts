@@ -42,6 +42,8 @@ export type Asked = { policy: Exclude<ToolPolicy, 'ask'>; why?: string } | { pol
 
 export type RunBounds = { bounds: ToolBounds; slots: Slots; signal: AbortSignal };
 
+const nobodyToAsk =
+  'This needs the word of the person, who cannot be asked here. Leave it out, and say so in your answer.';
 export const deniedByPolicy = 'The owner does not allow this tool.';
 
 /** Looks the policies of these calls up, and puts the questions to the person, before any of them runs. */
@@ -55,7 +57,7 @@ export async function askFor(
     if (tool === undefined || signal.aborted) continue;
     const { policy, ...verdict } = await verdictOn(tool, input);
     if (policy !== 'ask') asked.set(id, { policy, ...verdict });
-    else if (options.approvals === undefined) asked.set(id, { policy: 'deny' });
+    else if (options.approvals === undefined) asked.set(id, { policy: 'deny', why: nobodyToAsk });
     else {
       const approvalId = await options.approvals.request({ toolCallId: id, toolName: name, input });
       options.emit({ type: 'tool-approval-request', approvalId, toolCallId: id });

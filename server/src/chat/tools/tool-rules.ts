@@ -77,15 +77,24 @@ function textOf(rules: readonly ToolRule[]): number {
   return rules.reduce((sum, { tool, pattern = '' }) => sum + tool.length + pattern.length, 0);
 }
 
+type RuleDeps = { db: Pick<Database, 'kysely'> };
+
 /** Tools whose calls are judged by the rules in force at that moment. */
-export function ruled(deps: { db: Pick<Database, 'kysely'> }, find: FindTools): FindTools {
+export function ruled(deps: RuleDeps, find: FindTools): FindTools {
   return async (turn, signal, notify) => {
-    const { chat_id: chatId, owner_id: userId } = turn.response;
     const tools = await find(turn, signal, notify);
-    return tools.map((tool) => ({
-      ...tool,
-      judge: async (input) => judge(await readInForce(deps.db.kysely, chatId, userId), tool, input),
-    }));
+    return tools.map((tool) => ruledTool(deps, turn.response, tool));
+  };
+}
+
+export function ruledTool(
+  deps: RuleDeps,
+  { chat_id: chatId, owner_id: userId }: { chat_id: string; owner_id: string },
+  tool: Tool,
+): Tool {
+  return {
+    ...tool,
+    judge: async (input) => judge(await readInForce(deps.db.kysely, chatId, userId), tool, input),
   };
 }
 

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { ApiError } from '@homeport/contracts/errors';
 import type { DynamicToolPart, Frame, MessagePart } from '@homeport/contracts/frames';
 import { createMessageAssembler, finishParts } from '@homeport/contracts/message-assembly';
+import { defaultTurnBudget } from '@homeport/contracts/turn-budget';
 import { startFakeProvider } from '../../../test/fakes/provider.ts';
 import { requestLoopback } from '../../../test/fakes/provider-request.ts';
 import type { CompletionResult, CompletionSink } from '../model/protocol.ts';
@@ -10,6 +11,7 @@ import { initialDialect } from '../model/provider-dialect.ts';
 import { type ChatMessage, toProviderMessages } from '../model/provider-messages.ts';
 import { createModelClient } from '../model/provider-stream.ts';
 import type { Tool } from '../tools/tool-run.ts';
+import { Spending } from './spending.ts';
 import { runTurn, type TurnOptions } from './turn-loop.ts';
 
 type Answer = (
@@ -214,11 +216,12 @@ test('ids that a server uses again are replaced', async () => {
 });
 
 test('the number of steps is capped, and the stream says so', async () => {
-  const { result, frames } = await run([asks(['a', 'double', '{"n":1}'])], { bounds: { maxSteps: 4 } });
+  const spending = new Spending({ ...defaultTurnBudget, steps: 4 }, () => 0);
+  const { result, frames } = await run([asks(['a', 'double', '{"n":1}'])], { spending });
   assert.equal(result.steps, 4);
   assert.equal(result.finishReason, 'tool-calls');
   const last = frames.at(-1);
-  assert.ok(last?.type === 'data-notice' && last.data.code === 'step_limit' && last.data.message.includes('4 steps'));
+  assert.ok(last?.type === 'data-notice' && last.data.code === 'turn_budget' && last.data.message.includes('4 steps'));
 });
 
 test('a failure before the first token emits nothing, a later one keeps what was said', async () => {

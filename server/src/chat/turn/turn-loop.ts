@@ -1,5 +1,7 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { FinishReason, Frame, Usage } from '@homeport/contracts/frames';
+import { defaultTurnBudget } from '@homeport/contracts/turn-budget';
+import { systemClock } from '../../clock.ts';
 import { parseForeignJson } from '../../json-scan.ts';
 import { Slots } from '../../slots.ts';
 import type { CompletionResult, CompletionSink, Echo, ToolDefinition } from '../model/protocol.ts';
@@ -9,6 +11,7 @@ import type { ToolCall } from '../model/tool-call-assembly.ts';
 import { addUsage } from '../model/usage.ts';
 import { type Approvals, askFor, runCall } from '../tools/call-run.ts';
 import { stoppedToolText, type Tool, type ToolBounds } from '../tools/tool-run.ts';
+import { Spending } from './spending.ts';
 import { createStepWriter, type StepWriter } from './step-writer.ts';
 
 /** Asks the model once: streams into `sink`, resolves when the answer is complete, rejects as a `ModelClient` does. */
@@ -18,10 +21,9 @@ export type AskModel = (
   signal: AbortSignal,
 ) => Promise<CompletionResult>;
 
-export type TurnBounds = ToolBounds & { maxSteps: number; maxParallelTools: number };
+export type TurnBounds = ToolBounds & { maxParallelTools: number };
 
 export const turnBounds: TurnBounds = {
-  maxSteps: 32,
   maxParallelTools: 8,
   toolTimeoutMs: 10 * 60_000,
   maxToolOutputBytes: 256 * 1024,
@@ -47,6 +49,8 @@ export type TurnOptions = {
   onToolFailure?: (toolName: string, error: unknown) => void;
   /** How a person is asked about calls of tools whose policy is `ask`; without it they are refused. */
   approvals?: Approvals;
+  /** How much it may do; without it as much as by default. */
+  spending?: Spending;
   bounds?: Partial<TurnBounds>;
 };
 
@@ -70,13 +74,17 @@ type TurnState = Pick<TurnResult, 'usage' | 'promptTokens' | 'contextTokens' | '
  * every step (not `start`, `error`, `abort` and `finish`, which are the caller's); whatever is open when the turn is cut
  * is closed. Failures of the model are a result. Nothing is emitted when the first question fails before its first token.
  */
-export async function runTurn(options: TurnOptions, signal: AbortSignal): Promise<TurnResult> {
-  const bounds = { ...turnBounds, ...options.bounds };
+export async function runTurn(given: TurnOptions, signal: AbortSignal): Promise<TurnResult> {
+  const bounds = { ...turnBounds, ...given.bounds };
+  const { spending = new Spending(defaultTurnBudget, systemClock.elapsed) } = given;
+  const options = patiently(given, spending);
   const state: TurnState = { usage: undefined, promptTokens: undefined, contextTokens: undefined, steps: 0 };
   const usedIds = new Set<string>();
   let messages = options.messages;
   let counted: number | undefined;
-  while (state.steps < bounds.maxSteps) {
+  while (spending.isOut === undefined) {
+    const { note } = spending;
+    if (note !== undefined) messages = [...messages, { role: 'user', content: note }];
     const writer = createStepWriter(options.emit, options.createId, usedIds);
     messages = options.fitMessages?.(messages, counted) ?? messages;
     const answer = await askOnce(options, messages, writer, signal);
@@ -85,6 +93,8 @@ export async function runTurn(options: TurnOptions, signal: AbortSignal): Promis
       return ended(state, signal.aborted ? 'aborted' : 'failed', answer);
     }
     state.steps++;
+    spending.addStep();
+    spending.addTokens(answer.usage);
     countUsage(state, answer.usage);
     counted = answer.usage?.inputTokens;
     if (answer.toolCalls.length === 0) {
@@ -101,9 +111,17 @@ export async function runTurn(options: TurnOptions, signal: AbortSignal): Promis
     if ((await options.isSteered?.()) === true) return { ...ended(state, 'complete'), finishReason: 'tool-calls' };
     messages = [...messages, ...stepMessages({ ...writer.said, calls, echo: answer.echo }, true)];
   }
-  const message = `The answer ended after ${bounds.maxSteps} steps with tools. Send a message to continue.`;
-  options.emit({ type: 'data-notice', data: { code: 'step_limit', message } });
+  const message = `This turn has reached its limit of ${spending.isOut}. Continue to let it go on.`;
+  options.emit({ type: 'data-notice', data: { code: 'turn_budget', message } });
   return { ...ended(state, 'complete'), finishReason: 'tool-calls' };
+}
+
+/** The time that a person takes for a word is not the turn's. */
+function patiently(options: TurnOptions, spending: Spending): TurnOptions {
+  const { approvals } = options;
+  if (approvals === undefined) return options;
+  const wait: Approvals['wait'] = (approvalId, signal) => spending.whileWaiting(approvals.wait(approvalId, signal));
+  return { ...options, approvals: { request: approvals.request, wait } };
 }
 
 function tellEcho(options: TurnOptions, writer: StepWriter, { toolCalls, echo }: CompletionResult): void {

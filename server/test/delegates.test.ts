@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { DynamicToolPart, MessagePart } from '@homeport/contracts/frames';
+import { until } from '../../contracts/test/until.ts';
+import { type SignedIn, startTestApp, type TestApp } from './app.ts';
+import { addModels, answer, chatDetail, createChat, nextId, postChat, readStream, submit } from './chat-harness.ts';
+import { ProcessRuntime } from './fakes/process-runtime.ts';
+import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+import { chunk, type FakeChatBody, type FakeStep, finish, say } from './fakes/provider-scripts.ts';
+
+let app: TestApp;
+let provider: FakeProvider;
+let runtime: ProcessRuntime;
+
+before(async () => {
+  provider = await startFakeProvider();
+  runtime = new ProcessRuntime();
+  app = await startTestApp({ workspaceRuntime: runtime });
+});
+after(async () => {
+  await app.stop();
+  await runtime.destroy();
+  await provider.close();
+});
+
+type Call = { name: string; input: Record<string, unknown> };
+type Chat = { user: SignedIn; chatId: string; model: string };
+type Messages = NonNullable<FakeChatBody['messages']>;
+
+async function startChat(): Promise<Chat> {
+  const user = await app.signIn();
+  const model = nextId('model');
+  await addModels(user, provider, [model]);
+  return { user, chatId: await createChat(user), model };
+}
+
+function calls(list: Call[]): FakeStep[] {
+  const toolCalls = list.map(({ name, input }, index) => ({
+    ...{ index, id: `call_${index}`, type: 'function' },
+    function: { name, arguments: JSON.stringify(input) },
+  }));
+  return [chunk({ tool_calls: toolCalls })];
+}
+
+/** `turn` and `delegate` say what each answers with, by the messages so far; a text ends it. */
+function script(
+  { model }: Chat,
+  turn: (messages: Messages) => Call[] | string,
+  delegate: (task: string, messages: Messages) => Call[] | string,
+): void {
+  provider.script(model, (call) => {
+    const messages = call.body.messages ?? [];
+    const first = messages.find(({ role }) => role === 'user');
+    const isDelegate = String(messages[0]?.content).includes('You work on one task for another model');
+    const said = isDelegate ? delegate(String(first?.content), messages) : turn(messages);
+    const steps = typeof said === 'string' ? say(said) : calls(said);
+    return { steps: [...steps, ...finish(call, 5, typeof said === 'string' ? 'stop' : 'tool_calls')] };
+  });
+}
+
+const results = (messages: Messages): string[] =>
+  messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content));
+const isCall = (part: MessagePart): part is DynamicToolPart => part.type === 'dynamic-tool';
+
+async function run(chat: Chat) {
+  const messageId = await submit(chat.user, chat.chatId, 'go');
+  await answer(chat.user, chat.chatId, messageId);
+  const message = (await chatDetail(chat.user, chat.chatId)).messages.at(-1);
+  return { message, tools: message.parts.filter(isCall) };
+}
+
+const delegate = (task: string, more: object = {}): Call => ({ name: 'delegate', input: { task, ...more } });
+
+test('a delegate works in the same workspace, and its turn reads its last answer only', async () => {
+  const chat = await startChat();
+  const offered: string[][] = [];
+  script(
+    chat,
+    (messages) =>
+      results(messages).length > 0 ? 'done' : [delegate('write a'), delegate('write b', { tools: ['bash'] })],
+    (task, messages) => {
+      const names = provider.requests.at(-1)?.body.tools?.map((tool) => String(tool.function?.name)) ?? [];
+      offered.push(names);
+      const name = task.slice(-1);
+      if (results(messages).length === 0)
+        return [{ name: 'bash', input: { command: `echo ${name} >> both; cat both` } }];
+      return `${'secret work '.repeat(5_000)}${name}`;
+    },
+  );
+  const { message, tools } = await run(chat);
+  const told = provider.requests.findLast(({ body }) => body.model === chat.model)?.body.messages ?? [];
+  for (const result of results(told)) {
+    assert.equal(result.length, 30_000);
+    assert.match(result, /^secret work .*\[Cut: 60001 characters\]$/s);
+  }
+  assert.deepEqual(
+    tools.map(({ output }: DynamicToolPart) => output instanceof Object && 'steps' in output && output.steps),
+    ['a', 'b'].map((name) => [{ tool: 'bash', subject: `echo ${name} >> both; cat both`, state: 'done' }]),
+  );
+  const home = await runtime.homeOf(chat.user.id);
+  assert.deepEqual(readFileSync(join(home, 'both'), 'utf8').trim().split('\n').sort(), ['a', 'b']);
+  assert.ok(offered.every((names) => !names.includes('delegate')));
+  assert.ok(offered.some((names) => names.length === 1 && names[0] === 'bash'));
+  // Two questions of the turn, and two of each delegate.
+  assert.equal(message.usage.outputTokens, 6 * 5);
+});
+
+test('at most 4 at a time and 20 a turn', async () => {
+  const chat = await startChat();
+  const command = 'ls -d run-* 2>/dev/null | wc -l >> others; mkdir run-$$; sleep 0.1; rmdir run-$$';
+  script(
+    chat,
+    (messages) =>
+      results(messages).length > 0 ? 'done' : Array.from({ length: 22 }, (_, index) => delegate(`t${index}`)),
+    (_task, messages) => (results(messages).length > 0 ? 'x' : [{ name: 'bash', input: { command } }]),
+  );
+  const { tools } = await run(chat);
+  const states = tools.map(({ state }: DynamicToolPart) => state);
+  assert.equal(states.filter((state: string) => state === 'output-available').length, 20);
+  assert.equal(states.filter((state: string) => state === 'output-error').length, 2);
+  const others = readFileSync(join(await runtime.homeOf(chat.user.id), 'others'), 'utf8')
+    .trim()
+    .split('\n')
+    .map(Number);
+  assert.equal(others.length, 20);
+  assert.ok(Math.max(...others) < 4, `${others}`);
+});
+
+test('rules hold inside, and what would ask is refused', async () => {
+  const chat = await startChat();
+  const rules = [
+    { tool: 'bash', pattern: 'git push *', policy: 'ask' },
+    { tool: 'bash', pattern: 'rm *', policy: 'deny' },
+  ];
+  await chat.user.call('PUT /api/workspace/rules', { preset: 'auto', rules });
+  const seen: string[] = [];
+  script(
+    chat,
+    (messages) => (results(messages).length > 0 ? 'done' : [delegate('t'), delegate('u', { tools: ['delegate'] })]),
+    (_task, messages) => {
+      seen.push(...results(messages));
+      if (results(messages).length > 0) return 'no';
+      return ['git push', 'rm x', 'true'].map((command) => ({ name: 'bash', input: { command } }));
+    },
+  );
+  const { tools } = await run(chat);
+  assert.match(seen[0] ?? '', /cannot be asked here/);
+  assert.match(seen[1] ?? '', /rules do not allow this/);
+  assert.match(seen[2] ?? '', /exit code 0/);
+  assert.match(tools[1].errorText, /A delegate cannot have: delegate/);
+});
+
+test('stop ends its delegates with it', async () => {
+  const chat = await startChat();
+  script(
+    chat,
+    () => [delegate('t')],
+    () => [{ name: 'bash', input: { command: 'sleep 100; touch late' } }],
+  );
+  const messageId = await submit(chat.user, chat.chatId, 'go');
+  const streaming = readStream(await postChat(chat.user, { chatId: chat.chatId, messageId }));
+  await until(async () => provider.requests.filter(({ body }) => body.model === chat.model).length >= 2);
+  await chat.user.call(`POST /api/chat/${chat.chatId}/stop`);
+  await streaming;
+  const message = (await chatDetail(chat.user, chat.chatId)).messages.at(-1);
+  assert.equal(message.status, 'stopped');
+  assert.match(message.parts.find(isCall)?.errorText ?? '', /Stopped before/);
+});
+
+test('a turn takes forty steps, is told before its limit, and ends with a word', async () => {
+  const chat = await startChat();
+  const step: Call = { name: 'list_files', input: {} };
+  script(
+    chat,
+    (messages) => (results(messages).length < 40 ? [step] : 'done'),
+    () => 'x',
+  );
+  const { message, tools } = await run(chat);
+  assert.equal(tools.length, 40);
+  assert.equal(message.parts.at(-1).text, 'done');
+
+  const admin = await app.signIn({ role: 'admin' });
+  const set = (turnBudget: object) => admin.call('POST /api/admin/config', { turnBudget });
+  assert.deepEqual((await set({ steps: 12 })).body.turnBudget, { steps: 12, minutes: 120, tokens: null });
+  for (const wrong of [{ steps: 0 }, { minutes: 1.5 }, { tokens: 5 }, { steps: 1e9 }]) {
+    assert.equal((await set(wrong)).status, 400);
+  }
+  const second = await startChat();
+  const notes: string[] = [];
+  script(
+    second,
+    (messages) => {
+      notes.push(
+        ...messages.flatMap(({ content }) =>
+          String(content).startsWith('[Note of the system') ? [String(content)] : [],
+        ),
+      );
+      return [step];
+    },
+    () => 'x',
+  );
+  const limited = await run(second);
+  await set({ steps: 200 });
+  assert.equal(limited.tools.length, 12);
+  assert.ok(notes.some((note) => note.includes('2 of 12 steps')) && notes.at(-1)?.includes('last step'));
+  assert.equal(limited.message.status, 'complete');
+  const { data } = limited.message.parts.at(-1);
+  assert.deepEqual(data, {
+    code: 'turn_budget',
+    message: 'This turn has reached its limit of 12 steps. Continue to let it go on.',
+  });
+});
