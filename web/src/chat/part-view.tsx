@@ -12,6 +12,7 @@ import { ToolCall } from './tool-call.tsx';
 import { isOpenEnded, toolWords } from './tool-words.ts';
 import { useDuration } from './use-duration.ts';
 
+const ConnectButton = lazyPart(async () => (await import('../mcp/connect-button.tsx')).ConnectButton);
 const ArtifactChip = lazyPart(async () => (await import('../files/artifact-chip.tsx')).ArtifactChip);
 
 type PartProps = {
@@ -144,6 +145,17 @@ function Notice({ data }: { data: unknown }) {
   const isOfTools = typeof data === 'object' && data !== null && 'code' in data && String(data.code).startsWith('mcp');
   const message = typeof data === 'object' && data !== null && 'message' in data ? data.message : undefined;
   if (typeof message !== 'string') return null;
+  const serverId = typeof data === 'object' && data !== null && 'serverId' in data ? data.serverId : undefined;
+  if (typeof serverId === 'string') {
+    return (
+      <div className={classes.notice}>
+        <Info size={15} aria-hidden />
+        <span>
+          {message} <ConnectButton serverId={serverId} variant="default" />
+        </span>
+      </div>
+    );
+  }
   return (
     <p className={classes.notice}>
       <Info size={15} aria-hidden />

@@ -43,6 +43,34 @@ export const texts: Record<keyof typeof english, string> = {
   'mcp.testedAt': 'geprüft {at}',
   'mcp.off': 'ausgeschaltet',
 
+  'mcp.connect': 'Anmelden',
+  'mcp.leaving': 'Wird geöffnet …',
+  'mcp.connectTitle': 'Bei diesem Server musst du dich anmelden',
+  'mcp.connectText':
+    'Du kommst auf seine Anmeldeseite, stimmst dort zu und kehrst zurück. Modelle nutzen seine Werkzeuge dann in deinem Namen.',
+  'mcp.connectTheirs': 'Nur wem dieser Server gehört, kann sich bei ihm anmelden.',
+  'mcp.connectFailed': 'Du bist bei dem Server nicht angemeldet',
+  'mcp.connectProblem.denied':
+    'Du oder die Anmeldeseite hat abgelehnt. Melde dich erneut an, wenn du den Server nutzen willst.',
+  'mcp.connectProblem.state':
+    'Die Anmeldung hat länger als zehn Minuten gedauert oder in einem anderen Browser begonnen. Versuche es noch einmal.',
+  'mcp.connectProblem.changed': 'Der Server wurde inzwischen geändert. Melde dich erneut an.',
+  'mcp.connectProblem.failed':
+    'Die Antwort der Anmeldeseite ist nicht verwendbar. Versuche es noch einmal; den Grund findet ein Administrator im Protokoll.',
+  'mcp.connectedTitle': 'Du bist bei {name} angemeldet',
+  'mcp.connectedReady': 'Modelle können seine Werkzeuge nutzen.',
+  'mcp.connectedReview': 'Lies seine Werkzeuge und vertraue ihnen, dann können Modelle sie nutzen.',
+  'mcp.wantsClientId':
+    'Er kennt Homeport nicht und bietet keine Registrierung an. Registriere Homeport dort, bearbeite dann hier den Server und gib die Client-ID ein.',
+  'mcp.signOut': 'Abmelden',
+  'mcp.signedIn': 'angemeldet',
+  'mcp.clientTitle': 'OAuth-Client',
+  'mcp.clientText':
+    'Nur für Server, die das verlangen: Registriere Homeport dort mit der Rücksprungadresse {address} und gib ein, was du erhältst.',
+  'mcp.clientId': 'Client-ID',
+  'mcp.clientSecret': 'Client-Secret',
+  'mcp.clientSecretStays': 'Es ist eines gespeichert. Lass das Feld leer, um es zu behalten.',
+
   'mcp.state.untested': 'Nicht getestet',
   'mcp.state.untrusted': 'Vertrauen fehlt',
   'mcp.state.trusted': 'Vertrauenswürdig',

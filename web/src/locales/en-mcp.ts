@@ -40,6 +40,31 @@ export const texts = {
   'mcp.testedAt': 'checked {at}',
   'mcp.off': 'switched off',
 
+  'mcp.connect': 'Sign in',
+  'mcp.leaving': 'Opening…',
+  'mcp.connectTitle': 'This server wants you to sign in',
+  'mcp.connectText': 'You go to its sign-in page, agree there and come back. Models can then use its tools as you.',
+  'mcp.connectTheirs': 'Only the owner of this server can sign in to it.',
+  'mcp.connectFailed': 'You aren’t signed in to the server',
+  'mcp.connectProblem.denied': 'You declined, or the sign-in page did. Sign in again if you want to use the server.',
+  'mcp.connectProblem.state': 'The sign-in took longer than ten minutes, or was begun in another browser. Try again.',
+  'mcp.connectProblem.changed': 'The server was changed in the meantime. Sign in again.',
+  'mcp.connectProblem.failed':
+    'Its sign-in page sent an answer that can’t be used. Try again; an administrator finds the reason in the log.',
+  'mcp.connectedTitle': 'You’re signed in to {name}',
+  'mcp.connectedReady': 'Models can use its tools.',
+  'mcp.connectedReview': 'Read and trust its tools, then models can use them.',
+  'mcp.wantsClientId':
+    'It doesn’t know Homeport and offers no registration. Register Homeport there, then edit the server here and enter the client ID.',
+  'mcp.signOut': 'Sign out',
+  'mcp.signedIn': 'signed in',
+  'mcp.clientTitle': 'OAuth client',
+  'mcp.clientText':
+    'Only for servers that want one: register Homeport there with the redirect address {address}, and enter what you get.',
+  'mcp.clientId': 'Client ID',
+  'mcp.clientSecret': 'Client secret',
+  'mcp.clientSecretStays': 'One is stored. Leave this empty to keep it.',
+
   'mcp.state.untested': 'Needs test',
   'mcp.state.untrusted': 'Needs trust',
   'mcp.state.trusted': 'Trusted',

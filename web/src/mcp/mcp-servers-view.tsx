@@ -3,7 +3,7 @@ import type { McpServer, McpServerDetail } from '@homeport/contracts/mcp';
 import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { ApiFailure } from '../api-failure.ts';
 import { Loading } from '../catalogue/catalogue-view.tsx';
 import { failureText } from '../failure-text.ts';
@@ -12,6 +12,7 @@ import { FormDialog } from '../frame/form-dialog.tsx';
 import { EmptyState } from '../frame/section.tsx';
 import { showFailure } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
+import { type SignInAnswer, takeSignInAnswer } from './connect-button.tsx';
 import { createMcpApi, mcpServersQuery } from './mcp-api.ts';
 import { ServerCard } from './server-card.tsx';
 import { ServerForm } from './server-form.tsx';
@@ -31,6 +32,9 @@ export function McpServersView({ userId }: { userId?: string }) {
   const changes = useServerChanges(api, userId);
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);
+  const [answer, setAnswer] = useState<SignInAnswer>();
+  useEffect(() => setAnswer((known) => takeSignInAnswer() ?? known), []);
+  const signedIn = answer && 'serverId' in answer ? data?.servers.find(({ id }) => id === answer.serverId) : undefined;
 
   const edit = async (server: McpServer) => {
     if (!server.hasHeaders) return setDialog({ kind: 'form', server, stored: {} });
@@ -71,6 +75,16 @@ export function McpServersView({ userId }: { userId?: string }) {
   return (
     <>
       {canEdit ? null : <Notice kind="info">{t('mcp.readOnly')}</Notice>}
+      {answer && 'problem' in answer ? (
+        <Notice kind="warning" title={t('mcp.connectFailed')}>
+          {t(`mcp.connectProblem.${answer.problem}`)}
+        </Notice>
+      ) : null}
+      {signedIn ? (
+        <Notice kind="info" title={t('mcp.connectedTitle', { name: signedIn.name })}>
+          {t(signedIn.trustState === 'trusted' ? 'mcp.connectedReady' : 'mcp.connectedReview')}
+        </Notice>
+      ) : null}
       {servers.length === 0 ? (
         <EmptyState
           title={t('mcp.emptyTitle')}
@@ -83,6 +97,7 @@ export function McpServersView({ userId }: { userId?: string }) {
           key={server.id}
           server={server}
           canEdit={canEdit}
+          isOwn={userId === undefined}
           changes={changes}
           onEdit={() => void edit(server)}
           onReview={() => setDialog({ kind: 'review', server })}

@@ -9,6 +9,7 @@ import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
 import { Card } from '../frame/section.tsx';
 import { Tip } from '../frame/tip.tsx';
 import { i18n, type Translate, useText } from '../i18n.ts';
+import { ConnectButton } from './connect-button.tsx';
 import classes from './mcp.module.css';
 import { serverState } from './mcp-api.ts';
 import { ToolPolicies } from './tool-policies.tsx';
@@ -17,13 +18,15 @@ import type { ServerChanges } from './use-server-changes.ts';
 type Props = {
   server: McpServer;
   canEdit: boolean;
+  /** It is one's own: nobody else can sign in to it. */
+  isOwn: boolean;
   changes: ServerChanges;
   onEdit: () => void;
   onReview: () => void;
 };
 
 /** One MCP server: its state, its tools, and its actions. */
-export function ServerCard({ server, canEdit, changes, onEdit, onReview }: Props) {
+export function ServerCard({ server, canEdit, isOwn, changes, onEdit, onReview }: Props) {
   const t = useText();
   const { name } = server;
   const [isDeleting, setDeleting] = useState(false);
@@ -56,14 +59,25 @@ export function ServerCard({ server, canEdit, changes, onEdit, onReview }: Props
           </Notice>
         </div>
       ) : null}
-      {server.lastError ? (
+      {server.connection === 'needed' ? (
+        <div className={classes.note}>
+          <Notice
+            kind="info"
+            title={t('mcp.connectTitle')}
+            action={isOwn ? <ConnectButton serverId={server.id} name={name} /> : undefined}
+          >
+            {t(isOwn ? 'mcp.connectText' : 'mcp.connectTheirs')}
+          </Notice>
+        </div>
+      ) : null}
+      {server.lastError && server.connection !== 'needed' ? (
         <div className={classes.note}>
           <Notice kind="warning" title={t('mcp.lastErrorTitle')}>
             {server.lastError}
           </Notice>
         </div>
       ) : null}
-      {wantsReview && !server.lastError ? (
+      {wantsReview && !server.lastError && server.connection !== 'needed' ? (
         <div className={classes.note}>
           <Notice kind={state === 'changed' ? 'warning' : 'info'}>{t(`mcp.stateText.${state}`)}</Notice>
         </div>
@@ -74,8 +88,10 @@ export function ServerCard({ server, canEdit, changes, onEdit, onReview }: Props
             <li key={fact}>{fact}</li>
           ))}
         </ul>
+        {isOwn && server.connection === 'connected' && !canEdit ? <SignOut server={server} changes={changes} /> : null}
         {canEdit ? (
           <div className={cardClasses.buttons}>
+            {isOwn && server.connection === 'connected' ? <SignOut server={server} changes={changes} /> : null}
             <Button size="compact-sm" variant={wantsReview ? 'filled' : 'default'} onClick={onReview}>
               {t(`mcp.review.${state}`)}
               <span className="visually-hidden"> {name}</span>
@@ -103,6 +119,16 @@ export function ServerCard({ server, canEdit, changes, onEdit, onReview }: Props
         />
       ) : null}
     </Card>
+  );
+}
+
+function SignOut({ server, changes }: Pick<Props, 'server' | 'changes'>) {
+  const t = useText();
+  return (
+    <Button size="compact-sm" variant="default" onClick={() => void changes.signOut(server)}>
+      {t('mcp.signOut')}
+      <span className="visually-hidden"> {server.name}</span>
+    </Button>
   );
 }
 
@@ -142,6 +168,7 @@ function facts(server: McpServer, t: Translate): string[] {
     t('mcp.tools', { count: server.tools.length }),
     server.transport === 'sse' ? 'SSE' : 'HTTP',
     ...(server.hasHeaders ? [t('mcp.withHeaders')] : []),
+    ...(server.connection === 'connected' ? [t('mcp.signedIn')] : []),
     ...(at ? [t('mcp.testedAt', { at: format.format(at) })] : []),
     ...(server.enabled ? [] : [t('mcp.off')]),
   ];

@@ -9,13 +9,22 @@ import { type HeaderRow, headerFaults, headerRecord, originLeft, providerField }
 import { ChoiceChips } from '../forms/choice-chips.tsx';
 import classes from '../forms/form.module.css';
 import { FormFailure, Notice } from '../forms/notice.tsx';
+import { PasswordField } from '../forms/password-field.tsx';
 import { baseUrlFault, textFault } from '../forms/rules.ts';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
 import { useText } from '../i18n.ts';
+import mcpClasses from './mcp.module.css';
 import type { McpApi } from './mcp-api.ts';
 
-type Values = { name: string; url: string; transport: 'http' | 'sse'; headers: HeaderRow[] };
+type Values = {
+  name: string;
+  url: string;
+  transport: 'http' | 'sse';
+  headers: HeaderRow[];
+  clientId: string;
+  clientSecret: string;
+};
 
 type Props = {
   api: McpApi;
@@ -36,6 +45,8 @@ export function ServerForm({ api, server, stored, onSaved, onDirty, beside }: Pr
       name: server?.name ?? '',
       url: server?.url ?? '',
       transport: server?.transport ?? 'http',
+      clientId: server?.clientId ?? '',
+      clientSecret: '',
       headers: Object.entries(stored ?? {}).map(([name, value], index) => ({ key: `stored-${index}`, name, value })),
     }),
   );
@@ -47,12 +58,15 @@ export function ServerForm({ api, server, stored, onSaved, onDirty, beside }: Pr
       ...headerFaults(headers, t),
     }),
     fieldOf: providerField,
-    submit: async ({ name, url, transport, headers }) => {
+    submit: async ({ name, url, transport, headers, clientId, clientSecret }) => {
       const body = {
         name: name.trim(),
         url: url.trim(),
         transport,
         ...(form.isDirty('headers') ? { headers: headerRecord(headers) } : {}),
+        ...(form.isDirty('clientId') ? { clientId: clientId.trim() || null } : {}),
+        ...(clientSecret === '' ? {} : { clientSecret }),
+        ...(server?.hasClientSecret && clientId.trim() === '' ? { clientSecret: null } : {}),
       };
       const answer = server ? await api.change({ id: server.id, ...body }) : await api.add(body);
       onSaved(answer.server);
@@ -99,6 +113,29 @@ export function ServerForm({ api, server, stored, onSaved, onDirty, beside }: Pr
       ) : null}
       <HeaderEditor form={form} hint={t('mcp.headersHint')} />
       {left && server?.hasHeaders && !form.isDirty('headers') ? <HeadersStay form={form} origin={left} /> : null}
+      <details className={mcpClasses.more} open={server?.connection !== 'none' && server?.clientId != null}>
+        <summary>{t('mcp.clientTitle')}</summary>
+        <div className={classes.form}>
+          <p className={mcpClasses.hint}>
+            {t('mcp.clientText', { address: `${location.origin}/api/mcp/oauth/callback` })}
+          </p>
+          <TextInput
+            {...form.getInputProps('clientId')}
+            label={t('mcp.clientId')}
+            autoComplete="off"
+            autoCapitalize="none"
+            spellCheck={false}
+          />
+          <PasswordField
+            {...form.getInputProps('clientSecret')}
+            label={t('mcp.clientSecret')}
+            description={server?.hasClientSecret ? t('mcp.clientSecretStays') : undefined}
+            autoComplete="off"
+            data-1p-ignore
+            data-lpignore="true"
+          />
+        </div>
+      </details>
       {losesTrust ? <Notice kind="warning">{t('mcp.losesTrust')}</Notice> : null}
       <FormFailure failure={failure} />
       <div className={classes.actions}>

@@ -1,6 +1,7 @@
 import type { McpServer, ToolPolicy } from '@homeport/contracts/mcp';
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
+import { call } from '../api.ts';
 import { failureText } from '../failure-text.ts';
 import { focusSectionTitle } from '../frame/section.tsx';
 import { showFailure, showToast } from '../frame/toasts.tsx';
@@ -45,6 +46,7 @@ export function useServerChanges(api: McpApi, userId: string | undefined) {
         show(id, { toolPolicies: changed });
         return run(() => api.change({ id, toolPolicies: changed }));
       },
+      signOut: ({ id }: McpServer) => run(() => call('DELETE /api/mcp/connect', { query: { id } })),
       remove: async ({ id, name }: McpServer) => {
         if (!(await run(() => api.remove(id)))) return;
         showToast(t('mcp.deleted', { name }));
