@@ -13,9 +13,10 @@ const inputs = [
   'web/diagram.html',
   'web/index.html',
   'web/public',
+  'web/rendered.html',
   'web/src',
   'web/vite.config.ts',
-  'web/vite.diagram.config.ts',
+  'web/vite.frames.config.ts',
 ];
 
 /** Where the build records what it was made from. */

@@ -163,9 +163,9 @@ async function buildWeb() {
   const quiet = { logLevel: 'warn', build: { chunkSizeWarningLimit: Number.POSITIVE_INFINITY } };
   const client = await vite.build({ configFile, ...quiet });
   // After the client, whose build empties the folder.
-  const diagram = await vite.build({ configFile: join(root, 'web/vite.diagram.config.ts'), ...quiet });
+  const frames = await vite.build({ configFile: join(root, 'web/vite.frames.config.ts'), ...quiet });
   await precompress(join(dist, 'web'));
-  return [client, diagram].flat().flatMap(({ output }) => output.flatMap(({ moduleIds = [] }) => moduleIds));
+  return [client, frames].flat().flatMap(({ output }) => output.flatMap(({ moduleIds = [] }) => moduleIds));
 }
 
 const compressible = /\.(js|css|html|svg|json|webmanifest|txt|map|wasm)$/;

@@ -11,6 +11,7 @@ import type { texts as instructionTexts } from './locales/en-instructions.ts';
 import type { texts as mcpTexts } from './locales/en-mcp.ts';
 import type { texts as pageTexts } from './locales/en-pages.ts';
 import type { texts as projectTexts } from './locales/en-projects.ts';
+import type { texts as renderedTexts } from './locales/en-rendered.ts';
 import type { texts as toldTexts } from './locales/en-told.ts';
 import type { texts as workspaceTexts } from './locales/en-workspace.ts';
 
@@ -27,6 +28,7 @@ type AllTexts = typeof texts &
   typeof assistantTexts &
   typeof projectTexts &
   typeof diagramTexts &
+  typeof renderedTexts &
   typeof toldTexts &
   typeof workspaceTexts;
 export type TextId = keyof AllTexts;

@@ -23,9 +23,8 @@ const encodings = [
   { name: 'gzip', suffix: '.gz' },
 ] as const;
 
-/** The page that draws diagrams in one of the client's frames, and what it loads. */
-const diagramPage = '/diagram.html';
-const diagramAssets = '/assets/diagram/';
+/** What the client's pages in frames load. */
+const frameAssets = '/assets/frames/';
 
 const manifestPath = '/manifest.webmanifest';
 
@@ -140,24 +139,38 @@ const pageHeaders = {
 
 /** Extra headers of a built file, by address. */
 function ownHeaders(pathname: string): OutgoingHttpHeaders {
-  if (pathname === diagramPage) return { 'content-security-policy': diagramPolicy };
+  const policy = framePolicies.get(pathname);
+  if (policy !== undefined) return { 'content-security-policy': policy, 'x-dns-prefetch-control': 'off' };
   // A sandboxed page has no origin, so even its own scripts count as foreign and need permission. They are public, the
   // same for everybody, and requested without cookies.
-  if (pathname.startsWith(diagramAssets)) return { 'access-control-allow-origin': '*' };
+  if (pathname.startsWith(frameAssets)) return { 'access-control-allow-origin': '*' };
   return {};
 }
 
-/** A diagram's code is untrusted: the page that draws it has no origin and can request only its scripts. */
-const diagramPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
+const closed = ["base-uri 'none'", "form-action 'none'", "frame-ancestors 'self'", 'sandbox allow-scripts'];
+
+/** Pages in the client's frames show untrusted code: they have no origin and can request only their own scripts. */
+const framePolicies = new Map([
   // Texts are measured in the style that the picture will have.
-  "style-src 'unsafe-inline'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'self'",
-  'sandbox allow-scripts',
-].join('; ');
+  ['/diagram.html', ["default-src 'none'", "script-src 'self'", "style-src 'unsafe-inline'", ...closed].join('; ')],
+  [
+    '/rendered.html',
+    [
+      "default-src 'none'",
+      // What a model wrote runs here, with what it brings along and nothing else.
+      "script-src 'self' 'unsafe-inline' data: blob:",
+      "style-src 'unsafe-inline' data: blob:",
+      'img-src data: blob:',
+      'media-src data: blob:',
+      'font-src data:',
+      'worker-src blob: data:',
+      // The page's own policy lets everything pass but nested frames: in those, what was removed here would exist again.
+      "require-trusted-types-for 'script'",
+      'trusted-types default',
+      ...closed,
+    ].join('; '),
+  ],
+]);
 
 function pagePolicy(nonce: string): string {
   return [
@@ -169,7 +182,7 @@ function pagePolicy(nonce: string): string {
     "style-src-attr 'unsafe-inline'",
     "img-src 'self' data: blob:",
     "font-src 'self'",
-    // Previews of PDF files and the page that draws diagrams; their own policies say what they may do.
+    // Previews of PDF files, diagrams and generated pages; their own policies say what they may do.
     "frame-src 'self'",
     "connect-src 'self'",
     "worker-src 'self'",

@@ -21,6 +21,11 @@ export function ConversationFiles({ chatId, chat }: { chatId: string; chat: Chat
     attach(drafts, chatId, artifact);
     showToast(t('files.attachedToast', { name: artifact.filename }));
   };
+  const onFix = (request: string) => {
+    const draft = drafts.read(chatId).trimEnd();
+    drafts.replace(chatId, draft === '' ? request : `${draft}\n\n${request}`);
+    showToast(t('files.draftToast'));
+  };
   return (
     <FilePanel
       scope={scope}
@@ -29,6 +34,7 @@ export function ConversationFiles({ chatId, chat }: { chatId: string; chat: Chat
       canUpload={chat?.archived === false}
       onFile={(id) => show(id === undefined ? { panel: 'files' } : { file: id })}
       onAttach={chat?.archived === false ? onAttach : undefined}
+      onFix={chat?.archived === false ? onFix : undefined}
       onClose={() => show({})}
     />
   );

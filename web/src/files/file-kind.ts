@@ -11,7 +11,7 @@ import {
 import { grammarName } from '../markdown/language-names.ts';
 
 /** How a file is previewed; `none` can only be downloaded. */
-export type PreviewKind = 'image' | 'pdf' | 'table' | 'markdown' | 'text' | 'none';
+export type PreviewKind = 'image' | 'pdf' | 'table' | 'markdown' | 'html' | 'react' | 'text' | 'none';
 
 const pictures = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/svg+xml']);
 const texts =
@@ -32,6 +32,8 @@ export function previewKind({ mediaType, filename }: { mediaType: string; filena
   if (type === 'application/pdf') return 'pdf';
   if (type === 'text/csv' || type === 'text/tab-separated-values' || /\.(?:csv|tsv)$/i.test(filename)) return 'table';
   if (type === 'text/markdown' || /\.(?:md|markdown)$/i.test(filename)) return 'markdown';
+  if (type === 'text/html' || /\.html?$/i.test(filename)) return 'html';
+  if (/\.[jt]sx$/i.test(filename)) return 'react';
   return texts.test(type) ? 'text' : 'none';
 }
 

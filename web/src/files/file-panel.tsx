@@ -31,6 +31,8 @@ export type PanelProps = {
   canUpload: boolean;
   onFile: (id: string | undefined) => void;
   onAttach?: ((file: Artifact) => void) | undefined;
+  /** Puts a request to the model into the draft. */
+  onFix?: ((request: string) => void) | undefined;
   onClose: () => void;
 };
 
@@ -57,7 +59,7 @@ export function FilePanel(props: PanelProps) {
   );
 }
 
-function Content({ scope, fileId, cited, canUpload, onFile, onAttach, onClose }: PanelProps) {
+function Content({ scope, fileId, cited, canUpload, onFile, onAttach, onFix, onClose }: PanelProps) {
   const t = useText();
   const title = useRef<HTMLHeadingElement>(null);
   // The clicked element may be gone from the panel, so the focus moves to the heading.
@@ -97,11 +99,11 @@ function Content({ scope, fileId, cited, canUpload, onFile, onAttach, onClose }:
       </header>
       <div className={classes.panelBody}>
         {cited ? (
-          <CitedFile key={`${cited.name} ${cited.at}`} scope={scope} cited={cited} onAttach={onAttach} />
+          <CitedFile key={`${cited.name} ${cited.at}`} scope={scope} cited={cited} onAttach={onAttach} onFix={onFix} />
         ) : fileId === undefined ? (
           <FilesView scope={scope} canUpload={canUpload} onOpen={({ id }) => onFile(id)} onAttach={onAttach} />
         ) : (
-          <OneFile key={fileId} scope={scope} id={fileId} onAttach={onAttach} />
+          <OneFile key={fileId} scope={scope} id={fileId} onAttach={onAttach} onFix={onFix} />
         )}
       </div>
     </>
@@ -112,10 +114,12 @@ function CitedFile({
   scope,
   cited,
   onAttach,
+  onFix,
 }: {
   scope: FileScope;
   cited: Citation;
   onAttach: PanelProps['onAttach'];
+  onFix: PanelProps['onFix'];
 }) {
   const t = useText();
   const { data: found, error } = useQuery(citedFileQuery(scope, cited));
@@ -131,7 +135,13 @@ function CitedFile({
   }
   const isOwn = found.scope.chatId !== undefined;
   return (
-    <OneFile scope={found.scope} id={found.id} at={pageChoice(cited.at)} onAttach={isOwn ? onAttach : undefined} />
+    <OneFile
+      scope={found.scope}
+      id={found.id}
+      at={pageChoice(cited.at)}
+      onAttach={isOwn ? onAttach : undefined}
+      onFix={onFix}
+    />
   );
 }
 
@@ -140,11 +150,13 @@ function OneFile({
   id,
   at,
   onAttach,
+  onFix,
 }: {
   scope: FileScope;
   id: string;
   at?: PageChoice;
-  onAttach: ((file: Artifact) => void) | undefined;
+  onAttach: PanelProps['onAttach'];
+  onFix: PanelProps['onFix'];
 }) {
   const t = useText();
   const { data: file, error } = useQuery(fileQuery(scope, id));
@@ -190,7 +202,7 @@ function OneFile({
           </Button>
         ) : null}
       </div>
-      <FilePreview scope={scope} file={file} at={at} />
+      <FilePreview scope={scope} file={file} at={at} onFix={onFix} />
     </article>
   );
 }

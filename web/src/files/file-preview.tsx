@@ -8,6 +8,8 @@ import { useText } from '../i18n.ts';
 import { CodeBlock } from '../markdown/code-block.tsx';
 import { grammarName } from '../markdown/language-names.ts';
 import { Markdown } from '../markdown/markdown.tsx';
+import { maximumSource } from '../rendered/protocol.ts';
+import { RenderedView } from '../rendered/rendered-view.tsx';
 import type { FileScope } from '../upload.ts';
 import { parseTable } from './csv.ts';
 import { DocumentPages } from './document-pages.tsx';
@@ -16,15 +18,24 @@ import { previewAddress } from './file-address.ts';
 import { extensionOf, previewKind } from './file-kind.ts';
 import previewClasses from './file-preview.module.css';
 import classes from './files.module.css';
-import { fileTextQuery } from './files-api.ts';
+import { fileTextQuery, wholeTextQuery } from './files-api.ts';
 import { modelReach } from './model-reach.ts';
 
 /** How many bytes of a text the server shows. */
 const shownBytes = 256 * 1024;
 const shownRows = 500;
 
+type PreviewProps = {
+  scope: FileScope;
+  file: Artifact;
+  /** The page of a document to begin with. */
+  at?: PageChoice | undefined;
+  /** Puts a request into the draft; absent where nothing can be asked. */
+  onFix?: ((request: string) => void) | undefined;
+};
+
 /** A preview of a file, depending on its kind; if there is none, it says so. */
-export function FilePreview({ scope, file, at }: { scope: FileScope; file: Artifact; at?: PageChoice | undefined }) {
+export function FilePreview({ scope, file, at, onFix }: PreviewProps) {
   const t = useText();
   const kind = previewKind(file);
   const pages = <DocumentPages key={file.sha256} scope={scope} id={file.id} name={file.filename} at={at} />;
@@ -34,6 +45,9 @@ export function FilePreview({ scope, file, at }: { scope: FileScope; file: Artif
     return modelReach(file) === 'document' ? pages : <p className={classes.quiet}>{t('files.noPreview')}</p>;
   }
   if (at) return pages;
+  if (kind === 'html' || kind === 'react') {
+    return <RenderedFile key={file.sha256} scope={scope} file={file} kind={kind} onFix={onFix} />;
+  }
   return <TextPreview scope={scope} file={file} kind={kind} />;
 }
 
@@ -54,24 +68,7 @@ function Pdf({
   const number = at && ('page' in at ? at.page : Number(/^page (\d{1,6})$/i.exec(at.label)?.[1] ?? 1));
   return (
     <>
-      <fieldset className={previewClasses.choice} aria-label={t('files.show')}>
-        <Button
-          size="compact-xs"
-          variant={isText ? 'subtle' : 'light'}
-          aria-pressed={!isText}
-          onClick={() => setText(false)}
-        >
-          {t('files.showDocument')}
-        </Button>
-        <Button
-          size="compact-xs"
-          variant={isText ? 'light' : 'subtle'}
-          aria-pressed={isText}
-          onClick={() => setText(true)}
-        >
-          {t('files.showText')}
-        </Button>
-      </fieldset>
+      <TwoWays first={t('files.showDocument')} second={t('files.showText')} isSecond={isText} onChoose={setText} />
       {isText ? (
         pages
       ) : (
@@ -81,6 +78,67 @@ function Pdf({
           title={t('files.previewOf', { name: file.filename })}
         />
       )}
+    </>
+  );
+}
+
+/** Two ways to look at a file. */
+function TwoWays({
+  first,
+  second,
+  isSecond,
+  onChoose,
+}: {
+  first: string;
+  second: string;
+  isSecond: boolean;
+  onChoose: (isSecond: boolean) => void;
+}) {
+  const t = useText();
+  return (
+    <fieldset className={previewClasses.choice} aria-label={t('files.show')}>
+      {[first, second].map((label, index) => {
+        const isChosen = isSecond === (index === 1);
+        return (
+          <Button
+            key={label}
+            size="compact-xs"
+            variant={isChosen ? 'light' : 'subtle'}
+            aria-pressed={isChosen}
+            onClick={() => onChoose(index === 1)}
+          >
+            {label}
+          </Button>
+        );
+      })}
+    </fieldset>
+  );
+}
+
+/** A page that a model made: running, or its source. */
+function RenderedFile({ scope, file, kind, onFix }: PreviewProps & { kind: 'html' | 'react' }) {
+  const t = useText();
+  const [isSource, setSource] = useState(false);
+  const { data: source, error } = useQuery({ ...wholeTextQuery(scope, file), enabled: file.size <= maximumSource });
+  const fix =
+    onFix &&
+    ((faults: readonly string[]) =>
+      onFix(`${t('rendered.fixRequest', { name: file.filename })}\n\n\`\`\`\n${faults.join('\n')}\n\`\`\``));
+  return (
+    <>
+      <TwoWays first={t('rendered.preview')} second={t('rendered.source')} isSecond={isSource} onChoose={setSource} />
+      {isSource ? <TextPreview scope={scope} file={file} kind="text" /> : null}
+      {!isSource && file.size > maximumSource ? <p className={classes.quiet}>{t('rendered.tooLarge')}</p> : null}
+      {!isSource && error ? <FormFailure failure={error} /> : null}
+      {!isSource && source !== undefined ? (
+        <RenderedView
+          kind={kind}
+          source={source}
+          isTypeScript={/\.tsx$/i.test(file.filename)}
+          name={file.filename}
+          onFix={fix}
+        />
+      ) : null}
     </>
   );
 }

@@ -41,3 +41,13 @@ export function fileTextQuery(scope: FileScope, { id, sha256 }: Artifact) {
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
+
+/** A text file as it is stored; ask for small ones only. */
+export function wholeTextQuery(scope: FileScope, { id, sha256 }: Artifact) {
+  return queryOptions({
+    queryKey: [...filesKey(scope), 'whole', id, sha256],
+    queryFn: ({ signal }) => readText('GET /api/artifacts/download', { ...scopeQuery(scope), id }, signal),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+  });
+}

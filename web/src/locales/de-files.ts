@@ -13,6 +13,7 @@ export const texts: Record<keyof typeof english, string> = {
   'files.reachName': 'Das Modell sieht nur den Namen',
   'files.attach': 'Zur Nachricht hinzufügen',
   'files.attachedToast': '{name} wird mit der nächsten Nachricht gesendet.',
+  'files.draftToast': 'Die Bitte steht im Nachrichtenfeld und kann gesendet werden.',
   'files.detach': '{name} aus der Nachricht entfernen',
   'files.open': '{name} öffnen',
   'files.list': 'Dateien und Ordner',

@@ -11,6 +11,7 @@ export const texts = {
   'files.reachName': 'The model only sees its name',
   'files.attach': 'Add to message',
   'files.attachedToast': '{name} will be sent with your next message.',
+  'files.draftToast': 'The request is in your message. Send it when you’re ready.',
   'files.detach': 'Remove {name} from the message',
   'files.open': 'Open {name}',
   'files.list': 'Files and folders',

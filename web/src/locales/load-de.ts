@@ -7,6 +7,7 @@ import instructionTexts from 'virtual:catalogue/de-instructions';
 import mcpTexts from 'virtual:catalogue/de-mcp';
 import pageTexts from 'virtual:catalogue/de-pages';
 import projectTexts from 'virtual:catalogue/de-projects';
+import renderedTexts from 'virtual:catalogue/de-rendered';
 import toldTexts from 'virtual:catalogue/de-told';
 import workspaceTexts from 'virtual:catalogue/de-workspace';
 
@@ -21,6 +22,7 @@ export const german = {
   ...assistantTexts,
   ...projectTexts,
   ...diagramTexts,
+  ...renderedTexts,
   ...toldTexts,
   ...workspaceTexts,
 };
