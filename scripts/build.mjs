@@ -72,6 +72,8 @@ async function buildServer() {
       'manifest-worker': join(root, 'server/src/provision/manifest-worker.ts'),
       // The same for documents/extractor.ts.
       'extract-worker': join(root, 'server/src/documents/extract-worker.ts'),
+      // The same for operations/import-reader.ts.
+      'import-worker': join(root, 'server/src/operations/import-worker.ts'),
     },
     outdir: out,
     outExtension: { '.js': '.mjs' },

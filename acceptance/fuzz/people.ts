@@ -7,7 +7,7 @@ import { addModels, administrator, Caller, type Json, type Running, setUp } from
 const kinds = [
   ...(['provider', 'model', 'chat', 'message', 'answer', 'input', 'session', 'server', 'project'] as const),
   /** `user` are the people of the test and members of projects, `account` those that nobody signs in as. */
-  ...(['artifact', 'user', 'account', 'invitation', 'token', 'path', 'assistant', 'prompt'] as const),
+  ...(['artifact', 'user', 'account', 'invitation', 'token', 'path', 'assistant', 'prompt', 'import'] as const),
 ];
 type Kind = (typeof kinds)[number];
 /** Ids that belong together, such as an input and its conversation. */
@@ -31,6 +31,7 @@ export class Person {
   readonly ids: Record<Kind, string[]> = {
     ...{ provider: [], model: [], chat: [], message: [], answer: [], input: [], session: [], server: [], project: [] },
     ...{ artifact: [], user: [], account: [], invitation: [], token: [], path: filePaths, assistant: [], prompt: [] },
+    import: [],
   };
   readonly links: Link[] = [];
   #signingIn: Promise<void> | undefined;
@@ -99,6 +100,7 @@ export class Person {
     note('server', body.server?.id);
     note('assistant', body.assistant?.id);
     for (const assistant of body.assistants ?? []) if (assistant.canEdit) note('assistant', assistant.id);
+    note('import', body.import?.id);
     note('prompt', body.prompt?.id);
     for (const prompt of body.prompts ?? []) if (prompt.canEdit) note('prompt', prompt.id);
     for (const server of body.servers ?? []) note('server', server.id);
@@ -212,6 +214,7 @@ const selfKinds: [pattern: RegExp, kind: Kind][] = [
   [/\/artifacts/, 'artifact'],
   [/\/invitations/, 'invitation'],
   [/\/assistants/, 'assistant'],
+  [/\/imports/, 'import'],
   [/\/prompts/, 'prompt'],
 ];
 

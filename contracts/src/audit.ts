@@ -46,6 +46,7 @@ export const auditActions = [
 
   'manifest.applied',
   'artifact.imported',
+  'import.undone',
 
   'mcp_server.created',
   'mcp_server.updated',

@@ -42,6 +42,8 @@ export type EndpointSpec = {
   bytes?: readonly string[];
   /** The body is one file of any type, streamed to the handler. */
   upload?: true;
+  /** The largest such file in bytes, if not ARTIFACT_MAX_UPLOAD_BYTES. */
+  uploadBytes?: number;
   /**
    * It leads to an answer, which needs space: refused with `storage_full` when the disk is full, later than uploads
    * are.

@@ -7,6 +7,7 @@ import { changesEndpoints } from './changes.ts';
 import { chatEndpoints } from './chat.ts';
 import { contextEndpoints } from './context.ts';
 import { conversationEndpoints } from './conversations.ts';
+import { importEndpoints } from './imports.ts';
 import { mcpEndpoints } from './mcp.ts';
 import { modelRegistryEndpoints } from './model-registry.ts';
 import { projectEndpoints } from './projects.ts';
@@ -41,6 +42,7 @@ export const endpoints = {
   ...usageEndpoints,
   ...adminEndpoints,
   ...provisionEndpoints,
+  ...importEndpoints,
 } as const;
 
 export type Endpoints = typeof endpoints;

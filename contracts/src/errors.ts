@@ -18,6 +18,7 @@ export const errorStatus = {
   id_taken: 409,
   tier_in_use: 409,
   import_source_conflict: 409,
+  import_ended: 409,
   setup_closed: 409,
   input_conflict: 409,
   input_applied: 409,

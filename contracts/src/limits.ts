@@ -96,6 +96,11 @@ export const limits = {
   /** Paths of one undo or redo. */
   changedPathsMax: 1000,
   importSourceMax: 256,
+  /** An archive from another program; it may be larger than a file. */
+  importBytes: 8 * 1024 ** 3,
+  importFilenameMax: 255,
+  /** Imports of one account that have not ended. */
+  importsOpenPerUser: 5,
   mediaTypeMax: 255,
   productNameMax: 60,
   taglineMax: 140,

@@ -5,6 +5,7 @@ import type { RunningResponses } from './chat/responses/running-responses.ts';
 import type { Documents } from './documents/documents.ts';
 import type { FrontDoor } from './http/front-door.ts';
 import type { McpConnections } from './mcp/connections.ts';
+import type { Imports } from './operations/imports.ts';
 import type { Platform } from './platform.ts';
 import type { Workspaces } from './workspaces/workspaces.ts';
 
@@ -12,6 +13,7 @@ import type { Workspaces } from './workspaces/workspaces.ts';
 export type Deps = Platform & {
   artifactStore: BlobStore;
   documents: Documents;
+  imports: Pick<Imports, 'look'>;
   findActor: FindActor;
   sessions: SessionWatch;
   responses: RunningResponses;

@@ -114,6 +114,7 @@ import {
   postUserMcpTrust,
 } from './mcp/handlers.ts';
 import { deleteMcpConnect, getMcpCallback, getMcpClient, postMcpConnect } from './mcp/oauth-handlers.ts';
+import { deleteImport, getImports, postImport, postImportStart } from './operations/import-handlers.ts';
 import { getProjects, patchProject, postProject, postProjectMember } from './projects/handlers.ts';
 import { postProvision } from './provision/handlers.ts';
 import { getAdminConfig, getPublicConfig, postAdminConfig, postOidcTest } from './settings/handlers.ts';
@@ -276,6 +277,10 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   deleteArtifact,
   postArtifactImport,
   postProvision,
+  postImport,
+  getImports,
+  postImportStart,
+  deleteImport,
   postChatApproval,
 
   getWorkspaceStatus,

@@ -29,6 +29,7 @@ import { McpConnections } from './mcp/connections.ts';
 import { createMetrics } from './metrics.ts';
 import { lastBackup } from './operations/backup-rows.ts';
 import { startScheduledBackups } from './operations/scheduled-backups.ts';
+import { Imports } from './operations/imports.ts';
 import { bindCredentials } from './provision/bind-credentials.ts';
 import { createKeyRing } from './secrets/key-ring.ts';
 import { readPublicConfig } from './settings/public-config.ts';
@@ -106,6 +107,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const artifactStore = openBlobStore(config, disk);
   const documents = new Documents({ db, artifactStore, clock, log });
   const base = { config, db, secrets, egress, disk, artifactStore, documents, clock, log, metrics };
+  const imports = new Imports(base);
   await bindCredentials(base);
   const mcp = new McpConnections(base);
   const host: RuntimeHost = {
@@ -131,6 +133,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const door = new FrontDoor();
   const deps: Deps = {
     ...base,
+    imports,
     door,
     findActor: createActorFinder(base),
     sessions: new SessionWatch(base),
@@ -164,6 +167,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const searchWalks = startSearchWalks(deps);
   const backups = startScheduledBackups(deps);
   await responses.start();
+  imports.start();
   return {
     deps,
     server,
@@ -178,7 +182,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await backups.stop();
       searchWalks.stop();
       await Promise.all([responses.drain(drainMs), waitAtMost(systemClock, drainMs, lastLeft)]);
-      await documents.close();
+      await Promise.all([documents.close(), imports.close()]);
       await waitAtMost(systemClock, lastBytesMs, lastLeft);
       await workspaces.close();
       server.closeAllConnections();

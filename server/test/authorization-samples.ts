@@ -3,6 +3,7 @@ import type { EndpointName } from '@homeport/contracts/endpoints';
 import { modelFields, nothing, type Sample, sharedByName } from './authorization-sample.ts';
 import { administrationSamples } from './authorization-samples-admin.ts';
 import { assistantSamples } from './authorization-samples-assistants.ts';
+import { operationSamples } from './authorization-samples-operations.ts';
 import { workspaceSamples } from './authorization-samples-workspace.ts';
 import { actorPassword } from './authorization-world.ts';
 
@@ -282,6 +283,7 @@ export const samples: Record<EndpointName, Sample> = {
   ...administrationSamples,
   ...workspaceSamples,
   ...assistantSamples,
+  ...operationSamples,
   getProjects: nothing,
   postProject: { request: () => ({ body: { name: 'New' } }), own: 201, ids: {} },
   patchProject: {

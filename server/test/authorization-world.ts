@@ -1,4 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { until } from '../../contracts/test/until.ts';
 import { insertPassword } from '../src/accounts/credentials.ts';
@@ -68,6 +71,8 @@ export type Records = {
   /** For their maker alone. */
   assistant: string;
   prompt: string;
+  /** Read and not yet started. */
+  import: string;
   /** Somebody whom administrators look after, what is theirs, and an invitation. */
   person: string;
   personProvider: string;
@@ -112,10 +117,11 @@ const never = 2_000_000_000;
 
 /** An application of one edition on a database of its own, with a provider that answers. Nothing starts by itself in it. */
 export async function makeWorld(edition: World['edition'], webFolder?: string): Promise<World> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'homeport-world-'));
   const provider = await startFakeProvider();
   const mcp = await startFakeMcp();
   const app = await startTestApp({
-    config: { edition },
+    config: { edition, dataDir },
     timings: { dispatchMs: never, sweepMs: never, heartbeatMs: never },
     workspaceRuntime: noWorkspaceStarts(),
     workspaceTimings: { sweepMs: never / 2, watchMs: never / 2 },
@@ -156,7 +162,7 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     };
     const mcpServer = await makeMcpServer(userId);
     const asked = await makeQuestion(userId);
-    const saved = await makeSaved(userId);
+    const saved = { ...(await makeSaved(userId)), import: await makeImport(userId) };
     return { ...made, project, member: other.id, mcpServer, ...asked, ...saved, ...(await makePerson(userId)) };
   }
 
@@ -183,6 +189,15 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     const assistant = await createAssistant(deps, maker, { name: 'Assistant' }, operator);
     const prompt = await createPrompt(deps, maker, { name: randomUUIDv7(), text: 'Text' }, operator);
     return { assistant: assistant.id, prompt: prompt.id };
+  }
+
+  async function makeImport(userId: string): Promise<string> {
+    const id = randomUUIDv7();
+    await database.pool.query(
+      `insert into imports (id, owner_id, state, is_wanted, size) values ($1, $2, 'ready', false, 0)`,
+      [id, userId],
+    );
+    return id;
   }
 
   async function makeMcpServer(userId: string): Promise<string> {
@@ -268,7 +283,8 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     async digest() {
       // What earlier requests began beside their answers has ended: starts of workspaces fail here.
       const busy =
-        'select user_id from workspaces where op_owner is not null union all select user_id from workspace_leases';
+        'select user_id from workspaces where op_owner is not null union all select user_id from workspace_leases' +
+        " union all select id from imports where state in ('reading', 'importing')";
       await until('nothing is under way', async () => (await database.pool.query(busy)).rowCount === 0);
       const { rows } = await database.pool.query<{ name: string }>(
         `select quote_ident(table_name) as name from information_schema.tables where table_schema = 'public' order by 1`,
@@ -283,6 +299,7 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
       await app.stop();
       await provider.close();
       await mcp.close();
+      await rm(dataDir, { recursive: true, force: true });
     },
   };
 }

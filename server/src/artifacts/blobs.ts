@@ -14,6 +14,10 @@ type Needs = Pick<Deps, 'db' | 'artifactStore' | 'log'>;
 
 const sweepBatch = 500;
 
+/** True for a row of `blobs b` that neither an artifact nor an archive to import refers to. */
+const unused = sql`not exists (select from artifacts a where a.sha256 = b.sha256)
+  and not exists (select from imports i where i.sha256 = b.sha256)`;
+
 /** Inserts the content's row, or finds the existing one; it stays locked until the transaction ends. */
 export async function adoptBlob(trx: Queryable, stored: StoredBlob): Promise<Selectable<BlobsTable>> {
   return trx
@@ -72,7 +76,7 @@ export async function sweepBlobs(deps: Needs, ageMs: number): Promise<number> {
 
 async function findOrphans(db: Queryable): Promise<string[]> {
   const { rows } = await sql<{ sha256: string }>`
-    select b.sha256 from blobs b where not exists (select from artifacts a where a.sha256 = b.sha256)
+    select b.sha256 from blobs b where ${unused}
     limit ${sweepBatch}`.execute(db);
   return rows.map((row) => row.sha256);
 }
@@ -102,7 +106,7 @@ async function removeOrphans(deps: Needs, contents: readonly string[]): Promise<
       select sha256 from blobs where sha256 = any(${contents}) for update skip locked`.execute(trx);
     const { rows } = await sql<{ key: string }>`
       delete from blobs b where b.sha256 = any(${locked.map((row) => row.sha256)})
-        and not exists (select from artifacts a where a.sha256 = b.sha256)
+        and ${unused}
         and not exists (select from backups where state = 'running' and lease_until > now())
       returning b.key`.execute(trx);
     return rows.map((row) => row.key);

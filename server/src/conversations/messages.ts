@@ -193,18 +193,45 @@ export type ImportedMessage = {
   parts: string;
   words: string;
   createdAt: string | null;
+  /** Complete if absent. */
+  status?: Exclude<MessageStatus, 'streaming'>;
+  error?: { code: string; message: string } | null;
+  /** The model's id, or its name where it came from. */
+  modelId?: string | null;
+  usage?: unknown;
 };
 
 /** Inserts the messages of new conversations, in one statement. Returns how many: an id in use leaves its message out. */
 export async function importMessages(trx: Queryable, messages: readonly ImportedMessage[]): Promise<number> {
   const { numAffectedRows } = await sql`
-    insert into messages (id, chat_id, parent_id, role, parts, status, search, created_at)
-    select x.id, c.id, x."parentId", x.role, x.parts, 'complete',
+    insert into messages (id, chat_id, parent_id, role, parts, status, error_code, error_message, model_id, usage, search,
+      created_at)
+    select x.id, c.id, x."parentId", x.role, x.parts, coalesce(x.status, 'complete'), x.error->>'code', x.error->>'message',
+      x."modelId", x.usage,
       case when x.words <> '' then to_tsvector('simple', x.words) || array_to_tsvector(array[${sql.lit(ownerLexeme(''))} || c.owner_id]) end,
       coalesce(x."createdAt", now())
     from json_to_recordset(${JSON.stringify(messages)}::json) as x
-      (n int, place int, id text, "chatId" text, "parentId" text, role text, parts text, words text, "createdAt" timestamptz)
+      (n int, place int, id text, "chatId" text, "parentId" text, role text, parts text, words text, "createdAt" timestamptz,
+        status text, error jsonb, "modelId" text, usage jsonb)
     join chats c on c.id = x."chatId" order by x.n, x.place
     on conflict (id) do nothing`.execute(trx);
   return Number(numAffectedRows ?? 0n);
+}
+
+/**
+ * Deletes the messages that an import added to a conversation, unless something was said since; the branch that is shown ends
+ * before them then. Returns whether it did.
+ */
+export async function deleteImportedMessages(
+  trx: Queryable,
+  ownerId: string,
+  { chatId, first, last }: { chatId: string; first: number; last: number },
+): Promise<boolean> {
+  const { rows } = await sql<{ touched: boolean }>`
+    select exists (select from messages m where m.chat_id = c.id and m.seq > ${last})
+      or exists (select from inputs i where i.chat_id = c.id and i.state = 'queued') as touched
+    from chats c where c.id = ${chatId} and c.owner_id = ${ownerId} for update`.execute(trx);
+  if (rows[0]?.touched !== false) return false;
+  await sql`delete from messages where chat_id = ${chatId} and seq between ${first} and ${last}`.execute(trx);
+  return true;
 }

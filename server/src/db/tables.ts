@@ -19,6 +19,7 @@ import type {
   ProviderSharesTable,
   ProvidersTable,
 } from './tables-catalogue.ts';
+import type { ImportEntriesTable, ImportsTable } from './tables-imports.ts';
 import type {
   AuditEventsTable,
   CredentialsTable,
@@ -334,4 +335,6 @@ export type Tables = {
   backups: BackupsTable;
   maintenance: MaintenanceTable;
   budgets: BudgetsTable;
+  imports: ImportsTable;
+  import_entries: ImportEntriesTable;
 };

@@ -161,7 +161,7 @@ async function parseInput(
   options: RouterOptions,
 ): Promise<HeldInput> {
   const form = spec.form === undefined ? undefined : openForm(incoming, spec.form, options.maxUploadBytes);
-  const upload = spec.upload === true ? openUpload(incoming, options.maxUploadBytes) : undefined;
+  const upload = spec.upload === true ? openUpload(incoming, spec.uploadBytes ?? options.maxUploadBytes) : undefined;
   const sent = await readBody(incoming, spec, actor?.id ?? request.address, options.bodies);
   try {
     return {

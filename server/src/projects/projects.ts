@@ -69,6 +69,35 @@ export async function createProject(deps: Deps, userId: string, name: string, by
   });
 }
 
+/** A project from an import, owned by the user; one that is there already stays as it is. Returns whether it is new. */
+export async function importProject(
+  trx: Queryable,
+  userId: string,
+  project: { id: string; name: string; archived: boolean; instructions: string | null; createdAt: string | null },
+): Promise<boolean> {
+  const { id, name, archived, instructions, createdAt } = project;
+  await assertRoomForProject(trx, userId, 'name');
+  const { numInsertedOrUpdatedRows } = await trx
+    .insertInto('projects')
+    .values({ id, name, archived, instructions, ...(createdAt === null ? {} : { created_at: new Date(createdAt) }) })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .executeTakeFirstOrThrow();
+  if (numInsertedOrUpdatedRows === 0n) return false;
+  await trx.insertInto('project_members').values({ project_id: id, user_id: userId, role: 'owner' }).execute();
+  return true;
+}
+
+/** Deletes a person's own project with its files, if nobody else is a member and no conversation is in it. */
+export async function deleteEmptyProject(trx: Queryable, userId: string, id: string): Promise<boolean> {
+  await trx.selectFrom('projects').select('id').where('id', '=', id).forUpdate().execute();
+  const { numAffectedRows } = await sql`
+    delete from projects p where p.id = ${id}
+      and exists (select from project_members m where m.project_id = p.id and m.user_id = ${userId} and m.role = 'owner')
+      and not exists (select from project_members m where m.project_id = p.id and m.user_id <> ${userId})
+      and not exists (select from chats c where c.project_id = p.id)`.execute(trx);
+  return Number(numAffectedRows ?? 0n) > 0;
+}
+
 /** Renames, archives or restores: owners, and administrators of the installation. Throws `not_found` and `forbidden`. */
 export async function updateProject(
   deps: Deps,

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { endpoint } from './endpoint.ts';
+import * as fields from './fields.ts';
+import { limits } from './limits.ts';
+import { line } from './line.ts';
+
+/** Coming over from other programs, and leaving again (contract.md section 11). */
+
+const importCounts = z.object({
+  /** What the archive has. */
+  conversations: z.number().int(),
+  messages: z.number().int(),
+  files: z.number().int(),
+  projects: z.number().int(),
+  /** Conversations that are not here yet, those here with fewer messages, those here already, and those that cannot come. */
+  new: z.number().int(),
+  more: z.number().int(),
+  same: z.number().int(),
+  leftOut: z.number().int(),
+  /** New and continued conversations that have come so far. */
+  imported: z.number().int(),
+});
+
+const importRecord = z.object({
+  id: fields.id,
+  state: z.enum(['reading', 'ready', 'importing', 'done', 'failed', 'cancelled', 'undone']),
+  /** `chatgpt`, `claude`, `open-webui`, `librechat`, `chatbot-ui` or `homeport`; null until it is known. */
+  source: z.string().nullable(),
+  counts: importCounts,
+  /** What will not come or did not; `title` names the conversation. The first hundred. */
+  problems: z.array(z.object({ title: z.string().nullable(), message: z.string() })),
+  filename: z.string().nullable(),
+  size: z.number().int(),
+  /** What the person had told the other program about themselves: offered, never taken over by itself. */
+  instructions: z.string().nullable(),
+  createdAt: fields.timestamp,
+  endedAt: fields.timestamp.nullable(),
+});
+export type ImportRecord = z.infer<typeof importRecord>;
+
+const importEntry = z.object({
+  position: z.number().int(),
+  kind: z.enum(['conversation', 'project']),
+  title: z.string(),
+  outcome: z.enum(['new', 'more', 'same', 'left_out']),
+  reason: z.string().nullable(),
+  messages: z.number().int(),
+  files: z.number().int(),
+  /** The conversation or project here, once it has come. */
+  targetId: fields.id.nullable(),
+  done: z.boolean(),
+});
+export type ImportEntry = z.infer<typeof importEntry>;
+
+const one = z.object({ import: importRecord });
+
+export const importEndpoints = {
+  postImport: endpoint({
+    method: 'POST',
+    path: '/api/imports',
+    access: 'session',
+    summary: 'Takes the export of another program as it came; with dryRun=1 it is only read until it is started',
+    query: z.object({ dryRun: fields.booleanFlag.optional(), filename: line(1, limits.importFilenameMax).optional() }),
+    upload: true,
+    uploadBytes: limits.importBytes,
+    response: one,
+    status: 202,
+    errors: ['rate_limited', 'storage_full'],
+  }),
+  getImports: endpoint({
+    method: 'GET',
+    path: '/api/imports',
+    access: 'session',
+    summary: 'The imports of the caller, newest first; with id= one of them and what it brings, a page at a time',
+    query: z.object({ id: fields.id.optional(), limit: fields.pageLimit, cursor: fields.cursor }),
+    response: z.union([
+      one.extend({ entries: z.array(importEntry), nextCursor: z.string().nullable() }),
+      z.object({ imports: z.array(importRecord) }),
+    ]),
+    errors: ['not_found'],
+  }),
+  postImportStart: endpoint({
+    method: 'POST',
+    path: '/api/imports/start',
+    access: 'session',
+    summary: 'Imports what was read; while it is still being read, as soon as that is done',
+    body: z.object({ id: fields.id }),
+    response: one,
+    errors: ['not_found', 'import_ended'],
+  }),
+  deleteImport: endpoint({
+    method: 'DELETE',
+    path: '/api/imports',
+    access: 'session',
+    summary: 'Cancels an import that has not ended, or undoes one that has',
+    query: z.object({ id: fields.id }),
+    response: z.object({ ok: z.literal(true), import: importRecord }),
+    errors: ['not_found'],
+  }),
+} as const;

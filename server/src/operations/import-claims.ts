@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Queryable } from '../db/pool.ts';
+import type { ImportRow } from './import-records.ts';
+
+/** Who works on an import at the moment: one replica, for as long as it keeps saying so. */
+
+/** Longer than any pause of a healthy process. */
+const leaseSeconds = 30;
+export const renewEveryMs = 5_000;
+/** Claims of one import in a row that came to nothing: then it is the archive. */
+const attemptsMax = 5;
+const problemsMax = 50;
+/** What was read and never started is given up after this many days, and so is the archive of a failed import. */
+const keptDays = 7;
+
+export type ClaimedImport = ImportRow & { claim: string; email: string };
+
+/** The oldest import that nobody works on; undefined if there is none. */
+export async function claimImport(db: Queryable): Promise<ClaimedImport | undefined> {
+  const { rows } = await sql<ClaimedImport>`
+    update imports i set claim = ${randomUUID()}, claimed_until = now() + ${leaseSeconds} * interval '1 second',
+      attempts = attempts + 1
+    from users u where u.id = i.owner_id and i.id = (
+      select id from imports where (state in ('reading', 'importing') or is_undoing)
+        and (claimed_until is null or claimed_until < now())
+      order by created_at limit 1 for update skip locked)
+    returning i.*, u.email`.execute(db);
+  const found = rows[0];
+  if (found === undefined || found.attempts <= attemptsMax || found.is_undoing) return found;
+  await failImport(db, found, 'Reading this archive ended the service several times. It was given up.', false);
+  return undefined;
+}
+
+type Claim = Pick<ClaimedImport, 'id' | 'claim'>;
+
+/** False once the import was cancelled, or taken over by somebody else. */
+export async function renewClaim(db: Queryable, { id, claim }: Claim): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update imports set claimed_until = now() + ${leaseSeconds} * interval '1 second', updated_at = now()
+    where id = ${id} and claim = ${claim} and (state in ('reading', 'importing') or is_undoing)`.execute(db);
+  return Number(numAffectedRows ?? 0n) > 0;
+}
+
+/** Locks the import for a transaction that adds to it; false if the claim no longer holds. */
+export async function holdClaim(trx: Queryable, { id, claim }: Claim): Promise<boolean> {
+  const { rows } = await sql`
+    select id from imports where id = ${id} and claim = ${claim} and state in ('reading', 'importing') for share`.execute(
+    trx,
+  );
+  return rows.length > 0;
+}
+
+/** So that another process can go on at once. */
+export async function releaseClaim(db: Queryable, { id, claim }: Claim): Promise<void> {
+  await sql`
+    update imports set claim = null, claimed_until = null, attempts = attempts - 1
+    where id = ${id} and claim = ${claim}`.execute(db);
+}
+
+/** All is read: it is imported now if that was asked for, otherwise when it is. */
+export async function finishReading(
+  db: Queryable,
+  { id, claim }: Claim,
+  found: { source: string | null; instructions: string | null; problems: readonly string[] },
+): Promise<void> {
+  await sql`
+    update imports set state = case when is_wanted then 'importing' else 'ready' end, attempts = 0, source = ${found.source},
+      instructions = ${found.instructions}, problems = ${JSON.stringify(found.problems.slice(0, problemsMax))}::jsonb,
+      claim = null, claimed_until = null, updated_at = now()
+    where id = ${id} and claim = ${claim} and state = 'reading'`.execute(db);
+}
+
+export async function finishImport(db: Queryable, { id, claim }: Claim): Promise<void> {
+  await sql`
+    update imports set state = 'done', sha256 = null, claim = null, claimed_until = null, ended_at = now(), updated_at = now()
+    where id = ${id} and claim = ${claim} and state = 'importing'`.execute(db);
+}
+
+/** `keep`: the archive stays for some days, and the import can be started again. */
+export async function failImport(db: Queryable, { id, claim }: Claim, problem: string, keep: boolean): Promise<void> {
+  await sql`
+    update imports set state = 'failed', problems = jsonb_build_array(${problem}::text) || problems,
+      sha256 = case when ${keep} then sha256 end, claim = null, claimed_until = null, ended_at = now(), updated_at = now()
+    where id = ${id} and claim = ${claim} and state in ('reading', 'importing')`.execute(db);
+}
+
+/** Archives that nobody came back for. */
+export async function giveUpOld(db: Queryable): Promise<void> {
+  await sql`
+    update imports set sha256 = null, state = case state when 'ready' then 'cancelled' else state end,
+      ended_at = coalesce(ended_at, now())
+    where sha256 is not null and state in ('ready', 'failed')
+      and updated_at < now() - ${keptDays} * interval '1 day'`.execute(db);
+}

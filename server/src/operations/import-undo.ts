@@ -1,0 +1,51 @@
+import { deleteUntouched, showNewest } from '../conversations/chats.ts';
+import { deleteImportedMessages } from '../conversations/messages.ts';
+import { inTransaction } from '../db/pool.ts';
+import type { Platform } from '../platform.ts';
+import { deleteEmptyProject } from '../projects/projects.ts';
+import { forgetEntries, importedEntries } from './import-entries.ts';
+import { endUndo } from './import-records.ts';
+
+const atOnce = 50;
+
+/**
+ * Removes everything that an import brought, some conversations at a time; going on after a crash is the same as beginning.
+ * Conversations that were continued here stay.
+ */
+export async function undoImport(
+  deps: Pick<Platform, 'db'>,
+  run: { id: string; owner_id: string },
+  signal: AbortSignal,
+): Promise<void> {
+  let [kept, keptProjects] = [0, 0];
+  for (;;) {
+    signal.throwIfAborted();
+    const entries = await importedEntries(deps.db.kysely, run.id, atOnce);
+    if (entries.length === 0) break;
+    await inTransaction(deps.db, async (trx) => {
+      const chats = entries.filter(({ kind }) => kind === 'conversation');
+      const added = chats
+        .filter(({ outcome }) => outcome === 'new')
+        .map(({ target, last }) => ({ id: target, lastSeq: last ?? 0 }));
+      kept += added.length - (await deleteUntouched(trx, run.owner_id, added));
+      for (const { target, first, last } of chats.filter(({ outcome }) => outcome === 'more')) {
+        const range = { chatId: target, first: first ?? 0, last: last ?? 0 };
+        if (await deleteImportedMessages(trx, run.owner_id, range)) await showNewest(trx, target);
+        else kept += 1;
+      }
+      for (const { target } of entries.filter(({ kind }) => kind === 'project')) {
+        if (!(await deleteEmptyProject(trx, run.owner_id, target))) keptProjects += 1;
+      }
+      await forgetEntries(
+        trx,
+        run.id,
+        entries.map(({ position }) => position),
+      );
+    });
+  }
+  const notes = [
+    ...(kept > 0 ? [`${kept} conversations were continued here, or deleted before. They were left as they are.`] : []),
+    ...(keptProjects > 0 ? [`${keptProjects} projects are in use. They were left as they are.`] : []),
+  ];
+  await endUndo(deps.db.kysely, run.id, notes);
+}

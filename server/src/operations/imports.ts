@@ -1,0 +1,231 @@
+import { createWriteStream } from 'node:fs';
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { ApiError } from '@homeport/contracts/errors';
+import { readContent } from '../artifacts/contents.ts';
+import type { Timer } from '../clock.ts';
+import { makeFolder } from '../make-folder.ts';
+import { waitAtMost } from '../waits.ts';
+import { openArchive } from './archive.ts';
+import {
+  type ClaimedImport,
+  claimImport,
+  failImport,
+  finishImport,
+  finishReading,
+  giveUpOld,
+  releaseClaim,
+  renewClaim,
+  renewEveryMs,
+} from './import-claims.ts';
+import { hasEntry, insertEntries, leaveOut, openPositions, planEntries } from './import-entries.ts';
+import { ClaimLost, type ImportDeps, importConversation, importProjectItem } from './import-item.ts';
+import { readOnThread } from './import-reader.ts';
+import { undoImport } from './import-undo.ts';
+import type { PreparedItem } from './prepare.ts';
+import { ImportRefused } from './readers/read-conversation.ts';
+
+const lookEveryMs = 5_000;
+const closeMs = 2_000;
+const batchItems = 50;
+const batchBytes = 4_000_000;
+/** Files of processes that crashed; nobody works this long. */
+const strayMs = 86_400_000;
+
+/**
+ * Reads and imports archives, one at a time in this process. What a crash leaves half done, this or another replica goes on
+ * with, at the first conversation that has not come.
+ */
+export class Imports {
+  readonly #deps: ImportDeps;
+  readonly #closed = new AbortController();
+  #timer: Timer | undefined;
+  #working: Promise<void> | undefined;
+  #isAsked = false;
+
+  constructor(deps: ImportDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    this.#timer = this.#deps.clock.every(lookEveryMs, () => this.look());
+    void this.#removeStrays();
+    this.look();
+  }
+
+  /** Looks for work now instead of at the next tick. */
+  look(): void {
+    this.#isAsked = true;
+    if (this.#working !== undefined || this.#closed.signal.aborted) return;
+    this.#working = this.#workAll().finally(() => {
+      this.#working = undefined;
+      if (this.#isAsked) this.look();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#timer?.stop();
+    this.#closed.abort(new Error('the service stops'));
+    if (this.#working !== undefined) await waitAtMost(this.#deps.clock, closeMs, this.#working);
+  }
+
+  get #folder(): string {
+    return join(this.#deps.config.dataDir, 'imports');
+  }
+
+  async #workAll(): Promise<void> {
+    const { kysely } = this.#deps.db;
+    try {
+      while (!this.#closed.signal.aborted) {
+        this.#isAsked = false;
+        await giveUpOld(kysely);
+        const run = await claimImport(kysely);
+        if (run === undefined) return;
+        await this.#work(run);
+      }
+    } catch (error) {
+      this.#isAsked = false;
+      if (!this.#closed.signal.aborted)
+        this.#deps.log.warn({ cause: error }, 'imports could not be worked on; trying again');
+    }
+  }
+
+  async #work(run: ClaimedImport): Promise<void> {
+    const { db, clock, log } = this.#deps;
+    const lost = new AbortController();
+    const signal = AbortSignal.any([this.#closed.signal, lost.signal]);
+    const renewal = clock.every(renewEveryMs, async () => {
+      const held = await renewClaim(db.kysely, run).catch(() => true);
+      if (!held) lost.abort(new ClaimLost());
+    });
+    try {
+      if (run.is_undoing) await undoImport(this.#deps, run, signal);
+      else
+        await this.#withArchive(run, signal, (path) =>
+          run.state === 'reading' ? this.#read(run, path, signal) : this.#import(run, path, signal),
+        );
+    } catch (error) {
+      if (error instanceof ClaimLost || lost.signal.aborted) return;
+      if (this.#closed.signal.aborted) return await releaseClaim(db.kysely, run);
+      if (error instanceof ImportRefused) return await failImport(db.kysely, run, error.message, false);
+      if (error instanceof ApiError)
+        return await failImport(db.kysely, run, `${error.message}. Start the import again later.`, true);
+      // The lease runs out, and the import is tried again, a few times.
+      log.warn({ cause: error, import: run.id }, 'an import was interrupted; trying again');
+    } finally {
+      renewal.stop();
+    }
+  }
+
+  /** A copy on this machine's disk: archives are read from everywhere at once, which a store in a bucket is not made for. */
+  async #withArchive(run: ClaimedImport, signal: AbortSignal, work: (path: string) => Promise<void>): Promise<void> {
+    const { sha256, size } = run;
+    if (sha256 === null) throw new ImportRefused('The archive is gone. Upload it again.');
+    await this.#deps.disk.assertRoom('files');
+    makeFolder(this.#folder, 0o700);
+    const path = join(this.#folder, run.claim);
+    try {
+      const file = createWriteStream(path, { mode: 0o600 });
+      const sink = Writable.toWeb(file).getWriter();
+      await readContent(this.#deps, { sha256 }, { start: 0, end: size - 1 }, async (chunk) => {
+        signal.throwIfAborted();
+        await sink.write(Buffer.from(chunk));
+      });
+      await sink.close();
+      await finished(file).catch(() => undefined);
+      await work(path);
+    } finally {
+      await rm(path, { force: true });
+    }
+  }
+
+  async #read(run: ClaimedImport, path: string, signal: AbortSignal): Promise<void> {
+    const { kysely } = this.#deps.db;
+    const problems: string[] = [];
+    const told: string[] = [];
+    let source: string | null = null;
+    let position = 0;
+    let batch: { position: number; item: PreparedItem }[] = [];
+    let bytes = 0;
+    const save = async (): Promise<void> => {
+      signal.throwIfAborted();
+      await insertEntries(kysely, run.id, await planEntries(kysely, run.owner_id, batch));
+      batch = [];
+      bytes = 0;
+    };
+    for await (const item of readOnThread({ path, ownerId: run.owner_id, email: run.email }, signal)) {
+      if (item.kind === 'note') problems.push(item.message);
+      else if (item.kind === 'instructions') told.push(item.text);
+      if (!hasEntry(item)) continue;
+      source ??= item.source;
+      batch.push({ position, item });
+      position += 1;
+      bytes += sizeOf(item);
+      if (batch.length >= batchItems || bytes > batchBytes) await save();
+    }
+    await save();
+    await finishReading(kysely, run, { source, instructions: told.at(-1) ?? null, problems });
+  }
+
+  async #import(run: ClaimedImport, path: string, signal: AbortSignal): Promise<void> {
+    const { kysely } = this.#deps.db;
+    const open = await openPositions(kysely, run.id);
+    const archive = await openArchive(path);
+    try {
+      let position = -1;
+      for await (const item of readOnThread({ path, ownerId: run.owner_id, email: run.email }, signal)) {
+        if (open.size === 0) break;
+        if (!hasEntry(item)) continue;
+        position += 1;
+        if (!open.delete(position)) continue;
+        await this.#importItem({ run, archive, position }, item, signal);
+      }
+    } finally {
+      archive.close();
+    }
+    await finishImport(kysely, run);
+  }
+
+  async #importItem(
+    place: Parameters<typeof importConversation>[1],
+    item: PreparedItem,
+    signal: AbortSignal,
+  ): Promise<void> {
+    signal.throwIfAborted();
+    try {
+      if (item.kind === 'conversation') await importConversation(this.#deps, place, item);
+      else if (item.kind === 'project') await importProjectItem(this.#deps, place, item);
+    } catch (error) {
+      signal.throwIfAborted();
+      const isAlone = error instanceof Error && !isTemporary(error);
+      if (!isAlone) throw error;
+      this.#deps.log.warn({ cause: error, import: place.run.id }, 'a conversation could not be imported');
+      const reason = error instanceof ApiError ? error.message : 'it could not be saved';
+      await leaveOut(this.#deps.db.kysely, { importId: place.run.id, position: place.position }, reason);
+    }
+  }
+
+  async #removeStrays(): Promise<void> {
+    for (const name of await readdir(this.#folder).catch(() => [])) {
+      const path = join(this.#folder, name);
+      const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
+      if (mtimeMs < this.#deps.clock.now() - strayMs) await rm(path, { force: true });
+    }
+  }
+}
+
+function sizeOf(item: PreparedItem): number {
+  if (item.kind !== 'conversation') return 1000;
+  return item.messages.reduce((sum, { parts, words }) => sum + parts.length + words.length, 1000);
+}
+
+/** What would fail for every conversation, and passes: the import goes on later where it was. */
+function isTemporary(error: Error): boolean {
+  if (error instanceof ClaimLost) return true;
+  if (error instanceof ApiError) return error.code === 'storage_full' || error.code === 'database_unavailable';
+  const code = 'code' in error ? String(error.code) : '';
+  // Classes of PostgreSQL: data and constraints are the conversation's own fault.
+  return !/^(22|23)/.test(code) && code !== '';
+}

@@ -1,0 +1,100 @@
+import type { MessagePart } from '@homeport/contracts/frames';
+import type { Parameters } from '@homeport/contracts/parameters';
+
+/** What readers make of an archive, whatever program it comes from: the same for all of them. */
+
+export const importSources = ['chatgpt', 'claude', 'open-webui', 'librechat', 'chatbot-ui', 'homeport'] as const;
+export type ImportSource = (typeof importSources)[number];
+
+/** Bounds of what is read; together they keep the thread that reads below its memory. */
+export const importBounds = {
+  /** JSON of one conversation. */
+  elementBytes: 32 * 1024 * 1024,
+  sideFileBytes: 8 * 1024 * 1024,
+  conversations: 100_000,
+  projects: 500,
+  nodes: 50_000,
+  /** Parts of one conversation as they will be stored. */
+  partsBytes: 32 * 1024 * 1024,
+  filesPerConversation: 1_000,
+  fileBytes: 512 * 1024 * 1024,
+  /** Of a file whose bytes are in the JSON. */
+  inlineBytes: 24 * 1024 * 1024,
+  entries: 200_000,
+  unpackedBytes: 16 * 1024 ** 3,
+  /** How many times larger than packed an archive may be, beyond the first 256 MiB. */
+  ratio: 200,
+  /** Without an answer for this long, reading has failed. */
+  stepMs: 120_000,
+  heapMb: 512,
+} as const;
+
+/** A file of a conversation or project: in the archive under its entry's name, or as bytes from the JSON. */
+export type ReadFile = {
+  /** Unique within its conversation or project. */
+  sourceId: string;
+  name: string;
+  mediaType: string | undefined;
+  createdAt: string | null;
+  content: { entry: string } | { bytes: Uint8Array<ArrayBuffer> };
+};
+
+/** `parts` names the conversation's files as `import:<index>`. */
+export type ReadMessage = {
+  sourceId: string;
+  parentId: string | null;
+  role: 'user' | 'assistant';
+  parts: MessagePart[];
+  createdAt: string | null;
+  /** The name of the model that answered. */
+  model: string | null;
+  status: 'complete' | 'stopped' | 'failed' | 'interrupted';
+  error: { code: string; message: string } | null;
+  usage: unknown;
+};
+
+export type ReadConversation = {
+  kind: 'conversation';
+  source: ImportSource;
+  sourceId: string;
+  title: string;
+  createdAt: string | null;
+  updatedAt: string | null;
+  archived: boolean;
+  instructions: string | null;
+  parameters: Parameters;
+  /** The source id of its project. */
+  projectId: string | null;
+  /** Parents before their children. */
+  messages: ReadMessage[];
+  activeId: string | null;
+  files: ReadFile[];
+  /** What of it will not come, in words. */
+  notes: string[];
+};
+
+export type ReadProject = {
+  kind: 'project';
+  source: ImportSource;
+  sourceId: string;
+  name: string;
+  archived: boolean;
+  instructions: string | null;
+  createdAt: string | null;
+  files: ReadFile[];
+};
+
+/** A conversation that cannot come, and why. */
+export type LeftOut = { kind: 'left-out'; source: ImportSource; sourceId: string; title: string; reason: string };
+/** Something about the archive as a whole. */
+export type ReadNote = { kind: 'note'; message: string };
+/** What the person had told the other program about themselves. */
+export type ReadInstructions = { kind: 'instructions'; text: string };
+
+export type ReadItem = ReadConversation | ReadProject | LeftOut | ReadNote | ReadInstructions;
+
+/** The archive as a whole cannot be read; the message is for the person. */
+export class ImportRefused extends Error {}
+
+/** One conversation cannot come; the message completes "left out: …". */
+export class ConversationRefused extends Error {}

@@ -1,0 +1,23 @@
+import type { EndpointName } from '@homeport/contracts/endpoints';
+import type { Sample } from './authorization-sample.ts';
+
+/** Requests about coming over and leaving. */
+
+export const operationSamples = {
+  postImport: { request: () => ({ query: { dryRun: '1' }, upload: '[]' }), own: 202, ids: {} },
+  getImports: {
+    request: ({ records }) => ({ query: { id: records.import } }),
+    own: 200,
+    ids: { 'query.id': { names: 'import' } },
+  },
+  postImportStart: {
+    request: ({ records }) => ({ body: { id: records.import } }),
+    own: 200,
+    ids: { 'body.id': { names: 'import' } },
+  },
+  deleteImport: {
+    request: ({ records }) => ({ query: { id: records.import } }),
+    own: 200,
+    ids: { 'query.id': { names: 'import' } },
+  },
+} satisfies Partial<Record<EndpointName, Sample>>;
