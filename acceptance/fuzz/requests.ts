@@ -24,6 +24,8 @@ export function requestsOf(description: Json, callers: number): fc.Arbitrary<Fuz
   const plain: fc.Arbitrary<FuzzRequest>[] = [];
   for (const [path, item] of Object.entries<Json>(description.paths)) {
     for (const method of methods.filter((name) => name in item)) {
+      // With the right password, as the values have it, the people of the test would delete themselves.
+      if (path === '/api/me' && method === 'delete') continue;
       operations.push(operationRequests(path, method, item[method], anything, callers));
       plain.push(operationRequests(path, method, item[method], valid, callers));
     }

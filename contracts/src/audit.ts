@@ -13,6 +13,7 @@ export const auditActions = [
 
   'user.created',
   'user.updated',
+  'user.deleted',
   'users.updated',
   'invitation.created',
   'invitation.revoked',

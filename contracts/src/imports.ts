@@ -97,4 +97,35 @@ export const importEndpoints = {
     response: z.object({ ok: z.literal(true), import: importRecord }),
     errors: ['not_found'],
   }),
+  getMyExport: endpoint({
+    method: 'GET',
+    path: '/api/me/export',
+    access: 'session',
+    summary: 'Everything of the caller as a zip archive, which can be imported again',
+    response: 'file',
+    fileTypes: ['application/zip'],
+    errors: ['rate_limited'],
+  }),
+  deleteMe: endpoint({
+    method: 'DELETE',
+    path: '/api/me',
+    access: 'session',
+    summary: 'Deletes the account of the caller with its data; what is shared stays',
+    body: z.object({
+      password: z.string().max(1024).optional(),
+      /** In place of the password, for accounts that have none. */
+      email: z.string().max(320).optional(),
+    }),
+    response: fields.ok,
+    errors: ['invalid_credentials', 'last_admin', 'rate_limited'],
+  }),
+  deleteAdminUser: endpoint({
+    method: 'DELETE',
+    path: '/api/admin/users',
+    access: 'admin',
+    summary: 'Deletes an account; its data is deleted with it, or kept where nobody can reach it',
+    query: z.object({ id: fields.id, data: z.enum(['keep', 'delete']) }),
+    response: fields.ok,
+    errors: ['not_found', 'last_admin'],
+  }),
 } as const;

@@ -114,6 +114,7 @@ import {
   postUserMcpTrust,
 } from './mcp/handlers.ts';
 import { deleteMcpConnect, getMcpCallback, getMcpClient, postMcpConnect } from './mcp/oauth-handlers.ts';
+import { deleteAdminUser, deleteMe, getMyExport } from './operations/account-handlers.ts';
 import { deleteImport, getImports, postImport, postImportStart } from './operations/import-handlers.ts';
 import { getProjects, patchProject, postProject, postProjectMember } from './projects/handlers.ts';
 import { postProvision } from './provision/handlers.ts';
@@ -281,6 +282,9 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   getImports,
   postImportStart,
   deleteImport,
+  getMyExport,
+  deleteMe,
+  deleteAdminUser,
   postChatApproval,
 
   getWorkspaceStatus,

@@ -1,5 +1,6 @@
 import type { EndpointName } from '@homeport/contracts/endpoints';
 import type { Sample } from './authorization-sample.ts';
+import { actorPassword } from './authorization-world.ts';
 
 /** Requests about coming over and leaving. */
 
@@ -19,5 +20,12 @@ export const operationSamples = {
     request: ({ records }) => ({ query: { id: records.import } }),
     own: 200,
     ids: { 'query.id': { names: 'import' } },
+  },
+  getMyExport: { request: () => ({}), own: 200, ids: {} },
+  deleteMe: { request: () => ({ body: { password: actorPassword } }), own: 200, ids: {} },
+  deleteAdminUser: {
+    request: ({ records }) => ({ query: { id: records.person, data: 'delete' } }),
+    own: 200,
+    ids: { 'query.id': { names: 'person' } },
   },
 } satisfies Partial<Record<EndpointName, Sample>>;

@@ -39,6 +39,7 @@ export async function listUsers(
 ): Promise<{ users: ManagedUser[]; nextCursor: string | null }> {
   const { q, limit = limits.pageDefault } = request;
   let query = managedUsers(deps.db.kysely)
+    .where('users.deleted_at', 'is', null)
     .where(afterCursor('users.created_at', 'users.id', request.cursor))
     .orderBy('users.created_at', 'desc')
     .orderBy('users.id', 'desc')

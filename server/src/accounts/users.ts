@@ -139,6 +139,7 @@ export async function changeUser(transaction: Queryable, userId: string, changes
   // The first lock of all: two administrators who demote each other wait for each other here.
   if (changes.enabled === false || changes.role === 'user') await lockAdministrators(transaction);
   const before = await lockUser(transaction, userId);
+  await assertNotDeleted(transaction, userId);
   if (changes.enabled === true && !before.enabled) await deleteSessionsOf(transaction, userId);
   const user = await updateUser(transaction, userId, {
     name: changes.name,
@@ -152,6 +153,11 @@ export async function changeUser(transaction: Queryable, userId: string, changes
   const isAdministrator = user.role === 'admin' && user.enabled;
   if (wasAdministrator && !isAdministrator) await assertAnAdministrator(transaction);
   return user;
+}
+
+async function assertNotDeleted(db: Queryable, userId: string): Promise<void> {
+  const query = db.selectFrom('users').select('id').where('id', '=', userId).where('deleted_at', 'is', null);
+  if ((await query.executeTakeFirst()) === undefined) throw userNotFound();
 }
 
 /** Disables or enables an account; see `changeUser`. */
@@ -254,6 +260,37 @@ async function updateUser(db: Queryable, userId: string, changes: RowChanges): P
     .executeTakeFirst();
   if (row === undefined) throw userNotFound();
   return toUser(row);
+}
+
+/** Deletes the row, and with it everything that refers to it. The caller has disabled the account. */
+export async function removeUser(transaction: Queryable, userId: string): Promise<void> {
+  const { numDeletedRows } = await transaction.deleteFrom('users').where('id', '=', userId).executeTakeFirst();
+  if (numDeletedRows === 0n) throw userNotFound();
+}
+
+/** Keeps the row for the data that refers to it: without address and password, and in no list. */
+export async function retireUser(transaction: Queryable, userId: string): Promise<void> {
+  await transaction.deleteFrom('credentials').where('user_id', '=', userId).execute();
+  await transaction
+    .updateTable('users')
+    .set({ email: `deleted-${userId}@deleted.invalid`, role: 'user', image: null, updated_at: sql`now()` })
+    .set({ deleted_at: sql`coalesce(deleted_at, now())` })
+    .where('id', '=', userId)
+    .execute();
+}
+
+/** Another administrator, to whom what is shared with everyone can be given. */
+export async function findOtherAdministrator(db: Queryable, userId: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('users')
+    .select('id')
+    .where('role', '=', 'admin')
+    .where('enabled', '=', true)
+    .where('id', '!=', userId)
+    .orderBy('created_at')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.id;
 }
 
 function userNotFound(): ApiError {

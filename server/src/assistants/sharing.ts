@@ -128,3 +128,27 @@ export async function recordShared(
 ): Promise<void> {
   if (rows.some((row) => row !== undefined && row.audience !== 'me')) await recordEvent(trx, source, event);
 }
+
+/**
+ * Gives what a person shared to those it is shared with: to an owner of the project, and what is for everyone to an
+ * administrator. The names of prompts get an ending where the new owner has one of the same name.
+ */
+export async function giveAwayShared(
+  trx: Queryable,
+  userId: string,
+  administratorId: string | undefined,
+): Promise<void> {
+  for (const table of ['assistants', 'prompts'] as const) {
+    const heir = sql`coalesce((select m.user_id from project_members m where m.project_id = x.project_id and m.user_id <> ${userId}
+        order by m.role desc, m.added_at limit 1), case when x.audience = 'everyone' then ${administratorId ?? null} end)`;
+    if (table === 'prompts') {
+      await sql`
+        update prompts x set name = left(x.name, 55) || '-' || right(x.id, 8)
+        where x.owner_id = ${userId} and x.audience <> 'me' and exists (
+          select from prompts o where o.name = x.name and o.owner_id = ${heir})`.execute(trx);
+    }
+    await sql`
+      update ${sql.table(table)} x set owner_id = ${heir}
+      where x.owner_id = ${userId} and x.audience <> 'me' and ${heir} is not null`.execute(trx);
+  }
+}

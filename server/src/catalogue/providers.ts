@@ -346,3 +346,10 @@ function providerRecords(records: readonly ProviderRecord[]) {
   return sql`json_to_recordset(${JSON.stringify(rows)}::json) as x (place int, id text, owner text, name text,
     kind text, "baseUrl" text, "apiKey" text, headers text, enabled boolean, shared text)`;
 }
+
+/** Deletes a deleted account's providers with their models, and its tiers. */
+export async function deleteCatalogueOf(trx: Queryable, userId: string): Promise<void> {
+  await trx.deleteFrom('providers').where('owner_id', '=', userId).execute();
+  await trx.deleteFrom('models').where('owner_id', '=', userId).execute();
+  await trx.deleteFrom('model_tiers').where('owner_id', '=', userId).execute();
+}

@@ -20,7 +20,7 @@ import { type ChatRow, chatColumns, runningColumn, viewChat } from './chat-view.
 import { ownerLexeme, searchText } from './search-text.ts';
 
 /**
- * Conversation records. Only this file writes the table `chats`. Code that needs the row and others locks it first,
+ * Conversation records. This file and imported-chats.ts write the table `chats`. Code that needs the row and others locks it first,
  * with FOR NO KEY UPDATE: this order separates archiving, claim and end of a response without deadlocks.
  */
 
@@ -143,37 +143,6 @@ export async function importChats(trx: Queryable, chats: readonly ImportedChat[]
     join users u on u.email = x."ownerEmail" order by x.n
     on conflict (id) do nothing returning id`.execute(trx);
   return rows.map(({ id }) => id);
-}
-
-/** Shows a message that an import added, where nothing was said here since: the messages before it are all imported ones. */
-export async function showImported(trx: Queryable, chatId: string, messageId: string, updatedAt: string | null) {
-  await sql`
-    update chats set active_message_id = ${messageId}, updated_at = greatest(updated_at, ${updatedAt}::timestamptz)
-    where id = ${chatId}`.execute(trx);
-}
-
-/** Shows the newest message where the one that was shown has gone. */
-export async function showNewest(trx: Queryable, chatId: string): Promise<void> {
-  await sql`
-    update chats c set active_message_id = (select id from messages m where m.chat_id = c.id order by seq desc limit 1)
-    where c.id = ${chatId} and not exists (select from messages m where m.id = c.active_message_id)`.execute(trx);
-}
-
-/** Deletes those of a person's conversations in which nothing was said since `lastSeq`; returns how many. */
-export async function deleteUntouched(
-  trx: Queryable,
-  ownerId: string,
-  chats: readonly { id: string; lastSeq: number }[],
-): Promise<number> {
-  const ids = chats.map(({ id }) => id);
-  // Locked first: what others commit meanwhile is seen by the second statement.
-  await sql`select id from chats where id = any(${ids}) and owner_id = ${ownerId} order by id for update`.execute(trx);
-  const { numAffectedRows } = await sql`
-    delete from chats c using json_to_recordset(${JSON.stringify(chats)}::json) as x (id text, "lastSeq" bigint)
-    where c.id = x.id and c.owner_id = ${ownerId}
-      and not exists (select from messages m where m.chat_id = c.id and m.seq > x."lastSeq")
-      and not exists (select from inputs i where i.chat_id = c.id and i.state = 'queued')`.execute(trx);
-  return Number(numAffectedRows ?? 0n);
 }
 
 export type ChatChange = {

@@ -20,6 +20,8 @@ export type UsersTable = {
   about_me: NullableJson<Partial<AboutMe>>;
   created_at: CreatedAt;
   updated_at: UpdatedAt;
+  /** The account is gone, its data is kept. */
+  deleted_at: Date | null;
 };
 
 export type SessionsTable = {

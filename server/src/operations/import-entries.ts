@@ -81,7 +81,8 @@ function planEntry(item: PreparedItem, here: ReadonlySet<string>, stored: Readon
   const { chat, messages, files, notes } = item;
   const missing = here.has(chat.id) ? messages.filter(({ id }) => !stored.has(id)).length : messages.length;
   const isOwn = item.source === 'homeport' && here.has(item.sourceId);
-  const outcome = isOwn || missing === 0 ? 'same' : here.has(chat.id) ? 'more' : 'new';
+  const known = missing === 0 ? 'same' : 'more';
+  const outcome = isOwn ? 'same' : here.has(chat.id) ? known : 'new';
   return {
     ...{ kind: 'conversation', title: chat.title, outcome, messages: outcome === 'same' ? 0 : missing },
     reason: outcome === 'same' || notes.length === 0 ? null : notes.slice(0, 5).join('. '),

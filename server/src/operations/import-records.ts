@@ -76,7 +76,7 @@ export async function listImports(db: Queryable, ownerId: string): Promise<Impor
   return viewImports(db, rows);
 }
 
-export function importNotFound(): ApiError {
+function importNotFound(): ApiError {
   return new ApiError('not_found', 'Import not found');
 }
 

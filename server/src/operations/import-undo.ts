@@ -1,4 +1,4 @@
-import { deleteUntouched, showNewest } from '../conversations/chats.ts';
+import { deleteUntouched, showNewest } from '../conversations/imported-chats.ts';
 import { deleteImportedMessages } from '../conversations/messages.ts';
 import { inTransaction } from '../db/pool.ts';
 import type { Platform } from '../platform.ts';

@@ -26,7 +26,7 @@ export type PreparedProject = Omit<ReadProject, 'sourceId' | 'files'> & { id: st
 export type PreparedItem = PreparedConversation | PreparedProject | Exclude<ReadItem, ReadConversation | ReadProject>;
 
 /** The same id for the same thing of the same person, as a UUID of version 8. */
-export function deriveId(ownerId: string, ...names: readonly string[]): string {
+function deriveId(ownerId: string, ...names: readonly string[]): string {
   const hash = createHash('sha256')
     .update(JSON.stringify([ownerId, ...names]))
     .digest('hex');

@@ -87,6 +87,40 @@ export async function importProject(
   return true;
 }
 
+/**
+ * Takes a person out of every project. Where they were the only owner, the member who has been there longest becomes one;
+ * returns the projects in which nobody is left.
+ */
+export async function leaveEveryProject(trx: Queryable, userId: string): Promise<string[]> {
+  const { rows: own } = await sql<{ id: string }>`
+    select p.id from projects p where exists (
+      select from project_members m where m.project_id = p.id and m.user_id = ${userId}
+    ) order by p.id for no key update`.execute(trx);
+  const ids = own.map(({ id }) => id);
+  await trx.deleteFrom('project_members').where('user_id', '=', userId).execute();
+  await sql`
+    update project_members m set role = 'owner' from (
+      select distinct on (project_id) project_id, user_id from project_members
+      where project_id = any(${ids}) order by project_id, added_at, user_id
+    ) first
+    where m.project_id = first.project_id and m.user_id = first.user_id
+      and not exists (select from project_members o where o.project_id = m.project_id and o.role = 'owner')`.execute(
+    trx,
+  );
+  const { rows: empty } = await sql<{ id: string }>`
+    select id from unnest(${ids}::text[]) id
+    where not exists (select from project_members m where m.project_id = id)`.execute(trx);
+  return empty.map(({ id }) => id);
+}
+
+/** Deletes projects that have neither members nor conversations, with their files. */
+export async function deleteAbandoned(trx: Queryable, ids: readonly string[]): Promise<void> {
+  await sql`
+    delete from projects p where p.id = any(${ids})
+      and not exists (select from project_members m where m.project_id = p.id)
+      and not exists (select from chats c where c.project_id = p.id)`.execute(trx);
+}
+
 /** Deletes a person's own project with its files, if nobody else is a member and no conversation is in it. */
 export async function deleteEmptyProject(trx: Queryable, userId: string, id: string): Promise<boolean> {
   await trx.selectFrom('projects').select('id').where('id', '=', id).forUpdate().execute();

@@ -3,8 +3,7 @@ import type { Parameters } from '@homeport/contracts/parameters';
 
 /** What readers make of an archive, whatever program it comes from: the same for all of them. */
 
-export const importSources = ['chatgpt', 'claude', 'open-webui', 'librechat', 'chatbot-ui', 'homeport'] as const;
-export type ImportSource = (typeof importSources)[number];
+export type ImportSource = 'chatgpt' | 'claude' | 'open-webui' | 'librechat' | 'chatbot-ui' | 'homeport';
 
 /** Bounds of what is read; together they keep the thread that reads below its memory. */
 export const importBounds = {
@@ -87,9 +86,9 @@ export type ReadProject = {
 /** A conversation that cannot come, and why. */
 export type LeftOut = { kind: 'left-out'; source: ImportSource; sourceId: string; title: string; reason: string };
 /** Something about the archive as a whole. */
-export type ReadNote = { kind: 'note'; message: string };
+type ReadNote = { kind: 'note'; message: string };
 /** What the person had told the other program about themselves. */
-export type ReadInstructions = { kind: 'instructions'; text: string };
+type ReadInstructions = { kind: 'instructions'; text: string };
 
 export type ReadItem = ReadConversation | ReadProject | LeftOut | ReadNote | ReadInstructions;
 

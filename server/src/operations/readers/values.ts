@@ -38,7 +38,7 @@ export function title(value: unknown): string {
   return name(value, limits.titleMax) ?? 'Untitled conversation';
 }
 
-export function cut(value: string, most: number): string {
+function cut(value: string, most: number): string {
   return value.length <= most ? value : [...value.slice(0, most * 2)].slice(0, most).join('').toWellFormed();
 }
 
@@ -88,7 +88,7 @@ export function jsonOrText(value: string): unknown {
 }
 
 /** An address that may be shown as a link. */
-export function webAddress(value: unknown): string | undefined {
+function webAddress(value: unknown): string | undefined {
   const address = text(value).trim();
   if (address.length > 4096 || !/^https?:\/\//i.test(address) || !URL.canParse(address)) return undefined;
   return new URL(address).href.replace(/[()\s<>]/g, (character) =>

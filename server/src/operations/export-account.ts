@@ -1,0 +1,223 @@
+import { PassThrough, Readable, type Writable } from 'node:stream';
+import { finished, pipeline } from 'node:stream/promises';
+import { ApiError } from '@homeport/contracts/errors';
+import type { User } from '@homeport/contracts/fields';
+import { sql } from 'kysely';
+import { ZipFile } from 'yazl';
+import { readOwnUser } from '../accounts/users.ts';
+import { readContent } from '../artifacts/contents.ts';
+import { filenameOf } from '../artifacts/path.ts';
+import { conversationNotFound } from '../conversations/chats.ts';
+import { exportConversation } from '../conversations/export.ts';
+import type { Deps } from '../deps.ts';
+import { waitAtMost } from '../waits.ts';
+
+/**
+ * Everything of a person as a zip archive, made while it is sent: conversations as JSON and Markdown, files, projects, settings.
+ * operations/readers/homeport.ts reads it again.
+ */
+
+type Needs = Pick<Deps, 'db' | 'artifactStore' | 'clock'>;
+type FileRow = { id: string; path: string; mediaType: string; sha256: string; size: number; createdAt: Date };
+type ListedFile = { id: string; path: string; mediaType: string; createdAt: string; entry: string };
+
+const pageSize = 100;
+/** Whoever takes nothing for this long is gone. */
+const silenceMs = 300_000;
+
+export async function exportAccount(deps: Needs, actor: User, outgoing: Writable, signal: AbortSignal): Promise<void> {
+  const archive = new Archive(deps, outgoing, signal);
+  try {
+    await writeAll(deps, actor, archive);
+    await archive.end();
+  } catch (error) {
+    archive.abort();
+    throw error;
+  }
+}
+
+async function writeAll(deps: Needs, actor: User, archive: Archive): Promise<void> {
+  const { kysely } = deps.db;
+  const { name, email, instructions, aboutMe } = await readOwnUser(kysely, actor.id);
+  const exportedAt = new Date(deps.clock.now()).toISOString();
+  const about = { format: 'homeport-export', version: 1, exportedAt, user: { name, email, instructions, aboutMe } };
+  await archive.json('homeport.json', about);
+  await archive.json('prompts.json', { prompts: await ownPrompts(deps, actor.id) });
+  await archive.json('assistants.json', { assistants: await ownAssistants(deps, actor.id) });
+  for (const project of await projectsOf(deps, actor.id)) {
+    const files = await archive.files(await filesOf(deps, 'project', project.id));
+    await archive.json(`projects/${project.id}.json`, { format: 'homeport-project', ...project, files });
+  }
+  for await (const chat of chatsOf(deps, actor.id)) await writeConversation(deps, actor.id, chat, archive);
+}
+
+async function writeConversation(
+  deps: Needs,
+  ownerId: string,
+  chat: { id: string; projectId: string | null },
+  archive: Archive,
+): Promise<void> {
+  const files = chat.projectId === null ? await archive.files(await filesOf(deps, 'chat', chat.id)) : [];
+  const models = await modelNames(deps, chat.id);
+  try {
+    const whole = await exportConversation(deps, ownerId, { id: chat.id, format: 'json' });
+    await archive.text(`conversations/${chat.id}.json`, withMembers({ files, models }, whole.chunks));
+    const shown = await exportConversation(deps, ownerId, { id: chat.id, format: 'markdown' });
+    await archive.text(`conversations/${chat.id}.md`, shown.chunks);
+  } catch (error) {
+    // Deleted since it was listed.
+    if (!(error instanceof ApiError) || error.message !== conversationNotFound().message) throw error;
+  }
+}
+
+/** Puts members before those of an object that is still being written. */
+async function* withMembers(more: object, chunks: AsyncIterable<string>): AsyncGenerator<string, void> {
+  let isFirst = true;
+  for await (const chunk of chunks) {
+    yield isFirst ? `${JSON.stringify(more).slice(0, -1)},${chunk.slice(1)}` : chunk;
+    isFirst = false;
+  }
+}
+
+async function* chatsOf({ db }: Needs, ownerId: string) {
+  for (let after = ''; ; ) {
+    const { rows } = await sql<{ id: string; projectId: string | null }>`
+      select id, project_id as "projectId" from chats
+      where owner_id = ${ownerId} and not temporary and id > ${after} order by id limit ${pageSize}`.execute(db.kysely);
+    yield* rows;
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.id;
+  }
+}
+
+/** Models by the names that they have anywhere: their ids mean nothing in another installation. */
+async function modelNames({ db }: Needs, chatId: string): Promise<Record<string, string>> {
+  const { rows } = await sql<{ id: string; name: string }>`
+    select m.id, m.provider_model_id as name from models m
+    where m.id in (select model_id from messages where chat_id = ${chatId})`.execute(db.kysely);
+  return Object.fromEntries(rows.map(({ id, name }) => [id, name]));
+}
+
+async function projectsOf({ db }: Needs, userId: string) {
+  const { rows } = await sql<{
+    id: string;
+    name: string;
+    archived: boolean;
+    instructions: string | null;
+    role: string;
+    createdAt: Date;
+  }>`
+    select p.id, p.name, p.archived, p.instructions, m.role, p.created_at as "createdAt"
+    from project_members m join projects p on p.id = m.project_id where m.user_id = ${userId} order by p.id`.execute(
+    db.kysely,
+  );
+  return rows;
+}
+
+async function* filesOf({ db }: Needs, kind: 'chat' | 'project', id: string): AsyncGenerator<FileRow, void> {
+  for (let after = ''; ; ) {
+    const { rows } = await sql<FileRow>`
+      select id, path, media_type as "mediaType", sha256, size, created_at as "createdAt" from artifacts
+      where namespace = ${`${kind}:${id}`} and path > ${after} order by path limit ${pageSize}`.execute(db.kysely);
+    yield* rows;
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.path;
+  }
+}
+
+async function ownPrompts({ db }: Needs, ownerId: string) {
+  const { rows } =
+    await sql`select name, title, text, audience from prompts where owner_id = ${ownerId} order by name`.execute(
+      db.kysely,
+    );
+  return rows;
+}
+
+async function ownAssistants({ db }: Needs, ownerId: string) {
+  const { rows } = await sql`
+    select v.name, v.description, v.icon, v.instructions, v.parameters, v.starters, v.workspace,
+      v.provider_model_id as "providerModelId", a.audience
+    from assistants a join assistant_versions v on v.assistant_id = a.id and v.version = a.version
+    where a.owner_id = ${ownerId} order by a.id`.execute(db.kysely);
+  return rows;
+}
+
+/** One entry after the other, as fast as the receiver takes them: memory holds their names, never their contents. */
+class Archive {
+  readonly #deps: Needs;
+  readonly #zip = new ZipFile();
+  readonly #signal: AbortSignal;
+  readonly #sent: Promise<void>;
+  readonly #output: Readable;
+
+  constructor(deps: Needs, outgoing: Writable, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#signal = signal;
+    this.#output = Readable.from(this.#zip.outputStream as AsyncIterable<Buffer>, { objectMode: false });
+    this.#sent = pipeline(this.#output, outgoing, { signal });
+    // Awaited at the end; a receiver that leaves earlier ends the entry that is being written.
+    this.#sent.catch(() => undefined);
+  }
+
+  json(name: string, value: object): Promise<void> {
+    return this.text(name, [`${JSON.stringify(value, null, 2)}\n`]);
+  }
+
+  text(name: string, chunks: AsyncIterable<string> | Iterable<string>): Promise<void> {
+    return this.#add(name, Readable.from(chunks, { objectMode: false }), true);
+  }
+
+  async files(rows: AsyncIterable<FileRow>): Promise<ListedFile[]> {
+    const listed: ListedFile[] = [];
+    for await (const row of rows) {
+      const entry = `files/${row.id}/${filenameOf(row.path).replaceAll('\\', '_')}`;
+      await this.#add(entry, this.#bytesOf(row), !/^(image|video|audio)\/|zip/.test(row.mediaType));
+      const { id, path, mediaType, createdAt } = row;
+      listed.push({ id, path, mediaType, createdAt: createdAt.toISOString(), entry });
+    }
+    return listed;
+  }
+
+  async end(): Promise<void> {
+    this.#zip.end();
+    await this.#sent;
+  }
+
+  abort(): void {
+    this.#output.destroy();
+  }
+
+  #bytesOf({ sha256, size }: FileRow): Readable {
+    const stream = new PassThrough();
+    if (size === 0) return stream.end();
+    const take = async (bytes: Uint8Array): Promise<void> => {
+      this.#signal.throwIfAborted();
+      // The bytes are overwritten once this has resolved.
+      await new Promise<void>((resolve, reject) => {
+        stream.write(Buffer.from(bytes), (error) => (error ? reject(error) : resolve()));
+      });
+    };
+    readContent(this.#deps, { sha256 }, { start: 0, end: size - 1 }, take).then(
+      () => stream.end(),
+      (error: Error) => stream.destroy(error),
+    );
+    return stream;
+  }
+
+  async #add(name: string, stream: Readable, compress: boolean): Promise<void> {
+    this.#signal.throwIfAborted();
+    const done = Promise.race([finished(stream), this.#sent]);
+    let hasEnded = false;
+    this.#zip.addReadStream(stream, name, { compress });
+    await waitAtMost(
+      this.#deps.clock,
+      silenceMs,
+      done.then(() => {
+        hasEnded = true;
+      }),
+    );
+    if (!hasEnded) throw new Error('the receiver takes nothing');
+  }
+}
