@@ -162,7 +162,13 @@ const modelTiersBody = z.object({ tiers: tierList(z.object(tierFields)) });
 const modelTiers = z.object({ modelTiers: z.array(modelTier) });
 const byId = z.object({ id: fields.id });
 const defaultModelId = fields.id.nullable();
-const catalogue = z.object({ providers: z.array(provider), canEdit: z.boolean(), modelTiers: z.array(modelTier) });
+const catalogue = z.object({
+  providers: z.array(provider),
+  canEdit: z.boolean(),
+  modelTiers: z.array(modelTier),
+  /** Without those that only come with shared models: what the owner's models can have. */
+  ownTiers: z.array(modelTier),
+});
 const ofUser = z.object({ userId: fields.id });
 const byIdOfUser = z.object({ userId: fields.id, id: fields.id });
 const providerTestBody = z.union([

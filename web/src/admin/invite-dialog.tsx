@@ -1,7 +1,8 @@
+import '../catalogue/catalogue-texts.ts';
 import '../forms/forms.css';
 import type { Invitation } from '@homeport/contracts/admin';
 import { Button, TextInput } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { call } from '../api.ts';
 import { ChoiceChips } from '../forms/choice-chips.tsx';
@@ -12,6 +13,7 @@ import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
 import { FormDialog } from '../frame/form-dialog.tsx';
 import { useText } from '../i18n.ts';
+import { catalogueQuery } from '../queries.ts';
 import {
   type AccountChoices,
   AccountSwitches,
@@ -67,6 +69,22 @@ function LinkToSend({ created, onClose }: { created: Created; onClose: () => voi
         <Button onClick={onClose}>{t('admin.done')}</Button>
       </div>
     </div>
+  );
+}
+
+/** Whoever comes finds no model when none is shared with everyone. */
+function NoModelWarning() {
+  const t = useText();
+  const isManaged = useIsManaged();
+  const { data } = useQuery(catalogueQuery);
+  const isShared = data?.providers.some(
+    ({ sharedWith, enabled, models }) => sharedWith === 'everyone' && enabled && models.some((model) => model.enabled),
+  );
+  if (isManaged || isShared !== false) return null;
+  return (
+    <Notice kind="warning" title={t('sharing.noModelTitle')}>
+      {t('sharing.noModelText', { place: `${t('settings.label')} → ${t('settings.providers')}` })}
+    </Notice>
   );
 }
 
@@ -147,6 +165,7 @@ function InviteForm({
         onChange={(validFor) => form.setFieldValue('validFor', validFor)}
       />
       <AccountSwitches values={values} onChange={(change) => form.setValues(change)} />
+      <NoModelWarning />
       <FormFailure failure={failure} />
       <div className={classes.actions}>
         {beside}

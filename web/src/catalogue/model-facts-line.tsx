@@ -1,15 +1,16 @@
+import './catalogue-texts.ts';
 import type { ListedModel } from '@homeport/contracts/model-facts';
-import { i18n, useText } from '../i18n.ts';
+import { i18n, type Translate, useText } from '../i18n.ts';
 import classes from './model-chooser.module.css';
 import { priceText, shortCount } from './model-facts.ts';
 
 /** What is known about a model, briefly: its window, its abilities, and the price of a million tokens. */
 export function ModelFactsLine({ facts }: { facts: Partial<ListedModel> }) {
   const t = useText();
-  const { contextWindow, abilities, prices, endOfLife, sources } = facts;
+  const { abilities, prices, endOfLife, sources } = facts;
   const isKnown = sources?.abilities !== undefined;
   const words = [
-    contextWindow === undefined ? undefined : t('facts.window', { count: shortCount(contextWindow) }),
+    windowText(facts, t),
     isKnown && abilities?.images ? t('facts.images') : undefined,
     isKnown && abilities?.documents ? t('facts.documents') : undefined,
     isKnown && abilities?.reasoning ? t('facts.reasoning') : undefined,
@@ -18,4 +19,16 @@ export function ModelFactsLine({ facts }: { facts: Partial<ListedModel> }) {
     endOfLife === undefined ? undefined : t('facts.endOfLife', { day: endOfLife }),
   ].filter((word) => word !== undefined);
   return words.length === 0 ? null : <span className={classes.facts}>{words.join(' · ')}</span>;
+}
+
+/** How much of its window a local server runs a model with, where it tells. */
+function windowText(
+  { contextWindow, possibleWindow, isLoaded }: Partial<ListedModel>,
+  t: Translate,
+): string | undefined {
+  if (contextWindow === undefined) return undefined;
+  const count = shortCount(contextWindow);
+  if (possibleWindow !== undefined) return t('facts.loadedOf', { count, possible: shortCount(possibleWindow) });
+  const size = t('facts.window', { count });
+  return isLoaded === false ? `${size} (${t('facts.notLoaded')})` : size;
 }

@@ -1,4 +1,12 @@
+import type { Model } from '@homeport/contracts/catalogue';
 import type { Prices } from '@homeport/contracts/model-facts';
+
+/** Below this window a few tool results fill it. */
+const toolsNeed = 16_000;
+
+export function isSmallForTools({ contextWindow, abilities }: Pick<Model, 'contextWindow' | 'abilities'>): boolean {
+  return abilities.tools && contextWindow < toolsNeed;
+}
 
 /** `128k`, `1M`: a token count as people write it. */
 export function shortCount(tokens: number): string {

@@ -1,4 +1,5 @@
 import '../forms/forms.css';
+import './catalogue-texts.ts';
 import type { Provider } from '@homeport/contracts/catalogue';
 import type { ListedModel } from '@homeport/contracts/model-facts';
 import { providerKinds } from '@homeport/contracts/provider-kinds';
@@ -14,9 +15,10 @@ import { type ApiForm, useApiForm } from '../forms/use-api-form.ts';
 import { useText } from '../i18n.ts';
 import { catalogueQuery } from '../queries.ts';
 import { useCatalogueApi } from './catalogue-api.ts';
+import { FindServers } from './find-servers.tsx';
 import { HeaderEditor } from './header-editor.tsx';
 import { HeadersStay } from './headers-stay.tsx';
-import { type ProviderPreset, presetValue, providerPresets } from './provider-presets.ts';
+import { type ProviderPreset, presetOfKey, presetValue, providerPresets } from './provider-presets.ts';
 import { ProviderTestResult } from './provider-test-result.tsx';
 import {
   originLeft,
@@ -27,6 +29,7 @@ import {
   providerTestBody,
   providerValues,
 } from './provider-values.ts';
+import { SharingField, useMayShare } from './sharing-field.tsx';
 import { useProviderTest } from './use-provider-test.ts';
 
 type Props = {
@@ -47,10 +50,11 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
   const calls = useCatalogueApi();
   const [preset, setPreset] = useState<ProviderPreset>(providerPresets[0]);
   const connection = useConnectionTest(provider);
+  const mayShare = useMayShare();
   const skipsTest = useRef(false);
   const [initialValues] = useState(() => ({
     ...providerValues(provider),
-    ...(provider ? {} : { name: preset.name, baseUrl: preset.baseUrl }),
+    ...(provider ? {} : { name: preset.name, baseUrl: preset.baseUrl, kind: preset.kind }),
   }));
   const api = useApiForm<ProviderValues>({
     initialValues,
@@ -62,7 +66,7 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
         found = await connection.run(form, values);
         if (!found && connection.canTest(form, values)) return;
       }
-      const body = providerBody(values, form.isDirty);
+      const body = providerBody(values, (field) => (!provider && field === 'kind') || form.isDirty(field));
       const { provider: saved } = provider
         ? await calls.changeProvider({ id: provider.id, ...body })
         : await calls.createProvider(body);
@@ -78,10 +82,27 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
     const next = providerPresets.find((each) => each.key === key) ?? preset;
     setPreset(next);
     const { name, baseUrl } = form.getValues();
+    const address = presetValue('baseUrl', next, baseUrl);
     form.setFieldValue('name', presetValue('name', next, name));
-    form.setFieldValue('kind', 'openai');
-    form.setFieldValue('baseUrl', presetValue('baseUrl', next, baseUrl));
+    if (address === next.baseUrl) form.setFieldValue('kind', next.kind);
+    form.setFieldValue('baseUrl', address);
   };
+  // Another address is hardly that maker's: most servers speak chat completions.
+  const typeAddress = (baseUrl: string) => {
+    const { kind } = form.getValues();
+    form.setFieldValue('baseUrl', baseUrl);
+    if (provider || preset.kind === 'openai') return;
+    if (kind === preset.kind && baseUrl !== preset.baseUrl) form.setFieldValue('kind', 'openai');
+    if (kind === 'openai' && baseUrl === preset.baseUrl) form.setFieldValue('kind', preset.kind);
+  };
+  // A key that is unmistakably for another provider picks it, unless an address was typed.
+  const { apiKey } = form.values;
+  const meant = provider ? undefined : presetOfKey(apiKey)?.key;
+  const pick = useRef(choosePreset);
+  pick.current = choosePreset;
+  useEffect(() => {
+    if (meant !== undefined) pick.current(meant);
+  }, [meant]);
   const test = () => {
     if (api.check(['baseUrl', 'apiKey', 'headers'])) void connection.run(form, form.getValues());
   };
@@ -98,13 +119,25 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
   return (
     <form {...formProps} className={classes.form}>
       {provider ? null : (
-        <ChoiceChips
-          legend={t('provider.preset')}
-          options={providerPresets.map(({ key, name }) => ({ value: key, label: name || t('provider.presetOther') }))}
-          value={preset.key}
-          onChange={choosePreset}
-          hint={<PresetHint preset={preset} />}
-        />
+        <>
+          <ChoiceChips
+            legend={t('provider.preset')}
+            options={providerPresets.map(({ key, name }) => ({ value: key, label: name || t('provider.presetOther') }))}
+            value={preset.key}
+            onChange={choosePreset}
+            hint={<PresetHint preset={preset} />}
+          />
+          {preset.isLocal || preset.key === 'other' ? (
+            <FindServers
+              onUse={({ name, baseUrl }) => {
+                choosePreset(providerPresets.find((each) => each.name === name)?.key ?? 'other');
+                form.setFieldValue('name', name);
+                form.setFieldValue('kind', 'openai');
+                form.setFieldValue('baseUrl', baseUrl);
+              }}
+            />
+          ) : null}
+        </>
       )}
       <div className={classes.pair}>
         <TextInput
@@ -123,6 +156,7 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
       </div>
       <TextInput
         {...form.getInputProps('baseUrl')}
+        onChange={(event) => typeAddress(event.currentTarget.value)}
         label={t('provider.baseUrl')}
         description={t('provider.baseUrlHint')}
         type="url"
@@ -133,6 +167,12 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
         placeholder="https://api.example.com/v1"
       />
       <ApiKeyField api={api} isStored={provider?.hasApiKey === true} staysWith={left} />
+      {mayShare || (provider?.sharedWith ?? 'none') !== 'none' ? (
+        <SharingField
+          value={form.values.sharedWith}
+          onChange={(sharedWith) => form.setFieldValue('sharedWith', sharedWith)}
+        />
+      ) : null}
       <HeaderEditor form={form} hint={t('provider.headersHint')} />
       {left && hasHeaders && !form.isDirty('headers') ? <HeadersStay form={form} origin={left} /> : null}
       {isCurrent ? (
@@ -171,11 +211,11 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
   );
 }
 
-function PresetHint({ preset: { key, keys } }: { preset: ProviderPreset }) {
+function PresetHint({ preset: { name, keys, isLocal } }: { preset: ProviderPreset }) {
   const t = useText();
   return (
     <>
-      {t(`provider.hint${key}`)}{' '}
+      {name === '' ? t('provider.hintOther') : t(isLocal ? 'preset.local' : 'preset.key', { name })}{' '}
       {keys === undefined ? null : (
         <a href={`https://${keys}`} target="_blank" rel="noreferrer">
           {t('provider.createKey', { host: keys.split('/')[0] ?? keys })}

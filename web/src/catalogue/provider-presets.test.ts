@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { presetValue, providerPresets } from './provider-presets.ts';
+import { presetOfKey, presetValue, providerPresets } from './provider-presets.ts';
 
 const byKey = (key: string) => {
   const preset = providerPresets.find((each) => each.key === key);
@@ -9,12 +9,28 @@ const byKey = (key: string) => {
 };
 
 test('a preset fills empty fields and those of another preset', () => {
-  assert.equal(presetValue('name', byKey('Ollama'), ''), 'Ollama');
-  assert.equal(presetValue('baseUrl', byKey('Ollama'), 'https://api.openai.com/v1'), 'http://localhost:11434/v1');
-  assert.equal(presetValue('name', byKey('Other'), 'Ollama'), '');
+  assert.equal(presetValue('name', byKey('ollama'), ''), 'Ollama');
+  assert.equal(presetValue('baseUrl', byKey('ollama'), 'https://api.openai.com/v1'), 'http://localhost:11434/v1');
+  assert.equal(presetValue('name', byKey('other'), 'Ollama'), '');
 });
 
 test('a preset leaves what the person wrote', () => {
-  assert.equal(presetValue('name', byKey('Ollama'), 'My box'), 'My box');
-  assert.equal(presetValue('baseUrl', byKey('Other'), 'http://box.lan/v1'), 'http://box.lan/v1');
+  assert.equal(presetValue('name', byKey('ollama'), 'My box'), 'My box');
+  assert.equal(presetValue('baseUrl', byKey('other'), 'http://box.lan/v1'), 'http://box.lan/v1');
+});
+
+test('a key picks its preset only where its beginning is unmistakable', () => {
+  const keys = { 'sk-ant-api03-x': 'anthropic', ' AIzaSyX': 'gemini', gsk_x: 'groq', 'sk-or-v1-x': 'openrouter' };
+  for (const [key, preset] of Object.entries(keys)) assert.equal(presetOfKey(key)?.key, preset);
+  for (const key of ['sk-0123', 'x', '', 'Bearer sk-ant-x']) assert.equal(presetOfKey(key), undefined, key);
+});
+
+test('every preset has an address of its own, and each hosted one says where keys are made', () => {
+  const given = providerPresets.filter(({ key }) => key !== 'other');
+  assert.equal(given.length, 15);
+  assert.equal(new Set(given.map(({ baseUrl }) => baseUrl)).size, 15);
+  for (const { baseUrl, keys, isLocal } of given) {
+    assert.equal(new URL(baseUrl).protocol, isLocal ? 'http:' : 'https:');
+    assert.equal(keys === undefined, isLocal === true);
+  }
 });

@@ -1,16 +1,78 @@
-/** Providers that many people have; choosing one fills in its name and base URL. */
-export const providerPresets = [
-  { key: 'Openai', name: 'OpenAI', baseUrl: 'https://api.openai.com/v1', keys: 'platform.openai.com/api-keys' },
-  { key: 'Openrouter', name: 'OpenRouter', baseUrl: 'https://openrouter.ai/api/v1', keys: 'openrouter.ai/keys' },
-  { key: 'Ollama', name: 'Ollama', baseUrl: 'http://localhost:11434/v1', keys: undefined },
-  { key: 'Lmstudio', name: 'LM Studio', baseUrl: 'http://localhost:1234/v1', keys: undefined },
-  { key: 'Other', name: '', baseUrl: '', keys: undefined },
-] as const;
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 
-export type ProviderPreset = (typeof providerPresets)[number];
+export type ProviderPreset = {
+  key: string;
+  name: string;
+  kind: ProviderKind;
+  baseUrl: string;
+  /** Where keys are made. */
+  keys?: string;
+  /** How keys of this provider begin, where nobody else's do. */
+  prefixes?: readonly string[];
+  /** On the person's own machine or network. */
+  isLocal?: boolean;
+};
+
+/** Providers that many people have; choosing one fills in its name, address and protocol. */
+export const providerPresets: readonly [ProviderPreset, ...ProviderPreset[]] = [
+  {
+    ...{ key: 'openai', name: 'OpenAI', kind: 'openai-responses', baseUrl: 'https://api.openai.com/v1' },
+    ...{ keys: 'platform.openai.com/api-keys', prefixes: ['sk-proj-', 'sk-svcacct-', 'sk-admin-'] },
+  },
+  {
+    ...{ key: 'anthropic', name: 'Anthropic', kind: 'anthropic', baseUrl: 'https://api.anthropic.com' },
+    ...{ keys: 'platform.claude.com/settings/keys', prefixes: ['sk-ant-'] },
+  },
+  {
+    ...{ key: 'gemini', name: 'Google Gemini', kind: 'gemini', baseUrl: 'https://generativelanguage.googleapis.com' },
+    ...{ keys: 'aistudio.google.com/apikey', prefixes: ['AIza'] },
+  },
+  {
+    ...{ key: 'openrouter', name: 'OpenRouter', kind: 'openai', baseUrl: 'https://openrouter.ai/api/v1' },
+    ...{ keys: 'openrouter.ai/keys', prefixes: ['sk-or-'] },
+  },
+  {
+    ...{ key: 'mistral', name: 'Mistral', kind: 'openai', baseUrl: 'https://api.mistral.ai/v1' },
+    keys: 'console.mistral.ai/api-keys',
+  },
+  {
+    ...{ key: 'groq', name: 'Groq', kind: 'openai', baseUrl: 'https://api.groq.com/openai/v1' },
+    ...{ keys: 'console.groq.com/keys', prefixes: ['gsk_'] },
+  },
+  {
+    ...{ key: 'deepseek', name: 'DeepSeek', kind: 'openai', baseUrl: 'https://api.deepseek.com/v1' },
+    keys: 'platform.deepseek.com/api_keys',
+  },
+  {
+    ...{ key: 'xai', name: 'xAI', kind: 'openai', baseUrl: 'https://api.x.ai/v1' },
+    ...{ keys: 'console.x.ai', prefixes: ['xai-'] },
+  },
+  {
+    ...{ key: 'together', name: 'Together', kind: 'openai', baseUrl: 'https://api.together.xyz/v1' },
+    ...{ keys: 'api.together.ai/settings/api-keys', prefixes: ['tgp_v1_'] },
+  },
+  {
+    ...{ key: 'fireworks', name: 'Fireworks', kind: 'openai', baseUrl: 'https://api.fireworks.ai/inference/v1' },
+    ...{ keys: 'app.fireworks.ai/settings/users/api-keys', prefixes: ['fw_'] },
+  },
+  {
+    ...{ key: 'cerebras', name: 'Cerebras', kind: 'openai', baseUrl: 'https://api.cerebras.ai/v1' },
+    ...{ keys: 'cloud.cerebras.ai', prefixes: ['csk-'] },
+  },
+  { key: 'ollama', name: 'Ollama', kind: 'openai', baseUrl: 'http://localhost:11434/v1', isLocal: true },
+  { key: 'lmstudio', name: 'LM Studio', kind: 'openai', baseUrl: 'http://localhost:1234/v1', isLocal: true },
+  { key: 'vllm', name: 'vLLM', kind: 'openai', baseUrl: 'http://localhost:8000/v1', isLocal: true },
+  { key: 'llamacpp', name: 'llama.cpp', kind: 'openai', baseUrl: 'http://localhost:8080/v1', isLocal: true },
+  { key: 'other', name: '', kind: 'openai', baseUrl: '' },
+];
 
 /** What a preset puts into a field: it never overwrites what the person typed. */
 export function presetValue(field: 'name' | 'baseUrl', preset: ProviderPreset, present: string): string {
   const isOwn = present !== '' && providerPresets.every((each) => each[field] !== present);
   return isOwn ? present : preset[field];
+}
+
+/** The preset that a pasted key is unmistakably for. */
+export function presetOfKey(key: string): ProviderPreset | undefined {
+  return providerPresets.find(({ prefixes }) => prefixes?.some((prefix) => key.trim().startsWith(prefix)));
 }

@@ -1,4 +1,4 @@
-import type { Provider } from '@homeport/contracts/catalogue';
+import type { Provider, SharedWith } from '@homeport/contracts/catalogue';
 import { limits } from '@homeport/contracts/limits';
 import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import type { CallOptions } from '../api.ts';
@@ -14,6 +14,7 @@ export type ProviderValues = {
   apiKey: string;
   clearsKey: boolean;
   headers: HeaderRow[];
+  sharedWith: SharedWith;
 };
 export type HeaderRow = { key: string; name: string; value: string };
 
@@ -26,6 +27,7 @@ export function providerValues(provider: Provider | undefined): ProviderValues {
     apiKey: '',
     clearsKey: false,
     headers: headers.map(([name, value], index) => ({ key: `stored-${index}`, name, value })),
+    sharedWith: provider?.sharedWith ?? 'none',
   };
 }
 
@@ -61,7 +63,7 @@ export function headerFaults(rows: readonly HeaderRow[], t: Translate): Record<s
 /** The body of POST and PATCH: untouched fields are left out, so that they keep their stored value. */
 export function providerBody(
   values: ProviderValues,
-  isDirty: (field: 'kind' | 'headers') => boolean,
+  isDirty: (field: 'kind' | 'headers' | 'sharedWith') => boolean,
 ): CallOptions<'POST /api/providers'>['body'] {
   const apiKey = values.clearsKey ? null : values.apiKey.trim() || undefined;
   return {
@@ -70,6 +72,7 @@ export function providerBody(
     baseUrl: values.baseUrl.trim(),
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(isDirty('headers') ? { headers: headerRecord(values.headers) } : {}),
+    ...(isDirty('sharedWith') ? { sharedWith: values.sharedWith } : {}),
   };
 }
 

@@ -1,40 +1,44 @@
+import '../catalogue/catalogue-texts.ts';
 import '../page-texts.ts';
-import type { ModelTier, Provider } from '@homeport/contracts/catalogue';
+import type { Model, ModelTier, Provider } from '@homeport/contracts/catalogue';
 import { searchWords } from '@homeport/contracts/search-words';
 import { Popover } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { Check, Search, Settings2 } from 'lucide-react';
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
-import { enabledModels, matchModels } from '../conversation/model-choice.ts';
+import { Check, Search, Settings2, Star } from 'lucide-react';
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { enabledModels } from '../conversation/model-choice.ts';
+import { readShelves, rememberUsed, shelveModels, toggleFavourite } from '../conversation/model-shelf.ts';
 import { Highlighted } from '../frame/highlighted.tsx';
 import { Anchor, intoView } from '../frame/menu-at.tsx';
 import type { MenuPlace } from '../frame/use-menu.ts';
-import { i18n, useText } from '../i18n.ts';
+import { useText } from '../i18n.ts';
 import { tierLabel } from '../tier-label.ts';
+import { ModelBadges } from './model-badges.tsx';
 import classes from './model-menu.module.css';
 
 /** As GET /api/providers answers. */
 type Catalogue = { providers: Provider[]; modelTiers: ModelTier[]; canEdit: boolean };
 type Props = MenuPlace & {
   catalogue: Catalogue;
-  /** Of the model that answers where nobody chooses one. */
-  standardName: string;
+  /** The model that answers where nobody chooses one. */
+  standard: Model | undefined;
   /** Undefined while the default is followed. */
   chosenId: string | undefined;
   keeps: boolean;
   onChoose: (modelId: string | undefined) => void;
   onKeeps: (keeps: boolean) => void;
 };
-type Choice = { id: string | undefined; label: string; detail: string };
+type Choice = { id: string | undefined; label: string; detail: ReactNode };
 
 /** From so many models on there is a field to search them. */
 const searchedFrom = 8;
 
 /** The models by tier, with a search where there are many; one choice closes it. */
-export function ModelMenu({ catalogue, standardName, chosenId, keeps, onChoose, onKeeps, button, onClose }: Props) {
+export function ModelMenu({ catalogue, standard, chosenId, keeps, onChoose, onKeeps, button, onClose }: Props) {
   const t = useText();
   const [text, setText] = useState('');
-  const { groups, choices } = useChoices(catalogue, standardName, text);
+  const [shelves, setShelves] = useState(readShelves);
+  const { groups, choices } = useChoices({ catalogue, standard, shelves, chosenId, text });
   const chosenAt = choices.findIndex((choice) => choice.id === chosenId);
   const [at, setAt] = useState(Math.max(0, chosenAt));
   const active = choices[Math.min(at, choices.length - 1)];
@@ -49,9 +53,17 @@ export function ModelMenu({ catalogue, standardName, chosenId, keeps, onChoose, 
     if (activeId !== undefined) document.getElementById(activeId)?.scrollIntoView({ block: 'nearest' });
   }, [activeId]);
   const choose = (choice: Choice) => {
+    if (choice.id !== undefined) rememberUsed(choice.id);
     onChoose(choice.id);
     onClose();
   };
+  const mark = (id: string) => {
+    toggleFavourite(id);
+    setShelves(readShelves());
+  };
+  // The keyboard marks the model that answers; a pointer any of them.
+  const answering =
+    chosenId === undefined ? standard : enabledModels(catalogue.providers).find(({ id }) => id === chosenId);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
     const last = Math.max(0, choices.length - 1);
@@ -73,7 +85,7 @@ export function ModelMenu({ catalogue, standardName, chosenId, keeps, onChoose, 
       opened
       onChange={(isOpen) => isOpen || onClose()}
       position="top-start"
-      width={300}
+      width={340}
       offset={8}
       trapFocus
       withinPortal={false}
@@ -146,6 +158,19 @@ export function ModelMenu({ catalogue, standardName, chosenId, keeps, onChoose, 
                     </bdi>
                     <span className={classes.detail}>{choice.detail}</span>
                   </span>
+                  {choice.id === undefined ? null : (
+                    <span
+                      aria-hidden
+                      className={classes.star}
+                      data-marked={shelves.favourites.includes(choice.id) || undefined}
+                      onClick={(event) => {
+                        event.stopPropagation();
+                        mark(choice.id ?? '');
+                      }}
+                    >
+                      <Star size={15} />
+                    </span>
+                  )}
                   {choice.id === chosenId ? <Check size={16} aria-hidden className={classes.check} /> : null}
                 </div>
               ))}
@@ -162,6 +187,16 @@ export function ModelMenu({ catalogue, standardName, chosenId, keeps, onChoose, 
             <input type="checkbox" checked={keeps} onChange={(event) => onKeeps(event.currentTarget.checked)} />
             {t('model.pin')}
           </label>
+          {answering ? (
+            <label className={classes.keeps}>
+              <input
+                type="checkbox"
+                checked={shelves.favourites.includes(answering.id)}
+                onChange={() => mark(answering.id)}
+              />
+              <span className={classes.name}>{t('picker.favourite', { name: answering.displayName })}</span>
+            </label>
+          ) : null}
           {catalogue.canEdit ? (
             <Link to="/settings/models" className={classes.settings}>
               <Settings2 size={15} aria-hidden />
@@ -174,24 +209,28 @@ export function ModelMenu({ catalogue, standardName, chosenId, keeps, onChoose, 
   );
 }
 
-/** What can be chosen, as the search leaves it: the default first, then the tiers in their order. */
-function useChoices({ providers, modelTiers }: Catalogue, standardName: string, text: string) {
+type Shown = {
+  catalogue: Catalogue;
+  standard: Model | undefined;
+  shelves: ReturnType<typeof readShelves>;
+  chosenId: string | undefined;
+  text: string;
+};
+
+/** What can be chosen, as the search leaves it: the default, marked models, those used last, then the tiers in their order. */
+function useChoices({ catalogue, standard, shelves, chosenId, text }: Shown) {
   const t = useText();
-  const first: Choice = { id: undefined, label: t('model.default'), detail: standardName };
-  const tiers = matchModels(providers, modelTiers, text).map((group) => ({
-    title: tierLabel(group.tier, t),
-    isTitled: true,
-    choices: group.models.map((model) => ({
+  const first: Choice = { id: undefined, label: t('model.default'), detail: standard?.displayName ?? '' };
+  const shelved = shelveModels(catalogue, shelves, chosenId, text).map((group) => ({
+    title: group.kind === 'tier' ? tierLabel(group.tier, t) : t(`picker.${group.kind}`),
+    isTitled: group.kind !== 'tier' || !group.isAlone,
+    choices: group.entries.map(({ model, provider }) => ({
       id: model.id,
       label: model.displayName,
-      detail: t('model.context', { count: compact(model.contextWindow) }),
+      detail: <ModelBadges model={model} providerName={provider.name} />,
     })),
   }));
   const top = { title: first.label, isTitled: false, choices: [first] };
-  const groups = text.trim() === '' ? [top, ...tiers] : tiers;
+  const groups = text.trim() === '' ? [top, ...shelved] : shelved;
   return { groups, choices: groups.flatMap((group): Choice[] => group.choices) };
-}
-
-function compact(count: number): string {
-  return new Intl.NumberFormat(i18n.locale, { notation: 'compact' }).format(count);
 }

@@ -45,7 +45,7 @@ export function ModelPicker({ chat, answering, onChange, isDisabled }: Props) {
         <ModelMenu
           {...place}
           catalogue={data}
-          standardName={standard?.displayName ?? ''}
+          standard={standard}
           chosenId={kind === 'default' ? undefined : model?.id}
           keeps={keeps}
           onChoose={(modelId) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Model, Provider } from '@homeport/contracts/catalogue';
-import { effectiveModel, enabledModels, groupByTier, matchModels } from './model-choice.ts';
+import { effectiveModel, enabledModels, groupByTier } from './model-choice.ts';
 
 const model = (id: string, change: Partial<Model> = {}): Model => ({
   id,
@@ -54,16 +54,6 @@ test('groups follow the order of the tiers and leave out what cannot answer', ()
     enabledModels(providers).map((each) => each.id),
     ['a', 'b'],
   );
-});
-
-test('a search asks for every word, in the name, the id or the provider', () => {
-  const tiers = [{ value: 1, label: 'Low' }];
-  const providers = [provider([model('gpt-6', { displayName: 'Big One' }), model('mini')])];
-  const found = (text: string) =>
-    matchModels(providers, tiers, text).flatMap((group) => group.models.map((each) => each.id));
-  assert.deepEqual(found(' ONE  p gpt'), ['gpt-6']);
-  assert.deepEqual(found('one mini'), []);
-  assert.deepEqual(found(''), ['gpt-6', 'mini']);
 });
 
 test('choice before pin before the assistant before default', () => {

@@ -12,23 +12,6 @@ export function groupByTier(
     .filter((group) => group.models.length > 0);
 }
 
-/** The same, as far as every word of `text` is in the name, the provider's model id or its provider's name. */
-export function matchModels(
-  providers: readonly Provider[],
-  tiers: readonly ModelTier[],
-  text: string,
-): { tier: ModelTier; models: Model[] }[] {
-  const words = text.toLowerCase().split(/\s+/);
-  const names = new Map(providers.map((provider) => [provider.id, provider.name]));
-  const isHit = (model: Model) => {
-    const haystack = `${model.displayName} ${model.providerModelId} ${names.get(model.providerId)}`.toLowerCase();
-    return words.every((word) => haystack.includes(word));
-  };
-  return groupByTier(providers, tiers)
-    .map(({ tier, models }) => ({ tier, models: models.filter(isHit) }))
-    .filter((group) => group.models.length > 0);
-}
-
 /** Models that are enabled under an enabled provider. */
 export function enabledModels(providers: readonly Provider[]): Model[] {
   return providers

@@ -174,12 +174,7 @@ export const texts: Record<keyof typeof english, string> = {
 
   'provider.preset': 'Wähle deinen Anbieter',
   'provider.presetOther': 'Anderer',
-  'provider.hintOpenai': 'Braucht einen API-Schlüssel von OpenAI.',
   'provider.createKey': 'Schlüssel anlegen auf {host}',
-  'provider.hintOpenrouter': 'Ein Schlüssel für Modelle vieler Anbieter.',
-  'provider.hintOllama':
-    'Läuft auf deinem Rechner und braucht keinen Schlüssel. In einem Container nimmst du die Adresse des Hosts statt localhost.',
-  'provider.hintLmstudio': 'Starte zuerst den lokalen Server in LM Studio. Er braucht keinen Schlüssel.',
   'provider.hintOther': 'Jeder Dienst mit einem der Protokolle unten.',
   'provider.name': 'Name',
   'provider.nameHint': 'Steht so in der Modellliste.',

@@ -290,7 +290,6 @@ export const texts: Record<keyof typeof english, string> = {
   'model.pin': 'Für diese Unterhaltung behalten',
   'model.pinned': 'angeheftet',
   'model.once': 'einmal',
-  'model.context': '{count} Token Kontext',
   'model.settings': 'Modelle verwalten',
   'model.failed': 'Die Modelle ließen sich nicht laden.',
   'context.label': '{percent, number} % des Kontextfensters belegt',

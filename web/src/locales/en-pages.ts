@@ -167,12 +167,7 @@ export const texts = {
 
   'provider.preset': 'Choose your provider',
   'provider.presetOther': 'Other',
-  'provider.hintOpenai': 'Needs an OpenAI API key.',
   'provider.createKey': 'Create a key at {host}',
-  'provider.hintOpenrouter': 'One key for models from many providers.',
-  'provider.hintOllama':
-    'Runs on your own computer and needs no key. From a container, use the host’s address instead of localhost.',
-  'provider.hintLmstudio': 'Start the local server in LM Studio first. It needs no key.',
   'provider.hintOther': 'Any service with one of the protocols below.',
   'provider.name': 'Name',
   'provider.nameHint': 'Shown in the model list.',

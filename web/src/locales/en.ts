@@ -288,7 +288,6 @@ export const texts = {
   'model.pin': 'Keep for this conversation',
   'model.pinned': 'pinned',
   'model.once': 'once',
-  'model.context': '{count}-token context',
   'model.settings': 'Manage models',
   'model.failed': 'Couldn’t load models.',
 } as const;

@@ -1,6 +1,7 @@
 import texts from 'virtual:catalogue/de';
 import adminTexts from 'virtual:catalogue/de-admin';
 import assistantTexts from 'virtual:catalogue/de-assistants';
+import catalogueTexts from 'virtual:catalogue/de-catalogue';
 import diagramTexts from 'virtual:catalogue/de-diagrams';
 import fileTexts from 'virtual:catalogue/de-files';
 import instructionTexts from 'virtual:catalogue/de-instructions';
@@ -21,6 +22,7 @@ export const german = {
   ...adminTexts,
   ...assistantTexts,
   ...projectTexts,
+  ...catalogueTexts,
   ...diagramTexts,
   ...renderedTexts,
   ...toldTexts,

@@ -1,9 +1,11 @@
+import '../catalogue/catalogue-texts.ts';
 import '../forms/switch.css';
 import type { Model, ModelTier } from '@homeport/contracts/catalogue';
 import { ActionIcon, Menu, Switch } from '@mantine/core';
 import { Ellipsis, PencilLine, Star, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import classes from '../catalogue/catalogue-card.module.css';
+import { isSmallForTools } from '../catalogue/model-facts.ts';
 import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
 import { i18n, useText } from '../i18n.ts';
 import { tierLabel } from '../tier-label.ts';
@@ -40,6 +42,7 @@ export function ModelRow({
           {model.providerModelId === name ? null : <span>{model.providerModelId}</span>}
           <span>{t('models.facts', sizes)}</span>
         </div>
+        {isSmallForTools(model) ? <div className={classes.small}>{t('facts.smallWindow')}</div> : null}
       </div>
       {canEdit ? (
         <>

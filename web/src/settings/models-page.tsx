@@ -43,7 +43,7 @@ export function ModelsPage() {
                 title={provider.name}
                 text={provider.models.length === 0 ? t('models.emptyProvider') : undefined}
                 action={
-                  canEdit ? (
+                  provider.canEdit ? (
                     <Button
                       size="compact-sm"
                       variant="default"
@@ -63,8 +63,8 @@ export function ModelsPage() {
                       <ModelRow
                         key={model.id}
                         model={model}
-                        tiers={modelTiers}
-                        canEdit={canEdit}
+                        tiers={provider.modelTiers ?? modelTiers}
+                        canEdit={provider.canEdit}
                         onEdit={() => setDialog({ kind: 'edit', model })}
                       />
                     ))}
@@ -76,14 +76,14 @@ export function ModelsPage() {
         }
       </CatalogueView>
       {dialog?.kind === 'add' && catalogue ? (
-        <AddModelsDialog provider={dialog.provider} tiers={catalogue.modelTiers} onClose={close} />
+        <AddModelsDialog provider={dialog.provider} tiers={catalogue.ownTiers} onClose={close} />
       ) : null}
       {dialog?.kind === 'edit' && catalogue ? (
         <FormDialog title={t('models.editTitle', { name: dialog.model.displayName })} onClose={close}>
           {({ onDirty, cancel }) => (
             <ModelForm
               model={dialog.model}
-              tiers={catalogue.modelTiers}
+              tiers={catalogue.ownTiers}
               onSaved={close}
               onDirty={onDirty}
               beside={cancel}

@@ -1,3 +1,4 @@
+import '../catalogue/catalogue-texts.ts';
 import '../forms/switch.css';
 import type { Provider } from '@homeport/contracts/catalogue';
 import { ActionIcon, Button, Switch } from '@mantine/core';
@@ -11,6 +12,7 @@ import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
 import { Card } from '../frame/section.tsx';
 import { Tip } from '../frame/tip.tsx';
 import { type Translate, useText } from '../i18n.ts';
+import { RefreshDialog } from './refresh-dialog.tsx';
 import { useCatalogueChanges } from './use-catalogue-changes.ts';
 
 /** Names of models in a sentence before it gets too long. */
@@ -33,6 +35,7 @@ export function ProviderCard({
   const changes = useCatalogueChanges();
   const { state, run } = useProviderTest();
   const [isDeleting, setDeleting] = useState(false);
+  const [isRefreshing, setRefreshing] = useState(false);
   const isTesting = state.kind === 'running';
   return (
     <Card
@@ -70,6 +73,12 @@ export function ProviderCard({
               {t(isTesting ? 'provider.testing' : 'providers.test')}
               <span className="visually-hidden">{name}</span>
             </Button>
+            {provider.models.length === 0 ? null : (
+              <Button size="compact-sm" variant="default" onClick={() => setRefreshing(true)}>
+                {t('refresh.action')}
+                <span className="visually-hidden">{name}</span>
+              </Button>
+            )}
             <Button
               size="compact-sm"
               variant="default"
@@ -95,6 +104,7 @@ export function ProviderCard({
           <ProviderTestResult state={state} />
         </div>
       ) : null}
+      {isRefreshing ? <RefreshDialog provider={provider} onClose={() => setRefreshing(false)} /> : null}
       {isDeleting ? (
         <ConfirmDialog
           title={t('providers.deleteTitle', { name })}
@@ -124,8 +134,20 @@ function IconButton({ label, onClick, children }: { label: string; onClick: () =
 function facts(provider: Provider, t: Translate): string[] {
   return [
     t('providers.models', { count: provider.models.length }),
-    t(provider.hasApiKey ? 'providers.key' : 'providers.noKey'),
+    ...(provider.modelTiers ? [] : [t(provider.hasApiKey ? 'providers.key' : 'providers.noKey')]),
     ...(provider.enabled ? [] : [t('providers.off')]),
+    ...sharingFact(provider, t),
+  ];
+}
+
+/** Somebody else's has the tiers of its owner with it. */
+function sharingFact({ modelTiers, sharedWith = 'none' }: Provider, t: Translate): string[] {
+  if (modelTiers) return [t('sharing.factShared')];
+  if (sharedWith === 'none') return [];
+  return [
+    sharedWith === 'everyone'
+      ? t('sharing.factEveryone')
+      : t('sharing.factUsers', { count: sharedWith.userIds.length }),
   ];
 }
 

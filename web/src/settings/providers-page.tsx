@@ -49,7 +49,7 @@ export function ProvidersPage() {
               <ProviderCard
                 key={provider.id}
                 provider={provider}
-                canEdit={canEdit}
+                canEdit={provider.canEdit}
                 onEdit={() => setDialog({ kind: 'edit', provider })}
                 onAddModels={() => setDialog({ kind: 'models', provider, found: undefined })}
               />
@@ -75,7 +75,7 @@ function OpenDialog({
   const close = () => onChange(undefined);
   if (dialog.kind === 'models') {
     return (
-      <AddModelsDialog provider={dialog.provider} tiers={catalogue.modelTiers} found={dialog.found} onClose={close} />
+      <AddModelsDialog provider={dialog.provider} tiers={catalogue.ownTiers} found={dialog.found} onClose={close} />
     );
   }
   const provider = dialog.kind === 'edit' ? dialog.provider : undefined;

@@ -25,7 +25,7 @@ export function TierEditor({ catalogue }: { catalogue: Catalogue }) {
   const t = useText();
   const queries = useQueryClient();
   const api = useCatalogueApi();
-  const stored = catalogue.modelTiers;
+  const stored = catalogue.ownTiers;
   const [initialValues] = useState(() => ({ tiers: shown(stored, t) }));
   const [announcement, setAnnouncement] = useState('');
   const [dragged, setDragged] = useState<number>();
@@ -155,7 +155,7 @@ function TierFailure({
   const t = useText();
   if (!(failure instanceof ApiFailure) || failure.code !== 'tier_in_use') return <FormFailure failure={failure} />;
   const values = readTiers(failure.details);
-  const used = catalogue.modelTiers.filter((tier) => values.includes(tier.value));
+  const used = catalogue.ownTiers.filter((tier) => values.includes(tier.value));
   return (
     <Notice
       kind="failure"

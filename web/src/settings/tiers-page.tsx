@@ -21,7 +21,7 @@ export function TiersPage() {
             <TierEditor catalogue={catalogue} />
           ) : (
             <ol className={classes.plain} aria-label={t('tiers.list')}>
-              {catalogue.modelTiers.map((tier) => (
+              {catalogue.ownTiers.map((tier) => (
                 <li key={tier.value}>{tierLabel(tier, t)}</li>
               ))}
             </ol>

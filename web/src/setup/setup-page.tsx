@@ -64,7 +64,8 @@ function CatalogueSteps() {
       </EntryPage>
     );
   }
-  const provider = data.providers.find(({ id }) => id === saved?.id) ?? data.providers.at(-1);
+  const provider =
+    data.providers.find(({ id }) => id === saved?.id) ?? data.providers.findLast(({ canEdit }) => canEdit);
   const step = chosenStep ?? stepOf(data.providers);
   if (step === 'done') return <DoneStep providers={data.providers} />;
   if (step === 'models' && provider) {
@@ -78,7 +79,7 @@ function CatalogueSteps() {
       >
         <ModelChooser
           provider={provider}
-          tiers={data.modelTiers}
+          tiers={data.ownTiers}
           found={saved?.found}
           submitLabel={(count) => t('setup.modelsAction', { count })}
           onAdded={() => setStep('done')}

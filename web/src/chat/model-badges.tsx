@@ -1,0 +1,31 @@
+import type { Model } from '@homeport/contracts/catalogue';
+import { priceText, shortCount } from '../catalogue/model-facts.ts';
+import { i18n, useText } from '../i18n.ts';
+import classes from './model-menu.module.css';
+
+/** A model in small words: whose it is, how much it reads, what it can do, and the price of a million tokens. */
+export function ModelBadges({ model, providerName }: { model: Model; providerName: string }) {
+  const t = useText();
+  const { abilities, contextWindow, prices, sources } = model;
+  const isKnown = sources.abilities !== undefined;
+  const words = [
+    t('facts.window', { count: shortCount(contextWindow) }),
+    isKnown && abilities.images ? t('facts.images') : undefined,
+    isKnown && abilities.documents ? t('facts.documents') : undefined,
+    abilities.reasoning ? t('facts.reasoning') : undefined,
+    abilities.tools ? undefined : t('facts.noTools'),
+    prices === null ? undefined : priceText(prices, i18n.locale),
+  ].filter((word) => word !== undefined);
+  return (
+    <span className={classes.badges}>
+      <bdi className={classes.badge} data-kind="provider">
+        {providerName}
+      </bdi>{' '}
+      {words.map((word) => (
+        <span key={word} className={classes.badge}>
+          {word}{' '}
+        </span>
+      ))}
+    </span>
+  );
+}
