@@ -40,6 +40,7 @@ const webRank = {
   markdown: 7,
   mcp: 7,
   files: 8,
+  usage: 9,
   context: 9,
   projects: 9,
   workspace: 9,

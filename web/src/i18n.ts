@@ -14,6 +14,7 @@ import type { texts as pageTexts } from './locales/en-pages.ts';
 import type { texts as projectTexts } from './locales/en-projects.ts';
 import type { texts as renderedTexts } from './locales/en-rendered.ts';
 import type { texts as toldTexts } from './locales/en-told.ts';
+import type { texts as usageTexts } from './locales/en-usage.ts';
 import type { texts as workspaceTexts } from './locales/en-workspace.ts';
 
 /**
@@ -32,6 +33,7 @@ type AllTexts = typeof texts &
   typeof diagramTexts &
   typeof renderedTexts &
   typeof toldTexts &
+  typeof usageTexts &
   typeof workspaceTexts;
 export type TextId = keyof AllTexts;
 type TextValues = Record<string, string | number | Date>;

@@ -237,6 +237,22 @@ const auditRoute = createRoute({
   component: lazyRouteComponent(() => import('./admin/audit-page.tsx'), 'AuditPage'),
 });
 
+const usageRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/usage',
+  component: lazyRouteComponent(() => import('./usage/my-usage-page.tsx'), 'MyUsagePage'),
+});
+const allUsageRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/usage',
+  component: lazyRouteComponent(() => import('./usage/all-usage-page.tsx'), 'AllUsagePage'),
+});
+const budgetsRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/budgets',
+  component: lazyRouteComponent(() => import('./usage/budgets-page.tsx'), 'BudgetsPage'),
+});
+
 /** Unknown addresses, shown inside the frame. */
 const nowhereRoute = createRoute({
   getParentRoute: () => signedInRoute,
@@ -302,6 +318,7 @@ const routeTree = rootRoute.addChildren([
       modelsRoute,
       tiersRoute,
       toolsRoute,
+      usageRoute,
       adminRoute.addChildren([
         adminIndexRoute,
         usersRoute,
@@ -312,6 +329,8 @@ const routeTree = rootRoute.addChildren([
         singleSignOnRoute,
         manifestRoute,
         auditRoute,
+        allUsageRoute,
+        budgetsRoute,
       ]),
     ]),
   ]),

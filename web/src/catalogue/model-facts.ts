@@ -1,5 +1,6 @@
 import type { Model } from '@homeport/contracts/catalogue';
 import type { Prices } from '@homeport/contracts/model-facts';
+import { dollars } from '../dollars.ts';
 
 /** Below this window a few tool results fill it. */
 const toolsNeed = 16_000;
@@ -18,13 +19,6 @@ export function shortCount(tokens: number): string {
 export function priceText({ input, output }: Prices, locale: string): string | undefined {
   if (input === null && output === null) return undefined;
   return [input, output].map((price) => (price === null ? '?' : dollars(price, locale))).join(' / ');
-}
-
-/** `price` in millionths of a dollar. */
-function dollars(price: number, locale: string): string {
-  const amount = price / 1_000_000;
-  const digits = amount !== 0 && amount < 0.1 ? { maximumSignificantDigits: 2 } : { minimumFractionDigits: 2 };
-  return new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', ...digits }).format(amount);
 }
 
 function rounded(value: number): string {

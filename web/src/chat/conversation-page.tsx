@@ -21,6 +21,7 @@ import { useIsSlow } from '../frame/use-is-slow.ts';
 import { useText } from '../i18n.ts';
 import { catalogueQuery, chatsQuery } from '../queries.ts';
 import { Announcer } from './announcer.tsx';
+import { BudgetLine } from './budget-line.tsx';
 import { Composer } from './composer.tsx';
 import { usedContext } from './context-gauge.tsx';
 import classes from './conversation-page.module.css';
@@ -75,6 +76,7 @@ function Conversation({ chatId }: { chatId: string }) {
           {view.phase === 'loading' ? <Loading /> : <Thread store={store} view={view} />}
         </ThreadActionsContext>
         <Announcer view={view} />
+        <BudgetLine isRunning={view.response !== null} />
         {chat?.archived ? (
           <Archived chat={chat} />
         ) : (

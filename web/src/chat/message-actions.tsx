@@ -4,8 +4,9 @@ import { Check, ChevronLeft, ChevronRight, Copy, Pencil, RotateCcw, ScanEye } fr
 import { type ReactNode, useRef } from 'react';
 import { useCopy } from '../clipboard.ts';
 import { useThreadActions } from '../conversation/thread-actions.ts';
+import { dollars } from '../dollars.ts';
 import { Tip } from '../frame/tip.tsx';
-import { useText } from '../i18n.ts';
+import { i18n, useText } from '../i18n.ts';
 import { MessageTime } from './message-time.tsx';
 import classes from './message-view.module.css';
 import { RegenerateWith } from './regenerate-action.tsx';
@@ -90,12 +91,15 @@ function UsageLine({ message }: { message: Message }) {
   const cost =
     counts && (model === undefined ? t('message.usageOnly', counts) : t('message.usage', { model, ...counts }));
   const cached = usage?.cachedInputTokens ?? 0;
+  const reasoning = usage?.reasoningTokens ?? 0;
   const text = cost ?? model;
   return (
     <span className={classes.usage}>
       {assistant ? `${t('message.assistant', { name: assistant.name, version: assistant.version })} · ` : null}
       {text === undefined ? null : `${text} · `}
       {cached === 0 ? null : `${t('message.cached', { cached })} · `}
+      {reasoning === 0 ? null : `${t('message.reasoningTokens', { reasoning })} · `}
+      {typeof usage?.cost === 'number' ? `${dollars(usage.cost, i18n.locale)} · ` : null}
       <MessageTime at={message.createdAt} />
     </span>
   );

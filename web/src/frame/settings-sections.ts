@@ -1,6 +1,7 @@
 import type { LinkProps } from '@tanstack/react-router';
 import {
   Boxes,
+  ChartColumn,
   FileCode2,
   KeyRound,
   Layers,
@@ -14,6 +15,7 @@ import {
   SquareSlash,
   UserRound,
   UsersRound,
+  Wallet,
   Wrench,
 } from 'lucide-react';
 import type { TextId } from '../i18n.ts';
@@ -29,6 +31,7 @@ export const ownSections: readonly SettingsSection[] = [
   { to: '/settings/models', text: 'settings.models', Icon: Boxes },
   { to: '/settings/tiers', text: 'settings.tiers', Icon: Layers },
   { to: '/settings/tools', text: 'settings.tools', Icon: Wrench },
+  { to: '/settings/usage', text: 'settings.usage', Icon: ChartColumn },
 ];
 export const administrationSections: readonly SettingsSection[] = [
   { to: '/settings/admin/users', text: 'settings.users', Icon: UsersRound },
@@ -36,6 +39,8 @@ export const administrationSections: readonly SettingsSection[] = [
   { to: '/settings/admin/single-sign-on', text: 'settings.singleSignOn', Icon: KeyRound },
   { to: '/settings/admin/branding', text: 'settings.branding', Icon: Palette },
   { to: '/settings/admin/instructions', text: 'settings.instructions', Icon: MessageSquareText },
+  { to: '/settings/admin/usage', text: 'settings.allUsage', Icon: ChartColumn },
+  { to: '/settings/admin/budgets', text: 'settings.budgets', Icon: Wallet },
   { to: '/settings/admin/manifest', text: 'settings.manifest', Icon: FileCode2 },
   { to: '/settings/admin/audit', text: 'settings.audit', Icon: ScrollText },
 ];

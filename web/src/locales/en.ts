@@ -152,6 +152,7 @@ export const texts = {
   'message.versionShort': '{index}/{count}',
   'message.usage': '{model} · {input, number} tokens in, {output, number} out',
   'message.cached': '{cached, number} from cache',
+  'message.reasoningTokens': '{reasoning, number} reasoning',
   'message.usageOnly': '{input, number} tokens in, {output, number} out',
   'message.stopped': 'Stopped',
   'message.stoppedText': 'You stopped this answer.',

@@ -10,6 +10,7 @@ import pageTexts from 'virtual:catalogue/de-pages';
 import projectTexts from 'virtual:catalogue/de-projects';
 import renderedTexts from 'virtual:catalogue/de-rendered';
 import toldTexts from 'virtual:catalogue/de-told';
+import usageTexts from 'virtual:catalogue/de-usage';
 import workspaceTexts from 'virtual:catalogue/de-workspace';
 
 /** All German texts: one file, loaded where German is chosen. */
@@ -26,5 +27,6 @@ export const german = {
   ...diagramTexts,
   ...renderedTexts,
   ...toldTexts,
+  ...usageTexts,
   ...workspaceTexts,
 };

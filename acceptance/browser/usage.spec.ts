@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises';
+import { addModels, administrator } from '../product.ts';
+import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
+import { expect, giveCookie, signInElsewhere, test } from './fixtures.ts';
+
+test('usage: one’s own by day and model, and a file of it; a budget is shown before it is used up, and then refuses', async ({
+  page,
+  installation,
+  person,
+  provider,
+}) => {
+  await page.goto(`${installation.url}/settings/usage`);
+  await expect(page.getByText('Nothing used in this period')).toBeVisible();
+  await addModels(person.caller, provider, ['echo']);
+  const { providers } = await person.caller.must('GET', '/api/providers');
+  const prices = { input: 1_000_000, output: 2_000_000, cachedInput: null, cacheWrite: null };
+  await person.caller.must('PATCH', '/api/models', { id: providers[0].models[0].id, prices });
+
+  await page.goto(installation.url);
+  await page.getByRole('textbox', { name: 'Message' }).fill('Hello there');
+  await page.keyboard.press('Enter');
+  await expect(page.getByText(/tokens in, .* out · \$/).or(page.getByText(/out · .*\$0\.000/))).toBeVisible();
+
+  await page.goto(`${installation.url}/settings/usage`);
+  await expect(page.getByRole('figure', { name: 'Tokens by day' })).toBeVisible();
+  await page.getByText('Model', { exact: true }).click();
+  await expect(page.getByRole('rowheader', { name: /echo/ })).toBeVisible();
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Download CSV' }).click(),
+  ]);
+  expect(await readFile(await download.path(), 'utf8')).toMatch(/^provider,model,calls,/);
+
+  const admin = await signInElsewhere(installation.url, administrator.email);
+  const { user } = await person.caller.must('GET', '/api/me');
+  const { usage } = await person.caller.must('GET', '/api/me/usage');
+  const used = usage.total.inputTokens + usage.total.outputTokens;
+  const budget = { scope: 'person', userId: user.id, unit: 'tokens', period: 'month' };
+  await admin.must('PUT', '/api/admin/budgets', { budgets: [{ ...budget, limit: Math.ceil(used / 0.85) }] });
+  await page.goBack();
+  await page.reload();
+  const notice = page.getByRole('status').filter({ hasText: 'budget is used' });
+  await expect(notice).toContainText('of your budget is used');
+  await admin.must('PUT', '/api/admin/budgets', { budgets: [{ ...budget, limit: 1 }] });
+  await page.getByRole('textbox', { name: 'Message' }).fill('More');
+  await page.keyboard.press('Enter');
+  await expect(page.getByText(/The budget is used up/).first()).toBeVisible();
+  await admin.must('PUT', '/api/admin/budgets', { budgets: [] });
+});
+
+test('usage: an administrator sees everybody’s sums, and adds and removes a budget', async ({
+  page,
+  context,
+  installation,
+  person,
+}) => {
+  const admin = await signInElsewhere(installation.url, administrator.email);
+  await giveCookie(context, installation.url, admin);
+  await page.goto(`${installation.url}/settings/admin/usage`);
+  await page.getByText('Person', { exact: true }).click();
+  await expect(page.getByRole('link', { name: 'Download CSV' })).toHaveAttribute('href', /by=person/);
+  await page.goto(`${installation.url}/settings/admin/budgets`);
+  await expect(page.getByText('No budgets')).toBeVisible();
+  await page.getByLabel('Limit').fill('a lot');
+  await page.getByRole('button', { name: 'Add budget' }).click();
+  await expect(page.getByText('Enter a number of 0 or more.')).toBeVisible();
+  await page.getByLabel('For').selectOption('person');
+  await page.getByLabel('Limit').fill('19.50');
+  await page.getByLabel('Email address').fill(person.email);
+  await page.getByRole('button', { name: 'Add budget' }).click();
+  await expect(page.getByText('$19.50 a month')).toBeVisible();
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+  const { budgets } = await admin.must('GET', '/api/admin/budgets');
+  expect(budgets).toMatchObject([{ scope: 'person', unit: 'cost', period: 'month', limit: 19_500_000, spent: 0 }]);
+  await page.getByRole('button', { name: /Remove the budget/ }).click();
+  await expect(page.getByText('No budgets')).toBeVisible();
+  expect((await admin.must('GET', '/api/admin/budgets')).budgets).toEqual([]);
+});

@@ -1,0 +1,106 @@
+import '../forms/forms.css';
+import type { Budget } from '@homeport/contracts/usage';
+import { NativeSelect, TextInput } from '@mantine/core';
+import { call } from '../api.ts';
+import formClasses from '../forms/form.module.css';
+import { FormFailure } from '../forms/notice.tsx';
+import { SubmitButton } from '../forms/submit-button.tsx';
+import { type ApiForm, useApiForm } from '../forms/use-api-form.ts';
+import { Card } from '../frame/section.tsx';
+import { type Translate, useText } from '../i18n.ts';
+import { type BudgetValues, emptyBudget, isSame, limitOf } from './budget-values.ts';
+import classes from './usage.module.css';
+
+type Word = Budget['scope'] | Budget['unit'] | Budget['period'];
+type Added = Pick<Budget, 'scope' | 'userId' | 'unit' | 'period' | 'limit'>;
+
+/** One more budget. */
+export function BudgetForm({
+  budgets,
+  onAdd,
+}: {
+  budgets: readonly Budget[];
+  onAdd: (budget: Added) => Promise<void>;
+}) {
+  const t = useText();
+  const { form, formProps, isBusy, failure }: ApiForm<BudgetValues> = useApiForm<BudgetValues>({
+    initialValues: emptyBudget,
+    validate: (values) => ({
+      email: values.scope === 'person' && values.email.trim() === '' ? t('budget.emailUnknown') : null,
+      limit: limitOf(values) === undefined ? t('budget.limitFault') : null,
+    }),
+    submit: async (values): Promise<void> => {
+      const { scope, unit, period } = values;
+      const userId = scope === 'person' ? await findUser(values.email) : null;
+      const limit = limitOf(values);
+      if (userId === undefined) return form.setFieldError('email', t('budget.emailUnknown'));
+      if (limit === undefined) return;
+      const added = { scope, userId, unit, period, limit };
+      if (budgets.some((budget) => isSame(budget, added))) return form.setFieldError('limit', t('budget.taken'));
+      await onAdd(added);
+      form.reset();
+    },
+  });
+  const { scope, unit, period } = form.values;
+  return (
+    <Card title={t('budget.add')}>
+      <form {...formProps} className={formClasses.form}>
+        <div className={classes.fields}>
+          <NativeSelect
+            label={t('budget.for')}
+            data={choices(['everyone', 'each', 'person'], t)}
+            value={scope}
+            onChange={(event) => form.setFieldValue('scope', readScope(event.currentTarget.value))}
+          />
+          <NativeSelect
+            label={t('budget.unit')}
+            data={choices(['cost', 'tokens'], t)}
+            value={unit}
+            onChange={(event) => form.setFieldValue('unit', event.currentTarget.value === 'cost' ? 'cost' : 'tokens')}
+          />
+          <NativeSelect
+            label={t('budget.period')}
+            data={choices(['month', 'day'], t)}
+            value={period}
+            onChange={(event) => form.setFieldValue('period', event.currentTarget.value === 'day' ? 'day' : 'month')}
+          />
+          <TextInput
+            label={t('budget.limit')}
+            inputMode="decimal"
+            maxLength={20}
+            description={scope === 'person' ? t('budget.limitHint') : undefined}
+            inputWrapperOrder={['label', 'input', 'description', 'error']}
+            {...form.getInputProps('limit')}
+          />
+          {scope === 'person' ? (
+            <TextInput label={t('budget.email')} type="email" autoComplete="off" {...form.getInputProps('email')} />
+          ) : null}
+        </div>
+        <FormFailure failure={failure} />
+        <div className={formClasses.actions}>
+          <SubmitButton label={t('budget.add')} busyLabel={t('form.saving')} isBusy={isBusy} />
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+async function findUser(email: string): Promise<string | undefined> {
+  const wanted = email.trim().toLowerCase();
+  const { users } = await call('GET /api/admin/users', { query: { q: wanted, limit: '50' } });
+  return users.find((user) => user.email.toLowerCase() === wanted)?.id;
+}
+
+function readScope(value: string): Budget['scope'] {
+  return value === 'each' || value === 'person' ? value : 'everyone';
+}
+
+function choices<Value extends Word>(values: readonly Value[], t: Translate): { value: Value; label: string }[] {
+  return values.map((value) => ({ value, label: labelOf(value, t) }));
+}
+
+function labelOf(value: Word, t: Translate): string {
+  if (value === 'cost' || value === 'tokens') return t(`budget.unit.${value}`);
+  if (value === 'day' || value === 'month') return t(`budget.period.${value}`);
+  return t(`budget.scope.${value}`);
+}

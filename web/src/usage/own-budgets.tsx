@@ -1,0 +1,50 @@
+import type { OwnBudget } from '@homeport/contracts/usage';
+import { Card } from '../frame/section.tsx';
+import { useText } from '../i18n.ts';
+import classes from './usage.module.css';
+import { amountText, resetText } from './usage-words.ts';
+
+/** The budgets that count for somebody, each with how much of it is used. */
+export function OwnBudgets({ budgets }: { budgets: readonly OwnBudget[] }) {
+  const t = useText();
+  if (budgets.length === 0) return null;
+  return (
+    <Card title={t('budget.title')}>
+      <ul className={classes.budgets}>
+        {budgets.map((budget) => (
+          <li key={`${budget.scope} ${budget.unit} ${budget.period}`}>
+            <OneBudget budget={budget} />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function OneBudget({ budget }: { budget: OwnBudget }) {
+  const t = useText();
+  const { scope, unit, period, limit, spent, percent, resetsAt } = budget;
+  const name = t(scope === 'own' ? 'budget.own' : 'budget.shared');
+  const used =
+    limit === null || spent === null
+      ? t('budget.percent', { percent })
+      : t('budget.usedOf', { spent: amountText(spent, unit, t), limit: amountText(limit, unit, t) });
+  return (
+    <>
+      <p className={classes.budgetName}>
+        {name} · {t(`budget.period.${period}`)}
+      </p>
+      <progress
+        className={classes.progress}
+        max={100}
+        value={Math.min(percent, 100)}
+        data-state={percent >= 100 ? 'over' : percent >= 80 ? 'near' : undefined}
+        aria-label={name}
+        aria-valuetext={used}
+      />
+      <p className={classes.hint}>
+        {used}. {t('budget.resets', { time: resetText(resetsAt) })}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,82 @@
+import type { UsageReport, UsageRow } from '@homeport/contracts/usage';
+import { type Translate, useText } from '../i18n.ts';
+import classes from './usage.module.css';
+import { costText, countText, dayText } from './usage-words.ts';
+
+/** The sums of a report, with its total at the end. */
+export function UsageTable({ report }: { report: UsageReport }) {
+  const t = useText();
+  const { rows, total, by } = report;
+  const shown = by === 'day' ? rows.toReversed() : rows;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls on narrow screens, and the keyboard must reach it.
+    <section className={classes.scroll} tabIndex={0} aria-label={t(`usage.by.${by}`)}>
+      <table className={classes.table}>
+        <thead>
+          <tr>
+            <th scope="col">{t(`usage.by.${by}`)}</th>
+            <th scope="col">{t('usage.cost')}</th>
+            <th scope="col" className={classes.wide}>
+              {t('usage.calls')}
+            </th>
+            <th scope="col">{t('usage.input')}</th>
+            <th scope="col" className={classes.wide}>
+              {t('usage.cached')}
+            </th>
+            <th scope="col">{t('usage.output')}</th>
+            <th scope="col" className={classes.wide}>
+              {t('usage.reasoning')}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((row) => (
+            <tr key={row.day ?? row.userId ?? `${row.providerName} ${row.providerModelId}`}>
+              <th scope="row">
+                <Name row={row} />
+              </th>
+              <Numbers row={row} />
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row">{t('usage.total')}</th>
+            <Numbers row={total} />
+          </tr>
+        </tfoot>
+      </table>
+    </section>
+  );
+}
+
+function Name({ row }: { row: UsageRow }) {
+  const t = useText();
+  const [name, detail] = namesOf(row, t);
+  return (
+    <>
+      <bdi>{name}</bdi>
+      {detail ? <bdi className={classes.detail}>{detail}</bdi> : null}
+    </>
+  );
+}
+
+function namesOf(row: UsageRow, t: Translate): [string, string?] {
+  if (row.day !== undefined) return [dayText(row.day)];
+  if (row.userId !== undefined) return [row.name ?? t('usage.deleted'), row.email ?? row.userId];
+  return [row.providerModelId || t('usage.unnamed'), row.providerName];
+}
+
+function Numbers({ row }: { row: Omit<UsageRow, 'day'> }) {
+  const t = useText();
+  return (
+    <>
+      <td>{costText(row.cost, t)}</td>
+      <td className={classes.wide}>{countText(row.calls)}</td>
+      <td>{countText(row.inputTokens)}</td>
+      <td className={classes.wide}>{countText(row.cachedInputTokens)}</td>
+      <td>{countText(row.outputTokens)}</td>
+      <td className={classes.wide}>{countText(row.reasoningTokens)}</td>
+    </>
+  );
+}

@@ -1,0 +1,65 @@
+import type { UsageReport } from '@homeport/contracts/usage';
+import { Button } from '@mantine/core';
+import { Download } from 'lucide-react';
+import { ChoiceChips } from '../forms/choice-chips.tsx';
+import { Notice } from '../forms/notice.tsx';
+import { EmptyState } from '../frame/section.tsx';
+import { useText } from '../i18n.ts';
+import classes from './usage.module.css';
+import { UsageChart } from './usage-chart.tsx';
+import type { Span } from './usage-days.ts';
+import { UsageTable } from './usage-table.tsx';
+
+export type UsageChoice = { span: Span; by: UsageReport['by'] };
+const spans = ['month', 'last', 'year'] as const;
+
+/** What a report is about, and its file. */
+export function UsageChoices({
+  choice,
+  groups,
+  csv,
+  onChange,
+}: {
+  choice: UsageChoice;
+  groups: readonly UsageReport['by'][];
+  /** The address of the same as CSV. */
+  csv: string;
+  onChange: (choice: UsageChoice) => void;
+}) {
+  const t = useText();
+  return (
+    <div className={classes.choices}>
+      <ChoiceChips
+        legend={t('usage.span')}
+        options={spans.map((value) => ({ value, label: t(`usage.span.${value}`) }))}
+        value={choice.span}
+        onChange={(span) => onChange({ ...choice, span })}
+      />
+      <ChoiceChips
+        legend={t('usage.by')}
+        options={groups.map((value) => ({ value, label: t(`usage.by.${value}`) }))}
+        value={choice.by}
+        onChange={(by) => onChange({ ...choice, by })}
+      />
+      <Button component="a" href={csv} download variant="default" leftSection={<Download size={15} aria-hidden />}>
+        {t('usage.csv')}
+      </Button>
+    </div>
+  );
+}
+
+export function UsageReportView({ report }: { report: UsageReport }) {
+  const t = useText();
+  const { total } = report;
+  if (total.calls === 0) return <EmptyState title={t('usage.emptyTitle')} text={t('usage.emptyText')} />;
+  return (
+    <>
+      {report.by === 'day' ? <UsageChart span={report} rows={report.rows} /> : null}
+      <UsageTable report={report} />
+      {report.isCut ? <p className={classes.hint}>{t('usage.cut')}</p> : null}
+      {total.unpricedCalls > 0 ? (
+        <Notice kind="info">{t('usage.unpriced', { count: total.unpricedCalls })}</Notice>
+      ) : null}
+    </>
+  );
+}
