@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { givenAnswers } from './agent.ts';
 import { input, submittedMessage } from './conversations.ts';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
@@ -182,6 +183,16 @@ export const chatEndpoints = {
       /** With `approved`: also allows this tool, or this very command, in this conversation or in all of the person's. */
       remember: z.enum(['conversation', 'person']).optional(),
     }),
+    response: fields.ok,
+    errors: ['not_found', 'input_applied'],
+  }),
+  postChatAnswers: endpoint({
+    method: 'POST',
+    path: '/api/chat/:chatId/answers',
+    access: 'session',
+    summary: 'Answers the questions that a response waits for, once',
+    params: chatParams,
+    body: z.object({ questionId: fields.id, answers: givenAnswers }),
     response: fields.ok,
     errors: ['not_found', 'input_applied'],
   }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { plan } from './agent.ts';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import type { MessagePart } from './frames.ts';
@@ -30,7 +31,7 @@ export const chat = z.object({
   /** Not listed or searched, and deleted a day after its last use. */
   temporary: z.boolean(),
   running: z.boolean(),
-  /** A tool is waiting for approval. */
+  /** A tool is waiting for approval, or for answers to its questions. */
   waiting: z.boolean(),
   /** The status of the newest message of the active branch; null without one. */
   lastStatus: z.enum(['complete', 'streaming', 'stopped', 'failed', 'interrupted']).nullable(),
@@ -130,6 +131,8 @@ const chatDetail = z.object({
   response: runningResponse.nullable(),
   /** Those of the active branch, oldest first. */
   summaries: z.array(summary),
+  /** The newest plan of the active branch. */
+  plan: plan.nullable(),
 });
 export type ChatDetail = z.infer<typeof chatDetail>;
 

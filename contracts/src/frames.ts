@@ -1,3 +1,5 @@
+import type { AskedQuestions } from './agent.ts';
+
 /**
  * Frames of the response stream: the part of the AI SDK UI message stream, version 1, that Homeport sends (contract.md
  * section 6). On the wire each is `id: <seq>\ndata: <json>\n\n`; the stream ends with `data: [DONE]`.
@@ -25,6 +27,8 @@ export type Frame =
   | { type: 'file'; mediaType: string; url: string }
   /** `serverId`: the MCP server to sign in to. */
   | { type: 'data-notice'; data: { code: string; message: string; serverId?: string } }
+  /** The call waits for a person's answers; its output has them. */
+  | { type: 'data-question'; data: AskedQuestions }
   /**
    * The provider will be asked again at that time, as it demands or because it failed; any later frame ends the wait.
    */

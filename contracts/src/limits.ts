@@ -128,6 +128,16 @@ export const limits = {
   turnMinutesMax: 1440,
   turnTokensMin: 1000,
   turnTokensMax: 1_000_000_000,
+  /** What the tool `ask` may ask at once. */
+  questionsMax: 4,
+  questionOptionsMax: 8,
+  questionHeaderMax: 60,
+  questionTextMax: 1000,
+  optionLabelMax: 200,
+  optionDescriptionMax: 500,
+  answerTextMax: 4000,
+  planItemsMax: 50,
+  planItemMax: 300,
   toolRulesMax: 200,
   toolPatternMax: 2000,
   /** All names and patterns of one set of rules together. */

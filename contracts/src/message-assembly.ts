@@ -1,3 +1,4 @@
+import type { AskedQuestions } from './agent.ts';
 import type {
   DynamicToolPart,
   FinishReason,
@@ -181,7 +182,8 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
         pushPart({ type: 'step-start' });
         return;
       case 'data-notice':
-        pushPart({ type: 'data-notice', data: frame.data });
+      case 'data-question':
+        pushPart({ type: frame.type, data: frame.data });
         return;
       case 'file':
         pushPart({ type: 'file', mediaType: frame.mediaType, url: frame.url });
@@ -273,8 +275,9 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
       const frames: Frame[] = [];
       for (const id of reasonings.keys()) frames.push({ type: 'reasoning-end', id });
       for (const id of texts.keys()) frames.push({ type: 'text-end', id });
+      const asked = keepsApprovals === true ? askedCalls(slots.map(({ part }) => part)) : noCalls;
       for (const [toolCallId, slot] of tools) {
-        if (isToBeClosed(slot.part, keepsApprovals)) {
+        if (isToBeClosed(slot.part, keepsApprovals) && !asked.has(toolCallId)) {
           const errorText = cutText(slot.part, toolErrorText);
           frames.push({ type: 'tool-output-error', toolCallId, errorText, dynamic: true });
         }
@@ -297,7 +300,7 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
   };
 }
 
-/** `keepsApprovals`: calls that wait for approval keep waiting, and the response can be continued with the decision. */
+/** `keepsApprovals`: calls that wait for approval or for answers keep waiting, and the response can be continued with them. */
 export type Finishing = { toolErrorText?: string; keepsApprovals?: boolean };
 
 /**
@@ -308,14 +311,33 @@ export function finishParts(
   parts: readonly MessagePart[],
   { toolErrorText, keepsApprovals }: Finishing = {},
 ): MessagePart[] {
+  const asked = keepsApprovals === true ? askedCalls(parts) : noCalls;
   return parts.map((part) => {
     if (part.type === 'text' || part.type === 'reasoning') {
       return part.state === 'streaming' ? { ...part, state: 'done' } : part;
     }
-    if (part.type !== 'dynamic-tool' || !isToBeClosed(part, keepsApprovals)) return part;
+    if (part.type !== 'dynamic-tool' || !isToBeClosed(part, keepsApprovals) || asked.has(part.toolCallId)) return part;
     const { rawInput: _rawInput, output: _output, preliminary: _preliminary, ...rest } = part;
     return { ...rest, state: 'output-error', errorText: cutText(part, toolErrorText) };
   });
+}
+
+const noCalls: ReadonlySet<string> = new Set();
+
+/** The calls that have asked the person. */
+function askedCalls(parts: readonly MessagePart[]): ReadonlySet<string> {
+  return new Set(parts.flatMap((part) => questionsIn(part)?.toolCallId ?? []));
+}
+
+/** What a part asks the person, if it does. */
+export function questionsIn(part: MessagePart): AskedQuestions | undefined {
+  if (part.type !== 'data-question' || !('data' in part)) return undefined;
+  return parseQuestions(part.data);
+}
+
+/** The service wrote it. */
+function parseQuestions(data: unknown): AskedQuestions {
+  return data as AskedQuestions;
 }
 
 /** The error text of a call that was cut off, followed by the tool's output so far. */

@@ -1,4 +1,5 @@
 import type { DynamicToolPart, Frame, MessagePart } from './frames.ts';
+import { questionsIn } from './message-assembly.ts';
 
 /** Frames that assemble to these stored parts, for followers of a continued response. */
 export function framesOfParts(parts: readonly MessagePart[]): Frame[] {
@@ -27,8 +28,11 @@ function framesOfPart(part: MessagePart, partId: string): Frame[] {
       return framesOfTool(part);
     case 'file':
       return [{ type: 'file', mediaType: part.mediaType, url: part.url }];
-    default:
+    default: {
+      const asked = questionsIn(part);
+      if (asked !== undefined) return [{ type: 'data-question', data: asked }];
       return part.type === 'data-notice' && isNotice(part.data) ? [{ type: 'data-notice', data: part.data }] : [];
+    }
   }
 }
 

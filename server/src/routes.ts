@@ -83,6 +83,7 @@ import {
   patchChat,
   patchSummary,
   patchTurnInput,
+  postChatAnswers,
   postChatApproval,
   postChatCompact,
   postChatResponse,
@@ -286,6 +287,7 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   deleteMe,
   deleteAdminUser,
   postChatApproval,
+  postChatAnswers,
 
   getWorkspaceStatus,
   postWorkspaceStatus,

@@ -6,6 +6,7 @@ import { createApp } from './app.ts';
 import { openBlobStore } from './artifacts/open-store.ts';
 import { startSweeper } from './artifacts/sweeper.ts';
 import { type ChatTimings, RunningResponses } from './chat/responses/running-responses.ts';
+import { withAgentTools } from './chat/tools/agent-tools.ts';
 import { createDocumentToolFinder } from './chat/tools/document-tools.ts';
 import type { FindTools } from './chat/tools/find-tools.ts';
 import { createMcpToolFinder } from './chat/tools/mcp-tools.ts';
@@ -121,12 +122,15 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const workspaces = await openWorkspaces(base, options, host);
   const findTools =
     options.findTools ??
-    ruled(
+    withAgentTools(
       base,
-      joinTools(
-        createWorkspaceToolFinder({ ...base, workspaces }),
-        createDocumentToolFinder(base),
-        createMcpToolFinder({ db, mcp, clock }),
+      ruled(
+        base,
+        joinTools(
+          createWorkspaceToolFinder({ ...base, workspaces }),
+          createDocumentToolFinder(base),
+          createMcpToolFinder({ db, mcp, clock }),
+        ),
       ),
     );
   const responses = new RunningResponses({ ...base, findTools }, options.timings);

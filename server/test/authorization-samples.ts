@@ -280,6 +280,15 @@ export const samples: Record<EndpointName, Sample> = {
     },
   },
 
+  postChatAnswers: {
+    request: ({ records }) => ({
+      params: { chatId: records.askedChat },
+      body: { questionId: records.question, answers: ['Yes'] },
+    }),
+    own: 200,
+    ids: { 'params.chatId': { names: 'askedChat' }, 'body.questionId': { names: 'question' } },
+  },
+
   ...administrationSamples,
   ...workspaceSamples,
   ...assistantSamples,

@@ -63,6 +63,7 @@ export type Records = {
   /** A conversation whose answer waits for a word on a tool, and the question. */
   askedChat: string;
   approval: string;
+  question: string;
   /** A session other than the one that calls. */
   session: string;
   /** A project that its records' person owns, and the id of another member of it. */
@@ -166,7 +167,7 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     return { ...made, project, member: other.id, mcpServer, ...asked, ...saved, ...(await makePerson(userId)) };
   }
 
-  async function makeQuestion(userId: string): Promise<{ askedChat: string; approval: string }> {
+  async function makeQuestion(userId: string): Promise<{ askedChat: string; approval: string; question: string }> {
     const askedChat = await makeChat(database, userId);
     const messageId = await say(database, { chatId: askedChat, parentId: null, text: 'Do it' });
     const approval = randomUUIDv7();
@@ -180,7 +181,12 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
       `insert into tool_approvals (id, response_id, chat_id, tool_call_id, tool_name) values ($1, $2, $3, 'call', 'tool')`,
       [approval, response, askedChat],
     );
-    return { askedChat, approval };
+    const question = randomUUIDv7();
+    await database.pool.query(
+      `insert into tool_approvals (id, response_id, chat_id, tool_call_id, tool_name, questions) values ($1, $2, $3, 'call2', 'ask', $4)`,
+      [question, response, askedChat, JSON.stringify([{ question: 'Really?', options: [], multiple: false }])],
+    );
+    return { askedChat, approval, question };
   }
 
   async function makeSaved(userId: string): Promise<{ assistant: string; prompt: string }> {

@@ -82,7 +82,8 @@ test('the model is offered exactly the tools of the contract', async () => {
   await run(chat);
   const names = provider.requests.at(-1)?.body.tools?.map((tool) => tool.function?.name);
   assert.deepEqual(names, [
-    ...['bash', 'read_file', 'write_file', 'edit_file', 'list_files', 'search_files', 'publish_artifact', 'delegate'],
+    ...['bash', 'read_file', 'write_file', 'edit_file', 'list_files', 'search_files', 'publish_artifact'],
+    ...['plan', 'ask', 'delegate'],
   ]);
 });
 

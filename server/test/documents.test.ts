@@ -142,7 +142,7 @@ test('what does not fit is announced, searched and read, and the answer can cite
   const last = await ask(chatId, [{ type: 'text', text: 'Deposit?' }, fileOf(long)], decision);
   const said: string[] = last.messages.map((message: Json) => JSON.stringify(message.content));
   assert.match(said.join('\n'), /lease\.pdf \(.*\) is not included: it is too long \(60 pages, about \d+ tokens\)/);
-  assert.deepEqual(toolNames(last).sort(), ['read_document', 'search_documents']);
+  assert.deepEqual(toolNames(last).sort(), ['ask', 'plan', 'read_document', 'search_documents']);
   const results: Json[] = last.messages.filter(({ role }: Json) => role === 'tool').map(({ content }: Json) => content);
   const [question, words] = results.map((result) => (result.startsWith('{') ? JSON.parse(result) : undefined));
   for (const found of [question, words]) {

@@ -42,7 +42,8 @@ const workspaceTools = 'bash, read_file, write_file, edit_file, list_files, sear
 for (const edition of ['community', 'managed'] as const) {
   for (const hasWorkspace of [false, true]) {
     for (const hasMcp of [false, true]) {
-      const names = [...(hasWorkspace ? [workspaceTools] : []), ...(hasMcp ? ['mcp__Fake__echo'] : [])].join(', ');
+      const others = [...(hasWorkspace ? [workspaceTools] : []), ...(hasMcp ? ['mcp__Fake__echo'] : [])];
+      const names = [...others, ...(others.length === 0 ? [] : ['plan', 'ask'])].join(', ');
       const tools = names === '' ? '- You have no tools.\n' : `- Your tools: ${names}.\n`;
       const expected = `${written}\n\n# Now\n\n${hasWorkspace ? workspace : ''}${tools}${about}`;
       const what = `${edition}, ${hasWorkspace ? 'with' : 'without'} a workspace, ${hasMcp ? 'with' : 'without'} MCP`;

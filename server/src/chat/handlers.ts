@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts';
 import { EventStream } from '../http/event-stream.ts';
 import { type Actor, type Handler, Reply, type RequestFacts, sourceOf, streamed } from '../http/handler.ts';
 import { assertOwnedMcpServers } from '../mcp/servers.ts';
-import { answerApproval } from './responses/approvals.ts';
+import { answerApproval, answerQuestion } from './responses/approvals.ts';
 import {
   type ClaimOutcome,
   claimCompaction,
@@ -154,6 +154,14 @@ export const getChatActivity: Handler<Deps, Endpoints['getChatActivity']> = asyn
 export const postChatApproval: Handler<Deps, Endpoints['postChatApproval']> = async (deps, { actor, params, body }) => {
   await deps.responses.interruptExpired({ chatId: params.chatId });
   const { isRunning } = await answerApproval(deps, actor.id, params.chatId, body);
+  if (!isRunning) await deps.responses.continueAnswered(params.chatId);
+  return { ok: true };
+};
+
+/** Answers the questions of `ask`, in the same way. */
+export const postChatAnswers: Handler<Deps, Endpoints['postChatAnswers']> = async (deps, { actor, params, body }) => {
+  await deps.responses.interruptExpired({ chatId: params.chatId });
+  const { isRunning } = await answerQuestion(deps, actor.id, params.chatId, body);
   if (!isRunning) await deps.responses.continueAnswered(params.chatId);
   return { ok: true };
 };

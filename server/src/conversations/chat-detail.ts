@@ -6,6 +6,7 @@ import { listBranchSummaries } from './branch-summaries.ts';
 import { type ChatRow, chatColumns, viewChat } from './chat-view.ts';
 import { conversationNotFound } from './chats.ts';
 import { readMessagePage } from './message-page.ts';
+import { readPlan } from './plans.ts';
 
 /**
  * JSON text of one conversation with a page of its newest messages, its queued inputs and its running response
@@ -23,8 +24,9 @@ export async function readChatDetail(
     const page = await readMessagePage(trx, { chatId: id, leafId, before, limit });
     const response = JSON.stringify(await readRunning(trx, id));
     const inputs = await readInputs(trx, id);
+    const plan = JSON.stringify(leafId === null ? null : await readPlan(trx, leafId));
     const summaries = JSON.stringify(leafId === null ? [] : await listBranchSummaries(trx, id, leafId));
-    return `{"chat":${JSON.stringify(chat)},"messages":${page.messagesJson},"nextBefore":${JSON.stringify(page.nextBefore)},"inputs":${inputs},"response":${response},"summaries":${summaries}}`;
+    return `{"chat":${JSON.stringify(chat)},"messages":${page.messagesJson},"nextBefore":${JSON.stringify(page.nextBefore)},"inputs":${inputs},"response":${response},"summaries":${summaries},"plan":${plan}}`;
   });
 }
 

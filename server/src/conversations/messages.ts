@@ -48,8 +48,8 @@ export function insertingExchange(
   condition: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
   return sql`
-    insert into messages (id, chat_id, parent_id, role, parts, prompt, prompt_tokens, status, search)
-    select m.id, c.id, m.parent_id, m.role, m.parts, m.prompt, m.prompt_tokens, m.status, m.search
+    insert into messages (id, chat_id, parent_id, role, parts, prompt, prompt_tokens, status, search, plan_id)
+    select m.id, c.id, m.parent_id, m.role, m.parts, m.prompt, m.prompt_tokens, m.status, m.search, p.plan_id
     from chats c left join messages p on p.id = ${user.parentId} and p.chat_id = c.id,
     lateral (values
       (${user.id}, p.id, 'user', ${user.parts}, ${user.prompt}, ${user.promptTokens}::int, 'complete', ${searchVector(user.parts)}),
@@ -63,9 +63,9 @@ type NewMessage = NewUserMessage & { role: 'user' | 'assistant'; status: Message
 
 async function insert(trx: Queryable, message: NewMessage): Promise<void> {
   const { rows } = await sql`
-    insert into messages (id, chat_id, parent_id, role, parts, prompt, prompt_tokens, status, model_id, search, created_at)
+    insert into messages (id, chat_id, parent_id, role, parts, prompt, prompt_tokens, status, model_id, search, plan_id, created_at)
     select ${message.id}, c.id, p.id, ${message.role}, ${message.parts}, ${message.prompt}, ${message.promptTokens},
-      ${message.status}, ${message.modelId}, ${searchVector(message.parts)}, coalesce(${message.createdAt ?? null}, now())
+      ${message.status}, ${message.modelId}, ${searchVector(message.parts)}, p.plan_id, coalesce(${message.createdAt ?? null}, now())
     from chats c left join messages p on p.id = ${message.parentId} and p.chat_id = c.id
     where c.id = ${message.chatId} and (${message.parentId}::text is null or p.id is not null)
     returning id`.execute(trx);
@@ -108,6 +108,11 @@ export function savingParts(message: { id: string; generation: number; parts: st
 /** SQL text: keeps with an answer which assistant gives it; both are the places of values. */
 export function namingAssistant(messageId: string, assistant: string): string {
   return `update messages set assistant = ${assistant}::jsonb where id = ${messageId} and ${assistant}::jsonb is not null`;
+}
+
+/** The statement that makes the plan of this answer the one in force after it, if `condition` holds. */
+export function namingPlan(id: string, condition: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`update messages set plan_id = ${id} where id = ${id} and plan_id is distinct from ${id} and ${condition}`;
 }
 
 /** Makes an ended answer `streaming` again, its parts kept, for a response that continues it. */

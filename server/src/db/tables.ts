@@ -1,3 +1,4 @@
+import type { PlanItem, Question } from '@homeport/contracts/agent';
 import type { InstructionLayer } from '@homeport/contracts/context';
 import type { Usage } from '@homeport/contracts/frames';
 import type { Parameters } from '@homeport/contracts/parameters';
@@ -81,7 +82,15 @@ export type MessagesTable = {
   search: string | null;
   /** Which assistant answered, with its name at the time. */
   assistant: NullableJson<{ id: string; name: string; version: number }>;
+  /** The message that made the plan in force after this one. */
+  plan_id: string | null;
   created_at: CreatedAt;
+};
+
+type PlansTable = {
+  message_id: string;
+  items: Json<PlanItem[]>;
+  updated_at: CreatedAt;
 };
 
 type SummariesTable = {
@@ -201,6 +210,9 @@ type ToolApprovalsTable = {
   rule: NullableJson<ToolRule>;
   approved: boolean | null;
   reason: string | null;
+  questions: NullableJson<Question[]>;
+  /** For each question, what was said; null: nothing, as the person sent a message instead. */
+  answers: NullableJson<string[][]>;
   answered_at: Date | null;
   settled_at: Date | null;
   created_at: CreatedAt;
@@ -325,6 +337,7 @@ export type Tables = {
   mcp_grants: McpGrantsTable;
   mcp_sign_ins: McpSignInsTable;
   tool_approvals: ToolApprovalsTable;
+  plans: PlansTable;
   tool_rules: ToolRulesTable;
   workspaces: WorkspacesTable;
   workspace_leases: WorkspaceLeasesTable;

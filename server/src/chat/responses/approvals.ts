@@ -1,9 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto';
+import type { GivenAnswers } from '@homeport/contracts/agent';
 import { ApiError } from '@homeport/contracts/errors';
 import { type RawBuilder, sql } from 'kysely';
 import { inTransaction, mayPass, type Queryable } from '../../db/pool.ts';
 import type { Platform } from '../../platform.ts';
-import type { Word } from '../tools/call-run.ts';
+import { readAnswers } from '../tools/ask-tool.ts';
+import type { QuestionedCall, Word } from '../tools/call-run.ts';
 import { rememberRule, ruleOf } from '../tools/tool-rules.ts';
 import type { ResponseRow } from './claims.ts';
 import { notify, type SignalListener } from './signals.ts';
@@ -17,16 +19,14 @@ import { notify, type SignalListener } from './signals.ts';
 type Asking = Pick<ResponseRow, 'id' | 'chat_id' | 'generation'>;
 
 /** Stores a running response's question; returns its id. Throws if another replica has the response now. */
-export async function insertApproval(
-  db: Queryable,
-  response: Asking,
-  call: { toolCallId: string; toolName: string; input: Record<string, unknown> },
-): Promise<string> {
+export async function insertApproval(db: Queryable, response: Asking, call: QuestionedCall): Promise<string> {
   const id = randomUUIDv7();
-  const rule = ruleOf(call.toolName, call.input);
+  const { questions } = call;
+  const rule = questions === undefined ? ruleOf(call.toolName, call.input) : undefined;
   const { rows } = await sql`
-    insert into tool_approvals (id, response_id, chat_id, tool_call_id, tool_name, rule)
+    insert into tool_approvals (id, response_id, chat_id, tool_call_id, tool_name, questions, rule)
     select ${id}, r.id, r.chat_id, ${call.toolCallId}, ${call.toolName},
+      ${questions === undefined ? null : JSON.stringify(questions)}::jsonb,
       ${rule === undefined ? null : JSON.stringify(rule)}::jsonb from responses r
     where r.id = ${response.id} and r.generation = ${response.generation} and r.state = 'running'
     returning id`.execute(db);
@@ -68,13 +68,15 @@ export async function waitForWord(
 
 /** Undefined while nobody has answered. A replica that lost the response settles nothing. */
 async function settle(db: Queryable, response: Asking, approvalId: string): Promise<Word | undefined> {
-  const { rows } = await sql<{ approved: boolean; reason: string | null }>`
+  const { rows } = await sql<{ approved: boolean; reason: string | null; answers: string[][] | null }>`
     update tool_approvals a set settled_at = now() from responses r
     where a.id = ${approvalId} and a.response_id = ${response.id} and a.answered_at is not null and a.settled_at is null
       and r.id = a.response_id and r.generation = ${response.generation} and r.state = 'running'
-    returning a.approved, a.reason`.execute(db);
+    returning a.approved, a.reason, a.answers`.execute(db);
   const row = rows[0];
-  if (row !== undefined) return { approved: row.approved, reason: row.reason ?? undefined };
+  if (row !== undefined) {
+    return { approved: row.approved, reason: row.reason ?? undefined, answers: row.answers ?? undefined };
+  }
   const open = await db
     .selectFrom('tool_approvals')
     .select('id')
@@ -110,29 +112,9 @@ export async function answerApproval(
   { approvalId, approved, reason, remember }: Answer,
 ): Promise<{ isRunning: boolean }> {
   return inTransaction(deps.db, async (trx) => {
-    // The end of a response locks the same row, so it comes either before or after this.
-    const chat = await trx
-      .selectFrom('chats')
-      .select(['id', 'active_message_id', 'archived'])
-      .where('id', '=', chatId)
-      .where('owner_id', '=', owner)
-      .forNoKeyUpdate()
-      .executeTakeFirst();
-    if (chat === undefined) throw questionNotFound();
-    const asked = await trx
-      .selectFrom('tool_approvals as a')
-      .innerJoin('responses as r', 'r.id', 'a.response_id')
-      .select(['a.answered_at', 'a.settled_at', 'a.rule', 'r.id as response_id', 'r.state'])
-      .where('a.id', '=', approvalId)
-      .where('a.chat_id', '=', chatId)
-      .executeTakeFirst();
-    if (asked === undefined) throw questionNotFound();
-    const goesOn = asked.state === 'interrupted' && chat.active_message_id === asked.response_id && !chat.archived;
-    const isRunning = asked.state === 'running';
-    if (asked.answered_at !== null) throw new ApiError('input_applied', 'This question has been answered');
-    if (asked.settled_at !== null || !(isRunning || goesOn)) {
-      throw new ApiError('input_applied', 'This question no longer needs an answer');
-    }
+    const asked = await openQuestion(trx, owner, chatId, approvalId);
+    if (asked.questions !== null) throw questionNotFound();
+    assertOpen(asked);
     const answered_at = sql<Date>`now()`;
     const values = { approved, reason: reason === '' ? null : (reason ?? null), answered_at };
     await trx.updateTable('tool_approvals').set(values).where('id', '=', approvalId).execute();
@@ -140,10 +122,75 @@ export async function answerApproval(
       if (asked.rule === null) throw new ApiError('invalid_request', 'This is too long to be allowed for good.');
       await rememberRule(trx, remember === 'conversation' ? { chatId } : { userId: owner }, asked.rule);
     }
-    if (isRunning) await notify(trx, 'approval', [asked.response_id]);
-    else await notify(trx, 'input', [chatId]);
-    return { isRunning };
+    await tellAnswered(trx, chatId, asked);
+    return asked;
   });
+}
+
+/** Stores the answers to the questions of `ask`, in the same way. Throws `invalid_request` for answers to other questions. */
+export async function answerQuestion(
+  deps: Pick<Platform, 'db'>,
+  owner: string,
+  chatId: string,
+  { questionId, answers }: { questionId: string; answers: GivenAnswers },
+): Promise<{ isRunning: boolean }> {
+  return inTransaction(deps.db, async (trx) => {
+    const asked = await openQuestion(trx, owner, chatId, questionId);
+    if (asked.questions === null) throw questionNotFound();
+    const read = readAnswers(asked.questions, answers);
+    assertOpen(asked);
+    const values = { approved: true, answers: JSON.stringify(read), answered_at: sql<Date>`now()` };
+    await trx.updateTable('tool_approvals').set(values).where('id', '=', questionId).execute();
+    await tellAnswered(trx, chatId, asked);
+    return asked;
+  });
+}
+
+/** Ends the wait for answers in a conversation: the person has sent a message now instead. The caller has locked it. */
+export async function dismissQuestions(trx: Queryable, chatId: string): Promise<void> {
+  const { rows } = await sql<{ response_id: string }>`
+    update tool_approvals a set approved = false, answered_at = now() from responses r
+    where a.chat_id = ${chatId} and a.questions is not null and a.answered_at is null and a.settled_at is null
+      and r.id = a.response_id and r.state = 'running' returning a.response_id`.execute(trx);
+  const ids = [...new Set(rows.map((row) => row.response_id))];
+  if (ids.length > 0) await notify(trx, 'approval', ids);
+}
+
+type Open = Awaited<ReturnType<typeof openQuestion>>;
+
+/** What a person is asked, with the conversation locked. */
+async function openQuestion(trx: Queryable, owner: string, chatId: string, id: string) {
+  // The end of a response locks the same row, so it comes either before or after this.
+  const chat = await trx
+    .selectFrom('chats')
+    .select(['id', 'active_message_id', 'archived'])
+    .where('id', '=', chatId)
+    .where('owner_id', '=', owner)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  if (chat === undefined) throw questionNotFound();
+  const asked = await trx
+    .selectFrom('tool_approvals as a')
+    .innerJoin('responses as r', 'r.id', 'a.response_id')
+    .select(['a.answered_at', 'a.settled_at', 'a.rule', 'a.questions', 'r.id as response_id', 'r.state'])
+    .where('a.id', '=', id)
+    .where('a.chat_id', '=', chatId)
+    .executeTakeFirst();
+  if (asked === undefined) throw questionNotFound();
+  const goesOn = asked.state === 'interrupted' && chat.active_message_id === asked.response_id && !chat.archived;
+  return { ...asked, goesOn, isRunning: asked.state === 'running' };
+}
+
+function assertOpen({ answered_at, settled_at, isRunning, goesOn }: Open): void {
+  if (answered_at !== null) throw new ApiError('input_applied', 'This question has been answered');
+  if (settled_at !== null || !(isRunning || goesOn)) {
+    throw new ApiError('input_applied', 'This question no longer needs an answer');
+  }
+}
+
+async function tellAnswered(trx: Queryable, chatId: string, { isRunning, response_id: id }: Open): Promise<void> {
+  if (isRunning) await notify(trx, 'approval', [id]);
+  else await notify(trx, 'input', [chatId]);
 }
 
 /** The same for a conversation that is not the caller's. */

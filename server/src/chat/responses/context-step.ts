@@ -14,7 +14,14 @@ import {
   summaryOf,
   summaryRequest,
 } from '../turn/compaction.ts';
-import { type ContextMessage, type Header, type History, headerOf, toEntry } from '../turn/context-history.ts';
+import {
+  type ContextMessage,
+  type Header,
+  type History,
+  headerOf,
+  planWithout,
+  toEntry,
+} from '../turn/context-history.ts';
 import {
   assertFits,
   type Choice,
@@ -179,6 +186,7 @@ async function begunAt(
     { upToId, summary },
     await firstOf(deps, turn, written.first, history.window.room, signal),
     history.window,
+    planWithout(history.plan, history.entries.slice(choice.keepFrom)),
   );
   return fitChoice({ ...history, header: begun }, choice);
 }

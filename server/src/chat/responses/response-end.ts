@@ -279,6 +279,8 @@ export const parkedError = {
   message: 'This answer is waiting for you to allow or deny a tool.',
 };
 
+export const questionError = { ...parkedError, message: 'This answer is waiting for your answer to its questions.' };
+
 export const interruptedError = {
   code: 'interrupted',
   message: 'The answer was interrupted because the service stopped. Continue it, or ask again.',

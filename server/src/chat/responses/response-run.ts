@@ -14,11 +14,18 @@ import { addUsage } from '../model/usage.ts';
 import type { Approvals, Word } from '../tools/call-run.ts';
 import type { FindTools, Notice } from '../tools/find-tools.ts';
 import type { TurnResult } from '../turn/turn-loop.ts';
-import { finishWaitingCalls, isWaitingCall } from '../turn/waiting-calls.ts';
+import { finishWaitingCalls, waitingCalls } from '../turn/waiting-calls.ts';
 import { insertApproval, waitForWord } from './approvals.ts';
 import { makeAskedSummary } from './asked-summary.ts';
 import type { Claimed, ResponseRow } from './claims.ts';
-import { type EndState, interruptedError, parkedError, type ResponseEnd, saveCheckpoint } from './response-end.ts';
+import {
+  type EndState,
+  interruptedError,
+  parkedError,
+  questionError,
+  type ResponseEnd,
+  saveCheckpoint,
+} from './response-end.ts';
 import { ResponseLog } from './response-log.ts';
 import { RunCalls } from './run-calls.ts';
 import { type Ending, endFrames, endWithPatience, failedEnding, usageWithin } from './run-ending.ts';
@@ -188,7 +195,7 @@ export class ResponseRun {
     if (this.response.kind === 'compaction') return this.#compact();
     const basis = await this.#basis();
     if (this.#cut !== undefined) return this.#cutEnding();
-    const isBetweenSteps = basis.at(-1)?.type === 'dynamic-tool';
+    const isBetweenSteps = basis.findLast(({ type }) => !type.startsWith('data-'))?.type === 'dynamic-tool';
     if (isBetweenSteps && (await this.#isSteered())) return { state: 'complete' };
     const turn = await prepareTurn(
       this.#deps,
@@ -248,7 +255,7 @@ export class ResponseRun {
    */
   async #basis(): Promise<MessagePart[]> {
     const parts = await this.#replayEarlierParts();
-    const waiting = parts.filter(isWaitingCall);
+    const waiting = waitingCalls(parts);
     if (waiting.length === 0) return parts;
     const turn = { response: this.response, context: this.#context, isAwaited: true };
     const making = AbortSignal.any([this.#abort.signal, this.#made.signal]);
@@ -330,7 +337,9 @@ export class ResponseRun {
 
   #cutEnding(): Ending {
     if (this.#cut === 'stopped') return { state: 'stopped' };
-    return { state: 'interrupted', error: this.#parts().some(isWaitingCall) ? parkedError : interruptedError };
+    const [waiting] = waitingCalls(this.#parts());
+    if (waiting === undefined) return { state: 'interrupted', error: interruptedError };
+    return { state: 'interrupted', error: waiting.asked.policy === 'ask' ? parkedError : questionError };
   }
 
   #finishedParts(state: EndState): MessagePart[] {

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { inTransaction, type Queryable } from '../../db/pool.ts';
 import type { Platform } from '../../platform.ts';
 import { projectArchivedColumn } from '../../projects/projects.ts';
+import { dismissQuestions } from './approvals.ts';
 import type { ResponseRow } from './claims.ts';
 import { findChatInput, type InputRow } from './inputs.ts';
 import { notify } from './signals.ts';
@@ -13,8 +14,8 @@ import { notify } from './signals.ts';
  */
 
 /**
- * Puts a waiting input before the others, after those that were put there earlier. Throws `input_applied` if it waits no more. The
- * caller has checked whose conversation it is.
+ * Puts a waiting input before the others, after those that were put there earlier; questions to the person are not waited for any
+ * more. Throws `input_applied` if it waits no longer. The caller has checked whose conversation it is.
  */
 export async function steerInput(deps: Pick<Platform, 'db'>, chatId: string, id: string): Promise<InputRow> {
   return inTransaction(deps.db, async (trx) => {
@@ -26,6 +27,7 @@ export async function steerInput(deps: Pick<Platform, 'db'>, chatId: string, id:
       where id = ${id} and chat_id = ${chatId} and state = 'queued' returning *`.execute(trx);
     const [input] = rows;
     if (input === undefined) throw waitsNoMore(await findChatInput(trx, chatId, id));
+    await dismissQuestions(trx, chatId);
     await notify(trx, 'input', [chatId]);
     return input;
   });

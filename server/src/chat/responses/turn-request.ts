@@ -6,6 +6,7 @@ import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
 import { resolveModel } from '../../catalogue/model-choice.ts';
 import { systemClock } from '../../clock.ts';
 import { readBranchNewestFirst } from '../../conversations/branches.ts';
+import { readPlan } from '../../conversations/plans.ts';
 import { estimateTokens } from '../../text-tokens.ts';
 import { Echoes } from '../model/echoes.ts';
 import { type ChatMessage, stepMessages, toSteps } from '../model/provider-messages.ts';
@@ -17,7 +18,7 @@ import type { FittedContext } from '../turn/context-window.ts';
 import { Spending } from '../turn/spending.ts';
 import { estimateMessages } from '../turn/token-estimate.ts';
 import { loadTokenizer } from '../turn/token-ratio.ts';
-import { type AskModel, runTurn, type TurnResult } from '../turn/turn-loop.ts';
+import { type AskModel, offered, runTurn, type TurnResult } from '../turn/turn-loop.ts';
 import { type DocumentRoom, documentRoom } from './attached-documents.ts';
 import { withAttachments } from './attachments.ts';
 import type { Claimed } from './claims.ts';
@@ -87,18 +88,20 @@ export async function prepareTurn(
 ): Promise<PreparedTurn> {
   const words = readTurnWords(deps, response);
   const choice = await chooseByAssistant(deps, { response, context: chat }, words, hooks.notify);
-  const [resolved, found, told] = await Promise.all([
+  const [resolved, found, told, plan] = await Promise.all([
     resolveModel(deps, catalogueOwner(deps.config, response.owner_id), { modelId: choice.modelId, wasTheirs: true }),
     deps.findTools(choice.toolUser, signal, hooks.notify),
     words,
+    readPlan(deps.db.kysely, response.id),
   ]);
   const { assistant } = choice;
-  const instructions = instructionsOf(deps, told, assistant, found);
+  const instructions = instructionsOf(deps, told, assistant, offered(found));
   const parameters = parametersOf(response, told, assistant, resolved);
   const spending = new Spending({ ...defaultTurnBudget, ...told.turnBudget }, systemClock.elapsed);
   const turn = { response, system: instructions.system, tools: found, resolved, parameters, spending };
   const canDelegate = found.some(({ name }) => name === 'bash');
-  const tools = canDelegate ? [...found, delegateTool(deps, { ...turn, onCall: hooks.onCall })] : found;
+  const all = canDelegate ? [...found, delegateTool(deps, { ...turn, onCall: hooks.onCall })] : found;
+  const tools = offered(all);
   const { contextWindow, maxOutputTokens } = resolved.model;
   const answerMax = Math.min(maxOutputTokens, parameters.maxOutputTokens ?? maxOutputTokens);
   const { id: providerId, kind } = resolved.provider;
@@ -112,6 +115,7 @@ export async function prepareTurn(
     fixedTokens:
       estimateMessages([instructions.system]) + (tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools))),
     turnTokens: estimateMessages(messages),
+    plan: plan === null || plan.messageId === response.id ? undefined : plan,
     limitShare: limitShareOf(deps, { context: chat }),
     loadTokenizer,
   });
@@ -138,7 +142,7 @@ export async function prepareTurn(
     }),
     kept,
     messages,
-    tools,
+    tools: all,
     fitMessages: context.fitTurn,
     spending,
     echoes,

@@ -1,12 +1,15 @@
+import type { Question } from '@homeport/contracts/agent';
 import type { Frame } from '@homeport/contracts/frames';
 import type { ToolPolicy } from '@homeport/contracts/mcp';
 import type { Slots } from '../../slots.ts';
+import { answered } from './ask-tool.ts';
 import type { Verdict } from './rule-judge.ts';
 import {
   runTool,
   stoppedToolText,
   type Tool,
   type ToolBounds,
+  ToolFailure,
   type ToolListener,
   type ToolResult,
 } from './tool-run.ts';
@@ -20,11 +23,22 @@ import {
  * A person's word on one call. `lost`: it was acted upon once already, or nobody knows of the question. `parked`: the response is
  * interrupted, and continued with the word when it comes.
  */
-export type Word = { approved: boolean; reason: string | undefined } | 'lost' | 'parked';
+export type Word =
+  | { approved: boolean; reason: string | undefined; answers?: string[][] | undefined }
+  | 'lost'
+  | 'parked';
+
+/** A call that the person is asked about: whether it may run or, with `questions`, what it asks them. */
+export type QuestionedCall = {
+  toolCallId: string;
+  toolName: string;
+  input: Record<string, unknown>;
+  questions?: Question[];
+};
 
 export type Approvals = {
   /** Makes the question durable and gives it its id. What it throws ends the turn. */
-  request(call: { toolCallId: string; toolName: string; input: Record<string, unknown> }): Promise<string>;
+  request(call: QuestionedCall): Promise<string>;
   /** Waits for the word, which is acted upon once only. Rejects when the signal aborts. */
   wait(approvalId: string, signal: AbortSignal): Promise<Word>;
 };
@@ -38,7 +52,10 @@ export type RunOptions = {
 export type AcceptedCall = { id: string; name: string; tool: Tool; input: Record<string, unknown> };
 
 /** What stands between a call and its tool. */
-export type Asked = { policy: Exclude<ToolPolicy, 'ask'>; why?: string } | { policy: 'ask'; approvalId: string };
+export type Asked =
+  | { policy: Exclude<ToolPolicy, 'ask'>; why?: string }
+  | { policy: 'ask'; approvalId: string }
+  | { policy: 'question'; approvalId: string; questions: Question[] };
 
 export type RunBounds = { bounds: ToolBounds; slots: Slots; signal: AbortSignal };
 
@@ -55,6 +72,10 @@ export async function askFor(
   const asked = new Map<string, Asked>();
   for (const { id, name, tool, accepted: input = {} } of calls) {
     if (tool === undefined || signal.aborted) continue;
+    if (tool.questionsOf !== undefined) {
+      asked.set(id, await askQuestions(options, { toolCallId: id, toolName: name, input }, tool.questionsOf));
+      continue;
+    }
     const { policy, ...verdict } = await verdictOn(tool, input);
     if (policy !== 'ask') asked.set(id, { policy, ...verdict });
     else if (options.approvals === undefined) asked.set(id, { policy: 'deny', why: nobodyToAsk });
@@ -65,6 +86,25 @@ export async function askFor(
     }
   }
   return asked;
+}
+
+async function askQuestions(
+  options: RunOptions,
+  call: QuestionedCall,
+  questionsOf: NonNullable<Tool['questionsOf']>,
+): Promise<Asked> {
+  let questions: Question[];
+  try {
+    questions = questionsOf(call.input);
+  } catch (error) {
+    if (error instanceof ToolFailure) return { policy: 'deny', why: error.message };
+    throw error;
+  }
+  if (options.approvals === undefined) return { policy: 'deny', why: 'Nobody can be asked.' };
+  const approvalId = await options.approvals.request({ ...call, questions });
+  const { toolCallId } = call;
+  options.emit({ type: 'data-question', data: { questionId: approvalId, toolCallId, questions } });
+  return { policy: 'question', approvalId, questions };
 }
 
 /** What is said of a call now. */
@@ -81,6 +121,11 @@ export async function runCall(
 ): Promise<ToolResult | undefined> {
   if (asked === undefined) return { errorText: stoppedToolText };
   if (asked.policy === 'deny') return { errorText: asked.why ?? deniedByPolicy };
+  if (asked.policy === 'question') {
+    const word = await awaitAnswer(options, asked.approvalId, signal);
+    if (word === 'parked') return undefined;
+    return 'approved' in word ? { output: answered(asked.questions, word.answers) } : word;
+  }
   if (asked.policy === 'ask') {
     const refusal = await awaitWord(options, asked.approvalId, signal);
     if (refusal === 'parked') return undefined;
@@ -94,12 +139,12 @@ export async function runCall(
   return slots.run(() => runTool(call.tool, call.input, call.id, bounds, signal, listener));
 }
 
-/** Waits for the word and says it in the stream; what stands against running the tool, if anything does. */
-async function awaitWord(
+/** The word, or what there is instead of one. */
+async function awaitAnswer(
   options: RunOptions,
   approvalId: string,
   signal: AbortSignal,
-): Promise<ToolResult | 'parked' | undefined> {
+): Promise<Exclude<Word, 'lost'> | { errorText: string }> {
   let word: Word;
   try {
     word = (await options.approvals?.wait(approvalId, signal)) ?? 'lost';
@@ -107,8 +152,17 @@ async function awaitWord(
     if (signal.aborted) return { errorText: stoppedToolText };
     throw error;
   }
-  if (word === 'parked') return word;
-  if (word === 'lost') return { errorText: 'Interrupted before the tool returned a result.' };
+  return word === 'lost' ? { errorText: 'Interrupted before the tool returned a result.' } : word;
+}
+
+/** Waits for the word and says it in the stream; what stands against running the tool, if anything does. */
+async function awaitWord(
+  options: RunOptions,
+  approvalId: string,
+  signal: AbortSignal,
+): Promise<ToolResult | 'parked' | undefined> {
+  const word = await awaitAnswer(options, approvalId, signal);
+  if (word === 'parked' || !('approved' in word)) return word;
   const { approved, reason } = word;
   options.emit({
     type: 'tool-approval-response',

@@ -6,7 +6,13 @@ export type Notice = { code: string; message: string; serverId?: string };
 
 /** The response that tools are looked for. */
 export type ToolUser = {
-  response: { id: string; chat_id: string; owner_id: string; decision: { mcpServerIds?: string[] | null | undefined } };
+  response: {
+    id: string;
+    generation: number;
+    chat_id: string;
+    owner_id: string;
+    decision: { mcpServerIds?: string[] | null | undefined };
+  };
   context: TurnContext;
   /** True when calls that somebody allowed wait for these tools: what can be reached is then waited for. */
   isAwaited?: boolean;

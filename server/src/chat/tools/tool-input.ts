@@ -22,12 +22,17 @@ export function defineTool<Input>({ name, description, input, timeoutMs, effect,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(effect === undefined ? {} : { effect }),
     async execute(given, context) {
-      const parsed = input.safeParse(withoutNulls(given));
-      if (parsed.success) return run(parsed.data, context);
-      const faults = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'arguments'}: ${message}`);
-      throw new ToolFailure(`The arguments are wrong. ${faults.slice(0, 5).join('; ')}`);
+      return run(readInput(input, given), context);
     },
   };
+}
+
+/** Throws ToolFailure for arguments that the schema does not allow. */
+export function readInput<Input>(input: z.ZodType<Input>, given: Record<string, unknown>): Input {
+  const parsed = input.safeParse(withoutNulls(given));
+  if (parsed.success) return parsed.data;
+  const faults = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'arguments'}: ${message}`);
+  throw new ToolFailure(`The arguments are wrong. ${faults.slice(0, 5).join('; ')}`);
 }
 
 function translate(input: z.ZodType): Record<string, unknown> {

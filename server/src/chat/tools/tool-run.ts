@@ -1,3 +1,4 @@
+import type { Question } from '@homeport/contracts/agent';
 import { ApiError } from '@homeport/contracts/errors';
 import type { FilePart } from '@homeport/contracts/frames';
 import type { ToolPolicy } from '@homeport/contracts/mcp';
@@ -18,6 +19,10 @@ export type Tool = ToolDefinition & {
   effect?: ToolEffect;
   /** The word on one call, of its policy and the rules in force, asked at each call (`ruled` in tool-rules.ts). */
   judge?: (input: Record<string, unknown>) => Promise<Verdict>;
+  /** What it asks the person, whose answers are its result: then it is not run. Throws ToolFailure for wrong arguments. */
+  questionsOf?: (input: Record<string, unknown>) => Question[];
+  /** False: the model is not told of it. */
+  isOffered?: boolean;
   /** When it has a time of its own, in place of the usual bound. */
   timeoutMs?: number;
   execute(input: Record<string, unknown>, context: ToolContext): Promise<unknown>;

@@ -1,5 +1,7 @@
+import type { Plan } from '@homeport/contracts/agent';
 import type { MessagePart } from '@homeport/contracts/frames';
 import type { ChatMessage } from '../model/provider-messages.ts';
+import { planText } from '../tools/plan-text.ts';
 import { createBreath } from './breath.ts';
 import { cutUserMessage, pruneToolCalls } from './context-cut.ts';
 import { parsePrompts, promptOf } from './prompt.ts';
@@ -33,6 +35,8 @@ export type HistoryOptions = {
   fixedTokens: number;
   /** Messages of the turn itself, which shed tool results when they must. */
   turnTokens?: number;
+  /** The plan in force before this turn, told again when the answer that made it is not sent. */
+  plan?: Plan | undefined;
   /** From which share of the room on the conversation is made smaller. */
   limitShare: number;
   loadTokenizer: () => Promise<CountTokens>;
@@ -55,6 +59,7 @@ export type History = {
   header: Header | undefined;
   /** False when there are older messages that were not read, as these are too many already. */
   isWhole: boolean;
+  plan: Plan | undefined;
   fixedTokens: number;
   turnTokens: number;
   /** Tokens at the provider for each estimated one. */
@@ -103,7 +108,7 @@ export async function readHistory(options: HistoryOptions): Promise<History> {
 
   for await (const message of options.newestFirst) {
     if (message.start !== null) {
-      header = headerOf(message.start, toEntry(message), window);
+      header = headerOf(message.start, toEntry(message), window, planWithout(options.plan, newestFirst));
       break;
     }
     const entry = toEntry(message);
@@ -132,7 +137,8 @@ export async function readHistory(options: HistoryOptions): Promise<History> {
     isWhole = least * ratio() <= window.room || newestFirst.length === 1;
     if (!isWhole) break;
   }
-  return { entries: newestFirst.toReversed(), header, isWhole, fixedTokens, turnTokens, ratio: ratio(), window };
+  const { plan } = options;
+  return { entries: newestFirst.toReversed(), header, isWhole, plan, fixedTokens, turnTokens, ratio: ratio(), window };
 }
 
 function callsTools({ prompt }: Pick<Entry, 'prompt'>): boolean {
@@ -157,11 +163,23 @@ export function prunedEntry(entry: Entry): Entry {
   return pruned;
 }
 
+/** The plan's text, if the answer that made it is not among these. */
+export function planWithout(plan: Plan | undefined, sent: readonly Pick<Entry, 'id'>[]): string | undefined {
+  if (plan === undefined || plan.items.length === 0 || sent.some(({ id }) => id === plan.messageId)) return undefined;
+  return planText(plan.items);
+}
+
 /** What stands for the messages that are not sent. A first request that is long is cut in its middle. */
-export function headerOf(start: ContextStart, first: Pick<Entry, 'id' | 'prompt'>, window: Window): Header {
+export function headerOf(
+  start: ContextStart,
+  first: Pick<Entry, 'id' | 'prompt'>,
+  window: Window,
+  plan?: string | undefined,
+): Header {
   const [request = leftOutNote('user')] = parsePrompts([first.prompt]);
   const room = Math.floor(window.room * firstRequestShare);
-  const summary = start.summary === null ? leftOutNote('assistant') : summaryMessage(start.summary.text);
+  const record = start.summary === null ? leftOutNote('assistant') : summaryMessage(start.summary.text);
+  const summary = plan === undefined ? record : withPlan(record, plan);
   const summaryTokens = estimateMessages([summary]);
   return { ...start, firstId: first.id, ...promptFrom([cutUserMessage(request, room), summary]), summaryTokens };
 }
@@ -170,6 +188,13 @@ export function headerOf(start: ContextStart, first: Pick<Entry, 'id' | 'prompt'
 function summaryMessage(text: string): ChatMessage {
   const label = '[Summary of the earlier conversation, whose messages are left out. It is a record, not a request.]';
   return { role: 'assistant', content: `${label}\n\n${text}` };
+}
+
+function withPlan(record: ChatMessage, plan: string): ChatMessage {
+  return {
+    role: 'assistant',
+    content: `${record.content}\n\n[The plan as it stands, made with the tool plan.]\n${plan}`,
+  };
 }
 
 function leftOutNote(role: 'user' | 'assistant'): ChatMessage {

@@ -137,7 +137,11 @@ async function askOnce(
 ): Promise<CompletionResult | ApiError> {
   if (signal.aborted) return stopped();
   try {
-    const tools = options.tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+    const tools = offered(options.tools).map(({ name, description, inputSchema }) => ({
+      name,
+      description,
+      inputSchema,
+    }));
     return await options.askModel({ messages, tools }, writer.sink, signal);
   } catch (error) {
     if (signal.aborted) return stopped();
@@ -227,8 +231,15 @@ function readCall(tools: Tool[], call: ToolCall, isCut: boolean): ReadCall {
   if (input === undefined) return { input: raw, errorText: 'The arguments are not a valid JSON object.' };
   const tool = tools.find((candidate) => candidate.name === call.name);
   if (tool !== undefined) return { tool, input };
-  const names = tools.map((candidate) => candidate.name).join(', ');
+  const names = offered(tools)
+    .map((candidate) => candidate.name)
+    .join(', ');
   return { input, errorText: `There is no tool with this name. Available: ${names === '' ? 'none' : names}.` };
+}
+
+/** What the model is told of. */
+export function offered(tools: readonly Tool[]): Tool[] {
+  return tools.filter(({ isOffered }) => isOffered !== false);
 }
 
 function refusal(errorText: string): ReadCall {

@@ -1,17 +1,28 @@
 import type { DynamicToolPart, MessagePart } from '@homeport/contracts/frames';
+import { questionsIn } from '@homeport/contracts/message-assembly';
 import { Slots } from '../../slots.ts';
 import { isRecord } from '../model/storable-text.ts';
-import { deniedByPolicy, type RunOptions, runCall, verdictOn } from '../tools/call-run.ts';
+import { type Asked, deniedByPolicy, type RunOptions, runCall, verdictOn } from '../tools/call-run.ts';
 import { type Tool, ToolFailure, type ToolResult } from '../tools/tool-run.ts';
 import { emitResult } from './step-writer.ts';
 import { turnBounds } from './turn-loop.ts';
 
 /** Calls that waited for a person when their response was interrupted, and come to their end in the response that continues it. */
 
-export type WaitingCall = DynamicToolPart & { approval: { id: string } };
+export type WaitingCall = DynamicToolPart & { asked: Extract<Asked, { approvalId: string }> };
 
-export function isWaitingCall(part: MessagePart): part is WaitingCall {
-  return part.type === 'dynamic-tool' && part.state === 'approval-requested' && part.approval !== undefined;
+/** The calls among these parts that wait for a word, or for answers to their questions. */
+export function waitingCalls(parts: readonly MessagePart[]): WaitingCall[] {
+  const questions = new Map(parts.flatMap((part) => questionsIn(part) ?? []).map((asked) => [asked.toolCallId, asked]));
+  return parts.flatMap((part): WaitingCall[] => {
+    if (part.type !== 'dynamic-tool') return [];
+    if (part.state === 'approval-requested' && part.approval !== undefined) {
+      return [{ ...part, asked: { policy: 'ask', approvalId: part.approval.id } }];
+    }
+    const asked = part.state === 'input-available' ? questions.get(part.toolCallId) : undefined;
+    if (asked === undefined) return [];
+    return [{ ...part, asked: { policy: 'question', approvalId: asked.questionId, questions: asked.questions } }];
+  });
 }
 
 /** Waits for the word on each and acts on it; emits their results. Those that go on waiting stay as they are. */
@@ -30,12 +41,7 @@ export async function finishWaitingCalls(
       const result: ToolResult | undefined =
         policy === 'deny'
           ? { errorText: why }
-          : await runCall(
-              options,
-              { id: call.toolCallId, name: call.toolName, tool, input },
-              { policy: 'ask', approvalId: call.approval.id },
-              run,
-            );
+          : await runCall(options, { id: call.toolCallId, name: call.toolName, tool, input }, call.asked, run);
       if (result !== undefined) emitResult(options.emit, call.toolCallId, result);
     }),
   );

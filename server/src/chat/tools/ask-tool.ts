@@ -1,0 +1,97 @@
+import type { GivenAnswers, Question } from '@homeport/contracts/agent';
+import { ApiError } from '@homeport/contracts/errors';
+import { limits } from '@homeport/contracts/limits';
+import { z } from 'zod';
+import { isRecord } from '../model/storable-text.ts';
+import { defineTool, readInput } from './tool-input.ts';
+import { type Tool, ToolFailure } from './tool-run.ts';
+
+/** The tool `ask`: questions to the person, whose answers are its result (contract.md section 11). */
+
+const description = `Asks the person one to four questions and waits for the answers. Use it when the work depends on a choice that is theirs:
+what you could find out yourself, or decide sensibly, you do not ask. Ask everything that belongs together at once.
+Give each question two to four options that differ, the one you recommend first; the person can always answer in their own words.`;
+
+const option = z.object({
+  label: z.string().min(1).max(limits.optionLabelMax),
+  description: z.string().max(limits.optionDescriptionMax).optional(),
+});
+const input = z.object({
+  questions: z
+    .array(
+      z.object({
+        header: z.string().max(limits.questionHeaderMax).optional().describe('One or two words that name the subject.'),
+        question: z.string().min(1).max(limits.questionTextMax),
+        options: z.array(option).max(limits.questionOptionsMax).optional(),
+        multiple: z.boolean().optional().describe('Whether several options may be chosen.'),
+      }),
+    )
+    .min(1)
+    .max(limits.questionsMax),
+});
+
+export const askTool: Tool = {
+  ...defineTool({
+    name: 'ask',
+    description,
+    input,
+    run: () => Promise.reject(new ToolFailure('Nobody can be asked.')),
+  }),
+  questionsOf(given) {
+    const { questions } = readInput(input, withLabels(given));
+    return questions.map(({ header, question, options = [], multiple = false }) => ({
+      ...(header === undefined ? {} : { header }),
+      question,
+      options,
+      multiple,
+    }));
+  },
+};
+
+/** Many models give options as plain texts, and null for what they leave out. */
+function withLabels(given: Record<string, unknown>): Record<string, unknown> {
+  if (!Array.isArray(given.questions)) return given;
+  const questions = given.questions.map((question: unknown) => {
+    if (!isRecord(question)) return question;
+    const known = Object.fromEntries(Object.entries(question).filter(([, value]) => value !== null));
+    if (!Array.isArray(known.options)) return known;
+    return { ...known, options: known.options.map((one: unknown) => (typeof one === 'string' ? { label: one } : one)) };
+  });
+  return { ...given, questions };
+}
+
+/** For each question, what was said; throws `invalid_request` for answers that belong to none. */
+export function readAnswers(questions: readonly Question[], given: GivenAnswers): string[][] {
+  if (Array.isArray(given)) {
+    if (given.length > questions.length) throw noSuchQuestion(String(questions.length));
+    return questions.map((_, index) => textsOf(given[index]));
+  }
+  const names = questions.map(({ question, header }, index) => [question, header, String(index)]);
+  const unknown = Object.keys(given).find((name) => !names.some((known) => known.includes(name)));
+  if (unknown !== undefined) throw noSuchQuestion(unknown);
+  return names.map((known) => textsOf(known.map((name) => given[name ?? '']).find((answer) => answer !== undefined)));
+}
+
+function textsOf(answer: string | string[] | null | undefined): string[] {
+  const texts = typeof answer === 'string' ? [answer] : (answer ?? []);
+  return texts.map((text) => text.trim()).filter((text) => text !== '');
+}
+
+function noSuchQuestion(place: string): ApiError {
+  const message = 'There is no such question';
+  return new ApiError('invalid_request', `The request is not valid. answers.${place}: ${message}`, {
+    details: [{ path: `answers.${place}`, message }],
+  });
+}
+
+/** What the model is told; without answers the person sent a message instead. */
+export function answered(questions: readonly Question[], answers: readonly string[][] | undefined): unknown {
+  if (answers === undefined) return 'The person did not answer, and sent a message instead. It follows.';
+  return {
+    answers: questions.map(({ question, multiple }, index) => {
+      const said = answers[index] ?? [];
+      const answer = said.length > 1 || (multiple && said.length > 0) ? said : (said[0] ?? '(no answer)');
+      return { question, answer };
+    }),
+  };
+}
