@@ -79,7 +79,9 @@ async function addServer(user: SignedIn, fake: FakeMcp, name: string): Promise<s
 
 /** Of the servers: `plan` and `ask` come beside them. */
 const offered = () =>
-  (provider.requests.at(-1)?.body.tools ?? []).flatMap(({ function: { name } = {} }) => (name?.startsWith('mcp__') ? [name] : []));
+  (provider.requests.at(-1)?.body.tools ?? []).flatMap(({ function: { name } = {} }) =>
+    name?.startsWith('mcp__') ? [name] : [],
+  );
 const notices = (streamed: Awaited<ReturnType<typeof answer>>) =>
   streamed.frames.flatMap(({ frame }) => (frame.type === 'data-notice' ? [frame.data] : []));
 
