@@ -141,6 +141,7 @@ async function answered(page: Page, caller: Caller, index: number, answer: strin
         ],
         inputs: [],
         summaries: [],
+        plan: null,
         response: null,
         nextBefore: null,
       },

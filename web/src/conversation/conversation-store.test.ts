@@ -46,6 +46,7 @@ const detail = (change: Partial<ChatDetail> = {}): ChatDetail => ({
   inputs: [],
   response: null,
   summaries: [],
+  plan: null,
   ...change,
 });
 const running = (assistantId: string, messageId: string) =>
