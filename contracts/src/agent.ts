@@ -4,7 +4,7 @@ import { limits } from './limits.ts';
 /** What an agent shows and asks while it works: its plan and its questions (contract.md section 11). */
 
 export const planStatuses = ['pending', 'in_progress', 'completed', 'cancelled'] as const;
-export const planItem = z.object({
+const planItem = z.object({
   id: z.string().min(1).max(64).optional(),
   content: z.string().min(1).max(limits.planItemMax),
   status: z.enum(planStatuses),
