@@ -29,6 +29,7 @@ import { z } from 'zod';
  *   GET    /v1/changes/:turn                             turnChanges; empty if nothing is known of the turn
  *   POST   /v1/changes/:turn/undo | redo  {paths?, force?}  -> changesApplied; with conflicts nothing was written
  *   GET    /v1/changes/:turn/content?path&side=before|after  the bytes
+ *   GET    /v1/notes                                     workspaceNotes
  *   POST   /v1/shutdown                                  -> {ok: true}
  *
  * What is written with a turn's id (`turn` of an exec request and an edit, `&turn=` of content) is noted as that turn's change.
@@ -187,6 +188,14 @@ export const changesApplied = z.object({
   conflicts: z.array(path).max(1000),
   skipped: z.array(z.object({ path, reason: z.enum(['not_kept', 'in_the_way', 'failed']) })).max(1000),
 });
+
+/** What a model should know before it works in the home: the nearest `AGENTS.md` of each folder, the beginnings of skills. */
+export const workspaceNotes = z.object({
+  programs: z.array(z.string().max(64)).max(100),
+  agents: z.array(z.object({ folder: path, text: z.string().max(64 * 1024) })).max(50),
+  skills: z.array(z.object({ path, head: z.string().max(8 * 1024) })).max(100),
+});
+export type WorkspaceNotes = z.infer<typeof workspaceNotes>;
 
 export const daemonTurns = z.object({ turns: z.array(z.string().max(128)).max(1000) });
 

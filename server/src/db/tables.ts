@@ -1,5 +1,6 @@
 import type { PlanItem, Question } from '@homeport/contracts/agent';
 import type { InstructionLayer } from '@homeport/contracts/context';
+import type { WorkspaceNotes } from '@homeport/contracts/daemon';
 import type { Usage } from '@homeport/contracts/frames';
 import type { Parameters } from '@homeport/contracts/parameters';
 import type { ToolRule, ToolRules } from '@homeport/contracts/tool-rules';
@@ -341,6 +342,8 @@ export type Tables = {
   tool_rules: ToolRulesTable;
   workspaces: WorkspacesTable;
   workspace_leases: WorkspaceLeasesTable;
+  workspace_notes: { user_id: string; notes: ColumnType<WorkspaceNotes, string, string> };
+  chat_folders: { chat_id: string; folder: string };
   workspace_hosts: WorkspaceHostsTable;
   model_registry: ModelRegistryTable;
   told_texts: ToldTextsTable;

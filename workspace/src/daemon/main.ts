@@ -14,6 +14,7 @@ const daemon: Daemon = { config: readConfig(), activity: trackActivity(), log };
 const routes: Route[] = [
   { method: '*', path: /^\/v1\/files(?:\/.*)?$/, handler: files },
   { method: '*', path: /^\/v1\/changes(?:\/.*)?$/, handler: changes },
+  { method: 'GET', path: /^\/v1\/notes$/, handler: notes },
   { method: 'POST', path: /^\/v1\/exec$/, handler: async (exchange) => (await exec()).postExec(exchange) },
   { method: 'GET', path: /^\/v1\/processes$/, handler: async (exchange) => (await exec()).getProcesses(exchange) },
   {
@@ -71,6 +72,11 @@ async function files(exchange: Exchange): Promise<void> {
 async function changes(exchange: Exchange): Promise<void> {
   const { handleChanges } = await import('./changes/requests.ts');
   await handleChanges(exchange, daemon);
+}
+
+async function notes(exchange: Exchange): Promise<void> {
+  const { getNotes } = await import('./notes.ts');
+  await getNotes(exchange, daemon);
 }
 
 type Exec = ReturnType<typeof import('./exec/requests.ts').createExec>;

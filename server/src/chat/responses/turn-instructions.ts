@@ -45,6 +45,7 @@ export function instructionsOf(
     userName: told.userName,
     tools: tools.map(({ name }) => name),
     hasWorkspace: tools.some(({ name }) => name === 'bash'),
+    told: tools.flatMap(({ told: brought }) => (brought === undefined ? [] : [brought])),
     now: deps.clock.now(),
   });
   return { layers, system: { role: 'system', content: systemText(layers) } };

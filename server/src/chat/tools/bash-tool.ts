@@ -9,6 +9,7 @@ import { CommandOutput, reportChanges } from './command-output.ts';
 import { TextLines } from './text-lines.ts';
 import { defineTool } from './tool-input.ts';
 import { type Tool, type ToolContext, ToolFailure } from './tool-run.ts';
+import { folderOfCommand } from './workspace-facts.ts';
 import type { WorkspaceTurn } from './workspace-turn.ts';
 
 const timeoutSecondsMax = 3_600;
@@ -50,13 +51,15 @@ export function bashTool(turn: WorkspaceTurn, { responseId, chatId }: { response
     ...{ name: 'bash', description, input },
     effect: 'command',
     timeoutMs: timeoutSecondsMax * 1000 + startMarginMs,
-    run: (given, context) =>
-      turn.use(context.signal, (daemon, signal) => {
+    run: (given, context) => {
+      turn.workedIn(folderOfCommand(given.command ?? ''));
+      return turn.use(context.signal, (daemon, signal) => {
         if (given.processId !== undefined) return onProcess(daemon, given.processId, given.action ?? 'output', signal);
         const id = execId(responseId, context.toolCallId);
         const of = { id, scope: `chat:${chatId}`, turn: responseId };
         return execute(daemon, of, given, { ...context, signal });
-      }),
+      });
+    },
   });
 }
 

@@ -5,6 +5,7 @@ import { cutLine } from './command-output.ts';
 import { readLines } from './line-reader.ts';
 import { defineTool } from './tool-input.ts';
 import { type Tool, type ToolContext, ToolFailure } from './tool-run.ts';
+import { folderOfFile } from './workspace-facts.ts';
 import type { WorkspaceTurn } from './workspace-turn.ts';
 
 const linesMax = 2_000;
@@ -47,9 +48,11 @@ type Work<Input> = (daemon: Daemon, input: Input, signal: AbortSignal, responseI
 /** The tools for files of the workspace; what they write is noted as a change of `responseId`. */
 export function fileTools(turn: WorkspaceTurn, responseId: string): Tool[] {
   const run =
-    <Input>(work: Work<Input>) =>
-    (input: Input, { signal }: ToolContext) =>
-      turn.use(signal, (daemon, own) => work(daemon, input, own, responseId));
+    <Input extends { path?: string | undefined }>(work: Work<Input>) =>
+    (input: Input, { signal }: ToolContext) => {
+      turn.workedIn(folderOfFile(input.path ?? ''));
+      return turn.use(signal, (daemon, own) => work(daemon, input, own, responseId));
+    };
   return [
     defineTool({
       name: 'read_file',

@@ -25,6 +25,8 @@ export type Tool = ToolDefinition & {
   isOffered?: boolean;
   /** When it has a time of its own, in place of the usual bound. */
   timeoutMs?: number;
+  /** What the model is told because it has this tool. */
+  told?: { layer: 'moment' | 'skills'; text: string };
   execute(input: Record<string, unknown>, context: ToolContext): Promise<unknown>;
 };
 

@@ -1,10 +1,14 @@
+import { readSkills } from '../../assistants/skills.ts';
 import type { Clock } from '../../clock.ts';
+import { fetchNotes, readFolder, readNotes, recordFolder } from '../../workspaces/notes.ts';
 import type { Workspaces } from '../../workspaces/workspaces.ts';
 import { bashTool } from './bash-tool.ts';
 import { ChangesSweep } from './changes-sweep.ts';
 import { fileTools } from './file-tools.ts';
 import type { FindTools } from './find-tools.ts';
 import { type PublishDeps, publishTool } from './publish-tool.ts';
+import { skillTool } from './skill-tool.ts';
+import { workspaceFacts } from './workspace-facts.ts';
 import { WorkspaceTurn } from './workspace-turn.ts';
 
 type WorkspaceToolDeps = PublishDeps & { workspaces: Workspaces; clock: Clock };
@@ -17,14 +21,37 @@ export function createWorkspaceToolFinder(deps: WorkspaceToolDeps): FindTools {
   const changes = new ChangesSweep(deps);
   return async ({ response, withoutWorkspace }, signal) => {
     if (deps.workspaces.mode === 'disabled' || withoutWorkspace === true) return [];
-    const turn = new WorkspaceTurn(deps.workspaces, response.owner_id, signal, (hold) => {
-      changes.sweep(response.owner_id, hold.daemon, hold.signal).catch((error) => {
-        deps.log.debug({ cause: error }, 'the changes of earlier answers could not be looked through');
-      });
+    const { owner_id: userId, chat_id: chatId } = response;
+    const { kysely } = deps.db;
+    const [notes, folder] = await Promise.all([readNotes(deps, userId, signal), readFolder(kysely, chatId)]);
+    let workedIn = folder;
+    const turn = new WorkspaceTurn(deps.workspaces, userId, signal, {
+      onHeld({ daemon, signal: held }) {
+        // The next turn may find the workspace stopped.
+        if (notes === undefined) fetchNotes(kysely, userId, daemon, held).catch(() => undefined);
+        changes.sweep(userId, daemon, held).catch((error) => {
+          deps.log.debug({ cause: error }, 'the changes of earlier answers could not be looked through');
+        });
+      },
+      onFolder(next) {
+        if (next === workedIn) return;
+        workedIn = next;
+        recordFolder(kysely, chatId, next).catch((error) => {
+          deps.log.debug({ cause: error }, 'the folder that a conversation works in could not be noted');
+        });
+      },
     });
-    const owner = { userId: response.owner_id, chatId: response.chat_id };
-    const command = { responseId: response.id, chatId: response.chat_id };
-    return [bashTool(turn, command), ...fileTools(turn, response.id), publishTool(deps, turn, owner)];
+    const skills = notes === undefined ? [] : readSkills(notes, folder);
+    const hasNetwork = deps.config.workspaceEgress === 'proxy';
+    const told = { layer: 'moment', text: workspaceFacts(notes, { folder, hasNetwork }) } as const;
+    const owner = { userId, chatId };
+    const command = { responseId: response.id, chatId };
+    return [
+      { ...bashTool(turn, command), told },
+      ...fileTools(turn, response.id),
+      publishTool(deps, turn, owner),
+      ...(skills.length === 0 ? [] : [skillTool(turn, skills)]),
+    ];
   };
 }
 

@@ -15,22 +15,29 @@ export class WorkspaceTurn {
   /** Aborted when the turn has ended. */
   readonly #ended: AbortSignal;
   readonly #onHeld: (hold: WorkspaceHold) => void;
+  readonly #onFolder: (folder: string) => void;
   #holding: Promise<WorkspaceHold> | undefined;
 
-  /** `onHeld` is told of each daemon that the turn works with. */
+  /** `onHeld` is told of each daemon that the turn works with, `onFolder` of the folders that its calls work in. */
   constructor(
     workspaces: Workspaces,
     userId: string,
     ended: AbortSignal,
-    onHeld: (hold: WorkspaceHold) => void = () => undefined,
+    { onHeld, onFolder }: { onHeld: (hold: WorkspaceHold) => void; onFolder: (folder: string) => void },
   ) {
     this.#onHeld = onHeld;
+    this.#onFolder = onFolder;
     this.#workspaces = workspaces;
     this.#userId = userId;
     this.#ended = ended;
     ended.addEventListener('abort', () => this.#letGo(), { once: true });
     // Nobody waits for it; whoever needs it and cannot have it hears why.
     if (!ended.aborted) workspaces.start(userId, ended).catch(() => undefined);
+  }
+
+  /** The folder that a call has just worked in. */
+  workedIn(folder: string | undefined): void {
+    if (folder !== undefined) this.#onFolder(folder);
   }
 
   /**

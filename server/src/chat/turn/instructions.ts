@@ -13,6 +13,8 @@ export type InstructionSources = {
   /** The names of the tools of this turn. */
   tools: readonly string[];
   hasWorkspace: boolean;
+  /** What tools bring with them. */
+  told: readonly { layer: 'moment' | 'skills'; text: string }[];
   /** The time of the turn, in milliseconds since 1970. */
   now: number;
 };
@@ -41,8 +43,13 @@ export function instructionTexts(sources: InstructionSources): InstructionText[]
     ...layer('project', `The project "${project?.name ?? ''}"`, project?.text),
     ...layer('person', 'From the person you talk to', sources.person),
     ...layer('conversation', 'For this conversation', sources.conversation),
-    { layer: 'moment', text: momentText(sources) },
+    { layer: 'moment', text: [momentText(sources), ...toldIn(sources, 'moment')].join('\n\n') },
+    ...toldIn(sources, 'skills').map((text) => ({ layer: 'skills' as const, text })),
   ];
+}
+
+function toldIn({ told }: InstructionSources, layer: 'moment' | 'skills'): string[] {
+  return told.filter((one) => one.layer === layer).map(({ text }) => text);
 }
 
 /** The system message of these layers. */

@@ -30,7 +30,7 @@ type Open = { turn: string; isBackground: boolean };
 
 /**
  * What each turn changed in the home: the home is looked at before a turn's first write and after each of its commands; what differs
- * is the turn's. Contents from before are kept, so that they can be put back. Everything is below `~/.workspace/changes`.
+ * is the turn's. Contents from before are kept, so that they can be put back. Everything is below `~/.workspace/.homeport-changes`.
  */
 export class Changes {
   readonly #daemon: Daemon;
@@ -173,7 +173,7 @@ export class Changes {
 
   async #load(): Promise<Store> {
     if (this.#store !== undefined) return this.#store;
-    const folder = join(this.#daemon.config.home, '.workspace/changes');
+    const folder = join(this.#daemon.config.home, '.workspace/.homeport-changes');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const journal = new Journal(join(folder, 'journal'));
     const records = new Records(join(folder, 'turns'));

@@ -30,7 +30,7 @@ const programs: readonly Program[] = [
     file: 'rg',
     args: ['-nH', '--null', '--no-config', '--no-heading', '--color=never', '--no-mmap', '-e'],
     onFile: ['--', '-'],
-    onFolder: ['-uu', '--one-file-system', '--sort=path', '--glob=!.git', '--', '.'],
+    onFolder: ['-uu', '--one-file-system', '--sort=path', '--glob=!.git', '--glob=!.homeport-changes', '--', '.'],
     // Everything except its messages about unreadable files.
     fault: /^(?!.*\(os error \d+\)$)(.+)/m,
   },
@@ -38,7 +38,7 @@ const programs: readonly Program[] = [
     file: 'grep',
     args: ['-nIHP', '--null', '--color=never', '-e'],
     onFile: ['--', '-'],
-    onFolder: ['-r', '--devices=skip', '--exclude-dir=.git', '--', '.'],
+    onFolder: ['-r', '--devices=skip', '--exclude-dir=.git', '--exclude-dir=.homeport-changes', '--', '.'],
     fault: /^grep: ([^:]*)$/m,
   },
 ];

@@ -28,6 +28,8 @@ export async function findEntries(
   const bounds: Bounds = { entriesLeft: entriesSeenMax, until: clock.elapsed() + timeMs, isCut: false };
   try {
     for await (const { stats, names } of walkTree(home, folder, bounds, signal)) {
+      // What is kept of answers’ changes would show every file twice.
+      if (names.includes('.homeport-changes')) continue;
       const entry = fits(names) ? entryOf(names.reduce(childOf, path), stats) : undefined;
       if (entry === undefined) continue;
       if (entries.length === limit) bounds.isCut = true;

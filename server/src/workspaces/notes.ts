@@ -1,0 +1,72 @@
+import { type WorkspaceNotes, workspaceNotes } from '@homeport/contracts/daemon';
+import type { Queryable } from '../db/pool.ts';
+import type { Daemon } from './daemon.ts';
+import type { Workspaces } from './workspaces.ts';
+
+/** What models are told of a workspace: the daemon's word while it runs, otherwise what it said last. */
+
+const askMs = 1_500;
+
+/** Never waits for a start. Undefined if nothing is known yet. */
+export async function readNotes(
+  deps: { db: { kysely: Queryable }; workspaces: Workspaces },
+  userId: string,
+  signal: AbortSignal,
+): Promise<WorkspaceNotes | undefined> {
+  const { phase, ready } = await deps.workspaces.status(userId);
+  if (phase === 'running' && ready) {
+    const hold = await deps.workspaces.hold(userId, 'transfer', signal);
+    try {
+      return await fetchNotes(deps.db.kysely, userId, hold.daemon, signal);
+    } catch {
+      signal.throwIfAborted();
+    } finally {
+      await hold.release();
+    }
+  }
+  const query = deps.db.kysely.selectFrom('workspace_notes').select('notes').where('user_id', '=', userId);
+  return (await query.executeTakeFirst())?.notes;
+}
+
+/** Asks the daemon, and keeps its answer for when it does not run. */
+export async function fetchNotes(
+  db: Queryable,
+  userId: string,
+  daemon: Daemon,
+  signal: AbortSignal,
+): Promise<WorkspaceNotes> {
+  const notes = await daemon.call('/v1/notes', workspaceNotes, { signal, timeoutMs: askMs });
+  const json = JSON.stringify(notes).replaceAll('\\u0000', '');
+  await db
+    .insertInto('workspace_notes')
+    .values({ user_id: userId, notes: json })
+    .onConflict((conflict) =>
+      conflict
+        .column('user_id')
+        .doUpdateSet({ notes: json })
+        .whereRef('workspace_notes.notes', '!=', (eb) => eb.ref('excluded.notes')),
+    )
+    .execute();
+  return notes;
+}
+
+/** The folder that the conversation's tools last worked in; `~` where none is known. */
+export async function readFolder(db: Queryable, chatId: string): Promise<string> {
+  const row = await db.selectFrom('chat_folders').select('folder').where('chat_id', '=', chatId).executeTakeFirst();
+  return row?.folder ?? '~';
+}
+
+/** Does nothing for a conversation that is gone. */
+export async function recordFolder(db: Queryable, chatId: string, folder: string): Promise<void> {
+  await db
+    .insertInto('chat_folders')
+    .columns(['chat_id', 'folder'])
+    .expression((eb) =>
+      eb
+        .selectFrom('chats')
+        .select(['id', eb.val(folder).as('folder')])
+        .where('id', '=', chatId),
+    )
+    .onConflict((conflict) => conflict.column('chat_id').doUpdateSet({ folder }))
+    .execute();
+}

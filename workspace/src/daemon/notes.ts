@@ -1,0 +1,120 @@
+import { accessSync, closeSync, constants, lstatSync, openSync, readdirSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { clock } from '../clock.ts';
+import { type Exchange, sendJson } from './http.ts';
+import type { Daemon } from './state.ts';
+
+const foldersMax = 2_000;
+const depthMax = 4;
+const searchMs = 400;
+const fileBytesMax = 32 * 1024;
+const agentsMax = 50;
+const skillsMax = 100;
+const skillHeadBytes = 4 * 1024;
+const sliceMs = 15;
+
+/** Programs that a model may want to know of. */
+const programs = [
+  ...[
+    'python3',
+    'pip3',
+    'uv',
+    'node',
+    'npm',
+    'git',
+    'rg',
+    'jq',
+    'curl',
+    'gcc',
+    'make',
+    'go',
+    'cargo',
+    'java',
+    'php',
+    'ruby',
+  ],
+  ...['pandoc', 'pdftotext', 'ffmpeg', 'convert', 'sqlite3', 'psql'],
+];
+const leftOut = new Set(['node_modules', '__pycache__']);
+
+/** What a model should know of the home before it works there: AGENTS.md files, skills, programs (GET /v1/notes). */
+export async function getNotes(exchange: Exchange, { config }: Daemon): Promise<void> {
+  const agents: { folder: string; text: string }[] = [];
+  const skills: { path: string; head: string }[] = [];
+  const until = clock.elapsed() + searchMs;
+  const queue = [''];
+  let sliceEnd = clock.elapsed() + sliceMs;
+  for (let at = 0; at < queue.length && at < foldersMax && clock.elapsed() < until; at += 1) {
+    if (clock.elapsed() > sliceEnd) {
+      await setImmediate();
+      sliceEnd = clock.elapsed() + sliceMs;
+    }
+    const folder = queue[at] ?? '';
+    const names = foldersIn(config.home, folder);
+    const text = agents.length < agentsMax ? textOf(config.home, join(folder, 'AGENTS.md'), fileBytesMax) : undefined;
+    if (text !== undefined && text.trim() !== '') agents.push({ folder: shown(folder), text });
+    const places = [join(folder, '.agents/skills'), ...(folder === '' ? ['skills'] : [])];
+    for (const place of places) skills.push(...skillsIn(config.home, place));
+    if (folder.split('/').length > depthMax) continue;
+    queue.push(
+      ...names.filter((name) => !name.startsWith('.') && !leftOut.has(name)).map((name) => join(folder, name)),
+    );
+  }
+  const found = programs.filter((name) => isThere(name, config.commandEnvironment.PATH ?? ''));
+  sendJson(exchange, 200, { programs: found, agents, skills: skills.slice(0, skillsMax) });
+}
+
+function skillsIn(home: string, place: string): { path: string; head: string }[] {
+  return foldersIn(home, place)
+    .slice(0, skillsMax)
+    .flatMap((name) => {
+      const path = join(place, name, 'SKILL.md');
+      const head = textOf(home, path, skillHeadBytes);
+      return head === undefined ? [] : [{ path: shown(path), head }];
+    });
+}
+
+/** Real folders only: a link may lead anywhere. */
+function foldersIn(home: string, folder: string): string[] {
+  try {
+    if (!lstatSync(join(home, folder)).isDirectory()) return [];
+    return readdirSync(join(home, folder), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && !entry.name.includes('\ufffd'))
+      .map(({ name }) => name)
+      .sort();
+  } catch {
+    return [];
+  }
+}
+
+/** The beginning of a file; undefined for what is no file. */
+function textOf(home: string, path: string, maxBytes: number): string | undefined {
+  let descriptor: number | undefined;
+  try {
+    if (!lstatSync(join(home, path)).isFile()) return undefined;
+    descriptor = openSync(join(home, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const bytes = Buffer.alloc(maxBytes);
+    const size = readSync(descriptor, bytes, 0, maxBytes, 0);
+    return new TextDecoder().decode(bytes.subarray(0, size));
+  } catch {
+    return undefined;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+function isThere(program: string, path: string): boolean {
+  return path.split(':').some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+function shown(path: string): string {
+  return path === '' ? '~' : `~/${path}`;
+}
