@@ -118,7 +118,7 @@ export async function openActivity(signal: AbortSignal): Promise<ReadableStream<
 
 /** The text of a file. */
 export async function readText(
-  route: 'GET /api/artifacts/preview' | 'GET /api/artifacts/download',
+  route: 'GET /api/artifacts/preview' | 'GET /api/artifacts/download' | 'GET /api/chats/changes/file',
   query: Record<string, string>,
   signal: AbortSignal,
 ): Promise<string> {

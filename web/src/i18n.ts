@@ -5,7 +5,11 @@ import { useCallback } from 'react';
 import type { texts } from './locales/en.ts';
 import type { texts as adminTexts } from './locales/en-admin.ts';
 import type { texts as assistantTexts } from './locales/en-assistants.ts';
+
 import type { texts as catalogueTexts } from './locales/en-catalogue.ts';
+
+import type { texts as changesTexts } from './locales/en-changes.ts';
+
 import type { texts as diagramTexts } from './locales/en-diagrams.ts';
 import type { texts as fileTexts } from './locales/en-files.ts';
 import type { texts as instructionTexts } from './locales/en-instructions.ts';
@@ -30,6 +34,7 @@ type AllTexts = typeof texts &
   typeof assistantTexts &
   typeof projectTexts &
   typeof catalogueTexts &
+  typeof changesTexts &
   typeof diagramTexts &
   typeof renderedTexts &
   typeof toldTexts &

@@ -50,8 +50,15 @@ async function findUser(queries: QueryClient, returnTo: string) {
   }
 }
 
-/** What the side panel shows: the list of files, one file, the workspace, or what the model saw for an answer. */
-type PanelSearch = { panel?: 'files' | 'workspace'; file?: string; saw?: string; cite?: string; at?: string };
+/** What the side panel shows: the list of files, one file, the workspace, what the model saw for an answer, or the files it changed. */
+type PanelSearch = {
+  panel?: 'files' | 'workspace';
+  file?: string;
+  saw?: string;
+  changed?: string;
+  cite?: string;
+  at?: string;
+};
 const panelSearch = (search: Record<string, unknown>): PanelSearch => {
   // What an answer cites: the name of a file and of a page in it, as the model wrote them.
   if (typeof search.cite === 'string' && typeof search.at === 'string') {
@@ -59,6 +66,7 @@ const panelSearch = (search: Record<string, unknown>): PanelSearch => {
   }
   if (typeof search.file === 'string' && clientIdPattern.test(search.file)) return { file: search.file };
   if (typeof search.saw === 'string' && clientIdPattern.test(search.saw)) return { saw: search.saw };
+  if (typeof search.changed === 'string' && clientIdPattern.test(search.changed)) return { changed: search.changed };
   return search.panel === 'files' || search.panel === 'workspace' ? { panel: search.panel } : {};
 };
 

@@ -33,6 +33,7 @@ import { type SubmissionState, useSubmission } from './use-submission.ts';
 const ConversationFiles = lazyPart(async () => (await import('../files/conversation-files.tsx')).ConversationFiles);
 const WorkspacePanel = lazyPart(async () => (await import('../workspace/workspace-panel.tsx')).WorkspacePanel);
 const ContextPanel = lazyPart(async () => (await import('../context/context-panel.tsx')).ContextPanel);
+const ChangesPanel = lazyPart(async () => (await import('../workspace/changes-panel.tsx')).ChangesPanel);
 const ProjectLink = lazyPart(async () => (await import('../projects/project-link.tsx')).ProjectLink);
 const TemporaryBanner = lazyPart(async () => (await import('./temporary-banner.tsx')).TemporaryBanner);
 const FindBar = lazyPart(async () => (await import('../frame/find-bar.tsx')).FindBar);
@@ -46,7 +47,7 @@ export function ConversationPage() {
 function Conversation({ chatId }: { chatId: string }) {
   const t = useText();
   const { store, view } = useConversation(chatId);
-  const { file, panel, saw, cite } = useSearch({ from: '/signed-in/c/$chatId' });
+  const { file, panel, saw, changed, cite } = useSearch({ from: '/signed-in/c/$chatId' });
   const submission = useSubmission(store);
   const actions = useThreadActionsOf(store, submission.submit);
   const { chat } = view;
@@ -97,6 +98,7 @@ function Conversation({ chatId }: { chatId: string }) {
           <BesideContext store={store} messageId={saw} />
         </ThreadActionsContext>
       )}
+      {changed === undefined ? null : <BesideChanges chatId={chatId} messageId={changed} />}
       {file !== undefined || cite !== undefined || panel === 'files' ? (
         <ConversationFiles chatId={chatId} chat={chat} />
       ) : null}
@@ -111,6 +113,10 @@ function BesideWorkspace({ chatId }: { chatId: string }) {
 
 function BesideContext({ store, messageId }: { store: ConversationStore; messageId: string }) {
   return <ContextPanel store={store} messageId={messageId} onClose={useClosePanel(store.chatId)} />;
+}
+
+function BesideChanges({ chatId, messageId }: { chatId: string; messageId: string }) {
+  return <ChangesPanel chatId={chatId} messageId={messageId} onClose={useClosePanel(chatId)} />;
 }
 
 function useClosePanel(chatId: string): () => void {
@@ -213,6 +219,13 @@ function useThreadActionsOf(store: ConversationStore, submit: SubmissionState['s
           to: '/c/$chatId',
           params: { chatId: store.chatId },
           search: { saw: messageId },
+          resetScroll: false,
+        }),
+      showChanges: (messageId) =>
+        void navigate({
+          to: '/c/$chatId',
+          params: { chatId: store.chatId },
+          search: { changed: messageId },
           resetScroll: false,
         }),
       selectBranch: (messageId) =>

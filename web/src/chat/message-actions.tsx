@@ -1,6 +1,6 @@
 import type { Message } from '@homeport/contracts/conversations';
 import { ActionIcon } from '@mantine/core';
-import { Check, ChevronLeft, ChevronRight, Copy, Pencil, RotateCcw, ScanEye } from 'lucide-react';
+import { Check, ChevronLeft, ChevronRight, Copy, FileDiff, Pencil, RotateCcw, ScanEye } from 'lucide-react';
 import { type ReactNode, useRef } from 'react';
 import { useCopy } from '../clipboard.ts';
 import { useThreadActions } from '../conversation/thread-actions.ts';
@@ -47,6 +47,11 @@ export function MessageActions({ message, text, isRunning, isLast, onEdit }: Pro
       {role === 'assistant' && parentId !== null ? (
         <RegenerateWith messageId={parentId} isDisabled={isRunning} />
       ) : null}
+      {role === 'assistant' && mayHaveWritten(message) ? (
+        <IconAction label={t('message.changes')} onClick={() => actions.showChanges(message.id)}>
+          <FileDiff size={15} />
+        </IconAction>
+      ) : null}
       {role === 'assistant' ? (
         <IconAction label={t('message.saw')} onClick={() => actions.showContext(message.id)}>
           <ScanEye size={15} />
@@ -55,6 +60,12 @@ export function MessageActions({ message, text, isRunning, isLast, onEdit }: Pro
       <UsageLine message={message} />
     </div>
   );
+}
+
+const writingTools = new Set(['bash', 'write_file', 'edit_file', 'delegate']);
+
+function mayHaveWritten({ parts }: Message): boolean {
+  return parts.some((part) => part.type === 'dynamic-tool' && writingTools.has(part.toolName));
 }
 
 function Versions({ message, isRunning }: { message: Message; isRunning: boolean }) {

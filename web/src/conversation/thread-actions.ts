@@ -13,6 +13,8 @@ export type ThreadActions = {
   resume: (messageId: string) => void;
   /** Opens what the model was told with an answer. */
   showContext: (messageId: string) => void;
+  /** Opens the files that an answer changed. */
+  showChanges: (messageId: string) => void;
   selectBranch: (messageId: string) => void;
   /** Sends an edited message as a new version; false when it did not leave, and the editor stays open. */
   resend: (edited: {

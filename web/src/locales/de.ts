@@ -147,6 +147,7 @@ export const texts: Record<keyof typeof english, string> = {
   'message.editSend': 'Senden',
   'message.editHint': 'Deine ursprüngliche Nachricht bleibt als frühere Version erhalten.',
   'message.assistant': '{name}, Version {version, number}',
+  'message.changes': 'Geänderte Dateien',
   'message.saw': 'Was das Modell sah',
   'message.regenerate': 'Neu generieren',
   'message.regenerateWith': 'Neu generieren mit …',

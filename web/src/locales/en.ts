@@ -142,6 +142,7 @@ export const texts = {
   'message.editSend': 'Send',
   'message.editHint': 'Your original message is kept as a previous version.',
   'message.assistant': '{name}, version {version, number}',
+  'message.changes': 'Changed files',
   'message.saw': 'What the model saw',
   'message.regenerate': 'Regenerate',
   'message.regenerateWith': 'Regenerate with…',

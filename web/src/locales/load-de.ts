@@ -1,7 +1,11 @@
 import texts from 'virtual:catalogue/de';
 import adminTexts from 'virtual:catalogue/de-admin';
 import assistantTexts from 'virtual:catalogue/de-assistants';
+
 import catalogueTexts from 'virtual:catalogue/de-catalogue';
+
+import changesTexts from 'virtual:catalogue/de-changes';
+
 import diagramTexts from 'virtual:catalogue/de-diagrams';
 import fileTexts from 'virtual:catalogue/de-files';
 import instructionTexts from 'virtual:catalogue/de-instructions';
@@ -24,6 +28,7 @@ export const german = {
   ...assistantTexts,
   ...projectTexts,
   ...catalogueTexts,
+  ...changesTexts,
   ...diagramTexts,
   ...renderedTexts,
   ...toldTexts,

@@ -1,0 +1,37 @@
+import type { texts as english } from './en-changes.ts';
+
+/** Texts of what an answer changed, in German. */
+export const texts: Record<keyof typeof english, string> = {
+  'changes.undo': 'Antwort rückgängig machen',
+  'changes.redo': 'Wiederherstellen',
+  'changes.undoFile': '{path} rückgängig machen',
+  'changes.redoFile': '{path} wiederherstellen',
+  'changes.added': 'Neu',
+  'changes.modified': 'Geändert',
+  'changes.deleted': 'Gelöscht',
+  'changes.count': '{count, plural, one {# Datei} other {# Dateien}}',
+  'changes.undone': 'Rückgängig gemacht',
+  'changes.since': 'Seitdem geändert',
+  'changes.mixed': 'Diese Datei hat vielleicht gleichzeitig noch jemand geändert.',
+  'changes.noneTitle': 'Keine Dateien geändert',
+  'changes.noneText': 'Diese Antwort hat die Dateien des Workspace gelassen, wie sie waren.',
+  'changes.more': 'Nur die ersten Dateien sind aufgeführt. Rückgängig gemacht werden alle.',
+  'changes.left': 'Nicht durchgesehen, weil es zu viele Dateien sind oder sie sich nicht lesen lassen: {paths}',
+  'changes.sideBySide': 'Nebeneinander',
+  'changes.inLine': 'Untereinander',
+  'changes.before': 'Vorher',
+  'changes.after': 'Nachher',
+  'changes.notKept': 'Diese Datei war zu groß, um sie aufzubewahren. Sie lässt sich weder zeigen noch zurückholen.',
+  'changes.binary': 'Diese Datei ist kein Text. Die Änderung lässt sich nicht zeigen.',
+  'changes.tooLong': 'Diese Datei ist zu lang, um die Änderung zu zeigen.',
+  'changes.sameText': 'Der Inhalt ist gleich, die Zugriffsrechte haben sich geändert.',
+  'changes.link': 'Verweis auf {target}',
+  'changes.folder': 'Ordner',
+  'changes.same': '{count, plural, one {# unveränderte Zeile} other {# unveränderte Zeilen}}',
+  'changes.forceTitle': 'Diese Dateien wurden seitdem geändert',
+  'changes.forceText': 'Trotzdem fortfahren? Was jetzt da ist, kommt mit dem umgekehrten Schritt zurück. {paths}',
+  'changes.force': 'Trotzdem fortfahren',
+  'changes.failed': 'Die Dateien konnten nicht zurückgeholt werden',
+  'changes.skipped':
+    '{count, plural, one {# Datei wurde gelassen, wie sie ist} other {# Dateien wurden gelassen, wie sie sind}}: {paths}',
+};
