@@ -39,6 +39,7 @@ const webRank = {
   catalogue: 6,
   markdown: 7,
   mcp: 7,
+  agent: 7,
   files: 8,
   usage: 9,
   context: 9,

@@ -4,6 +4,7 @@ import { useLingui } from '@lingui/react';
 import { useCallback } from 'react';
 import type { texts } from './locales/en.ts';
 import type { texts as adminTexts } from './locales/en-admin.ts';
+import type { texts as agentTexts } from './locales/en-agent.ts';
 import type { texts as assistantTexts } from './locales/en-assistants.ts';
 
 import type { texts as catalogueTexts } from './locales/en-catalogue.ts';
@@ -31,6 +32,7 @@ type AllTexts = typeof texts &
   typeof fileTexts &
   typeof instructionTexts &
   typeof adminTexts &
+  typeof agentTexts &
   typeof assistantTexts &
   typeof projectTexts &
   typeof catalogueTexts &

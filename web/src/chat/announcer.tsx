@@ -2,6 +2,7 @@ import type { Message } from '@homeport/contracts/conversations';
 import { useEffect, useRef, useState } from 'react';
 import type { ConversationView } from '../conversation/conversation-store.ts';
 import { useText } from '../i18n.ts';
+import { isOpenQuestion } from './waiting-parts.ts';
 
 /** Says once that an answer begins and how it ended. The thread itself is silent: nobody wants every word read out. */
 export function Announcer({ view }: { view: ConversationView }) {
@@ -13,6 +14,8 @@ export function Announcer({ view }: { view: ConversationView }) {
   const wasSummary = useRef(isSummary);
   const { messages, summaryFailure } = view;
   const waiting = running === undefined ? undefined : waitingTool(messages.at(-1));
+  const question = running === undefined ? undefined : messages.at(-1)?.parts.findLast(isOpenQuestion);
+  const isAsked = question !== undefined;
   useEffect(() => {
     const ended = before.current;
     before.current = running;
@@ -32,6 +35,9 @@ export function Announcer({ view }: { view: ConversationView }) {
   useEffect(() => {
     if (waiting !== undefined) setText(t('thread.announceApproval', { tool: waiting }));
   }, [waiting, t]);
+  useEffect(() => {
+    if (isAsked) setText(t('thread.announceQuestion'));
+  }, [isAsked, t]);
   return (
     <div role="status" aria-live="polite" className="visually-hidden">
       {text}

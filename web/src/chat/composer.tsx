@@ -1,3 +1,4 @@
+import type { PlanItem } from '@homeport/contracts/agent';
 import { limits } from '@homeport/contracts/limits';
 import { type KeyboardEvent, memo, type RefObject, useCallback, useEffect, useRef, useState } from 'react';
 import { fileParts, filesName, parseAttached, uploadingChats } from '../conversation/attached-files.ts';
@@ -43,6 +44,8 @@ type Props = {
   /** What it needs of the conversation; an answer that streams in changes none of it. */
   chat: ConversationView['chat'];
   inputs: ConversationView['inputs'];
+  /** The model's plan, while it is being worked on. */
+  plan?: readonly PlanItem[] | undefined;
   /** What the next message adds to; the same object until it changes. */
   usedContext?: UsedContext;
   isRunning: boolean;
@@ -54,6 +57,7 @@ type Props = {
 };
 
 const AssistantChip = lazyPart(async () => (await import('./assistant-chip.tsx')).AssistantChip);
+const PlanList = lazyPart(async () => (await import('../agent/plan-list.tsx')).PlanList);
 const SuggestionMenu = lazyPart(async () => (await import('./suggestion-menu.tsx')).SuggestionMenu);
 const AttachmentTray = lazyPart(async () => (await import('../files/attachment-tray.tsx')).AttachmentTray);
 
@@ -62,7 +66,7 @@ const AttachmentTray = lazyPart(async () => (await import('../files/attachment-t
  * (control-plane-api.md "Saved-message acknowledgement" 5).
  */
 export const Composer = memo(function Composer(props: Props) {
-  const { store, chat, inputs, usedContext, isRunning, isStopping, submission, draftName, newChat } = props;
+  const { store, chat, inputs, plan, usedContext, isRunning, isStopping, submission, draftName, newChat } = props;
   const t = useText();
   const { productName } = useBranding();
   const isOnline = useIsOnline();
@@ -154,7 +158,13 @@ export const Composer = memo(function Composer(props: Props) {
   return (
     <section aria-label={t('composer.region')} className={classes.composer}>
       <div className={classes.column}>
-        <QueueChips store={store} inputs={inputs} draft={{ name: draftName, isFree: pending === undefined }} />
+        {plan === undefined || plan.length === 0 ? null : <PlanList items={plan} />}
+        <QueueChips
+          store={store}
+          inputs={inputs}
+          isRunning={isRunning}
+          draft={{ name: draftName, isFree: pending === undefined }}
+        />
         {pending && (!pending.sending || pending.failure) ? (
           <ReceiptBanner pending={pending} onRetry={() => void submission.retry()} onDiscard={submission.discard} />
         ) : null}

@@ -3,6 +3,7 @@ import { Button } from '@mantine/core';
 import { type InfiniteData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo } from 'react';
+import { newestPlan, openPlan } from '../agent/plan-of.ts';
 import { call } from '../api.ts';
 import type { ConversationStore, ConversationView } from '../conversation/conversation-store.ts';
 import { effortOf, effortsName } from '../conversation/effort.ts';
@@ -85,6 +86,7 @@ function Conversation({ chatId }: { chatId: string }) {
             store={store}
             chat={chat}
             inputs={view.inputs}
+            plan={openPlan(newestPlan(view.messages, view.plan), view.response !== null)}
             usedContext={context}
             isRunning={view.response !== null}
             isStopping={view.isStopping}

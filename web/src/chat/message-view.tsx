@@ -1,7 +1,9 @@
 import type { Message } from '@homeport/contracts/conversations';
 import type { MessagePart } from '@homeport/contracts/frames';
+import { questionsIn } from '@homeport/contracts/message-assembly';
 import { memo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
+import { lazyPart } from '../frame/lazy-part.tsx';
 import { useText } from '../i18n.ts';
 import { AnswerStatus } from './answer-status.tsx';
 import { MessageActions } from './message-actions.tsx';
@@ -9,6 +11,9 @@ import { MessageEditor } from './message-editor.tsx';
 import classes from './message-view.module.css';
 import { groupParts, type PartGroup } from './part-groups.ts';
 import { FileView, PartView, StepsView } from './part-view.tsx';
+import { callOf, isOpenQuestion } from './waiting-parts.ts';
+
+const QuestionCard = lazyPart(async () => (await import('../agent/question-card.tsx')).QuestionCard);
 
 type Props = { message: Message; isLast: boolean; isRunning: boolean };
 
@@ -86,7 +91,10 @@ function Answer({ message, isLast, isRunning }: Props) {
 function isWaiting({ status, parts }: Message): boolean {
   return (
     status === 'interrupted' &&
-    parts.some((part) => part.type === 'dynamic-tool' && part.state === 'approval-requested')
+    parts.some(
+      (part, index) =>
+        isOpenQuestion(part, index, parts) || (part.type === 'dynamic-tool' && part.state === 'approval-requested'),
+    )
   );
 }
 
@@ -94,6 +102,8 @@ function Group({ message, group, isLast }: { message: Message; group: PartGroup;
   const isLive = message.status === 'streaming' || (isLast && isWaiting(message));
   if (group.kind === 'part') {
     const part = message.parts[group.index];
+    const asked = part && questionsIn(part);
+    if (asked) return <QuestionCard asked={asked} part={callOf(message.parts, asked.toolCallId)} isLive={isLive} />;
     return part ? <PartView part={part} isLive={isLive} name={`${message.id}.${group.index}`} /> : null;
   }
   const parts = group.indexes.flatMap((index) => message.parts[index] ?? []);

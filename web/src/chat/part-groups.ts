@@ -1,4 +1,5 @@
 import type { MessagePart } from '@homeport/contracts/frames';
+import { questionsIn } from '@homeport/contracts/message-assembly';
 
 /** Parts in the order they are shown: alone, or as steps folded into one. Numbers are places among the message's parts. */
 export type PartGroup = { kind: 'part'; index: number } | { kind: 'steps'; indexes: number[] };
@@ -17,8 +18,11 @@ export function groupParts(parts: readonly MessagePart[]): PartGroup[] {
     run = [];
   };
   const published = new Set(parts.map(publishedUrl));
+  // Their questions show how they were answered.
+  const asked = new Set(parts.map((part) => questionsIn(part)?.toolCallId));
   for (const [index, part] of parts.entries()) {
     // The call that published a picture shows it already, with its name.
+    if (part.type === 'dynamic-tool' && asked.has(part.toolCallId)) continue;
     if (isNothing(part) || (part.type === 'file' && published.has(part.url))) continue;
     if (isStep(part)) run.push(index);
     else {
@@ -33,7 +37,12 @@ export function groupParts(parts: readonly MessagePart[]): PartGroup[] {
 /** A tool that waits for an answer, has something to watch or a file to open, is not folded away. */
 function isStep(part: MessagePart): boolean {
   if (part.type === 'dynamic-tool')
-    return part.state !== 'approval-requested' && part.preliminary !== true && part.toolName !== 'publish_artifact';
+    return (
+      part.toolName !== 'plan' &&
+      part.state !== 'approval-requested' &&
+      part.preliminary !== true &&
+      part.toolName !== 'publish_artifact'
+    );
   return part.type === 'reasoning';
 }
 

@@ -1,6 +1,6 @@
 import type { QueuedInput } from '@homeport/contracts/conversations';
 import { ActionIcon } from '@mantine/core';
-import { CornerDownRight, Pencil, X } from 'lucide-react';
+import { ArrowUp, CornerDownRight, Pencil, X } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { call } from '../api.ts';
 import { ApiFailure } from '../api-failure.ts';
@@ -16,26 +16,28 @@ import { plainText } from './message-view.tsx';
 type Props = {
   store: ConversationStore;
   inputs: readonly QueuedInput[];
+  /** An answer is running that a message can be sent to. */
+  isRunning: boolean;
   /** The field in which an input taken back is changed; closed while it is not free. */
   draft: { name: string; isFree: boolean };
 };
 
 /** The inputs that wait for their turn, in the order they will be applied. Each can be taken back as long as it waits. */
-export function QueueChips({ store, inputs, draft }: Props) {
+export function QueueChips({ store, inputs, isRunning, draft }: Props) {
   const t = useText();
   if (inputs.length === 0) return null;
   return (
     <ol className={classes.queue} aria-label={t('queue.label')}>
       {inputs.map((input, index) => (
-        <Chip key={input.id} store={store} input={input} position={index + 1} draft={draft} />
+        <Chip key={input.id} store={store} input={input} isRunning={isRunning} position={index + 1} draft={draft} />
       ))}
     </ol>
   );
 }
 
-type ChipProps = { store: ConversationStore; input: QueuedInput; position: number; draft: Props['draft'] };
+type ChipProps = Pick<Props, 'store' | 'isRunning' | 'draft'> & { input: QueuedInput; position: number };
 
-function Chip({ store, input, position, draft }: ChipProps) {
+function Chip({ store, input, isRunning, position, draft }: ChipProps) {
   const t = useText();
   const { drafts } = useWorkbench();
   const [isBusy, setBusy] = useState(false);
@@ -54,6 +56,20 @@ function Chip({ store, input, position, draft }: ChipProps) {
       setBusy(false);
       return error instanceof ApiFailure && error.code === 'input_applied' ? 'applied' : 'unknown';
     }
+  };
+  const sendNow = async () => {
+    setBusy(true);
+    try {
+      const body = { chatId: store.chatId, id: input.id, steer: true } as const;
+      store.replaceQueued((await call('PATCH /api/chat/turn-inputs', { body })).input);
+    } catch (error) {
+      // When it is too late, it is on its way already.
+      if (!(error instanceof ApiFailure && error.code === 'input_applied')) {
+        showFailure(t('queue.sendNowFailed'), failureText(error, t));
+      }
+      store.follow();
+    }
+    setBusy(false);
   };
   // The draft comes first: a crash in between leaves the text in both places, never in none.
   const edit = async () => {
@@ -76,6 +92,12 @@ function Chip({ store, input, position, draft }: ChipProps) {
       <span className={classes.chipText} dir="auto">
         {label}
       </span>
+      {input.state === 'steering' ? <span className={classes.chipState}>{t('queue.steering')}</span> : null}
+      {isRunning && input.state === 'queued' ? (
+        <ChipButton label={t('queue.sendNow', { text: short })} isDisabled={isBusy} onClick={sendNow}>
+          <ArrowUp size={14} />
+        </ChipButton>
+      ) : null}
       <ChipButton label={t('queue.edit', { text: short })} isDisabled={isBusy || !draft.isFree} onClick={edit}>
         <Pencil size={13} />
       </ChipButton>

@@ -1,6 +1,7 @@
 import type { DynamicToolPart } from '@homeport/contracts/frames';
 import { ChevronRight, FileText, Terminal, Wrench } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
+import { plannedIn } from '../agent/plan-of.ts';
 import { lazyPart } from '../frame/lazy-part.tsx';
 import { useText } from '../i18n.ts';
 import { safeLink } from '../markdown/links.ts';
@@ -10,6 +11,7 @@ import { useDuration } from './use-duration.ts';
 
 const ToolDetails = lazyPart(async () => (await import('../workspace/tool-details.tsx')).ToolDetails);
 const PublishedFile = lazyPart(async () => (await import('../workspace/published-file.tsx')).PublishedFile);
+const PlanList = lazyPart(async () => (await import('../agent/plan-list.tsx')).PlanList);
 const ToolApproval = lazyPart(async () => (await import('../mcp/tool-approval.tsx')).ToolApproval);
 
 /** Characters of a tool's input or output that are put on the page. */
@@ -23,6 +25,8 @@ export function ToolCall({ part, isLive, name }: { part: DynamicToolPart; isLive
   const seconds = words.seconds ?? watched;
   const [isOpen, setOpen] = useOpenWhile(words.isRunning && part.preliminary === true);
   const isOwn = isOwnTool(part.toolName);
+  const planned = plannedIn(part);
+  if (planned !== undefined && planned.length > 0) return <PlanList items={planned} />;
   if (part.state === 'approval-requested') return <ToolApproval part={part} isLive={isLive} />;
   const Icon = part.toolName === 'bash' ? Terminal : isOwn ? FileText : Wrench;
   return (

@@ -42,6 +42,9 @@ export function toolWords(part: DynamicToolPart, isLive: boolean, t: Translate):
   const isRunning = isLive && isOpenEnded(part);
   const { toolName, input, state } = part;
   const common = { subject: undefined, seconds: undefined, isRunning, isFailed: state === 'output-error' };
+  if (toolName === 'plan') {
+    return { ...common, title: t('tool.own.plan', { phase: phaseOf(isRunning, state) }), state: undefined };
+  }
   if (!isOwnTool(toolName)) {
     const { server, tool } = toolTitle(toolName);
     const title = server === undefined ? tool : t('tool.ofServer', { tool, server });
@@ -51,7 +54,7 @@ export function toolWords(part: DynamicToolPart, isLive: boolean, t: Translate):
   const file = path.slice(path.lastIndexOf('/') + 1) || t('tool.aFile');
   const command = toolName === 'bash' && !isRunning && state === 'output-available' ? ended(part.output, t) : undefined;
   const isFailed = common.isFailed || command?.isFailed === true;
-  const phase = isRunning ? 'running' : state === 'output-error' ? 'failed' : 'done';
+  const phase = phaseOf(isRunning, state);
   const subject = textOf(input, subjects[toolName] ?? '');
   return {
     title: t(ownTools[toolName], { phase, file }),
@@ -61,6 +64,11 @@ export function toolWords(part: DynamicToolPart, isLive: boolean, t: Translate):
     isRunning,
     isFailed,
   };
+}
+
+function phaseOf(isRunning: boolean, state: DynamicToolPart['state']): string {
+  if (isRunning) return 'running';
+  return state === 'output-error' ? 'failed' : 'done';
 }
 
 /** How a command ended, where that is worth a word. */

@@ -1,3 +1,4 @@
+import type { Plan } from '@homeport/contracts/agent';
 import type { Chat, ChatDetail, Message, QueuedInput, SubmittedMessage } from '@homeport/contracts/conversations';
 import type { Frame, ProviderWait } from '@homeport/contracts/frames';
 import type { Summary } from '@homeport/contracts/summaries';
@@ -23,6 +24,8 @@ export type ConversationView = {
   providerWait: ProviderWait | undefined;
   /** Of the shown branch, oldest first. */
   summaries: readonly Summary[];
+  /** The plan of the shown branch when it was loaded. */
+  plan: Plan | null;
   /** Earlier messages are being summarized before the running answer. */
   isSummarizing: boolean;
   /** Why the summary that was asked for last could not be made. */
@@ -129,8 +132,16 @@ export class ConversationStore {
   }
 
   addQueued(input: QueuedInput): void {
-    if (input.state !== 'queued' || this.#view.inputs.some((known) => known.id === input.id)) return;
+    const isWaiting = input.state === 'queued' || input.state === 'steering';
+    if (!isWaiting || this.#view.inputs.some((known) => known.id === input.id)) return;
     this.#change({ inputs: [...this.#view.inputs, input] });
+  }
+
+  /** An input that was sent now goes before those that were not. */
+  replaceQueued(input: QueuedInput): void {
+    const others = this.#view.inputs.filter(({ id }) => id !== input.id);
+    const first = others.filter(({ state }) => state === 'steering');
+    this.#change({ inputs: [...first, input, ...others.filter(({ state }) => state !== 'steering')] });
   }
 
   removeQueued(inputId: string): void {
@@ -254,6 +265,7 @@ export class ConversationStore {
       providerWait: running === before ? this.#view.providerWait : undefined,
       isSummarizing: running === before && this.#view.isSummarizing,
       summaries: detail.summaries,
+      plan: detail.plan,
       phase: 'ready',
       failure: undefined,
       chat: detail.chat,
@@ -318,7 +330,10 @@ export class ConversationStore {
       providerWait: undefined,
       isSummarizing: false,
     });
-    return messages.some((message) => message.id === next.messageId);
+    // Several that were sent now may have become messages together: the server knows.
+    return (
+      messages.some((message) => message.id === next.messageId) && !inputs.some(({ state }) => state === 'steering')
+    );
   }
 
   #flushLive(): void {
@@ -374,6 +389,7 @@ const emptyView: ConversationView = {
   isStopping: false,
   providerWait: undefined,
   summaries: [],
+  plan: null,
   isSummarizing: false,
   summaryFailure: undefined,
   startFailure: undefined,

@@ -9,18 +9,22 @@ import { setFaviconSign } from './favicon-sign.ts';
 
 const select = (data: InfiniteData<ChatList>) => data.pages[0]?.chats ?? [];
 
-/** If an answer is completed while the tab is hidden, its title and icon say so until somebody looks at the tab. */
+/** If an answer is completed, or waits for the person, while the tab is hidden, its title and icon say so until somebody looks at the tab. */
 export function useDoneSign(): void {
   const t = useText();
   const { data } = useInfiniteQuery({ ...chatsQuery({ q: '', isArchived: false }), select });
   const running = useRef<ReadonlySet<string>>(new Set());
+  const waiting = useRef<ReadonlySet<string>>(new Set());
   useEffect(() => {
     if (!data) return;
     const now = new Set(data.filter((chat) => chat.running).map((chat) => chat.id));
     const hasEnded = endedAnswers(running.current, data).length > 0;
     running.current = now;
-    if (!hasEnded || document.visibilityState === 'visible') return;
-    setTitleSign(t('app.doneSign'));
+    const asking = data.filter((chat) => chat.waiting);
+    const isAsked = asking.some((chat) => !waiting.current.has(chat.id));
+    waiting.current = new Set(asking.map((chat) => chat.id));
+    if (!(hasEnded || isAsked) || document.visibilityState === 'visible') return;
+    setTitleSign(t(isAsked ? 'app.waitingSign' : 'app.doneSign'));
     void setFaviconSign(true);
   }, [data, t]);
   useEffect(() => {

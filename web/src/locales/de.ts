@@ -20,6 +20,7 @@ export const texts: Record<keyof typeof english, string> = {
   'app.offline':
     'Du bist offline. Deine Entwürfe bleiben erhalten; senden kannst du, sobald die Verbindung wieder steht.',
   'app.doneSign': '● Antwort fertig ·',
+  'app.waitingSign': '● Wartet auf dich ·',
   'app.unavailableTitle': 'Der Server antwortet nicht',
   'app.unavailableText': 'Prüfe deine Verbindung und versuche es dann erneut.',
 
@@ -55,7 +56,7 @@ export const texts: Record<keyof typeof english, string> = {
   'nav.delete': 'Löschen …',
   'nav.running': 'Antwort läuft',
   'nav.unread': 'Neue Antwort',
-  'nav.waiting': 'Wartet auf deine Freigabe',
+  'nav.waiting': 'Wartet auf dich',
   'nav.answerFailed': 'Antwort fehlgeschlagen',
   'nav.answerInterrupted': 'Antwort unterbrochen',
   'nav.unsaved': 'Nachricht noch nicht bestätigt',
@@ -183,6 +184,8 @@ export const texts: Record<keyof typeof english, string> = {
   'tool.failed': 'fehlgeschlagen',
   'tool.waiting': 'wartet auf deine Freigabe',
   'tool.denied': 'nicht erlaubt',
+  'tool.own.plan':
+    '{phase, select, running {Aktualisiert den Plan} failed {Plan nicht aktualisiert} other {Plan aktualisiert}}',
   'tool.own.bash':
     '{phase, select, running {Führt einen Befehl aus} failed {Befehl nicht ausgeführt} other {Befehl ausgeführt}}',
   'tool.own.read': '{phase, select, running {Liest {file}} failed {{file} nicht gelesen} other {{file} gelesen}}',
@@ -202,6 +205,7 @@ export const texts: Record<keyof typeof english, string> = {
   'tool.timedOut': 'Zeit abgelaufen',
   'tool.killed': 'Beendet durch {signal}',
   'tool.preparing': 'wird vorbereitet',
+  'thread.announceQuestion': 'Das Modell hat Fragen an dich.',
   'thread.announceApproval': '{tool} wartet auf deine Freigabe. Erlaube es oder lehne es ab.',
   'tool.settings': 'Werkzeuge prüfen',
   'tool.input': 'Eingabe',
@@ -273,6 +277,9 @@ export const texts: Record<keyof typeof english, string> = {
   'queue.position': 'Eingereiht, Nummer {position}',
   'queue.edit': '„{text}“ bearbeiten',
   'queue.cancel': '„{text}“ entfernen',
+  'queue.sendNow': '„{text}“ jetzt senden',
+  'queue.steering': 'Geht nach diesem Schritt raus',
+  'queue.sendNowFailed': 'Die Nachricht ließ sich nicht jetzt senden',
   'queue.cancelFailed': 'Die Nachricht ließ sich nicht entfernen',
 
   'brand.tagline': 'Dein eigener Ort für Gespräche mit jedem Modell',

@@ -17,6 +17,7 @@ export const texts = {
   'app.crashText': 'Everything you typed is kept in this browser. Reload the page to continue.',
   'app.offline': 'You’re offline. Your drafts are kept, and you can send again once you’re back online.',
   'app.doneSign': '● Answer ready ·',
+  'app.waitingSign': '● Waiting for you ·',
   'app.unavailableTitle': 'The server isn’t responding',
   'app.unavailableText': 'Check your connection, then try again.',
 
@@ -52,7 +53,7 @@ export const texts = {
   'nav.delete': 'Delete…',
   'nav.running': 'Answer in progress',
   'nav.unread': 'New answer',
-  'nav.waiting': 'Waiting for your approval',
+  'nav.waiting': 'Waiting for you',
   'nav.answerFailed': 'Answer failed',
   'nav.answerInterrupted': 'Answer interrupted',
   'nav.unsaved': 'Message not confirmed yet',
@@ -181,6 +182,8 @@ export const texts = {
   'tool.failed': 'failed',
   'tool.waiting': 'waiting for your approval',
   'tool.denied': 'not allowed',
+  'tool.own.plan':
+    '{phase, select, running {Updating the plan} failed {Couldn’t update the plan} other {Updated the plan}}',
   'tool.own.bash': '{phase, select, running {Running a command} failed {Couldn’t run a command} other {Ran a command}}',
   'tool.own.read': '{phase, select, running {Reading {file}} failed {Couldn’t read {file}} other {Read {file}}}',
   'tool.own.write': '{phase, select, running {Writing {file}} failed {Couldn’t write {file}} other {Wrote {file}}}',
@@ -197,6 +200,7 @@ export const texts = {
   'tool.preparing': 'preparing',
   'tool.input': 'Input',
   'tool.settings': 'Review tools',
+  'thread.announceQuestion': 'The model has questions for you.',
   'thread.announceApproval': '{tool} is waiting for your approval. Allow or deny it.',
   'tool.output': 'Output',
   'tool.error': 'Error',
@@ -262,6 +266,9 @@ export const texts = {
   'queue.position': 'Queued, number {position}',
   'queue.edit': 'Edit “{text}”',
   'queue.cancel': 'Remove “{text}”',
+  'queue.sendNow': 'Send “{text}” now',
+  'queue.steering': 'Goes out after this step',
+  'queue.sendNowFailed': 'Couldn’t send the message now',
   'queue.cancelFailed': 'Couldn’t remove the message',
 
   'context.label': '{percent, number}% of the context window used',

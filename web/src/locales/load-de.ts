@@ -1,5 +1,6 @@
 import texts from 'virtual:catalogue/de';
 import adminTexts from 'virtual:catalogue/de-admin';
+import agentTexts from 'virtual:catalogue/de-agent';
 import assistantTexts from 'virtual:catalogue/de-assistants';
 
 import catalogueTexts from 'virtual:catalogue/de-catalogue';
@@ -25,6 +26,7 @@ export const german = {
   ...fileTexts,
   ...instructionTexts,
   ...adminTexts,
+  ...agentTexts,
   ...assistantTexts,
   ...projectTexts,
   ...catalogueTexts,

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
+import { askTool } from '../src/chat/tools/ask-tool.ts';
+import type { Tool } from '../src/chat/tools/tool-run.ts';
+import { createCaller, type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
+import { addModels, chatDetail, createChat, submission } from './chat-harness.ts';
+import { random } from './compaction-harness.ts';
+import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+import { chunk, finish, say } from './fakes/provider-scripts.ts';
+
+/**
+ * Random walks over what a person and a faulty installation can do to a conversation at once, at two replicas: every message is
+ * delivered exactly once, in order, and nothing waits for ever. More of them: STEERING_RUNS=5000.
+ */
+
+const runs = Number(process.env.STEERING_RUNS ?? '8');
+const firstSeed = Number(process.env.STEERING_SEED ?? '1');
+const atOnce = 8;
+const acts = 12;
+const timings = {
+  leaseMs: 2_000,
+  heartbeatMs: 100,
+  sweepMs: 100,
+  dispatchMs: 50,
+  watchMs: 50,
+  tickMs: 20,
+  graceMs: 100,
+};
+const pausing: Tool = {
+  ...{ name: 'pause', description: 'Takes a moment', inputSchema: { type: 'object' } },
+  execute: async (_input, { signal }) => {
+    await new Promise((resolve) => {
+      setTimeout(resolve, 30);
+      signal.addEventListener('abort', resolve, { once: true });
+    });
+    return 'paused';
+  },
+};
+
+const replicas: TestApp[] = [];
+let provider: FakeProvider;
+before(async () => {
+  provider = await startFakeProvider();
+  // Does what the last message says: uses a tool first, asks first, or just answers.
+  provider.script('walks', (call) => {
+    const last = (call.body.messages ?? []).at(-1);
+    const word = last?.role === 'user' ? String(last.content).split(' ')[0] : '';
+    const uses = { tool: ['pause', '{}'], ask: ['ask', '{"questions":[{"question":"Well?"}]}'] }[word ?? ''];
+    if (uses === undefined) return { steps: [...say('done'), ...finish(call, 1)] };
+    const [name, text] = uses;
+    const tool = { index: 0, id: `call-${call.count}`, function: { name, arguments: text } };
+    return { steps: [chunk({ tool_calls: [tool] }), ...finish(call, 1, 'tool_calls')] };
+  });
+  const options = { timings, findTools: async () => [pausing, askTool] };
+  const first = await startTestApp(options);
+  replicas.push(first, await startTestApp({ ...options, database: first.database }));
+});
+after(async () => {
+  for (const replica of replicas.toReversed()) await replica.stop();
+  await provider.close();
+});
+
+type Sent = { id: string; isCancelled: boolean; isCertain: boolean; steered: number | undefined };
+
+/** One walk; what it says when something is wrong begins with its seed. */
+async function walk(seed: number, user: SignedIn): Promise<void> {
+  const next = random(seed);
+  const chatId = await createChat(user);
+  const sent: Sent[] = [];
+  const trace: string[] = [];
+  let orders = 0;
+  const { pool } = (replicas[0] as TestApp).database.database;
+  const anywhere = (): SignedIn => {
+    const { url } = replicas[next(replicas.length)] as TestApp;
+    return { ...createCaller(url, user.cookie), id: user.id, email: user.email };
+  };
+  const send = async (word: string): Promise<void> => {
+    const body = submission(chatId, `${word} ${seed}`);
+    const route = next(2) === 0 ? 'POST /api/chat/start' : 'POST /api/chat/turn-inputs';
+    const { status } = await anywhere().call(route, body);
+    if (status === 429) return;
+    assert.equal(status, 201);
+    sent.push({ id: body.message.id, isCancelled: false, isCertain: true, steered: undefined });
+  };
+  const steer = async (): Promise<void> => {
+    const one = sent[next(sent.length)];
+    if (one === undefined) return;
+    const { status } = await anywhere().call('PATCH /api/chat/turn-inputs', { chatId, id: one.id, steer: true });
+    assert.ok(status === 200 || status === 409, `steering answered ${status}`);
+    if (status === 200) one.steered ??= ++orders;
+  };
+  const cancel = async (): Promise<void> => {
+    const one = sent[next(sent.length)];
+    if (one === undefined) return;
+    const { status } = await anywhere().call('DELETE /api/chat/turn-inputs', undefined, {
+      query: { chatId, id: one.id },
+    });
+    assert.ok(status === 200 || status === 409, `cancelling answered ${status}`);
+    if (status === 200) one.isCancelled = true;
+  };
+  const stop = () => anywhere().call(`POST /api/chat/${chatId}/stop`, {});
+  const reply = async (): Promise<void> => {
+    const { rows } = await pool.query(
+      'select id from tool_approvals where chat_id = $1 and answered_at is null and settled_at is null',
+      [chatId],
+    );
+    const answers = await Promise.all(
+      rows.flatMap(({ id }) =>
+        [anywhere(), anywhere()].map((who) =>
+          who.call(`POST /api/chat/${chatId}/answers`, { questionId: id, answers: ['Yes'] }),
+        ),
+      ),
+    );
+    const counted = answers.filter(({ status }) => status === 200).length;
+    assert.ok(counted <= rows.length, 'a question is answered once');
+    assert.ok(answers.every(({ status }) => status === 200 || status === 409));
+  };
+  // As after a crash of the replica that makes the answer: nobody renews its lease, and its writes find nothing.
+  const crash = () =>
+    pool.query(
+      `update responses set replica = 'gone', generation = generation + 1, lease_until = now() - interval '1 second'
+        where chat_id = $1 and state = 'running'`,
+      [chatId],
+    );
+  const resume = () => anywhere().call('POST /api/chat', { chatId, resume: true, detach: true });
+  const able: [string, () => Promise<unknown>][] = [
+    ['send', () => send('say')],
+    ['work', () => send('tool')],
+    ['work', () => send('tool')],
+    ['question', () => send('ask')],
+    ['steer', steer],
+    ['steer', steer],
+    ['steer', steer],
+    ['cancel', cancel],
+    ['stop', stop],
+    ['reply', reply],
+    ['crash', crash],
+    ['resume', resume],
+  ];
+  const label = () => `seed ${seed}: ${trace.join(', ')}`;
+  try {
+    await send('tool');
+    for (let act = 0; act < acts; act++) {
+      const [name, work] = able[next(able.length)] as (typeof able)[number];
+      trace.push(name);
+      await work();
+      if (next(3) === 0) await new Promise((resolve) => setTimeout(resolve, next(40)));
+    }
+    await send('say');
+    const detail: Json = await until(`everything is over (${label()})`, async () => {
+      await reply();
+      const found = await chatDetail(user, chatId);
+      return found.response === null && found.inputs.length === 0 ? found : undefined;
+    });
+    check(detail, sent);
+  } catch (error) {
+    throw new Error(label(), { cause: error });
+  }
+}
+
+function check(detail: Json, sent: readonly Sent[]): void {
+  const told: string[] = detail.messages.flatMap((message: Json) => (message.role === 'user' ? [message.id] : []));
+  const kept = sent.filter(({ isCancelled }) => !isCancelled);
+  assert.deepEqual(
+    [...told].sort(),
+    kept.map(({ id }) => id).sort(),
+    'each message once, and none that was taken back',
+  );
+  const place = ({ id }: Sent) => told.indexOf(id);
+  for (const [index, one] of kept.entries()) {
+    for (const later of kept.slice(index + 1)) {
+      if (later.steered === undefined)
+        assert.ok(place(one) < place(later), 'a message that was not sent now passes none');
+    }
+  }
+  const last = detail.messages.at(-1);
+  assert.equal(last.role, 'assistant', 'the last word is an answer');
+  for (const { role, status } of detail.messages) assert.ok(role === 'user' || status !== 'streaming');
+}
+
+test(`${runs} random walks deliver every message once (seeds from ${firstSeed})`, {
+  timeout: 60_000 + runs * 2_000,
+}, async () => {
+  const user = await (replicas[0] as TestApp).signIn();
+  await addModels(user, provider, ['walks']);
+  const seeds = Array.from({ length: runs }, (_, index) => firstSeed + index);
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) await walk(seed, user);
+    }),
+  );
+});

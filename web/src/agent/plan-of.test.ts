@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Message } from '@homeport/contracts/conversations';
+import type { DynamicToolPart } from '@homeport/contracts/frames';
+import { newestPlan } from './plan-of.ts';
+
+const call = (content: string, state: DynamicToolPart['state']): DynamicToolPart => ({
+  ...{ type: 'dynamic-tool', toolName: 'plan', toolCallId: content, state },
+  input: { items: [{ content, status: 'pending' }, { content: 'no status' }] },
+});
+const said = (...parts: Message['parts']): Message => ({
+  ...{ id: 'm', chatId: 'c', parentId: null, siblingIds: [], role: 'assistant', status: 'complete', createdAt: '' },
+  parts,
+});
+
+test('the newest plan that was set counts; without one, the server’s', () => {
+  const told = { items: [{ content: 'told', status: 'pending' as const }] };
+  assert.equal(newestPlan([said()], null), undefined);
+  assert.deepEqual(newestPlan([said({ type: 'text', text: 'no plan' })], told), told.items);
+  const messages = [said(call('first', 'output-available')), said(call('refused', 'output-error'))];
+  assert.deepEqual(newestPlan(messages, told), [{ content: 'first', status: 'pending' }]);
+});

@@ -1,0 +1,207 @@
+import './agent-texts.ts';
+import type { AskedQuestions, Question } from '@homeport/contracts/agent';
+import type { DynamicToolPart } from '@homeport/contracts/frames';
+import { limits } from '@homeport/contracts/limits';
+import { Button } from '@mantine/core';
+import { MessageCircleQuestion } from 'lucide-react';
+import { type FormEvent, useId, useState } from 'react';
+import { call } from '../api.ts';
+import { ApiFailure } from '../api-failure.ts';
+import { useThreadActions } from '../conversation/thread-actions.ts';
+import { failureText } from '../failure-text.ts';
+import { useText } from '../i18n.ts';
+import classes from './agent.module.css';
+
+type State = 'open' | 'sending' | 'elsewhere';
+type Props = { asked: AskedQuestions; part: DynamicToolPart | undefined; isLive: boolean };
+
+/** Questions of the model to the person: options, own words, and afterwards what was said. */
+export function QuestionCard({ asked, part, isLive }: Props) {
+  const t = useText();
+  const { chatId, follow } = useThreadActions();
+  const { questionId, questions } = asked;
+  const titleId = useId();
+  const [given, setGiven] = useState<readonly string[][]>(() => questions.map(() => []));
+  const [own, setOwn] = useState<readonly string[]>(() => questions.map(() => ''));
+  const [state, setState] = useState<State>('open');
+  const [failure, setFailure] = useState<unknown>();
+  const isWaiting = isLive && part?.state === 'input-available';
+  const all = given.map((labels, index) => {
+    const words = (own[index] ?? '').trim();
+    return words === '' ? labels : [...labels, words];
+  });
+  const hasAll = all.every((answer) => answer.length > 0);
+
+  const answer = async (answers: string[][]) => {
+    setState('sending');
+    setFailure(undefined);
+    try {
+      await call('POST /api/chat/:chatId/answers', { params: { chatId }, body: { questionId, answers } });
+    } catch (error) {
+      const code = error instanceof ApiFailure ? error.code : undefined;
+      if (code === 'input_applied' || code === 'not_found') setState('elsewhere');
+      else {
+        setFailure(error);
+        setState('open');
+      }
+    }
+    follow();
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (hasAll) void answer(all);
+  };
+  const choose = (index: number, label: string, isChosen: boolean) => {
+    const others = questions[index]?.multiple === true ? (given[index] ?? []).filter((one) => one !== label) : [];
+    setGiven(given.with(index, isChosen ? [...others, label] : others));
+  };
+
+  return (
+    <section
+      className={classes.card}
+      aria-labelledby={titleId}
+      data-question={questionId}
+      data-waiting={isWaiting || undefined}
+    >
+      <h3 className={classes.title} id={titleId}>
+        <MessageCircleQuestion size={17} aria-hidden />
+        {t('question.title', { count: questions.length })}
+      </h3>
+      {isWaiting && state !== 'elsewhere' ? (
+        <form className={classes.form} onSubmit={submit}>
+          {questions.map((question, index) => (
+            <QuestionFields
+              key={index}
+              question={question}
+              chosen={given[index] ?? []}
+              own={own[index] ?? ''}
+              isDisabled={state === 'sending'}
+              onChoose={(label, isChosen) => choose(index, label, isChosen)}
+              onOwn={(text) => {
+                setOwn(own.with(index, text));
+                if (!question.multiple && text.trim() !== '') setGiven(given.with(index, []));
+              }}
+            />
+          ))}
+          {failure === undefined ? null : (
+            <p role="alert" className={classes.failure}>
+              {failureText(failure, t)}
+            </p>
+          )}
+          <div className={classes.buttons}>
+            <Button type="submit" size="xs" disabled={!hasAll} loading={state === 'sending'}>
+              {t('question.send')}
+            </Button>
+            <Button
+              size="xs"
+              variant="subtle"
+              color="gray"
+              disabled={state === 'sending'}
+              onClick={() => void answer(all)}
+            >
+              {t('question.skip')}
+            </Button>
+          </div>
+        </form>
+      ) : (
+        <Said questions={questions} part={part} note={state === 'elsewhere' ? t('question.elsewhere') : undefined} />
+      )}
+    </section>
+  );
+}
+
+type FieldsProps = {
+  question: Question;
+  chosen: readonly string[];
+  own: string;
+  isDisabled: boolean;
+  onChoose: (label: string, isChosen: boolean) => void;
+  onOwn: (text: string) => void;
+};
+
+function QuestionFields({ question, chosen, own, isDisabled, onChoose, onOwn }: FieldsProps) {
+  const t = useText();
+  const name = useId();
+  return (
+    <fieldset className={classes.question} disabled={isDisabled}>
+      <legend dir="auto">
+        {question.header === undefined ? null : <span className={classes.header}>{question.header}</span>}
+        {question.question}
+      </legend>
+      {question.multiple && question.options.length > 0 ? (
+        <p className={classes.hint}>{t('question.several')}</p>
+      ) : null}
+      {question.options.map(({ label, description }, index) => (
+        <label key={index} className={classes.option}>
+          <input
+            type={question.multiple ? 'checkbox' : 'radio'}
+            name={name}
+            checked={chosen.includes(label)}
+            onChange={(event) => {
+              onChoose(label, event.currentTarget.checked);
+              if (!question.multiple) onOwn('');
+            }}
+          />
+          <span>
+            <span dir="auto">{label}</span>
+            {description === undefined ? null : (
+              <span className={classes.description} dir="auto">
+                {description}
+              </span>
+            )}
+          </span>
+        </label>
+      ))}
+      <input
+        className={classes.own}
+        value={own}
+        maxLength={limits.answerTextMax}
+        placeholder={t('question.own')}
+        aria-label={`${question.question}: ${t('question.own')}`}
+        dir="auto"
+        onChange={(event) => onOwn(event.currentTarget.value)}
+      />
+    </fieldset>
+  );
+}
+
+function Said({
+  questions,
+  part,
+  note,
+}: {
+  questions: readonly Question[];
+  part: Props['part'];
+  note: string | undefined;
+}) {
+  const t = useText();
+  const answers = answersOf(part?.output);
+  return (
+    <>
+      <dl className={classes.said}>
+        {questions.map(({ question }, index) => (
+          <div key={index}>
+            <dt dir="auto">{question}</dt>
+            {answers === undefined ? null : <dd dir="auto">{answers[index] ?? t('question.none')}</dd>}
+          </div>
+        ))}
+      </dl>
+      {answers !== undefined && note === undefined ? null : (
+        <p role="status" className={classes.hint}>
+          {note ?? t('question.ended')}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** What was said, as the tool's output has it; undefined when nothing was. */
+function answersOf(output: unknown): (string | undefined)[] | undefined {
+  const list = typeof output === 'object' && output !== null && 'answers' in output ? output.answers : undefined;
+  if (!Array.isArray(list)) return undefined;
+  return list.map((one: unknown) => {
+    const answer = typeof one === 'object' && one !== null && 'answer' in one ? one.answer : undefined;
+    if (Array.isArray(answer)) return answer.filter((text) => typeof text === 'string').join(', ');
+    return typeof answer === 'string' && answer !== '(no answer)' ? answer : undefined;
+  });
+}

@@ -1,0 +1,14 @@
+import type { DynamicToolPart, MessagePart } from '@homeport/contracts/frames';
+import { questionsIn } from '@homeport/contracts/message-assembly';
+
+/** What in a message waits for its person. */
+
+/** A call whose questions have no answers yet; with `array.some` and the like. */
+export function isOpenQuestion(part: MessagePart, _index: number, parts: readonly MessagePart[]): boolean {
+  const asked = questionsIn(part);
+  return asked !== undefined && callOf(parts, asked.toolCallId)?.state === 'input-available';
+}
+
+export function callOf(parts: readonly MessagePart[], toolCallId: string): DynamicToolPart | undefined {
+  return parts.find((part): part is DynamicToolPart => part.type === 'dynamic-tool' && part.toolCallId === toolCallId);
+}
