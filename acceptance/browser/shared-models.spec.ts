@@ -32,6 +32,7 @@ test('whoever is invited gets an answer without typing anything about models', a
     await page.getByLabel('Base URL').fill(provider);
     await page.getByLabel('API key').fill('AIza-not-a-real-one');
     await expect(page.getByLabel('Base URL')).toHaveValue(provider);
+    await expect(page.getByRole('radio', { name: 'Other', exact: true })).toBeChecked();
     await expect(page.getByLabel('Protocol')).toHaveValue('openai');
   });
 

@@ -97,7 +97,8 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
   };
   // A key that is unmistakably for another provider picks it, unless an address was typed.
   const { apiKey } = form.values;
-  const meant = provider ? undefined : presetOfKey(apiKey)?.key;
+  const hit = provider ? undefined : presetOfKey(apiKey);
+  const meant = hit && presetValue('baseUrl', hit, form.values.baseUrl) === hit.baseUrl ? hit.key : undefined;
   const pick = useRef(choosePreset);
   pick.current = choosePreset;
   useEffect(() => {
