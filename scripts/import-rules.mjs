@@ -34,6 +34,7 @@ const webRank = {
   instructions: 4,
   frame: 5,
   diagram: 6,
+  moving: 6,
   rendered: 6,
   entry: 6,
   catalogue: 6,

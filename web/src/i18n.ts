@@ -15,6 +15,7 @@ import type { texts as diagramTexts } from './locales/en-diagrams.ts';
 import type { texts as fileTexts } from './locales/en-files.ts';
 import type { texts as instructionTexts } from './locales/en-instructions.ts';
 import type { texts as mcpTexts } from './locales/en-mcp.ts';
+import type { texts as movingTexts } from './locales/en-moving.ts';
 import type { texts as pageTexts } from './locales/en-pages.ts';
 import type { texts as projectTexts } from './locales/en-projects.ts';
 import type { texts as renderedTexts } from './locales/en-rendered.ts';
@@ -38,6 +39,7 @@ type AllTexts = typeof texts &
   typeof catalogueTexts &
   typeof changesTexts &
   typeof diagramTexts &
+  typeof movingTexts &
   typeof renderedTexts &
   typeof toldTexts &
   typeof usageTexts &

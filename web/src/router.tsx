@@ -142,6 +142,11 @@ const personalizationRoute = createRoute({
   path: '/personalization',
   component: lazyRouteComponent(() => import('./settings/personalization-page.tsx'), 'PersonalizationPage'),
 });
+const movingRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/import-export',
+  component: lazyRouteComponent(() => import('./moving/moving-page.tsx'), 'MovingPage'),
+});
 const promptsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/prompts',
@@ -322,6 +327,7 @@ const routeTree = rootRoute.addChildren([
       accountRoute,
       personalizationRoute,
       promptsRoute,
+      movingRoute,
       providersRoute,
       modelsRoute,
       tiersRoute,

@@ -23,6 +23,12 @@ export function uploadWorkspaceFile(file: File, path: string, options: UploadOpt
   return sendForm('/api/workspace/files', { path }, file, options, parseEntry);
 }
 
+/** Uploads the export of another program, to be read first; it is sent as it is, whatever its size. */
+export function uploadArchive(file: File, options: UploadOptions): Promise<void> {
+  const query = new URLSearchParams({ dryRun: '1', filename: file.name.slice(0, 255) });
+  return send(`/api/imports?${query}`, file, options, 202, () => true).then(() => undefined);
+}
+
 export type UploadOptions = { onProgress: (share: number) => void; signal: AbortSignal };
 
 function sendForm<T>(
@@ -36,6 +42,16 @@ function sendForm<T>(
   for (const [name, value] of Object.entries(fields)) if (value !== undefined) form.append(name, value);
   // Last, because the server reads the fields before it accepts bytes.
   form.append('file', file, file.name);
+  return send(address, form, options, 201, parse);
+}
+
+function send<T>(
+  address: string,
+  body: FormData | File,
+  options: UploadOptions,
+  status: number,
+  parse: (text: string) => T | undefined,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     const abort = () => request.abort();
@@ -46,13 +62,13 @@ function sendForm<T>(
     request.onerror = () => reject(new ApiFailure('network', ''));
     request.onabort = () => reject(options.signal.reason ?? new ApiFailure('network', ''));
     request.onload = () => {
-      const answer = request.status === 201 ? parse(request.responseText) : undefined;
+      const answer = request.status === status ? parse(request.responseText) : undefined;
       if (answer) resolve(answer);
       else reject(readFailure(request.status, headersOf(request), request.responseText));
     };
     request.onloadend = () => options.signal.removeEventListener('abort', abort);
     request.open('POST', address);
-    request.send(form);
+    request.send(body);
   });
 }
 

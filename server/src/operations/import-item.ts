@@ -12,6 +12,7 @@ import { showImported } from '../conversations/imported-chats.ts';
 import { type ImportedMessage, importMessages } from '../conversations/messages.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
 import type { Deps } from '../deps.ts';
+import type { Disk } from '../disk.ts';
 import { importProject } from '../projects/projects.ts';
 import { type Archive, ZipArchive } from './archive.ts';
 import { type ClaimedImport, holdClaim } from './import-claims.ts';
@@ -20,7 +21,9 @@ import type { PreparedConversation, PreparedFile, PreparedProject } from './prep
 
 /** One conversation or project of an archive: its files into the store, then everything in one transaction. */
 
-export type ImportDeps = Pick<Deps, 'db' | 'artifactStore' | 'disk' | 'log' | 'clock' | 'config'>;
+export type ImportDeps = Pick<Deps, 'db' | 'artifactStore' | 'log' | 'clock' | 'config'> & {
+  disk: Pick<Disk, 'assertRoom'>;
+};
 export type Place = { run: ClaimedImport; archive: Archive; position: number };
 
 /** The import was cancelled, or another replica has it. */

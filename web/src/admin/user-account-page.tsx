@@ -6,6 +6,7 @@ import { useText } from '../i18n.ts';
 import { AccessCard } from './access-card.tsx';
 import classes from './admin.module.css';
 import { userQuery } from './admin-queries.ts';
+import { DeleteUserCard } from './delete-user-card.tsx';
 import { DisableCard } from './disable-card.tsx';
 import { formatDay } from './format.ts';
 import { SetPasswordForm } from './set-password-form.tsx';
@@ -38,6 +39,7 @@ export function UserAccountPage() {
         <SetPasswordForm user={user} isMe={isMe} />
       </Card>
       <DisableCard user={user} isMe={isMe} />
+      {isMe ? null : <DeleteUserCard user={user} />}
     </Section>
   );
 }

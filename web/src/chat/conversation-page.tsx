@@ -39,6 +39,9 @@ const ProjectLink = lazyPart(async () => (await import('../projects/project-link
 const TemporaryBanner = lazyPart(async () => (await import('./temporary-banner.tsx')).TemporaryBanner);
 const FindBar = lazyPart(async () => (await import('../frame/find-bar.tsx')).FindBar);
 
+/** Ids of models here. Imported answers have their model's name instead. */
+const ownModel = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
+
 /** `/c/<id>`: one conversation. Keyed by its id, so that nothing of one shows in another. */
 export function ConversationPage() {
   const { chatId } = useParams({ from: '/signed-in/c/$chatId' });
@@ -248,7 +251,7 @@ function useThreadActionsOf(store: ConversationStore, submit: SubmissionState['s
             draftName: editDraftName(messageId),
           }),
         ),
-      modelName: (modelId) => names.get(modelId),
+      modelName: (modelId) => names.get(modelId) ?? (ownModel.test(modelId) ? undefined : modelId),
     }),
     [store, names, submit, drafts, navigate, t],
   );

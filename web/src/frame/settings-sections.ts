@@ -1,5 +1,6 @@
 import type { LinkProps } from '@tanstack/react-router';
 import {
+  ArrowLeftRight,
   Boxes,
   ChartColumn,
   FileCode2,
@@ -32,6 +33,7 @@ export const ownSections: readonly SettingsSection[] = [
   { to: '/settings/tiers', text: 'settings.tiers', Icon: Layers },
   { to: '/settings/tools', text: 'settings.tools', Icon: Wrench },
   { to: '/settings/usage', text: 'settings.usage', Icon: ChartColumn },
+  { to: '/settings/import-export', text: 'settings.moving', Icon: ArrowLeftRight },
 ];
 export const administrationSections: readonly SettingsSection[] = [
   { to: '/settings/admin/users', text: 'settings.users', Icon: UsersRound },

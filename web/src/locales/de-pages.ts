@@ -288,6 +288,7 @@ export const texts: Record<keyof typeof english, string> = {
   'settings.usage': 'Verbrauch',
   'settings.allUsage': 'Verbrauch aller',
   'settings.budgets': 'Budgets',
+  'settings.moving': 'Import und Export',
   'settings.admin': 'Verwaltung',
   'settings.users': 'Benutzer',
   'settings.invitations': 'Einladungen',

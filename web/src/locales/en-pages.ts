@@ -278,6 +278,7 @@ export const texts = {
   'settings.usage': 'Usage',
   'settings.allUsage': 'Everyone’s usage',
   'settings.budgets': 'Budgets',
+  'settings.moving': 'Import and export',
   'settings.admin': 'Administration',
   'settings.users': 'Users',
   'settings.invitations': 'Invitations',

@@ -11,6 +11,7 @@ import diagramTexts from 'virtual:catalogue/de-diagrams';
 import fileTexts from 'virtual:catalogue/de-files';
 import instructionTexts from 'virtual:catalogue/de-instructions';
 import mcpTexts from 'virtual:catalogue/de-mcp';
+import movingTexts from 'virtual:catalogue/de-moving';
 import pageTexts from 'virtual:catalogue/de-pages';
 import projectTexts from 'virtual:catalogue/de-projects';
 import renderedTexts from 'virtual:catalogue/de-rendered';
@@ -32,6 +33,7 @@ export const german = {
   ...catalogueTexts,
   ...changesTexts,
   ...diagramTexts,
+  ...movingTexts,
   ...renderedTexts,
   ...toldTexts,
   ...usageTexts,

@@ -1,0 +1,106 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { ImportRecord } from '@homeport/contracts/imports';
+import { openBlobStore } from '../artifacts/open-store.ts';
+import { operator } from '../audit.ts';
+import { systemClock } from '../clock.ts';
+import type { Database } from '../db/pool.ts';
+import { createLogger } from '../logger.ts';
+import { type Call, type Command, type Outcome, UsageError, withInstallation } from './command.ts';
+import { deleteAccount } from './delete-account.ts';
+import { createImport, getImport } from './import-records.ts';
+import { Imports } from './imports.ts';
+
+const lookEveryMs = 300;
+const kinds = ['keep', 'delete'] as const;
+
+/** Commands for what people bring and for accounts that go. */
+export const movingCommands: readonly Command[] = [
+  {
+    ...{ name: 'import', synopsis: '<file> --user <email> [--dry-run]', words: [1, 1], run: bring },
+    options: { user: { type: 'string' }, 'dry-run': { type: 'boolean' } },
+    summary: 'Import the export of another program for a person; the service may keep running.',
+    help: '  --user <email>   whose conversations they become\n  --dry-run        only tell what would come',
+  },
+  {
+    ...{ name: 'users delete', synopsis: '<email> --data keep|delete', words: [1, 1], run: remove },
+    options: { data: { type: 'string' } },
+    summary: 'Delete an account. What is shared stays with those it is shared with.',
+    help: '  --data <what>    keep: its conversations stay in the database; delete: they are deleted',
+  },
+];
+
+async function bring(call: Call): Promise<Outcome> {
+  const [file = ''] = call.words;
+  const email = call.value('user');
+  if (email === undefined) throw new UsageError('Whose conversations are these? Give --user.');
+  if (!(await stat(file)).isFile()) throw new Error(`${file} is no file.`);
+  return withInstallation(call.signal, async ({ config, db }) => {
+    const ownerId = await findId(db, email);
+    const disk = { assertRoom: async () => undefined };
+    const artifactStore = openBlobStore(config, disk);
+    const log = createLogger('error', process.stderr);
+    const deps = { config, db, artifactStore, disk, log, clock: systemClock };
+    const imports = new Imports(deps);
+    try {
+      const stored = await artifactStore.put(createReadStream(file));
+      const given = { filename: basename(file).slice(0, 255), isWanted: !call.flag('dry-run') };
+      const { id } = await createImport(deps, ownerId, given, stored);
+      // The running service may take it, or this process: whoever is first.
+      imports.start();
+      const record = await settled(db, ownerId, id, call);
+      return {
+        ok: record.state === 'done' || record.state === 'ready',
+        lines: linesOf(record),
+        result: { import: record },
+      };
+    } finally {
+      await imports.close();
+      artifactStore.close();
+    }
+  });
+}
+
+async function settled(db: Database, ownerId: string, id: string, call: Call): Promise<ImportRecord> {
+  let told = '';
+  for (;;) {
+    const record = await getImport(db.kysely, ownerId, id);
+    const { conversations, imported } = record.counts;
+    const line = `${record.state}: ${conversations} conversations read, ${imported} imported`;
+    if (line !== told) call.note(line);
+    told = line;
+    if (record.state !== 'reading' && record.state !== 'importing') return record;
+    await systemClock.sleep(lookEveryMs, call.signal);
+  }
+}
+
+function linesOf({ state, source, counts, problems }: ImportRecord): string[] {
+  const { new: fresh, more, same, leftOut, imported, projects } = counts;
+  return [
+    `${state}: ${imported} conversations imported from ${source ?? 'an unknown program'}.`,
+    `${fresh} new, ${more} with new messages, ${same} already here, ${leftOut} left out, ${projects} projects.`,
+    ...problems.map(({ title, message }) => (title === null ? message : `${title}: ${message}`)),
+  ];
+}
+
+async function remove(call: Call): Promise<Outcome> {
+  const [email = ''] = call.words;
+  const data = kinds.find((kind) => kind === call.value('data'));
+  if (data === undefined) throw new UsageError('Give --data keep or --data delete.');
+  return withInstallation(call.signal, async ({ config, db }) => {
+    const id = await findId(db, email);
+    // A running service notices by itself that the account was disabled, and stops what goes on.
+    const deps = { config, db, log: createLogger('error', process.stderr), accountDisabled: async () => undefined };
+    await deleteAccount(deps, id, data, operator);
+    const lines = [data === 'delete' ? `${email} was deleted.` : `${email} was deleted, its data was kept.`];
+    return { ok: true, lines, result: { user: { id, email }, data } };
+  });
+}
+
+async function findId(db: Database, email: string): Promise<string> {
+  const query = db.kysely.selectFrom('users').select('id').where('email', '=', email.toLowerCase());
+  const row = await query.executeTakeFirst();
+  if (row === undefined) throw new Error(`No user has the address ${email}.`);
+  return row.id;
+}

@@ -1,0 +1,58 @@
+import { Button } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { call } from '../api.ts';
+import { failureText } from '../failure-text.ts';
+import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
+import { showFailure, showToast } from '../frame/toasts.tsx';
+import { useText } from '../i18n.ts';
+import classes from './moving.module.css';
+
+/** Offers the instructions of an archive, once: where they are the person's own already, nothing is shown. */
+export function FoundInstructions({ text }: { text: string }) {
+  const t = useText();
+  const queries = useQueryClient();
+  const [isAsking, setAsking] = useState(false);
+  const { data } = useQuery({
+    queryKey: ['own-instructions'],
+    queryFn: ({ signal }) => call('GET /api/me', { signal }),
+  });
+  if (!data || data.user.instructions === text) return null;
+  const save = async () => {
+    setAsking(false);
+    try {
+      await call('PATCH /api/me', { body: { instructions: text } });
+      showToast(t('moving.instructionsDone'));
+      await queries.invalidateQueries();
+    } catch (failure) {
+      showFailure(t('moving.changeFailed'), failureText(failure, t));
+    }
+  };
+  return (
+    <div className={classes.found}>
+      <strong>{t('moving.instructions')}</strong>
+      <p className={classes.detail}>{t('moving.instructionsText')}</p>
+      <pre className={classes.quote}>{text}</pre>
+      <Button
+        size="compact-sm"
+        variant="default"
+        onClick={() => {
+          if (data.user.instructions === null) void save();
+          else setAsking(true);
+        }}
+      >
+        {t('moving.instructionsUse')}
+      </Button>
+      {isAsking ? (
+        <ConfirmDialog
+          title={t('moving.instructionsReplaceTitle')}
+          text={t('moving.instructionsReplaceText')}
+          confirmLabel={t('moving.instructionsUse')}
+          isGentle
+          onConfirm={() => void save()}
+          onClose={() => setAsking(false)}
+        />
+      ) : null}
+    </div>
+  );
+}
