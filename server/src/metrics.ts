@@ -80,6 +80,9 @@ export async function createMetrics(isWanted: boolean, sources: MetricSources): 
     ...{ name: 'homeport_tokens_total', help: 'Tokens as providers count them', registers },
     labelNames: ['kind'] as const,
   });
+  const cost = new Counter({
+    ...{ name: 'homeport_cost_dollars_total', help: 'What answers cost, where prices are known', registers },
+  });
   const calls = new Histogram({
     ...{
       name: 'homeport_provider_call_duration_seconds',
@@ -143,6 +146,7 @@ export async function createMetrics(isWanted: boolean, sources: MetricSources): 
     responseEnded(state, usage) {
       responses.inc({ state });
       if (usage === undefined) return;
+      if (typeof usage.cost === 'number') cost.inc(usage.cost / 1_000_000);
       tokens.inc({ kind: 'input' }, usage.inputTokens);
       tokens.inc({ kind: 'output' }, usage.outputTokens);
       tokens.inc({ kind: 'reasoning' }, usage.reasoningTokens ?? 0);

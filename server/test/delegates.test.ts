@@ -212,3 +212,25 @@ test('a turn takes forty steps, is told before its limit, and ends with a word',
     message: 'This turn has reached its limit of 12 steps. Continue to let it go on.',
   });
 });
+
+test('a used up budget ends a delegate before its next question, and its turn after it', async () => {
+  const chat = await startChat();
+  const admin = await app.signIn({ role: 'admin' });
+  const budget = { scope: 'person', userId: chat.user.id, unit: 'tokens', period: 'day', limit: 1 };
+  assert.equal((await admin.call('PUT /api/admin/budgets', { budgets: [budget] })).status, 200);
+  script(
+    chat,
+    () => [delegate('look around')],
+    (_task, messages) =>
+      results(messages).length < 5
+        ? [{ name: 'bash', input: { command: `echo ${results(messages).length}` } }]
+        : 'done',
+  );
+  const { message } = await run(chat);
+  assert.deepEqual([message.status, message.error?.code], ['failed', 'budget_exhausted']);
+  const { rows } = await app.database.database.pool.query(
+    'select kind from usage_calls where owner_id = $1 order by kind',
+    [chat.user.id],
+  );
+  assert.deepEqual(rows, [{ kind: 'answer' }, { kind: 'delegate' }]);
+});

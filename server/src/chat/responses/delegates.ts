@@ -63,6 +63,8 @@ export type DelegatingTurn = {
   parameters: Parameters;
   spending: Spending;
   onCall: OnCall;
+  /** Awaited before each question but the first; throws to end the delegate. */
+  beforeAsking: () => Promise<void>;
 };
 
 /** The tool `delegate` for one turn. */
@@ -121,6 +123,7 @@ async function work(
           if (steps.hear(frame)) reports.changed();
         },
         createId: randomUUIDv7,
+        onCheckpoint: async (isBeforeAsking) => (isBeforeAsking ? turn.beforeAsking() : undefined),
         fitMessages: (messages) => shrinkToolResults(messages, room, estimateMessage),
         spending,
         onToolFailure: (toolName, error) => deps.log.warn({ toolName, cause: error }, 'a tool of a delegate failed'),

@@ -226,6 +226,7 @@ export class ResponseRun {
     onWait: (wait) => this.#emit({ type: 'data-retry', transient: true, data: wait }),
     onStep: (state) => this.#emit({ type: 'data-step', transient: true, data: { name: 'compaction', state } }),
     onCall: (call) => this.#calls.add(call, this.#steps),
+    beforeDelegateAsks: () => this.#calls.beforeAsking(this.#deps.db.kysely),
   };
 
   /** A continued response begins with the parts it already has; its log has all of them or nothing. */

@@ -1,5 +1,8 @@
 import type { Usage } from '@homeport/contracts/frames';
-import type { LedgerRow, ModelCall } from '../../usage/ledger.ts';
+import type { Queryable } from '../../db/pool.ts';
+import { assertBudget } from '../../usage/budget-rule.ts';
+import { readBudgetReset } from '../../usage/budget-state.ts';
+import { countCalls, type LedgerRow, type ModelCall } from '../../usage/ledger.ts';
 import { addUsage } from '../model/usage.ts';
 import type { ResponseRow } from './claims.ts';
 
@@ -37,6 +40,14 @@ export class RunCalls {
     const { id: responseId, owner_id: ownerId, generation } = this.#response;
     this.#pending.push({ ...call, ownerId, responseId, generation, step });
     if (!call.estimated) this.#usage = addUsage(this.#usage, call.usage);
+  }
+
+  /** Stores them by themselves, then throws `budget_exhausted` when nothing is left: before a delegate asks once more. */
+  async beforeAsking(db: Queryable): Promise<void> {
+    const rows = this.pending;
+    await countCalls(db, rows);
+    this.stored(rows);
+    assertBudget(await readBudgetReset(db, this.#response.owner_id));
   }
 
   stored(rows: readonly LedgerRow[]): void {

@@ -2,7 +2,7 @@ import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
 import { lowestTierEnabledModel } from '../../catalogue/model-choice.ts';
 import { findTitleSource, setModelTitle } from '../../conversations/chats.ts';
 import { readParts } from '../../conversations/messages.ts';
-import { isBudgetUsedUp } from '../../usage/budget-state.ts';
+import { readBudgetReset } from '../../usage/budget-state.ts';
 import { generateTitle, instantTitle } from '../turn/title.ts';
 import type { ResponseRow } from './claims.ts';
 import { askForTextOf } from './model-call.ts';
@@ -21,7 +21,7 @@ export function titleAfterFirstExchange(deps: RunDeps, response: ResponseRow): v
     const answer = await readParts(deps.db.kysely, response.id);
     const calls = new RunCalls(response);
     // Nobody asked for a title, so an empty budget is no error.
-    const isUsedUp = await isBudgetUsedUp(deps.db.kysely, response.owner_id);
+    const isUsedUp = (await readBudgetReset(deps.db.kysely, response.owner_id)) !== null;
     const model = await lowestTierEnabledModel(deps, catalogueOwner(deps.config, response.owner_id));
     const title =
       model === undefined || isUsedUp

@@ -49,6 +49,8 @@ export type PreparingHooks = Omit<ContextHooks, 'ask' | 'onUsage'> & {
   notify: (notice: Notice) => void;
   onWait: (wait: ProviderWait) => void;
   onCall: OnCall;
+  /** Awaited before a delegate asks a model once more; throws to end it. */
+  beforeDelegateAsks: () => Promise<void>;
 };
 
 const branchPageSize = 50;
@@ -100,7 +102,9 @@ export async function prepareTurn(
   const spending = new Spending({ ...defaultTurnBudget, ...told.turnBudget }, systemClock.elapsed);
   const turn = { response, system: instructions.system, tools: found, resolved, parameters, spending };
   const canDelegate = found.some(({ name }) => name === 'bash');
-  const all = canDelegate ? [...found, delegateTool(deps, { ...turn, onCall: hooks.onCall })] : found;
+  const all = canDelegate
+    ? [...found, delegateTool(deps, { ...turn, onCall: hooks.onCall, beforeAsking: hooks.beforeDelegateAsks })]
+    : found;
   const tools = offered(all);
   const { contextWindow, maxOutputTokens } = resolved.model;
   const answerMax = Math.min(maxOutputTokens, parameters.maxOutputTokens ?? maxOutputTokens);
