@@ -30,6 +30,9 @@ import { z } from 'zod';
  *   POST   /v1/changes/:turn/undo | redo  {paths?, force?}  -> changesApplied; with conflicts nothing was written
  *   GET    /v1/changes/:turn/content?path&side=before|after  the bytes
  *   GET    /v1/notes                                     workspaceNotes
+ *   GET    /v1/pipe                                      upgrade, then bytes: the first line is {command, args, env}; the rest is
+ *                                                        the program's input, and what comes back its output. When it has
+ *                                                        ended, a last line `#exit {exitCode, signal, stderr}`
  *   POST   /v1/shutdown                                  -> {ok: true}
  *
  * What is written with a turn's id (`turn` of an exec request and an edit, `&turn=` of content) is noted as that turn's change.

@@ -66,6 +66,12 @@ export const limits = {
   mcpServerNameMax: 100,
   mcpToolNameMax: 256,
   mcpToolsPerServer: 500,
+  mcpCommandMax: 4096,
+  mcpArgsMax: 100,
+  mcpArgMax: 4096,
+  mcpEnvMax: 50,
+  mcpEnvNameMax: 128,
+  mcpEnvValueMax: 8192,
   oauthClientIdMax: 2048,
   oauthClientSecretMax: 4096,
   /** Each member of an authorization server's answer that comes through the browser. */

@@ -23,8 +23,15 @@ export type ToolPolicy = z.infer<typeof toolPolicy>;
 export const mcpServer = z.object({
   id: fields.id,
   name: z.string(),
+  /** Empty for stdio. */
   url: z.string(),
-  transport: z.enum(['http', 'sse']),
+  transport: z.enum(['http', 'sse', 'stdio']),
+  /** Of a server that is a program in its owner's workspace; otherwise null. */
+  command: z.string().nullable(),
+  args: z.array(z.string()).nullable(),
+  hasEnv: z.boolean(),
+  /** What the server called itself when it was last asked. */
+  version: z.string().nullable(),
   enabled: z.boolean(),
   hasHeaders: z.boolean(),
   /** Signing in by OAuth: not asked for, asked for, or done. */
@@ -49,7 +56,10 @@ export const mcpServer = z.object({
 });
 export type McpServer = z.infer<typeof mcpServer>;
 
-const mcpServerDetail = mcpServer.extend({ headers: z.record(z.string(), z.string()) });
+const mcpServerDetail = mcpServer.extend({
+  headers: z.record(z.string(), z.string()),
+  env: z.record(z.string(), z.string()),
+});
 export type McpServerDetail = z.infer<typeof mcpServerDetail>;
 
 /** Difference between the trusted definitions and those just listed. */
@@ -61,10 +71,23 @@ const mcpDrift = z.object({
 });
 export type McpDrift = z.infer<typeof mcpDrift>;
 
+const programText = z.string();
+
 const serverFields = {
   name: line(1, limits.mcpServerNameMax),
   url: fields.serverAddress,
-  transport: z.enum(['http', 'sse']),
+  transport: z.enum(['http', 'sse', 'stdio']),
+  command: programText.min(1).max(limits.mcpCommandMax),
+  args: z.array(programText.max(limits.mcpArgMax)).max(limits.mcpArgsMax),
+  env: z
+    .record(
+      z
+        .string()
+        .regex(/^[A-Za-z_][A-Za-z0-9_]*$/)
+        .max(limits.mcpEnvNameMax),
+      programText.max(limits.mcpEnvValueMax),
+    )
+    .meta({ maxProperties: limits.mcpEnvMax }),
   headers: providerFields.headers,
   clientId: line(1, limits.oauthClientIdMax).nullable(),
   clientSecret: z.string().min(1).max(limits.oauthClientSecretMax).nullable(),
@@ -74,7 +97,8 @@ const serverFields = {
     .meta({ maxProperties: limits.mcpToolsPerServer }),
 };
 const optional = z.object(serverFields).partial().shape;
-export const mcpServerBody = z.object({ ...optional, name: serverFields.name, url: serverFields.url });
+/** `url`, or for stdio `command`, is required. */
+export const mcpServerBody = z.object({ ...optional, name: serverFields.name });
 export const mcpServerPatchBody = z.object({ id: fields.id, ...optional });
 
 const byId = z.object({ id: fields.id });

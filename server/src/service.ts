@@ -37,6 +37,7 @@ import { readPublicConfig } from './settings/public-config.ts';
 import { waitAtMost } from './waits.ts';
 import { findWorkspaceUser } from './workspaces/identity.ts';
 import { openWorkspaces } from './workspaces/open-workspaces.ts';
+import { openProgram } from './workspaces/programs.ts';
 import { countWorkspaces } from './workspaces/rows.ts';
 import type { RuntimeHost, WorkspaceRuntime } from './workspaces/runtime.ts';
 import { Terminals, terminalPath } from './workspaces/terminal-handlers.ts';
@@ -110,7 +111,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const base = { config, db, secrets, egress, disk, artifactStore, documents, clock, log, metrics };
   const imports = new Imports(base);
   await bindCredentials(base);
-  const mcp = new McpConnections(base);
+  const mcp = new McpConnections({
+    ...base,
+    openProgram: (...program) => openProgram(workspaces, ...program),
+  });
   const host: RuntimeHost = {
     ...{ config, log, egress, disk },
     async findUserId(token) {

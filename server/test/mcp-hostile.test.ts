@@ -314,7 +314,10 @@ test('two people with the same server never get each other’s answers', () =>
 test('connections close when they are idle, and there are at most so many', async () => {
   const { McpConnections } = await import('../src/mcp/connections.ts');
   const { db, egress, secrets, clock, config } = app.service.deps;
-  const connections = new McpConnections({ db, egress, secrets, clock, config }, { idleMs: 50 });
+  const connections = new McpConnections(
+    { db, egress, secrets, clock, config, openProgram: () => assert.fail() },
+    { idleMs: 50 },
+  );
   await withFake(async (fake) => {
     const server = {
       owner_id: 'o',
@@ -322,7 +325,7 @@ test('connections close when they are idle, and there are at most so many', asyn
       url: fake.url,
       transport: 'http' as const,
       headers: null,
-      connection: 'none' as const,
+      ...{ connection: 'none' as const, command: null, args: null, env: null },
     };
     for (let index = 0; index < 60; index += 1) await connections.list({ ...server, id: `s${index}` });
     assert.ok(connections.size <= 50);

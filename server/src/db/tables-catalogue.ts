@@ -99,8 +99,14 @@ export type McpServersTable = {
   owner_id: string;
   name: string;
   url: string;
-  transport: 'http' | 'sse';
+  transport: 'http' | 'sse' | 'stdio';
   headers: string | null;
+  /** Of transport stdio; env is sealed. */
+  command: string | null;
+  args: NullableJson<string[]>;
+  env: string | null;
+  /** What the server last called itself. */
+  version: string | null;
   connection: Generated<'none' | 'needed' | 'connected'>;
   client_id: string | null;
   client_secret: string | null;

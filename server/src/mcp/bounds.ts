@@ -19,6 +19,10 @@ export const mcpBounds = {
   /** What a server may request from us in ten seconds; each request costs a response. */
   requestsPer10s: 50,
   connectMs: 10_000,
+  /** The same for a program: its workspace has to start, and it may be downloaded first. */
+  programStartMs: 90_000,
+  /** Characters of a server's version. */
+  versionText: 100,
   /** Asking whether a server supports the newest protocol; servers that do not know it may ignore the request. */
   probeMs: 3_000,
   /** From the first byte to the last definition. */
@@ -26,6 +30,7 @@ export const mcpBounds = {
   callMs: 10 * 60_000,
   /** How long the beginning of a turn waits for a server before continuing without it. */
   turnPatienceMs: 5_000,
+  programPatienceMs: 20_000,
   /** How long turns leave a failed server alone. */
   backOffMs: 30_000,
   /** How long a listing stays valid on a connection that would be told of changes. */

@@ -5,7 +5,7 @@ import { systemClock } from '../clock.ts';
 import { type TimeLimit, within } from '../waits.ts';
 import { mcpBounds } from './bounds.ts';
 import { isTimeout, isWorthAnOlderHandshake, mcpFailure, serverWords } from './failures.ts';
-import { BadDefinitions, type Definitions, readDefinitions } from './fingerprint.ts';
+import { BadDefinitions, type Definitions, type ProgramIdentity, readDefinitions } from './fingerprint.ts';
 import {
   BrokenBound,
   boundRequests,
@@ -13,11 +13,14 @@ import {
   type ReadToken,
   type TransportEvents,
 } from './guarded-transport.ts';
+import { type McpProgram, ProgramTransport } from './program-transport.ts';
 
 /** Where a connection goes; decrypted headers are kept only as long as the connection. */
 export type McpTarget = {
   url: string;
-  transport: 'http' | 'sse';
+  transport: 'http' | 'sse' | 'stdio';
+  /** The program of transport stdio. */
+  program?: (McpProgram & { command: string; args: readonly string[] }) | undefined;
   headers: Record<string, string>;
   /** The tokens of a server that one is signed in to. */
   readToken?: ReadToken | undefined;
@@ -51,6 +54,7 @@ export class McpConnection {
   #next: Promise<Listing> | undefined;
   #calls = 0;
   #isRetired = false;
+  #program: ProgramIdentity | undefined;
 
   private constructor(deps: ConnectionDeps, client: Client, transport: McpTarget['transport']) {
     this.#deps = deps;
@@ -60,11 +64,10 @@ export class McpConnection {
 
   /** Connects and shakes hands. Throws `mcp_unreachable` or `blocked_destination`. */
   static async open(deps: ConnectionDeps, target: McpTarget, signal: AbortSignal): Promise<McpConnection> {
-    return within(limitOf(mcpBounds.connectMs, signal), (own) => McpConnection.#open(deps, target, own)).catch(
-      (error) => {
-        throw mcpFailure(error);
-      },
-    );
+    const limit = target.program === undefined ? mcpBounds.connectMs : mcpBounds.programStartMs;
+    return within(limitOf(limit, signal), (own) => McpConnection.#open(deps, target, own)).catch((error) => {
+      throw mcpFailure(error);
+    });
   }
 
   static async #open(deps: ConnectionDeps, target: McpTarget, signal: AbortSignal): Promise<McpConnection> {
@@ -103,7 +106,6 @@ export class McpConnection {
     const connection: McpConnection = new McpConnection(deps, client, target.transport);
     client.onclose = () => connection.#end();
     client.onerror = () => undefined;
-    const url = new URL(target.url);
     const events: TransportEvents = {
       onFailure: (error) => {
         connection.#failure = error;
@@ -111,20 +113,19 @@ export class McpConnection {
       onBroken: (error) => connection.#break(error),
       onStream: (change) => connection.#onStream(change),
     };
-    const options = {
-      requestInit: { headers: target.headers },
-      fetch: createMcpFetch(deps.fetch, url.origin, events, target.readToken),
-    };
-    const transport =
-      target.transport === 'http'
-        ? new library.StreamableHTTPClientTransport(url, { ...options, reconnectionScheduler: createReopener() })
-        : new library.SSEClientTransport(url, options);
+    const transport = await openTransport(library, deps, target, events, signal);
     boundRequests(transport, () => connection.#break(new BrokenBound('it sent too many requests')));
     try {
-      await client.connect(transport, { timeout: mcpBounds.connectMs, signal });
+      const timeout = target.program === undefined ? mcpBounds.connectMs : mcpBounds.programStartMs;
+      await client.connect(transport, { timeout, signal });
       signal.throwIfAborted();
       void client.autoOpenedSubscription?.closed.then(() => connection.#onStream(-1));
-      if (client.autoOpenedSubscription !== undefined) connection.#streams += 1;
+      // A program tells of changes on its only stream.
+      if (client.autoOpenedSubscription !== undefined || target.program !== undefined) connection.#streams += 1;
+      if (target.program !== undefined) {
+        const { command, args } = target.program;
+        connection.#program = { command, args: [...args], version: client.getServerVersion()?.version ?? '' };
+      }
       return connection;
     } catch (error) {
       connection.close();
@@ -237,7 +238,8 @@ export class McpConnection {
       if (!hasTools && serverWords(error) !== undefined) return;
       throw this.#failure ?? error;
     });
-    const listing = { ...readDefinitions(listed), at: this.#deps.now(), changes };
+    const version = this.#client.getServerVersion()?.version.slice(0, mcpBounds.versionText);
+    const listing = { ...readDefinitions(listed, this.#program), version, at: this.#deps.now(), changes };
     this.#listing = listing;
     return listing;
   }
@@ -267,6 +269,25 @@ export class McpConnection {
     this.#isClosed = true;
     this.#changes += 1;
   }
+}
+
+async function openTransport(
+  library: typeof import('@modelcontextprotocol/client'),
+  deps: ConnectionDeps,
+  target: McpTarget,
+  events: TransportEvents,
+  signal: AbortSignal,
+) {
+  const { program } = target;
+  if (program !== undefined) return new ProgramTransport(await program.open(signal), program.secrets, events);
+  const url = new URL(target.url);
+  const options = {
+    requestInit: { headers: target.headers },
+    fetch: createMcpFetch(deps.fetch, url.origin, events, target.readToken),
+  };
+  return target.transport === 'http'
+    ? new library.StreamableHTTPClientTransport(url, { ...options, reconnectionScheduler: createReopener() })
+    : new library.SSEClientTransport(url, options);
 }
 
 /** A server may make us reconnect now and then, but not arbitrarily fast or often. */

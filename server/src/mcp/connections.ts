@@ -1,9 +1,10 @@
+import type { Duplex } from 'node:stream';
 import { ApiError } from '@homeport/contracts/errors';
 import type { Timer } from '../clock.ts';
 import { mcpBounds } from './bounds.ts';
-import { type Listing, McpConnection } from './connection.ts';
+import { type Listing, McpConnection, type McpTarget } from './connection.ts';
 import { recordScopeWanted, recordSignInNeeded } from './connection-state.ts';
-import { openMcpHeaders } from './credentials.ts';
+import { openMcpEnv, openMcpHeaders } from './credentials.ts';
 import { isLostSession, mcpFailure, refusedAccess } from './failures.ts';
 import type { ReadToken } from './guarded-transport.ts';
 import { type GrantDeps, McpTokens } from './oauth-grants.ts';
@@ -12,10 +13,17 @@ import type { McpServerRow } from './views.ts';
 /** What is needed to connect. */
 export type ConnectableServer = Pick<
   McpServerRow,
-  'id' | 'owner_id' | 'revision' | 'url' | 'transport' | 'headers' | 'connection'
+  'id' | 'owner_id' | 'revision' | 'url' | 'transport' | 'headers' | 'connection' | 'command' | 'args' | 'env'
 >;
 
-type Deps = GrantDeps & { config: { version: string } };
+type Deps = GrantDeps & { config: { version: string }; openProgram: OpenProgram };
+
+/** Starts a program in a person's workspace; destroying the stream ends it. */
+type OpenProgram = (
+  ownerId: string,
+  program: { command: string; args: readonly string[]; env: Record<string, string> },
+  signal: AbortSignal,
+) => Promise<Duplex>;
 
 type Entry = {
   server: ConnectableServer;
@@ -123,7 +131,7 @@ export class McpConnections {
     const { clock, config } = this.#deps;
     const opening = McpConnection.open(
       { fetch: this.#fetch, version: config.version, now: clock.now },
-      { url, transport, headers, readToken: this.#tokenReader(server) },
+      { url, transport, headers, readToken: this.#tokenReader(server), program: this.#programOf(server) },
       abort.signal,
     );
     const entry: Entry = { server, opening, connection: undefined, usedAt: clock.now(), abort };
@@ -149,6 +157,16 @@ export class McpConnections {
     this.#isClosed = true;
     this.#timer.stop();
     for (const entry of [...this.#entries.values()]) this.#drop(entry);
+  }
+
+  #programOf(server: ConnectableServer): McpTarget['program'] {
+    const { command, args, owner_id: owner } = server;
+    if (server.transport !== 'stdio' || command === null || args === null) return undefined;
+    const env = openMcpEnv(this.#deps, server);
+    return {
+      ...{ command, args, secrets: Object.values(env) },
+      open: (signal) => this.#deps.openProgram(owner, { command, args, env }, signal).catch(noWorkspace),
+    };
   }
 
   /** The server's token, read again when it is due or refused; who signs out gets a new connection. */
@@ -212,6 +230,13 @@ export class McpConnections {
     }
     for (const [id, failure] of this.#failures) if (failure.until < now) this.#failures.delete(id);
   }
+}
+
+/** Why a program cannot run, as the reason that its server cannot be used. */
+function noWorkspace(error: unknown): never {
+  if (!(error instanceof ApiError)) throw error;
+  const message = `The MCP server could not be used: it runs in the workspace, which does not. ${error.message}`;
+  throw new ApiError('mcp_unreachable', message, { details: { reason: 'workspace' } });
 }
 
 function isConnectionFailure(error: unknown): boolean {

@@ -45,6 +45,27 @@ export function resealMcpHeaders(deps: Secrets, row: StoredHeaders): Resealed {
   return resealBound(deps.secrets, placeOf(row), row.headers);
 }
 
+/** The environment variables of a server that is a program, bound like headers. */
+export function sealMcpEnv(deps: Secrets, server: ServerPlace, env: Record<string, string>): string | null {
+  if (Object.keys(env).length === 0) return null;
+  return sealFor(deps.secrets, envPlaceOf(server), JSON.stringify(env));
+}
+
+/** Throws `credentials_unreadable`. */
+export function openMcpEnv(deps: Secrets, row: ServerPlace & { env: string | null }): Record<string, string> {
+  return row.env === null ? {} : parseHeaders(openFor(deps.secrets, envPlaceOf(row), row.env));
+}
+
+/** The same as for headers. */
+export function resealMcpEnv(deps: Secrets, row: ServerPlace & { env: string | null }): Resealed {
+  return resealBound(deps.secrets, envPlaceOf(row), row.env);
+}
+
+/** Not bound to an address: its owner may change the program, which runs in nobody else's workspace. */
+function envPlaceOf({ id, owner_id }: ServerPlace): BoundPlace {
+  return { table: 'mcp_servers', row: id, column: 'env', owner: owner_id, address: 'stdio:' };
+}
+
 type StoredClient = ServerPlace & { client_secret: string | null };
 
 /** The secret of the OAuth client given for a server. */

@@ -4,20 +4,23 @@ import canonicalize from 'canonicalize';
 import { mcpBounds } from './bounds.ts';
 
 /** Tool definitions sorted by name, and their fingerprint (contract.md section 7). */
-export type Definitions = { tools: McpTool[]; fingerprint: string };
+export type Definitions = { tools: McpTool[]; fingerprint: string; version?: string | undefined };
+
+/** What is trusted along with the tools of a server that is a program: what runs, and which version of it answered. */
+export type ProgramIdentity = { command: string; args: readonly string[]; version: string };
 
 /** An invalid listing: what is wrong with it, without the server's words. */
 export class BadDefinitions extends Error {}
 
 /** The definitions in everything that a server listed, all pages together. Throws BadDefinitions. */
-export function readDefinitions(listed: readonly unknown[]): Definitions {
+export function readDefinitions(listed: readonly unknown[], program?: ProgramIdentity): Definitions {
   if (listed.length > mcpBounds.tools) throw new BadDefinitions(`it lists more than ${mcpBounds.tools} tools`);
   const tools = listed.map(readDefinition).sort(byName);
   for (let index = 1; index < tools.length; index += 1) {
     if (tools[index]?.name === tools[index - 1]?.name)
       throw new BadDefinitions('it lists two tools with the same name');
   }
-  return { tools, fingerprint: fingerprintOf(tools) };
+  return { tools, fingerprint: program === undefined ? fingerprintOf(tools) : fingerprintOfProgram(program, tools) };
 }
 
 /**
@@ -27,6 +30,11 @@ export function readDefinitions(listed: readonly unknown[]): Definitions {
 export function fingerprintOf(tools: readonly McpTool[]): string {
   const text = canonicalText([...tools].map(pick).sort(byName));
   if (text.length > mcpBounds.definitionsBytes) throw new BadDefinitions('its tool definitions are too large');
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function fingerprintOfProgram(program: ProgramIdentity, tools: readonly McpTool[]): string {
+  const text = canonicalText({ ...program, tools: fingerprintOf(tools) });
   return createHash('sha256').update(text).digest('hex');
 }
 

@@ -46,6 +46,8 @@ export async function beginMcpSignIn(
   input: { id: string; returnTo?: string | undefined },
 ): Promise<{ authorizeUrl: string }> {
   const row = await getOwnedMcpServer(deps.db.kysely, request.owner, input.id);
+  if (row.transport === 'stdio')
+    throw refusal('no_sign_in', 'a program has no sign-in; give it a key in its environment');
   const returnTo = ownAddress(input.returnTo ?? usualPage, request.origin);
   if (returnTo === undefined) {
     const message = 'Only addresses of this installation are allowed';

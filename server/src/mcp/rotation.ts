@@ -1,7 +1,7 @@
 import type { Database, Queryable } from '../db/pool.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import type { Resealed } from '../secrets/reseal.ts';
-import { resealClientSecret, resealMcpHeaders } from './credentials.ts';
+import { resealClientSecret, resealMcpEnv, resealMcpHeaders } from './credentials.ts';
 import { resealGrant } from './oauth-grants.ts';
 
 /** The result of a rotation, counted in envelopes. */
@@ -10,9 +10,9 @@ export type McpRotation = { resealed: number; current: number; unreadable: numbe
 /** A credential that no key opens; `owner` is an e-mail address. */
 export type UnreadableMcpHeaders = { serverId: string; owner: string; kind: Kind };
 
-type Kind = 'headers' | 'client_secret' | 'envelope';
+type Kind = 'headers' | 'env' | 'client_secret' | 'envelope';
 /** Where each kind is stored; what is sealed for a server is in its row or in that of its sign-in. */
-const kinds: readonly Kind[] = ['headers', 'client_secret', 'envelope'];
+const kinds: readonly Kind[] = ['headers', 'env', 'client_secret', 'envelope'];
 
 const batch = 100;
 
@@ -33,6 +33,7 @@ export async function resealMcpServers(
       .where((row) =>
         row.or([
           row('mcp_servers.headers', 'like', pattern),
+          row('mcp_servers.env', 'like', pattern),
           row('mcp_servers.client_secret', 'like', pattern),
           row('mcp_grants.envelope', 'like', pattern),
         ]),
@@ -60,7 +61,7 @@ async function resealServer(deps: { db: Pick<Database, 'kysely'>; secrets: KeyRi
     const row = await deps.db.kysely
       .selectFrom('mcp_servers')
       .leftJoin('mcp_grants', 'mcp_grants.server_id', 'mcp_servers.id')
-      .select(['id', 'owner_id', 'url', 'headers', 'client_secret', 'envelope'])
+      .select(['id', 'owner_id', 'url', 'headers', 'env', 'client_secret', 'envelope'])
       .where('id', '=', id)
       .executeTakeFirst();
     if (row === undefined) return 'absent';
@@ -72,10 +73,12 @@ async function resealServer(deps: { db: Pick<Database, 'kysely'>; secrets: KeyRi
 }
 
 type Stored = Parameters<typeof resealMcpHeaders>[1] &
+  Parameters<typeof resealMcpEnv>[1] &
   Parameters<typeof resealClientSecret>[1] & { envelope: string | null };
 
 function resealed(deps: { secrets: KeyRing }, row: Stored, kind: Kind): Resealed {
   if (kind === 'headers') return resealMcpHeaders(deps, row);
+  if (kind === 'env') return resealMcpEnv(deps, row);
   return kind === 'client_secret' ? resealClientSecret(deps, row) : resealGrant(deps, row, row.envelope);
 }
 

@@ -8,11 +8,14 @@ import { type AuditSource, changedFields, recordEvent } from '../audit.ts';
 import { type Database, inTransaction, type Queryable } from '../db/pool.ts';
 import { assertCustomHeaders } from '../egress/headers.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
+import { readable } from '../secrets/reseal.ts';
 import {
   findMcpHeaders,
+  openMcpEnv,
   resealClientSecret,
   resealMcpHeaders,
   sealClientSecret,
+  sealMcpEnv,
   sealMcpHeaders,
 } from './credentials.ts';
 import type { Definitions } from './fingerprint.ts';
@@ -43,7 +46,8 @@ export async function listMcpServers(deps: McpDeps, owner: string) {
 /** One server with its decrypted headers, for editors. Throws `not_found`. */
 export async function getMcpServerDetail(deps: McpDeps, owner: string, id: string): Promise<McpServerDetail> {
   const row = await getOwnedMcpServer(deps.db.kysely, owner, id);
-  return { ...mcpServerView(deps, row), headers: findMcpHeaders(deps, row)?.headers ?? {} };
+  const env = readable(() => openMcpEnv(deps, row)) ?? {};
+  return { ...mcpServerView(deps, row), headers: findMcpHeaders(deps, row)?.headers ?? {}, env };
 }
 
 /** Throws the same `not_found` for a missing and a foreign server. */
@@ -84,6 +88,8 @@ export async function insertMcpServer(
 ): Promise<McpServerRow> {
   assertCustomHeaders(input.headers ?? {});
   const id = randomUUIDv7();
+  const place = placeOfServer(input);
+  const at = { id, owner_id: owner, url: place.url };
   return inTransaction(deps.db, async (trx) => {
     await sql`select pg_advisory_xact_lock(hashtextextended(${`mcp:${owner}`}, 0))`.execute(trx);
     await assertRoom(trx, owner);
@@ -93,17 +99,21 @@ export async function insertMcpServer(
         id,
         owner_id: owner,
         name: input.name,
-        url: input.url,
-        transport: input.transport ?? 'http',
-        headers: sealMcpHeaders(deps, { id, owner_id: owner, url: input.url }, input.headers ?? {}),
+        ...place,
+        headers: sealMcpHeaders(deps, at, input.headers ?? {}),
+        env: sealMcpEnv(deps, at, input.env ?? {}),
         client_id: input.clientId ?? null,
-        client_secret: sealClientSecret(deps, { id, owner_id: owner, url: input.url }, input.clientSecret ?? null),
+        client_secret: sealClientSecret(deps, at, input.clientSecret ?? null),
         enabled: input.enabled ?? true,
         tool_policies: JSON.stringify(input.toolPolicies ?? {}),
       })
       .returningAll()
       .executeTakeFirstOrThrow();
-    const details = { name: input.name, url: withoutQuery(input.url), owner };
+    const details = {
+      name: input.name,
+      url: withoutQuery(place.command === null ? place.url : `stdio:${place.command}`),
+      owner,
+    };
     await recordEvent(trx, source, { action: 'mcp_server.created', ...targetOf(id), details });
     return row;
   });
@@ -119,15 +129,20 @@ export async function updateMcpServer(
   patch: McpServerPatch,
   source: AuditSource,
 ): Promise<{ row: McpServerRow; isMoved: boolean }> {
-  const { id, name, url, transport, headers, clientId, clientSecret, enabled, toolPolicies } = patch;
+  const { id, name, url, transport, command, args, env, headers, clientId, clientSecret, enabled, toolPolicies } =
+    patch;
   assertCustomHeaders(headers ?? {});
   return inTransaction(deps.db, async (trx) => {
     const own = trx.selectFrom('mcp_servers').select('id').where('id', '=', id).where('owner_id', '=', owner);
     await own.forUpdate().execute();
     const before = await getOwnedMcpServer(trx, owner, id);
-    const place = { ...before, url: url ?? before.url };
-    const isElsewhere = place.url !== before.url || (transport !== undefined && transport !== before.transport);
-    const isMoved = isElsewhere || (headers !== undefined && !hasSameHeaders(deps, before, headers));
+    const now = placeOfServer({ ...patch, transport: transport ?? before.transport }, before);
+    const place = { ...before, url: now.url };
+    const isElsewhere = now.url !== before.url || now.transport !== before.transport;
+    const isMoved =
+      isElsewhere ||
+      (env !== undefined && !hasSameEnv(deps, before, env)) ||
+      (headers !== undefined && !hasSameHeaders(deps, before, headers));
     const envelope =
       headers === undefined ? resealMcpHeaders(deps, before).envelope : sealMcpHeaders(deps, place, headers);
     const secret =
@@ -139,7 +154,9 @@ export async function updateMcpServer(
     const row = await trx
       .updateTable('mcp_servers')
       .set({
-        ...{ name, url, transport, enabled, client_id: clientId },
+        ...now,
+        ...{ name, enabled, client_id: clientId },
+        env: env === undefined ? undefined : sealMcpEnv(deps, before, env),
         headers: isMoved ? envelope : undefined,
         client_secret: isElsewhere || clientSecret !== undefined ? secret : undefined,
         client_issuer: clientId === undefined && clientSecret === undefined ? undefined : null,
@@ -152,7 +169,19 @@ export async function updateMcpServer(
       .returningAll()
       .executeTakeFirstOrThrow();
     const details = {
-      changed: changedFields({ name, url, transport, headers, clientId, clientSecret, enabled, toolPolicies }),
+      changed: changedFields({
+        name,
+        url,
+        transport,
+        command,
+        args,
+        env,
+        headers,
+        clientId,
+        clientSecret,
+        enabled,
+        toolPolicies,
+      }),
       owner,
     };
     await recordEvent(trx, source, { action: 'mcp_server.updated', ...targetOf(id), details });
@@ -169,6 +198,7 @@ const untrusted = {
   reviewed_fingerprint: null,
   last_tested_at: null,
   last_error: null,
+  version: null,
 } as const;
 
 export async function deleteMcpServer(deps: McpDeps, owner: string, id: string, source: AuditSource): Promise<void> {
@@ -289,11 +319,57 @@ export function targetOf(id: string) {
   return { targetType: 'mcp_server', targetId: id };
 }
 
-function columnsOf(outcome: Definitions): { tools: string; fingerprint: string; last_error: null };
-function columnsOf(outcome: Outcome): { tools?: string; fingerprint?: string; last_error: string | null };
+function columnsOf(outcome: Definitions): {
+  tools: string;
+  fingerprint: string;
+  version: string | null;
+  last_error: null;
+};
+function columnsOf(outcome: Outcome): {
+  tools?: string;
+  fingerprint?: string;
+  version?: string | null;
+  last_error: string | null;
+};
 function columnsOf(outcome: Outcome) {
   if ('error' in outcome) return { last_error: outcome.error };
-  return { tools: JSON.stringify(outcome.tools), fingerprint: outcome.fingerprint, last_error: null };
+  return {
+    version: outcome.version ?? null,
+    tools: JSON.stringify(outcome.tools),
+    fingerprint: outcome.fingerprint,
+    last_error: null,
+  };
+}
+
+/** Where a server is: its address or, for a program, one made of what is started. Throws `invalid_request`. */
+function placeOfServer(
+  input: Pick<NewMcpServer, 'url' | 'transport' | 'command' | 'args'>,
+  before?: Pick<McpServerRow, 'url' | 'transport' | 'command' | 'args'>,
+): { url: string; transport: McpServerRow['transport']; command: string | null; args: string | null } {
+  const transport = input.transport ?? 'http';
+  if (transport === 'stdio') {
+    const command = input.command ?? before?.command ?? required('command', 'The program to start');
+    const args = input.args ?? before?.args ?? [];
+    return { url: `stdio:${JSON.stringify([command, ...args])}`, transport, command, args: JSON.stringify(args) };
+  }
+  const known = before?.transport === 'stdio' ? undefined : before?.url;
+  return {
+    url: input.url ?? known ?? required('url', 'The address of the server'),
+    transport,
+    command: null,
+    args: null,
+  };
+}
+
+function required(path: string, message: string): never {
+  throw new ApiError('invalid_request', `${message} is missing`, { details: [{ path, message }] });
+}
+
+function hasSameEnv(deps: McpDeps, row: McpServerRow, env: Record<string, string>): boolean {
+  const found = readable(() => openMcpEnv(deps, row));
+  return (
+    found !== undefined && JSON.stringify(Object.entries(found).sort()) === JSON.stringify(Object.entries(env).sort())
+  );
 }
 
 /** Headers that cannot be decrypted or sent count as different headers. */

@@ -66,7 +66,10 @@ export async function testMcpServer(
 ): Promise<{ server: McpServer; drift: McpDrift }> {
   const row = await getOwnedMcpServer(deps.db.kysely, owner, id);
   const listing = await ask(deps, row, source);
-  const drift = driftBetween(knownDefinitions(row), listing.tools);
+  const found = driftBetween(knownDefinitions(row), listing.tools);
+  // Another version of a program may have the same tools.
+  const isOther = row.trusted_fingerprint !== null && row.trusted_fingerprint !== listing.fingerprint;
+  const drift = { ...found, changed: found.changed || isOther };
   const tested = await inTransaction(deps.db, async (trx) => {
     const details = { ok: true, changed: drift.changed, owner };
     await recordEvent(trx, source, { action: 'mcp_server.tested', ...targetOf(id), details });

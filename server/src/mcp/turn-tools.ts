@@ -48,6 +48,9 @@ const turnColumns = [
   'transport',
   'headers',
   'connection',
+  'command',
+  'args',
+  'env',
   'trust_state',
   'trusted_tools',
   'trusted_fingerprint',
@@ -145,7 +148,8 @@ async function patiently(deps: TurnToolDeps, row: TurnRow): Promise<Listing> {
   const listing = deps.mcp.current(row);
   listing.catch(() => undefined);
   const tooLate = (): Error => new ApiError('mcp_unreachable', 'It has not responded yet.');
-  return within({ clock: deps.clock, milliseconds: mcpBounds.turnPatienceMs, tooLate }, () => listing);
+  const milliseconds = row.transport === 'stdio' ? mcpBounds.programPatienceMs : mcpBounds.turnPatienceMs;
+  return within({ clock: deps.clock, milliseconds, tooLate }, () => listing);
 }
 
 function turnTool(deps: TurnToolDeps, name: string, server: TurnServer, tool: McpTool, ear: Ear): McpTurnTool {

@@ -2,18 +2,24 @@ import type { McpServer, McpTool } from '@homeport/contracts/mcp';
 import type { Selectable } from 'kysely';
 import type { McpServersTable } from '../db/tables-catalogue.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
-import { findMcpHeaders } from './credentials.ts';
+import { readable } from '../secrets/reseal.ts';
+import { findMcpHeaders, openMcpEnv } from './credentials.ts';
 
 export type McpServerRow = Selectable<McpServersTable>;
 
 /** A server as lists and responses show it: whether there are headers, never which. */
 export function mcpServerView(deps: { secrets: KeyRing }, row: McpServerRow): McpServer {
   const found = findMcpHeaders(deps, row);
+  const hasReadableEnv = readable(() => openMcpEnv(deps, row)) !== undefined;
   return {
     id: row.id,
     name: row.name,
-    url: row.url,
+    url: row.transport === 'stdio' ? '' : row.url,
     transport: row.transport,
+    command: row.command,
+    args: row.args,
+    hasEnv: row.env !== null,
+    version: row.version,
     enabled: row.enabled,
     hasHeaders: row.headers !== null,
     connection: row.connection,
@@ -26,7 +32,7 @@ export function mcpServerView(deps: { secrets: KeyRing }, row: McpServerRow): Mc
     toolPolicies: row.tool_policies,
     lastTestedAt: row.last_tested_at?.toISOString() ?? null,
     lastError: row.last_error,
-    ...(found === undefined ? { credentialsError: 'credentials_unreadable' as const } : {}),
+    ...(found === undefined || !hasReadableEnv ? { credentialsError: 'credentials_unreadable' as const } : {}),
     ...(found?.otherOrigin === undefined ? {} : { credentialsOrigin: found.otherOrigin }),
     createdAt: row.created_at.toISOString(),
   };

@@ -39,7 +39,12 @@ function keyRing(config: Config): KeyRing {
   return createKeyRing({ current: config.encryptionKey, previous: [...config.previousEncryptionKeys] });
 }
 
-const mcpCredentials = { headers: 'headers', client_secret: 'client secret', envelope: 'sign-in' } as const;
+const mcpCredentials = {
+  headers: 'headers',
+  env: 'environment',
+  client_secret: 'client secret',
+  envelope: 'sign-in',
+} as const;
 
 function rotateKeys({ signal }: Call): Promise<Outcome> {
   return withInstallation(signal, async ({ config, db }) => {

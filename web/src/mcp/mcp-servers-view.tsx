@@ -20,7 +20,12 @@ import { ToolReview } from './tool-review.tsx';
 import { useServerChanges } from './use-server-changes.ts';
 
 type Dialog =
-  | { kind: 'form'; server: McpServer | undefined; stored: McpServerDetail['headers'] | undefined }
+  | {
+      kind: 'form';
+      server: McpServer | undefined;
+      stored: McpServerDetail['headers'] | undefined;
+      env?: McpServerDetail['env'];
+    }
   | { kind: 'review'; server: McpServer };
 
 /** The MCP servers of the signed-in user or, with `userId`, of another user, with all actions. */
@@ -37,9 +42,10 @@ export function McpServersView({ userId }: { userId?: string }) {
   const signedIn = answer && 'serverId' in answer ? data?.servers.find(({ id }) => id === answer.serverId) : undefined;
 
   const edit = async (server: McpServer) => {
-    if (!server.hasHeaders) return setDialog({ kind: 'form', server, stored: {} });
+    if (!server.hasHeaders && !server.hasEnv) return setDialog({ kind: 'form', server, stored: {} });
     try {
-      setDialog({ kind: 'form', server, stored: (await api.read(server.id)).headers });
+      const { headers, env } = await api.read(server.id);
+      setDialog({ kind: 'form', server, stored: headers, env });
     } catch (failure) {
       const isUnreadable = failure instanceof ApiFailure && failure.code === 'credentials_unreadable';
       if (isUnreadable) setDialog({ kind: 'form', server, stored: undefined });
@@ -114,6 +120,7 @@ export function McpServersView({ userId }: { userId?: string }) {
               api={api}
               server={dialog.server}
               stored={dialog.stored}
+              storedEnv={dialog.env}
               onSaved={onSaved}
               onDirty={onDirty}
               beside={cancel}

@@ -40,7 +40,11 @@ export function ServerCard({ server, canEdit, isOwn, changes, onEdit, onReview }
           <StateChip state={state} />
         </span>
       }
-      text={<span className={cardClasses.address}>{server.url}</span>}
+      text={
+        <span className={cardClasses.address}>
+          {server.command === null ? server.url : [server.command, ...(server.args ?? [])].join(' ')}
+        </span>
+      }
       action={
         canEdit ? (
           <Switch
@@ -166,7 +170,8 @@ function facts(server: McpServer, t: Translate): string[] {
   const format = new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'medium', timeStyle: 'short' });
   return [
     t('mcp.tools', { count: server.tools.length }),
-    server.transport === 'sse' ? 'SSE' : 'HTTP',
+    server.transport === 'stdio' ? t('mcp.inWorkspace') : server.transport === 'sse' ? 'SSE' : 'HTTP',
+    ...(server.transport === 'stdio' && server.version ? [t('mcp.version', { version: server.version })] : []),
     ...(server.hasHeaders ? [t('mcp.withHeaders')] : []),
     ...(server.connection === 'connected' ? [t('mcp.signedIn')] : []),
     ...(at ? [t('mcp.testedAt', { at: format.format(at) })] : []),

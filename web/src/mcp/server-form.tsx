@@ -1,7 +1,7 @@
 import '../forms/forms.css';
 import { limits } from '@homeport/contracts/limits';
 import type { McpServer, McpServerDetail } from '@homeport/contracts/mcp';
-import { TextInput } from '@mantine/core';
+import { Textarea, TextInput } from '@mantine/core';
 import { type ReactNode, useEffect, useState } from 'react';
 import { HeaderEditor } from '../catalogue/header-editor.tsx';
 import { HeadersStay } from '../catalogue/headers-stay.tsx';
@@ -13,14 +13,19 @@ import { PasswordField } from '../forms/password-field.tsx';
 import { baseUrlFault, textFault } from '../forms/rules.ts';
 import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
-import { useText } from '../i18n.ts';
+import { type Translate, useText } from '../i18n.ts';
 import mcpClasses from './mcp.module.css';
 import type { McpApi } from './mcp-api.ts';
+import { type PastedServer, parseEnvLines, parseMcpConfig } from './mcp-config.ts';
+import { ProgramFields } from './program-fields.tsx';
 
 type Values = {
   name: string;
   url: string;
-  transport: 'http' | 'sse';
+  transport: 'http' | 'sse' | 'stdio';
+  command: string;
+  args: string;
+  env: string;
   headers: HeaderRow[];
   clientId: string;
   clientSecret: string;
@@ -30,6 +35,8 @@ type Props = {
   api: McpApi;
   /** The stored server; undefined for a new one. */
   server: McpServer | undefined;
+  /** Its environment variables, if it is a program. */
+  storedEnv?: McpServerDetail['env'] | undefined;
   /** Its headers; undefined for a new server or if they cannot be read. */
   stored: McpServerDetail['headers'] | undefined;
   onSaved: (server: McpServer) => void;
@@ -38,13 +45,18 @@ type Props = {
 };
 
 /** Adds or changes an MCP server. Stored headers are sent again only if they were edited. */
-export function ServerForm({ api, server, stored, onSaved, onDirty, beside }: Props) {
+export function ServerForm({ api, server, stored, storedEnv = {}, onSaved, onDirty, beside }: Props) {
   const t = useText();
   const [initialValues] = useState(
     (): Values => ({
       name: server?.name ?? '',
       url: server?.url ?? '',
       transport: server?.transport ?? 'http',
+      command: server?.command ?? '',
+      args: (server?.args ?? []).join('\n'),
+      env: Object.entries(storedEnv)
+        .map(([variable, value]) => `${variable}=${value}`)
+        .join('\n'),
       clientId: server?.clientId ?? '',
       clientSecret: '',
       headers: Object.entries(stored ?? {}).map(([name, value], index) => ({ key: `stored-${index}`, name, value })),
@@ -52,18 +64,24 @@ export function ServerForm({ api, server, stored, onSaved, onDirty, beside }: Pr
   );
   const { form, formProps, isBusy, failure } = useApiForm<Values>({
     initialValues,
-    validate: ({ name, url, headers }) => ({
+    validate: ({ name, url, transport, command, env, headers }) => ({
       name: textFault(name, limits.mcpServerNameMax, t),
-      url: baseUrlFault(url, t),
-      ...headerFaults(headers, t),
+      ...(transport === 'stdio'
+        ? { command: textFault(command, limits.mcpCommandMax, t), env: envFault(env, t) }
+        : { url: baseUrlFault(url, t), ...headerFaults(headers, t) }),
     }),
     fieldOf: providerField,
-    submit: async ({ name, url, transport, headers, clientId, clientSecret }) => {
+    submit: async ({ name, url, transport, command, args, env, headers, clientId, clientSecret }) => {
+      const program = {
+        command: command.trim(),
+        args: args.split('\n').filter((arg) => arg !== ''),
+        ...(form.isDirty('env') ? { env: parseEnvLines(env).env } : {}),
+      };
       const body = {
         name: name.trim(),
-        url: url.trim(),
         transport,
-        ...(form.isDirty('headers') ? { headers: headerRecord(headers) } : {}),
+        ...(transport === 'stdio' ? program : { url: url.trim() }),
+        ...(form.isDirty('headers') && transport !== 'stdio' ? { headers: headerRecord(headers) } : {}),
         ...(form.isDirty('clientId') ? { clientId: clientId.trim() || null } : {}),
         ...(clientSecret === '' ? {} : { clientSecret }),
         ...(server?.hasClientSecret && clientId.trim() === '' ? { clientSecret: null } : {}),
@@ -75,10 +93,37 @@ export function ServerForm({ api, server, stored, onSaved, onDirty, beside }: Pr
   const isDirty = form.isDirty();
   useEffect(() => onDirty(isDirty), [isDirty, onDirty]);
   const losesTrust =
-    server?.trustedFingerprint != null && (form.isDirty('url') || form.isDirty('transport') || form.isDirty('headers'));
+    server?.trustedFingerprint != null &&
+    (['url', 'transport', 'headers', 'command', 'args', 'env'] as const).some((field) => form.isDirty(field));
+  const isProgram = form.values.transport === 'stdio';
   const left = originLeft(server && { ...server, address: server.url }, form.values.url);
+  const fill = (pasted: PastedServer | undefined) => {
+    if (pasted === undefined) return;
+    form.setValues({
+      name: pasted.name === '' ? form.values.name : pasted.name.slice(0, limits.mcpServerNameMax),
+      transport: pasted.transport,
+      url: pasted.url,
+      headers: pasted.headers.map(([name, value], index) => ({ key: `pasted-${index}`, name, value })),
+      command: pasted.command,
+      args: pasted.args.join('\n'),
+      env: pasted.env.map(([variable, value]) => `${variable}=${value}`).join('\n'),
+    });
+  };
   return (
     <form {...formProps} className={classes.form}>
+      {server ? null : (
+        <Textarea
+          label={t('mcp.paste')}
+          description={t('mcp.pasteHint')}
+          placeholder={'{"mcpServers": {…}}'}
+          autoComplete="off"
+          spellCheck={false}
+          autosize
+          minRows={1}
+          maxRows={6}
+          onChange={(event) => fill(parseMcpConfig(event.currentTarget.value))}
+        />
+      )}
       <TextInput
         {...form.getInputProps('name')}
         label={t('mcp.name')}
@@ -86,56 +131,62 @@ export function ServerForm({ api, server, stored, onSaved, onDirty, beside }: Pr
         autoComplete="off"
         data-autofocus
       />
-      <TextInput
-        {...form.getInputProps('url')}
-        label={t('mcp.url')}
-        type="url"
-        inputMode="url"
-        autoComplete="off"
-        autoCapitalize="none"
-        spellCheck={false}
-        placeholder="https://mcp.example.com/mcp"
-      />
       <ChoiceChips
         legend={t('mcp.transport')}
         options={[
           { value: 'http', label: t('mcp.transportHttp') },
           { value: 'sse', label: t('mcp.transportSse') },
+          { value: 'stdio', label: t('mcp.transportStdio') },
         ]}
         value={form.values.transport}
         onChange={(value) => form.setFieldValue('transport', value)}
-        hint={t('mcp.transportHint')}
+        hint={t(isProgram ? 'mcp.transportStdioHint' : 'mcp.transportHint')}
       />
+      {isProgram ? <ProgramFields form={form} /> : null}
+      {isProgram ? null : (
+        <TextInput
+          {...form.getInputProps('url')}
+          label={t('mcp.url')}
+          type="url"
+          inputMode="url"
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+          placeholder="https://mcp.example.com/mcp"
+        />
+      )}
       {server?.hasHeaders && stored === undefined ? (
         <Notice kind="warning" title={t('mcp.unreadableTitle')}>
           {t('mcp.unreadableText')}
         </Notice>
       ) : null}
-      <HeaderEditor form={form} hint={t('mcp.headersHint')} />
+      {isProgram ? null : <HeaderEditor form={form} hint={t('mcp.headersHint')} />}
       {left && server?.hasHeaders && !form.isDirty('headers') ? <HeadersStay form={form} origin={left} /> : null}
-      <details className={mcpClasses.more} open={server?.connection !== 'none' && server?.clientId != null}>
-        <summary>{t('mcp.clientTitle')}</summary>
-        <div className={classes.form}>
-          <p className={mcpClasses.hint}>
-            {t('mcp.clientText', { address: `${location.origin}/api/mcp/oauth/callback` })}
-          </p>
-          <TextInput
-            {...form.getInputProps('clientId')}
-            label={t('mcp.clientId')}
-            autoComplete="off"
-            autoCapitalize="none"
-            spellCheck={false}
-          />
-          <PasswordField
-            {...form.getInputProps('clientSecret')}
-            label={t('mcp.clientSecret')}
-            description={server?.hasClientSecret ? t('mcp.clientSecretStays') : undefined}
-            autoComplete="off"
-            data-1p-ignore
-            data-lpignore="true"
-          />
-        </div>
-      </details>
+      {isProgram ? null : (
+        <details className={mcpClasses.more} open={server?.connection !== 'none' && server?.clientId != null}>
+          <summary>{t('mcp.clientTitle')}</summary>
+          <div className={classes.form}>
+            <p className={mcpClasses.hint}>
+              {t('mcp.clientText', { address: `${location.origin}/api/mcp/oauth/callback` })}
+            </p>
+            <TextInput
+              {...form.getInputProps('clientId')}
+              label={t('mcp.clientId')}
+              autoComplete="off"
+              autoCapitalize="none"
+              spellCheck={false}
+            />
+            <PasswordField
+              {...form.getInputProps('clientSecret')}
+              label={t('mcp.clientSecret')}
+              description={server?.hasClientSecret ? t('mcp.clientSecretStays') : undefined}
+              autoComplete="off"
+              data-1p-ignore
+              data-lpignore="true"
+            />
+          </div>
+        </details>
+      )}
       {losesTrust ? <Notice kind="warning">{t('mcp.losesTrust')}</Notice> : null}
       <FormFailure failure={failure} />
       <div className={classes.actions}>
@@ -148,4 +199,9 @@ export function ServerForm({ api, server, stored, onSaved, onDirty, beside }: Pr
       </div>
     </form>
   );
+}
+
+function envFault(text: string, t: Translate): string | undefined {
+  const { fault } = parseEnvLines(text);
+  return fault === undefined ? undefined : t('mcp.envFault', { line: fault });
 }

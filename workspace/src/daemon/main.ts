@@ -48,6 +48,7 @@ const server = createDaemonServer({
     daemon.activity.touch();
   },
   upgrade: async (request, socket, head, url) => {
+    if (url.pathname === '/v1/pipe') return (await pipes()).upgrade(request, socket, head);
     if (url.pathname !== '/v1/terminal') throw new DaemonError('not_found', 'No such endpoint');
     (await terminals()).upgrade(request, socket, head, url.query);
   },
@@ -97,6 +98,15 @@ async function terminals(): Promise<Terminals> {
   return madeTerminals;
 }
 
+type Pipes = ReturnType<typeof import('./pipe/requests.ts').createPipes>;
+let madePipes: Pipes | undefined;
+
+async function pipes(): Promise<Pipes> {
+  const { createPipes } = await import('./pipe/requests.ts');
+  madePipes ??= createPipes(daemon);
+  return madePipes;
+}
+
 function shutdown(exchange: Exchange): void {
   exchange.response.on('close', end);
   sendJson(exchange, 200, { ok: true });
@@ -105,6 +115,7 @@ function shutdown(exchange: Exchange): void {
 function end(): void {
   madeExec?.endAll();
   madeTerminals?.endAll();
+  madePipes?.endAll();
   process.exit(0);
 }
 

@@ -86,6 +86,8 @@ export type Supervised = {
   pid: number;
   /** Its output; both end when nobody can write to them any more. */
   streams: Promise<Streams>;
+  /** Of a program with arguments. */
+  input: Writable | undefined;
   exited: Promise<{ exitCode: number | null; signal: string | null }>;
   /**
    * SIGTERM and SIGKILL reach the whole tree, SIGTERM with SIGKILL after 2 s; other signals reach the command's group.
@@ -96,7 +98,9 @@ export type Streams = { stdout: Readable; stderr: Readable };
 
 type Start = {
   id: string;
+  /** A line of shell or, with `args`, a program that gets an input. */
   command: string;
+  args?: readonly string[];
   cwd: string;
   environment: Record<string, string>;
   /** It lives as long as anything that it started. */
@@ -106,24 +110,27 @@ type Start = {
 };
 
 /**
- * Starts `bash -c command` so that everything it ever starts can be ended. Throws the system's message if that fails.
+ * Starts `bash -c command`, or the program, so that everything it ever starts can be ended. Throws the system's message
+ * if that fails.
  */
-export function startSupervised({ id, command, cwd, environment, keep, perl }: Start): Supervised {
+export function startSupervised({ id, command, args: given, cwd, environment, keep, perl }: Start): Supervised {
   const number = prctl[process.arch];
   const hasPerl = number !== undefined && existsSync(perl);
-  const shell = shellOf(command);
+  const shell = given === undefined ? shellOf(command) : programOf(command, given);
+  const hasInput = given !== undefined || isLong(command);
   const [file = '', ...args] = hasPerl ? [perl, '-e', script, String(number), keep ? '1' : '', ...shell] : shell;
   const child = spawn(file, args, {
     cwd,
     detached: true,
-    stdio: [hasPerl ? 'pipe' : 'ignore', 'pipe', 'pipe', ...(isLong(command) ? (['pipe'] as const) : [])],
+    stdio: [hasPerl ? 'pipe' : 'ignore', 'pipe', 'pipe', ...(hasInput ? (['pipe'] as const) : [])],
     env: { ...environment, [marker]: id },
   });
   const { pid } = child;
   child.on('error', () => undefined);
   if (pid === undefined) throw new Error('no process could be made');
-  const input = child.stdio[3];
-  if (input instanceof Writable) input.on('error', () => undefined).end(command);
+  const third = child.stdio[3];
+  const input = third instanceof Writable ? third.on('error', () => undefined) : undefined;
+  if (given === undefined) input?.end(command);
   const exited = new Promise<{ exitCode: number | null; signal: string | null }>((resolve) => {
     child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
   });
@@ -147,7 +154,8 @@ export function startSupervised({ id, command, cwd, environment, keep, perl }: S
     if (name === 'SIGTERM') clock.after(graceMs, () => endMarked(id, pid));
   };
   const sockets = { stdout: streamOf(child.stdout), stderr: streamOf(child.stderr) };
-  return { pid, streams: hasPerl ? openPipes(child, pid, sockets) : Promise.resolve(sockets), exited, signal };
+  const streams = hasPerl ? openPipes(child, pid, sockets) : Promise.resolve(sockets);
+  return { pid, streams, input: given === undefined ? undefined : input, exited, signal };
 }
 
 /** The pipes that the supervisor reports; its own output if they cannot be opened. */
@@ -195,6 +203,11 @@ function isLong(command: string): boolean {
 function shellOf(command: string): string[] {
   const read = 'IFS= read -r -d "" command <&3; exec 3<&-; eval "$command"';
   return ['/bin/bash', '-c', isLong(command) ? read : command];
+}
+
+/** The program reads from descriptor 3, because the supervisor uses its own input. */
+function programOf(command: string, args: readonly string[]): string[] {
+  return ['/bin/bash', '-c', 'exec "$@" <&3 3<&-', 'bash', command, ...args];
 }
 
 function trySignal(pid: number, name: NodeJS.Signals): void {
