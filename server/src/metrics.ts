@@ -98,17 +98,22 @@ export async function createMetrics(isWanted: boolean, sources: MetricSources): 
     ...{ name: 'homeport_build_info', help: '1, with the release as a label', registers },
     labelNames: ['version'] as const,
   }).set({ version: sources.version }, 1);
-  const backupFailed = new Gauge({
-    ...{ name: 'homeport_backup_failed', help: '1 if the last backup failed', registers },
-  });
-  new Gauge({
-    ...{ name: 'homeport_backup_last_success_timestamp_seconds', help: 'When the last backup was finished', registers },
-    async collect() {
-      const { madeAt, hasFailed } = await sources.lastBackup();
-      this.set(madeAt);
-      backupFailed.set(hasFailed ? 1 : 0);
-    },
-  });
+  // Each reads for itself, since they are collected side by side; nothing while the database is away.
+  const backupGauge = (name: string, help: string, read: (last: { madeAt: number; hasFailed: boolean }) => number) =>
+    new Gauge({
+      ...{ name, help, registers },
+      async collect() {
+        const last = await sources.lastBackup().catch(() => undefined);
+        if (last === undefined) this.reset();
+        else this.set(read(last));
+      },
+    });
+  backupGauge('homeport_backup_failed', '1 if the last backup failed', ({ hasFailed }) => (hasFailed ? 1 : 0));
+  backupGauge(
+    'homeport_backup_last_success_timestamp_seconds',
+    'End of the last backup; 0: none',
+    (last) => last.madeAt,
+  );
   const starts = new Histogram({
     ...{ name: 'homeport_workspace_start_duration_seconds', help: 'Workspace starts by this replica', registers },
     ...{ labelNames: ['outcome'] as const, buckets: startBuckets },
