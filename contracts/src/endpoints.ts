@@ -10,6 +10,7 @@ import { conversationEndpoints } from './conversations.ts';
 import { importEndpoints } from './imports.ts';
 import { mcpEndpoints } from './mcp.ts';
 import { modelRegistryEndpoints } from './model-registry.ts';
+import { operationEndpoints } from './operations.ts';
 import { projectEndpoints } from './projects.ts';
 import { promptEndpoints } from './prompts.ts';
 import { provisionEndpoints } from './provision.ts';
@@ -41,6 +42,7 @@ export const endpoints = {
   ...toolRuleEndpoints,
   ...usageEndpoints,
   ...adminEndpoints,
+  ...operationEndpoints,
   ...provisionEndpoints,
   ...importEndpoints,
 } as const;

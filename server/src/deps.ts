@@ -6,6 +6,7 @@ import type { Documents } from './documents/documents.ts';
 import type { FrontDoor } from './http/front-door.ts';
 import type { McpConnections } from './mcp/connections.ts';
 import type { Imports } from './operations/imports.ts';
+import type { PageBackups } from './operations/page-backups.ts';
 import type { Platform } from './platform.ts';
 import type { Workspaces } from './workspaces/workspaces.ts';
 
@@ -20,6 +21,7 @@ export type Deps = Platform & {
   mcp: McpConnections;
   door: Pick<FrontDoor, 'isDraining'>;
   workspaces: Workspaces;
+  backups: Pick<PageBackups, 'begin'>;
   /** Called when an account was disabled: ends everything it has in progress. Other replicas notice by themselves. */
   accountDisabled(userId: string): Promise<void>;
 };

@@ -104,7 +104,7 @@ export async function createMetrics(isWanted: boolean, sources: MetricSources): 
       ...{ name, help, registers },
       async collect() {
         const last = await sources.lastBackup().catch(() => undefined);
-        if (last === undefined) this.reset();
+        if (last === undefined) this.remove();
         else this.set(read(last));
       },
     });

@@ -117,6 +117,7 @@ import {
 import { deleteMcpConnect, getMcpCallback, getMcpClient, postMcpConnect } from './mcp/oauth-handlers.ts';
 import { deleteAdminUser, deleteMe, getMyExport } from './operations/account-handlers.ts';
 import { deleteImport, getImports, postImport, postImportStart } from './operations/import-handlers.ts';
+import { getBackups, getDoctor, postBackup } from './operations/handlers.ts';
 import { getProjects, patchProject, postProject, postProjectMember } from './projects/handlers.ts';
 import { postProvision } from './provision/handlers.ts';
 import { getAdminConfig, getPublicConfig, postAdminConfig, postOidcTest } from './settings/handlers.ts';
@@ -171,6 +172,9 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   getMySessions,
   deleteMySessions,
 
+  getBackups,
+  postBackup,
+  getDoctor,
   getAdminConfig,
   postAdminConfig,
   postOidcTest,

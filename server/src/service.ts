@@ -30,6 +30,7 @@ import { McpConnections } from './mcp/connections.ts';
 import { createMetrics } from './metrics.ts';
 import { lastBackup } from './operations/backup-rows.ts';
 import { Imports } from './operations/imports.ts';
+import { PageBackups } from './operations/page-backups.ts';
 import { startScheduledBackups } from './operations/scheduled-backups.ts';
 import { bindCredentials } from './provision/bind-credentials.ts';
 import { createKeyRing } from './secrets/key-ring.ts';
@@ -139,6 +140,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     );
   const responses = new RunningResponses({ ...base, findTools }, options.timings);
   const door = new FrontDoor();
+  const backups = new PageBackups(base);
   const deps: Deps = {
     ...base,
     imports,
@@ -148,6 +150,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     responses,
     mcp,
     workspaces,
+    backups,
     async accountDisabled(userId) {
       responses.stopDisabled();
       await workspaces.accountDisabled(userId);
@@ -173,7 +176,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   );
   const sweeper = startSweeper(deps);
   const searchWalks = startSearchWalks(deps);
-  const backups = startScheduledBackups(deps);
+  const scheduled = startScheduledBackups(deps);
   await responses.start();
   imports.start();
   return {
@@ -187,6 +190,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await workspaces.stopUnused();
       terminals.close();
       await sweeper.stop();
+      await scheduled.stop();
       await backups.stop();
       searchWalks.stop();
       await Promise.all([responses.drain(drainMs), waitAtMost(systemClock, drainMs, lastLeft)]);

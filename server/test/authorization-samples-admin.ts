@@ -125,6 +125,9 @@ export const administrationSamples = {
     request: () => ({ body: { tiers: [{ value: 1, label: 'Only' }] } }),
   }),
 
+  getBackups: nothing,
+  postBackup: { ...nothing, request: () => ({ body: {} }), own: 202 },
+  getDoctor: nothing,
   getAdminConfig: nothing,
   postAdminConfig: {
     ...nothing,

@@ -283,7 +283,7 @@ type BackupsTable = {
   cause: 'command' | 'schedule' | 'page';
   state: 'running' | 'done' | 'failed';
   place: string;
-  progress: WithDefault<unknown>;
+  progress: WithDefault<{ step?: string; rows?: number; files?: number; bytes?: number }>;
   error: string | null;
   size: number | null;
   sha256: string | null;

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { openBlobStore } from '../artifacts/open-store.ts';
 import { operator, recordEvent } from '../audit.ts';
 import { systemClock } from '../clock.ts';
 import { loadConfig, loadRestoreConfig } from '../config.ts';
 import { makeBackup } from './backup.ts';
 import { type Call, type Command, commandLog, type Outcome, UsageError, withInstallation } from './command.ts';
+import { usualPlace } from './page-backups.ts';
 import { openSource } from './places.ts';
 import { restoreBackup } from './restore.ts';
 import { type BackupSummary, readBackup } from './verify.ts';
@@ -19,7 +19,7 @@ export const backupCommands: readonly Command[] = [
     name: 'backup',
     synopsis: '[--to <place>] [--with-workspaces] [--passphrase-file <file>]',
     summary: 'Write the whole installation of one instant to one file, while it runs or not.',
-    help: `  --to <place>               a file, a folder, s3://bucket/name, or - for standard output; default: DATA_DIR/backups
+    help: `  --to <place>               a file, a folder, s3://bucket/name, or - for standard output; default: BACKUP_TO
   --with-workspaces          also the homes of workspaces in mode local
 ${passphraseHelp};
                              the backup is encrypted then and has the keys of the installation, too`,
@@ -60,7 +60,7 @@ async function backup(call: Call): Promise<Outcome> {
     const startedAt = systemClock.elapsed();
     const show = progressOf(call);
     try {
-      const to = call.value('to') ?? `${join(config.dataDir, 'backups')}/`;
+      const to = call.value('to') ?? usualPlace(config);
       const made = await makeBackup(
         { config, db, artifactStore },
         {

@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
+import type { Backup } from '@homeport/contracts/operations';
 import { sql } from 'kysely';
 import { holdContents } from '../artifacts/blobs.ts';
 import { systemClock } from '../clock.ts';
@@ -123,4 +124,29 @@ export async function lastBackup(db: Pick<Database, 'pool'>): Promise<{ madeAt: 
         order by started_at desc limit 1) as failed`,
   );
   return { madeAt: rows[0]?.made ?? 0, hasFailed: rows[0]?.failed ?? false };
+}
+
+const shownRows = 50;
+
+/** The newest ones. */
+export async function listBackups(db: Pick<Database, 'kysely'>): Promise<Backup[]> {
+  const rows = await db.kysely
+    .selectFrom('backups')
+    .selectAll()
+    .select(sql<boolean>`lease_until < now()`.as('has_lapsed'))
+    .orderBy('started_at', 'desc')
+    .limit(shownRows)
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    cause: row.cause,
+    state: row.state === 'running' && row.has_lapsed ? 'lost' : row.state,
+    place: row.place,
+    progress: row.progress,
+    error: row.error,
+    size: row.size,
+    sha256: row.sha256,
+    startedAt: row.started_at.toISOString(),
+    finishedAt: row.finished_at?.toISOString() ?? null,
+  }));
 }

@@ -19,6 +19,8 @@ export type BackupRequest = {
   cause: BackupCause;
   /** Only if a scheduled backup is due since then; otherwise BackupNotDue. */
   dueSince?: Date;
+  /** Its row, where that was made before. */
+  hold?: BackupHold;
   withWorkspaces: boolean;
   passphrase?: string | undefined;
   signal: AbortSignal;
@@ -41,7 +43,7 @@ export type BackupResult = {
 export async function makeBackup(needs: Needs, request: BackupRequest): Promise<BackupResult> {
   const { config, db } = needs;
   const at = new Date();
-  const hold = await beginBackup(db, request.cause, request.to, request.dueSince);
+  const hold = request.hold ?? (await beginBackup(db, request.cause, request.to, request.dueSince));
   let target: Target | undefined;
   try {
     target = await openTarget(config, request.to, backupName(at, request.passphrase !== undefined));

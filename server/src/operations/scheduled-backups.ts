@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { operator, recordEvent } from '../audit.ts';
 import { lastDue, parseSchedule } from '../backup-schedule.ts';
 import { systemClock } from '../clock.ts';
@@ -6,6 +5,7 @@ import type { Deps } from '../deps.ts';
 import { waitAtMost } from '../waits.ts';
 import { makeBackup } from './backup.ts';
 import { BackupNotDue, forgetBackup, isBackupDue, listSurplus } from './backup-rows.ts';
+import { usualPlace } from './page-backups.ts';
 import { removeBackup } from './places.ts';
 
 /** Backups by BACKUP_SCHEDULE: one replica makes each, and the oldest beyond BACKUP_KEEP go. */
@@ -45,9 +45,8 @@ export async function backUpIfDue(
   try {
     const dueSince = lastDue(schedule, now);
     if (!(await isBackupDue(db, dueSince))) return 'not due';
-    const to = config.backupTo ?? `${join(config.dataDir, 'backups')}/`;
     const made = await makeBackup(needs, {
-      ...{ to: to.endsWith('/') ? to : `${to}/`, cause: 'schedule', dueSince, signal },
+      ...{ to: usualPlace(config), cause: 'schedule', dueSince, signal },
       ...{ passphrase: config.backupPassphrase, withWorkspaces: config.backupWorkspaces },
     });
     log.info({ place: made.to, bytes: made.bytes }, 'backup made');

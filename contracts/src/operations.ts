@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { endpoint } from './endpoint.ts';
+import * as fields from './fields.ts';
+
+/** What administrators see of the operation: backups, and whether the installation is right. */
+
+const backup = z.object({
+  id: fields.id,
+  cause: z.enum(['command', 'schedule', 'page']),
+  /** `lost`: nobody makes it any more, and it did not end. */
+  state: z.enum(['running', 'done', 'failed', 'lost']),
+  place: z.string(),
+  progress: z.object({ step: z.string(), rows: z.number(), files: z.number(), bytes: z.number() }).partial(),
+  error: z.string().nullable(),
+  size: z.number().int().nullable(),
+  sha256: z.string().nullable(),
+  startedAt: fields.timestamp,
+  finishedAt: fields.timestamp.nullable(),
+});
+export type Backup = z.infer<typeof backup>;
+
+const check = z.object({
+  check: z.string(),
+  state: z.enum(['ok', 'warning', 'failed']),
+  message: z.string(),
+  advice: z.string().optional(),
+});
+export type Check = z.infer<typeof check>;
+
+export const operationEndpoints = {
+  getBackups: endpoint({
+    method: 'GET',
+    path: '/api/admin/backups',
+    access: 'admin',
+    summary: 'The newest backups of this installation, and when the next ones are made',
+    response: z.object({
+      backups: z.array(backup),
+      schedule: z.string().nullable(),
+      place: z.string(),
+      keep: z.number().int(),
+      encrypted: z.boolean(),
+    }),
+  }),
+  postBackup: endpoint({
+    method: 'POST',
+    path: '/api/admin/backups',
+    access: 'admin',
+    summary: 'Begins a backup into the place of scheduled ones; the one that runs, if there is one',
+    body: z.object({ withWorkspaces: z.boolean().optional() }),
+    status: 202,
+    response: z.object({ backup }),
+  }),
+  getDoctor: endpoint({
+    method: 'GET',
+    path: '/api/admin/doctor',
+    access: 'admin',
+    summary: 'Whether the installation is right, and what to do where it is not',
+    response: z.object({ checks: z.array(check) }),
+  }),
+} as const;

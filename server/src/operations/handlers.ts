@@ -1,0 +1,29 @@
+import type { operationEndpoints } from '@homeport/contracts/operations';
+import type { Deps } from '../deps.ts';
+import { type Handler, sourceOf } from '../http/handler.ts';
+import { listBackups } from './backup-rows.ts';
+import { examine } from './doctor.ts';
+import { usualPlace } from './page-backups.ts';
+
+type OperationsDeps = Pick<Deps, 'config' | 'db' | 'artifactStore' | 'backups'>;
+type OperationsHandler<Name extends keyof typeof operationEndpoints> = Handler<
+  OperationsDeps,
+  (typeof operationEndpoints)[Name]
+>;
+
+/** GET /api/admin/backups */
+export const getBackups: OperationsHandler<'getBackups'> = async ({ config, db }) => ({
+  backups: await listBackups(db),
+  schedule: config.backupSchedule ?? null,
+  place: usualPlace(config),
+  keep: config.backupKeep,
+  encrypted: config.backupPassphrase !== undefined,
+});
+
+/** POST /api/admin/backups */
+export const postBackup: OperationsHandler<'postBackup'> = async (deps, input) => ({
+  backup: await deps.backups.begin(input.body.withWorkspaces === true, sourceOf(input)),
+});
+
+/** GET /api/admin/doctor */
+export const getDoctor: OperationsHandler<'getDoctor'> = async (deps) => ({ checks: await examine(deps) });

@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import type { Backup } from '@homeport/contracts/operations';
+import { type AuditSource, recordEvent } from '../audit.ts';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { Deps } from '../deps.ts';
+import { waitAtMost } from '../waits.ts';
+import { makeBackup } from './backup.ts';
+import { beginBackup, listBackups } from './backup-rows.ts';
+
+/** Backups that administrators begin in the browser: made by the replica that was asked, one at a time. */
+
+type Needs = Pick<Deps, 'config' | 'db' | 'artifactStore' | 'log'>;
+
+const stopMs = 2_000;
+
+/** Where backups go that nobody named a place for. */
+export function usualPlace({ backupTo, dataDir }: Pick<Config, 'backupTo' | 'dataDir'>): string {
+  const to = backupTo ?? join(dataDir, 'backups');
+  return to.endsWith('/') ? to : `${to}/`;
+}
+
+export class PageBackups {
+  readonly #needs: Needs;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(needs: Needs) {
+    this.#needs = needs;
+  }
+
+  /** Begins one unless one is running; resolves with the one that runs then, which is in the table already. */
+  async begin(withWorkspaces: boolean, by: AuditSource): Promise<Backup> {
+    const { config, db } = this.#needs;
+    const to = usualPlace(config);
+    const found = (await listBackups(db)).find(({ state }) => state === 'running');
+    if (found !== undefined) return found;
+    const hold = await beginBackup(db, 'page', to);
+    this.#running = this.#make(to, hold, withWorkspaces, by);
+    const [begun] = (await listBackups(db)).filter(({ id }) => id === hold.id);
+    if (begun === undefined) throw new Error('the row of a backup is missing');
+    return begun;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('the service was stopped'));
+    await waitAtMost(systemClock, stopMs, this.#running);
+  }
+
+  async #make(
+    to: string,
+    hold: Awaited<ReturnType<typeof beginBackup>>,
+    withWorkspaces: boolean,
+    by: AuditSource,
+  ): Promise<void> {
+    const { config, db, log } = this.#needs;
+    const { signal } = this.#stopping;
+    try {
+      const passphrase = config.backupPassphrase;
+      const made = await makeBackup(this.#needs, { to, cause: 'page', hold, withWorkspaces, passphrase, signal });
+      const details = { place: made.to, bytes: made.bytes, encrypted: made.encrypted };
+      await recordEvent(db.kysely, by, { action: 'backup.created', details });
+    } catch (error) {
+      log.error({ cause: error }, 'the backup failed');
+    }
+  }
+}
