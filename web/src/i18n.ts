@@ -16,6 +16,7 @@ import type { texts as fileTexts } from './locales/en-files.ts';
 import type { texts as instructionTexts } from './locales/en-instructions.ts';
 import type { texts as mcpTexts } from './locales/en-mcp.ts';
 import type { texts as movingTexts } from './locales/en-moving.ts';
+import type { texts as operationTexts } from './locales/en-operations.ts';
 import type { texts as pageTexts } from './locales/en-pages.ts';
 import type { texts as projectTexts } from './locales/en-projects.ts';
 import type { texts as renderedTexts } from './locales/en-rendered.ts';
@@ -34,6 +35,7 @@ type AllTexts = typeof texts &
   typeof instructionTexts &
   typeof adminTexts &
   typeof agentTexts &
+  typeof operationTexts &
   typeof assistantTexts &
   typeof projectTexts &
   typeof catalogueTexts &

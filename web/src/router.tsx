@@ -264,6 +264,10 @@ const budgetsRoute = createRoute({
   getParentRoute: () => adminRoute,
   path: '/budgets',
   component: lazyRouteComponent(() => import('./usage/budgets-page.tsx'), 'BudgetsPage'),
+const backupsRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/backups',
+  component: lazyRouteComponent(() => import('./admin/backups-page.tsx'), 'BackupsPage'),
 });
 
 /** Unknown addresses, shown inside the frame. */
@@ -345,6 +349,7 @@ const routeTree = rootRoute.addChildren([
         auditRoute,
         allUsageRoute,
         budgetsRoute,
+        backupsRoute,
       ]),
     ]),
   ]),

@@ -1,6 +1,7 @@
 import type { LinkProps } from '@tanstack/react-router';
 import {
   ArrowLeftRight,
+  Archive,
   Boxes,
   ChartColumn,
   FileCode2,
@@ -45,4 +46,5 @@ export const administrationSections: readonly SettingsSection[] = [
   { to: '/settings/admin/budgets', text: 'settings.budgets', Icon: Wallet },
   { to: '/settings/admin/manifest', text: 'settings.manifest', Icon: FileCode2 },
   { to: '/settings/admin/audit', text: 'settings.audit', Icon: ScrollText },
+  { to: '/settings/admin/backups', text: 'settings.backups', Icon: Archive },
 ];

@@ -10,6 +10,7 @@ import { meQuery } from '../queries.ts';
 import { useBranding, usePageTitle } from './branding.ts';
 import { ConversationMenu } from './conversation-menu.tsx';
 import { lazyPart } from './lazy-part.tsx';
+import { MaintenanceBanner } from './maintenance-banner.tsx';
 import { OfflineBanner } from './offline-banner.tsx';
 import { SideRail } from './side-rail.tsx';
 import { Sidebar } from './sidebar.tsx';
@@ -86,6 +87,7 @@ function Layout() {
       )}
       <div className={classes.content}>
         <OfflineBanner />
+        <MaintenanceBanner />
         <Outlet />
       </div>
       {overlay === 'palette' ? <Palette commands={commands} onClose={close} /> : null}

@@ -297,6 +297,8 @@ export const texts: Record<keyof typeof english, string> = {
   'settings.singleSignOn': 'Single Sign-on',
   'settings.manifest': 'Manifest',
   'settings.audit': 'Protokoll',
+  'settings.backups': 'Sicherungen',
+  'settings.version': 'Version {version}',
   'settings.changeFailed': 'Die Änderung konnte nicht gespeichert werden',
   'settings.readOnlyManaged': 'Hier teilen sich alle einen Katalog. Nur Administratoren können ihn ändern.',
   'settings.readOnlyOff': 'Dein Administrator hat die Anbietereinstellungen für dein Konto abgeschaltet.',

@@ -17,6 +17,7 @@ export const texts: Record<keyof typeof english, string> = {
   'app.notFoundText': 'Prüfe die Adresse. Vielleicht wurde der Inhalt gelöscht.',
   'app.crashTitle': 'Etwas ist schiefgegangen',
   'app.crashText': 'Was du geschrieben hast, bleibt in diesem Browser erhalten. Lade die Seite neu, um weiterzumachen.',
+  'app.maintenance': 'Wartung: Du kannst alles lesen und bald wieder schreiben.',
   'app.offline':
     'Du bist offline. Deine Entwürfe bleiben erhalten; senden kannst du, sobald die Verbindung wieder steht.',
   'app.doneSign': '● Antwort fertig ·',

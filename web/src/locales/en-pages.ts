@@ -287,6 +287,8 @@ export const texts = {
   'settings.singleSignOn': 'Single sign-on',
   'settings.manifest': 'Manifest',
   'settings.audit': 'Audit log',
+  'settings.backups': 'Backups',
+  'settings.version': 'Version {version}',
   'settings.changeFailed': 'Couldn’t save the change',
   'settings.readOnlyManaged': 'Everyone here shares one catalogue. Only administrators can change it.',
   'settings.readOnlyOff': 'Your administrator has turned off provider settings for your account.',

@@ -15,6 +15,7 @@ export const texts = {
   'app.notFoundText': 'Check the address. What was here may have been deleted.',
   'app.crashTitle': 'Something went wrong',
   'app.crashText': 'Everything you typed is kept in this browser. Reload the page to continue.',
+  'app.maintenance': 'Maintenance: you can read everything, and write again soon.',
   'app.offline': 'You’re offline. Your drafts are kept, and you can send again once you’re back online.',
   'app.doneSign': '● Answer ready ·',
   'app.waitingSign': '● Waiting for you ·',

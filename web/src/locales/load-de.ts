@@ -12,6 +12,7 @@ import fileTexts from 'virtual:catalogue/de-files';
 import instructionTexts from 'virtual:catalogue/de-instructions';
 import mcpTexts from 'virtual:catalogue/de-mcp';
 import movingTexts from 'virtual:catalogue/de-moving';
+import operationTexts from 'virtual:catalogue/de-operations';
 import pageTexts from 'virtual:catalogue/de-pages';
 import projectTexts from 'virtual:catalogue/de-projects';
 import renderedTexts from 'virtual:catalogue/de-rendered';
@@ -28,6 +29,7 @@ export const german = {
   ...instructionTexts,
   ...adminTexts,
   ...agentTexts,
+  ...operationTexts,
   ...assistantTexts,
   ...projectTexts,
   ...catalogueTexts,

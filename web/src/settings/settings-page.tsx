@@ -1,11 +1,13 @@
 import '../page-texts.ts';
 import { UnstyledButton } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { ChevronDown } from 'lucide-react';
 import { useId, useState } from 'react';
 import { useWorkbench } from '../conversation/workbench.ts';
 import { administrationSections, ownSections, type SettingsSection } from '../frame/settings-sections.ts';
 import { useText } from '../i18n.ts';
+import { publicConfigQuery } from '../queries.ts';
 import classes from './settings-page.module.css';
 
 /** `/settings/*`: the list of sections, and the chosen one. */
@@ -36,6 +38,7 @@ export function SettingsPage() {
         <div id={listId} className={classes.groups} data-open={isOpen || undefined}>
           <Entries label={t('settings.label')} entries={ownSections} />
           {user.role === 'admin' ? <Entries label={t('settings.admin')} entries={administrationSections} /> : null}
+          <Version />
         </div>
       </nav>
       <main id="content" tabIndex={-1} className={classes.content}>
@@ -43,6 +46,13 @@ export function SettingsPage() {
       </main>
     </div>
   );
+}
+
+/** Which release this is. */
+function Version() {
+  const t = useText();
+  const { data } = useQuery(publicConfigQuery);
+  return data?.version ? <p className={classes.version}>{t('settings.version', { version: data.version })}</p> : null;
 }
 
 function Entries({ label, entries }: { label: string; entries: readonly SettingsSection[] }) {

@@ -1,0 +1,24 @@
+import { useQuery } from '@tanstack/react-query';
+import { Wrench } from 'lucide-react';
+import { useText } from '../i18n.ts';
+import { publicConfigQuery } from '../queries.ts';
+import classes from './signed-in-frame.module.css';
+
+const lookMs = 30_000;
+
+/** Says that only administrators can write now, in their words if they gave some. */
+export function MaintenanceBanner() {
+  const t = useText();
+  const { data } = useQuery({
+    ...publicConfigQuery,
+    refetchOnWindowFocus: 'always',
+    refetchInterval: (query) => (query.state.data?.maintenance ? lookMs : false),
+  });
+  if (!data?.maintenance) return null;
+  return (
+    <div role="status" className={classes.offline}>
+      <Wrench size={15} aria-hidden />
+      <span>{data.maintenance.message ?? t('app.maintenance')}</span>
+    </div>
+  );
+}
