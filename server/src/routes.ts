@@ -116,8 +116,8 @@ import {
 } from './mcp/handlers.ts';
 import { deleteMcpConnect, getMcpCallback, getMcpClient, postMcpConnect } from './mcp/oauth-handlers.ts';
 import { deleteAdminUser, deleteMe, getMyExport } from './operations/account-handlers.ts';
-import { deleteImport, getImports, postImport, postImportStart } from './operations/import-handlers.ts';
 import { getBackups, getDoctor, postBackup } from './operations/handlers.ts';
+import { deleteImport, getImports, postImport, postImportStart } from './operations/import-handlers.ts';
 import { getProjects, patchProject, postProject, postProjectMember } from './projects/handlers.ts';
 import { postProvision } from './provision/handlers.ts';
 import { getAdminConfig, getPublicConfig, postAdminConfig, postOidcTest } from './settings/handlers.ts';

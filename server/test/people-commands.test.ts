@@ -59,6 +59,10 @@ test('an account is made, found, given another password, shut out, let in again'
   assert.equal((await run('users', 'enable', email)).code, 0);
   assert.equal(await signsIn(email, 'a much better password 2'), 200);
   assert.equal((await run('users', 'enable', 'nobody@example.org')).code, 1);
+
+  assert.equal((await run('users', 'delete', email)).code, 2);
+  assert.equal((await run('users', 'delete', email, '--data', 'delete')).code, 0);
+  assert.deepEqual((await run('users', 'list', email)).said.users, []);
 });
 
 test('sessions end, of one account or of all', { timeout }, async () => {

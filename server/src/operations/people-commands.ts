@@ -7,7 +7,9 @@ import { deleteSessionsOf, endEverySession } from '../accounts/sessions.ts';
 import { administerUser, createUser, listUsers } from '../accounts/user-administration.ts';
 import { operator, recordEvent } from '../audit.ts';
 import { type Database, inTransaction } from '../db/pool.ts';
+import { createLogger } from '../logger.ts';
 import { type Call, type Command, type Outcome, UsageError, withInstallation } from './command.ts';
+import { deleteAccount } from './delete-account.ts';
 import { setMaintenance } from './maintenance.ts';
 
 const passwordOption = `  --password-file <file>   its first line is the password; otherwise one is made up and shown once,
@@ -39,6 +41,12 @@ export const peopleCommands: readonly Command[] = [
   {
     ...{ name: 'users disable', synopsis: '<email>', words: [1, 1], ...none, run: (call) => enable(call, false) },
     summary: 'Shut an account out at once; everything of it stays.',
+  },
+  {
+    ...{ name: 'users delete', synopsis: '<email> --data keep|delete', words: [1, 1], run: remove },
+    options: { data: { type: 'string' } },
+    summary: 'Delete an account. What it shared stays with those it is shared with.',
+    help: '  --data keep     its conversations and files stay, without a person\n  --data delete   they go as well',
   },
   {
     ...{ name: 'sessions end', synopsis: '<email> | --all', words: [0, 1], run: endSessions },
@@ -105,6 +113,18 @@ async function enable(call: Call, enabled: boolean): Promise<Outcome> {
     const id = await findId(db, call);
     const user = await administerUser({ db, config }, nobody, { id, enabled }, operator);
     return { ok: true, lines: [`${user.email} is ${enabled ? 'enabled' : 'disabled'}.`], result: { user } };
+  });
+}
+
+async function remove(call: Call): Promise<Outcome> {
+  const data = call.value('data');
+  if (data !== 'keep' && data !== 'delete') throw new UsageError('Say --data keep or --data delete.');
+  return withInstallation(call.signal, async ({ config, db }) => {
+    const id = await findId(db, call);
+    // The service notices by itself that the account is disabled.
+    const needs = { config, db, log: createLogger('silent'), accountDisabled: async () => undefined };
+    await deleteAccount(needs, id, data, operator);
+    return { ok: true, lines: [`${call.words[0]} is deleted.`], result: { id, data } };
   });
 }
 
