@@ -264,6 +264,8 @@ const budgetsRoute = createRoute({
   getParentRoute: () => adminRoute,
   path: '/budgets',
   component: lazyRouteComponent(() => import('./usage/budgets-page.tsx'), 'BudgetsPage'),
+});
+
 const backupsRoute = createRoute({
   getParentRoute: () => adminRoute,
   path: '/backups',
