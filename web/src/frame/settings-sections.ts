@@ -1,7 +1,7 @@
 import type { LinkProps } from '@tanstack/react-router';
 import {
-  ArrowLeftRight,
   Archive,
+  ArrowLeftRight,
   Boxes,
   ChartColumn,
   FileCode2,
