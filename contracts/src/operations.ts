@@ -25,7 +25,6 @@ const check = z.object({
   message: z.string(),
   advice: z.string().optional(),
 });
-export type Check = z.infer<typeof check>;
 
 export const operationEndpoints = {
   getBackups: endpoint({
