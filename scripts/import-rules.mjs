@@ -32,6 +32,7 @@ const webRank = {
   conversation: 2,
   forms: 3,
   instructions: 4,
+  rules: 4,
   frame: 5,
   diagram: 6,
   moving: 6,

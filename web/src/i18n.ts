@@ -20,6 +20,7 @@ import type { texts as operationTexts } from './locales/en-operations.ts';
 import type { texts as pageTexts } from './locales/en-pages.ts';
 import type { texts as projectTexts } from './locales/en-projects.ts';
 import type { texts as renderedTexts } from './locales/en-rendered.ts';
+import type { texts as ruleTexts } from './locales/en-rules.ts';
 import type { texts as toldTexts } from './locales/en-told.ts';
 import type { texts as usageTexts } from './locales/en-usage.ts';
 import type { texts as workspaceTexts } from './locales/en-workspace.ts';
@@ -40,6 +41,7 @@ type AllTexts = typeof texts &
   typeof projectTexts &
   typeof catalogueTexts &
   typeof changesTexts &
+  typeof ruleTexts &
   typeof diagramTexts &
   typeof movingTexts &
   typeof renderedTexts &

@@ -24,6 +24,15 @@ export function AnswerStatus({ message, isLast, isRunning, isEmpty }: Props) {
   if (status === 'streaming') return null;
   const canAct = isLast && !isRunning;
   if (status === 'complete') {
+    const last = message.parts.at(-1);
+    if (canAct && last?.type === 'data-notice' && isBudgetNotice(last.data)) {
+      const icon = <StepForward size={15} aria-hidden />;
+      return (
+        <div className={classes.ended}>
+          <ActionButton icon={icon} label={t('message.continue')} onClick={actions.goOn} />
+        </div>
+      );
+    }
     if (!isEmpty) return null;
     return (
       <div className={classes.ended}>
@@ -66,6 +75,10 @@ export function AnswerStatus({ message, isLast, isRunning, isEmpty }: Props) {
       {buttons}
     </div>
   );
+}
+
+function isBudgetNotice(data: unknown): boolean {
+  return typeof data === 'object' && data !== null && Reflect.get(data, 'code') === 'turn_budget';
 }
 
 /** The page on which somebody can mend a failure of this kind. */

@@ -219,6 +219,18 @@ function useThreadActionsOf(store: ConversationStore, submit: SubmissionState['s
         document.querySelector<HTMLElement>('[data-composer]')?.focus();
       },
       resume: (messageId) => void resumeResponse(store, messageId),
+      goOn: () =>
+        void submit(
+          createReceipt({
+            chatId: store.chatId,
+            text: t('message.continue'),
+            files: [],
+            decision: { kind: 'keep' },
+            effort: effortOf(drafts.read(effortsName), store.chatId),
+            isQueued: false,
+            draftName: editDraftName('continue'),
+          }),
+        ),
       showContext: (messageId) =>
         void navigate({
           to: '/c/$chatId',

@@ -25,10 +25,16 @@ const ownTools = {
   list_files: 'tool.own.list',
   search_files: 'tool.own.search',
   publish_artifact: 'tool.own.publish',
+  delegate: 'tool.own.delegate',
 } as const satisfies Record<string, TextId>;
 
 /** The argument that stands beside the title. */
-const subjects: Readonly<Record<string, string>> = { bash: 'command', search_files: 'pattern', list_files: 'path' };
+const subjects: Readonly<Record<string, string>> = {
+  bash: 'command',
+  search_files: 'pattern',
+  list_files: 'path',
+  delegate: 'task',
+};
 
 export function isOwnTool(name: string): name is keyof typeof ownTools {
   return Object.hasOwn(ownTools, name);

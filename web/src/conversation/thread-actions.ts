@@ -11,6 +11,8 @@ export type ThreadActions = {
   /** Puts a quotation into the draft and the cursor behind it. */
   quote: (text: string) => void;
   resume: (messageId: string) => void;
+  /** Says "Continue" after a turn that has used up its budget. */
+  goOn: () => void;
   /** Opens what the model was told with an answer. */
   showContext: (messageId: string) => void;
   /** Opens the files that an answer changed. */

@@ -1,4 +1,5 @@
 import type { Chat } from '@homeport/contracts/conversations';
+import type { ToolRules } from '@homeport/contracts/tool-rules';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { call } from '../api.ts';
@@ -18,10 +19,11 @@ import {
   parametersOf,
   parameterValues,
 } from '../instructions/parameter-values.ts';
+import { givenRules, PresetChoice, RuleList } from '../rules/rules-editor.tsx';
 import { FormDialog } from './form-dialog.tsx';
 import { showToast } from './toasts.tsx';
 
-type Values = { instructions: string; parameters: ParameterValues };
+type Values = { instructions: string; parameters: ParameterValues; toolRules: ToolRules | null };
 
 /** What models are told in one conversation, and how they are to answer there. */
 export function ChatInstructionsDialog({ chat, onClose }: { chat: Chat; onClose: () => void }) {
@@ -46,7 +48,11 @@ function ChatInstructionsForm(props: {
   const queries = useQueryClient();
   const { conversation } = useWorkbench();
   const [initialValues] = useState(
-    (): Values => ({ instructions: chat.instructions ?? '', parameters: parameterValues(chat.parameters) }),
+    (): Values => ({
+      instructions: chat.instructions ?? '',
+      parameters: parameterValues(chat.parameters),
+      toolRules: chat.toolRules,
+    }),
   );
   const { form, formProps, isBusy, failure } = useApiForm<Values>({
     initialValues,
@@ -54,8 +60,12 @@ function ChatInstructionsForm(props: {
       instructions: instructionsFault(instructions, t),
       ...parameterFormFaults(parameters, t),
     }),
-    submit: async ({ instructions, parameters }) => {
-      const told = { instructions: instructionsBody(instructions), parameters: parametersOf(parameters) };
+    submit: async ({ instructions, parameters, toolRules }) => {
+      const told = {
+        instructions: instructionsBody(instructions),
+        parameters: parametersOf(parameters),
+        toolRules: toolRules && givenRules(toolRules),
+      };
       await call('PATCH /api/chats', { body: { id: chat.id, ...told } });
       conversation(chat.id).follow();
       void queries.invalidateQueries({ queryKey: ['chats'] });
@@ -85,6 +95,20 @@ function ChatInstructionsForm(props: {
         errors={parameterErrors(form.errors)}
         hint={t('parameters.chatHint')}
       />
+      <PresetChoice
+        legend={t('rules.here')}
+        mine={t('rules.asMine')}
+        value={values.toolRules?.preset}
+        onChange={(preset) =>
+          form.setValues({ toolRules: preset ? { preset, rules: values.toolRules?.rules ?? [] } : null })
+        }
+      />
+      {values.toolRules ? (
+        <RuleList
+          rules={values.toolRules.rules}
+          onChange={(rules) => form.setValues({ toolRules: values.toolRules && { ...values.toolRules, rules } })}
+        />
+      ) : null}
       <FormFailure failure={failure} />
       <div className={formClasses.actions}>
         {beside}

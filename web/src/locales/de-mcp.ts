@@ -170,7 +170,6 @@ export const texts: Record<keyof typeof english, string> = {
   'approval.always': 'Immer erlauben …',
   'approval.inConversation': 'In dieser Unterhaltung',
   'approval.everywhere': 'In allen Unterhaltungen',
-  'approval.showAll': 'Ganze Eingabe anzeigen',
   'approval.allowedInConversation': 'Du hast es für diese Unterhaltung erlaubt.',
   'approval.allowedEverywhere': 'Du hast es in allen Unterhaltungen erlaubt.',
   'approval.reason': 'Grund für das Modell (optional)',

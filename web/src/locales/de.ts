@@ -198,6 +198,8 @@ export const texts: Record<keyof typeof english, string> = {
     '{phase, select, running {Listet Dateien auf} failed {Dateien nicht aufgelistet} other {Dateien aufgelistet}}',
   'tool.own.search':
     '{phase, select, running {Durchsucht Dateien} failed {Dateien nicht durchsucht} other {Dateien durchsucht}}',
+  'tool.own.delegate':
+    '{phase, select, running {Arbeitet an einer Teilaufgabe} failed {Eine Teilaufgabe ist gescheitert} other {Eine Teilaufgabe erledigt}}',
   'tool.own.publish':
     '{phase, select, running {Veröffentlicht {file}} failed {{file} nicht veröffentlicht} other {{file} veröffentlicht}}',
   'tool.aFile': 'eine Datei',

@@ -163,7 +163,6 @@ export const texts = {
   'approval.always': 'Always allow…',
   'approval.inConversation': 'In this conversation',
   'approval.everywhere': 'In all conversations',
-  'approval.showAll': 'Show full input',
   'approval.allowedInConversation': 'You allowed this for the whole conversation.',
   'approval.allowedEverywhere': 'You allowed this in all conversations.',
   'approval.reason': 'Reason for the model (optional)',

@@ -191,6 +191,8 @@ export const texts = {
   'tool.own.edit': '{phase, select, running {Editing {file}} failed {Couldn’t edit {file}} other {Edited {file}}}',
   'tool.own.list': '{phase, select, running {Listing files} failed {Couldn’t list files} other {Listed files}}',
   'tool.own.search': '{phase, select, running {Searching files} failed {Couldn’t search files} other {Searched files}}',
+  'tool.own.delegate':
+    '{phase, select, running {Working on a delegated task} failed {A delegated task failed} other {Delegated a task}}',
   'tool.own.publish':
     '{phase, select, running {Publishing {file}} failed {Couldn’t publish {file}} other {Published {file}}}',
   'tool.aFile': 'a file',

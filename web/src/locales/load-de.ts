@@ -16,6 +16,7 @@ import operationTexts from 'virtual:catalogue/de-operations';
 import pageTexts from 'virtual:catalogue/de-pages';
 import projectTexts from 'virtual:catalogue/de-projects';
 import renderedTexts from 'virtual:catalogue/de-rendered';
+import ruleTexts from 'virtual:catalogue/de-rules';
 import toldTexts from 'virtual:catalogue/de-told';
 import usageTexts from 'virtual:catalogue/de-usage';
 import workspaceTexts from 'virtual:catalogue/de-workspace';
@@ -34,6 +35,7 @@ export const german = {
   ...projectTexts,
   ...catalogueTexts,
   ...changesTexts,
+  ...ruleTexts,
   ...diagramTexts,
   ...movingTexts,
   ...renderedTexts,

@@ -11,13 +11,17 @@ import { toolTitle } from './tool-title.ts';
 
 type Props = { toolName: string; onAnswer: (word: ApprovalWord) => void; onBack: () => void };
 
-/** How long the tool may run without asking: in this conversation or, for people who may change servers, everywhere. */
+/**
+ * How long the tool may run without asking: in this conversation or everywhere, tools of servers for people who may change those
+ * only. Of commands it is this very one.
+ */
 export function AlwaysAllow({ toolName, onAnswer, onBack }: Props) {
   const t = useText();
   const { data } = useQuery(mcpServersQuery());
   const first = useRef<HTMLButtonElement>(null);
   useEffect(() => first.current?.focus(), []);
-  const canEdit = data?.canEdit === true && findTool(data.servers, toolName) !== undefined;
+  const isOfServer = toolTitle(toolName).server !== undefined;
+  const canKeep = !isOfServer || (data?.canEdit === true && findTool(data.servers, toolName) !== undefined);
   return (
     // biome-ignore lint/a11y/useSemanticElements: a few buttons, not the fields of a form
     <div className={classes.buttons} role="group" aria-label={t('approval.always')}>
@@ -29,7 +33,7 @@ export function AlwaysAllow({ toolName, onAnswer, onBack }: Props) {
       >
         {t('approval.inConversation')}
       </Button>
-      {canEdit ? (
+      {canKeep ? (
         <Button size="xs" variant="default" onClick={() => onAnswer({ approved: true, remember: 'always' })}>
           {t('approval.everywhere')}
         </Button>

@@ -42,12 +42,13 @@ export function ToolApproval({ part, isLive }: { part: DynamicToolPart; isLive: 
     setFailure(undefined);
     try {
       const { approved, reason = '', remember } = word;
-      if (remember === 'always') await allowForGood();
+      if (remember === 'always' && server !== undefined) await allowForGood();
+      const kept = remember === 'always' ? (server === undefined ? ('person' as const) : undefined) : remember;
       const body = {
         approvalId,
         approved,
         ...(reason === '' ? {} : { reason }),
-        ...(remember === 'conversation' ? { remember } : {}),
+        ...(kept === undefined ? {} : { remember: kept }),
       };
       await call('POST /api/chat/:chatId/approvals', { params: { chatId }, body });
       setState({ kind: 'answered', ...word });

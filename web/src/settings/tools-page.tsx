@@ -3,6 +3,7 @@ import { useCatalogueOwner } from '../catalogue/catalogue-api.ts';
 import { Section } from '../frame/section.tsx';
 import { useText } from '../i18n.ts';
 import { McpServersView } from '../mcp/mcp-servers-view.tsx';
+import { RulesCard } from './rules-card.tsx';
 
 /** `/settings/tools` */
 export function ToolsPage() {
@@ -14,6 +15,7 @@ export function ToolsPage() {
       text={t(owner ? 'users.toolsText' : 'mcp.text')}
     >
       {owner ? <McpServersView userId={owner.userId} /> : <McpServersView />}
+      {owner ? null : <RulesCard />}
     </Section>
   );
 }

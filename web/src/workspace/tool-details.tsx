@@ -20,7 +20,12 @@ export function ToolDetails({ part, isRunning }: { part: DynamicToolPart; isRunn
       {toolName === 'bash' ? <Command input={input} /> : null}
       {toolName === 'edit_file' ? <Edits input={input} /> : null}
       {toolName === 'write_file' ? <Written input={input} /> : null}
-      {output === undefined ? null : toolName === 'bash' ? (
+      {toolName === 'delegate' ? (
+        <Block label={t('workspace.toolTask')} text={textOf(input, 'task') ?? ''} isGrowing={false} />
+      ) : null}
+      {output === undefined ? null : toolName === 'delegate' ? (
+        <Delegated output={output} isRunning={isRunning} />
+      ) : toolName === 'bash' ? (
         <Output output={output} isRunning={isRunning} />
       ) : (
         <Block label={t('workspace.toolOutput')} text={publishedText(output) ?? asText(output)} isGrowing={false} />
@@ -59,6 +64,26 @@ function Output({ output, isRunning }: { output: unknown; isRunning: boolean }) 
           {seconds === undefined ? null : <span>{` · ${seconds} s`}</span>}
         </p>
       ) : null}
+    </>
+  );
+}
+
+/** The steps of a delegate, and its answer. */
+function Delegated({ output, isRunning }: { output: unknown; isRunning: boolean }) {
+  const t = useText();
+  const answer = textOf(output, 'answer');
+  if (answer === undefined)
+    return <Block label={t('workspace.toolSteps')} text={asText(output)} isGrowing={isRunning} />;
+  const steps: unknown = typeof output === 'object' && output !== null ? Reflect.get(output, 'steps') : undefined;
+  const lines = Array.isArray(steps)
+    ? steps.map((step) =>
+        [textOf(step, 'state') === 'failed' ? '✗' : '✓', textOf(step, 'tool'), textOf(step, 'subject')].join(' '),
+      )
+    : [];
+  return (
+    <>
+      {lines.length === 0 ? null : <Block label={t('workspace.toolSteps')} text={lines.join('\n')} isGrowing={false} />}
+      <Block label={t('workspace.toolAnswer')} text={answer} isGrowing={false} />
     </>
   );
 }

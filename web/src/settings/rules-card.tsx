@@ -1,0 +1,65 @@
+import '../rules/rules-texts.ts';
+import type { ToolRules } from '@homeport/contracts/tool-rules';
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { call } from '../api.ts';
+import { Loading } from '../catalogue/catalogue-view.tsx';
+import formClasses from '../forms/form.module.css';
+import { FormFailure } from '../forms/notice.tsx';
+import { SubmitButton } from '../forms/submit-button.tsx';
+import { useApiForm } from '../forms/use-api-form.ts';
+import { Card } from '../frame/section.tsx';
+import { showToast } from '../frame/toasts.tsx';
+import { UnsavedGuard } from '../frame/unsaved-guard.tsx';
+import { useText } from '../i18n.ts';
+import { givenRules, PresetChoice, RuleList } from '../rules/rules-editor.tsx';
+
+const rulesQuery = queryOptions({
+  queryKey: ['workspace-rules'],
+  queryFn: ({ signal }) => call('GET /api/workspace/rules', { signal }),
+});
+
+/** What models may do without asking, in all conversations of the signed-in person. */
+export function RulesCard() {
+  const t = useText();
+  const { data, error } = useQuery(rulesQuery);
+  return (
+    <Card title={t('rules.title')} text={t('rules.text')}>
+      {data ? <RulesForm stored={data} /> : null}
+      {error && !data ? <FormFailure failure={error} /> : null}
+      {data || error ? null : <Loading />}
+    </Card>
+  );
+}
+
+function RulesForm({ stored }: { stored: ToolRules }) {
+  const t = useText();
+  const queries = useQueryClient();
+  const [initialValues] = useState(stored);
+  const { form, formProps, isBusy, failure } = useApiForm<ToolRules>({
+    initialValues,
+    validate: () => ({}),
+    submit: async (values) => {
+      const answer = await call('PUT /api/workspace/rules', { body: givenRules(values) });
+      queries.setQueryData(rulesQuery.queryKey, answer);
+      form.setValues(answer);
+      showToast(t('rules.saved'));
+    },
+  });
+  const { values } = form;
+  return (
+    <form {...formProps} className={formClasses.form}>
+      <UnsavedGuard isDirty={JSON.stringify(values) !== JSON.stringify(stored)} />
+      <PresetChoice
+        legend={t('rules.preset')}
+        value={values.preset}
+        onChange={(preset) => preset && form.setValues({ preset })}
+      />
+      <RuleList rules={values.rules} onChange={(rules) => form.setValues({ rules })} />
+      <FormFailure failure={failure} />
+      <div className={formClasses.actions}>
+        <SubmitButton label={t('form.save')} busyLabel={t('form.saving')} isBusy={isBusy} />
+      </div>
+    </form>
+  );
+}
