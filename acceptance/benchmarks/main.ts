@@ -5,6 +5,7 @@ import { measureArtifacts } from './artifacts.ts';
 import { Bench } from './bench.ts';
 import { measureCapacity } from './capacity.ts';
 import { measureFirstToken } from './first-token.ts';
+import { measureInstructions } from './first-token-told.ts';
 import { measureMcp } from './mcp.ts';
 import { measureMemory } from './memory.ts';
 import { measureConversation } from './page-conversation.ts';
@@ -32,6 +33,7 @@ const parts: Record<string, (bench: Bench) => Promise<void>> = {
   answers: measureAnswers,
   'answers-workspaces': measureAnswersWithWorkspaces,
   'first-token': measureFirstToken,
+  instructions: measureInstructions,
   stop: measureStop,
   unpaced: measureUnpaced,
   capacity: measureCapacity,
