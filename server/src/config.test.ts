@@ -96,6 +96,11 @@ describe('values', () => {
       logLevel: 'info',
       modelTitles: true,
       compactionAt: 85,
+      backupSchedule: undefined,
+      backupTo: undefined,
+      backupKeep: 7,
+      backupPassphrase: undefined,
+      backupWorkspaces: false,
     });
     assert.match(version, /^\d+\.\d+\.\d+$/);
   });
@@ -183,6 +188,7 @@ describe('refusals', () => {
       'AUTH_SECRET',
       'AWS_SECRET_ACCESS_KEY',
       'AWS_SESSION_TOKEN',
+      'BACKUP_PASSPHRASE',
       'DATABASE_URL',
       'HTTPS_PROXY',
       'HTTP_PROXY',

@@ -268,8 +268,9 @@ function withId(request: SampleRequest, place: string, id: string): SampleReques
   const names = place.split('.');
   let holder = copy;
   for (const [index, name] of names.entries()) {
-    if (index === names.length - 1) holder[name === '*' ? 0 : name] = id;
-    else holder = holder[name] ??= names[index + 1] === '*' ? [] : {};
+    const key = name === '*' ? 0 : name;
+    if (index === names.length - 1) holder[key] = id;
+    else holder = holder[key] ??= names[index + 1] === '*' ? [] : {};
   }
   return copy;
 }

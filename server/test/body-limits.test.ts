@@ -84,7 +84,8 @@ async function assertBrief(name: EndpointName, why: string, body: string): Promi
   assert.ok(longest < longestTurn, `${why}: ${longest} ms of work without a pause (${result.status})`);
   const { status, text } = result;
   const isRefused =
-    [400, 403, 404, 409, 413, 429].includes(status) || /invalid_credentials|workspace_start_timeout/.test(text);
+    [400, 403, 404, 409, 413, 429].includes(status) ||
+    /invalid_credentials|workspace_start_timeout|mcp_unreachable/.test(text);
   assert.ok(isRefused || status < 300, `${why}: ${status} ${text.slice(0, 300)}`);
   forgetCallerAfter(specOf(name), status, text);
 }

@@ -61,7 +61,7 @@ export const postChangePassword: AccountHandler<'postChangePassword'> = async (d
 
 /** GET /api/me */
 export const getMe: AccountHandler<'getMe'> = async (deps, { actor }) => {
-  const { sessionId: _, tellsModels, ...user } = actor;
+  const { sessionId: _, maintenance: __, tellsModels, ...user } = actor;
   return { user: tellsModels === true ? await readOwnUser(deps.db.kysely, actor.id) : { ...user, ...nothingTold } };
 };
 
