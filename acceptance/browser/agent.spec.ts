@@ -1,7 +1,8 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
 import type { Page } from '@playwright/test';
-import { startFakeProvider } from '../../server/test/fakes/provider.ts';
-import { chunk, finish, say } from '../../server/test/fakes/provider-scripts.ts';
-import { addModels } from '../product.ts';
+import { addModels, type Json } from '../product.ts';
 import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
 import { expect, test } from './fixtures.ts';
 
@@ -21,22 +22,38 @@ const questions = [
   { question: 'What is it called?', options: [] },
 ];
 
+/** A model that plans, asks, and says that it is done. */
+async function startAgent() {
+  const uses = [
+    ['plan', JSON.stringify({ items })],
+    ['ask', JSON.stringify({ questions })],
+  ] as const;
+  const server = createServer(async (request, response) => {
+    const { messages = [] }: { messages?: Json[] } = JSON.parse((await text(request)) || '{}');
+    const results = messages.filter(({ role }) => role === 'tool').length;
+    const use = uses[results];
+    const call = { index: 0, id: `call-${results}`, function: { name: use?.[0], arguments: use?.[1] } };
+    const delta = use === undefined ? { content: 'It is drawn.' } : { tool_calls: [call] };
+    const events = [
+      { choices: [{ index: 0, delta }] },
+      { choices: [{ index: 0, delta: {}, finish_reason: use === undefined ? 'stop' : 'tool_calls' }] },
+    ];
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(`${events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')}data: [DONE]\n\n`);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('No port');
+  return { url: `http://127.0.0.1:${address.port}/v1`, close: () => server.close() };
+}
+
 test('a plan is shown above the field; questions are answered with the keyboard, and show what was said', async ({
   page,
   person,
   installation,
 }) => {
-  const provider = await startFakeProvider();
-  provider.script('agent', (call) => {
-    const results = (call.body.messages ?? []).filter(({ role }) => role === 'tool').length;
-    const uses = [
-      ['plan', JSON.stringify({ items })],
-      ['ask', JSON.stringify({ questions })],
-    ][results];
-    if (uses === undefined) return { steps: [...say('It is drawn.'), ...finish(call, 3)] };
-    const tool = { index: 0, id: `call-${results}`, function: { name: uses[0], arguments: uses[1] } };
-    return { steps: [chunk({ tool_calls: [tool] }), ...finish(call, 2, 'tool_calls')] };
-  });
+  const provider = await startAgent();
   await addModels(person.caller, provider.url, ['agent']);
   const { chat } = await person.caller.must('POST', '/api/chats', { title: 'Harbour map' });
   await page.goto(`${installation.url}/c/${chat.id}`);
@@ -60,5 +77,5 @@ test('a plan is shown above the field; questions are answered with the keyboard,
   await expect(card).toContainText('Old Harbour');
   await page.reload();
   await expect(card).toContainText('Blue');
-  await provider.close();
+  provider.close();
 });
