@@ -9,11 +9,12 @@ let app: TestApp;
 let webFolder: string;
 before(async () => {
   webFolder = await mkdtemp(join(tmpdir(), 'homeport-web-'));
-  await mkdir(join(webFolder, 'assets/diagram'), { recursive: true });
+  await mkdir(join(webFolder, 'assets/frames'), { recursive: true });
   await writeFile(join(webFolder, 'index.html'), '<!doctype html><title>Page</title>');
   await writeFile(join(webFolder, 'diagram.html'), '<!doctype html><title>Diagram</title>');
+  await writeFile(join(webFolder, 'rendered.html'), '<!doctype html><title>Preview</title>');
   await writeFile(join(webFolder, 'assets/main-1.js'), 'main();');
-  await writeFile(join(webFolder, 'assets/diagram/page-1.js'), 'draw();');
+  await writeFile(join(webFolder, 'assets/frames/page-1.js'), 'draw();');
   app = await startTestApp({ webFolder });
 });
 after(async () => {
@@ -61,8 +62,16 @@ test('the page that draws diagrams has no origin, and asks for nothing but its s
   ]);
 });
 
+test('the page that runs what models make has no origin, reaches nothing, and keeps nested frames out', async () => {
+  const policy = await policyOf('/rendered.html');
+  for (const rule of ["default-src 'none'", 'sandbox allow-scripts', "require-trusted-types-for 'script'"]) {
+    assert.ok(policy.includes(rule), rule);
+  }
+  assert.ok(!policy.some((rule) => /connect-src|frame-src|allow-same-origin/.test(rule)));
+});
+
 test('a page without an origin may read what draws diagrams, and nothing else of the server', async () => {
-  assert.equal((await headersOf('/assets/diagram/page-1.js')).get('access-control-allow-origin'), '*');
+  assert.equal((await headersOf('/assets/frames/page-1.js')).get('access-control-allow-origin'), '*');
   for (const path of ['/', '/diagram.html', '/assets/main-1.js', '/api/health']) {
     assert.equal((await headersOf(path)).get('access-control-allow-origin'), null, path);
   }
