@@ -11,6 +11,8 @@ import { aborted, quiet, workspacesOf } from './workspace-makers.ts';
 
 const runtime = new ScriptedRuntime();
 const clock = manualDate();
+/** Time also passes by itself: whoever looks just before a start is done sleeps before looking again. */
+const ticking = setInterval(() => clock.advance(5), 5);
 let one: TestApp;
 let other: TestApp;
 let user: SignedIn;
@@ -24,6 +26,7 @@ beforeEach(async () => {
   await workspacesOf(one).start(user.id);
 });
 after(async () => {
+  clearInterval(ticking);
   await other.stop();
   await one.stop();
   await runtime.destroy();
