@@ -287,6 +287,8 @@ export const texts: Record<keyof typeof english, string> = {
   'audit.is.user.created': '{actor} hat das Konto von {target} angelegt',
   'audit.is.user.updated': '{actor} hat das Konto von {target} geändert',
   'audit.is.users.updated': '{actor} hat eine Berechtigung für alle Benutzer geändert',
+  'audit.is.user.deleted': '{actor} hat das Konto von {target} gelöscht',
+  'audit.is.import.undone': '{actor} hat einen Import rückgängig gemacht',
   'audit.is.invitation.created': '{actor} hat {target} eingeladen',
   'audit.is.invitation.revoked': '{actor} hat die Einladung von {target} zurückgezogen',
   'audit.is.invitation.redeemed': '{actor} hat eine Einladung angenommen',

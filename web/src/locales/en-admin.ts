@@ -277,6 +277,8 @@ export const texts = {
   'audit.is.user.created': '{actor} added the user {target}',
   'audit.is.user.updated': '{actor} changed the account of {target}',
   'audit.is.users.updated': '{actor} changed a permission for all users',
+  'audit.is.user.deleted': '{actor} deleted the account of {target}',
+  'audit.is.import.undone': '{actor} undid an import',
   'audit.is.invitation.created': '{actor} invited {target}',
   'audit.is.invitation.revoked': '{actor} revoked the invitation for {target}',
   'audit.is.invitation.redeemed': '{actor} accepted an invitation',
