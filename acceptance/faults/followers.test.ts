@@ -78,7 +78,7 @@ test(`${leavings} times leaving and coming back: every follower assembles the id
   timeout: 900_000,
 }, async () => {
   const random = seededRandom(seedOf('followers'));
-  const budget = { left: leavings };
+  const budget = { left: leavings, staying: 0 };
   const chats: string[] = [];
   for (let index = 0; index < responsesInAll; index += 1) {
     const chatId = await createChat(caller);
@@ -92,8 +92,9 @@ test(`${leavings} times leaving and coming back: every follower assembles the id
       ),
     ),
   );
-  // The answers wait before their end until everybody has left, so that all come back while they are running.
-  const assembled = await releaseWhile(provider, Promise.all(following), () => budget.left === 0);
+  // The answers wait before their end until everybody is back for good: an answer that has ended is followed no more.
+  const everybody = responsesInAll * followersEach;
+  const assembled = await releaseWhile(provider, Promise.all(following), () => budget.staying === everybody);
   const requests = await providerRequests(provider);
   assert.equal(requests.length, responsesInAll, 'the model is asked once per response');
   for (const [index, texts] of assembled.entries()) {
@@ -114,7 +115,7 @@ test(`${leavings} times leaving and coming back: every follower assembles the id
 async function followLeaving(
   chatId: string,
   random: () => number,
-  budget: { left: number },
+  budget: { left: number; staying: number },
   isSlow: boolean,
 ): Promise<string> {
   let text = '';
@@ -124,7 +125,10 @@ async function followLeaving(
     if (leaves) budget.left -= 1;
     const bytes = leaves ? Math.floor(random() * 3_000) : Number.POSITIVE_INFINITY;
     const byHeader = random() < 0.5;
-    const leg = await readLeg(chatId, seen, bytes, byHeader, isSlow);
+    const onOpen = () => {
+      if (!leaves) budget.staying += 1;
+    };
+    const leg = await readLeg(chatId, seen, bytes, byHeader, isSlow, onOpen);
     for (const { id, frame } of leg.events) {
       assert.ok(id > seen, `frame ${id} came after ${seen}`);
       seen = id;
@@ -141,7 +145,14 @@ type Leg = { events: Event[]; done: boolean };
  * Reads this many bytes of the stream and breaks the connection: only events that came whole count. Who is to leave does so when
  * nothing comes for a moment, too: at its end the answer waits until all have left.
  */
-function readLeg(chatId: string, after: number, bytes: number, byHeader: boolean, isSlow: boolean): Promise<Leg> {
+function readLeg(
+  chatId: string,
+  after: number,
+  bytes: number,
+  byHeader: boolean,
+  isSlow: boolean,
+  onOpen: () => void,
+): Promise<Leg> {
   const path = `/api/chat/${chatId}/stream${byHeader ? '' : `?after=${after}`}`;
   const headers = { cookie: caller.cookie, ...(byHeader ? { 'last-event-id': String(after) } : {}) };
   return new Promise((resolve, reject) => {
@@ -157,7 +168,8 @@ function readLeg(chatId: string, after: number, bytes: number, byHeader: boolean
       finish();
     };
     const request = get(caller.url + path, { headers, agent: false }, (response) => {
-      if (response.statusCode !== 200) reject(new Error(`The stream answered ${response.statusCode}`));
+      if (response.statusCode === 200) onOpen();
+      else reject(new Error(`The stream answered ${response.statusCode}`));
       response.on('data', (data: Buffer) => {
         silence?.refresh();
         const taken = data.subarray(0, Math.max(0, bytes - length));
