@@ -86,6 +86,10 @@ export function openDatabase(options: {
     idleTimeoutMillis: 30_000,
   });
   watchConnections(pool, log);
+  pool.on('connect', (client) => {
+    // Compiling takes seconds, our statements milliseconds; where tables are empty, PostgreSQL takes them for expensive ones.
+    client.query('set jit = off').catch((error: Error) => log.debug({ cause: error }, 'jit could not be switched off'));
+  });
   const kysely = new Kysely<Tables>({ dialect: wireDialect(pool) });
   return {
     kysely,
