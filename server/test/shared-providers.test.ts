@@ -188,6 +188,42 @@ test('who may share, and with whom', async () => {
   assert.ok(events.some(({ action, targetId }: Json) => action === 'provider.created' && targetId === id));
 });
 
+test('what its owner changes in a shared provider is in the audit log, never a key; in their own it is not', async () => {
+  const { admin, id, models } = await share('everyone');
+  const moved = 'https://models.example.org/v1?key=in-the-address';
+  const ok = async (answered: Promise<{ status: number; text: string }>) => {
+    const { status, text } = await answered;
+    assert.equal(status, 200, text);
+  };
+  await ok(patch(admin, { id, baseUrl: moved, apiKey: 'sk-of-the-new-address' }));
+  await ok(patch(admin, { id, name: 'House', baseUrl: moved }));
+  await ok(admin.call('PATCH /api/models', { id: models[0], providerModelId: 'other' }));
+  await ok(patch(admin, { id, sharedWith: 'none' }));
+  await ok(patch(admin, { id, baseUrl: upstream.url }));
+  await ok(admin.call('PATCH /api/models', { id: models[0], providerModelId: 'another' }));
+  await ok(patch(admin, { id, sharedWith: 'everyone' }));
+  await ok(admin.call('DELETE /api/models', undefined, { query: { id: models[1] ?? '' } }));
+  await ok(admin.call('DELETE /api/providers', undefined, { query: { id } }));
+  const { body, text } = await admin.call('GET /api/admin/audit', undefined, { query: { limit: '500' } });
+  const mine = body.events.filter((event: Json) => event.details.owner === admin.id).reverse();
+  assert.deepEqual(
+    mine.map(({ action, details }: Json) => [action, details.origin, details.changed]),
+    [
+      ['provider.created', new URL(upstream.url).origin, undefined],
+      ['model.created', undefined, undefined],
+      ['model.created', undefined, undefined],
+      ['provider.updated', 'https://models.example.org', ['baseUrl', 'apiKey']],
+      ['provider.updated', undefined, ['name']],
+      ['model.updated', undefined, ['providerModelId']],
+      ['provider.updated', undefined, ['sharedWith']],
+      ['provider.updated', undefined, ['sharedWith']],
+      ['model.deleted', undefined, undefined],
+      ['provider.deleted', undefined, undefined],
+    ],
+  );
+  assert.doesNotMatch(text, /sk-|canary|in-the-address/);
+});
+
 test('what ends the sharing counts from the next turn, and the error says so', async () => {
   const second = await app.signIn({ role: 'admin' });
   const endings: [string, (shared: Shared) => Promise<Json>][] = [

@@ -3,26 +3,34 @@ import { type AuditSource, recordEvent } from '../audit.ts';
 import type { CatalogueTransaction } from './catalogue-owner.ts';
 
 /**
- * Who changes a catalogue other than their own: an administrator changing somebody's or the shared one. Undefined for
- * people's own, which is not in the audit log.
+ * Who changes a catalogue, and whether it is their own: what people change for themselves alone is not in the audit log. Undefined for
+ * what nobody asked for.
  */
-export type ChangedBy = AuditSource | undefined;
+export type ChangedBy = (AuditSource & { isOwner: boolean }) | undefined;
 
-type Change = { id?: string; name?: string; baseUrl?: string | undefined; changed?: readonly string[] };
+type Change = {
+  id?: string;
+  name?: string;
+  baseUrl?: string | undefined;
+  changed?: readonly string[];
+  /** Others use it, before or after the change. */
+  isShared?: boolean;
+};
 
 /**
- * Records a change to `owner`'s catalogue in its own transaction; of a base URL only the origin, since the rest may be
- * secret.
+ * Records a change to `owner`'s catalogue in its own transaction, if it changes anything for others; of a base URL only the origin,
+ * since the rest may be secret.
  */
 export async function recordChange(
   transaction: CatalogueTransaction,
   owner: string,
   by: ChangedBy,
   action: AuditAction,
-  { id, name, baseUrl, changed }: Change,
+  { id, name, baseUrl, changed, isShared = false }: Change,
 ): Promise<void> {
-  if (by === undefined) return;
-  await recordEvent(transaction, by, {
+  if (by === undefined || (by.isOwner && !isShared)) return;
+  const { isOwner: _, ...source } = by;
+  await recordEvent(transaction, source, {
     action,
     targetType: action.slice(0, action.indexOf('.')),
     ...(id === undefined ? {} : { targetId: id }),

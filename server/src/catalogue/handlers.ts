@@ -37,7 +37,7 @@ async function scopeOf(deps: CatalogueDeps, input: CatalogueInput): Promise<{ ow
   const userId = input.query?.userId;
   if (userId !== undefined) await assertUser(deps, userId);
   const owner = userId ?? catalogueOwner(deps.config, input.actor.id);
-  return { owner, by: owner === input.actor.id ? undefined : sourceOf(input) };
+  return { owner, by: { ...sourceOf(input), isOwner: owner === input.actor.id } };
 }
 
 export const getProviders: CatalogueHandler<'getProviders', 'getUserProviders'> = async (
@@ -65,15 +65,14 @@ function shownTo(deps: CatalogueDeps, actor: Actor, { sharedWith, ...provider }:
   return isShown ? { ...provider, sharedWith } : provider;
 }
 
-/** What changes for others is in the audit log, as what is changed for others. */
+/** The same for what may be shared with others. */
 async function scopeOfProvider(
   deps: CatalogueDeps,
   input: CatalogueInput & { body: { sharedWith?: SharedWith | undefined } },
 ): Promise<{ owner: string; by: ChangedBy }> {
-  const { sharedWith } = input.body;
-  const { owner, by } = await scopeOf(deps, input);
-  await assertMayShare(deps, input.actor, owner, sharedWith);
-  return { owner, by: sharedWith === undefined ? by : sourceOf(input) };
+  const scope = await scopeOf(deps, input);
+  await assertMayShare(deps, input.actor, scope.owner, input.body.sharedWith);
+  return scope;
 }
 
 export const postProvider: CatalogueHandler<'postProvider', 'postUserProvider'> = async (deps, input) => {

@@ -15,7 +15,7 @@ import { makeDefault, releaseDefault, settleDefault, settledDefault } from './de
 import { factsToStore } from './model-facts.ts';
 import { getOwnedProvider } from './providers.ts';
 import { currentRegistry } from './registry/current-registry.ts';
-import { isVisibleModel } from './sharing.ts';
+import { isShared, isVisibleModel } from './sharing.ts';
 import { assertTier } from './tiers.ts';
 import { type ModelRow, modelView } from './views.ts';
 
@@ -56,7 +56,8 @@ export async function assertVisibleModel(
 export function createModel(deps: ModelDeps, owner: string, input: ModelInput, by?: ChangedBy): Promise<Model> {
   return inCatalogue(deps, owner, async (transaction) => {
     const within = { db: { kysely: transaction } };
-    const { base_url: baseUrl } = await getOwnedProvider(within, owner, input.providerId);
+    const provider = await getOwnedProvider(within, owner, input.providerId);
+    const { base_url: baseUrl } = provider;
     const facts = await factColumns(within, { baseUrl, providerModelId: input.providerModelId }, input);
     await assertTier(transaction, owner, input.tier);
     await assertRoom(transaction, input.providerId);
@@ -78,7 +79,8 @@ export function createModel(deps: ModelDeps, owner: string, input: ModelInput, b
       })
       .returning('id')
       .executeTakeFirstOrThrow();
-    await recordChange(transaction, owner, by, 'model.created', { id, name: input.displayName });
+    const made = { id, name: input.displayName, isShared: isShared(provider) };
+    await recordChange(transaction, owner, by, 'model.created', made);
     if (input.isDefault === true) await makeDefault(transaction, owner, id);
     else await settleDefault(transaction, owner);
     return modelView(await getOwnedModel(within, owner, id), baseUrl);
@@ -95,7 +97,8 @@ export function updateModel(
   return inCatalogue(deps, owner, async (transaction) => {
     const within = { db: { kysely: transaction } };
     const stored = await getOwnedModel(within, owner, patch.id);
-    const { base_url: baseUrl } = await getOwnedProvider(within, owner, stored.provider_id);
+    const provider = await getOwnedProvider(within, owner, stored.provider_id);
+    const { base_url: baseUrl } = provider;
     if (patch.tier !== undefined) await assertTier(transaction, owner, patch.tier);
     const merged = {
       provider_model_id: patch.providerModelId ?? stored.provider_model_id,
@@ -114,7 +117,8 @@ export function updateModel(
       .where('id', '=', patch.id)
       .execute();
     const { id, sources: _, ...given } = patch;
-    const change = { id, name: merged.display_name, changed: changedFields(given) };
+    const name = merged.display_name;
+    const change = { id, name, changed: changedFields(given), isShared: isShared(provider) };
     await recordChange(transaction, owner, by, 'model.updated', change);
     if (patch.isDefault === true) await makeDefault(transaction, owner, patch.id);
     const defaultModelId = await settledDefault(transaction, owner);
@@ -174,8 +178,10 @@ export function deleteModel(
   by?: ChangedBy,
 ): Promise<string | null> {
   return inCatalogue(deps, owner, async (transaction) => {
-    const { display_name: name } = await getOwnedModel({ db: { kysely: transaction } }, owner, id);
-    await recordChange(transaction, owner, by, 'model.deleted', { id, name });
+    const within = { db: { kysely: transaction } };
+    const { display_name: name, provider_id: providerId } = await getOwnedModel(within, owner, id);
+    const provider = await getOwnedProvider(within, owner, providerId);
+    await recordChange(transaction, owner, by, 'model.deleted', { id, name, isShared: isShared(provider) });
     await lockChatsOfModels(transaction, [id]);
     await transaction.deleteFrom('models').where('id', '=', id).execute();
     return settledDefault(transaction, owner);

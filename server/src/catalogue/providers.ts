@@ -14,7 +14,15 @@ import { type CatalogueTransaction, inCatalogue, lockChatsOfModels } from './cat
 import { type ChangedBy, recordChange } from './changes.ts';
 import { bindCredentials, reseal, type StoredProvider, sealApiKey, sealHeaders } from './credentials.ts';
 import { settledDefault } from './default-model.ts';
-import { readSharing, sharedColumn, sharedDefaultId, sharedTiers, sharedWithReader, storeShares } from './sharing.ts';
+import {
+  isShared,
+  readSharing,
+  sharedColumn,
+  sharedDefaultId,
+  sharedTiers,
+  sharedWithReader,
+  storeShares,
+} from './sharing.ts';
 import { type ModelRow, type ProviderRow, providerView, sharedProviderView } from './views.ts';
 
 export type ProviderDeps = { db: Pick<Database, 'kysely'>; secrets: KeyRing; clock: Clock };
@@ -106,7 +114,10 @@ export async function createProvider(
   const { sharedWith = 'none' } = input;
   const row = await inCatalogue(deps, owner, async (transaction) => {
     await assertRoom(transaction, owner);
-    await recordChange(transaction, owner, by, 'provider.created', { id, name: input.name, baseUrl: input.baseUrl });
+    await recordChange(transaction, owner, by, 'provider.created', {
+      ...{ id, name: input.name, baseUrl: input.baseUrl },
+      isShared: sharedWith !== 'none',
+    });
     const stored = await transaction
       .insertInto('providers')
       .values({
@@ -163,8 +174,12 @@ export async function updateProvider(
       .returningAll()
       .executeTakeFirstOrThrow();
     if (sharedWith !== undefined) await storeShares(transaction, [{ id, sharedWith }]);
-    const changed = changedFields({ name, kind, baseUrl, apiKey, headers, enabled, sharedWith });
-    await recordChange(transaction, owner, by, 'provider.updated', { id, name: row.name, baseUrl, changed });
+    const newAddress = row.base_url === present.base_url ? undefined : row.base_url;
+    await recordChange(transaction, owner, by, 'provider.updated', {
+      ...{ id, name: row.name, baseUrl: newAddress },
+      changed: changedFields({ name, kind, baseUrl: newAddress, apiKey, headers, enabled, sharedWith }),
+      isShared: isShared(present) || isShared(row),
+    });
     const defaultModelId = await settledDefault(transaction, owner);
     const models = await modelsOf(transaction, id);
     const sharing = await readSharing(transaction, [row]);
@@ -181,8 +196,9 @@ export async function deleteProvider(
   by?: ChangedBy,
 ): Promise<string | null> {
   return inCatalogue(deps, owner, async (transaction) => {
-    const { name } = await getOwnedProvider({ db: { kysely: transaction } }, owner, id);
-    await recordChange(transaction, owner, by, 'provider.deleted', { id, name });
+    const provider = await getOwnedProvider({ db: { kysely: transaction } }, owner, id);
+    const { name } = provider;
+    await recordChange(transaction, owner, by, 'provider.deleted', { id, name, isShared: isShared(provider) });
     const models = await modelsOf(transaction, id);
     await lockChatsOfModels(
       transaction,

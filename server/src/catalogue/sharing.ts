@@ -72,6 +72,10 @@ export function withSharedTiers(own: readonly ModelTier[], shared: ReadonlyMap<s
 
 type Shared = Pick<Selectable<ProvidersTable>, 'id' | 'shared_with'>;
 
+export function isShared({ shared_with }: Pick<Shared, 'shared_with'>): boolean {
+  return shared_with !== 'none';
+}
+
 /** With whom each of these providers is shared. */
 export async function readSharing(db: Queryable, providers: readonly Shared[]): Promise<Map<string, SharedWith>> {
   const named = providers.filter((row) => row.shared_with === 'users').map(({ id }) => id);

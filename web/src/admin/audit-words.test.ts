@@ -56,6 +56,13 @@ test('a change of an account says which', () => {
   }
 });
 
+test('a new address of a provider is told as one', () => {
+  const to = (changed: string[]) =>
+    sentenceOf(event({ action: 'provider.updated', details: { name: 'House', changed } }), names, t);
+  assert.equal(to(['baseUrl', 'apiKey']), 'audit.is.provider.updated.address Ada House');
+  assert.equal(to(['apiKey']), 'audit.is.provider.updated Ada House');
+});
+
 test('an action that is new here still has a sentence', () => {
   assert.equal(sentenceOf(event({ action: 'thing.done_now' }), names, t), 'audit.is.other Ada u2');
   assert.equal(areaOf('thing.done_now'), 'installation');

@@ -28,7 +28,8 @@ export function areaOf(action: string): AuditArea {
 
 /** The sentence of an event; an action without one is shown by its name. */
 export function sentenceOf(event: AuditEvent, names: Names, t: Translate): string {
-  const values = { actor: actorOf(event, names, t), target: targetOf(event, names) };
+  const origin = typeof event.details.origin === 'string' ? event.details.origin : '';
+  const values = { actor: actorOf(event, names, t), target: targetOf(event, names), origin };
   const id = sentenceId(actionInFull(event));
   const sentence = t(id, values);
   // An id without a text comes back as it is.
@@ -38,8 +39,10 @@ export function sentenceOf(event: AuditEvent, names: Names, t: Translate): strin
 /** The action, made more specific where one sentence would say too little. */
 function actionInFull({ action, targetId, details }: AuditEvent): string {
   if (action === 'session.sign_in_failed') return targetId === null ? `${action}.unknown` : action;
-  if (action !== 'user.updated') return action;
   const changed = changedFields(details);
+  // Where conversations are sent from now on matters more than what else was changed.
+  if (action === 'provider.updated') return changed.includes('baseUrl') ? `${action}.address` : action;
+  if (action !== 'user.updated') return action;
   if (changed.length !== 1) return action;
   if (changed[0] === 'enabled') return `${action}.${details.enabled === true ? 'enabled' : 'disabled'}`;
   if (changed[0] === 'role') return `${action}.${details.role === 'admin' ? 'admin' : 'user'}`;

@@ -294,6 +294,7 @@ export const texts: Record<keyof typeof english, string> = {
   'audit.is.invitation.redeemed': '{actor} hat eine Einladung angenommen',
   'audit.is.provider.created': '{actor} hat den Anbieter {target} angelegt',
   'audit.is.provider.updated': '{actor} hat den Anbieter {target} geändert',
+  'audit.is.provider.updated.address': '{actor} hat die Adresse des Anbieters {target} geändert: jetzt {origin}',
   'audit.is.provider.deleted': '{actor} hat den Anbieter {target} gelöscht',
   'audit.is.model.created': '{actor} hat das Modell {target} angelegt',
   'audit.is.model.updated': '{actor} hat das Modell {target} geändert',

@@ -284,6 +284,7 @@ export const texts = {
   'audit.is.invitation.redeemed': '{actor} accepted an invitation',
   'audit.is.provider.created': '{actor} added the provider {target}',
   'audit.is.provider.updated': '{actor} changed the provider {target}',
+  'audit.is.provider.updated.address': '{actor} changed the address of the provider {target} to {origin}',
   'audit.is.provider.deleted': '{actor} deleted the provider {target}',
   'audit.is.model.created': '{actor} added the model {target}',
   'audit.is.model.updated': '{actor} changed the model {target}',
