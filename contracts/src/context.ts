@@ -34,6 +34,8 @@ const answerContext = z.object({
       state: z.enum(['sent', 'summarized', 'omitted']),
       reason: z.string().optional(),
       tokens,
+      /** Of these, what its files took. */
+      files: tokens.optional(),
     }),
   ),
   /** How many older messages of the branch are not in `messages`. */
@@ -44,6 +46,10 @@ const answerContext = z.object({
     window: tokens,
     /** What is reserved for the answer. */
     answerRoom: tokens,
+    /** What the sent messages took besides their files. */
+    messages: tokens,
+    /** What attached files took; null if it was not kept: then `messages` has them as well. */
+    files: tokens.nullable(),
     /** True if `total` is the provider's count; the other numbers are always estimates. */
     counted: z.boolean(),
   }),

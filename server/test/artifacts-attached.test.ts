@@ -164,3 +164,22 @@ test('a project’s file is read as long as one is its member', async () => {
   const [later] = await ask(chatId, [{ type: 'text', text: 'again' }]);
   assert.match(later.content, /no longer exists/);
 });
+
+test('what files take of the window is told apart from the messages, as it was when they were sent', async () => {
+  const chatId = await createChat(user);
+  const text = await store(chatId, 'long.md', 'one two three four five\n'.repeat(400));
+  const image = await store(chatId, 'p.png', png);
+  await ask(chatId, [{ type: 'text', text: 'Look' }, fileOf(text)]);
+  await ask(chatId, [{ type: 'text', text: 'And this' }, fileOf(image)]);
+  await ask(chatId, [{ type: 'text', text: 'Thanks' }]);
+  const { messages: branch } = (await user.call('GET /api/chats', undefined, { query: { id: chatId } })).body;
+  await user.call('DELETE /api/artifacts', undefined, { query: { chatId, id: text } });
+  const query = { chatId, messageId: branch.at(-1).id };
+  const { messages, tokens } = (await user.call('GET /api/chats/context', undefined, { query })).body;
+  const [first, , second, , last] = messages;
+  assert.ok(first.files > 1_500 && first.tokens - first.files < 20, JSON.stringify(first));
+  assert.ok(second.files >= 1_000 && second.tokens - second.files < 20, JSON.stringify(second));
+  assert.equal(last.files, undefined);
+  assert.equal(tokens.files, first.files + second.files);
+  assert.ok(tokens.messages < 100, `${tokens.messages} tokens of messages`);
+});

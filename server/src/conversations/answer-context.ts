@@ -34,6 +34,9 @@ export async function readAnswerContext(
     text: texts.get(hash) ?? '',
     tokens,
   }));
+  const tools = parseTools(texts.get(context.tools));
+  const files = context.files?.total ?? null;
+  const told = sumOf(instructions) + sumOf(tools) + (context.summary?.tokens ?? 0) + (files ?? 0);
   const { rows: branch, count } = await readBranch(deps, chatId, answer.parent_id);
   // Of earlier answers only the sum of all requests was kept: of one alone it is the count of what was sent.
   const isOneRequest = answer.isOneStep && context.madeSummary !== true;
@@ -43,7 +46,7 @@ export async function readAnswerContext(
     parameters: context.parameters,
     instructions,
     system: instructions.map(({ text }) => text).join('\n\n'),
-    tools: parseTools(texts.get(context.tools)),
+    tools,
     messages: statesOf(branch, context).toReversed(),
     earlierMessages: count - branch.length,
     summary:
@@ -58,9 +61,15 @@ export async function readAnswerContext(
       total: counted ?? context.tokens,
       window: context.window,
       answerRoom: context.answerRoom,
+      messages: Math.max(context.tokens - told, 0),
+      files,
       counted: counted !== undefined,
     },
   };
+}
+
+function sumOf(parts: readonly { tokens: number }[]): number {
+  return parts.reduce((sum, { tokens }) => sum + tokens, 0);
 }
 
 /** As `keepTold` wrote it. */
@@ -89,19 +98,21 @@ async function readBranch(
 }
 
 function statesOf(branch: readonly BranchRow[], context: ToldContext): AnswerContext['messages'] {
-  const { firstMessageId, requestId, summary, prunedUpToId, ratio } = context;
+  const { firstMessageId, requestId, summary, prunedUpToId, ratio, files } = context;
   let isSent = firstMessageId !== null;
   let isPruned = false;
   let isSummarized = false;
+  const sizeOf = (id: string, tokens: number | null) =>
+    files?.messages[id] ?? { tokens: Math.ceil((tokens ?? 0) * ratio) };
   return branch.map(({ id, tokens }) => {
     const size = Math.ceil((tokens ?? 0) * ratio);
     isPruned ||= id === prunedUpToId;
     isSummarized ||= id === summary?.upToId;
     if (isSent) {
       isSent = id !== firstMessageId;
-      return { id, state: 'sent', ...(isPruned ? { reason: 'Its tool calls in short' } : {}), tokens: size };
+      return { id, state: 'sent', ...(isPruned ? { reason: 'Its tool calls in short' } : {}), ...sizeOf(id, tokens) };
     }
-    if (id === requestId) return { id, state: 'sent', reason: 'As the first request', tokens: size };
+    if (id === requestId) return { id, state: 'sent', reason: 'As the first request', ...sizeOf(id, tokens) };
     return isSummarized
       ? { id, state: 'summarized', reason: 'The summary stands for it', tokens: size }
       : { id, state: 'omitted', reason: 'There was no room for it', tokens: size };

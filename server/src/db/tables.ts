@@ -271,6 +271,8 @@ export type ToldContext = {
   prunedUpToId: string | null;
   /** How many tokens an estimated token of a message was expected to be here. */
   ratio: number;
+  /** What attached files took in all, and the newest messages that had some. Absent with older answers. */
+  files?: { total: number; messages: Record<string, { tokens: number; files: number }> };
   tokens: number;
   window: number;
   answerRoom: number;

@@ -7,7 +7,8 @@ import { type Share, sharesOf } from './context-shares.ts';
 /** What fills the model's window: a bar, and each part in words and numbers. */
 export function ContextBar({ context }: { context: AnswerContext }) {
   const t = useText();
-  const { total, window, counted } = context.tokens;
+  const { total, window, counted, files } = context.tokens;
+  const isMixed = files === null;
   const shares = sharesOf(context);
   const percent = new Intl.NumberFormat(i18n.locale, { style: 'percent', maximumFractionDigits: 1 });
   const all = Math.max(window, total);
@@ -24,19 +25,24 @@ export function ContextBar({ context }: { context: AnswerContext }) {
       </div>
       <div className={classes.legend}>
         {shares.map((share) => (
-          <LegendLine key={share.kind} share={share} percent={percent.format(share.tokens / all)} />
+          <LegendLine
+            key={share.kind}
+            share={share}
+            label={t(share.kind === 'messages' && isMixed ? 'saw.share.mixed' : `saw.share.${share.kind}`)}
+            percent={percent.format(share.tokens / all)}
+          />
         ))}
       </div>
     </div>
   );
 }
 
-function LegendLine({ share: { kind, tokens }, percent }: { share: Share; percent: string }) {
+function LegendLine({ share: { kind, tokens }, label, percent }: { share: Share; label: string; percent: string }) {
   const t = useText();
   return (
     <div className={classes.line}>
       <span className={classes.swatch} data-kind={kind} aria-hidden />
-      <span>{t(`saw.share.${kind}`)}</span>
+      <span>{label}</span>
       <span className={classes.amount}>{t('saw.amount', { tokens, percent })}</span>
     </div>
   );

@@ -11,30 +11,29 @@ const context = (change: Partial<Measured> = {}): Measured => ({
   ],
   tools: [{ name: 'read', tokens: 50 }],
   summary: null,
-  messages: [
-    { id: '1', state: 'omitted', tokens: 900 },
-    { id: '2', state: 'sent', tokens: 100 },
-  ],
-  tokens: { total: 200, window: 1000, answerRoom: 300, counted: false },
+  tokens: { total: 200, window: 1000, answerRoom: 300, messages: 60, files: 40, counted: false },
   ...change,
 });
 const amounts = (change?: Partial<Measured>) =>
   Object.fromEntries(sharesOf(context(change)).map(({ kind, tokens }) => [kind, tokens]));
 
 test('the parts add up to the window; what was left out takes no room', () => {
-  assert.deepEqual(amounts(), { instructions: 50, tools: 50, messages: 100, answerRoom: 300, free: 500 });
+  assert.deepEqual(amounts(), { instructions: 50, tools: 50, messages: 60, files: 40, answerRoom: 300, free: 500 });
 });
 
 test('estimates are made to fit the total that the provider counted', () => {
-  const tokens = { total: 400, window: 1000, answerRoom: 300, counted: true };
-  assert.deepEqual(amounts({ tokens }), { instructions: 100, tools: 100, messages: 200, answerRoom: 300, free: 300 });
+  const tokens = { total: 400, window: 1000, answerRoom: 300, messages: 60, files: 40, counted: true };
+  const parts = { instructions: 100, tools: 100, messages: 120, files: 80 };
+  assert.deepEqual(amounts({ tokens }), { ...parts, answerRoom: 300, free: 300 });
+  const mixed = { ...tokens, messages: 100, files: null };
+  assert.deepEqual([amounts({ tokens: mixed }).messages, amounts({ tokens: mixed }).files], [200, undefined]);
 });
 
 test('the room for the answer is at most what is left, and nothing is negative', () => {
-  const tokens = { total: 900, window: 1000, answerRoom: 300, counted: true };
+  const tokens = { total: 900, window: 1000, answerRoom: 300, messages: 60, files: 40, counted: true };
   assert.equal(amounts({ tokens }).answerRoom, 100);
   assert.equal(amounts({ tokens: { ...tokens, total: 1200 } }).answerRoom, undefined);
-  const empty = { instructions: [], tools: [], messages: [], tokens: { ...tokens, total: 10 } };
+  const empty = { instructions: [], tools: [], tokens: { ...tokens, total: 10, messages: 0, files: 0 } };
   assert.deepEqual(amounts(empty), { answerRoom: 300, free: 690 });
 });
 

@@ -1,23 +1,24 @@
 import type { AnswerContext } from '@homeport/contracts/context';
 
-const shareKinds = ['instructions', 'tools', 'summary', 'messages', 'answerRoom', 'free'] as const;
+const shareKinds = ['instructions', 'tools', 'summary', 'messages', 'files', 'answerRoom', 'free'] as const;
 type ShareKind = (typeof shareKinds)[number];
 
 /** One part of the window in tokens. */
 export type Share = { kind: ShareKind; tokens: number };
 
-type Measured = Pick<AnswerContext, 'instructions' | 'tools' | 'summary' | 'messages' | 'tokens'>;
+type Measured = Pick<AnswerContext, 'instructions' | 'tools' | 'summary' | 'tokens'>;
 
 /**
  * What fills the window, in the order in which it is sent. The parts are estimates: they are made to add up to the total, which
  * the provider may have counted.
  */
-export function sharesOf({ instructions, tools, summary, messages, tokens }: Measured): Share[] {
+export function sharesOf({ instructions, tools, summary, tokens }: Measured): Share[] {
   const estimates = {
     instructions: sum(instructions),
     tools: sum(tools),
     summary: summary?.tokens ?? 0,
-    messages: sum(messages.filter(({ state }) => state === 'sent')),
+    messages: tokens.messages,
+    files: tokens.files ?? 0,
   };
   const estimated = Object.values(estimates).reduce((all, each) => all + each, 0);
   const scale = estimated === 0 ? 0 : tokens.total / estimated;

@@ -31,15 +31,18 @@ export async function* withAttachments(
     }
     const prompt = message.prompt ?? promptOf('user', parseStoredParts(message.parts ?? '[]')).prompt;
     const messages: ChatMessage[] = [];
+    let fileTokens = 0;
     for (const stored of parsePrompts([prompt])) {
       const filled = await fill(deps, ownerId, stored, { bytes: room, documents }, signal);
       messages.push(filled.message);
       room -= filled.bytes;
+      fileTokens += filled.fileTokens;
     }
     yield {
       ...message,
       prompt: JSON.stringify(messages).slice(1, -1),
       promptTokens: estimateMessages(messages),
+      fileTokens,
     };
   }
 }
@@ -50,9 +53,10 @@ async function fill(
   message: ChatMessage,
   room: { bytes: number; documents: DocumentRoom },
   signal: AbortSignal,
-): Promise<{ message: ChatMessage; bytes: number }> {
-  if (message.role !== 'user' || typeof message.content === 'string') return { message, bytes: 0 };
+): Promise<{ message: ChatMessage; bytes: number; fileTokens: number }> {
+  if (message.role !== 'user' || typeof message.content === 'string') return { message, bytes: 0, fileTokens: 0 };
   const content: ContentPart[] = [];
+  const files: ContentPart[] = [];
   let bytes = 0;
   for (const part of message.content) {
     const id = part.type === 'image_url' ? attachedId(part.image_url.url) : undefined;
@@ -67,11 +71,15 @@ async function fill(
         ? await scannedPdf(deps, attachment.file, { ...room.documents, bytes: room.bytes - bytes }, signal)
         : undefined;
     bytes += scan?.bytes ?? 0;
-    content.push(scan?.part ?? (await partOf(deps, attachment, room.documents, signal)));
+    const shown = scan?.part ?? (await partOf(deps, attachment, room.documents, signal));
+    content.push(shown);
+    files.push(shown);
   }
   const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  const fileTokens = files.length === 0 ? 0 : estimateMessages([{ role: 'user', content: files }]);
   // Models without pictures accept only plain strings.
-  return { message: { role: 'user', content: texts.length === content.length ? texts.join('\n\n') : content }, bytes };
+  const whole = texts.length === content.length ? texts.join('\n\n') : content;
+  return { message: { role: 'user', content: whole }, bytes, fileTokens };
 }
 
 async function partOf(

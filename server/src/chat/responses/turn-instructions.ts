@@ -4,6 +4,7 @@ import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
 import type { ResolvedModel } from '../../catalogue/model-choice.ts';
 import { conversationNotFound } from '../../conversations/chats.ts';
 import { readTold, storeTold, type Told, type ToldText, toldHash } from '../../conversations/told.ts';
+import type { ToldContext } from '../../db/tables.ts';
 import type { Deps } from '../../deps.ts';
 import { defaultInstructions } from '../../settings/default-instructions.ts';
 import { estimateTokens } from '../../text-tokens.ts';
@@ -114,8 +115,17 @@ export async function keepTold(
           },
     prunedUpToId: context.sent.findLast(({ isPruned }) => isPruned)?.id ?? null,
     ratio: context.ratio,
+    files: fileTokensOf(context),
     tokens: context.tokens,
     window: resolved.model.contextWindow,
     answerRoom: context.maxOutputTokens,
   });
+}
+
+/** So many messages are kept one by one; what is older is in the sum only. */
+const filesKept = 100;
+
+function fileTokensOf({ withFiles }: FittedContext): ToldContext['files'] {
+  const kept = withFiles.slice(-filesKept).map(({ id, tokens, files }) => [id, { tokens, files }] as const);
+  return { total: withFiles.reduce((sum, { files }) => sum + files, 0), messages: Object.fromEntries(kept) };
 }

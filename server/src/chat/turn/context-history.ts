@@ -16,6 +16,8 @@ export type ContextMessage = {
   role: 'user' | 'assistant';
   prompt: string | null;
   promptTokens: number | null;
+  /** Of these, what its files take. */
+  fileTokens?: number;
   parts: string | null;
   usage: { outputTokens: number; reasoningTokens?: number } | null;
   /** Its tool calls go in short (`pruneToolCalls`). */
@@ -42,7 +44,14 @@ export type HistoryOptions = {
   loadTokenizer: () => Promise<CountTokens>;
 };
 
-export type Entry = { id: string; role: 'user' | 'assistant'; prompt: string; tokens: number; isPruned: boolean };
+export type Entry = {
+  id: string;
+  role: 'user' | 'assistant';
+  prompt: string;
+  tokens: number;
+  fileTokens?: number | undefined;
+  isPruned: boolean;
+};
 
 /** The messages before the entries: the first request, and the summary or a note that something is left out. */
 export type Header = ContextStart & {
@@ -50,6 +59,9 @@ export type Header = ContextStart & {
   firstId: string;
   prompt: string;
   tokens: number;
+  requestTokens: number;
+  /** Of the first request, what its files take. */
+  fileTokens: number;
   summaryTokens: number;
 };
 
@@ -172,7 +184,7 @@ export function planWithout(plan: Plan | undefined, sent: readonly Pick<Entry, '
 /** What stands for the messages that are not sent. A first request that is long is cut in its middle. */
 export function headerOf(
   start: ContextStart,
-  first: Pick<Entry, 'id' | 'prompt'>,
+  first: Pick<Entry, 'id' | 'prompt' | 'fileTokens'>,
   window: Window,
   plan?: string | undefined,
 ): Header {
@@ -181,7 +193,11 @@ export function headerOf(
   const record = start.summary === null ? leftOutNote('assistant') : summaryMessage(start.summary.text);
   const summary = plan === undefined ? record : withPlan(record, plan);
   const summaryTokens = estimateMessages([summary]);
-  return { ...start, firstId: first.id, ...promptFrom([cutUserMessage(request, room), summary]), summaryTokens };
+  const shown = cutUserMessage(request, room);
+  const requestTokens = estimateMessages([shown]);
+  // Where it is cut, nobody knows how much of its files is left.
+  const fileTokens = Math.min(first.fileTokens ?? 0, requestTokens);
+  return { ...start, firstId: first.id, ...promptFrom([shown, summary]), requestTokens, fileTokens, summaryTokens };
 }
 
 /** As the model's own words: what is in a summary must not be taken for a request of the person. */
@@ -207,10 +223,10 @@ function promptFrom(messages: readonly ChatMessage[]): { prompt: string; tokens:
 
 /** What a stored message becomes. */
 export function toEntry(message: ContextMessage): Entry {
-  const { id, role } = message;
-  const entry =
+  const { id, role, fileTokens } = message;
+  const entry: Entry =
     message.prompt !== null && message.promptTokens !== null
-      ? { id, role, prompt: message.prompt, tokens: message.promptTokens, isPruned: false }
+      ? { id, role, prompt: message.prompt, tokens: message.promptTokens, fileTokens, isPruned: false }
       : fromParts(id, role, parseStoredParts(message.parts ?? '[]'));
   return message.isPruned ? prunedEntry(entry) : entry;
 }

@@ -19,6 +19,8 @@ export type FittedContext = {
   header: Header | undefined;
   /** The messages that go besides the header, oldest first. */
   sent: { id: string; isPruned: boolean }[];
+  /** The messages with files: what they are expected to cost, and their files alone. */
+  withFiles: { id: string; tokens: number; files: number }[];
   /** Expected tokens of an estimated one. */
   ratio: number;
   /** Makes the messages of the turn itself fit behind the history (`fitMessages` of the turn loop). */
@@ -140,6 +142,7 @@ export function fitChoice(history: History, choice: Choice): FittedContext {
     maxOutputTokens: window.maxOutputTokens,
     header,
     sent: entries.map(({ id, isPruned }) => ({ id, isPruned })),
+    withFiles: withFiles(header, entries, ratio),
     ratio,
     fitTurn(messages, counted) {
       // What the provider counted of the last question tells how much an estimated token is, where that is more than expected.
@@ -150,6 +153,13 @@ export function fitChoice(history: History, choice: Choice): FittedContext {
       return fitted;
     },
   };
+}
+
+function withFiles(header: Header | undefined, entries: readonly Entry[], ratio: number): FittedContext['withFiles'] {
+  const request = header && { id: header.firstId, tokens: header.requestTokens, fileTokens: header.fileTokens };
+  return [...(request ? [request] : []), ...entries].flatMap(({ id, tokens, fileTokens = 0 }) =>
+    fileTokens > 0 ? [{ id, tokens: Math.ceil(tokens * ratio), files: Math.ceil(fileTokens * ratio) }] : [],
+  );
 }
 
 /** The answer gives way to a long message, down to a share of the window. */
