@@ -192,6 +192,23 @@ async function rowsRead({ database }: TestDatabase, expected: number): Promise<n
   }
 }
 
+test('accounts that were deleted with their data kept are in no manifest, nor is what they left', async () => {
+  const owner = await app.signIn({ email: 'left@example.org', role: 'admin' });
+  const chatId = await makeChat(app.database.database, owner.id, 'Left behind');
+  await say(app.database.database, { chatId, parentId: null, text: 'Left behind' });
+  await owner.call('POST /api/assistants', { name: 'Left behind' });
+  await owner.call('POST /api/prompts', { name: 'left-behind', text: 'Left behind' });
+  await owner.call('POST /api/providers', { name: 'Left behind', baseUrl: 'https://left.example/v1' });
+  const before = await write(app);
+  assert.match(before.text, /left@example.org/);
+  const gone = await admin.call('DELETE /api/admin/users', undefined, { query: { id: owner.id, data: 'keep' } });
+  assert.equal(gone.status, 200, gone.text);
+  const { text, losses } = await write(app);
+  assert.doesNotMatch(text, /left@example|left-behind|Left behind|deleted-|left\.example/);
+  assert.ok(losses.includes('1 conversations belong to deleted accounts and were left out'), losses.join());
+  assert.equal(losses.length, before.losses.length + 1);
+});
+
 test('without conversations', async () => {
   const { text } = await write(app, 'json', false);
   assert.equal(JSON.parse(text).conversations, undefined);

@@ -28,7 +28,7 @@ export async function* exportAssistants(db: Queryable, onLoss: OnLoss): AsyncGen
     declare exported_assistants no scroll cursor for
       select u.email as "ownerEmail", v.name, v.description, v.icon, v.instructions, v.tier, v.parameters, v.workspace,
         v.starters, v.provider_model_id, v.mcp_server_ids, a.audience, p.name as provider
-      from assistants a join users u on u.id = a.owner_id
+      from assistants a join users u on u.id = a.owner_id and u.deleted_at is null
       join assistant_versions v on v.assistant_id = a.id and v.version = a.version
       left join models m on m.id = v.model_id and m.provider_model_id = v.provider_model_id
         and m.owner_id in (a.owner_id, ${installationOwner})
@@ -63,7 +63,9 @@ export async function* exportPrompts(db: Queryable, onLoss: OnLoss): AsyncGenera
   await sql`
     declare exported_prompts no scroll cursor for
       select u.email as "ownerEmail", p.name, p.title, p.text, p.audience
-      from prompts p join users u on u.id = p.owner_id order by u.email, p.created_at, p.id`.execute(db);
+      from prompts p join users u on u.id = p.owner_id and u.deleted_at is null order by u.email, p.created_at, p.id`.execute(
+    db,
+  );
   for await (const { audience, ...prompt } of fetchAll<PromptRow>(db, 'exported_prompts')) {
     if (audience === 'project') projects += 1;
     yield { ...prompt, ...(audience === 'everyone' ? { audience } : {}) };

@@ -47,9 +47,18 @@ export async function* exportConversations(db: Queryable, onLoss: OnLoss): Async
       }
     }
   }
+  const deleted = await countOfDeleted(db);
+  if (deleted > 0) onLoss(`${deleted} conversations belong to deleted accounts and were left out`);
   if (lost.branches > 0)
     onLoss(`${lost.branches} conversations have other branches: only the one that is shown was exported`);
   if (lost.projects > 0) onLoss(`${lost.projects} conversations are in projects, which a manifest cannot describe`);
+}
+
+async function countOfDeleted(db: Queryable): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from users u join chats c on c.owner_id = u.id
+    where u.deleted_at is not null and not c.temporary`.execute(db);
+  return rows[0]?.count ?? 0;
 }
 
 /** A cursor sorts once, however many pages there are. */
@@ -59,7 +68,7 @@ async function* readPages(db: Queryable): AsyncGenerator<ChatRow[], void> {
     declare exported_chats no scroll cursor for
       select c.id, u.email as "ownerEmail", c.title, c.archived, date_trunc('milliseconds', c.created_at) as created_at,
         c.project_id as "projectId", c.instructions, c.parameters
-      from chats c join users u on u.id = c.owner_id where not c.temporary
+      from chats c join users u on u.id = c.owner_id where not c.temporary and u.deleted_at is null
       order by date_trunc('milliseconds', c.created_at), c.id`.execute(db);
   for (;;) {
     const { rows } = await sql<ChatRow>`fetch ${sql.lit(pageSize)} from exported_chats`.execute(db);

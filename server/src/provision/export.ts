@@ -53,7 +53,7 @@ type UserRow = {
   aboutMe: ManifestUser['aboutMe'] | null;
 };
 
-/** All users by e-mail address, with their catalogues in the community edition. */
+/** All users by e-mail address, with their catalogues in the community edition; deleted accounts are in no manifest. */
 export async function* exportUsers(deps: Needs, db: Queryable, onLoss: OnLoss): AsyncGenerator<ManifestUser, void> {
   for (let after = ''; ; ) {
     const { rows } = await sql<UserRow>`
@@ -61,7 +61,7 @@ export async function* exportUsers(deps: Needs, db: Queryable, onLoss: OnLoss): 
         u.mcp_settings_enabled as "mcpSettingsEnabled", exists (select from credentials c
           where c.user_id = u.id and c.provider_id = 'credential' and c.password is not null) as "hasPassword",
         u.instructions, u.about_me as "aboutMe"
-      from users u where u.email > ${after} order by u.email limit ${usersPage}`.execute(db);
+      from users u where u.email > ${after} and u.deleted_at is null order by u.email limit ${usersPage}`.execute(db);
     if (rows.length === 0) return;
     const owners = rows.map(({ id, email }) => ({ id, label: email }));
     const isManaged = deps.config.edition === 'managed';
