@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import { trailerOf } from './archive-writer.ts';
+import { sumLine, trailerOf } from './archive-writer.ts';
 import { damaged } from './backup-error.ts';
 import { paxMax, readPax, readTarHeader, type TarEntry, tarBlock } from './tar.ts';
 
@@ -54,14 +54,12 @@ export async function* readArchive(source: AsyncIterable<Uint8Array>): AsyncGene
 }
 
 function checkSums(found: Map<string, string>, listed: string): void {
-  const lines = listed.split('\n').slice(0, -1);
-  if (lines.length !== found.size) throw damaged('members are missing');
-  for (const line of lines) {
-    const [sha256, name] = [line.slice(0, 64), line.slice(66)];
-    if (!found.has(name)) throw damaged(`${name} is missing`);
-    if (found.get(name) !== sha256) throw damaged(`${name} has been changed`);
-    found.delete(name);
+  const lines = new Set(listed.split('\n').slice(0, -1));
+  if (lines.size !== found.size) throw damaged('members are missing');
+  for (const [name, sha256] of found) {
+    if (!lines.has(sumLine(sha256, name))) throw damaged(`${name} is missing or has been changed`);
   }
+  found.clear();
 }
 
 async function readTrailer(bytes: ByteReader): Promise<void> {

@@ -14,6 +14,12 @@ export function trailerOf(sha256: string): Buffer {
   return block;
 }
 
+/** A line as `sha256sum` writes it: line breaks and backslashes in a name are escaped, and a backslash comes first. */
+export function sumLine(sha256: string, name: string): string {
+  const escaped = name.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r');
+  return `${escaped === name ? '' : '\\'}${sha256}  ${escaped}`;
+}
+
 /**
  * Writes a backup as a tar file. After every thousand members comes a member `sums/…` with their SHA-256, in the form
  * that `sha256sum --check` reads. Memory does not grow with the archive.
@@ -53,7 +59,7 @@ export class ArchiveWriter {
     await this.#write(tarPadding(entry.size));
     const sha256 = hash.digest('hex');
     this.#members += 1;
-    if (entry.kind === undefined || entry.kind === 'file') this.#sums.push(`${sha256}  ${entry.name}\n`);
+    if (entry.kind === undefined || entry.kind === 'file') this.#sums.push(`${sumLine(sha256, entry.name)}\n`);
     if (this.#sums.length >= sumsPerMember) await this.#writeSums();
     return sha256;
   }

@@ -80,6 +80,9 @@ async function backup(call: Call): Promise<Outcome> {
         ...(made.encrypted
           ? []
           : ['It does not have the keys of the installation: keep secrets.json or your settings as well.']),
+        ...((made.workspaces?.skipped ?? 0) > 0
+          ? [`Left out of workspaces, such as sockets and what could not be read: ${made.workspaces?.skipped}.`]
+          : []),
       ];
       const outcome = { ok: true, lines, result: { backup: { ...made, seconds } } };
       if (made.to !== '-') return outcome;
