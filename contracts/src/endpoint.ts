@@ -56,7 +56,7 @@ export type EndpointSpec = {
    * `file` bytes.
    */
   response: z.ZodType | 'stream' | 'events' | 'file';
-  /** Media types of the file; any if absent. */
+  /** Media types of the file; any if absent. Beside a schema: the files that the query can ask for instead of JSON. */
   fileTypes?: readonly string[];
   /** The file supports ranges and conditional requests (RFC 9110, 13 and 14): 206, 304, 416. */
   ranges?: true;

@@ -130,6 +130,7 @@ export const usageEndpoints = {
     summary: 'What the caller has used, by day (default) or model, and the budgets that count for them; or as CSV',
     query: usageQuery,
     response: z.object({ usage: usageReport, budgets: z.array(ownBudget) }),
+    fileTypes: ['text/csv'],
   }),
   getAdminUsage: endpoint({
     method: 'GET',
@@ -138,6 +139,7 @@ export const usageEndpoints = {
     summary: 'What everybody has used, by person, model or day (default); or as CSV. Sums only, no text',
     query: usageQuery,
     response: z.object({ usage: usageReport }),
+    fileTypes: ['text/csv'],
   }),
   getBudgets: endpoint({
     method: 'GET',

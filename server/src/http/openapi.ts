@@ -107,7 +107,7 @@ function others(spec: EndpointSpec): Json {
   );
 }
 
-function jsonAnswer(schema: z.ZodType): Json {
+function jsonAnswer(schema: z.ZodType): { description: string; content: Json } {
   return { description: 'Done', content: { 'application/json': { schema: schemaOf(schema, 'output') } } };
 }
 
@@ -130,7 +130,8 @@ function success(spec: EndpointSpec): Json {
   }
   if (spec.response === 'events') return { description: 'Server-sent events', content: { 'text/event-stream': {} } };
   if (spec.response === 'file') return { description: 'The file', content: fileContent(spec) };
-  return jsonAnswer(spec.response);
+  const { description, content } = jsonAnswer(spec.response);
+  return { description, content: { ...content, ...(spec.fileTypes === undefined ? {} : fileContent(spec)) } };
 }
 
 /** The codes that the table names, and those that follow from access word, body and query. */
