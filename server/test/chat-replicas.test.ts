@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import type { Frame } from '@homeport/contracts/frames';
 import { until } from '../../contracts/test/until.ts';
 import { claimInput } from '../src/chat/responses/claims.ts';
+import { followResponse } from '../src/chat/responses/follow.ts';
 import { endResponse, storeFrames } from '../src/chat/responses/response-end.ts';
 import { createCaller, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { addModels, chatDetail, createChat, partsOf, postChat, readStream, submit } from './chat-harness.ts';
@@ -105,6 +106,42 @@ test('a response whose maker is gone turns interrupted with all that was logged,
   assert.equal(ended, undefined);
   const after = await chatDetail(user, chatId);
   assert.deepEqual(after.messages[1], detail.messages[1]);
+});
+
+test('who joins a lost response is told what the database knows, not what its former maker had', async () => {
+  const user = await first.signIn();
+  await addModels(user, provider, ['words-5003@50']);
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'go');
+  await readStream(await postChat(user, { chatId, messageId }), ({ id }) => id > 40);
+  const { deps } = first.service;
+  const { rows } = await first.database.database.pool.query('select id from responses where chat_id = $1', [chatId]);
+  const run = deps.responses.find(rows[0].id);
+  assert.ok(run !== undefined);
+  // As another replica does that takes it over: in its name the answer goes on.
+  const taken = `update responses set generation = generation + 1, replica = $2, last_seq = 0,
+    lease_until = now() + interval '1 minute' where id = $1`;
+  await first.database.database.pool.query(taken, [run.response.id, randomUUIDv7()]);
+  let told = '';
+  let isEnded = false;
+  const follower = {
+    closed: false,
+    write: (events: string) => {
+      told += events;
+    },
+    end: (events: string) => {
+      told += events;
+      isEnded = true;
+    },
+  };
+  run.lose();
+  const left = new AbortController();
+  const following = followResponse(deps, run.response.id, 0, follower, left.signal);
+  await run.done;
+  assert.deepEqual([told, isEnded], ['', false]);
+  left.abort();
+  await following;
+  assert.deepEqual([told, isEnded], ['', true]);
 });
 
 test('a replica that stops hands over what runs as interrupted, and it can be continued elsewhere', async () => {

@@ -31,7 +31,7 @@ export async function followResponse(
 ): Promise<void> {
   if (left.aborted) return;
   const run = deps.responses.find(responseId);
-  if (run !== undefined) {
+  if (run !== undefined && !run.log.isCut) {
     const leave = run.log.follow(follower, after);
     left.addEventListener('abort', leave, { once: true });
     return;

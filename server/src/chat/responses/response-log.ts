@@ -28,6 +28,7 @@ export class ResponseLog {
   #seq: number;
   #stored = 0;
   #ended = false;
+  #isCut = false;
   /** The frames sent to followers at the end; they are stored with the end, not with the others. */
   #endFrames: SequencedFrame[] = [];
 
@@ -38,6 +39,11 @@ export class ResponseLog {
 
   get seq(): number {
     return this.#seq;
+  }
+
+  /** True once this replica can no longer say how the response ends: followers ask the database. */
+  get isCut(): boolean {
+    return this.#isCut;
   }
 
   get hasPending(): boolean {
@@ -122,6 +128,7 @@ export class ResponseLog {
 
   /** Disconnects all followers without `[DONE]`, so that they reconnect elsewhere. */
   cut(): void {
+    this.#isCut ||= !this.#ended;
     this.#ended = true;
     for (const follower of this.#followers) follower.end('');
     this.#followers.clear();

@@ -81,6 +81,7 @@ export class RunningResponses {
   readonly #stopped = new AbortController();
   #draining = false;
   #keptBytes = 0;
+  #leasesSeenAt = Number.POSITIVE_INFINITY;
 
   constructor(deps: ReplicaDeps, timings: ChatTimings = defaultTimings) {
     this.#deps = deps;
@@ -274,8 +275,15 @@ export class RunningResponses {
    * more is said here. The lease is counted from before it was requested, so it ends here first.
    */
   async #endExpired(): Promise<void> {
-    const expired = this.#deps.clock.elapsed() - this.timings.leaseMs;
-    for (const run of this.#runs.values()) if (run.leasedAt < expired) run.expire();
+    const now = this.#deps.clock.elapsed();
+    // This process stood still meanwhile: others may have ended these, and continued them as well.
+    const stoodStill = now - this.#leasesSeenAt > this.timings.leaseMs;
+    this.#leasesSeenAt = now;
+    for (const run of this.#runs.values()) {
+      if (run.leasedAt >= now - this.timings.leaseMs) continue;
+      run.expire();
+      if (stoodStill) run.log.cut();
+    }
   }
 
   /**
