@@ -296,7 +296,9 @@ function operationAt(operation: string): Json {
 }
 
 function checkSuccess(request: FuzzRequest, answered: Answered, where: string): void {
-  const spec = Object.values(endpoints).find((candidate) => operationOf(candidate) === request.operation);
+  const spec: EndpointSpec | undefined = Object.values(endpoints).find(
+    (candidate) => operationOf(candidate) === request.operation,
+  );
   const schema = spec === undefined || answered.status !== statusOf(spec) ? undefined : spec.response;
   if (schema === undefined || schema === 'file' || schema === 'events' || !answered.isWhole) return;
   if (schema === 'stream') {
