@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { insertPassword } from '../src/accounts/credentials.ts';
 import { hashPassword } from '../src/accounts/passwords.ts';
+import { exportAccount } from '../src/operations/export-account.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { put } from './artifact-makers.ts';
 import { bring, chatGptArchive, claudeArchive, conversationsOf, openWebUiExport } from './import-makers.ts';
@@ -86,6 +88,34 @@ test('an export brings everything back in another account: the same again', asyn
   assert.deepEqual(await names(second), await names(first));
   assert.equal((await bring(second, archive)).import.counts.imported, 0, 'a second time adds nothing');
   assert.equal((await bring(first, archive)).import.counts.imported, 0, 'what is still here is the same');
+});
+
+test('whoever leaves an export at any moment harms nobody', async () => {
+  const who = await app.signIn();
+  const { body: own } = await who.call('POST /api/chats', { title: 'Own' });
+  await put(who, { chatId: own.chat.id }, 'notes/a.txt', 'a'.repeat(300_000));
+  let moments = 0;
+  for (let isWhole = false; !isWhole; moments += 1) {
+    const leaving = new AbortController();
+    let left = moments;
+    // The client leaves at a later question each time.
+    const signal = Object.assign(leaving.signal, {
+      throwIfAborted() {
+        if (left === 0) leaving.abort();
+        left -= 1;
+        AbortSignal.prototype.throwIfAborted.call(leaving.signal);
+      },
+    });
+    const outgoing = new Writable({ write: (_chunk, _encoding, taken) => taken() });
+    isWhole = await exportAccount(app.service.deps, who.id, outgoing, signal).then(
+      () => true,
+      (error: Error) => {
+        assert.equal(error.name, 'AbortError');
+        return false;
+      },
+    );
+  }
+  assert.ok(moments > 5, `${moments}`);
 });
 
 test('an account deletes itself with its password; what is shared stays with the others', async () => {

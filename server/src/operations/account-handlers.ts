@@ -37,7 +37,7 @@ export const getMyExport: Handler<Deps, Endpoints['getMyExport']> = async (
   }
   exporting.add(actor.id);
   try {
-    await exportAccount(deps, actor, outgoing, request.signal);
+    await exportAccount(deps, actor.id, outgoing, request.signal);
   } catch (error) {
     // So that nobody takes half an archive for the whole.
     outgoing.destroy();

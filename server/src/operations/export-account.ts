@@ -1,7 +1,6 @@
 import { PassThrough, Readable, type Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { ApiError } from '@homeport/contracts/errors';
-import type { User } from '@homeport/contracts/fields';
 import { sql } from 'kysely';
 import { ZipFile } from 'yazl';
 import { readOwnUser } from '../accounts/users.ts';
@@ -25,10 +24,15 @@ const pageSize = 100;
 /** Whoever takes nothing for this long is gone. */
 const silenceMs = 300_000;
 
-export async function exportAccount(deps: Needs, actor: User, outgoing: Writable, signal: AbortSignal): Promise<void> {
+export async function exportAccount(
+  deps: Needs,
+  ownerId: string,
+  outgoing: Writable,
+  signal: AbortSignal,
+): Promise<void> {
   const archive = new Archive(deps, outgoing, signal);
   try {
-    await writeAll(deps, actor, archive);
+    await writeAll(deps, ownerId, archive);
     await archive.end();
   } catch (error) {
     archive.abort();
@@ -36,19 +40,19 @@ export async function exportAccount(deps: Needs, actor: User, outgoing: Writable
   }
 }
 
-async function writeAll(deps: Needs, actor: User, archive: Archive): Promise<void> {
+async function writeAll(deps: Needs, ownerId: string, archive: Archive): Promise<void> {
   const { kysely } = deps.db;
-  const { name, email, instructions, aboutMe } = await readOwnUser(kysely, actor.id);
+  const { name, email, instructions, aboutMe } = await readOwnUser(kysely, ownerId);
   const exportedAt = new Date(deps.clock.now()).toISOString();
   const about = { format: 'homeport-export', version: 1, exportedAt, user: { name, email, instructions, aboutMe } };
   await archive.json('homeport.json', about);
-  await archive.json('prompts.json', { prompts: await ownPrompts(deps, actor.id) });
-  await archive.json('assistants.json', { assistants: await ownAssistants(deps, actor.id) });
-  for (const project of await projectsOf(deps, actor.id)) {
+  await archive.json('prompts.json', { prompts: await ownPrompts(deps, ownerId) });
+  await archive.json('assistants.json', { assistants: await ownAssistants(deps, ownerId) });
+  for (const project of await projectsOf(deps, ownerId)) {
     const files = await archive.files(await filesOf(deps, 'project', project.id));
     await archive.json(`projects/${project.id}.json`, { format: 'homeport-project', ...project, files });
   }
-  for await (const chat of chatsOf(deps, actor.id)) await writeConversation(deps, actor.id, chat, archive);
+  for await (const chat of chatsOf(deps, ownerId)) await writeConversation(deps, ownerId, chat, archive);
 }
 
 async function writeConversation(
@@ -166,14 +170,14 @@ class Archive {
   }
 
   text(name: string, chunks: AsyncIterable<string> | Iterable<string>): Promise<void> {
-    return this.#add(name, Readable.from(chunks, { objectMode: false }), true);
+    return this.#add(name, () => Readable.from(chunks, { objectMode: false }), true);
   }
 
   async files(rows: AsyncIterable<FileRow>): Promise<ListedFile[]> {
     const listed: ListedFile[] = [];
     for await (const row of rows) {
       const entry = `files/${row.id}/${filenameOf(row.path).replaceAll('\\', '_')}`;
-      await this.#add(entry, this.#bytesOf(row), !/^(image|video|audio)\/|zip/.test(row.mediaType));
+      await this.#add(entry, () => this.#bytesOf(row), !/^(image|video|audio)\/|zip/.test(row.mediaType));
       const { id, path, mediaType, createdAt } = row;
       listed.push({ id, path, mediaType, createdAt: createdAt.toISOString(), entry });
     }
@@ -182,7 +186,7 @@ class Archive {
 
   async end(): Promise<void> {
     this.#zip.end();
-    await this.#sent;
+    await this.#taken(this.#sent);
   }
 
   abort(): void {
@@ -206,18 +210,22 @@ class Archive {
     return stream;
   }
 
-  async #add(name: string, stream: Readable, compress: boolean): Promise<void> {
+  async #add(name: string, open: () => Readable, compress: boolean): Promise<void> {
     this.#signal.throwIfAborted();
+    const stream = open();
+    // An error that comes when nobody waits any more must not end the process.
+    stream.on('error', () => undefined);
     const done = Promise.race([finished(stream), this.#sent]);
-    let hasEnded = false;
     this.#zip.addReadStream(stream, name, { compress });
-    await waitAtMost(
-      this.#deps.clock,
-      silenceMs,
-      done.then(() => {
-        hasEnded = true;
-      }),
-    );
-    if (!hasEnded) throw new Error('the receiver takes nothing');
+    await this.#taken(done).finally(() => stream.destroy());
+  }
+
+  async #taken(work: Promise<void>): Promise<void> {
+    let isTaken = false;
+    const taken = work.then(() => {
+      isTaken = true;
+    });
+    await waitAtMost(this.#deps.clock, silenceMs, taken);
+    if (!isTaken) throw new Error('the receiver takes nothing');
   }
 }

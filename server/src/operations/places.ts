@@ -129,6 +129,8 @@ function standardOutput(): Target {
 function s3Target(config: S3Config, to: string): Target {
   const { objects, key } = openObject(config, to);
   const pipe = new PassThrough({ highWaterMark: readBytes });
+  // The upload tells of a failure; by itself, the pipe's error would end the process.
+  pipe.on('error', () => undefined);
   const written = objects.put(key, pipe);
   written.catch((error: unknown) => pipe.destroy(error instanceof Error ? error : new Error('the upload failed')));
   return {
