@@ -20,7 +20,13 @@ test('a preset leaves what the person wrote', () => {
 });
 
 test('a key picks its preset only where its beginning is unmistakable', () => {
-  const keys = { 'sk-ant-api03-x': 'anthropic', ' AIzaSyX': 'gemini', gsk_x: 'groq', 'sk-or-v1-x': 'openrouter' };
+  const keys = {
+    'sk-ant-api03-x': 'anthropic',
+    ' AIzaSyX': 'gemini',
+    'AQ.Ab8X': 'gemini',
+    gsk_x: 'groq',
+    'sk-or-v1-x': 'openrouter',
+  };
   for (const [key, preset] of Object.entries(keys)) assert.equal(presetOfKey(key)?.key, preset);
   for (const key of ['sk-0123', 'x', '', 'Bearer sk-ant-x']) assert.equal(presetOfKey(key), undefined, key);
 });

@@ -25,7 +25,7 @@ export const providerPresets: readonly [ProviderPreset, ...ProviderPreset[]] = [
   },
   {
     ...{ key: 'gemini', name: 'Google Gemini', kind: 'gemini', baseUrl: 'https://generativelanguage.googleapis.com' },
-    ...{ keys: 'aistudio.google.com/apikey', prefixes: ['AIza'] },
+    ...{ keys: 'aistudio.google.com/app/apikey', prefixes: ['AQ.', 'AIza'] },
   },
   {
     ...{ key: 'openrouter', name: 'OpenRouter', kind: 'openai', baseUrl: 'https://openrouter.ai/api/v1' },
@@ -40,7 +40,7 @@ export const providerPresets: readonly [ProviderPreset, ...ProviderPreset[]] = [
     ...{ keys: 'console.groq.com/keys', prefixes: ['gsk_'] },
   },
   {
-    ...{ key: 'deepseek', name: 'DeepSeek', kind: 'openai', baseUrl: 'https://api.deepseek.com/v1' },
+    ...{ key: 'deepseek', name: 'DeepSeek', kind: 'openai', baseUrl: 'https://api.deepseek.com' },
     keys: 'platform.deepseek.com/api_keys',
   },
   {
@@ -48,7 +48,7 @@ export const providerPresets: readonly [ProviderPreset, ...ProviderPreset[]] = [
     ...{ keys: 'console.x.ai', prefixes: ['xai-'] },
   },
   {
-    ...{ key: 'together', name: 'Together', kind: 'openai', baseUrl: 'https://api.together.xyz/v1' },
+    ...{ key: 'together', name: 'Together', kind: 'openai', baseUrl: 'https://api.together.ai/v1' },
     ...{ keys: 'api.together.ai/settings/api-keys', prefixes: ['tgp_v1_'] },
   },
   {
