@@ -35,6 +35,7 @@ import { startScheduledBackups } from './operations/scheduled-backups.ts';
 import { bindCredentials } from './provision/bind-credentials.ts';
 import { createKeyRing } from './secrets/key-ring.ts';
 import { readPublicConfig } from './settings/public-config.ts';
+import { startUsageRetention } from './usage/retention.ts';
 import { waitAtMost } from './waits.ts';
 import { findWorkspaceUser } from './workspaces/identity.ts';
 import { openWorkspaces } from './workspaces/open-workspaces.ts';
@@ -175,6 +176,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     log.warn({ most: config.maxConnections }, 'connections are refused: MAX_CONNECTIONS are open'),
   );
   const sweeper = startSweeper(deps);
+  const usageRetention = startUsageRetention(deps);
   const searchWalks = startSearchWalks(deps);
   const scheduled = startScheduledBackups(deps);
   await responses.start();
@@ -189,7 +191,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       // First, because the next line closes open terminals, which count as use now.
       await workspaces.stopUnused();
       terminals.close();
-      await sweeper.stop();
+      await Promise.all([sweeper.stop(), usageRetention.stop()]);
       await scheduled.stop();
       await backups.stop();
       searchWalks.stop();

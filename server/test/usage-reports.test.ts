@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { costOf } from '../src/usage/price.ts';
+import { forgetOldCalls } from '../src/usage/retention.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { seed } from './database.ts';
 
@@ -121,6 +122,41 @@ test('a year of a busy installation is read from the sums of its days, by the in
   assert.match(await plan(`day between '2024-03-01' and '2024-03-02'`), /Index Cond/);
   const year = await usage(admin, 'admin', { from: '2024-01-01', to: '2024-12-30', by: 'person' });
   assert.equal(year.total.calls, 200 * 365 * 5);
+});
+
+test('calls are forgotten after 400 days, a bounded number at a time; reports and budgets stay', async () => {
+  const { pool, kysely } = app.database.database;
+  const old = await app.signIn();
+  const values = [old.id];
+  await pool.query(
+    `insert into usage_calls (response_id, kind, generation, step, at, owner_id, provider_name, provider_model_id, input_tokens,
+      cached_input_tokens, cache_write_tokens, output_tokens, reasoning_tokens, estimated)
+    select 'old-' || n, 'answer', 1, 1, now() - case when n <= 2500 then interval '401 days' else interval '399 days' end, $1, 'P', 'm',
+      1, 0, 0, 1, 0, false from generate_series(1, 2502) n`,
+    values,
+  );
+  await pool.query(
+    `insert into usage_days select $1, (now() at time zone 'utc')::date - d, 'P', 'm', 1, 0, 1, 0, 0, 1, 0, 0 from unnest(array[0, 399, 401]) d`,
+    values,
+  );
+  const limit = { scope: 'person', userId: old.id, unit: 'tokens', period: 'month', limit: 100 };
+  assert.equal((await admin.call('PUT /api/admin/budgets', { budgets: [limit] })).status, 200);
+  const day = (daysAgo: number) => new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10);
+  const told = async () => ({
+    usage: await usage(old, 'me', { from: day(402), to: day(10) }),
+    month: (await old.call('GET /api/me/usage')).body,
+  });
+  const before = await told();
+  assert.equal(before.usage.total.calls, 2);
+  assert.equal(before.month.budgets[0].spent, 2);
+
+  const left = async () => (await pool.query('select 1 from usage_calls where owner_id = $1', values)).rowCount;
+  assert.equal(await forgetOldCalls({ db: { kysely } }, AbortSignal.abort()), 0, 'a stop ends it');
+  const removed = await Promise.all([1, 2].map(() => forgetOldCalls({ db: { kysely } }, new AbortController().signal)));
+  assert.deepEqual([removed.reduce((sum, each) => sum + each, 0), await left()], [2500, 2], 'two replicas at once');
+  assert.deepEqual(await told(), before);
+  const { rows } = await pool.query('explain select 1 from usage_calls where at < now() order by at limit 1');
+  assert.match(JSON.stringify(rows), /usage_calls_by_time/);
 });
 
 test('a cost is exact, in whole millionths; an unknown price that counts makes it unknown', () => {

@@ -1,39 +1,23 @@
-import { systemClock } from '../clock.ts';
 import type { Deps } from '../deps.ts';
-import { waitAtMost } from '../waits.ts';
+import { hourly } from '../hourly.ts';
 import { sweepBlobs } from './blobs.ts';
 import { checkStore } from './store-mark.ts';
 
 type Needs = Pick<Deps, 'db' | 'artifactStore' | 'log'>;
 
-const everyMs = 3_600_000;
 /** A running upload always writes something within this time. */
 const ageMs = 3_600_000;
 
-/** How long a stop waits for a sweep that is under way; what it leaves is swept the next time. */
-const stopMs = 1_000;
-
 /** Sweeps at the start and every hour; several replicas may do so at once. */
 export function startSweeper(deps: Needs): { stop(): Promise<void> } {
-  let sweeping = Promise.resolve();
-  const sweep = async (): Promise<void> => {
+  return hourly(async () => {
     try {
       const removed = await sweepStore(deps);
       if (removed > 0) deps.log.info({ removed }, 'removed contents that no artifact uses');
     } catch (error) {
       deps.log.warn({ cause: error }, 'unused artifact contents could not be removed; trying again later');
     }
-  };
-  const timer = systemClock.every(everyMs, () => {
-    sweeping = sweeping.then(sweep);
   });
-  sweeping = sweep();
-  return {
-    async stop() {
-      timer.stop();
-      await waitAtMost(systemClock, stopMs, sweeping);
-    },
-  };
 }
 
 /** Sweeps the store if it belongs to this installation. Resolves with the number of blobs removed. */
