@@ -3,31 +3,22 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { ImportRecord } from '@homeport/contracts/imports';
 import { openBlobStore } from '../artifacts/open-store.ts';
-import { operator } from '../audit.ts';
 import { systemClock } from '../clock.ts';
 import type { Database } from '../db/pool.ts';
 import { createLogger } from '../logger.ts';
 import { type Call, type Command, type Outcome, UsageError, withInstallation } from './command.ts';
-import { deleteAccount } from './delete-account.ts';
-import { createImport, getImport } from './import-records.ts';
+import { cancelImport, createImport, getImport } from './import-records.ts';
 import { Imports } from './imports.ts';
 
 const lookEveryMs = 300;
-const kinds = ['keep', 'delete'] as const;
 
-/** Commands for what people bring and for accounts that go. */
-export const movingCommands: readonly Command[] = [
+/** The command for what people bring from elsewhere. */
+export const importCommands: readonly Command[] = [
   {
     ...{ name: 'import', synopsis: '<file> --user <email> [--dry-run]', words: [1, 1], run: bring },
     options: { user: { type: 'string' }, 'dry-run': { type: 'boolean' } },
     summary: 'Import the export of another program for a person; the service may keep running.',
     help: '  --user <email>   whose conversations they become\n  --dry-run        only tell what would come',
-  },
-  {
-    ...{ name: 'users delete', synopsis: '<email> --data keep|delete', words: [1, 1], run: remove },
-    options: { data: { type: 'string' } },
-    summary: 'Delete an account. What is shared stays with those it is shared with.',
-    help: '  --data <what>    keep: its conversations stay in the database; delete: they are deleted',
   },
 ];
 
@@ -35,7 +26,8 @@ async function bring(call: Call): Promise<Outcome> {
   const [file = ''] = call.words;
   const email = call.value('user');
   if (email === undefined) throw new UsageError('Whose conversations are these? Give --user.');
-  if (!(await stat(file)).isFile()) throw new Error(`${file} is no file.`);
+  const found = await stat(file).catch(() => undefined);
+  if (found?.isFile() !== true) throw new Error(`${file} is no file that can be read.`);
   return withInstallation(call.signal, async ({ config, db }) => {
     const ownerId = await findId(db, email);
     const disk = { assertRoom: async () => undefined };
@@ -50,6 +42,8 @@ async function bring(call: Call): Promise<Outcome> {
       // The running service may take it, or this process: whoever is first.
       imports.start();
       const record = await settled(db, ownerId, id, call);
+      // Nobody would come back for it.
+      if (record.state === 'ready') await cancelImport(db.kysely, ownerId, id);
       return {
         ok: record.state === 'done' || record.state === 'ready',
         lines: linesOf(record),
@@ -77,25 +71,15 @@ async function settled(db: Database, ownerId: string, id: string, call: Call): P
 
 function linesOf({ state, source, counts, problems }: ImportRecord): string[] {
   const { new: fresh, more, same, leftOut, imported, projects } = counts;
+  const reasons = problems.map(({ title, message }) => (title === null ? message : `${title}: ${message}`));
+  if (state === 'failed') return ['The import failed.', ...reasons];
+  if (state !== 'done' && state !== 'ready') return [`The import was ${state}.`, ...reasons];
+  const result = state === 'done' ? `Imported from ${source}: ${imported} conversations.` : `A trial run of ${source}.`;
   return [
-    `${state}: ${imported} conversations imported from ${source ?? 'an unknown program'}.`,
-    `${fresh} new, ${more} with new messages, ${same} already here, ${leftOut} left out, ${projects} projects.`,
-    ...problems.map(({ title, message }) => (title === null ? message : `${title}: ${message}`)),
+    result,
+    `New: ${fresh}. With new messages: ${more}. Already here: ${same}. Left out: ${leftOut}. Projects: ${projects}.`,
+    ...reasons,
   ];
-}
-
-async function remove(call: Call): Promise<Outcome> {
-  const [email = ''] = call.words;
-  const data = kinds.find((kind) => kind === call.value('data'));
-  if (data === undefined) throw new UsageError('Give --data keep or --data delete.');
-  return withInstallation(call.signal, async ({ config, db }) => {
-    const id = await findId(db, email);
-    // A running service notices by itself that the account was disabled, and stops what goes on.
-    const deps = { config, db, log: createLogger('error', process.stderr), accountDisabled: async () => undefined };
-    await deleteAccount(deps, id, data, operator);
-    const lines = [data === 'delete' ? `${email} was deleted.` : `${email} was deleted, its data was kept.`];
-    return { ok: true, lines, result: { user: { id, email }, data } };
-  });
 }
 
 async function findId(db: Database, email: string): Promise<string> {

@@ -122,7 +122,7 @@ async function remove(call: Call): Promise<Outcome> {
   return withInstallation(call.signal, async ({ config, db }) => {
     const id = await findId(db, call);
     // The service notices by itself that the account is disabled.
-    const needs = { config, db, log: createLogger('silent'), accountDisabled: async () => undefined };
+    const needs = { config, db, log: createLogger('warn', process.stderr), accountDisabled: async () => undefined };
     await deleteAccount(needs, id, data, operator);
     return { ok: true, lines: [`${call.words[0]} is deleted.`], result: { id, data } };
   });
