@@ -137,3 +137,64 @@ test('prompts: saved, found, exported, imported with a report, deleted', async (
   });
   expect((await person.caller.must('GET', '/api/prompts')).prompts).toHaveLength(2);
 });
+
+test('the preview answers with what the form says, unsaved, and leaves nothing behind', async ({
+  page,
+  installation,
+  person,
+  provider,
+}) => {
+  await addModels(person.caller, provider, ['echo', 'think']);
+  await page.goto(`${installation.url}/assistants/new`);
+  const main = page.getByRole('main');
+  const preview = main.getByRole('region', { name: 'Preview' });
+  const message = preview.getByLabel('Message to the assistant');
+  const answers = preview.locator('[data-role="assistant"][data-message]');
+  const asked = async (): Promise<{ model: string; system: string }[]> => {
+    const all: { model: string; system: string; lastText: string }[] = JSON.parse(
+      await (await fetch(new URL('/requests', provider))).text(),
+    );
+    return all.filter(({ lastText }) => lastText.includes('first words'));
+  };
+  await main.getByLabel('Instructions', { exact: true }).fill('Speak like a pirate.');
+  await message.fill('first words');
+  await message.press('Enter');
+  await expect(answers.first()).toContainText('first words');
+  expect((await asked()).at(-1)?.system).toContain('Speak like a pirate.');
+  await expectAccessible(page);
+
+  await test.step('a change of the form counts for the next answer, and for the same question again', async () => {
+    await main.getByLabel('Instructions', { exact: true }).fill('Speak like a judge.');
+    await main.getByLabel('Model', { exact: true }).selectOption({ label: 'think' });
+    await answers.first().hover();
+    await answers.first().getByRole('button', { name: 'Regenerate', exact: true }).click();
+    await expect(preview.getByText('2/2')).toBeVisible();
+    const again = (await asked()).at(-1);
+    expect(again?.system).toContain('Speak like a judge.');
+    expect(again?.system).not.toContain('pirate');
+    expect(again?.model).toBe('think');
+  });
+
+  await test.step('on a narrow screen it is a tab', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expect(preview).toBeHidden();
+    await main.getByRole('tab', { name: 'Edit' }).press('ArrowRight');
+    await expect(main.getByRole('tab', { name: 'Preview' })).toBeFocused();
+    await expect(answers.first()).toBeVisible();
+    await expectAccessible(page);
+    await expectNoSidewaysScroll(page);
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
+  await test.step('its conversation is not listed, and gone when one starts over', async () => {
+    const count = () =>
+      installation.query(
+        `select id from chats where owner_id = (select id from users where email = '${person.email}')`,
+      );
+    expect(await count()).toHaveLength(1);
+    expect((await person.caller.must('GET', '/api/chats')).chats).toEqual([]);
+    await preview.getByRole('button', { name: 'Start over' }).click();
+    await expect(preview).toContainText('saved or not');
+    await expect.poll(count).toEqual([]);
+  });
+});

@@ -3,10 +3,10 @@ import '../forms/forms.css';
 import '../forms/switch.css';
 import type { Assistant } from '@homeport/contracts/assistants';
 import { limits } from '@homeport/contracts/limits';
-import { Button, Switch, TextInput } from '@mantine/core';
+import { Switch, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { call } from '../api.ts';
 import { useWorkbench } from '../conversation/workbench.ts';
 import formClasses from '../forms/form.module.css';
@@ -34,22 +34,26 @@ import { IconField } from './icon-field.tsx';
 import { ServersField } from './servers-field.tsx';
 import { StartersField } from './starters-field.tsx';
 
-type Props = { assistant: Assistant | undefined; onDirty: (isDirty: boolean) => void };
+type Props = {
+  assistant: Assistant | undefined;
+  onDirty: (isDirty: boolean) => void;
+  /** Called with what the fields have. */
+  onValues: (values: AssistantValues) => void;
+};
 
-/** Makes an assistant or changes one; it can be tried in a temporary conversation. */
-export function AssistantForm({ assistant, onDirty }: Props) {
+/** Makes an assistant or changes one. */
+export function AssistantForm({ assistant, onDirty, onValues }: Props) {
   const t = useText();
   const { user } = useWorkbench();
   // What somebody else saves meanwhile is not taken for a change of this form.
   const [stored, setStored] = useState(() => (assistant ? assistantValues(assistant) : undefined));
-  const isTrying = useRef(false);
   const save = useSave(assistant, stored);
-  const { form, formProps, isBusy, failure, submit } = useApiForm<AssistantValues>({
+  const { form, formProps, isBusy, failure } = useApiForm<AssistantValues>({
     initialValues: stored ?? emptyValues,
     validate: (values) => assistantFaults(values, t),
     fieldOf: (path) => (path === 'modelId' || path === 'tier' ? 'answerer' : path),
     submit: async (values) => {
-      const saved = await save(values, isTrying.current);
+      const saved = await save(values);
       setStored(assistantValues(saved));
       form.setValues(assistantValues(saved));
     },
@@ -57,15 +61,10 @@ export function AssistantForm({ assistant, onDirty }: Props) {
   const { values, errors } = form;
   const isDirty = Object.keys(assistantBody(values, stored ?? emptyValues)).length > 0;
   useEffect(() => onDirty(isDirty), [isDirty, onDirty]);
+  useEffect(() => onValues(values), [values, onValues]);
   const put = (next: Partial<AssistantValues>) => {
     form.clearErrors();
     form.setValues(next);
-  };
-  const tryIt = () => {
-    isTrying.current = true;
-    void submit().finally(() => {
-      isTrying.current = false;
-    });
   };
   return (
     <form {...formProps} className={formClasses.form}>
@@ -138,9 +137,6 @@ export function AssistantForm({ assistant, onDirty }: Props) {
       </Card>
       <FormFailure failure={failure} />
       <div className={formClasses.actions}>
-        <Button variant="default" onClick={tryIt}>
-          {t(isDirty || !stored ? 'assistant.saveAndTry' : 'assistant.try')}
-        </Button>
         <SubmitButton
           label={t(stored ? 'form.save' : 'assistant.create')}
           busyLabel={t('form.saving')}
@@ -156,7 +152,7 @@ function useSave(assistant: Assistant | undefined, stored: AssistantValues | und
   const t = useText();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  return async (values: AssistantValues, isTrying: boolean): Promise<Assistant> => {
+  return async (values: AssistantValues): Promise<Assistant> => {
     const body = assistantBody(values, stored);
     let saved = assistant;
     if (!saved) saved = (await call('POST /api/assistants', { body: { ...body, name: values.name.trim() } })).assistant;
@@ -165,9 +161,8 @@ function useSave(assistant: Assistant | undefined, stored: AssistantValues | und
     const { id, name, version } = saved;
     queries.setQueryData(assistantQuery(id).queryKey, saved);
     void queries.invalidateQueries({ queryKey: ['assistants'] });
-    if (!isTrying) showToast(assistant ? t('assistant.saved', { version }) : t('assistant.created', { name }));
-    if (isTrying) await navigate({ to: '/', search: { assistant: id, temporary: true }, ignoreBlocker: true });
-    else if (!assistant)
+    showToast(assistant ? t('assistant.saved', { version }) : t('assistant.created', { name }));
+    if (!assistant)
       await navigate({
         to: '/assistants/$assistantId',
         params: { assistantId: id },

@@ -13,7 +13,7 @@ import { MessagePage } from '../frame/message-page.tsx';
 import { Card, Section } from '../frame/section.tsx';
 import { useText } from '../i18n.ts';
 import { ShownInstructions } from '../instructions/instructions-field.tsx';
-import { AssistantForm } from './assistant-form.tsx';
+import { AssistantEditor } from './assistant-editor.tsx';
 import { AssistantMenu } from './assistant-menu.tsx';
 import classes from './assistants.module.css';
 import { Lacks } from './lacks.tsx';
@@ -26,9 +26,9 @@ export function AssistantPage() {
   const { data, error } = useQuery({ ...assistantQuery(assistantId), enabled: !isNew });
   if (isNew) {
     return (
-      <Page>
+      <Page isWide>
         <Section title={t('assistant.newTitle')} text={t('assistant.newText')}>
-          <AssistantForm assistant={undefined} onDirty={() => {}} />
+          <AssistantEditor assistant={undefined} onDirty={() => {}} />
         </Section>
       </Page>
     );
@@ -41,7 +41,7 @@ export function AssistantPage() {
     );
   }
   return (
-    <Page>
+    <Page isWide={data?.canEdit ?? false}>
       {data ? <Loaded key={data.id} assistant={data} /> : null}
       {error && !data ? <FormFailure failure={error} /> : null}
       {data || error ? null : <Loading />}
@@ -49,11 +49,11 @@ export function AssistantPage() {
   );
 }
 
-function Page({ children }: { children: ReactNode }) {
+function Page({ isWide, children }: { isWide: boolean; children: ReactNode }) {
   const t = useText();
   return (
     <main id="content" tabIndex={-1} className={classes.page}>
-      <div className={classes.column} data-narrow>
+      <div className={classes.column} data-width={isWide ? 'wide' : 'narrow'}>
         <Link to="/assistants" className={classes.back}>
           <ArrowLeft size={15} aria-hidden />
           {t('assistant.back')}
@@ -90,7 +90,7 @@ function Loaded({ assistant }: { assistant: Assistant }) {
     >
       <Lacks missing={missing} />
       {canEdit ? (
-        <AssistantForm key={loaded.version} assistant={loaded} onDirty={setDirty} />
+        <AssistantEditor key={loaded.version} assistant={loaded} onDirty={setDirty} />
       ) : (
         <AssistantView assistant={assistant} />
       )}

@@ -1,6 +1,6 @@
 import type { Chat, ChatList } from '@homeport/contracts/conversations';
 import { Button } from '@mantine/core';
-import { type InfiniteData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { type InfiniteData, useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo } from 'react';
 import { newestPlan, openPlan } from '../agent/plan-of.ts';
@@ -20,7 +20,7 @@ import { showFailure, showToast } from '../frame/toasts.tsx';
 import { useChatChanges } from '../frame/use-chat-changes.ts';
 import { useIsSlow } from '../frame/use-is-slow.ts';
 import { useText } from '../i18n.ts';
-import { catalogueQuery, chatsQuery } from '../queries.ts';
+import { chatsQuery } from '../queries.ts';
 import { Announcer } from './announcer.tsx';
 import { BudgetLine } from './budget-line.tsx';
 import { Composer } from './composer.tsx';
@@ -29,6 +29,7 @@ import classes from './conversation-page.module.css';
 import { editDraftName } from './message-editor.tsx';
 import { Thread } from './thread.tsx';
 import { useConversation } from './use-conversation.ts';
+import { useModelNames } from './use-model-names.ts';
 import { type SubmissionState, useSubmission } from './use-submission.ts';
 
 const ConversationFiles = lazyPart(async () => (await import('../files/conversation-files.tsx')).ConversationFiles);
@@ -38,9 +39,6 @@ const ChangesPanel = lazyPart(async () => (await import('../workspace/changes-pa
 const ProjectLink = lazyPart(async () => (await import('../projects/project-link.tsx')).ProjectLink);
 const TemporaryBanner = lazyPart(async () => (await import('./temporary-banner.tsx')).TemporaryBanner);
 const FindBar = lazyPart(async () => (await import('../frame/find-bar.tsx')).FindBar);
-
-/** Ids of models here. Imported answers have their model's name instead. */
-const ownModel = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
 
 /** `/c/<id>`: one conversation. Keyed by its id, so that nothing of one shows in another. */
 export function ConversationPage() {
@@ -198,11 +196,7 @@ function useThreadActionsOf(store: ConversationStore, submit: SubmissionState['s
   const t = useText();
   const { drafts } = useWorkbench();
   const navigate = useNavigate();
-  const { data } = useQuery(catalogueQuery);
-  const names = useMemo(
-    () => new Map(data?.providers.flatMap((provider) => provider.models.map((model) => [model.id, model.displayName]))),
-    [data],
-  );
+  const modelName = useModelNames();
   return useMemo(
     () => ({
       chatId: store.chatId,
@@ -263,9 +257,9 @@ function useThreadActionsOf(store: ConversationStore, submit: SubmissionState['s
             draftName: editDraftName(messageId),
           }),
         ),
-      modelName: (modelId) => names.get(modelId) ?? (ownModel.test(modelId) ? undefined : modelId),
+      modelName,
     }),
-    [store, names, submit, drafts, navigate, t],
+    [store, modelName, submit, drafts, navigate, t],
   );
 }
 

@@ -21,13 +21,19 @@ import { ParameterList } from './parameter-list.tsx';
 
 const narrow = '(max-width: 68rem)';
 
-type Props = { store: ConversationStore; messageId: string; onClose: () => void };
+type Props = {
+  store: ConversationStore;
+  messageId: string;
+  onClose: () => void;
+  /** Always as a drawer. */
+  isOver?: boolean;
+};
 
 /** What the model was told with one answer: a column beside the thread on wide screens, a drawer on narrow ones. */
-export function ContextPanel(props: Props) {
+export function ContextPanel({ isOver = false, ...props }: Props) {
   const t = useText();
   const isNarrow = useMediaQuery(narrow, window.matchMedia(narrow).matches, { getInitialValueInEffect: false });
-  if (!isNarrow) {
+  if (!isNarrow && !isOver) {
     return (
       <aside className={fileClasses.panel} aria-label={t('message.saw')}>
         <Content {...props} isOver={false} />

@@ -82,8 +82,6 @@ export const texts: Record<keyof typeof english, string> = {
   'assistant.create': 'Assistent erstellen',
   'assistant.created': '{name} erstellt.',
   'assistant.saved': 'Als Version {version} gespeichert.',
-  'assistant.try': 'Ausprobieren',
-  'assistant.saveAndTry': 'Speichern und ausprobieren',
   'assistant.options': 'Optionen für {name}',
   'assistant.versions': 'Versionen',
   'assistant.delete': 'Löschen …',
@@ -96,6 +94,16 @@ export const texts: Record<keyof typeof english, string> = {
   'assistant.lacksModel': 'Du hast sein Modell nicht. Stattdessen antwortet dein Standardmodell.',
   'assistant.lacksServers':
     '{count, plural, one {Dir fehlt # seiner MCP-Server. Er antwortet ohne ihn.} other {Dir fehlen # seiner MCP-Server. Er antwortet ohne sie.}}',
+
+  'preview.title': 'Vorschau',
+  'preview.edit': 'Bearbeiten',
+  'preview.views': 'Bearbeiten oder Vorschau',
+  'preview.restart': 'Neu beginnen',
+  'preview.about': 'Probier ihn hier aus. Er antwortet mit den Einstellungen dieser Seite, gespeichert oder nicht.',
+  'preview.label': 'Nachricht an den Assistenten',
+  'preview.placeholder': 'Probiere eine Nachricht',
+  'preview.faulty': 'Berichtige zuerst die Einstellungen',
+  'preview.failed': 'Die Vorschau ließ sich nicht starten',
 
   'versions.title': 'Versionen von {name}',
   'versions.text': 'Jede Änderung ergibt eine Version. Die neuesten 100 bleiben erhalten.',

@@ -77,8 +77,6 @@ export const texts = {
   'assistant.create': 'Create assistant',
   'assistant.created': '{name} created.',
   'assistant.saved': 'Saved as version {version}.',
-  'assistant.try': 'Try it',
-  'assistant.saveAndTry': 'Save and try',
   'assistant.options': 'Options for {name}',
   'assistant.versions': 'Versions',
   'assistant.delete': 'Delete…',
@@ -91,6 +89,16 @@ export const texts = {
   'assistant.lacksModel': 'You don’t have its model. Your default model answers instead.',
   'assistant.lacksServers':
     '{count, plural, one {You don’t have # of its MCP servers. It answers without it.} other {You don’t have # of its MCP servers. It answers without them.}}',
+
+  'preview.title': 'Preview',
+  'preview.edit': 'Edit',
+  'preview.views': 'Edit or preview',
+  'preview.restart': 'Start over',
+  'preview.about': 'Try it here. It answers with the settings of this page, saved or not.',
+  'preview.label': 'Message to the assistant',
+  'preview.placeholder': 'Try a message',
+  'preview.faulty': 'Correct the settings first',
+  'preview.failed': 'Couldn’t start the preview',
 
   'versions.title': 'Versions of {name}',
   'versions.text': 'Every change makes a version. The newest 100 are kept.',

@@ -9,19 +9,10 @@ import { ChoiceChips } from '../forms/choice-chips.tsx';
 import { SmallSelect } from '../forms/small-select.tsx';
 import { useText } from '../i18n.ts';
 import classes from './rules.module.css';
+import { workspaceTools } from './workspace-tools.ts';
 
 const presets = ['ask', 'auto', 'read-only'] as const;
 const policies = ['allow', 'ask', 'deny'] as const;
-const tools = [
-  'bash',
-  'read_file',
-  'write_file',
-  'edit_file',
-  'list_files',
-  'search_files',
-  'publish_artifact',
-  'delegate',
-];
 
 function rulesLength(rules: readonly ToolRule[]): number {
   return rules.reduce((sum, { tool, pattern = '' }) => sum + tool.length + pattern.length, 0);
@@ -121,7 +112,7 @@ function RuleFields({
   onChange: (rule: ToolRule) => void;
 }) {
   const t = useText();
-  const names = tools.includes(rule.tool) ? tools : [...tools, rule.tool];
+  const names = [...new Set([...workspaceTools, rule.tool])];
   return (
     <>
       <SmallSelect

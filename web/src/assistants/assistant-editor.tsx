@@ -1,0 +1,71 @@
+import type { Assistant } from '@homeport/contracts/assistants';
+import { useMediaQuery } from '@mantine/hooks';
+import { MessageSquare, Pencil } from 'lucide-react';
+import { type KeyboardEvent, useId, useState } from 'react';
+import { lazyPart } from '../frame/lazy-part.tsx';
+import { useText } from '../i18n.ts';
+import { AssistantForm } from './assistant-form.tsx';
+import { type AssistantValues, assistantValues, emptyValues } from './assistant-values.ts';
+import classes from './preview.module.css';
+
+const AssistantPreview = lazyPart(async () => (await import('./assistant-preview.tsx')).AssistantPreview);
+
+const narrow = '(max-width: 68rem)';
+const views = [
+  { id: 'edit', text: 'preview.edit', Icon: Pencil },
+  { id: 'preview', text: 'preview.title', Icon: MessageSquare },
+] as const;
+type View = (typeof views)[number]['id'];
+
+type Props = { assistant: Assistant | undefined; onDirty: (isDirty: boolean) => void };
+
+/** The form and a conversation with what it says: side by side, or in two tabs where there is little room. */
+export function AssistantEditor({ assistant, onDirty }: Props) {
+  const t = useText();
+  const id = useId();
+  const isNarrow = useMediaQuery(narrow, window.matchMedia(narrow).matches, { getInitialValueInEffect: false });
+  const [view, setView] = useState<View>('edit');
+  const [values, setValues] = useState<AssistantValues>(() => (assistant ? assistantValues(assistant) : emptyValues));
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return;
+    event.preventDefault();
+    const next = view === 'edit' ? 'preview' : 'edit';
+    setView(next);
+    document.getElementById(`${id}-${next}`)?.focus();
+  };
+  const panel = (each: View) =>
+    isNarrow
+      ? { role: 'tabpanel', id: `${id}-${each}-panel`, 'aria-labelledby': `${id}-${each}`, hidden: view !== each }
+      : {};
+  return (
+    <>
+      {isNarrow ? (
+        <div className={classes.tabs} role="tablist" aria-label={t('preview.views')} onKeyDown={onKeyDown}>
+          {views.map(({ id: each, text, Icon }) => (
+            <button
+              key={each}
+              type="button"
+              role="tab"
+              id={`${id}-${each}`}
+              aria-selected={view === each}
+              aria-controls={`${id}-${each}-panel`}
+              tabIndex={view === each ? 0 : -1}
+              onClick={() => setView(each)}
+            >
+              <Icon size={15} aria-hidden />
+              {t(text)}
+            </button>
+          ))}
+        </div>
+      ) : null}
+      <div className={classes.editor}>
+        <div {...panel('edit')}>
+          <AssistantForm assistant={assistant} onDirty={onDirty} onValues={setValues} />
+        </div>
+        <div className={classes.beside} {...panel('preview')}>
+          <AssistantPreview values={values} />
+        </div>
+      </div>
+    </>
+  );
+}
