@@ -36,9 +36,14 @@ const blank = /[ \t]/;
 const ender = /[ \t\n;&|()<>]/;
 const hereDelimiter = /[ \t]*(?:'([^'\n]+)'|"([^"\n$`\\]+)"|(\\?)([A-Za-z0-9_.+-]+))(?=[\s;&|)<>]|$)/y;
 const arithmetic = /\$\(\([^()`'"\\]*\)\)/y;
-const parameter = /\$(?:\{[#!]?(?:\w+|[@*#?$!-])(?:[^${}`'"\\()<>@]|@[^P])*\}|\w+|[@*#?$!-])/y;
-/** A subscript that the shell may evaluate later. */
-const lateSubscript = /\[[^\]]*(?:\$\(|`)/;
+const parameter = /\$(?:\{[#!]?(?:\w+(?!\w)|[@*#?$!-])(?:[^${}`'"\\()<>@]|@[^P])*\}|\w+|[@*#?$!-])/y;
+/** Whether it has a subscript that the shell may evaluate later. Costs its length. */
+function hasLateSubscript(text: string): boolean {
+  return text.split(']').some((segment) => {
+    const start = segment.indexOf('[');
+    return start !== -1 && /\$\(|`/.test(segment.slice(start));
+  });
+}
 
 class CommandReader {
   readonly #text: string;
@@ -233,7 +238,7 @@ class CommandReader {
     const end = this.#text.indexOf("'", from);
     if (end === -1) throw new Unreadable();
     const text = this.#text.slice(from, end);
-    if (lateSubscript.test(text)) throw new Unreadable();
+    if (hasLateSubscript(text)) throw new Unreadable();
     this.#assertNoHereDocument(text);
     this.#at = end + 1;
     return text;

@@ -115,11 +115,10 @@ type SortedPart = { part: CommandPart; faces: CommandFace[] };
 
 function sortFaces(parts: readonly CommandPart[]): { parts: SortedPart[]; isWhole: boolean } {
   const sorted: SortedPart[] = [];
-  let characters = 0;
+  const room = { left: facesMax };
   for (const part of parts) {
-    const faces = facesOf(part);
-    characters += faces.reduce((sum, { text }) => sum + text.length + 16, 0);
-    if (characters > facesMax) return { parts: sorted, isWhole: false };
+    const faces = facesOf(part, room);
+    if (room.left < 0) return { parts: sorted, isWhole: false };
     sorted.push({ part, faces });
   }
   return { parts: sorted, isWhole: true };
