@@ -230,3 +230,25 @@ test('nobody else sends my messages; only true is an order', () =>
     await streaming;
     await settled(user, chatId, 4);
   }));
+
+for (const isSteered of [false, true]) {
+  for (const [place, at] of [
+    ['here', (user: SignedIn) => user],
+    ['at another replica', elsewhere],
+  ] as const) {
+    const what = isSteered ? 'sent now' : 'queued';
+    test(`Stop ${place} cuts a tool that runs off, and what was ${what} is answered`, { timeout: 30_000 }, () =>
+      working(async ({ user, chatId, streaming }) => {
+        const id = await queue(user, chatId, 'instead');
+        if (isSteered) assert.equal((await steer(user, chatId, id)).status, 200);
+        const stopped = await at(user).call(`POST /api/chat/${chatId}/stop`, {});
+        assert.equal(stopped.body.stopped, true);
+        const { done, frames } = await streaming;
+        assert.equal(done, true);
+        assert.equal(frames.at(-1)?.frame.type, 'data-next');
+        const { messages } = await settled(user, chatId, 4);
+        assert.deepEqual([messages[1].status, textOf(messages[3])], ['stopped', 'heard instead']);
+      }),
+    );
+  }
+}
