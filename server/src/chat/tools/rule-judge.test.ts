@@ -165,6 +165,10 @@ test('allow is for exactly what it says, and the more specific rule decides', ()
     ['allow', 'git push origin *; x', ' git push origin *; x\n'],
     ['ask', 'git push origin a; x', 'git push origin *;\nx', 'git push origin *; x; git push'],
   ]);
+  const kept = [bash('allow', patternOf('git push origin')), bash('allow', patternOf('git fetch; $X'))];
+  check(rules('auto', kept, [bash('ask', 'git push *')]), [['ask', 'git push origin', 'git fetch; $X']]);
+  check(rules('ask', kept, [bash('ask', 'rm *')]), [['allow', 'git push origin']]);
+  check(rules('ask', kept), [['allow', 'git push origin', 'git fetch; $X']]);
   const nearer = rules('auto', [bash('ask', 'git *'), bash('deny', 'rm *')], [bash('allow')]);
   check(nearer, [
     ['allow', 'git push', 'anything'],

@@ -77,8 +77,11 @@ export function judgeCommand(rules: RulesInForce, command: string): Verdict {
   const isRead = isWhole && sorted.isWhole;
   if (rules.preset === 'read-only') {
     if (!isRead || !parts.every(onlyReads)) return readOnly;
-  } else if (all.some(({ policy, pattern }) => policy === 'allow' && isVery(pattern, command))) {
-    return { policy: 'allow' };
+  } else {
+    const isKept = ({ policy, pattern }: ToolRule): boolean => policy === 'allow' && isVery(pattern, command);
+    const isFree = isRead && !conversation.some((rule) => isGeneral(rule) || meant(rule, possibly));
+    if (conversation.some(isKept)) return { policy: 'allow' };
+    if ((isFree || conversation.length === 0) && person.some(isKept)) return { policy: 'allow' };
   }
   const ofPart = { preset: rules.preset, conversation, person };
   const policies = sorted.parts.map(({ part, faces }) => judgePart(ofPart, part, faces));
