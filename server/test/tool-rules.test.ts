@@ -186,6 +186,13 @@ test('always allow keeps this very command, here or for the person', async () =>
   assert.equal(rules.rules.length, 2);
   assert.deepEqual((await run(await startChat(chat.user), [bash('touch a* b')])).states, ['output-available']);
 
+  const rule = { tool: 'bash', policy: 'ask' } as const;
+  await setRules(chat.user, 'auto', [rule]);
+  const looking = { name: 'bash', input: { processId: 'none' } };
+  const looked = await run(await startChat(chat.user), [looking], { remember: 'person' });
+  assert.deepEqual([looked.statuses, looked.states], [[400], ['asked, output-error']], 'a look allows no command');
+  assert.deepEqual((await chat.user.call('GET /api/workspace/rules')).body.rules, [rule]);
+
   const long = await run(chat, [bash(`touch ${'x '.repeat(1500)}`)], { remember: 'person' });
   assert.deepEqual([long.statuses, long.states], [[400], ['asked, output-available']]);
 });

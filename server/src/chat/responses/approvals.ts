@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { GivenAnswers } from '@homeport/contracts/agent';
 import { ApiError } from '@homeport/contracts/errors';
+import { limits } from '@homeport/contracts/limits';
 import { type RawBuilder, sql } from 'kysely';
 import { inTransaction, mayPass, type Queryable } from '../../db/pool.ts';
 import type { Platform } from '../../platform.ts';
@@ -119,7 +120,7 @@ export async function answerApproval(
     const values = { approved, reason: reason === '' ? null : (reason ?? null), answered_at };
     await trx.updateTable('tool_approvals').set(values).where('id', '=', approvalId).execute();
     if (approved && remember !== undefined) {
-      if (asked.rule === null) throw new ApiError('invalid_request', 'This is too long to be allowed for good.');
+      if (asked.rule === null) throw cannotBeRemembered();
       await rememberRule(trx, remember === 'conversation' ? { chatId } : { userId: owner }, asked.rule);
     }
     await tellAnswered(trx, chatId, asked);
@@ -191,6 +192,11 @@ function assertOpen({ answered_at, settled_at, isRunning, goesOn }: Open): void 
 async function tellAnswered(trx: Queryable, chatId: string, { isRunning, response_id: id }: Open): Promise<void> {
   if (isRunning) await notify(trx, 'approval', [id]);
   else await notify(trx, 'input', [chatId]);
+}
+
+function cannotBeRemembered(): ApiError {
+  const message = `Only a command of at most ${limits.toolPatternMax.toLocaleString('en')} characters can be allowed for good.`;
+  return new ApiError('invalid_request', message, { details: [{ path: 'remember', message }] });
 }
 
 /** The same for a conversation that is not the caller's. */

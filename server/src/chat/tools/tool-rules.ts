@@ -33,10 +33,14 @@ async function readInForce(db: Queryable, chatId: string, userId: string): Promi
   return inForce(rows[0]?.person ?? defaultRules, rows[0]?.conversation ?? null);
 }
 
-/** The rule that an approval may leave behind: for the shell, of this very command. Undefined where that is too long. */
+/**
+ * The rule that an approval may leave behind: for the shell, of this very command. Undefined where that is too long, and for a call
+ * of the shell that runs no command.
+ */
 export function ruleOf(toolName: string, input: Record<string, unknown>): ToolRule | undefined {
-  const { command } = input;
-  if (toolName !== 'bash' || typeof command !== 'string') return { tool: toolName, policy: 'allow' };
+  if (toolName !== 'bash') return { tool: toolName, policy: 'allow' };
+  const { command, processId } = input;
+  if (typeof command !== 'string' || typeof processId === 'string') return undefined;
   const pattern = patternOf(command);
   if (pattern === '' || pattern.length > limits.toolPatternMax) return undefined;
   return { tool: toolName, pattern, policy: 'allow' };
