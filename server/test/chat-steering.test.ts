@@ -252,3 +252,35 @@ for (const isSteered of [false, true]) {
     );
   }
 }
+
+test('Stop does not wait for an MCP server that does not list its tools', { timeout: 30_000 }, async () => {
+  const fake = await startFakeMcp([echoTool]);
+  const gate = Promise.withResolvers<undefined>();
+  // Each answer has to ask it.
+  fake.announces = false;
+  try {
+    const user = await app.signIn();
+    await addModels(user, provider, ['works']);
+    const { body } = await user.call('POST /api/mcp', { name: 'Fake', url: fake.url });
+    await user.call('POST /api/mcp/trust', { id: body.server.id });
+    const asked = Promise.withResolvers<void>();
+    fake.hook = ({ method }) => {
+      if (method !== 'tools/list') return undefined;
+      asked.resolve();
+      return gate.promise;
+    };
+    const chatId = await createChat(user);
+    const messageId = await submit(user, chatId, 'hello');
+    const streaming = postChat(user, { chatId, messageId }).then((response) => readStream(response));
+    await asked.promise;
+    await user.call(`POST /api/chat/${chatId}/stop`, {});
+    await streaming;
+    const { messages } = await settled(user, chatId, 2);
+    assert.equal(messages[1].status, 'stopped');
+    const [after] = (await user.call('GET /api/mcp')).body.servers;
+    assert.equal(after.lastError, null, 'it was not waited for until its time was over');
+  } finally {
+    gate.resolve(undefined);
+    await fake.close();
+  }
+});

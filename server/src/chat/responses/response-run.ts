@@ -168,6 +168,8 @@ export class ResponseRun {
   }
 
   #emit(frame: Frame): void {
+    // A tool that was left alone may still have something to tell.
+    if (this.#isMade) return;
     if (frame.type !== 'start' && this.#notices.length > 0) {
       for (const notice of this.#notices.splice(0)) this.log.append(notice);
     }

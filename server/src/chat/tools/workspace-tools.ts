@@ -1,5 +1,6 @@
 import { readSkills } from '../../assistants/skills.ts';
 import type { Clock } from '../../clock.ts';
+import { unlessAborted } from '../../waits.ts';
 import { fetchNotes, readFolder, readNotes, recordFolder } from '../../workspaces/notes.ts';
 import type { Workspaces } from '../../workspaces/workspaces.ts';
 import { bashTool } from './bash-tool.ts';
@@ -55,7 +56,10 @@ export function createWorkspaceToolFinder(deps: WorkspaceToolDeps): FindTools {
   };
 }
 
-/** The tools of several finders, in their order. */
+/** The tools of several finders, in their order. Whatever they wait for, the signal ends it. */
 export function joinTools(...finders: FindTools[]): FindTools {
-  return async (turn, signal, notify) => (await Promise.all(finders.map((find) => find(turn, signal, notify)))).flat();
+  return async (turn, signal, notify) => {
+    const finding = Promise.all(finders.map((find) => find(turn, signal, notify)));
+    return (await unlessAborted(finding, signal)).flat();
+  };
 }
