@@ -134,6 +134,25 @@ test('a server without these endpoints, or with nonsense there, keeps its list; 
   assert.deepEqual(asked, ['GET /v1/models Bearer sk-local']);
 });
 
+test('what a server says about its models can end a test neither by odd names nor elsewhere than at its own address', async () => {
+  const odd = { toString: 1, valueOf: 1 };
+  answers = {
+    '/v1/models': ids('library', 'a'),
+    '/api/ps': () => ({ models: [{ name: odd, model: odd, context_length: 4_096 }] }),
+    '/api/show': () => info(8_192, 'completion'),
+  };
+  assert.equal((await list(`${origin}/v1`)).get('a')?.contextWindow, 8_192);
+  answers = { '/v1/models': () => ({ error: { message: 'x', status: odd } }) };
+  await assert.rejects(list(`${origin}/v1`), { code: 'provider_error' });
+  // Two slashes would make the first folder another host, which would get the key.
+  answers = { '//127.0.0.2/v1/models': ids('library', 'a') };
+  await list(`${origin}//127.0.0.2/v1`);
+  assert.deepEqual(asked.slice(1).sort(), [
+    'GET //127.0.0.2/api/ps Bearer sk-local',
+    'POST //127.0.0.2/api/show Bearer sk-local',
+  ]);
+});
+
 test('of very many models only some are asked about', async () => {
   answers = {
     '/v1/models': ids('library', ...Array.from({ length: 500 }, (_, index) => `m${index}`)),

@@ -40,8 +40,9 @@ function askerOf(deps: { egress: Pick<Egress, 'request'> }, server: LocalServer,
   return (path, body) =>
     slots
       .run(async () => {
-        const url = new URL(`${folder}${path}`, root).href;
-        const response = await deps.egress.request(url, {
+        const url = new URL(root.origin);
+        url.pathname = `${folder}${path}`;
+        const response = await deps.egress.request(url.href, {
           ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
           headers: { accept: 'application/json', 'content-type': 'application/json', ...server.headers },
           signal,
@@ -62,9 +63,7 @@ function askerOf(deps: { egress: Pick<Egress, 'request'> }, server: LocalServer,
 
 async function askOllama(ask: Ask, entries: readonly ListedEntry[]): Promise<ListedEntry[]> {
   const { models } = await ask('/api/ps');
-  const loaded = new Map(
-    records(models).map((model) => [String(model.model ?? model.name), count(model.context_length)]),
-  );
+  const loaded = new Map(records(models).map((model) => [model.model ?? model.name, count(model.context_length)]));
   return Promise.all(
     entries.map(async (entry, place) => {
       if (place >= bounds.models) return entry;
@@ -98,7 +97,7 @@ function ollamaFacts(shown: Foreign, loaded: number | undefined): ModelFacts {
 
 async function askLmStudio(ask: Ask, entries: readonly ListedEntry[]): Promise<ListedEntry[]> {
   const { data } = await ask('/api/v0/models');
-  const known = new Map(records(data).map((model) => [String(model.id), model]));
+  const known = new Map(records(data).map((model) => [model.id, model]));
   return entries.map((entry) => {
     const model = known.get(entry.id);
     if (model === undefined) return entry;

@@ -35,7 +35,8 @@ function familyOf(answer: unknown): Family | undefined {
   const error = Array.isArray(answer) ? member(answer[0], 'error') : member(answer, 'error');
   if (error !== undefined) {
     if (member(answer, 'type') === 'error') return 'anthropic';
-    if (/^[A-Z][A-Z_]{2,40}$/.test(String(member(error, 'status')))) return 'gemini';
+    const status = member(error, 'status');
+    if (typeof status === 'string' && /^[A-Z][A-Z_]{2,40}$/.test(status)) return 'gemini';
     return typeof member(error, 'message') === 'string' && member(error, 'type') !== undefined ? 'openai' : undefined;
   }
   const [model] = [member(answer, 'models')].flat();
