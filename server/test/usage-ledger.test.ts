@@ -8,6 +8,7 @@ import type { LedgerRow } from '../src/usage/ledger.ts';
 import { startTestApp, type TestApp } from './app.ts';
 import { addModels, answer, chatDetail, createChat, idle, postChat, readStream, submit } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+import { say, stream } from './fakes/provider-scripts.ts';
 import { callsOf, setPrices, sumsDiffer } from './usage-makers.ts';
 
 let app: TestApp;
@@ -76,6 +77,21 @@ test('the ledger outlives the conversation; without prices a cost is not known',
   );
   const { body } = await user.call('GET /api/me/usage', undefined, { query: { by: 'model' } });
   assert.deepEqual([body.usage.total.calls, body.usage.total.cost, body.usage.total.unpricedCalls], [2, null, 2]);
+});
+
+test('counts and costs that no call can have end an answer, and are not believed', async () => {
+  const user = await app.signIn();
+  await addModels(user, provider, ['echo']);
+  const dearest = 1_000_000_000_000;
+  await setPrices(user, { input: dearest, output: dearest, cachedInput: null, cacheWrite: null });
+  const chatId = await createChat(user);
+  const told = { prompt_tokens: Number.MAX_SAFE_INTEGER, completion_tokens: 1_000_000_000 };
+  provider.enqueue(stream([...say('Hello'), { event: { choices: [], usage: told } }, { event: '[DONE]' }]));
+  await answer(user, chatId, await submit(user, chatId, 'Hello'));
+  const { messages, response } = await chatDetail(user, chatId);
+  assert.deepEqual([messages.at(-1).status, response], ['complete', null]);
+  const [call] = (await callsOf(app, user.id)).filter(({ kind }) => kind === 'answer');
+  assert.deepEqual([call?.input_tokens, call?.output_tokens, call?.cost], [0, 1_000_000_000, 10_000_000_000_000]);
 });
 
 test('an answer that is stopped is counted by estimate, once', async () => {

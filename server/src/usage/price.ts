@@ -26,7 +26,11 @@ export function costOf(usage: Usage, prices: Prices | null): number | null {
   return Number((sum + perTokens / 2n) / perTokens);
 }
 
+/** Ten million dollars: what a server or a price claims beyond it would only break the sums of everybody. */
+const callCostMax = 10_000_000_000_000;
+
 /** Usage with what it cost. */
 export function priced(usage: Usage, prices: Prices | null): Usage & { cost: number | null } {
-  return { ...usage, cost: costOf(usage, prices) };
+  const cost = costOf(usage, prices);
+  return { ...usage, cost: cost === null ? null : Math.min(cost, callCostMax) };
 }

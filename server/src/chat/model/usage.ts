@@ -22,9 +22,14 @@ function sumOfCosts(first: number | null | undefined, second: number | null | un
   return typeof first === 'number' && typeof second === 'number' ? first + second : null;
 }
 
+/** More than any call has: a larger count is none. */
+const callTokensMax = 1_000_000_000;
+
 /** A token count as providers report it. */
 export function count(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= callTokensMax
+    ? value
+    : undefined;
 }
 
 /** Token counts without the missing ones. */
