@@ -43,6 +43,7 @@ export async function startDaemon(environment: Record<string, string> = {}) {
     folder,
     child,
     socketPath,
+    token,
     call: (path: string, init: Init = {}) => call(socketPath, path, init),
     exec: (body: Record<string, unknown>) => exec(socketPath, body),
     openTerminal: (query: string, bearer = token) => openTerminal(socketPath, query, bearer),

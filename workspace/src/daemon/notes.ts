@@ -1,7 +1,8 @@
-import { accessSync, closeSync, constants, lstatSync, openSync, readdirSync, readSync } from 'node:fs';
+import { accessSync, constants, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { clock } from '../clock.ts';
+import { readStart } from './files/read-start.ts';
 import { type Exchange, sendJson } from './http.ts';
 import type { Daemon } from './state.ts';
 
@@ -90,17 +91,10 @@ function foldersIn(home: string, folder: string): string[] {
 
 /** The beginning of a file; undefined for what is no file. */
 function textOf(home: string, path: string, maxBytes: number): string | undefined {
-  let descriptor: number | undefined;
   try {
-    if (!lstatSync(join(home, path)).isFile()) return undefined;
-    descriptor = openSync(join(home, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    const bytes = Buffer.alloc(maxBytes);
-    const size = readSync(descriptor, bytes, 0, maxBytes, 0);
-    return new TextDecoder().decode(bytes.subarray(0, size));
+    return new TextDecoder().decode(readStart(join(home, path), maxBytes));
   } catch {
     return undefined;
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { errnoOf } from '../files/fault.ts';
 import type { Blobs } from './blobs.ts';
-import { ancestorsOf, isBelow, isKept, isSame, type State } from './entry.ts';
+import { ancestorsOf, isKept, isSame, type State } from './entry.ts';
 import type { Change, TurnRecord } from './records.ts';
 
 /** How many paths are worked on between two turns of the event loop. */
@@ -18,7 +18,14 @@ export type Applied = {
   skipped: { path: string; reason: 'not_kept' | 'in_the_way' | 'failed' }[];
 };
 
-type Needs = { home: string; blobs: Blobs; record: TurnRecord; stateOf: (path: string) => Promise<State> };
+type Needs = {
+  home: string;
+  blobs: Blobs;
+  record: TurnRecord;
+  stateOf: (path: string) => Promise<State>;
+  /** Keeps what has been noted in the record. */
+  save: () => void;
+};
 type Step = { path: string; change: Change; target: State; expected: State; now: State };
 
 /**
@@ -30,8 +37,9 @@ export async function applyChanges(needs: Needs, wish: Wish): Promise<Applied> {
   const steps = await readSteps(needs, wish);
   const open = steps.filter(({ now, target }) => !isSame(now, target));
   const applied: Applied = { applied: 0, conflicts: [], skipped: [] };
+  const going = new Set(steps.filter(({ target }) => target === null).map(({ path }) => path));
   if (!wish.force)
-    applied.conflicts = open.filter((step) => isConflict(needs.home, step, steps)).map(({ path }) => path);
+    applied.conflicts = open.filter((step) => isConflict(needs.home, step, going)).map(({ path }) => path);
   if (applied.conflicts.length > 0) return applied;
   const skip = (path: string, reason: Applied['skipped'][number]['reason']): void => {
     applied.skipped.push({ path, reason });
@@ -42,21 +50,24 @@ export async function applyChanges(needs: Needs, wish: Wish): Promise<Applied> {
     if (isLost || wouldLose) skip(path, 'not_kept');
     return !isLost && !wouldLose;
   });
+  const side = wish.direction === 'undo' ? 'after' : 'before';
+  const given = new Set(able.filter(({ now, expected }) => !isSame(now, expected) && now?.type !== 'directory'));
+  for (const step of given) step.change[side] = step.now;
+  // Before anything is written: what is given up must be named when this is cut off.
+  if (given.size > 0) needs.save();
+  const leave = (step: Step, reason: Applied['skipped'][number]['reason']): void => {
+    skip(step.path, reason);
+    if (given.has(step)) step.change[side] = step.expected;
+  };
   const modes = new Map<string, number>();
   for (const [index, step] of inOrder(able).entries()) {
     if (index % pathsAtOnce === 0) await setImmediate();
     try {
       const problem = await applyStep(needs, step, modes);
-      if (problem !== undefined) {
-        skip(step.path, problem);
-        continue;
-      }
-      applied.applied += 1;
-      if (isSame(step.now, step.expected) || step.now?.type === 'directory') continue;
-      if (wish.direction === 'undo') step.change.after = step.now;
-      else step.change.before = step.now;
+      if (problem === undefined) applied.applied += 1;
+      else leave(step, problem);
     } catch (error) {
-      skip(step.path, ['ENOTEMPTY', 'ENOTDIR', 'EISDIR', 'EEXIST'].includes(errnoOf(error)) ? 'in_the_way' : 'failed');
+      leave(step, ['ENOTEMPTY', 'ENOTDIR', 'EISDIR', 'EEXIST'].includes(errnoOf(error)) ? 'in_the_way' : 'failed');
     }
   }
   setModes(needs.home, able, modes);
@@ -64,7 +75,7 @@ export async function applyChanges(needs: Needs, wish: Wish): Promise<Applied> {
 }
 
 async function readSteps({ record, stateOf }: Needs, { direction, paths }: Wish): Promise<Step[]> {
-  const chosen = [...record.files].filter(([path]) => paths === undefined || isChosen(path, record, paths));
+  const chosen = paths === undefined ? [...record.files] : chosenOf(record, paths);
   const steps: Step[] = [];
   for (const [path, change] of chosen) {
     const [target, expected] = direction === 'undo' ? [change.before, change.after] : [change.after, change.before];
@@ -74,24 +85,23 @@ async function readSteps({ record, stateOf }: Needs, { direction, paths }: Wish)
   return steps;
 }
 
-/** A path that was asked for, what is below it, and the folders that lead to it. */
-function isChosen(path: string, { files }: TurnRecord, paths: readonly string[]): boolean {
-  return paths.some((asked) => {
-    if (path === asked || isBelow(path, asked)) return true;
-    if (!isBelow(asked, path)) return false;
-    const change = files.get(path);
-    return change !== undefined && change.before?.type !== change.after?.type;
-  });
+/** The paths that were asked for, what is below them, and the folders that lead to them. */
+function chosenOf({ files }: TurnRecord, paths: readonly string[]): [string, Change][] {
+  const asked = new Set(paths);
+  const leading = new Set(paths.flatMap(ancestorsOf));
+  return [...files].filter(
+    ([path, { before, after }]) =>
+      [path, ...ancestorsOf(path), ''].some((folder) => asked.has(folder)) ||
+      (leading.has(path) && before?.type !== after?.type),
+  );
 }
 
 /** Folders give way only when they are empty, and come back only when something needs them: they are no conflict. */
-function isConflict(home: string, { path, change, target, expected, now }: Step, steps: readonly Step[]): boolean {
+function isConflict(home: string, { path, change, target, expected, now }: Step, going: ReadonlySet<string>): boolean {
   const isFolder = (state: State): boolean => state === null || state.type === 'directory';
   if (isFolder(target) && isFolder(expected) && isFolder(now)) return false;
-  if (target !== null && target.type !== 'directory' && now?.type === 'directory') {
-    const going = new Set(steps.filter((step) => step.target === null).map((step) => step.path));
+  if (target !== null && target.type !== 'directory' && now?.type === 'directory')
     return !isSame(now, expected) || !isEmptyWithout(home, path, going);
-  }
   return change.isMixed || !isSame(now, expected);
 }
 

@@ -2,12 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import {
   chmodSync,
   constants,
-  copyFileSync,
   createReadStream,
+  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   statfsSync,
@@ -15,35 +14,57 @@ import {
 } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { errnoOf } from '../files/fault.ts';
+import { readStart } from '../files/read-start.ts';
 
 /** Files up to this size are read at once. */
 const smallBytes = 256 * 1024;
 /** So much of the disk stays free. */
 const freeBytesMin = 64 * 1024 * 1024;
+/** Small files take a block of the disk each. */
+const blockBytes = 4096;
+const sizesAtOnce = 500;
+
+/** Tries to free so many bytes. */
+export type MakeRoom = (bytes: number) => Promise<void>;
 
 /** Contents of files by their SHA-256, below a folder of the home. */
 export class Blobs {
   readonly #folder: string;
   readonly #maxBytes: number;
   readonly #sizes = new Map<string, number>();
+  /** How many there are of each size. */
+  readonly #ofSize = new Map<number, number>();
   /** Kept since the last look was noted: nothing else names them yet. */
   readonly #recent = new Set<string>();
   #bytes = 0;
 
-  /** Reads what is there, and removes what is unfinished. */
-  constructor(folder: string, maxBytes: number) {
+  private constructor(folder: string, maxBytes: number) {
     this.#folder = folder;
     this.#maxBytes = maxBytes;
-    rmSync(this.#temporary, { recursive: true, force: true });
-    mkdirSync(this.#temporary, { recursive: true, mode: 0o700 });
+  }
+
+  /** Reads what is there, and removes what is unfinished. */
+  static async open(folder: string, maxBytes: number): Promise<Blobs> {
+    const blobs = new Blobs(folder, maxBytes);
+    rmSync(blobs.#temporary, { recursive: true, force: true });
+    mkdirSync(blobs.#temporary, { recursive: true, mode: 0o700 });
     mkdirSync(join(folder, 'blobs'), { recursive: true, mode: 0o700 });
-    for (const start of readdirSync(join(folder, 'blobs'))) {
-      for (const name of readdirSync(join(folder, 'blobs', start))) {
-        const size = lstatSync(join(folder, 'blobs', start, name), { throwIfNoEntry: false })?.size;
-        if (size !== undefined) this.#note(name, size);
+    let seen = 0;
+    for (const start of readdirSync(join(folder, 'blobs'), { withFileTypes: true })) {
+      for (const name of start.isDirectory() ? readdirSync(join(folder, 'blobs', start.name)) : []) {
+        if (++seen % sizesAtOnce === 0) await setImmediate();
+        const size = lstatSync(join(folder, 'blobs', start.name, name), { throwIfNoEntry: false })?.size;
+        if (size !== undefined) blobs.#note(name, size);
       }
     }
+    return blobs;
+  }
+
+  /** False once somebody has removed the folder. */
+  isThere(): boolean {
+    return existsSync(this.#temporary);
   }
 
   has(content: string): boolean {
@@ -52,14 +73,30 @@ export class Blobs {
 
   /** Whether a file of this size still fits in. */
   hasRoom(size: number): boolean {
-    return this.#bytes + size <= this.#maxBytes;
+    return this.#bytes + inBlocks(size) <= this.#maxBytes;
+  }
+
+  /** What is left of the store beside a file of this size; less than nothing if it does not fit at all. */
+  bytesBeside(size: number): number {
+    return this.#maxBytes - inBlocks(size);
+  }
+
+  bytesOf(contents: Iterable<string>): number {
+    let bytes = 0;
+    for (const content of contents) bytes += this.#takenBy(content);
+    return bytes;
+  }
+
+  /** Kept since the last look was noted. */
+  unnamed(): Iterable<string> {
+    return this.#recent;
   }
 
   pathOf(content: string): string {
     return join(this.#folder, 'blobs', content.slice(0, 2), content);
   }
 
-  /** Everything kept so far is named elsewhere. */
+  /** Everything kept so far is named by a look or a turn. */
   noted(): void {
     this.#recent.clear();
   }
@@ -69,21 +106,36 @@ export class Blobs {
     return join(this.#temporary, randomBytes(12).toString('hex'));
   }
 
-  /** Keeps a file's bytes and returns their name; undefined if the disk is too full. Throws what reading it throws. */
-  async keep(path: string, size: number): Promise<string | undefined> {
-    const content = await (size <= smallBytes ? this.#keepBytes(readFileSync(path)) : this.#keepCopy(path, size));
+  /**
+   * Keeps a file's bytes and returns their name; undefined if there is no room for them, even after `makeRoom`. Throws what
+   * reading it throws.
+   */
+  async keep(path: string, size: number, makeRoom: MakeRoom): Promise<string | undefined> {
+    // Only what may be kept already is read where there is no room.
+    if (!this.#ofSize.has(size) && !(await this.#canHold(size, makeRoom))) return undefined;
+    const isSmall = size <= smallBytes;
+    const content = await (isSmall
+      ? this.#keepBytes(readStart(path, smallBytes), makeRoom)
+      : this.#keepCopy(path, size, makeRoom));
     if (content !== undefined) this.#recent.add(content);
     return content;
   }
 
-  async #keepCopy(path: string, size: number): Promise<string | undefined> {
+  async #canHold(size: number, makeRoom: MakeRoom): Promise<boolean> {
+    if (!this.hasRoom(size)) await makeRoom(size);
+    return this.hasRoom(size) && !this.#isFull(size);
+  }
+
+  async #keepCopy(path: string, size: number, makeRoom: MakeRoom): Promise<string | undefined> {
     if (this.#isFull(size)) return undefined;
     const copy = this.temporaryPath();
     try {
       await copyFile(path, copy, constants.COPYFILE_FICLONE);
       chmodSync(copy, 0o600);
       const { hash, bytes } = await hashOf(copy);
-      if (!this.has(hash)) this.#publish(copy, hash, bytes);
+      if (this.has(hash)) return hash;
+      if (!(await this.#canHold(bytes, makeRoom))) return undefined;
+      this.#publish(copy, hash, bytes);
       return hash;
     } catch (error) {
       if (['ENOSPC', 'EDQUOT', 'EFBIG'].includes(errnoOf(error))) return undefined;
@@ -93,9 +145,10 @@ export class Blobs {
     }
   }
 
-  #keepBytes(bytes: Buffer): string | undefined {
+  async #keepBytes(bytes: Buffer, makeRoom: MakeRoom): Promise<string | undefined> {
     const hash = createHash('sha256').update(bytes).digest('hex');
     if (this.has(hash)) return hash;
+    if (!(await this.#canHold(bytes.length, makeRoom))) return undefined;
     const copy = this.temporaryPath();
     try {
       writeFileSync(copy, bytes, { mode: 0o600, flag: 'wx' });
@@ -112,7 +165,7 @@ export class Blobs {
   async restore(content: string, path: string): Promise<boolean> {
     if (!this.has(content)) return false;
     try {
-      copyFileSync(this.pathOf(content), path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+      await copyFile(this.pathOf(content), path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
     } catch (error) {
       if (errnoOf(error) !== 'ENOENT') throw error;
       this.#forget(content);
@@ -121,10 +174,10 @@ export class Blobs {
     return (await hashOf(path)).hash === content;
   }
 
-  /** Removes everything that is not named. */
+  /** Removes everything else. */
   sweep(named: ReadonlySet<string>): void {
     for (const content of [...this.#sizes.keys()]) {
-      if (named.has(content) || this.#recent.has(content)) continue;
+      if (named.has(content)) continue;
       rmSync(this.pathOf(content), { force: true });
       this.#forget(content);
     }
@@ -148,13 +201,28 @@ export class Blobs {
   #note(content: string, size: number): void {
     this.#forget(content);
     this.#sizes.set(content, size);
-    this.#bytes += size;
+    this.#ofSize.set(size, (this.#ofSize.get(size) ?? 0) + 1);
+    this.#bytes += inBlocks(size);
   }
 
   #forget(content: string): void {
-    this.#bytes -= this.#sizes.get(content) ?? 0;
+    const size = this.#sizes.get(content);
+    if (size === undefined) return;
+    this.#bytes -= inBlocks(size);
     this.#sizes.delete(content);
+    const others = (this.#ofSize.get(size) ?? 1) - 1;
+    if (others > 0) this.#ofSize.set(size, others);
+    else this.#ofSize.delete(size);
   }
+
+  #takenBy(content: string): number {
+    const size = this.#sizes.get(content);
+    return size === undefined ? 0 : inBlocks(size);
+  }
+}
+
+function inBlocks(size: number): number {
+  return Math.max(1, Math.ceil(size / blockBytes)) * blockBytes;
 }
 
 async function hashOf(path: string): Promise<{ hash: string; bytes: number }> {

@@ -6,9 +6,10 @@ import { DaemonError } from '../daemon-error.ts';
 import type { Daemon } from '../state.ts';
 import { type Applied, applyChanges, type Direction } from './apply.ts';
 import { Blobs } from './blobs.ts';
-import { type Entry, isBelow, isSame, isUnknown, type SkipReason, type State } from './entry.ts';
+import { ancestorsOf, type Entry, isBelow, isSame, isUnknown, type SkipReason, type State } from './entry.ts';
 import { Journal } from './journal.ts';
 import { addChange, addLeft, contentOf, Records, type TurnRecord } from './records.ts';
+import { makeRoom } from './room.ts';
 import { isReal, type Look, type Scanned, scanHome, scanPath, stateAt } from './scan.ts';
 
 /** How many files are looked at between two turns of the event loop. */
@@ -79,7 +80,11 @@ export class Changes {
   async around<T>(turn: string | undefined, work: () => Promise<Wrote<T>> | Wrote<T>, paths: string[]): Promise<T> {
     if (turn === undefined && this.#windows.size === 0) {
       this.#isStale = true;
-      return (await work()).value;
+      const { value, paths: more = [] } = await work();
+      // A turn may have begun, and looked, while it was written.
+      this.#isStale = true;
+      if (this.#windows.size > 0) await this.#quietly(() => this.#lookAt([...paths, ...more], false));
+      return value;
     }
     const open = turn === undefined ? undefined : await this.#open(turn, false);
     if (open === undefined) await this.#quietly(() => this.#lookAt(paths, true));
@@ -104,7 +109,7 @@ export class Changes {
   list(turn: string): Promise<{ files: ListedChange[]; left: Map<string, SkipReason> } | undefined> {
     return this.#alone(async () => {
       const { records } = await this.#load();
-      if (this.#windows.size > 0 || records.interrupted().length > 0) await this.#look();
+      if (this.#writers.size > 0) await this.#look();
       const record = records.read(turn);
       return record === undefined ? undefined : this.#listed(record);
     });
@@ -118,10 +123,12 @@ export class Changes {
       const record = records.read(turn);
       if (record === undefined) return undefined;
       const { home } = this.#daemon.config;
-      const strange = paths?.find((path) => ![...record.files.keys()].some((known) => isOnTheWay(known, path)));
+      const strange = paths === undefined ? undefined : strangeOf(record, paths);
       if (strange !== undefined) throw new DaemonError('not_found', `The answer did not change ~/${strange}`);
-      const stateOf = (path: string): Promise<State> => stateAt(this.#lookNow(), path);
-      const applied = await applyChanges({ home, blobs, record, stateOf }, { direction, paths, force });
+      const look = this.#lookNow();
+      const stateOf = (path: string): Promise<State> => stateAt(look, path);
+      const save = (): void => records.save(record);
+      const applied = await applyChanges({ home, blobs, record, stateOf, save }, { direction, paths, force });
       if (applied.conflicts.length > 0) return applied;
       records.save(record);
       // What has just been written is nobody's change.
@@ -150,13 +157,14 @@ export class Changes {
       const { records } = await this.#load();
       const inUse = new Set([...this.#windows].map(({ turn }) => turn));
       for (const turn of turns) if (!inUse.has(turn)) records.remove(turn);
-      this.#sweep();
+      await this.#makeRoom(0);
     });
   }
 
   /** With `paths` nothing else was written by the turn itself. */
   async #end(open: Open, paths?: readonly string[]): Promise<void> {
     if (!this.#windows.delete(open)) return;
+    await this.#load();
     const isAlone = this.#windows.size === 0 && this.#writers.size === 1 && !this.#isStale;
     if (paths !== undefined && isAlone && paths.every((path) => isPlain(this.#daemon.config.home, path)))
       await this.#lookAt(paths, true);
@@ -172,25 +180,32 @@ export class Changes {
   }
 
   async #load(): Promise<Store> {
-    if (this.#store !== undefined) return this.#store;
+    if (this.#store?.blobs.isThere()) return this.#store;
+    // Nobody wrote what there is if somebody has removed what was known.
+    this.#writers.clear();
+    this.#isStale = true;
     const folder = join(this.#daemon.config.home, '.workspace/.homeport-changes');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const journal = new Journal(join(folder, 'journal'));
     const records = new Records(join(folder, 'turns'));
-    this.#store = { blobs: new Blobs(folder, this.#bounds.bytes), journal, records };
-    this.#entries = await journal.read();
-    const interrupted = records.interrupted();
-    for (const { id } of interrupted) this.#writers.add({ turn: id, isBackground: false });
-    if (interrupted.length > 0) {
-      await this.#look();
-      for (const { id } of interrupted) records.close(records.open(id));
+    this.#store = { blobs: await Blobs.open(folder, this.#bounds.bytes), journal, records };
+    const entries = await journal.read();
+    this.#entries = entries ?? new Map();
+    for (const id of await records.interrupted()) {
+      if (entries !== undefined) this.#writers.add({ turn: id, isBackground: false });
+      else {
+        const record = records.open(id);
+        addLeft(record, '', 'unreadable');
+        records.close(record);
+      }
     }
+    if (this.#writers.size > 0) await this.#look();
     return this.#store;
   }
 
   async #lookIfStale(): Promise<void> {
-    const { terminals } = this.#daemon.activity.snapshot().active;
-    if (this.#isStale || terminals > 0 || this.#writers.size > 0) await this.#look();
+    const { terminals, processes } = this.#daemon.activity.snapshot().active;
+    if (this.#isStale || terminals > 0 || processes > 0 || this.#writers.size > 0) await this.#look();
   }
 
   /** Looks at the whole home, and notes what has changed since the last time. */
@@ -273,23 +288,17 @@ export class Changes {
     const { home } = this.#daemon.config;
     const blobs = this.#store?.blobs;
     if (blobs === undefined) throw new Error('the store is not open');
-    let isSwept = false;
-    const makeRoom = (bytes: number): void => {
-      if (isSwept) return;
-      isSwept = true;
-      this.#sweep();
-      while (!blobs.hasRoom(bytes) && this.#store?.records.removeOldest()) this.#sweep();
+    let isTried = false;
+    const makeRoom = async (bytes: number): Promise<void> => {
+      if (!isTried) await this.#makeRoom(bytes);
+      isTried = true;
     };
     return { home, blobs, known: this.#entries, makeRoom, until: clock.elapsed() + this.#bounds.milliseconds };
   }
 
-  /** Removes the contents that neither the home nor a turn names. */
-  #sweep(): void {
-    const { blobs, records } = this.#store ?? {};
-    if (blobs === undefined || records === undefined) return;
-    const named = records.contents();
-    for (const { entry } of this.#entries.values()) if (entry.type === 'file') named.add(entry.content);
-    blobs.sweep(named);
+  async #makeRoom(bytes: number): Promise<void> {
+    const inHome = [...this.#entries.values()].flatMap(({ entry }) => (entry.type === 'file' ? [entry.content] : []));
+    if (this.#store !== undefined) await makeRoom(bytes, this.#store, inHome);
   }
 
   /** One after the other. */
@@ -340,6 +349,14 @@ function isSameContent(before: Scanned | undefined, after: Scanned | undefined):
   if (isSame(before?.entry, after?.entry)) return true;
   if (before?.entry.type !== 'file' || after?.entry.type !== 'file') return false;
   return before.entry.mode === after.entry.mode && before.entry.content === after.unkept;
+}
+
+/** A path that the turn did not change, nor anything below it or above it. */
+function strangeOf({ files }: TurnRecord, paths: readonly string[]): string | undefined {
+  const leading = new Set([...files.keys()].flatMap(ancestorsOf));
+  return paths.find(
+    (path) => path !== '' && !leading.has(path) && ![path, ...ancestorsOf(path)].some((known) => files.has(known)),
+  );
 }
 
 /** Whether a path is the other one, below it, or leads to it. */

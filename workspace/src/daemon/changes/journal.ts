@@ -11,7 +11,10 @@ const linesAtOnce = 500;
 const linesSpare = 2_000;
 const bytesMax = 64 * 1024 * 1024;
 
-/** What the last scan saw, in a file that only grows until it is written anew; a torn last line is left out. */
+/**
+ * What the last scan saw, in a file that only grows until it is written anew. After each scan's lines it says how many entries there
+ * are: a file that ends with something else, or has other ones, is not believed.
+ */
 export class Journal {
   readonly #path: string;
   #lines = 0;
@@ -20,55 +23,64 @@ export class Journal {
     this.#path = path;
   }
 
-  async read(): Promise<Map<string, Scanned>> {
+  /** Undefined if it cannot be believed; the next scan is then written anew. */
+  async read(): Promise<Map<string, Scanned> | undefined> {
     const entries = new Map<string, Scanned>();
+    let count: number | undefined;
     try {
       await using file = await open(this.#path);
-      if ((await file.stat()).size > bytesMax) return entries;
-      for await (const text of file.readLines()) {
+      const isShort = (await file.stat()).size <= bytesMax;
+      for await (const text of isShort ? file.readLines() : []) {
+        if (text === '') continue;
         this.#lines += 1;
         const line = parseLine(text);
-        if (line === undefined) continue;
+        count = typeof line === 'number' ? line : undefined;
+        if (line === undefined || typeof line === 'number') continue;
         const [path, scanned] = line;
         if (scanned === null) entries.delete(path);
         else entries.set(path, scanned);
       }
     } catch {
-      // There is none yet, or it cannot be read: everything is looked at again.
+      count = undefined;
     }
-    return entries;
+    if (count === entries.size) return entries;
+    this.#lines = 0;
+    rmSync(this.#path, { recursive: true, force: true });
+    return undefined;
   }
 
   /** Notes what has changed; `entries` is all there is now. */
   async write(changed: readonly Line[], entries: ReadonlyMap<string, Scanned>): Promise<void> {
-    if (changed.length === 0) return;
+    if (changed.length === 0 && this.#lines > 0) return;
     if (this.#lines + changed.length > 2 * entries.size + linesSpare) return this.#writeAnew(entries);
-    await this.#append(this.#path, changed);
-    this.#lines += changed.length;
+    await this.#append(this.#path, changed, entries.size);
+    this.#lines += changed.length + 1;
   }
 
   async #writeAnew(entries: ReadonlyMap<string, Scanned>): Promise<void> {
     const next = `${this.#path}.next`;
     rmSync(next, { force: true });
     writeFileSync(next, '', { mode: 0o600 });
-    await this.#append(next, [...entries]);
+    await this.#append(next, [...entries], entries.size);
     renameSync(next, this.#path);
-    this.#lines = entries.size;
+    this.#lines = entries.size + 1;
   }
 
-  async #append(path: string, lines: readonly Line[]): Promise<void> {
+  async #append(path: string, lines: readonly Line[], count: number): Promise<void> {
     for (let at = 0; at < lines.length; at += linesAtOnce) {
       const texts = lines.slice(at, at + linesAtOnce).map((line) => `${JSON.stringify(line)}\n`);
       // A line that a crash has torn ends here.
       appendFileSync(path, at === 0 ? `\n${texts.join('')}` : texts.join(''), { mode: 0o600 });
       await setImmediate();
     }
+    appendFileSync(path, `\n${count}\n`, { mode: 0o600 });
   }
 }
 
-function parseLine(text: string): Line | undefined {
+function parseLine(text: string): Line | number | undefined {
   try {
     const value: unknown = JSON.parse(text);
+    if (typeof value === 'number') return value;
     if (!Array.isArray(value)) return undefined;
     const [path, scanned]: unknown[] = value;
     if (typeof path !== 'string' || scanned === undefined) return undefined;

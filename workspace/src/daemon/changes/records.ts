@@ -1,5 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { readStart } from '../files/read-start.ts';
 import { isKept, isSame, parseEntry, type SkipReason, type State } from './entry.ts';
 
 /** `isMixed`: somebody else may have changed it at the same time. */
@@ -9,6 +11,7 @@ export type TurnRecord = { id: string; isOpen: boolean; files: Map<string, Chang
 
 const recordsMax = 200;
 const leftMax = 20;
+const bytesMax = 64 * 1024 * 1024;
 const idPattern = /^[A-Za-z0-9_-]{1,128}$/;
 
 export function isTurnId(value: unknown): value is string {
@@ -43,7 +46,7 @@ export class Records {
     const known = this.#open.get(id);
     if (known !== undefined || !this.#ids.has(id)) return known;
     try {
-      return parseRecord(id, JSON.parse(readFileSync(this.#pathOf(id), 'utf8')));
+      return parseRecord(id, JSON.parse(readStart(this.#pathOf(id), bytesMax).toString('utf8')));
     } catch {
       return undefined;
     }
@@ -57,12 +60,20 @@ export class Records {
     return record;
   }
 
-  /** Those of turns that were under way when the daemon ended. */
-  interrupted(): TurnRecord[] {
-    return this.ids().flatMap((id) => {
+  /** One after the other, the newest first. */
+  async *newestFirst(): AsyncGenerator<TurnRecord> {
+    for (const id of this.ids().reverse()) {
+      await setImmediate();
       const record = this.read(id);
-      return record?.isOpen === true && !this.#open.has(id) ? [record] : [];
-    });
+      if (record !== undefined) yield record;
+    }
+  }
+
+  /** Those of turns that were under way when the daemon ended. */
+  async interrupted(): Promise<string[]> {
+    const ids: string[] = [];
+    for await (const { id, isOpen } of this.newestFirst()) if (isOpen && !this.#open.has(id)) ids.push(id);
+    return ids;
   }
 
   close(record: TurnRecord): void {
@@ -77,7 +88,7 @@ export class Records {
     const place = this.#pathOf(id);
     writeFileSync(`${place}.next`, JSON.stringify({ isOpen, files: [...files], left: [...left] }), { mode: 0o600 });
     renameSync(`${place}.next`, place);
-    if (!this.#ids.has(id)) while (this.#ids.size >= recordsMax && this.removeOldest()) {}
+    if (!this.#ids.has(id)) while (this.#ids.size >= recordsMax && this.#removeOldest()) {}
     this.#ids.add(id);
   }
 
@@ -87,17 +98,19 @@ export class Records {
     rmSync(this.#pathOf(id), { force: true });
   }
 
-  /** False if there is none that could be removed. */
-  removeOldest(): boolean {
+  /** Those of turns that may change more. */
+  written(): TurnRecord[] {
+    return [...this.#open.values()];
+  }
+
+  isWrittenTo(id: string): boolean {
+    return this.#open.has(id);
+  }
+
+  #removeOldest(): boolean {
     const oldest = this.ids().find((id) => !this.#open.has(id));
     if (oldest !== undefined) this.remove(oldest);
     return oldest !== undefined;
-  }
-
-  /** The contents that records name. */
-  contents(): Set<string> {
-    const states = this.ids().flatMap((id) => [...(this.read(id)?.files.values() ?? [])]);
-    return new Set(states.flatMap(({ before, after }) => [...contentOf(before), ...contentOf(after)]));
   }
 
   #pathOf(id: string): string {
@@ -121,6 +134,11 @@ export function addChange({ files }: TurnRecord, path: string, before: State, af
 
 export function addLeft({ left }: TurnRecord, path: string, reason: SkipReason): void {
   if (left.size < leftMax) left.set(path, reason);
+}
+
+/** The contents that a turn's changes name. */
+export function contentsOf({ files }: TurnRecord): string[] {
+  return [...files.values()].flatMap(({ before, after }) => [...contentOf(before), ...contentOf(after)]);
 }
 
 export function contentOf(state: State): string[] {

@@ -1,9 +1,9 @@
-import { type BigIntStats, chmodSync, lstatSync, readdirSync, readlinkSync } from 'node:fs';
+import { type BigIntStats, chmodSync, lstatSync, opendirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { clock } from '../../clock.ts';
 import { errnoOf } from '../files/fault.ts';
-import type { Blobs } from './blobs.ts';
+import type { Blobs, MakeRoom } from './blobs.ts';
 import { ancestorsOf, type Entry, type SkipReason, type State } from './entry.ts';
 import { isIgnored, type Rules, rulesIn } from './ignored.ts';
 
@@ -18,8 +18,7 @@ export type Look = {
   blobs: Blobs;
   /** What was there before. */
   known: ReadonlyMap<string, Scanned>;
-  /** Tries to free so many bytes of the store. */
-  makeRoom: (bytes: number) => void;
+  makeRoom: MakeRoom;
   /** Until when contents are kept, on the monotonic clock. */
   until: number;
 };
@@ -29,6 +28,8 @@ const sliceMs = 15;
 /** File systems note times by the tick of their clock: a file changed this recently may change again unseen. */
 const freshMs = 30;
 const pathCharsMax = 4000;
+/** For each entry that may be looked at, so many characters of paths. */
+const charsPerEntry = 400;
 
 /** Everything in the home that counts, and keeps the contents. What the bounds leave out is `skipped`. */
 export async function scanHome(look: Look, entries: number): Promise<Map<string, Scanned>> {
@@ -76,15 +77,17 @@ async function scanFolders(
   entries: number,
 ): Promise<void> {
   let sliceEnd = clock.elapsed() + sliceMs;
+  let chars = 0;
   for (let at = 0; at < queue.length; at += 1) {
     const { folder, outer } = queue[at] ?? { folder: '', outer: [] };
     const isLate = clock.elapsed() > look.until;
-    const names = isLate ? [] : namesIn(look.home, folder);
+    const isFull = chars > entries * charsPerEntry;
+    const names = isLate || isFull ? 'too_many' : namesIn(look.home, folder, entries - found.size);
     if (names === undefined) {
       closeFolder(found, folder);
       continue;
     }
-    if (isLate || found.size + names.length > entries) {
+    if (names === 'too_many') {
       found.set(folder, skipped(isLate ? 'time' : 'too_many'));
       continue;
     }
@@ -98,6 +101,7 @@ async function scanFolders(
       const seen = path.length > pathCharsMax ? undefined : await scanOne(look, path, rules);
       if (seen === undefined) continue;
       found.set(path, seen);
+      chars += path.length;
       if (seen.entry.type === 'directory') queue.push({ folder: path, outer: rules });
     }
   }
@@ -139,10 +143,8 @@ function readLink(place: string): Scanned | undefined {
 async function keepFile(look: Look, place: string, stats: BigIntStats, unkept: string): Promise<string | undefined> {
   const size = Number(stats.size);
   if (clock.elapsed() > look.until) return unkept;
-  if (!look.blobs.hasRoom(size)) look.makeRoom(size);
-  if (!look.blobs.hasRoom(size)) return unkept;
   try {
-    return (await look.blobs.keep(place, size)) ?? unkept;
+    return (await look.blobs.keep(place, size, look.makeRoom)) ?? unkept;
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined;
     if (errnoOf(error) !== 'EACCES') return unkept;
@@ -151,7 +153,7 @@ async function keepFile(look: Look, place: string, stats: BigIntStats, unkept: s
   const mode = Number(stats.mode & 0o7777n);
   try {
     chmodSync(place, mode | 0o400);
-    return (await look.blobs.keep(place, size).finally(() => chmodSync(place, mode))) ?? unkept;
+    return (await look.blobs.keep(place, size, look.makeRoom).finally(() => chmodSync(place, mode))) ?? unkept;
   } catch {
     return unkept;
   }
@@ -176,12 +178,20 @@ function isFolder(place: string): boolean {
 }
 
 /** In their order; undefined if the folder cannot be read. */
-function namesIn(home: string, folder: string): string[] | undefined {
+function namesIn(home: string, folder: string, most: number): string[] | 'too_many' | undefined {
   try {
-    // Names that are not UTF-8 cannot be told, and are left out.
-    return readdirSync(join(home, folder))
-      .filter((name) => !name.includes('\ufffd'))
-      .sort();
+    const listing = opendirSync(join(home, folder), { bufferSize: 512 });
+    try {
+      const names: string[] = [];
+      for (let entry = listing.readSync(); entry !== null; entry = listing.readSync()) {
+        if (names.length === most) return 'too_many';
+        // Names that are not UTF-8 cannot be told, and are left out.
+        if (!entry.name.includes('\ufffd')) names.push(entry.name);
+      }
+      return names.sort();
+    } finally {
+      listing.closeSync();
+    }
   } catch {
     return undefined;
   }

@@ -14,7 +14,12 @@ export function compileGlob(pattern: string): (names: readonly string[]) => bool
     const parts = text.split('/').filter((part) => part !== '' && part !== '.');
     return text.includes('/') ? parts : ['**', ...parts];
   });
-  return (names) => alternatives.some((parts) => fits(parts, names, '**', fitsName));
+  return (names) => alternatives.some((parts) => fitsPath(parts, names));
+}
+
+/** The same for one pattern without braces, as its parts between slashes. */
+export function fitsPath(parts: readonly string[], names: readonly string[]): boolean {
+  return fits(parts, names, '**', fitsName);
 }
 
 /** The classic algorithm with one backtracking point; `star` matches any number of items. */

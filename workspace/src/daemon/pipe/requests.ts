@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { clock } from '../../clock.ts';
+import { changesOf } from '../changes/changes.ts';
 import { DaemonError } from '../daemon-error.ts';
 import { perlPath, type Supervised, startSupervised } from '../exec/supervisor.ts';
 import type { Daemon } from '../state.ts';
@@ -33,7 +34,8 @@ export function createPipes(daemon: Daemon) {
         ...{ cwd: daemon.config.home, keep: false, perl: perlPath },
       });
       open.add(running);
-      const end = await joined(socket, running);
+      // What it is asked to do may write files.
+      const end = await joined(socket, running, () => changesOf(daemon).typed());
       socket.end(`\n#exit ${JSON.stringify(end)}\n`);
     } finally {
       if (running !== undefined) open.delete(running);
@@ -64,13 +66,13 @@ export function createPipes(daemon: Daemon) {
 }
 
 /** Passes bytes both ways until the program or the connection ends; then neither is left. */
-async function joined(socket: Duplex, running: Supervised) {
+async function joined(socket: Duplex, running: Supervised, onInput: () => void) {
   const { streams, input, exited } = running;
   const { stdout, stderr } = await streams;
   const tail = new OutputRing(errorTailBytes);
   stderr.on('data', (chunk: Buffer) => tail.push(chunk));
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
-  if (input !== undefined) socket.pipe(input);
+  if (input !== undefined) socket.on('data', onInput).pipe(input);
   stdout.pipe(socket, { end: false });
   const drained = new Promise((resolve) => stdout.once('close', resolve).once('end', resolve));
   const leave = (): void => {

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { trackActivity } from '../src/daemon/activity.ts';
+import { type ChangeBounds, Changes } from '../src/daemon/changes/changes.ts';
+import type { Daemon } from '../src/daemon/state.ts';
+
+const KiB = 1024;
+const wide: ChangeBounds = { entries: 20_000, milliseconds: 60_000, bytes: 512 * KiB * KiB };
+
+/** What is noted of a home within these bounds; `turn` writes as a command of that turn. */
+function startBounded(t: TestContext, bounds: Partial<ChangeBounds>) {
+  const home = mkdtempSync(join(tmpdir(), 'hp-bounds-'));
+  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const log = (message: string, error?: unknown): never => assert.fail(`${message}: ${error}`);
+  const daemon = { config: { home }, activity: trackActivity(), log } as unknown as Daemon;
+  const changes = new Changes(daemon, { ...wide, ...bounds });
+  const write = (name: string, bytes: number, fill = name): void =>
+    writeFileSync(join(home, name), Buffer.alloc(bytes, fill));
+  const turn = async (id: string, work: () => void): Promise<void> => {
+    const window = await changes.begin(id);
+    work();
+    await window.end();
+  };
+  const undo = async (id: string) => {
+    const applied = await changes.apply(id, 'undo', undefined, false);
+    return applied === undefined ? 'unknown' : [applied.applied, ...applied.skipped.map(({ reason }) => reason)];
+  };
+  const left = async (id: string) => [...((await changes.list(id))?.left ?? [])];
+  return { home, changes, write, turn, undo, left };
+}
+
+test('a full store gives up the oldest turns, never the one that is being noted', async (t) => {
+  const { write, turn, undo, changes } = startBounded(t, { bytes: 100 * KiB });
+  for (const id of ['a', 'b', 'c', 'd']) {
+    await turn(id, () => write('file', 30 * KiB, id));
+  }
+  assert.deepEqual(await changes.turns(), ['c', 'd']);
+  assert.equal(await undo('b'), 'unknown');
+  assert.deepEqual(await undo('d'), [1]);
+  assert.deepEqual(await undo('c'), [1]);
+});
+
+test('a file that does not fit is listed as not kept, and costs no other turn what is kept of it', async (t) => {
+  const { write, turn, undo, changes } = startBounded(t, { bytes: 100 * KiB });
+  write('file', 30 * KiB, 'one');
+  await turn('small', () => write('file', 30 * KiB, 'two'));
+  await turn('large', () => write('large', 101 * KiB));
+  const [change] = (await changes.list('large'))?.files ?? [];
+  assert.match(change?.after?.type === 'file' ? change.after.content : '', /^\?/);
+  await turn('gone', () => write('large', 0));
+  assert.deepEqual(await undo('gone'), [0, 'not_kept']);
+  assert.deepEqual(await undo('small'), [1]);
+});
+
+test('many small files fill the store as they fill the disk: block by block', async (t) => {
+  const { write, turn, changes, home } = startBounded(t, { bytes: 40 * KiB });
+  const names = Array.from({ length: 20 }, (_, index) => `file-${index}`);
+  await turn('a', () => {
+    for (const name of names) write(name, 100);
+  });
+  const states = (await changes.list('a'))?.files.map(({ after }) => after?.type === 'file' && after.content);
+  assert.equal(states?.filter((content) => content !== false && !content?.startsWith('?')).length, 10);
+  const blobs = join(home, '.workspace/.homeport-changes/blobs');
+  assert.equal(readdirSync(blobs).flatMap((start) => readdirSync(join(blobs, start))).length, 10);
+});
+
+test('a folder with more than is looked at is told of, and nothing is claimed about it', async (t) => {
+  const { home, write, turn, undo, left } = startBounded(t, { entries: 20 });
+  mkdirSync(join(home, 'many'));
+  for (let index = 0; index < 30; index += 1) write(`many/${index}`, 1);
+  await turn('a', () => {
+    write('plain', 1);
+    rmSync(join(home, 'many/1'));
+  });
+  assert.deepEqual(await left('a'), [['many', 'too_many']]);
+  assert.deepEqual(await undo('a'), [1]);
+  assert.deepEqual(readdirSync(home).sort(), ['.workspace', 'many']);
+  assert.equal(readdirSync(join(home, 'many')).length, 29);
+});
+
+test('a look that takes too long says so, and claims nothing', async (t) => {
+  const { write, turn, undo, left, home } = startBounded(t, { milliseconds: -1 });
+  await turn('a', () => write('file', 1));
+  assert.deepEqual(await left('a'), [['', 'time']]);
+  assert.deepEqual(await undo('a'), [0]);
+  assert.deepEqual(readdirSync(home).sort(), ['.workspace', 'file']);
+});
