@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
+import { McpConnection } from '../src/mcp/connection.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { echoTool, type FakeMcp, type Hook, type RpcMessage, sse, startFakeMcp } from './fakes/mcp-server.ts';
 
@@ -55,6 +56,8 @@ const answerWith =
     response.writeHead(status, headers).end(body);
     return 'handled';
   };
+
+const events = (body: string): Hook => answerWith(200, { 'content-type': 'text/event-stream' }, body);
 
 /** Answers this method with this result, the others as usual. */
 const result =
@@ -109,6 +112,23 @@ describe('lies', () => {
   const answers: [name: string, expected: RegExp, hook: Hook][] = [
     ['not MCP but a page', /not that of an MCP server/, answerWith(200, { 'content-type': 'text/html' }, '<p>Hi')],
     ['not JSON', /not that of an MCP server/, answerWith(200, { 'content-type': 'application/json' }, '{')],
+    ['a request taken without an answer', /not that of an MCP server/, answerWith(202, {})],
+    ['a stream that ends without an answer', /not that of an MCP server/, events('')],
+    ['a stream of rubbish', /not that of an MCP server/, events('data: rubbish\n\n')],
+    [
+      'an answer to another request',
+      /not that of an MCP server/,
+      answerWith(200, { 'content-type': 'application/json' }, '{"jsonrpc":"2.0","id":"other","result":{}}'),
+    ],
+    [
+      'an error for no request',
+      /not that of an MCP server/,
+      answerWith(
+        200,
+        { 'content-type': 'application/json' },
+        '{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"secret"}}',
+      ),
+    ],
     ['an error of the server', /HTTP 500/, answerWith(500, {}, 'Traceback: secret')],
     ['nothing here', /HTTP 404/, answerWith(404, {})],
     ['a refusal', /refused access \(HTTP 403\)/, answerWith(403, {})],
@@ -133,6 +153,21 @@ describe('lies', () => {
     );
   }
 });
+
+test('a call whose answer breaks off fails at once', { timeout: 60_000 }, () =>
+  withFake(async (fake) => {
+    fake.hook = (message, response) => {
+      if (message.method !== 'tools/call') return undefined;
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(': working\n\n');
+      return 'handled';
+    };
+    const signal = new AbortController().signal;
+    const deps = { fetch, version: '1', now: () => 0 };
+    const connection = await McpConnection.open(deps, { url: fake.url, transport: 'http', headers: {} }, signal);
+    await assert.rejects(connection.call(echoTool, {}, signal));
+    connection.close();
+  }),
+);
 
 describe('floods', () => {
   test('an answer without end is cut', () =>

@@ -6,13 +6,8 @@ import { type TimeLimit, within } from '../waits.ts';
 import { mcpBounds } from './bounds.ts';
 import { isTimeout, isWorthAnOlderHandshake, mcpFailure, serverWords } from './failures.ts';
 import { BadDefinitions, type Definitions, type ProgramIdentity, readDefinitions } from './fingerprint.ts';
-import {
-  BrokenBound,
-  boundRequests,
-  createMcpFetch,
-  type ReadToken,
-  type TransportEvents,
-} from './guarded-transport.ts';
+import { BrokenBound, createMcpFetch, type ReadToken, type TransportEvents } from './guarded-transport.ts';
+import { boundRequests, failUnanswered } from './message-rules.ts';
 import { type McpProgram, ProgramTransport } from './program-transport.ts';
 
 /** Where a connection goes; decrypted headers are kept only as long as the connection. */
@@ -114,7 +109,8 @@ export class McpConnection {
       onStream: (change) => connection.#onStream(change),
     };
     const transport = await openTransport(library, deps, target, events, signal);
-    boundRequests(transport, () => connection.#break(new BrokenBound('it sent too many requests')));
+    const onSeen = transport instanceof library.StreamableHTTPClientTransport ? failUnanswered(transport) : undefined;
+    boundRequests(transport, () => connection.#break(new BrokenBound('it sent too many requests')), onSeen);
     try {
       const timeout = target.program === undefined ? mcpBounds.connectMs : mcpBounds.programStartMs;
       await client.connect(transport, { timeout, signal });

@@ -2,6 +2,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import { systemClock } from '../clock.ts';
 import { foreignJsonBounds, JsonScan } from '../json-scan.ts';
 import { mcpBounds } from './bounds.ts';
+import { noteStream } from './message-rules.ts';
 import type { Challenge } from './oauth-protocol.ts';
 
 /** What a connection learns about its own requests. */
@@ -54,6 +55,7 @@ export function createMcpFetch(
       events.onFailure(error);
       throw error;
     });
+    if (isEventStream(response)) noteStream();
     const { status } = response;
     if (status === 401 || status === 403) {
       // Whoever entered a key of their own has another problem than not being signed in.
@@ -102,15 +104,21 @@ async function readChallenge(response: Response): Promise<Challenge | undefined>
 }
 
 function isNotificationStream(init: RequestInit | undefined, response: Response): boolean {
-  const type = response.headers.get('content-type') ?? '';
-  return (init?.method ?? 'GET') === 'GET' && response.ok && /^text\/event-stream\b/i.test(type);
+  return (init?.method ?? 'GET') === 'GET' && response.ok && isEventStream(response);
+}
+
+function isEventStream(response: Response): boolean {
+  return /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '');
 }
 
 function bounded(response: Response, events: TransportEvents, isNotifications: boolean): Response {
   const { body, status, statusText, headers, url } = response;
   if (body === null) return response;
-  const isEvents = /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
-  const answer = new Response(boundedBody(body, isEvents, events, isNotifications), { status, statusText, headers });
+  const answer = new Response(boundedBody(body, isEventStream(response), events, isNotifications), {
+    status,
+    statusText,
+    headers,
+  });
   Object.defineProperty(answer, 'url', { value: url });
   return answer;
 }
@@ -218,36 +226,4 @@ function boundedBody(
     },
     { highWaterMark: 0 },
   );
-}
-
-type MessageTransport = { onmessage?: ((message: never, extra?: never) => void) | undefined };
-
-/** Limits what the server may request from us: beyond the limit, `onFlood` is called and nothing more is read. */
-export function boundRequests(transport: MessageTransport, onFlood: () => void): void {
-  let handler: MessageTransport['onmessage'];
-  let count = 0;
-  let windowStart = systemClock.elapsed();
-  const isTooMuch = (message: object): boolean => {
-    if (!('method' in message && 'id' in message)) return false;
-    const now = systemClock.elapsed();
-    if (now - windowStart > 10_000) {
-      windowStart = now;
-      count = 0;
-    }
-    count += 1;
-    return count > mcpBounds.requestsPer10s;
-  };
-  Object.defineProperty(transport, 'onmessage', {
-    configurable: true,
-    get: () => handler,
-    set(next: MessageTransport['onmessage']) {
-      handler =
-        next === undefined
-          ? undefined
-          : (message, extra) => {
-              if (isTooMuch(message)) onFlood();
-              else next(message, extra);
-            };
-    },
-  });
 }

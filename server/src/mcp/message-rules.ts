@@ -1,0 +1,89 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { systemClock } from '../clock.ts';
+import { mcpBounds } from './bounds.ts';
+
+/** What a server may send, and has to: few requests of its own, and an answer to each of ours. */
+
+type MessageTransport = { onmessage?: ((message: never, extra?: never) => void) | undefined };
+
+/**
+ * Limits what the server may request from us: beyond the limit, `onFlood` is called and nothing more is read. `onSeen`
+ * learns of every message that is read.
+ */
+export function boundRequests(
+  transport: MessageTransport,
+  onFlood: () => void,
+  onSeen: (message: object) => void = () => undefined,
+): void {
+  let handler: MessageTransport['onmessage'];
+  let count = 0;
+  let windowStart = systemClock.elapsed();
+  const isTooMuch = (message: object): boolean => {
+    if (!('method' in message && 'id' in message)) return false;
+    const now = systemClock.elapsed();
+    if (now - windowStart > 10_000) {
+      windowStart = now;
+      count = 0;
+    }
+    count += 1;
+    return count > mcpBounds.requestsPer10s;
+  };
+  Object.defineProperty(transport, 'onmessage', {
+    configurable: true,
+    get: () => handler,
+    set(next: MessageTransport['onmessage']) {
+      handler =
+        next === undefined
+          ? undefined
+          : (message, extra) => {
+              if (isTooMuch(message)) return onFlood();
+              onSeen(message);
+              next(message, extra);
+            };
+    },
+  });
+}
+
+const sending = new AsyncLocalStorage<{ isStream: boolean }>();
+
+/** The request that is being sent is answered by a stream, which may bring the answer later. */
+export function noteStream(): void {
+  const sent = sending.getStore();
+  if (sent !== undefined) sent.isStream = true;
+}
+
+/**
+ * Fails a request at once when its response has ended without an answer, which the library would wait for until it is too late.
+ * Returns what has to learn of every message that is read.
+ */
+export function failUnanswered(transport: StreamableHTTPClientTransport): (message: object) => void {
+  const waiting = new Set<string | number>();
+  const send = transport.send.bind(transport);
+  const fail = (id: string | number): void => {
+    if (waiting.delete(id)) transport.onmessage?.({ jsonrpc: '2.0', id, error: { code: noAnswer, message: '' } });
+  };
+  transport.send = async (message, options) => {
+    const id = requestIdOf(message);
+    if (id === undefined || options?.onRequestStreamEnd !== undefined) return send(message, options);
+    const sent = { isStream: false };
+    waiting.add(id);
+    try {
+      await sending.run(sent, () => send(message, { ...options, onRequestStreamEnd: () => fail(id) }));
+    } catch (error) {
+      waiting.delete(id);
+      throw error;
+    }
+    if (!sent.isStream) fail(id);
+  };
+  return (message) => {
+    if (!('method' in message) && 'id' in message) waiting.delete(message.id as string | number);
+  };
+}
+
+/** No code of JSON-RPC, whose codes stand for the server's own words. */
+const noAnswer = 1;
+
+function requestIdOf(message: JSONRPCMessage | JSONRPCMessage[]): string | number | undefined {
+  return !Array.isArray(message) && 'method' in message && 'id' in message ? message.id : undefined;
+}
