@@ -2,7 +2,7 @@ import { accountEndpoints } from './accounts.ts';
 import { adminEndpoints } from './admin.ts';
 import { artifactEndpoints } from './artifacts.ts';
 import { assistantEndpoints } from './assistants.ts';
-import { catalogueEndpoints } from './catalogue.ts';
+import { catalogueEndpoints } from './catalogue-endpoints.ts';
 import { changesEndpoints } from './changes.ts';
 import { chatEndpoints } from './chat.ts';
 import { contextEndpoints } from './context.ts';
