@@ -1,5 +1,5 @@
 import type { Model } from '@homeport/contracts/catalogue';
-import { priceText, shortCount } from '../catalogue/model-facts.ts';
+import { isSmallForTools, priceText, shortCount } from '../catalogue/model-facts.ts';
 import { i18n, useText } from '../i18n.ts';
 import classes from './model-menu.module.css';
 
@@ -26,6 +26,11 @@ export function ModelBadges({ model, providerName }: { model: Model; providerNam
           {word}{' '}
         </span>
       ))}
+      {isSmallForTools(model) ? (
+        <span className={classes.badge} data-kind="warning" title={t('facts.smallWindow')}>
+          {t('facts.tightForTools')}
+        </span>
+      ) : null}
     </span>
   );
 }

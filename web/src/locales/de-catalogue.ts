@@ -56,6 +56,7 @@ export const texts: Record<keyof typeof english, string> = {
   'facts.loadedOf': '{count} von {possible} Tokens geladen',
   'facts.notLoaded': 'nicht geladen: läuft evtl. mit weniger',
   'facts.smallWindow': 'Kleines Fenster für Tools: Unter 16k Tokens passen lange Ergebnisse nicht hinein.',
+  'facts.tightForTools': 'knapp für Tools',
 
   'picker.favourites': 'Favoriten',
   'picker.recent': 'Zuletzt verwendet',

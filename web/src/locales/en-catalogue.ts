@@ -51,6 +51,7 @@ export const texts = {
   'facts.loadedOf': '{count} of {possible} tokens loaded',
   'facts.notLoaded': 'not loaded: may run with less',
   'facts.smallWindow': 'Small window for tools: below 16k tokens, long tool results don’t fit.',
+  'facts.tightForTools': 'tight for tools',
 
   'picker.favourites': 'Favorites',
   'picker.recent': 'Last used',
