@@ -41,6 +41,12 @@ test('an administrator begins a backup, sees it end, and finds it in the list', 
   assert.equal((await (await app.signIn()).call('POST /api/admin/backups', {})).status, 403);
 });
 
+test('asked twice at the same moment, one backup begins', { timeout }, async () => {
+  const asked = await Promise.all([1, 2, 3].map(() => administrator.call('POST /api/admin/backups', {})));
+  assert.deepEqual([...new Set(asked.map(({ status }) => status))], [202]);
+  assert.equal(new Set(asked.map(({ body }) => body.backup.id)).size, 1);
+});
+
 test('one that nobody makes any more is lost, and keeps nobody from the next', { timeout }, async () => {
   await app.database.database.pool.query(
     `insert into backups (id, cause, state, place, lease_until) values ('gone', 'command', 'running', '-', now() - interval '1 second')`,

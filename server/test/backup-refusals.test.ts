@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { connect, createServer } from 'node:net';
+import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { BackupError } from '../src/operations/backup-error.ts';
 import { readBackup } from '../src/operations/verify.ts';
 import { startTestApp, type TestApp } from './app.ts';
-import { backUp, fill, type Place, Places, restoreInto, talk } from './backup-harness.ts';
+import { backUp, contentOf, fill, type Place, Places, restoreInto, talk } from './backup-harness.ts';
 import { admin } from './command-admin.ts';
 
 /** Backups that are refused, with the reason, and with nothing changed. */
@@ -50,6 +52,25 @@ async function verdict(bytes: Buffer, given?: string): Promise<string> {
       return error.message;
     },
   );
+}
+
+/** Leads to a database, and drops the connection when a text is sent to it. */
+async function breakingAt(text: string, url: string): Promise<{ url: string; close(): void }> {
+  const target = new URL(url);
+  const real = join(target.searchParams.get('host') ?? '', '.s.PGSQL.5432');
+  const host = await places.folder();
+  const server = createServer((client) => {
+    const upstream = connect(real);
+    upstream.pipe(client);
+    for (const socket of [client, upstream]) {
+      socket.on('error', () => undefined);
+      socket.on('close', () => [client, upstream].map((either) => either.destroy()));
+    }
+    client.on('data', (bytes) => (bytes.includes(text) ? client.destroy() : upstream.write(bytes)));
+  });
+  await once(server.listen(join(host, basename(real))), 'listening');
+  target.searchParams.set('host', host);
+  return { url: target.href, close: () => server.close() };
 }
 
 function flipped(bytes: Buffer, bit: number): Buffer {
@@ -125,6 +146,26 @@ test('a restore that is refused leaves nothing behind', { timeout }, async () =>
   const used = { ...empty.config, databaseUrl: app.database.url };
   await assert.rejects(restoreInto(used, join(folder, 'plain.tar')), /The database is not empty/);
   assert.equal(existsSync(empty.config.dataDir), false);
+});
+
+test('a backup in a bucket is not replaced either', { timeout }, async () => {
+  const { config, db } = app.service.deps;
+  const { artifactStore, ...bucket } = await places.bucket();
+  const to = `${artifactStore}/one.tar`;
+  await backUp({ ...config, ...bucket }, db, to);
+  await assert.rejects(backUp({ ...config, ...bucket }, db, to), /exists.*another name/);
+});
+
+test('a connection that breaks after the commit costs no files', { timeout }, async () => {
+  const place = await places.empty('external/folder');
+  const proxy = await breakingAt('analyze\0', place.config.databaseUrl ?? '');
+  try {
+    const config = { ...place.config, databaseUrl: proxy.url };
+    await assert.rejects(restoreInto(config, join(folder, 'plain.tar')), /Everything is restored/);
+  } finally {
+    proxy.close();
+  }
+  await place.use((restored) => contentOf(place.config, restored));
 });
 
 test('the commands: whole, broken and misunderstood', { timeout }, async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -51,6 +51,48 @@ test('the newest are kept, and what others put there', { timeout }, async () => 
   const left = await files();
   assert.equal(left.length, 3, left.join());
   assert.ok(left.includes('homeport-20200101T000000Z.tar') && !left.includes(first ?? ''));
+});
+
+test('hundreds of failures later, what the schedule made is still known', { timeout }, async () => {
+  const { pool } = app.database.database;
+  const scheduled = async () => {
+    const { rows } = await pool.query(
+      `select place from backups where cause = 'schedule' and state = 'done' order by 1`,
+    );
+    return rows.map(({ place }) => place);
+  };
+  await age(1);
+  const before = await scheduled();
+  await pool.query(`insert into backups (id, cause, state, place, lease_until, started_at)
+    select 'failed-' || n, 'page', 'failed', '-', now() - interval '1 minute', now() - n * interval '1 second'
+    from generate_series(1, 300) n`);
+  await pool.query(`insert into backups (id, cause, state, place, lease_until, started_at, finished_at)
+    select 'done-' || n, 'command', 'done', '-', now() - interval '1 minute', now() - n * interval '1 second', now()
+    from generate_series(1, 300) n`);
+  assert.equal(await run(), 'made');
+  assert.equal((await scheduled()).length, 2);
+  assert.ok((await scheduled()).includes(before.at(-1)), 'the newer of both is still there, and known');
+  const { rows } = await pool.query(`select count(*)::int as count from backups where cause <> 'schedule'`);
+  assert.equal(rows[0].count, 400);
+  await pool.query(`delete from backups where cause <> 'schedule'`);
+});
+
+test('what a killed backup left behind goes with a later one', { timeout }, async () => {
+  const names = {
+    old: 'homeport-20200101T000000.000Z.tar.enc.partial-0a1b2c3d',
+    new: 'homeport-20200101T000000.000Z.tar.partial-0a1b2c3d',
+  };
+  const others = 'notes.partial-0a1b2c3d';
+  for (const name of [names.old, names.new, others]) await writeFile(join(folder, name), 'half of it');
+  const earlier = new Date(Date.now() - 2 * 3_600_000);
+  for (const name of [names.old, others]) await utimes(join(folder, name), earlier, earlier);
+  await age(1);
+  assert.equal(await run(), 'made');
+  const left = await readdir(folder);
+  assert.deepEqual(
+    [names.old, names.new, others].map((name) => left.includes(name)),
+    [false, true, true],
+  );
 });
 
 test('a failure is told in the log and in metrics, and tried again in an hour', { timeout }, async () => {

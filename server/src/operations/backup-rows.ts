@@ -3,10 +3,10 @@ import type { Backup } from '@homeport/contracts/operations';
 import { sql } from 'kysely';
 import { holdContents } from '../artifacts/blobs.ts';
 import { systemClock } from '../clock.ts';
-import type { Database } from '../db/pool.ts';
+import type { Database, Queryable } from '../db/pool.ts';
 import { BackupError } from './backup-error.ts';
 
-/** Another replica makes it, or has made it. */
+/** Another one is made, or was made. */
 export class BackupNotDue extends BackupError {}
 
 /** The only writer of `backups`: what was made, when, where to, and the lease of the one that runs. */
@@ -27,7 +27,7 @@ const renewMs = 20_000;
 const errorMax = 500;
 const keptRows = 200;
 
-/** With `dueSince`, throws BackupNotDue unless a scheduled backup is due. */
+/** Throws BackupNotDue unless a scheduled backup is due since then, or for the page while one runs. */
 export async function beginBackup(
   db: Database,
   cause: BackupCause,
@@ -39,6 +39,7 @@ export async function beginBackup(
   // One at a time, so of several replicas one finds that it is due.
   await holdContents(db, async (trx) => {
     if (dueSince !== undefined && !(await isBackupDue({ kysely: trx }, dueSince))) throw new BackupNotDue('not due');
+    if (cause === 'page' && (await isRunning(trx))) throw new BackupNotDue('one is running');
     await trx.insertInto('backups').values({ id, cause, place, state: 'running', lease_until: lease }).execute();
   });
   const lost = new AbortController();
@@ -73,12 +74,23 @@ export async function beginBackup(
         })
         .where('id', '=', id)
         .execute();
-      await sql`delete from backups where id in
-        (select id from backups where state <> 'running' order by started_at desc offset ${keptRows})`.execute(
-        db.kysely,
-      );
+      await forgetOld(db);
     },
   };
+}
+
+async function isRunning(db: Queryable): Promise<boolean> {
+  const query = db.selectFrom('backups').select('id').where('state', '=', 'running');
+  return (await query.where('lease_until', '>', sql<Date>`now()`).limit(1).executeTakeFirst()) !== undefined;
+}
+
+/** Forgets old ends. What the schedule made stays until its file is removed, and failures displace no successes. */
+async function forgetOld(db: Database): Promise<void> {
+  await sql`delete from backups where id in (
+    select id from (
+      select id, row_number() over (partition by state = 'done' order by started_at desc) as place from backups
+      where case state when 'done' then cause <> 'schedule' else lease_until < now() end) x
+    where place > ${keptRows})`.execute(db.kysely);
 }
 
 function leaseLost(): BackupError {

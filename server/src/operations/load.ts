@@ -85,6 +85,9 @@ export class DatabaseLoad {
 
   async commit(): Promise<void> {
     await this.#client.query('commit');
+  }
+
+  async analyze(): Promise<void> {
     await this.#client.query('analyze');
   }
 

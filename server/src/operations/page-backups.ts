@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import type { Deps } from '../deps.ts';
 import { waitAtMost } from '../waits.ts';
 import { makeBackup } from './backup.ts';
-import { beginBackup, listBackups } from './backup-rows.ts';
+import { type BackupHold, BackupNotDue, beginBackup, listBackups } from './backup-rows.ts';
 
 /** Backups that administrators begin in the browser: made by the replica that was asked, one at a time. */
 
@@ -29,17 +29,19 @@ export class PageBackups {
     this.#needs = needs;
   }
 
-  /** Begins one unless one is running; resolves with the one that runs then, which is in the table already. */
+  /** Begins one unless one is running; resolves with the one that runs then. */
   async begin(withWorkspaces: boolean, by: AuditSource): Promise<Backup> {
     const { config, db } = this.#needs;
     const to = usualPlace(config);
-    const found = (await listBackups(db)).find(({ state }) => state === 'running');
-    if (found !== undefined) return found;
-    const hold = await beginBackup(db, 'page', to);
-    this.#running = this.#make(to, hold, withWorkspaces, by);
-    const [begun] = (await listBackups(db)).filter(({ id }) => id === hold.id);
-    if (begun === undefined) throw new Error('the row of a backup is missing');
-    return begun;
+    const hold = await beginBackup(db, 'page', to).catch((error: unknown) => {
+      if (error instanceof BackupNotDue) return undefined;
+      throw error;
+    });
+    if (hold !== undefined) this.#running = this.#make(to, hold, withWorkspaces, by);
+    const rows = await listBackups(db);
+    const shown = rows.find(({ id, state }) => (hold === undefined ? state === 'running' : id === hold.id)) ?? rows[0];
+    if (shown === undefined) throw new Error('the row of a backup is missing');
+    return shown;
   }
 
   async stop(): Promise<void> {
@@ -47,12 +49,7 @@ export class PageBackups {
     await waitAtMost(systemClock, stopMs, this.#running);
   }
 
-  async #make(
-    to: string,
-    hold: Awaited<ReturnType<typeof beginBackup>>,
-    withWorkspaces: boolean,
-    by: AuditSource,
-  ): Promise<void> {
+  async #make(to: string, hold: BackupHold, withWorkspaces: boolean, by: AuditSource): Promise<void> {
     const { config, db, log } = this.#needs;
     const { signal } = this.#stopping;
     try {

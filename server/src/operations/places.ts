@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
-import { link, open, rename, rm, stat } from 'node:fs/promises';
+import { link, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { openS3Objects, type S3Objects } from '../artifacts/stores/s3-objects.ts';
@@ -28,6 +28,10 @@ const readBytes = 1024 * 1024;
 /** Written under such a name until it is complete. */
 const partialMark = '.partial-';
 
+const partialName = /^homeport-\d{8}T\d{6}\.\d{3}Z\.tar(\.enc)?\.partial-[0-9a-f]{8}$/;
+/** A backup writes all the time, so after this long nobody does. */
+const abandonedMs = 3_600_000;
+
 /** The name of a backup of that time, in order of time. */
 export function backupName(at: Date, isEncrypted: boolean): string {
   const time = at.toISOString().replace(/[-:]/g, '');
@@ -43,7 +47,17 @@ export async function openTarget(config: S3Config, to: string, name: string): Pr
   if (/^s3:\/\/[^/]+$/.test(to)) return s3Target(config, `${to}/${name}`);
   if (to.startsWith('s3://')) return s3Target(config, to.endsWith('/') ? to + name : to);
   const isFolder = to.endsWith('/') || (await stat(to).catch(() => undefined))?.isDirectory() === true;
+  if (isFolder) await removeAbandoned(resolve(to));
   return fileTarget(resolve(isFolder ? join(to, name) : to));
+}
+
+/** Removes what backups left in a folder that were killed while they were written. */
+async function removeAbandoned(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (!partialName.test(name)) continue;
+    const facts = await stat(join(folder, name)).catch(() => undefined);
+    if (facts !== undefined && facts.mtimeMs < Date.now() - abandonedMs) await rm(join(folder, name), { force: true });
+  }
 }
 
 /** The bytes of a backup; each call reads them from the beginning. */
@@ -76,9 +90,13 @@ async function* readObject(objects: S3Objects, key: string, from: string): Async
   }
 }
 
+function alreadyThere(place: string): BackupError {
+  return new BackupError(`${place} exists. A backup replaces nothing: give another name.`);
+}
+
 async function fileTarget(file: string): Promise<Target> {
   if ((await stat(file).catch(() => undefined)) !== undefined) {
-    throw new BackupError(`${file} exists. A backup replaces nothing: give another name.`);
+    throw alreadyThere(file);
   }
   makeFolder(dirname(file), 0o700);
   const draft = join(dirname(file), `${basename(file)}${partialMark}${randomBytes(4).toString('hex')}`);
@@ -126,8 +144,14 @@ function standardOutput(): Target {
   };
 }
 
-function s3Target(config: S3Config, to: string): Target {
+async function s3Target(config: S3Config, to: string): Promise<Target> {
   const { objects, key } = openObject(config, to);
+  try {
+    if ((await objects.list(key)).some(({ name }) => name === key)) throw alreadyThere(to);
+  } catch (error) {
+    objects.close();
+    throw error;
+  }
   const pipe = new PassThrough({ highWaterMark: readBytes });
   // The upload tells of a failure; by itself, the pipe's error would end the process.
   pipe.on('error', () => undefined);

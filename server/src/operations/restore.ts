@@ -71,6 +71,7 @@ async function load(request: RestoreRequest, { backup, db, store }: Loading): Pr
   await store.writeMark(unfinishedMark);
   const client = await db.openClient('copying');
   const loading = new DatabaseLoad(client, backup.tables);
+  let mayBeThere = false;
   try {
     let states: IdentityState[] = [];
     let files = 0;
@@ -102,20 +103,36 @@ async function load(request: RestoreRequest, { backup, db, store }: Loading): Pr
     await loading.finish(states);
     await settleIn(client);
     const written = backup.secrets !== null && (await writeSecrets(config, backup.secrets));
+    mayBeThere = true;
     await loading.commit();
-    await store.writeMark(backup.installation);
-    await recordEvent(db.kysely, operator, {
-      action: 'backup.restored',
-      details: { createdAt: backup.createdAt, release: backup.release },
-    });
+    await complete(backup, { db, store, loading }).catch(afterwards);
     return await notesOn(config, backup, db, written);
   } catch (error) {
     await loading.rollback();
-    await emptyStore(store).catch(() => undefined);
+    // A commit may have happened although its answer was lost; then the database names these files.
+    if (!mayBeThere) await emptyStore(store).catch(() => undefined);
     throw error;
   } finally {
     await client.end().catch(() => undefined);
   }
+}
+
+async function complete(
+  { createdAt, release, installation }: BackupSummary,
+  { db, store, loading }: Omit<Loading, 'backup'> & { loading: DatabaseLoad },
+): Promise<void> {
+  await store.writeMark(installation);
+  await loading.analyze();
+  await recordEvent(db.kysely, operator, { action: 'backup.restored', details: { createdAt, release } });
+}
+
+function afterwards(cause: unknown): never {
+  const reason = cause instanceof Error ? cause.message : 'unknown reason';
+  throw new BackupError(
+    `Everything is restored, but then something failed: ${reason}. Start Homeport; if it refuses ARTIFACT_STORE, run ` +
+      '"npm run admin -- adopt-store".',
+    { cause },
+  );
 }
 
 /** Nothing runs here yet, and the files are in a store of this place. */
