@@ -92,6 +92,7 @@ export async function runCommand(
       process.stdout.write(usageOf(group));
       return 0;
     }
+    if (first !== '') complain(`There is no command "${args.slice(0, group.length > 0 ? 2 : 1).join(' ')}".\n`);
     process.stderr.write(usageOf(group.length > 0 ? group : commands));
     return 2;
   }

@@ -48,6 +48,8 @@ export async function deleteAccount(
   await needs.accountDisabled(userId);
   if (data === 'delete') {
     while ((await inTransaction(db, (trx) => deleteSomeChats(trx, userId, atOnce))) > 0);
+    // Before the account goes: nobody could ask again after a crash.
+    await removeHome(needs, userId);
   }
   await inTransaction(db, async (trx) => {
     await lockAdministrators(trx);
@@ -62,7 +64,6 @@ export async function deleteAccount(
     await deleteCatalogueOf(trx, userId);
     await removeUser(trx, userId);
   });
-  if (data === 'delete') await removeHome(needs, userId);
 }
 
 /** The account's own word: its password, or its address where there is none. Throws `invalid_credentials`, `rate_limited`. */

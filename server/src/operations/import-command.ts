@@ -9,6 +9,7 @@ import { createLogger } from '../logger.ts';
 import { type Call, type Command, type Outcome, UsageError, withInstallation } from './command.ts';
 import { cancelImport, createImport, getImport } from './import-records.ts';
 import { Imports } from './imports.ts';
+import { findAccount } from './people-commands.ts';
 
 const lookEveryMs = 300;
 
@@ -29,7 +30,7 @@ async function bring(call: Call): Promise<Outcome> {
   const found = await stat(file).catch(() => undefined);
   if (found?.isFile() !== true) throw new Error(`${file} is no file that can be read.`);
   return withInstallation(call.signal, async ({ config, db }) => {
-    const ownerId = await findId(db, email);
+    const ownerId = await findAccount(db, email);
     const disk = { assertRoom: async () => undefined };
     const artifactStore = openBlobStore(config, disk);
     const log = createLogger('error', process.stderr);
@@ -80,11 +81,4 @@ function linesOf({ state, source, counts, problems }: ImportRecord): string[] {
     `New: ${fresh}. With new messages: ${more}. Already here: ${same}. Left out: ${leftOut}. Projects: ${projects}.`,
     ...reasons,
   ];
-}
-
-async function findId(db: Database, email: string): Promise<string> {
-  const query = db.kysely.selectFrom('users').select('id').where('email', '=', email.toLowerCase());
-  const row = await query.executeTakeFirst();
-  if (row === undefined) throw new Error(`No user has the address ${email}.`);
-  return row.id;
 }

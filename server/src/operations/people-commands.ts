@@ -66,6 +66,7 @@ export const peopleCommands: readonly Command[] = [
   },
 ];
 
+const messageMax = 500;
 /** At the command line nobody is signed in, so no session is spared. */
 const nobody = { id: '', sessionId: '' };
 
@@ -90,7 +91,8 @@ async function add(call: Call): Promise<Outcome> {
   const [email = ''] = call.words;
   const { password, isMadeUp } = await passwordOf(call);
   const role = call.flag('admin') ? 'admin' : 'user';
-  const name = call.value('name') ?? email.split('@')[0];
+  const [local = ''] = email.split('@');
+  const name = call.value('name') ?? (local.length < limits.nameMin ? email : local);
   const input = valid(userBody, { email, name, role, password, mustChangePassword: isMadeUp });
   return withInstallation(call.signal, async ({ config, db }) => {
     const user = await createUser({ db, config }, input, operator);
@@ -101,7 +103,7 @@ async function add(call: Call): Promise<Outcome> {
 async function resetPassword(call: Call): Promise<Outcome> {
   const { password, isMadeUp } = await passwordOf(call);
   return withInstallation(call.signal, async ({ config, db }) => {
-    const id = await findId(db, call);
+    const id = await findAccount(db, call.words[0]);
     const patch = valid(userPatchBody.options[1], { id, password, mustChangePassword: isMadeUp });
     const user = await administerUser({ db, config }, nobody, patch, operator);
     return withPassword(`${user.email} has another password.`, user, { password, isMadeUp });
@@ -110,7 +112,7 @@ async function resetPassword(call: Call): Promise<Outcome> {
 
 async function enable(call: Call, enabled: boolean): Promise<Outcome> {
   return withInstallation(call.signal, async ({ config, db }) => {
-    const id = await findId(db, call);
+    const id = await findAccount(db, call.words[0]);
     const user = await administerUser({ db, config }, nobody, { id, enabled }, operator);
     return { ok: true, lines: [`${user.email} is ${enabled ? 'enabled' : 'disabled'}.`], result: { user } };
   });
@@ -120,18 +122,19 @@ async function remove(call: Call): Promise<Outcome> {
   const data = call.value('data');
   if (data !== 'keep' && data !== 'delete') throw new UsageError('Say --data keep or --data delete.');
   return withInstallation(call.signal, async ({ config, db }) => {
-    const id = await findId(db, call);
+    const id = await findAccount(db, call.words[0]);
     // The service notices by itself that the account is disabled.
     const needs = { config, db, log: createLogger('warn', process.stderr), accountDisabled: async () => undefined };
     await deleteAccount(needs, id, data, operator);
-    return { ok: true, lines: [`${call.words[0]} is deleted.`], result: { id, data } };
+    const line = `${call.words[0]} is deleted${data === 'keep' ? '; its data is kept' : ', with its data'}.`;
+    return { ok: true, lines: [line], result: { id, data } };
   });
 }
 
 async function endSessions(call: Call): Promise<Outcome> {
   if (call.flag('all') === call.words.length > 0) throw new UsageError('Give an address or --all.');
   return withInstallation(call.signal, async ({ db }) => {
-    const id = call.flag('all') ? undefined : await findId(db, call);
+    const id = call.flag('all') ? undefined : await findAccount(db, call.words[0]);
     const ended = await inTransaction(db, async (trx) => {
       const count = id === undefined ? await endEverySession(trx) : await deleteSessionsOf(trx, id);
       const target = id === undefined ? {} : { targetType: 'user', targetId: id };
@@ -143,7 +146,9 @@ async function endSessions(call: Call): Promise<Outcome> {
 }
 
 async function maintain(call: Call, on: boolean): Promise<Outcome> {
-  const message = call.value('message')?.trim().slice(0, 500).toWellFormed() || null;
+  const message = call.value('message')?.trim().toWellFormed() || null;
+  if (message !== null && message.length > messageMax)
+    throw new UsageError(`--message takes ${messageMax} characters.`);
   return withInstallation(call.signal, async ({ db }) => {
     const maintenance = await setMaintenance(db, { on, message }, operator);
     const line = on ? 'Only administrators can write now.' : 'Everybody can write again.';
@@ -151,7 +156,8 @@ async function maintain(call: Call, on: boolean): Promise<Outcome> {
   });
 }
 
-async function findId(db: Database, { words: [email = ''] }: Call): Promise<string> {
+/** The id of the account with this address. */
+export async function findAccount(db: Database, email = ''): Promise<string> {
   const row = await db.kysely
     .selectFrom('users')
     .select('id')
