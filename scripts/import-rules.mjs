@@ -69,8 +69,12 @@ const directNetwork = new Set([
   'tls',
 ]);
 // The connections of a workspace, where its sandbox is the guard: the command-line tool's to the control plane, the
-// daemon's to the control plane's proxy.
-const workspaceDoors = new Set(['workspace/src/cli/control-plane.ts', 'workspace/src/daemon/egress-bridge.ts']);
+// daemon's to the control plane's proxy and to the workspace's own ports.
+const workspaceDoors = new Set([
+  'workspace/src/cli/control-plane.ts',
+  'workspace/src/daemon/egress-bridge.ts',
+  'workspace/src/daemon/ports/requests.ts',
+]);
 // These timers keep no process alive and can be moved by tests, so nobody creates their own.
 const clocks = new Set(['server/src/clock.ts', 'workspace/src/clock.ts']);
 const ownTimer =

@@ -33,6 +33,9 @@ import { z } from 'zod';
  *   GET    /v1/pipe                                      upgrade, then bytes: the first line is {command, args, env}; the rest is
  *                                                        the program's input, and what comes back its output. When it has
  *                                                        ended, a last line `#exit {exitCode, signal, stderr}`
+ *   GET    /v1/ports                                     workspacePorts: what programs listen on at loopback
+ *   GET    /v1/tunnel?port                               upgrade, then the bytes of a connection to that port; not_found
+ *                                                        when nothing listens on it
  *   POST   /v1/shutdown                                  -> {ok: true}
  *
  * What is written with a turn's id (`turn` of an exec request and an edit, `&turn=` of content) is noted as that turn's change.
@@ -93,6 +96,13 @@ export const daemonHealth = z.object({
   }),
 });
 export type DaemonHealth = z.infer<typeof daemonHealth>;
+
+const portNumber = z.number().int().min(1).max(65_535);
+
+export const workspacePorts = z.object({
+  /** `command`: the program's command line, shortened; null where it is not known. */
+  ports: z.array(z.object({ port: portNumber, command: z.string().max(200).nullable() })).max(100),
+});
 
 /** Output kept of one command for later requests: its beginning and its end; all of it is in `logPath`. */
 const execRequest = z.object({

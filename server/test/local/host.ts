@@ -1,9 +1,10 @@
 // A control plane with nothing but its `local` runtime, as a process of its own: it can be another user's, and be killed.
 import { createHash } from 'node:crypto';
+import { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import type { DiskLevel } from '../../src/disk.ts';
-import { daemonRequest } from '../../src/egress/daemon-request.ts';
+import { daemonRequest, daemonUpgrade } from '../../src/egress/daemon-request.ts';
 import type { Egress } from '../../src/egress/egress.ts';
 import { RuntimeFailure, type WorkspaceRuntime } from '../../src/workspaces/runtime.ts';
 import { openLocalRuntime } from '../../src/workspaces/runtimes/local/local-runtime.ts';
@@ -19,6 +20,8 @@ export type HostRequest =
   | { ask: 'disk'; level: DiskLevel }
   | { ask: 'measure' }
   | { ask: 'health'; id: string; token: string }
+  | { ask: 'ports'; id: string; generation: number }
+  | { ask: 'port'; id: string; generation: number; port: number }
   | { ask: 'exec' | 'background'; id: string; generation: number; command: string };
 
 let commands = 0;
@@ -55,6 +58,16 @@ async function answer(runtime: WorkspaceRuntime, request: HostRequest): Promise<
       return Promise.all(looks.map((look) => look(request.level)));
     case 'health':
       return call(runtime, request.id, request.token, '/v1/health', undefined);
+    case 'ports':
+      return call(runtime, request.id, tokensOf(request.id, request.generation).daemon, '/v1/ports', undefined);
+    case 'port': {
+      const headers = { authorization: `Bearer ${tokensOf(request.id, request.generation).daemon}` };
+      const path = `/v1/tunnel?port=${request.port}`;
+      const tunnel = await daemonUpgrade(await runtime.dial(request.id), path, { headers });
+      if (!(tunnel instanceof Duplex)) return { status: tunnel.status, text: await text(tunnel.body) };
+      tunnel.write('GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n');
+      return { status: 101, text: await text(tunnel) };
+    }
     case 'exec':
     case 'background': {
       const id = `c${process.pid}-${commands++}`;

@@ -32,6 +32,7 @@ const routes: Route[] = [
     path: /^\/v1\/terminal$/,
     handler: async (exchange) => (await terminals()).deleteTerminal(exchange),
   },
+  { method: 'GET', path: /^\/v1\/ports$/, handler: async (exchange) => (await ports()).getPorts(exchange) },
   { method: 'POST', path: /^\/v1\/shutdown$/, handler: shutdown },
 ];
 
@@ -49,6 +50,7 @@ const server = createDaemonServer({
   },
   upgrade: async (request, socket, head, url) => {
     if (url.pathname === '/v1/pipe') return (await pipes()).upgrade(request, socket, head);
+    if (url.pathname === '/v1/tunnel') return (await ports()).upgrade(request, socket, head, url.query);
     if (url.pathname !== '/v1/terminal') throw new DaemonError('not_found', 'No such endpoint');
     (await terminals()).upgrade(request, socket, head, url.query);
   },
@@ -105,6 +107,15 @@ async function pipes(): Promise<Pipes> {
   const { createPipes } = await import('./pipe/requests.ts');
   madePipes ??= createPipes(daemon);
   return madePipes;
+}
+
+type Ports = ReturnType<typeof import('./ports/requests.ts').createPorts>;
+let madePorts: Ports | undefined;
+
+async function ports(): Promise<Ports> {
+  const { createPorts } = await import('./ports/requests.ts');
+  madePorts ??= createPorts(daemon);
+  return madePorts;
 }
 
 function shutdown(exchange: Exchange): void {
