@@ -97,7 +97,7 @@ export const daemonHealth = z.object({
 });
 export type DaemonHealth = z.infer<typeof daemonHealth>;
 
-const portNumber = z.number().int().min(1).max(65_535);
+export const portNumber = z.number().int().min(1).max(65_535);
 
 export const workspacePorts = z.object({
   /** `command`: the program's command line, shortened; null where it is not known. */

@@ -99,6 +99,7 @@ export const limits = {
   artifactPathMax: 1024,
   /** The daemon accepts 4,095 UTF-8 bytes. */
   workspacePathMax: 4096,
+  previewPathMax: 2000,
   /** Paths of one undo or redo. */
   changedPathsMax: 1000,
   importSourceMax: 256,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { artifact, mediaTypeField, artifactPath as path } from './artifacts.ts';
-import { workspaceFile, workspaceFolder, workspaceListing } from './daemon.ts';
+import { portNumber, workspaceFile, workspaceFolder, workspaceListing, workspacePorts } from './daemon.ts';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
@@ -34,6 +34,12 @@ export type WorkspaceStatus = z.infer<typeof workspaceStatus>;
 
 /** As a person or a model writes it: `~`, `~/notes.txt`, `/home/user/notes.txt`, or relative to the home. */
 const workspacePath = z.string().max(limits.workspacePathMax);
+/** A path of an app with query and fragment, written as browsers write it. */
+export const previewPath = z
+  .string()
+  .max(limits.previewPathMax)
+  .regex(/^\/(?![/\\])[\x21-\x7e]*$/, 'A path of the app, which begins with one slash')
+  .refine(isPlainPath, 'A path of the app, without segments of dots');
 const starting = ['workspace_disabled', 'workspace_start_timeout', 'workspace_request_failed'] as const;
 const reading = ['invalid_path', 'not_found', ...starting] as const;
 
@@ -52,6 +58,11 @@ const oneTarget = (given: { id?: string | undefined; path?: string | undefined }
 const targetMissing = { message: 'Give exactly one of id and path', path: ['id'] };
 const target = z.object({ id: fields.id.optional(), path: path.optional() }).refine(oneTarget, targetMissing);
 const one = z.object({ artifact });
+
+function isPlainPath(path: string): boolean {
+  const url = URL.parse(path, 'http://app');
+  return url !== null && url.href === `http://app${path}` && !path.startsWith('/.homeport');
+}
 
 export const workspaceEndpoints = {
   getWorkspaceStatus: endpoint({
@@ -137,6 +148,28 @@ export const workspaceEndpoints = {
     response: 'file',
     ranges: true,
     errors: reading,
+  }),
+
+  getWorkspacePorts: endpoint({
+    method: 'GET',
+    path: '/api/workspace/ports',
+    access: 'session',
+    summary: 'The ports that programs of the own workspace listen on; none, and no start, while it is stopped',
+    response: workspacePorts.extend({
+      /** Whether they can be opened as previews at the address that this request came to. */
+      previews: z.boolean(),
+    }),
+    errors: ['workspace_request_failed'],
+  }),
+  postWorkspacePreview: endpoint({
+    method: 'POST',
+    path: '/api/workspace/previews',
+    access: 'session',
+    summary: 'An address on the origin of a port, which opens it once within a minute',
+    body: z.object({ port: portNumber, path: previewPath.optional() }),
+    response: z.object({ url: z.url(), expiresAt: fields.timestamp }),
+    status: 201,
+    errors: ['workspace_disabled', 'not_found'],
   }),
 
   getInternalConversations: endpoint({

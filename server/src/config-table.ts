@@ -65,6 +65,16 @@ export const settingTable = {
     }),
     parse: parseOrigin,
   },
+  previewOrigin: {
+    ...optional('PREVIEW_ORIGIN', {
+      about:
+        'Where apps that run in workspaces can be opened, each at a name of its own. All these names must lead to Homeport, with their Host header and a certificate, and belong to a domain that nothing else uses.',
+      takes: 'an https origin with a wildcard such as https://*.preview.example.net, or http://*.localhost:3000',
+      defaultText:
+        'unset: names below `localhost` if Homeport is opened at `localhost` or 127.0.0.1, otherwise no previews',
+    }),
+    parse: parsePreviewOrigin,
+  },
   authSecret: optional('AUTH_SECRET', {
     about: 'Signs session cookies. Changing it signs everybody out and has no other effect.',
     takes: keyTakes,
@@ -397,6 +407,16 @@ function parseOrigin(given: string): string | undefined {
   if (!/^https?:\/\//.test(given) || !URL.canParse(given)) return undefined;
   const { pathname, search, hash, username, password, origin } = new URL(given);
   return pathname === '/' && `${search}${hash}${username}${password}` === '' ? origin : undefined;
+}
+
+/** An origin whose first label is a wildcard; over http only below `localhost`. */
+function parsePreviewOrigin(given: string): string | undefined {
+  const [, start, rest = ''] = /^(https?:\/\/)\*\.([^*]+)$/.exec(given) ?? [];
+  const origin = parseOrigin(`${start}x.${rest}`);
+  if (start === undefined || origin === undefined) return undefined;
+  const { protocol, hostname } = new URL(origin);
+  const isNamed = protocol === 'https:' ? /^x(?:\.[a-z0-9-]+){2,}$/.test(hostname) : hostname === 'x.localhost';
+  return isNamed && !/\.\d+$/.test(hostname) ? origin.replace('x.', '*.') : undefined;
 }
 
 // ipaddr.js also reads 10 as 0.0.0.10; here that is a mistake.

@@ -39,7 +39,7 @@ export function loadConfig(
   const problems: string[] = [];
   const given = parseTable(settingTable, (setting) => readSetting(environment, setting, problems));
   const dataDir = resolve(given.dataDir);
-  problems.push(...missingCredentials(given));
+  problems.push(...missingCredentials(given), ...sharedPreviewDomain(given));
   const mayLack = secretsFile === 'may-be-absent';
   if (given.databaseUrl !== undefined && !mayLack) problems.push(...missingSecrets(given, problems));
   if (problems.length > 0) throw new ConfigError(problems);
@@ -105,6 +105,15 @@ function missingCredentials(given: Given): string[] {
   return (['awsAccessKeyId', 'awsSecretAccessKey'] as const)
     .filter((key) => given[key] === undefined)
     .map((key) => `${settingTable[key].name} is not set, but the bucket in ARTIFACT_STORE needs it`);
+}
+
+/** Requests are told apart by their host name, and apps must not share one with Homeport. */
+function sharedPreviewDomain({ baseUrl, previewOrigin }: Given): string[] {
+  if (baseUrl === undefined || previewOrigin === undefined) return [];
+  const suffix = new URL(previewOrigin.replace('*', 'x')).hostname.slice(1);
+  const { hostname } = new URL(baseUrl);
+  if (hostname !== suffix.slice(1) && !hostname.endsWith(suffix)) return [];
+  return [`PREVIEW_ORIGIN is ${previewOrigin}, which includes BASE_URL; it takes a domain that nothing else uses`];
 }
 
 const secretKeys = ['authSecret', 'encryptionKey'] as const;

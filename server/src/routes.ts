@@ -131,6 +131,7 @@ import {
   postWorkspaceFolder,
 } from './workspaces/file-handlers.ts';
 import { deleteWorkspaceStatus, getWorkspaceStatus, postWorkspaceStatus } from './workspaces/handlers.ts';
+import { getWorkspacePorts, postWorkspacePreview } from './workspaces/previews/preview-handlers.ts';
 
 /** The health probe answers within this many milliseconds, even if the database does not. */
 const healthTimeoutMs = 1_500;
@@ -304,6 +305,8 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   postWorkspaceFolder,
   deleteWorkspaceFile,
   getWorkspaceDownload,
+  getWorkspacePorts,
+  postWorkspacePreview,
   getInternalConversations,
   getInternalArtifacts,
   getInternalArtifactStat,

@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { Logger } from 'pino';
 import { createActorFinder } from './accounts/actor.ts';
 import { SessionWatch } from './accounts/session-watch.ts';
@@ -39,6 +39,7 @@ import { startUsageRetention } from './usage/retention.ts';
 import { waitAtMost } from './waits.ts';
 import { findWorkspaceUser } from './workspaces/identity.ts';
 import { openWorkspaces } from './workspaces/open-workspaces.ts';
+import { Previews } from './workspaces/previews/previews.ts';
 import { openProgram } from './workspaces/programs.ts';
 import { countWorkspaces } from './workspaces/rows.ts';
 import type { RuntimeHost, WorkspaceRuntime } from './workspaces/runtime.ts';
@@ -157,10 +158,15 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await workspaces.accountDisabled(userId);
     },
   };
+  const previews = new Previews(deps);
   const web =
     options.webFolder === undefined
       ? undefined
-      : await createWebClient(options.webFolder, () => readPublicConfig(deps));
+      : await createWebClient(
+          options.webFolder,
+          () => readPublicConfig(deps),
+          (host) => previews.frames(host),
+        );
   const listener: RequestListener = createApp(deps, web);
   const terminals = new Terminals(deps);
   const upgrades = createUpgrades({
@@ -168,9 +174,14 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     identify: deps.findActor,
     handle: (input) => terminals.open(input),
   });
-  const server = createServer({ ...serverLimits, shouldUpgradeCallback: upgrades.accepts }, listener);
+  const shouldUpgradeCallback = (request: IncomingMessage) =>
+    previews.owns(request) ? previews.accepts(request) : upgrades.accepts(request);
+  const server = createServer({ ...serverLimits, shouldUpgradeCallback }, previews.listener(listener));
   server.maxConnections = config.maxConnections;
-  server.on('upgrade', upgrades.answer);
+  server.on('upgrade', (request, socket, head) => {
+    if (previews.owns(request)) previews.upgrade(request, socket, head);
+    else upgrades.answer(request, socket, head);
+  });
   answerBadHttp(server);
   door.watch(server, () =>
     log.warn({ most: config.maxConnections }, 'connections are refused: MAX_CONNECTIONS are open'),
@@ -191,6 +202,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       // First, because the next line closes open terminals, which count as use now.
       await workspaces.stopUnused();
       terminals.close();
+      previews.close();
       await Promise.all([sweeper.stop(), usageRetention.stop()]);
       await scheduled.stop();
       await backups.stop();

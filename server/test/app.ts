@@ -29,6 +29,7 @@ export const testConfig: Config = {
   host: '127.0.0.1',
   port: 0,
   baseUrl: undefined,
+  previewOrigin: undefined,
   authSecret: 'test-auth-secret-of-more-than-32-bytes',
   encryptionKey: 'test-encryption-key-of-more-than-32-bytes',
   previousEncryptionKeys: [],

@@ -28,6 +28,8 @@ export const workspaceSamples = {
   postWorkspaceFolder: { ...refused, request: () => ({ body: { path: 'folder' } }) },
   deleteWorkspaceFile: { ...refused, request: () => ({ query: { path: 'a.txt' } }) },
   getWorkspaceDownload: { ...refused, request: () => ({ query: { path: 'a.txt' } }) },
+  getWorkspacePorts: nothing,
+  postWorkspacePreview: { ...refused, request: () => ({ body: { port: 4000, path: '/' } }) },
   getInternalConversations: {
     request: ({ records }) => ({ query: { chatId: records.chat } }),
     own: 200,

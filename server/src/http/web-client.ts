@@ -39,9 +39,14 @@ export type WebClient = {
 
 /**
  * Serves the built browser client. `publicConfig` is put into the page, so that branding is there before the first
- * paint; the page's policy allows only its own script files and requires Trusted Types.
+ * paint; the page's policy allows only its own script files and requires Trusted Types. `previewFrames`: the apps that a
+ * page at this host may show.
  */
-export async function createWebClient(folder: string, publicConfig: () => Promise<PublicConfig>): Promise<WebClient> {
+export async function createWebClient(
+  folder: string,
+  publicConfig: () => Promise<PublicConfig>,
+  previewFrames: (host: string) => string | undefined = () => undefined,
+): Promise<WebClient> {
   const files = new Set(await listFiles(folder, '/').catch(() => []));
   const template = files.has('/index.html') ? await readFile(join(folder, 'index.html'), 'utf8') : undefined;
   const manifest = files.has(manifestPath) ? await readFile(join(folder, manifestPath), 'utf8') : undefined;
@@ -62,7 +67,7 @@ export async function createWebClient(folder: string, publicConfig: () => Promis
       .writeHead(clientPages.test(pathname) ? 200 : 404, {
         'content-type': 'text/html; charset=utf-8',
         'cache-control': 'no-store',
-        'content-security-policy': pagePolicy(nonce),
+        'content-security-policy': pagePolicy(nonce, previewFrames(outgoing.req.headers.host ?? '')),
         ...pageHeaders,
       })
       .end(html);
@@ -172,7 +177,7 @@ const framePolicies = new Map([
   ],
 ]);
 
-function pagePolicy(nonce: string): string {
+function pagePolicy(nonce: string, previews: string | undefined): string {
   return [
     "default-src 'none'",
     // The nonce is for the one inline script that sets the colour scheme before the first paint.
@@ -182,8 +187,9 @@ function pagePolicy(nonce: string): string {
     "style-src-attr 'unsafe-inline'",
     "img-src 'self' data: blob:",
     "font-src 'self'",
-    // Previews of PDF files, diagrams and generated pages; their own policies say what they may do.
-    "frame-src 'self'",
+    // Previews of PDF files, diagrams and generated pages; their own policies say what they may do. Apps in workspaces
+    // are at other origins.
+    `frame-src 'self'${previews === undefined ? '' : ` ${previews}`}`,
     "connect-src 'self'",
     "worker-src 'self'",
     "manifest-src 'self'",

@@ -1,0 +1,49 @@
+import { workspacePorts } from '@homeport/contracts/daemon';
+import type { endpoints } from '@homeport/contracts/endpoints';
+import { ApiError } from '@homeport/contracts/errors';
+import type { Deps } from '../../deps.ts';
+import type { Handler } from '../../http/handler.ts';
+import { ownOrigin } from '../../http/origin.ts';
+import { labelMaker, previewDomain, previewOrigin } from './preview-address.ts';
+import { makeTicket, ticketPath, ticketSeconds } from './preview-tickets.ts';
+
+type Endpoints = typeof endpoints;
+
+export const getWorkspacePorts: Handler<Deps, Endpoints['getWorkspacePorts']> = async (deps, { actor, request }) => {
+  const { workspaces, config } = deps;
+  const { phase } = await workspaces.status(actor.id);
+  const host = request.headers.get('host') ?? '';
+  const previews = phase !== 'disabled' && previewOrigin(previewDomain(config), 'x', host) !== undefined;
+  // Asking for ports starts nothing: none would listen.
+  if (phase !== 'running') return { ports: [], previews };
+  const hold = await workspaces.hold(actor.id, 'transfer', request.signal);
+  try {
+    const { ports } = await hold.daemon.call('/v1/ports', workspacePorts, { signal: request.signal });
+    return { ports, previews };
+  } finally {
+    await hold.release();
+  }
+};
+
+export const postWorkspacePreview: Handler<Deps, Endpoints['postWorkspacePreview']> = async (
+  deps,
+  { actor, body, request },
+) => {
+  const { config, db, clock, workspaces } = deps;
+  if (workspaces.mode === 'disabled') {
+    throw new ApiError('workspace_disabled', workspaces.notice ?? 'Workspaces are switched off');
+  }
+  const label = labelMaker(config)(actor.id, body.port);
+  const origin = previewOrigin(previewDomain(config), label, request.headers.get('host') ?? '');
+  if (origin === undefined) {
+    const hint = 'Open Homeport at localhost, or ask your administrator to set PREVIEW_ORIGIN.';
+    throw new ApiError('not_found', `Previews have no address of their own here. ${hint}`);
+  }
+  const ticket = {
+    ...{ label, userId: actor.id, sessionId: actor.sessionId, path: body.path ?? '/' },
+    from: ownOrigin(config, request),
+  };
+  const secret = await makeTicket(db.kysely, ticket, clock.now());
+  const expiresAt = new Date(clock.now() + ticketSeconds * 1000).toISOString();
+  return { url: `${origin}${ticketPath}${secret}`, expiresAt };
+};
