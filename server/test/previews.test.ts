@@ -188,7 +188,7 @@ test('other pages reach nothing, workers are refused, and no name of ours is Hom
   const user = await app.signIn();
   const { origin, cookie } = await open(user);
   answer = (outgoing) => outgoing.end('app');
-  const foreign = [
+  const foreign: Record<string, string>[] = [
     { origin: 'https://evil.example' },
     { origin: app.url },
     { origin: 'null' },

@@ -20,8 +20,7 @@ export type HostRequest =
   | { ask: 'disk'; level: DiskLevel }
   | { ask: 'measure' }
   | { ask: 'health'; id: string; token: string }
-  | { ask: 'ports'; id: string; generation: number }
-  | { ask: 'port'; id: string; generation: number; port: number }
+  | { ask: 'ports'; id: string; generation: number; port: number | undefined }
   | { ask: 'exec' | 'background'; id: string; generation: number; command: string };
 
 let commands = 0;
@@ -58,10 +57,10 @@ async function answer(runtime: WorkspaceRuntime, request: HostRequest): Promise<
       return Promise.all(looks.map((look) => look(request.level)));
     case 'health':
       return call(runtime, request.id, request.token, '/v1/health', undefined);
-    case 'ports':
-      return call(runtime, request.id, tokensOf(request.id, request.generation).daemon, '/v1/ports', undefined);
-    case 'port': {
-      const headers = { authorization: `Bearer ${tokensOf(request.id, request.generation).daemon}` };
+    case 'ports': {
+      const { daemon } = tokensOf(request.id, request.generation);
+      if (request.port === undefined) return call(runtime, request.id, daemon, '/v1/ports', undefined);
+      const headers = { authorization: `Bearer ${daemon}` };
       const path = `/v1/tunnel?port=${request.port}`;
       const tunnel = await daemonUpgrade(await runtime.dial(request.id), path, { headers });
       if (!(tunnel instanceof Duplex)) return { status: tunnel.status, text: await text(tunnel.body) };
