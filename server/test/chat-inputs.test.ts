@@ -206,9 +206,12 @@ test('a stopped response can be continued and keeps what it had', async () => {
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'first');
   const response = await postChat(user, { chatId, messageId });
-  const streaming = readStream(response);
-  await until(async () => (await chatDetail(user, chatId)).response !== null);
-  await new Promise((resolve) => setTimeout(resolve, 150));
+  const spoke = Promise.withResolvers<void>();
+  const streaming = readStream(response, ({ frame }) => {
+    if (frame.type === 'text-delta') spoke.resolve();
+    return false;
+  });
+  await spoke.promise;
   await user.call(`POST /api/chat/${chatId}/stop`, {});
   const stopped = await streaming;
   provider.script('words-300@100', (call) => stream([...say('and this is the rest'), ...finish(call, 5)]));

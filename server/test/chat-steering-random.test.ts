@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
 import { askTool } from '../src/chat/tools/ask-tool.ts';
+import type { ToolUser } from '../src/chat/tools/find-tools.ts';
 import type { Tool } from '../src/chat/tools/tool-run.ts';
 import { createCaller, type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { addModels, chatDetail, createChat, submission } from './chat-harness.ts';
@@ -27,16 +28,17 @@ const timings = {
   tickMs: 20,
   graceMs: 100,
 };
-const pausing: Tool = {
+type Gate = ReturnType<typeof Promise.withResolvers<void>>;
+/** By conversation: what its tools wait for. Opened now and then during a walk, and for good at its end. */
+const gates = new Map<string, Gate>();
+const pausing = (chatId: string): Tool => ({
   ...{ name: 'pause', description: 'Takes a moment', inputSchema: { type: 'object' } },
   execute: async (_input, { signal }) => {
-    await new Promise((resolve) => {
-      setTimeout(resolve, 30);
-      signal.addEventListener('abort', resolve, { once: true });
-    });
+    const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    await Promise.race([gates.get(chatId)?.promise, aborted]);
     return 'paused';
   },
-};
+});
 
 const replicas: TestApp[] = [];
 let provider: FakeProvider;
@@ -52,7 +54,7 @@ before(async () => {
     const tool = { index: 0, id: `call-${call.count}`, function: { name, arguments: text } };
     return { steps: [chunk({ tool_calls: [tool] }), ...finish(call, 1, 'tool_calls')] };
   });
-  const options = { timings, findTools: async () => [pausing, askTool] };
+  const options = { timings, findTools: async ({ response }: ToolUser) => [pausing(response.chat_id), askTool] };
   const first = await startTestApp(options);
   replicas.push(first, await startTestApp({ ...options, database: first.database }));
 });
@@ -67,6 +69,11 @@ type Sent = { id: string; isCancelled: boolean; isCertain: boolean; steered: num
 async function walk(seed: number, user: SignedIn): Promise<void> {
   const next = random(seed);
   const chatId = await createChat(user);
+  const openGate = (nextGate?: Gate): void => {
+    gates.get(chatId)?.resolve();
+    if (nextGate !== undefined) gates.set(chatId, nextGate);
+  };
+  openGate(Promise.withResolvers());
   const sent: Sent[] = [];
   const trace: string[] = [];
   let orders = 0;
@@ -145,8 +152,10 @@ async function walk(seed: number, user: SignedIn): Promise<void> {
       const [name, work] = able[next(able.length)] as (typeof able)[number];
       trace.push(name);
       await work();
-      if (next(3) === 0) await new Promise((resolve) => setTimeout(resolve, next(40)));
+      if (next(2) === 0) openGate(Promise.withResolvers());
+      if (next(3) === 0) await chatDetail(user, chatId);
     }
+    openGate();
     await send('say');
     const detail: Json = await until(`everything is over (${label()})`, async () => {
       await reply();
@@ -156,6 +165,8 @@ async function walk(seed: number, user: SignedIn): Promise<void> {
     check(detail, sent);
   } catch (error) {
     throw new Error(label(), { cause: error });
+  } finally {
+    openGate();
   }
 }
 

@@ -10,6 +10,7 @@ import type { CompletionResult, CompletionSink } from '../model/protocol.ts';
 import { initialDialect } from '../model/provider-dialect.ts';
 import { type ChatMessage, toProviderMessages } from '../model/provider-messages.ts';
 import { createModelClient } from '../model/provider-stream.ts';
+import { askTool } from '../tools/ask-tool.ts';
 import type { Tool } from '../tools/tool-run.ts';
 import { Spending } from './spending.ts';
 import { runTurn, type TurnOptions } from './turn-loop.ts';
@@ -222,6 +223,37 @@ test('the number of steps is capped, and the stream says so', async () => {
   assert.equal(result.finishReason, 'tool-calls');
   const last = frames.at(-1);
   assert.ok(last?.type === 'data-notice' && last.data.code === 'turn_budget' && last.data.message.includes('4 steps'));
+});
+
+test('time counts, but not that which a person takes for a word or an answer', async () => {
+  let minutes = 0;
+  const takes = async (some: number): Promise<void> => {
+    await Promise.resolve();
+    minutes += some;
+  };
+  const wait = async () => {
+    await takes(600);
+    return { approved: true, reason: undefined, answers: [['Yes']] };
+  };
+  const approvals = { request: async ({ toolCallId }: { toolCallId: string }) => toolCallId, wait };
+  const tools = [
+    { ...double, name: 'asked', readPolicy: async () => 'ask' as const },
+    askTool,
+    tool('slow', () => takes(6)),
+  ];
+  const turn = (...names: string[]) => {
+    const calls = names.map((name) =>
+      asks(['a', name, name === 'ask' ? '{"questions":[{"question":"Well?"}]}' : '{}']),
+    );
+    const spending = new Spending({ ...defaultTurnBudget, minutes: 10 }, () => minutes * 60_000);
+    return run([...calls, says('Done')], { tools, approvals, spending });
+  };
+  const patient = await turn('asked', 'ask', 'slow');
+  assert.deepEqual([patient.result.finishReason, patient.result.steps], ['stop', 4]);
+  const { result, frames } = await turn('slow', 'asked', 'slow');
+  assert.deepEqual([result.finishReason, result.steps], ['tool-calls', 3]);
+  const last = frames.at(-1);
+  assert.ok(last?.type === 'data-notice' && last.data.message.includes('10 minutes'));
 });
 
 test('a failure before the first token emits nothing, a later one keeps what was said', async () => {
