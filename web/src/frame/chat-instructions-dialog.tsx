@@ -61,10 +61,12 @@ function ChatInstructionsForm(props: {
       ...parameterFormFaults(parameters, t),
     }),
     submit: async ({ instructions, parameters, toolRules }) => {
+      // Rules that an approval left have no preset of their own, and get none by being shown here.
+      const hasNewRules = JSON.stringify(toolRules) !== JSON.stringify(initialValues.toolRules);
       const told = {
         instructions: instructionsBody(instructions),
         parameters: parametersOf(parameters),
-        toolRules: toolRules && givenRules(toolRules),
+        ...(hasNewRules ? { toolRules: toolRules && givenRules(toolRules) } : {}),
       };
       await call('PATCH /api/chats', { body: { id: chat.id, ...told } });
       conversation(chat.id).follow();

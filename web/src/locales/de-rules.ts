@@ -3,13 +3,13 @@ import type { texts as english } from './en-rules.ts';
 export const texts: Record<keyof typeof english, string> = {
   'rules.title': 'Was Modelle ohne Rückfrage dürfen',
   'rules.text':
-    'Für die Werkzeuge Ihres Arbeitsbereichs, in allen Ihren Unterhaltungen. Eine Unterhaltung kann eigene Regeln haben.',
+    'Für die Werkzeuge deines Arbeitsbereichs, in allen deinen Unterhaltungen. Eine Unterhaltung kann eigene Regeln haben.',
   'rules.preset': 'Wie Modelle arbeiten',
   'rules.preset.ask': 'Erst fragen',
   'rules.preset.auto': 'Automatisch',
   'rules.preset.read-only': 'Nur lesen',
   'rules.hint.ask':
-    'Lesen ist frei. Bevor das Modell schreibt, veröffentlicht oder einen Befehl ausführt, der mehr als lesen könnte, fragt es Sie.',
+    'Lesen ist frei. Bevor das Modell schreibt, veröffentlicht oder einen Befehl ausführt, der mehr als lesen könnte, fragt es dich.',
   'rules.hint.auto': 'Werkzeuge laufen ohne Rückfrage, wenn keine Regel unten etwas anderes sagt.',
   'rules.hint.read-only':
     'Nichts wird geschrieben, und nur Befehle, die bloß lesen, werden ausgeführt. Gut zum Planen. Regeln heben das nicht auf.',
@@ -27,8 +27,8 @@ export const texts: Record<keyof typeof english, string> = {
   'rules.bash': 'Befehle',
   'rules.patternOf': 'Befehle von Regel {number}',
   'rules.everyCommand': 'Jeder Befehl',
-  'rules.full': 'Für weitere Regeln ist kein Platz. Entfernen Sie zuerst eine.',
-  'rules.long': 'Die Regeln sind zusammen zu lang. Entfernen oder kürzen Sie einige.',
+  'rules.full': 'Für weitere Regeln ist kein Platz. Entferne zuerst eine.',
+  'rules.long': 'Die Regeln sind zusammen zu lang. Entferne oder kürze einige.',
   'rules.here': 'Werkzeuge in dieser Unterhaltung',
   'rules.asMine': 'Wie in meinen Einstellungen',
   'rules.saved': 'Regeln gespeichert',

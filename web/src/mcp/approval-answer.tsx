@@ -11,7 +11,15 @@ import classes from './approval.module.css';
 export type ApprovalWord = { approved: boolean; reason?: string; remember?: 'conversation' | 'always' };
 
 /** Allow and Deny take one click each; a reason, or a lasting decision, takes one more. */
-export function ApprovalAnswer({ toolName, onAnswer }: { toolName: string; onAnswer: (word: ApprovalWord) => void }) {
+export function ApprovalAnswer({
+  toolName,
+  canRemember,
+  onAnswer,
+}: {
+  toolName: string;
+  canRemember: boolean;
+  onAnswer: (word: ApprovalWord) => void;
+}) {
   const t = useText();
   const [shown, setShown] = useState<'buttons' | 'reason' | 'always'>('buttons');
   const back = () => setShown('buttons');
@@ -32,9 +40,11 @@ export function ApprovalAnswer({ toolName, onAnswer }: { toolName: string; onAns
       >
         {t('approval.deny')}
       </Button>
-      <Button size="xs" variant="subtle" color="gray" onClick={() => setShown('always')}>
-        {t('approval.always')}
-      </Button>
+      {canRemember ? (
+        <Button size="xs" variant="subtle" color="gray" onClick={() => setShown('always')}>
+          {t('approval.always')}
+        </Button>
+      ) : null}
       <Button size="xs" variant="subtle" color="gray" onClick={() => setShown('reason')}>
         {t('approval.denyWith')}
       </Button>

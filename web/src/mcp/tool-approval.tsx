@@ -79,7 +79,11 @@ export function ToolApproval({ part, isLive }: { part: DynamicToolPart; isLive: 
         {!isLive ? (
           <p className={classes.outcome}>{t('approval.ended')}</p>
         ) : state.kind === 'open' ? (
-          <ApprovalAnswer toolName={part.toolName} onAnswer={(word) => void answer(word)} />
+          <ApprovalAnswer
+            toolName={part.toolName}
+            canRemember={canRemember(part)}
+            onAnswer={(word) => void answer(word)}
+          />
         ) : (
           <p role="status" className={classes.outcome}>
             {outcome(state, t)}
@@ -88,6 +92,12 @@ export function ToolApproval({ part, isLive }: { part: DynamicToolPart; isLive: 
       </div>
     </section>
   );
+}
+
+/** Of the shell only a command can be kept, not a look at a process. */
+function canRemember({ toolName, input }: DynamicToolPart): boolean {
+  const isObject = typeof input === 'object' && input !== null;
+  return toolName !== 'bash' || (isObject && 'command' in input && !('processId' in input));
 }
 
 function outcome(state: Exclude<State, { kind: 'open' }>, t: ReturnType<typeof useText>): string {

@@ -14,8 +14,10 @@ import { UnsavedGuard } from '../frame/unsaved-guard.tsx';
 import { useText } from '../i18n.ts';
 import { givenRules, PresetChoice, RuleList } from '../rules/rules-editor.tsx';
 
+/** Not kept: saving replaces all rules, and “Always allow” may have added one meanwhile. */
 const rulesQuery = queryOptions({
   queryKey: ['workspace-rules'],
+  gcTime: 0,
   queryFn: ({ signal }) => call('GET /api/workspace/rules', { signal }),
 });
 
