@@ -29,6 +29,7 @@ export const auditActions = [
 
   'settings.updated',
   'conversation.updated',
+  'tool_rules.updated',
   'oidc.provisioned',
   'oidc.linked',
 

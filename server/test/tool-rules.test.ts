@@ -102,6 +102,10 @@ test('rules are kept, and a conversation has its own', async () => {
   assert.deepEqual(body.chat.toolRules, toolRules);
   const changed = await user.call('PATCH /api/chats', { id: body.chat.id, toolRules: null });
   assert.equal(changed.body.chat.toolRules, null);
+  const { rows } = await app.database.database.pool.query('select details from audit_events where target_id = $1', [
+    body.chat.id,
+  ]);
+  assert.deepEqual(rows, [{ details: { changed: ['toolRules'] } }]);
   const long = { tool: 'bash', policy: 'ask', pattern: 'x'.repeat(2000) };
   for (const wrong of [
     { preset: 'full', rules: [] },
@@ -192,6 +196,17 @@ test('always allow keeps this very command, here or for the person', async () =>
   const looked = await run(await startChat(chat.user), [looking], { remember: 'person' });
   assert.deepEqual([looked.statuses, looked.states], [[400], ['asked, output-error']], 'a look allows no command');
   assert.deepEqual((await chat.user.call('GET /api/workspace/rules')).body.rules, [rule]);
+
+  const { rows } = await app.database.database.pool.query(
+    "select action, target_id, details from audit_events where actor_id = $1 and action ~ 'rules|conversation' order by id",
+    [chat.user.id],
+  );
+  assert.deepEqual(rows, [
+    { action: 'tool_rules.updated', target_id: chat.user.id, details: { preset: 'auto', rules: 1 } },
+    { action: 'conversation.updated', target_id: chat.chatId, details: { changed: ['toolRules'] } },
+    { action: 'tool_rules.updated', target_id: chat.user.id, details: { tool: 'bash', policy: 'allow' } },
+    { action: 'tool_rules.updated', target_id: chat.user.id, details: { preset: 'auto', rules: 1 } },
+  ]);
 
   const long = await run(chat, [bash(`touch ${'x '.repeat(1500)}`)], { remember: 'person' });
   assert.deepEqual([long.statuses, long.states], [[400], ['asked, output-available']]);

@@ -151,9 +151,10 @@ export const getChatActivity: Handler<Deps, Endpoints['getChatActivity']> = asyn
 };
 
 /** Answers a waiting tool; if its response was interrupted meanwhile, it continues here. */
-export const postChatApproval: Handler<Deps, Endpoints['postChatApproval']> = async (deps, { actor, params, body }) => {
+export const postChatApproval: Handler<Deps, Endpoints['postChatApproval']> = async (deps, input) => {
+  const { actor, params, body } = input;
   await deps.responses.interruptExpired({ chatId: params.chatId });
-  const { isRunning } = await answerApproval(deps, actor.id, params.chatId, body);
+  const { isRunning } = await answerApproval(deps, actor.id, params.chatId, body, sourceOf(input));
   if (!isRunning) await deps.responses.continueAnswered(params.chatId);
   return { ok: true };
 };

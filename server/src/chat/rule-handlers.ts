@@ -1,7 +1,7 @@
 import type { endpoints } from '@homeport/contracts/endpoints';
 import type { Deps } from '../deps.ts';
-import type { Handler } from '../http/handler.ts';
-import { readRules, replaceRules } from './tools/tool-rules.ts';
+import { type Handler, sourceOf } from '../http/handler.ts';
+import { changeRules, readRules } from './tools/tool-rules.ts';
 
 type Endpoints = typeof endpoints;
 
@@ -10,7 +10,8 @@ export const getWorkspaceRules: Handler<Deps, Endpoints['getWorkspaceRules']> = 
   readRules(db.kysely, actor.id);
 
 /** PUT /api/workspace/rules */
-export const putWorkspaceRules: Handler<Deps, Endpoints['putWorkspaceRules']> = async ({ db }, { actor, body }) => {
-  await replaceRules(db.kysely, actor.id, body);
+export const putWorkspaceRules: Handler<Deps, Endpoints['putWorkspaceRules']> = async (deps, input) => {
+  const { actor, body } = input;
+  await changeRules(deps, actor.id, body, sourceOf(input));
   return body;
 };

@@ -7,7 +7,7 @@ import type { ToolRules } from '@homeport/contracts/tool-rules';
 import { type RawBuilder, sql } from 'kysely';
 import { assertUsableAssistant } from '../assistants/assistants.ts';
 import { usableBy } from '../assistants/sharing.ts';
-import { type AuditSource, recordEvent } from '../audit.ts';
+import { type AuditSource, changedFields, recordEvent } from '../audit.ts';
 import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
 import { assertVisibleModel } from '../catalogue/models.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
@@ -214,13 +214,6 @@ export async function updateChat(
     if (change.assistantId !== undefined) sets.push(sql`assistant_id = ${change.assistantId}`);
     if (change.instructions !== undefined) {
       sets.push(sql`instructions = ${change.instructions || null}`);
-      const details = { changed: ['instructions'] };
-      await recordEvent(trx, by, {
-        action: 'conversation.updated',
-        targetType: 'conversation',
-        targetId: chatId,
-        details,
-      });
     }
     if (change.parameters !== undefined) sets.push(sql`parameters = ${JSON.stringify(change.parameters ?? {})}::jsonb`);
     if (change.toolRules !== undefined) {
@@ -234,8 +227,27 @@ export async function updateChat(
       ? await moveFiles(trx, { id: chatId, title: change.title ?? title }, target)
       : nothingMoved;
     if (sets.length > 0) await sql`update chats set ${sql.join(sets)} where id = ${chatId}`.execute(trx);
+    const { instructions, toolRules } = change;
+    const recorded = changedFields({ instructions, toolRules });
+    if (recorded.length > 0) await recordChatChange(trx, by, chatId, recorded);
     return { chat: await getOwnedChat(trx, ownerId, chatId), ...moved };
   });
+}
+
+/** Records that what models are told or may do in a conversation has changed. */
+export async function recordChatChange(
+  trx: Queryable,
+  by: AuditSource,
+  chatId: string,
+  changed: readonly string[],
+): Promise<void> {
+  const details = { changed };
+  await recordEvent(trx, by, { action: 'conversation.updated', targetType: 'conversation', targetId: chatId, details });
+}
+
+/** Replaces the rules for tools of a conversation that the caller has locked; without a preset, its owner's counts. */
+export async function writeChatRules(trx: Queryable, chatId: string, rules: Partial<ToolRules>): Promise<void> {
+  await sql`update chats set tool_rules = ${JSON.stringify(rules)}::jsonb where id = ${chatId}`.execute(trx);
 }
 
 /** Deletes a conversation with everything in it. The caller has stopped its running response. */

@@ -19,6 +19,7 @@ const areas: Record<string, AuditArea> = {
   model: 'catalogue',
   model_tiers: 'catalogue',
   mcp_server: 'catalogue',
+  tool_rules: 'catalogue',
 };
 
 /** `<what>.<happened>`: the part of the product that the action is about. */
@@ -42,6 +43,7 @@ function actionInFull({ action, targetId, details }: AuditEvent): string {
   const changed = changedFields(details);
   // Where conversations are sent from now on matters more than what else was changed.
   if (action === 'provider.updated') return changed.includes('baseUrl') ? `${action}.address` : action;
+  if (action === 'conversation.updated') return changed.join() === 'toolRules' ? `${action}.toolRules` : action;
   if (action !== 'user.updated') return action;
   if (changed.length !== 1) return action;
   if (changed[0] === 'enabled') return `${action}.${details.enabled === true ? 'enabled' : 'disabled'}`;

@@ -301,6 +301,8 @@ export const texts: Record<keyof typeof english, string> = {
   'audit.is.model.deleted': '{actor} hat das Modell {target} gelöscht',
   'audit.is.model_tiers.replaced': '{actor} hat die Stufen geändert',
   'audit.is.conversation.updated': '{actor} hat die Anweisungen einer Unterhaltung geändert',
+  'audit.is.conversation.updated.toolRules': '{actor} hat geändert, was Werkzeuge in einer Unterhaltung dürfen',
+  'audit.is.tool_rules.updated': '{actor} hat geändert, was die eigenen Werkzeuge dürfen',
   'audit.is.user.updated.instructions': '{actor} hat die eigenen Anweisungen an Modelle geändert',
   'audit.is.settings.updated': '{actor} hat die Einstellungen der Installation geändert',
   'audit.is.oidc.provisioned': 'Single Sign-on hat das Konto von {target} angelegt',

@@ -291,6 +291,8 @@ export const texts = {
   'audit.is.model.deleted': '{actor} deleted the model {target}',
   'audit.is.model_tiers.replaced': '{actor} changed the tiers',
   'audit.is.conversation.updated': '{actor} changed the instructions of a conversation',
+  'audit.is.conversation.updated.toolRules': '{actor} changed what tools may do in a conversation',
+  'audit.is.tool_rules.updated': '{actor} changed what their tools may do',
   'audit.is.user.updated.instructions': '{actor} changed their instructions for models',
   'audit.is.settings.updated': '{actor} changed the installation settings',
   'audit.is.oidc.provisioned': 'Single sign-on created an account for {target}',

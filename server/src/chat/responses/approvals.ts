@@ -3,6 +3,7 @@ import type { GivenAnswers } from '@homeport/contracts/agent';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import { type RawBuilder, sql } from 'kysely';
+import type { AuditSource } from '../../audit.ts';
 import { inTransaction, mayPass, type Queryable } from '../../db/pool.ts';
 import type { Platform } from '../../platform.ts';
 import { readAnswers } from '../tools/ask-tool.ts';
@@ -111,6 +112,7 @@ export async function answerApproval(
   owner: string,
   chatId: string,
   { approvalId, approved, reason, remember }: Answer,
+  by: AuditSource,
 ): Promise<{ isRunning: boolean }> {
   return inTransaction(deps.db, async (trx) => {
     const asked = await openQuestion(trx, owner, chatId, approvalId);
@@ -121,7 +123,7 @@ export async function answerApproval(
     await trx.updateTable('tool_approvals').set(values).where('id', '=', approvalId).execute();
     if (approved && remember !== undefined) {
       if (asked.rule === null) throw cannotBeRemembered();
-      await rememberRule(trx, remember === 'conversation' ? { chatId } : { userId: owner }, asked.rule);
+      await rememberRule(trx, remember === 'conversation' ? { chatId } : { userId: owner }, asked.rule, by);
     }
     await tellAnswered(trx, chatId, asked);
     return asked;

@@ -2,7 +2,10 @@ import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import type { ToolRule, ToolRules } from '@homeport/contracts/tool-rules';
 import { sql } from 'kysely';
-import type { Database, Queryable } from '../../db/pool.ts';
+import { type AuditSource, recordEvent } from '../../audit.ts';
+import { recordChatChange, writeChatRules } from '../../conversations/chats.ts';
+import { type Database, inTransaction, type Queryable } from '../../db/pool.ts';
+import type { Platform } from '../../platform.ts';
 import type { FindTools } from './find-tools.ts';
 import { inForce, judgeCall, judgeCommand, type RulesInForce, type Verdict } from './rule-judge.ts';
 import { patternOf } from './rule-pattern.ts';
@@ -17,7 +20,30 @@ export async function readRules(db: Queryable, userId: string): Promise<ToolRule
   return row?.rules ?? defaultRules;
 }
 
-export async function replaceRules(db: Queryable, userId: string, rules: ToolRules): Promise<void> {
+/** Replaces a person's rules. */
+export async function changeRules(
+  deps: Pick<Platform, 'db'>,
+  userId: string,
+  rules: ToolRules,
+  by: AuditSource,
+): Promise<void> {
+  await inTransaction(deps.db, async (trx) => {
+    await replaceRules(trx, userId, rules);
+    await recordRules(trx, by, userId, { preset: rules.preset, rules: rules.rules.length });
+  });
+}
+
+/** Patterns are left out: a command may have a secret in it. */
+async function recordRules(
+  trx: Queryable,
+  by: AuditSource,
+  userId: string,
+  details: Record<string, string | number>,
+): Promise<void> {
+  await recordEvent(trx, by, { action: 'tool_rules.updated', targetType: 'user', targetId: userId, details });
+}
+
+async function replaceRules(db: Queryable, userId: string, rules: ToolRules): Promise<void> {
   const values = { user_id: userId, rules: JSON.stringify(rules) };
   await db
     .insertInto('tool_rules')
@@ -51,18 +77,21 @@ export async function rememberRule(
   trx: Queryable,
   where: { chatId: string } | { userId: string },
   rule: ToolRule,
+  by: AuditSource,
 ): Promise<void> {
   if ('chatId' in where) {
     const { chatId } = where;
     const chat = await trx.selectFrom('chats').select('tool_rules').where('id', '=', chatId).executeTakeFirst();
     const known = chat?.tool_rules ?? {};
-    const kept = JSON.stringify({ ...known, rules: withRule(known.rules ?? [], rule) });
-    await sql`update chats set tool_rules = ${kept}::jsonb where id = ${chatId}`.execute(trx);
+    await writeChatRules(trx, chatId, { ...known, rules: withRule(known.rules ?? [], rule) });
+    await recordChatChange(trx, by, chatId, ['toolRules']);
     return;
   }
-  await sql`select from users where id = ${where.userId} for no key update`.execute(trx);
-  const known = await readRules(trx, where.userId);
-  await replaceRules(trx, where.userId, { ...known, rules: withRule(known.rules, rule) });
+  const { userId } = where;
+  await sql`select from users where id = ${userId} for no key update`.execute(trx);
+  const known = await readRules(trx, userId);
+  await replaceRules(trx, userId, { ...known, rules: withRule(known.rules, rule) });
+  await recordRules(trx, by, userId, { tool: rule.tool, policy: rule.policy });
 }
 
 /** The new rule comes first; where there is no room, the oldest of those that allow something goes, never another. */
