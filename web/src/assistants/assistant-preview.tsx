@@ -33,16 +33,20 @@ function Preview({ chatId, values, onRestart }: Props) {
     <section className={classes.preview} aria-label={t('preview.title')}>
       <header className={classes.head}>
         <h2>{t('preview.title')}</h2>
-        <Button
-          size="compact-sm"
-          variant="subtle"
-          color="gray"
-          leftSection={<RotateCcw size={14} aria-hidden />}
-          disabled={!isMade}
-          onClick={onRestart}
-        >
-          {t('preview.restart')}
-        </Button>
+        {isMade ? (
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            color="gray"
+            leftSection={<RotateCcw size={14} aria-hidden />}
+            onClick={() => {
+              onRestart();
+              focusComposer();
+            }}
+          >
+            {t('preview.restart')}
+          </Button>
+        ) : null}
       </header>
       <ThreadActionsContext value={actions}>
         {isMade ? <Conversation chatId={chatId} /> : <Start chatId={chatId} values={values} />}
@@ -51,6 +55,11 @@ function Preview({ chatId, values, onRestart }: Props) {
       <PreviewComposer chatId={chatId} values={values} preview={preview} />
     </section>
   );
+}
+
+function focusComposer(): void {
+  // The field of a new preview takes the place of this one first.
+  requestAnimationFrame(() => document.querySelector<HTMLElement>('[data-composer]')?.focus());
 }
 
 function Conversation({ chatId }: { chatId: string }) {
@@ -70,7 +79,7 @@ function Start({ chatId, values }: { chatId: string; values: AssistantValues }) 
   const { icon, name } = values;
   const begin = (text: string) => {
     drafts.replace(previewDraft(chatId), text);
-    document.querySelector<HTMLElement>('[data-composer]')?.focus();
+    focusComposer();
   };
   return (
     <div className={classes.start}>

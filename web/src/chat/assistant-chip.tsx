@@ -23,8 +23,10 @@ export function AssistantChip({ assistant, onRemove, isDisabled }: Props) {
     <p className={classes.chip}>
       <span className="visually-hidden">{t('suggest.chip')}</span>
       {assistant ? <AssistantPicture icon={assistant.icon} name={name} /> : <CircleAlert size={15} aria-hidden />}
-      <bdi className={classes.name}>{name}</bdi>
-      {missing === undefined ? null : <span className={classes.missing}>{missing}</span>}
+      <span className={classes.words}>
+        <bdi className={classes.name}>{name}</bdi>
+        {missing === undefined ? null : <span className={classes.missing}> {missing}</span>}
+      </span>
       <ActionIcon
         variant="subtle"
         color="gray"

@@ -7,7 +7,7 @@ import type { DraftBook } from '../conversation/drafts.ts';
 import { enabledModels } from '../conversation/model-choice.ts';
 import { newDraftName } from '../conversation/new-chat.ts';
 import { useWorkbench } from '../conversation/workbench.ts';
-import { useBranding, useTitle } from '../frame/branding.ts';
+import { taglineOf, useBranding, useTitle } from '../frame/branding.ts';
 import { lazyPart } from '../frame/lazy-part.tsx';
 import { MessagePage } from '../frame/message-page.tsx';
 import { useText } from '../i18n.ts';
@@ -33,7 +33,7 @@ export function NewConversationPage() {
 
 function NewConversation() {
   const t = useText();
-  const { productName, tagline } = useBranding();
+  const branding = useBranding();
   const { receipts, drafts } = useWorkbench();
   const { data } = useQuery(catalogueQuery);
   const { project: projectId, assistant: assistantId, temporary = false } = useSearch({ from: '/signed-in/' });
@@ -50,7 +50,9 @@ function NewConversation() {
     <main id="content" tabIndex={-1} className={classes.new}>
       <div className={classes.welcome}>
         <h1 className={classes.greeting}>{t('empty.greeting')}</h1>
-        <p className={classes.tagline}>{temporary ? t('temporary.about') : tagline || productName}</p>
+        <p className={classes.tagline}>
+          {temporary ? t('temporary.about') : taglineOf(branding, t) || branding.productName}
+        </p>
         {projectId === undefined ? null : <ProjectLink projectId={projectId} />}
         <TemporarySwitch chatId={chatId} newChat={newChat} />
       </div>

@@ -7,7 +7,6 @@ import { AssistantPicture } from '../frame/assistant-picture.tsx';
 import { assistantListQuery, assistantQuery } from '../frame/assistant-queries.ts';
 import { useText } from '../i18n.ts';
 import classes from './start-assistants.module.css';
-import { useMissing } from './use-missing.ts';
 
 const shownMax = 6;
 
@@ -56,7 +55,6 @@ function Starters({ assistantId, draftName }: { assistantId: string; draftName: 
   const t = useText();
   const { drafts } = useWorkbench();
   const { data } = useQuery(assistantQuery(assistantId));
-  const missing = useMissing(data ?? null);
   if (!data) return null;
   const begin = (text: string) => {
     drafts.replace(draftName, text);
@@ -65,7 +63,6 @@ function Starters({ assistantId, draftName }: { assistantId: string; draftName: 
   return (
     <section aria-label={t('suggest.starters')}>
       {data.description === '' ? null : <p className={classes.about}>{data.description}</p>}
-      {missing === undefined ? null : <p className={classes.about}>{missing}</p>}
       <ul className={classes.starters}>
         {data.starters.map((text) => (
           <li key={text}>

@@ -85,6 +85,7 @@ export const texts: Record<keyof typeof english, string> = {
   'mcp.inWorkspace': 'im Arbeitsbereich',
   'mcp.version': 'Version {version}',
 
+  'mcp.state.signIn': 'Anmeldung nötig',
   'mcp.state.untested': 'Nicht getestet',
   'mcp.state.untrusted': 'Vertrauen fehlt',
   'mcp.state.trusted': 'Vertrauenswürdig',

@@ -79,6 +79,7 @@ export const texts = {
   'mcp.inWorkspace': 'in the workspace',
   'mcp.version': 'version {version}',
 
+  'mcp.state.signIn': 'Sign-in needed',
   'mcp.state.untested': 'Needs test',
   'mcp.state.untrusted': 'Needs trust',
   'mcp.state.trusted': 'Trusted',

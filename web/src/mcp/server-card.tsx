@@ -1,7 +1,7 @@
 import '../forms/switch.css';
 import type { McpServer } from '@homeport/contracts/mcp';
 import { ActionIcon, Button, Switch } from '@mantine/core';
-import { PencilLine, ShieldAlert, ShieldCheck, ShieldQuestion, Trash2 } from 'lucide-react';
+import { LogIn, PencilLine, ShieldAlert, ShieldCheck, ShieldQuestion, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import cardClasses from '../catalogue/catalogue-card.module.css';
 import { Notice } from '../forms/notice.tsx';
@@ -31,13 +31,14 @@ export function ServerCard({ server, canEdit, isOwn, changes, onEdit, onReview }
   const { name } = server;
   const [isDeleting, setDeleting] = useState(false);
   const state = serverState(server);
-  const wantsReview = state !== 'trusted';
+  const needsSignIn = server.connection === 'needed';
+  const wantsReview = state !== 'trusted' && !needsSignIn;
   return (
     <Card
       title={
         <span className={classes.title}>
           <bdi>{name}</bdi>
-          <StateChip state={state} />
+          <StateChip state={needsSignIn ? 'signIn' : state} />
         </span>
       }
       text={
@@ -63,7 +64,7 @@ export function ServerCard({ server, canEdit, isOwn, changes, onEdit, onReview }
           </Notice>
         </div>
       ) : null}
-      {server.connection === 'needed' ? (
+      {needsSignIn ? (
         <div className={classes.note}>
           <Notice
             kind="info"
@@ -74,14 +75,14 @@ export function ServerCard({ server, canEdit, isOwn, changes, onEdit, onReview }
           </Notice>
         </div>
       ) : null}
-      {server.lastError && server.connection !== 'needed' ? (
+      {server.lastError && !needsSignIn ? (
         <div className={classes.note}>
           <Notice kind="warning" title={t('mcp.lastErrorTitle')}>
             {server.lastError}
           </Notice>
         </div>
       ) : null}
-      {wantsReview && !server.lastError && server.connection !== 'needed' ? (
+      {wantsReview && !server.lastError ? (
         <div className={classes.note}>
           <Notice kind={state === 'changed' ? 'warning' : 'info'}>{t(`mcp.stateText.${state}`)}</Notice>
         </div>
@@ -137,13 +138,14 @@ function SignOut({ server, changes }: Pick<Props, 'server' | 'changes'>) {
 }
 
 const icons = {
+  signIn: LogIn,
   untested: ShieldQuestion,
   untrusted: ShieldQuestion,
   trusted: ShieldCheck,
   changed: ShieldAlert,
 } as const;
 
-function StateChip({ state }: { state: ReturnType<typeof serverState> }) {
+function StateChip({ state }: { state: keyof typeof icons }) {
   const t = useText();
   const Icon = icons[state];
   return (
