@@ -82,5 +82,6 @@ function isUsable(server: McpServer): boolean {
 
 function ServerFact({ server }: { server: McpServer }) {
   const t = useText();
-  return <>{isUsable(server) ? t('mcp.toolsOf', { count: server.tools.length }) : t('mcp.chooseUnusable')}</>;
+  if (isUsable(server)) return <>{t('mcp.toolsOf', { count: server.tools.length })}</>;
+  return <>{t(server.connection === 'needed' ? 'mcp.state.signIn' : 'mcp.chooseUnusable')}</>;
 }

@@ -43,7 +43,7 @@ export const texts: Record<keyof typeof english, string> = {
   'budget.nearShared': 'dem Budget für alle',
   'budget.over': 'Das Budget ist verbraucht. Neue Nachrichten werden bis {time} abgelehnt.',
   'budget.text':
-    'Begrenze den Verbrauch in Token oder US-Dollar. Ab 80 % erscheint ein Hinweis; ab 100 % werden neue Nachrichten bis zum nächsten Tag oder Monat (UTC) abgelehnt.',
+    'Begrenze den Verbrauch in Token oder US-Dollar. Ab 80\u00a0% erscheint ein Hinweis; ab 100\u00a0% werden neue Nachrichten bis zum nächsten Tag oder Monat (UTC) abgelehnt.',
   'budget.emptyTitle': 'Keine Budgets',
   'budget.emptyText': 'Alle können Modelle ohne Grenze nutzen. Füge ein Budget hinzu, um das zu ändern.',
   'budget.add': 'Budget hinzufügen',

@@ -3,6 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { call } from '../api.ts';
 import { ApiFailure } from '../api-failure.ts';
 import { useWorkbench } from '../conversation/workbench.ts';
+import formClasses from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';
 import { PasswordField } from '../forms/password-field.tsx';
 import { FormDialog } from '../frame/form-dialog.tsx';
@@ -61,7 +62,7 @@ function DeleteForm({ cancel }: { cancel: React.ReactNode }) {
         ? t('moving.lastAdmin')
         : undefined;
   return (
-    <form className={classes.form} onSubmit={(event) => void submit(event)}>
+    <form className={formClasses.form} onSubmit={(event) => void submit(event)}>
       <p className={classes.detail}>{t('moving.deleteConfirm')}</p>
       <input type="email" name="username" autoComplete="username" value={user.email} readOnly hidden />
       <PasswordField
@@ -79,7 +80,7 @@ function DeleteForm({ cancel }: { cancel: React.ReactNode }) {
         onChange={(event) => setEmail(event.currentTarget.value)}
       />
       {failure === undefined ? null : <FormFailure failure={failure} {...(text === undefined ? {} : { text })} />}
-      <div className={classes.buttons}>
+      <div className={formClasses.actions}>
         {cancel}
         <Button type="submit" color="red.9" aria-disabled={isBusy}>
           {t('moving.delete')}
