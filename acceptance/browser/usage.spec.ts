@@ -65,7 +65,7 @@ test('usage: an administrator sees everybody’s sums, and adds and removes a bu
   await expect(page.getByText('No budgets')).toBeVisible();
   await page.getByLabel('Limit').fill('a lot');
   await page.getByRole('button', { name: 'Add budget' }).click();
-  await expect(page.getByText('Enter a number of 0 or more.')).toBeVisible();
+  await expect(page.getByText('Enter a number of 0 or more, without thousands separators.')).toBeVisible();
   await page.getByLabel('For').selectOption('person');
   await page.getByLabel('Limit').fill('19.50');
   await page.getByLabel('Email address').fill(person.email);

@@ -63,7 +63,7 @@ export const texts: Record<keyof typeof english, string> = {
   'budget.period.month': 'Monat',
   'budget.limit': 'Grenze',
   'budget.limitHint': 'Leer lassen, damit eine Person keine Grenze hat.',
-  'budget.limitFault': 'Gib eine Zahl ab 0 ein.',
+  'budget.limitFault': 'Gib eine Zahl ab 0 ein, ohne Tausendertrennzeichen.',
   'budget.noLimit': 'Keine Grenze',
   'budget.perDay': '{limit} pro Tag',
   'budget.perMonth': '{limit} pro Monat',

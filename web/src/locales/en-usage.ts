@@ -61,7 +61,7 @@ export const texts = {
   'budget.period.month': 'Month',
   'budget.limit': 'Limit',
   'budget.limitHint': 'Leave empty for one person to have no limit.',
-  'budget.limitFault': 'Enter a number of 0 or more.',
+  'budget.limitFault': 'Enter a number of 0 or more, without thousands separators.',
   'budget.noLimit': 'No limit',
   'budget.perDay': '{limit} a day',
   'budget.perMonth': '{limit} a month',

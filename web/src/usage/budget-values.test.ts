@@ -10,6 +10,10 @@ test('a limit is read exactly, in the smallest unit', () => {
   assert.equal(limit('0'), 0);
   assert.equal(limit('2000000', 'tokens'), 2_000_000);
   assert.equal(limit('1.5', 'tokens'), undefined);
+  // A thousand to some, one to others: neither is guessed.
+  for (const text of ['1,000', '1.000', '2.500']) {
+    assert.deepEqual([limit(text), limit(text, 'tokens')], [undefined, undefined], text);
+  }
   for (const text of ['', '-1', '1e3', '1,000,000', 'ten', '1.2345678', '9999999999']) {
     assert.equal(limit(text), undefined, text);
   }

@@ -17,7 +17,8 @@ const mostMicros = 1_000_000_000_000_000;
 export function limitOf({ scope, unit, limit }: BudgetValues): number | null | undefined {
   const text = limit.trim().replace(/^\$/, '').replace(',', '.');
   if (text === '') return scope === 'person' ? null : undefined;
-  if (!/^\d{1,15}(?:\.\d{1,6})?$/.test(text)) return undefined;
+  // Three digits after a separator: thousands to some, thousandths to others.
+  if (!/^\d{1,15}(?:\.\d{1,6})?$/.test(text) || /\.\d{3}$/.test(text)) return undefined;
   const amount = unit === 'cost' ? Math.round(Number(text) * 1_000_000) : Number(text);
   return Number.isInteger(amount) && amount <= mostMicros ? amount : undefined;
 }
