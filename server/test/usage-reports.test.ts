@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { usageCsv } from '../src/usage/csv.ts';
 import { costOf } from '../src/usage/price.ts';
 import { forgetOldCalls } from '../src/usage/retention.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
@@ -88,6 +89,32 @@ test('as CSV, a name that looks like a formula is none', async () => {
   const models = await (await user.fetch('/api/me/usage?from=2025-03-01&to=2025-03-31&by=model&format=csv')).text();
   assert.match(models, /^Provider,'@priced,4,/m);
   assert.match(models, /^Provider,free,4,200,80,0,20,6,,4,/m);
+});
+
+test('a large CSV leaves room for other work while it is written', async () => {
+  const zero = { cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0, unpricedCalls: 0 };
+  const row = {
+    userId: 'u',
+    name: 'A "name"',
+    email: 'a@example.org',
+    calls: 1,
+    inputTokens: 1,
+    outputTokens: 1,
+    ...zero,
+  };
+  const rows = Array.from({ length: 20_000 }, () => ({ ...row, cost: 1 }));
+  let turns = 0;
+  let isDone = false;
+  const countTurns = () => {
+    turns += 1;
+    if (!isDone) setImmediate(countTurns);
+  };
+  setImmediate(countTurns);
+  const { from, to } = march;
+  const text = await usageCsv({ from, to, by: 'person', rows, isCut: false, total: { ...row, cost: 1 } });
+  isDone = true;
+  assert.equal(text.split('\r\n').length, 20_002);
+  assert.ok(turns >= 40, `${turns} turns`);
 });
 
 test('days out of order or too many are refused', async () => {

@@ -38,8 +38,8 @@ export const putBudgets: UsageHandler<'putBudgets'> = async (deps, input) => ({
   budgets: await replaceBudgets(deps, input.body.budgets, sourceOf(input)),
 });
 
-function csvFile(report: UsageReport): Content {
-  return new Content(usageCsv(report), {
+async function csvFile(report: UsageReport): Promise<Content> {
+  return new Content(await usageCsv(report), {
     'content-type': 'text/csv; charset=utf-8',
     'content-disposition': attachment(`usage-by-${report.by}-${report.from}-${report.to}.csv`),
     'content-security-policy': "default-src 'none'; sandbox",
