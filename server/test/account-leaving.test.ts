@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import { insertPassword } from '../src/accounts/credentials.ts';
 import { hashPassword } from '../src/accounts/passwords.ts';
 import { exportAccount } from '../src/operations/export-account.ts';
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
-import { put } from './artifact-makers.ts';
+import { put, upload } from './artifact-makers.ts';
+import { ManualClock } from './fakes/manual-clock.ts';
 import { bring, chatGptArchive, claudeArchive, conversationsOf, openWebUiExport } from './import-makers.ts';
 
 /** Leaving: everything of a person as an archive that comes back, and accounts that are deleted (contract.md section 11). */
@@ -116,6 +119,35 @@ test('whoever leaves an export at any moment harms nobody', async () => {
     );
   }
   assert.ok(moments > 5, `${moments}`);
+});
+
+test('a slow receiver gets everything, one that takes nothing for five minutes is gone', {
+  timeout: 60_000,
+}, async () => {
+  const who = await app.signIn();
+  const { body: own } = await who.call('POST /api/chats', { title: 'Own' });
+  const bytes = randomBytes(1_000_000);
+  await upload(who, { chatId: own.chat.id, path: 'a.png' }, { type: 'image/png', bytes });
+  const clock = new ManualClock();
+  const sendTo = (take: (taken: () => void) => void) => {
+    const outgoing = new Writable({ write: (_chunk, _encoding, taken) => take(taken) });
+    return exportAccount({ ...app.service.deps, clock }, who.id, outgoing, new AbortController().signal);
+  };
+  let pieces = 0;
+  await sendTo((taken) => {
+    pieces += 1;
+    clock.advance(200_000);
+    setImmediate(taken);
+  });
+  assert.ok(pieces > 10, `${pieces} pieces`);
+  let reason = '';
+  void sendTo(() => undefined).catch((error: Error) => {
+    reason = error.message;
+  });
+  await until(async () => {
+    clock.advance(300_000);
+    return reason === 'the receiver takes nothing';
+  });
 });
 
 test('an account deletes itself with its password; what is shared stays with the others', async () => {

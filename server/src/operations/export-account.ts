@@ -155,11 +155,12 @@ class Archive {
   readonly #signal: AbortSignal;
   readonly #sent: Promise<void>;
   readonly #output: Readable;
+  #bytes = 0;
 
   constructor(deps: Needs, outgoing: Writable, signal: AbortSignal) {
     this.#deps = deps;
     this.#signal = signal;
-    this.#output = Readable.from(this.#zip.outputStream as AsyncIterable<Buffer>, { objectMode: false });
+    this.#output = Readable.from(this.#counted(this.#zip.outputStream as AsyncIterable<Buffer>), { objectMode: false });
     this.#sent = pipeline(this.#output, outgoing, { signal });
     // Awaited at the end; a receiver that leaves earlier ends the entry that is being written.
     this.#sent.catch(() => undefined);
@@ -225,7 +226,17 @@ class Archive {
     const taken = work.then(() => {
       isTaken = true;
     });
-    await waitAtMost(this.#deps.clock, silenceMs, taken);
+    for (let before = -1; !isTaken && before < this.#bytes; ) {
+      before = this.#bytes;
+      await waitAtMost(this.#deps.clock, silenceMs, taken);
+    }
     if (!isTaken) throw new Error('the receiver takes nothing');
+  }
+
+  async *#counted(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+    for await (const piece of pieces) {
+      this.#bytes += piece.length;
+      yield piece;
+    }
   }
 }
