@@ -30,5 +30,5 @@ export default defineConfig({
   // These limits end what hangs; on a busy machine a page may be late by many seconds.
   timeout: 600_000,
   expect: { timeout: 30_000 },
-  use: { viewport: { width: 1280, height: 800 }, actionTimeout: 30_000, trace: 'retain-on-failure', launchOptions },
+  use: { viewport: { width: 1280, height: 800 }, actionTimeout: 30_000, trace: 'on-first-retry', launchOptions },
 });
