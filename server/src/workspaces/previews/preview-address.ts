@@ -34,7 +34,9 @@ export function labelOfHost(domain: PreviewDomain | undefined, host: string | un
   const [, name] = hostPattern.exec(host?.toLowerCase() ?? '') ?? [];
   if (domain === undefined || name === undefined || !name.endsWith(domain.suffix)) return undefined;
   const label = name.slice(0, -domain.suffix.length);
-  return labelPattern.test(label) ? label : '';
+  if (labelPattern.test(label)) return label;
+  // Below localhost, people give Homeport itself a name as well.
+  return domain.pattern === undefined ? undefined : '';
 }
 
 /** The port that a label is for. */
