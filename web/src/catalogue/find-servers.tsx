@@ -41,7 +41,8 @@ export function FindServers({ onUse }: { onUse: (server: FoundServer) => void })
                 onClick={() => onUse(server)}
                 aria-label={t('preset.use', { name: server.name, address: server.baseUrl })}
               >
-                {server.name} · {server.baseUrl} · {t('preset.found', { count: server.models })}
+                {server.name} · {server.baseUrl} ·{' '}
+                {server.needsKey ? t('preset.needsKey') : t('preset.found', { count: server.models })}
               </Button>
             ))
           : null}

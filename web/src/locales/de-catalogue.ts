@@ -9,7 +9,8 @@ export const texts: Record<keyof typeof english, string> = {
     'An den üblichen Ports hat kein Modellserver geantwortet. Starte einen oder gib unten seine Adresse ein.',
   'preset.closed':
     'Diese Installation darf keine lokalen Adressen aufrufen. Wer sie betreibt, kann das mit ALLOW_PRIVATE_EGRESS und ALLOW_INSECURE_HTTP erlauben.',
-  'preset.found': '{count, plural, =0 {braucht einen Schlüssel} one {# Modell} other {# Modelle}}',
+  'preset.found': '{count, plural, =0 {noch keine Modelle} one {# Modell} other {# Modelle}}',
+  'preset.needsKey': 'braucht einen Schlüssel',
   'preset.use': '{name} unter {address} verwenden',
 
   'sharing.legend': 'Wer seine Modelle nutzen kann',

@@ -7,7 +7,8 @@ export const texts = {
   'preset.none': 'No model server answered at the usual ports. Start one, or enter its address below.',
   'preset.closed':
     'This installation may not call local addresses. Whoever runs it can allow that with ALLOW_PRIVATE_EGRESS and ALLOW_INSECURE_HTTP.',
-  'preset.found': '{count, plural, =0 {needs a key} one {# model} other {# models}}',
+  'preset.found': '{count, plural, =0 {no models yet} one {# model} other {# models}}',
+  'preset.needsKey': 'needs a key',
   'preset.use': 'Use {name} at {address}',
 
   'sharing.legend': 'Who can use its models',
