@@ -12,8 +12,8 @@ import { createChat, put } from './artifact-makers.ts';
 import { Places, restoreInto } from './backup-harness.ts';
 
 /**
- * Backups while people write, killed at random: what is there under its name is whole, shows one instant, and has what
- * was acknowledged before. BACKUP_KILLS=30 for more rounds.
+ * Backups while people write, killed at a step of writing the file: what is there under its name is whole, shows one
+ * instant, and has what was acknowledged before. BACKUP_KILLS=30 for more rounds.
  */
 
 const rounds = Number(process.env.BACKUP_KILLS ?? 2);
@@ -65,6 +65,12 @@ async function write(done: AbortSignal, acknowledged: { count: number }): Promis
   );
 }
 
+/** Where a round is killed: at any write, or around the moment at which the file gets its name. */
+function killPoint(round: number, writes: number, next: () => number): string {
+  if (round % 2 === 0) return `write:${1 + Math.floor(next() * writes)}`;
+  return ['sync:1', 'link:1', 'rm:1'][Math.floor(next() * 3)] ?? 'link:1';
+}
+
 test(`backups killed at random under load (seed ${seed})`, { timeout: 60_000 + rounds * 30_000 }, async (t) => {
   const next = random(seed);
   const { config } = app.service.deps;
@@ -76,6 +82,22 @@ test(`backups killed at random under load (seed ${seed})`, { timeout: 60_000 + r
     SETTINGS_ENCRYPTION_KEY: config.encryptionKey,
   };
   const program = join(import.meta.dirname, '../src/admin.ts');
+  const preload = `--import=${new URL('./backup-kill-point.ts', import.meta.url)}`;
+  const run = async (folder: string, killAt = '') => {
+    const child = spawn(process.execPath, [preload, program, 'backup', '--to', `${folder}/`], {
+      env: { ...env, KILL_AT: killAt },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let said = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    const [code, signal] = await once(child, 'close');
+    return { code, signal, writes: Number(/^writes: (\d+)$/m.exec(said)?.[1] ?? 0), said };
+  };
+  // With load there is more to write, so each of these writes is reached later as well.
+  const { writes, said } = await run(await places.folder());
+  assert.ok(writes > 10, said);
   let finished = 0;
   for (let round = 0; round < rounds; round += 1) {
     const folder = await places.folder();
@@ -83,13 +105,10 @@ test(`backups killed at random under load (seed ${seed})`, { timeout: 60_000 + r
     const acknowledged = { count: 0 };
     const writing = write(stop.signal, acknowledged);
     const { rows: before } = await app.database.database.pool.query('select count(*)::int as count from messages');
-    const run = () => spawn(process.execPath, [program, 'backup', '--to', `${folder}/`], { env, stdio: 'ignore' });
-    const killed = run();
-    const timer = setTimeout(() => killed.kill('SIGKILL'), 300 + next() * 2_500);
-    await once(killed, 'exit');
-    clearTimeout(timer);
-    const [code] = await once(run(), 'exit');
-    assert.equal(code, 0);
+    const killAt = killPoint(round, writes, next);
+    assert.equal((await run(folder, killAt)).signal, 'SIGKILL', killAt);
+    const whole = await run(folder);
+    assert.equal(whole.code, 0, whole.said);
     stop.abort();
     await writing;
     for (const name of await readdir(folder)) {
