@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConfigError, loadConfig } from './config.ts';
-import { parseS3Location } from './config-table.ts';
+import { parseS3Location } from './config-values.ts';
 
 const secrets = {
   AUTH_SECRET: 'a key for the tests longer than 32 bytes',

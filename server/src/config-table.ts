@@ -1,32 +1,23 @@
-import { isIP } from 'node:net';
 import { limits } from '@homeport/contracts/limits';
 import { parseSchedule } from './backup-schedule.ts';
-import { parseCidr } from './client-address.ts';
-import { isProxyException, parseProxy } from './egress/outbound-proxy.ts';
-
-/**
- * One setting: what people read about it, and which values it accepts. The page, parsing and messages come from here.
- */
-export type Setting<T> = {
-  /** The environment variable; `<name>_FILE` may name a file with the value instead. */
-  name: string;
-  /** One or two sentences of Markdown for docs/settings.md. */
-  about: string;
-  /** Completes "it takes …". */
-  takes: string;
-  /** How docs/settings.md describes the default. */
-  defaultText: string;
-  /** The value is never shown, not even in the message that refuses it. */
-  secret: boolean;
-  /** The value when the setting is absent. */
-  fallback: T;
-  /** Undefined if the text is invalid. Called with trimmed, non-empty text. */
-  parse(text: string): T | undefined;
-};
+import { choice, flag, integer, list, optional, text } from './config-kinds.ts';
+import {
+  isCidr,
+  isDnsLabel,
+  isLongEnough,
+  isPostgresUrl,
+  isProxy,
+  leastKeyBytes,
+  parseDockerHost,
+  parseLabels,
+  parseOrigin,
+  parsePreviewOrigin,
+  parseS3Location,
+} from './config-values.ts';
+import { isProxyException } from './egress/outbound-proxy.ts';
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-const leastKeyBytes = 32;
 const keyTakes = `a text of ${leastKeyBytes} bytes or more`;
 const madeOnce = 'generated once and kept in `DATA_DIR/secrets.json`; required with `DATABASE_URL`';
 
@@ -298,128 +289,3 @@ export const settingTable = {
   }),
   logLevel: choice('LOG_LEVEL', logLevels, 'info', { about: 'The least severe log level to write.' }),
 } as const;
-
-type Facts = Pick<Setting<unknown>, 'about' | 'takes'>;
-
-function choice<const T extends string>(
-  name: string,
-  values: readonly T[],
-  fallback: T,
-  { about }: { about: string },
-): Setting<T> {
-  const parse = (text: string) => values.find((value) => value === text);
-  return { name, about, takes: values.join(' | '), defaultText: `\`${fallback}\``, secret: false, fallback, parse };
-}
-
-function flag(name: string, fallback: boolean, { about }: { about: string }): Setting<boolean> {
-  const base = choice(name, ['true', 'false'], fallback ? 'true' : 'false', { about });
-  return { ...base, fallback, parse: (text) => (base.parse(text) === undefined ? undefined : text === 'true') };
-}
-
-function integer(
-  name: string,
-  fallback: number,
-  least: number,
-  most: number,
-  { about }: { about: string },
-): Setting<number> {
-  const takes = `a whole number from ${least} to ${most}`;
-  const parse = (text: string) => {
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    return value >= least && value <= most ? value : undefined;
-  };
-  return { name, about, takes, defaultText: `\`${fallback}\``, secret: false, fallback, parse };
-}
-
-function text(
-  name: string,
-  fallback: string,
-  { valid = () => true, ...facts }: Facts & { valid?: (text: string) => boolean },
-): Setting<string> {
-  const parse = (given: string) => (valid(given) ? given : undefined);
-  return { name, ...facts, defaultText: `\`${fallback}\``, secret: false, fallback, parse };
-}
-
-function optional(
-  name: string,
-  facts: Facts & { defaultText?: string; secret?: boolean; valid?: (text: string) => boolean },
-): Setting<string | undefined> {
-  const { about, takes, defaultText = 'unset', secret = false, valid = () => true } = facts;
-  const parse = (given: string) => (valid(given) ? given : undefined);
-  return { name, about, takes, defaultText, secret, fallback: undefined, parse };
-}
-
-function list(
-  name: string,
-  facts: Facts & { secret: boolean; valid: (entry: string) => boolean },
-): Setting<readonly string[]> {
-  const { about, takes, secret, valid } = facts;
-  const parse = (given: string) => {
-    const entries = given.split(',').map((entry) => entry.trim());
-    const filled = entries.filter((entry) => entry !== '');
-    return filled.every(valid) ? filled : undefined;
-  };
-  return { name, about, takes, defaultText: 'none', secret, fallback: [], parse };
-}
-
-/** A bucket and a folder in it; undefined if invalid. */
-export function parseS3Location(given: string): { bucket: string; prefix: string } | undefined {
-  const [, bucket, prefix = ''] =
-    /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/-]*?)\/*)?$/.exec(given) ?? [];
-  return bucket === undefined ? undefined : { bucket, prefix };
-}
-
-/** A Docker engine's socket or address; undefined if it is neither. */
-export function parseDockerHost(given: string): { socketPath: string } | { host: string; port: number } | undefined {
-  const [, socketPath] = /^unix:\/\/(\/.+)$/.exec(given) ?? [];
-  if (socketPath !== undefined) return { socketPath };
-  const [, host, port] = /^tcp:\/\/\[?([\w.:-]+?)\]?:(\d{1,5})\/?$/.exec(given) ?? [];
-  return host === undefined || Number(port) > 65_535 ? undefined : { host, port: Number(port) };
-}
-
-/** `name=value` pairs that are valid Kubernetes labels; undefined if invalid. */
-export function parseLabels(given: string): Record<string, string> | undefined {
-  const pairs = given.split(',').map((pair) => pair.trim().split('='));
-  const name = /^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
-  const value = /^[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
-  const good = pairs.every(([key = '', text = '', more]) => name.test(key) && value.test(text) && more === undefined);
-  return good ? Object.fromEntries(pairs) : undefined;
-}
-
-function isDnsLabel(given: string, longest: number): boolean {
-  return given.length <= longest && /^[a-z]([a-z0-9-]*[a-z0-9])?$/.test(given);
-}
-
-function isLongEnough(key: string): boolean {
-  return Buffer.byteLength(key) >= leastKeyBytes;
-}
-
-function isProxy(given: string): boolean {
-  return parseProxy(given) !== undefined;
-}
-
-function isPostgresUrl(given: string): boolean {
-  return URL.canParse(given) && /^postgres(ql)?:$/.test(new URL(given).protocol);
-}
-
-/** An origin; a single trailing slash is accepted. */
-function parseOrigin(given: string): string | undefined {
-  if (!/^https?:\/\//.test(given) || !URL.canParse(given)) return undefined;
-  const { pathname, search, hash, username, password, origin } = new URL(given);
-  return pathname === '/' && `${search}${hash}${username}${password}` === '' ? origin : undefined;
-}
-
-/** An origin whose first label is a wildcard; over http only below `localhost`. */
-function parsePreviewOrigin(given: string): string | undefined {
-  const [, start, rest = ''] = /^(https?:\/\/)\*\.([^*]+)$/.exec(given) ?? [];
-  const origin = parseOrigin(`${start}x.${rest}`);
-  if (start === undefined || origin === undefined) return undefined;
-  const { protocol, hostname } = new URL(origin);
-  const isNamed = protocol === 'https:' ? /^x(?:\.[a-z0-9-]+){2,}$/.test(hostname) : hostname === 'x.localhost';
-  return isNamed && !/\.\d+$/.test(hostname) ? origin.replace('x.', '*.') : undefined;
-}
-
-// ipaddr.js also reads 10 as 0.0.0.10; here that is a mistake.
-function isCidr(entry: string): boolean {
-  return isIP(entry.split('/', 1)[0] ?? '') !== 0 && parseCidr(entry) !== null;
-}

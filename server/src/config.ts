@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Setting } from './config-kinds.ts';
 import { storedSecrets } from './config-secrets.ts';
-import { parseS3Location, type Setting, settingTable } from './config-table.ts';
+import { settingTable } from './config-table.ts';
+import { parseS3Location } from './config-values.ts';
 import { findMistyped } from './mistyped-settings.ts';
 
 type Values<T> = { [K in keyof T]: T[K] extends Setting<infer Value> ? Value : never };

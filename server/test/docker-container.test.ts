@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { parseDockerHost } from '../src/config-table.ts';
+import { parseDockerHost } from '../src/config-values.ts';
 import { RuntimeFailure } from '../src/workspaces/runtime.ts';
 import { containerOptions } from '../src/workspaces/runtimes/docker/container.ts';
 import { holdSocket } from '../src/workspaces/runtimes/docker/daemon-socket.ts';

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
-import { parseS3Location } from '../config-table.ts';
+import { parseS3Location } from '../config-values.ts';
 import type { Disk } from '../disk.ts';
 import type { BlobStore } from './blob-store.ts';
 import { createDirectoryStore } from './stores/directory.ts';

@@ -6,7 +6,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { openS3Objects, type S3Objects } from '../artifacts/stores/s3-objects.ts';
 import type { Config } from '../config.ts';
-import { parseS3Location } from '../config-table.ts';
+import { parseS3Location } from '../config-values.ts';
 import { makeFolder } from '../make-folder.ts';
 import type { Sink } from './archive-writer.ts';
 import { BackupError } from './backup-error.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type ExecEvent, execEvent } from '@homeport/contracts/daemon';
 import Docker from 'dockerode';
 import type { Config } from '../../src/config.ts';
-import { parseDockerHost } from '../../src/config-table.ts';
+import { parseDockerHost } from '../../src/config-values.ts';
 import { createEgress } from '../../src/egress/egress.ts';
 import { createLogger } from '../../src/logger.ts';
 import type { Daemon } from '../../src/workspaces/daemon.ts';

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Config } from '../../../config.ts';
-import { parseLabels } from '../../../config-table.ts';
+import { parseLabels } from '../../../config-values.ts';
 import { RuntimeFailure } from '../../runtime.ts';
 import type { ControlPlane, ObjectSettings } from './objects.ts';
 
