@@ -48,7 +48,9 @@ export function EffortPicker({ effort, offered, inherited, isDisabled }: Props) 
         onClick={(event) => setPlace(place ? undefined : event.currentTarget)}
       >
         <Brain size={14} aria-hidden className={classes.chevron} />
-        <span className={classes.name}>{name}</span>
+        <span className={classes.name} data-default={chosen === undefined || undefined}>
+          {name}
+        </span>
         <ChevronDown size={14} aria-hidden className={classes.chevron} />
       </UnstyledButton>
       {place ? (
