@@ -295,6 +295,29 @@ test('continued by hand before the word is given, it waits again for the same on
   await gone.stop();
 });
 
+test('a tool that is denied by now waits for no word, and nothing continues with it', async () => {
+  const gone = await startTestApp({ timings, database: app.database });
+  await waiting(async ({ user, chatId, approvalId, count }) => {
+    await gone.service.deps.responses.drain(60_000);
+    const here: SignedIn = { ...createCaller(app.url, user.cookie), id: user.id, email: user.email };
+    await until(async () => (await chatDetail(here, chatId)).messages[1].status === 'interrupted');
+    const [server] = (await here.call('GET /api/mcp')).body.servers;
+    await here.call('PATCH /api/mcp', { id: server.id, toolPolicies: { wipe: 'deny' } });
+    const { pool } = app.database.database;
+    const question = 'select settled_at is not null as closed from tool_approvals where id = $1';
+    const resumed = await readStream(
+      await postChat(here, { chatId, resume: true }),
+      ({ frame }) => frame.type === 'tool-output-error',
+    );
+    assert.match(JSON.stringify(resumed.frames.at(-1)), /does not allow/);
+    assert.deepEqual((await pool.query(question, [approvalId])).rows, [{ closed: true }]);
+    assert.equal((await word(here, chatId, { approvalId, approved: true })).status, 409);
+    await ended(here, chatId);
+    assert.equal(count('wipe'), 0);
+  }, gone);
+  await gone.stop();
+});
+
 test('a conversation that went on without the answer takes none', async () => {
   const gone = await startTestApp({ timings, database: app.database });
   await waiting(async ({ user, chatId, approvalId, count }) => {

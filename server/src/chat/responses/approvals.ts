@@ -89,6 +89,14 @@ async function settle(db: Queryable, response: Asking, approvalId: string): Prom
   return open === undefined ? 'lost' : undefined;
 }
 
+/** Closes one question of a running response, answered or not: what waits for nothing must not continue the response later. */
+export async function dropApproval(db: Queryable, response: Asking, approvalId: string): Promise<void> {
+  await sql`
+    update tool_approvals a set settled_at = now() from responses r
+    where a.id = ${approvalId} and a.response_id = ${response.id} and a.settled_at is null
+      and r.id = a.response_id and r.generation = ${response.generation} and r.state = 'running'`.execute(db);
+}
+
 /** The statement that drops all questions of a response that ended for good, if `condition` holds. */
 export function voidingApprovals(responseId: string, condition: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`update tool_approvals set settled_at = now()

@@ -15,7 +15,7 @@ import type { Approvals, Word } from '../tools/call-run.ts';
 import type { FindTools, Notice } from '../tools/find-tools.ts';
 import type { TurnResult } from '../turn/turn-loop.ts';
 import { finishWaitingCalls, waitingCalls } from '../turn/waiting-calls.ts';
-import { insertApproval, waitForWord } from './approvals.ts';
+import { dropApproval, insertApproval, waitForWord } from './approvals.ts';
 import { makeAskedSummary } from './asked-summary.ts';
 import type { Claimed, ResponseRow } from './claims.ts';
 import {
@@ -296,6 +296,7 @@ export class ResponseRun {
   readonly #approvals: Approvals = {
     request: (call) => insertApproval(this.#deps.db.kysely, this.response, call),
     wait: (approvalId, signal) => this.#awaitWord(approvalId, signal),
+    drop: (approvalId) => dropApproval(this.#deps.db.kysely, this.response, approvalId),
   };
 
   /** A response that waits too long, or while the service stops, is interrupted; the decision continues it. */

@@ -41,6 +41,8 @@ export type Approvals = {
   request(call: QuestionedCall): Promise<string>;
   /** Waits for the word, which is acted upon once only. Rejects when the signal aborts. */
   wait(approvalId: string, signal: AbortSignal): Promise<Word>;
+  /** Closes a question whose word does not matter any more. */
+  drop(approvalId: string): Promise<void>;
 };
 
 export type RunOptions = {

@@ -235,7 +235,8 @@ test('time counts, but not that which a person takes for a word or an answer', a
     await takes(600);
     return { approved: true, reason: undefined, answers: [['Yes']] };
   };
-  const approvals = { request: async ({ toolCallId }: { toolCallId: string }) => toolCallId, wait };
+  const drop = async () => undefined;
+  const approvals = { request: async ({ toolCallId }: { toolCallId: string }) => toolCallId, wait, drop };
   const tools = [
     { ...double, name: 'asked', readPolicy: async () => 'ask' as const },
     askTool,

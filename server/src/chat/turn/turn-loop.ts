@@ -121,7 +121,7 @@ function patiently(options: TurnOptions, spending: Spending): TurnOptions {
   const { approvals } = options;
   if (approvals === undefined) return options;
   const wait: Approvals['wait'] = (approvalId, signal) => spending.whileWaiting(approvals.wait(approvalId, signal));
-  return { ...options, approvals: { request: approvals.request, wait } };
+  return { ...options, approvals: { ...approvals, wait } };
 }
 
 function tellEcho(options: TurnOptions, writer: StepWriter, { toolCalls, echo }: CompletionResult): void {

@@ -38,6 +38,7 @@ export async function finishWaitingCalls(
       const tool = tools.find(({ name }) => name === call.toolName) ?? missing(call);
       const input = isRecord(call.input) ? call.input : {};
       const { policy, why = deniedByPolicy } = await verdictOn(tool, input);
+      if (policy === 'deny') await options.approvals?.drop(call.asked.approvalId);
       const result: ToolResult | undefined =
         policy === 'deny'
           ? { errorText: why }
