@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { setActiveMessage, setModelTitle } from '../src/conversations/chats.ts';
+import { setModelTitle } from '../src/conversations/chat-titles.ts';
+import { setActiveMessage } from '../src/conversations/chats.ts';
 import { type Database, inTransaction } from '../src/db/pool.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { answer, makeChat, queueInput, say, startResponse } from './conversation-makers.ts';

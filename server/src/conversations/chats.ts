@@ -7,21 +7,16 @@ import type { ToolRules } from '@homeport/contracts/tool-rules';
 import { type RawBuilder, sql } from 'kysely';
 import { assertUsableAssistant } from '../assistants/assistants.ts';
 import { usableBy } from '../assistants/sharing.ts';
-import { type AuditSource, changedFields, recordEvent } from '../audit.ts';
-import { catalogueOwner } from '../catalogue/catalogue-owner.ts';
-import { assertVisibleModel } from '../catalogue/models.ts';
-import { inTransaction, type Queryable } from '../db/pool.ts';
-import { assertOwnedMcpServers } from '../mcp/servers.ts';
+import type { Queryable } from '../db/pool.ts';
 import type { Platform } from '../platform.ts';
-import { assertOpenProject, lockOpenProject } from '../projects/projects.ts';
-import { countingCalls, type LedgerRow } from '../usage/ledger.ts';
-import { findNewestLeaf } from './branches.ts';
+import { assertOpenProject } from '../projects/projects.ts';
+import { storedTitle, titleSets } from './chat-titles.ts';
 import { type ChatRow, chatColumns, runningColumn, viewChat } from './chat-view.ts';
 import { ownerLexeme, searchText } from './search-text.ts';
 
 /**
- * Conversation records. This file and imported-chats.ts write the table `chats`. Code that needs the row and others locks it first,
- * with FOR NO KEY UPDATE: this order separates archiving, claim and end of a response without deadlocks.
+ * Conversation records. This file, chat-changes.ts, chat-titles.ts and imported-chats.ts write the table `chats`. Code that needs the
+ * row and others locks it first, with FOR NO KEY UPDATE: this order separates archiving, claim and end of a response without deadlocks.
  */
 
 const untitled = 'New conversation';
@@ -104,150 +99,6 @@ export async function createChat(deps: Pick<Platform, 'db'>, ownerId: string, ch
   if (projectId !== null) await assertOpenProject(deps.db.kysely, ownerId, projectId);
   if (chat.assistantId) await assertUsableAssistant(deps.db.kysely, ownerId, chat.assistantId);
   throw new ApiError('id_taken', 'This id is already in use');
-}
-
-/** A conversation from an import; `words` is its title's `searchText`. */
-export type ImportedChat = {
-  /** Its position in the import: the order of insertion. */
-  n: number;
-  id: string;
-  ownerEmail: string;
-  title: string;
-  words: string;
-  archived: boolean;
-  activeMessageId: string | null;
-  createdAt: string | null;
-  updatedAt: string | null;
-  instructions: string | null;
-  parameters: Parameters;
-  /** A project of the owner's; none if absent. */
-  projectId?: string | null;
-};
-
-/**
- * Inserts conversations of existing users in one statement; ids already in use by anybody are skipped. Returns the new
- * ids.
- */
-export async function importChats(trx: Queryable, chats: readonly ImportedChat[]): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    insert into chats (id, owner_id, title, title_source, title_search, archived, active_message_id, created_at, updated_at,
-      instructions, parameters, project_id)
-    select x.id, u.id, x.title, 'person',
-      case when x.words <> '' then to_tsvector('simple', x.words) || array_to_tsvector(array[${sql.lit(ownerPrefix)} || u.id]) end,
-      x.archived, x."activeMessageId", coalesce(x."createdAt", now()), coalesce(x."updatedAt", x."createdAt", now()),
-      x.instructions, x.parameters, x."projectId"
-    from json_to_recordset(${JSON.stringify(chats)}::json) as x
-      (n int, id text, "ownerEmail" text, title text, words text, archived boolean, "activeMessageId" text,
-        "createdAt" timestamptz, "updatedAt" timestamptz, instructions text, parameters jsonb,
-        "projectId" text)
-    join users u on u.email = x."ownerEmail" order by x.n
-    on conflict (id) do nothing returning id`.execute(trx);
-  return rows.map(({ id }) => id);
-}
-
-export type ChatChange = {
-  title?: string | undefined;
-  archived?: boolean | undefined;
-  projectId?: string | null | undefined;
-  freshContext?: true | undefined;
-  autoCompaction?: boolean | undefined;
-  activeMessageId?: string | undefined;
-  modelPinned?: boolean | undefined;
-  modelId?: string | null | undefined;
-  mcpServerIds?: string[] | null | undefined;
-  assistantId?: string | null | undefined;
-  instructions?: string | null | undefined;
-  parameters?: Parameters | null | undefined;
-  toolRules?: ToolRules | null | undefined;
-  temporary?: false | undefined;
-};
-
-/** Moves a standalone conversation's files into a project; runs in the transaction that moves the conversation. */
-export type MoveFiles = (trx: Queryable, chat: { id: string; title: string }, projectId: string) => Promise<MovedFiles>;
-export type MovedFiles = { movedArtifacts: number; artifactFolder: string | null };
-
-const nothingMoved: MovedFiles = { movedArtifacts: 0, artifactFolder: null };
-
-/**
- * Applies all given members or none. Archiving, moving, a fresh context and another branch throw `response_running`
- * while a response is running or inputs are queued. A `modelId` without `modelPinned` pins it, since there is no turn
- * here. Files stay in the project that a conversation leaves.
- */
-export async function updateChat(
-  deps: Pick<Platform, 'db' | 'config'>,
-  ownerId: string,
-  chatId: string,
-  change: ChatChange,
-  { moveFiles, by }: { moveFiles: MoveFiles; by: AuditSource },
-): Promise<{ chat: Chat } & MovedFiles> {
-  return inTransaction(deps.db, async (trx) => {
-    const chat = await lockOwnedChat(trx, ownerId, chatId);
-    const target = change.projectId === chat.project_id ? undefined : change.projectId;
-    if (typeof target === 'string') await lockOpenProject(trx, ownerId, target);
-    await assertOwnedMcpServers(trx, ownerId, change.mcpServerIds ?? []);
-    if (change.assistantId) await assertUsableAssistant(trx, ownerId, change.assistantId);
-    const pin = await resolvePin(deps, trx, ownerId, chat, change);
-    const leaf =
-      change.activeMessageId === undefined
-        ? chat.active_message_id
-        : await findNewestLeaf(trx, chatId, change.activeMessageId);
-    if (leaf === undefined) throw new ApiError('not_found', 'Message not found');
-    const archives = change.archived === true && !chat.archived;
-    const moves = target !== undefined;
-    if (archives || moves || change.freshContext === true || change.activeMessageId !== undefined) {
-      await assertIdle(trx, chatId);
-    }
-    const sets: RawBuilder<unknown>[] = [];
-    if (change.title !== undefined) sets.push(...titleSets(change.title, 'person'));
-    if (change.archived !== undefined) sets.push(sql`archived = ${change.archived}`);
-    if (moves) sets.push(sql`project_id = ${target}`);
-    if (change.activeMessageId !== undefined) sets.push(sql`active_message_id = ${leaf}`);
-    if (change.autoCompaction !== undefined) {
-      sets.push(sql`auto_compaction = ${change.autoCompaction}, compaction_failures = 0`);
-    }
-    if (change.freshContext === true) sets.push(sql`context_start_message_id = ${leaf}`);
-    if (pin !== undefined) sets.push(sql`model_pinned = ${pin !== null}, model_id = ${pin}`);
-    if (change.mcpServerIds !== undefined) {
-      const ids = change.mcpServerIds === null ? null : JSON.stringify(change.mcpServerIds);
-      sets.push(sql`mcp_server_ids = ${ids}::jsonb`);
-    }
-    if (change.assistantId !== undefined) sets.push(sql`assistant_id = ${change.assistantId}`);
-    if (change.instructions !== undefined) {
-      sets.push(sql`instructions = ${change.instructions || null}`);
-    }
-    if (change.parameters !== undefined) sets.push(sql`parameters = ${JSON.stringify(change.parameters ?? {})}::jsonb`);
-    if (change.toolRules !== undefined) {
-      const kept = change.toolRules === null ? null : JSON.stringify(change.toolRules);
-      sets.push(sql`tool_rules = ${kept}::jsonb`);
-    }
-    if (change.temporary === false) sets.push(sql`temporary = false`);
-    const entersProject = typeof target === 'string' && chat.project_id === null;
-    const { title } = chat;
-    const moved = entersProject
-      ? await moveFiles(trx, { id: chatId, title: change.title ?? title }, target)
-      : nothingMoved;
-    if (sets.length > 0) await sql`update chats set ${sql.join(sets)} where id = ${chatId}`.execute(trx);
-    const { instructions, toolRules } = change;
-    const recorded = changedFields({ instructions, toolRules });
-    if (recorded.length > 0) await recordChatChange(trx, by, chatId, recorded);
-    return { chat: await getOwnedChat(trx, ownerId, chatId), ...moved };
-  });
-}
-
-/** Records that what models are told or may do in a conversation has changed. */
-export async function recordChatChange(
-  trx: Queryable,
-  by: AuditSource,
-  chatId: string,
-  changed: readonly string[],
-): Promise<void> {
-  const details = { changed };
-  await recordEvent(trx, by, { action: 'conversation.updated', targetType: 'conversation', targetId: chatId, details });
-}
-
-/** Replaces the rules for tools of a conversation that the caller has locked; without a preset, its owner's counts. */
-export async function writeChatRules(trx: Queryable, chatId: string, rules: Partial<ToolRules>): Promise<void> {
-  await sql`update chats set tool_rules = ${JSON.stringify(rules)}::jsonb where id = ${chatId}`.execute(trx);
 }
 
 /** Deletes a conversation with everything in it. The caller has stopped its running response. */
@@ -360,53 +211,6 @@ export async function recordAssistantNotice(db: Queryable, chatId: string, notic
   await db.updateTable('chats').set({ assistant_notice: notice }).where('id', '=', chatId).execute();
 }
 
-/** The title's source; undefined if the conversation is deleted or temporary. */
-export async function findTitleSource(db: Queryable, chatId: string): Promise<TitleSource | undefined> {
-  const query = db.selectFrom('chats').select('title_source').where('id', '=', chatId).where('temporary', '=', false);
-  const row = await query.executeTakeFirst();
-  return row?.title_source;
-}
-
-/** Replaces an instant title with a model's; returns whether it did. A title that a person typed stays. */
-export async function setModelTitle(
-  db: Queryable,
-  chatId: string,
-  title: string,
-  calls: readonly LedgerRow[] = [],
-): Promise<boolean> {
-  const stored = storedTitle(title);
-  const { rows } = await sql`
-    with named as (
-      update chats c set ${sql.join(titleSets(stored, 'model'))}
-      where id = ${chatId} and title_source = 'instant' and ${stored}::text <> '' returning id
-    ), ${countingCalls(calls)}
-    select id from named`.execute(db);
-  return rows.length === 1;
-}
-
-export type TitleSource = 'none' | 'instant' | 'model' | 'person';
-
-function storedTitle(title: string): string {
-  return [...title.trim()].slice(0, limits.titleMax).join('');
-}
-
-/** Updates a title's search words, unless it has changed meanwhile. */
-export async function indexTitle(trx: Queryable, chatId: string, title: string): Promise<void> {
-  await sql`update chats c set title_search = ${titleVector(title)} where id = ${chatId} and title = ${title}`.execute(
-    trx,
-  );
-}
-
-function titleSets(title: string, source: Exclude<TitleSource, 'none'>): RawBuilder<unknown>[] {
-  return [sql`title = ${title}`, sql`title_source = ${source}`, sql`title_search = ${titleVector(title)}`];
-}
-
-function titleVector(title: string): RawBuilder<unknown> {
-  const words = searchText(title);
-  if (words === '') return sql`null`;
-  return sql`to_tsvector('simple', ${words}) || array_to_tsvector(array[${sql.lit(ownerPrefix)} || owner_id])`;
-}
-
 /** Locks a user's conversations in a project, before the project itself, as moves do. */
 export async function lockChatsIn(trx: Queryable, ownerId: string, projectId: string): Promise<void> {
   const query = trx
@@ -429,54 +233,4 @@ export async function takeChatsOut(trx: Queryable, ownerId: string, projectId: s
     .where('project_id', '=', projectId)
     .executeTakeFirst();
   return Number(numUpdatedRows);
-}
-
-type LockedChat = {
-  title: string;
-  archived: boolean;
-  project_id: string | null;
-  active_message_id: string | null;
-  model_id: string | null;
-};
-
-async function lockOwnedChat(trx: Queryable, ownerId: string, chatId: string): Promise<LockedChat> {
-  const chat = await trx
-    .selectFrom('chats')
-    .select(['title', 'archived', 'project_id', 'active_message_id', 'model_id'])
-    .where('id', '=', chatId)
-    .where('owner_id', '=', ownerId)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
-  if (chat === undefined) throw conversationNotFound();
-  return chat;
-}
-
-/** A separate statement after the lock, so that it sees what was committed while waiting for it. */
-async function assertIdle(trx: Queryable, chatId: string): Promise<void> {
-  const { rows } = await sql<{ running: boolean }>`
-    select ${sql.raw(runningColumn)} as running from chats c where c.id = ${chatId}`.execute(trx);
-  if (rows[0]?.running === true) {
-    throw new ApiError('response_running', 'An answer is still running. Wait for it, or stop it.');
-  }
-}
-
-/** The model to pin, null to follow the default, undefined for no change. */
-async function resolvePin(
-  deps: Pick<Platform, 'config'>,
-  trx: Queryable,
-  ownerId: string,
-  chat: LockedChat,
-  change: ChatChange,
-): Promise<string | null | undefined> {
-  const { modelPinned, modelId } = change;
-  if (modelPinned === false) return null;
-  if (typeof modelId === 'string') {
-    await assertVisibleModel({ db: { kysely: trx } }, catalogueOwner(deps.config, ownerId), modelId);
-    return modelId;
-  }
-  if (modelPinned === undefined) return modelId;
-  if (chat.model_id !== null && modelId === undefined) return chat.model_id;
-  throw new ApiError('invalid_request', 'The request is not valid. modelId: Needed when modelPinned is true', {
-    details: [{ path: 'modelId', message: 'Needed when modelPinned is true' }],
-  });
 }

@@ -1,7 +1,48 @@
+import type { Parameters } from '@homeport/contracts/parameters';
 import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
+import { ownerLexeme } from './search-text.ts';
 
 /** What imports and leaving people change in many conversations. */
+
+/** A conversation from an import; `words` is its title's `searchText`. */
+export type ImportedChat = {
+  /** Its position in the import: the order of insertion. */
+  n: number;
+  id: string;
+  ownerEmail: string;
+  title: string;
+  words: string;
+  archived: boolean;
+  activeMessageId: string | null;
+  createdAt: string | null;
+  updatedAt: string | null;
+  instructions: string | null;
+  parameters: Parameters;
+  /** A project of the owner's; none if absent. */
+  projectId?: string | null;
+};
+
+/**
+ * Inserts conversations of existing users in one statement; ids already in use by anybody are skipped. Returns the new
+ * ids.
+ */
+export async function importChats(trx: Queryable, chats: readonly ImportedChat[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    insert into chats (id, owner_id, title, title_source, title_search, archived, active_message_id, created_at, updated_at,
+      instructions, parameters, project_id)
+    select x.id, u.id, x.title, 'person',
+      case when x.words <> '' then to_tsvector('simple', x.words) || array_to_tsvector(array[${sql.lit(ownerLexeme(''))} || u.id]) end,
+      x.archived, x."activeMessageId", coalesce(x."createdAt", now()), coalesce(x."updatedAt", x."createdAt", now()),
+      x.instructions, x.parameters, x."projectId"
+    from json_to_recordset(${JSON.stringify(chats)}::json) as x
+      (n int, id text, "ownerEmail" text, title text, words text, archived boolean, "activeMessageId" text,
+        "createdAt" timestamptz, "updatedAt" timestamptz, instructions text, parameters jsonb,
+        "projectId" text)
+    join users u on u.email = x."ownerEmail" order by x.n
+    on conflict (id) do nothing returning id`.execute(trx);
+  return rows.map(({ id }) => id);
+}
 
 /** Shows a message that an import added, where nothing was said here since: the messages before it are all imported ones. */
 export async function showImported(trx: Queryable, chatId: string, messageId: string, updatedAt: string | null) {

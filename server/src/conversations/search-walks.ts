@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { inTransaction, type Queryable } from '../db/pool.ts';
 import type { Platform } from '../platform.ts';
-import { indexTitle } from './chats.ts';
+import { indexTitle } from './chat-titles.ts';
 import { indexMessage, searchableText } from './messages.ts';
 import { hasSigns, searchText } from './search-text.ts';
 

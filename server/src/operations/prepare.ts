@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ImportedChat } from '../conversations/chats.ts';
+import type { ImportedChat } from '../conversations/imported-chats.ts';
 import { type ImportedMessage, searchableText } from '../conversations/messages.ts';
 import { searchText } from '../conversations/search-text.ts';
 import {

@@ -10,7 +10,7 @@ import type {
   ManifestUser,
 } from '@homeport/contracts/manifest';
 import type { Config } from '../config.ts';
-import type { ImportedChat } from '../conversations/chats.ts';
+import type { ImportedChat } from '../conversations/imported-chats.ts';
 import type { ImportedMessage } from '../conversations/messages.ts';
 import type { ManifestForm } from './manifest-text.ts';
 

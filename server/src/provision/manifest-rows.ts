@@ -1,6 +1,6 @@
 import type { MessagePart } from '@homeport/contracts/frames';
 import type { ManifestConversation, ManifestMessage } from '@homeport/contracts/manifest';
-import type { ImportedChat } from '../conversations/chats.ts';
+import type { ImportedChat } from '../conversations/imported-chats.ts';
 import { type ImportedMessage, searchableText } from '../conversations/messages.ts';
 import { searchText } from '../conversations/search-text.ts';
 

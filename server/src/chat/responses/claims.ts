@@ -6,7 +6,6 @@ import {
   pinModel,
   setActiveMessage,
   showingMessage,
-  type TitleSource,
   type TurnContext,
 } from '../../conversations/chats.ts';
 import {
@@ -20,11 +19,12 @@ import {
 import { bound, inTransaction, lastly, type Queryable, together } from '../../db/pool.ts';
 import type { Decision, ResponsesTable } from '../../db/tables.ts';
 import type { Platform } from '../../platform.ts';
-import { projectArchived, projectArchivedColumn } from '../../projects/projects.ts';
-import { assertBudget, budgetResetsAt } from '../../usage/budget-rule.ts';
+import { projectArchived } from '../../projects/projects.ts';
+import { assertBudget } from '../../usage/budget-rule.ts';
 import { promptOf } from '../turn/prompt.ts';
 import { instantTitle } from '../turn/title.ts';
 import { applying, type InputRow, nextInput, overriddenBy, overrideDecision, readingQueue } from './inputs.ts';
+import { assertIdle, assertNotArchived, type LockedChat, lockChat, lockingChat } from './locked-chat.ts';
 import { answerTogether, takenWith } from './steering.ts';
 
 /**
@@ -50,22 +50,6 @@ export type ClaimOutcome =
   | { kind: 'ended'; assistantId: string }
   | { kind: 'waiting'; assistantId: string }
   | { kind: 'nothing' };
-
-type LockedChat = {
-  id: string;
-  owner_id: string;
-  archived: boolean;
-  project_archived: boolean;
-  active_message_id: string | null;
-  model_pinned: boolean;
-  model_id: string | null;
-  title_source: TitleSource;
-  context_start_message_id: string | null;
-  mcp_server_ids: string[] | null;
-  auto_compaction: boolean;
-  assistant_id: string | null;
-};
-type WithBudget = LockedChat & { budget_resets_at: Date | null };
 
 /** Claims the input, or returns its outcome. `decision` overrides the admitted one until the response begins. */
 export async function claimInput(
@@ -283,36 +267,6 @@ function leaseUntil(maker: Maker) {
   return sql<Date>`now() + ${maker.leaseMs} * interval '1 millisecond'`;
 }
 
-async function lockChat(trx: Queryable, chatId: string, ownerId: string): Promise<WithBudget> {
-  const chat: WithBudget | undefined = await lockingChat(trx, chatId)
-    .select(sql.raw<Date | null>(budgetResetsAt('chats.owner_id')).as('budget_resets_at'))
-    .where('owner_id', '=', ownerId)
-    .executeTakeFirst();
-  if (chat === undefined) throw conversationNotFound();
-  return chat;
-}
-
-function lockingChat(trx: Queryable, chatId: string) {
-  return trx
-    .selectFrom('chats')
-    .select([
-      'id',
-      'owner_id',
-      'archived',
-      'active_message_id',
-      'model_pinned',
-      'model_id',
-      'title_source',
-      'context_start_message_id',
-      'mcp_server_ids',
-      'auto_compaction',
-      'assistant_id',
-    ])
-    .select(sql<boolean>`${sql.raw(projectArchivedColumn('chats.project_id'))}`.as('project_archived'))
-    .where('id', '=', chatId)
-    .forNoKeyUpdate();
-}
-
 async function outcomeOfApplied(trx: Queryable, input: InputRow): Promise<ClaimOutcome> {
   const assistantId = input.answered_by ?? input.assistant_id;
   const response = await trx.selectFrom('responses').selectAll().where('id', '=', assistantId).executeTakeFirst();
@@ -416,17 +370,6 @@ function newPin(chat: LockedChat, decision: Decision): { modelId: string | null 
   if (decision.modelPinned === undefined) return undefined;
   const modelId = decision.modelPinned ? (decision.modelId ?? null) : null;
   return chat.model_pinned === decision.modelPinned && chat.model_id === modelId ? undefined : { modelId };
-}
-
-function assertIdle(chat: LockedChat, running: ResponseRow | undefined): void {
-  if (running !== undefined)
-    throw new ApiError('response_running', 'An answer is still running. Wait for it, or stop it.');
-  assertNotArchived(chat);
-}
-
-function assertNotArchived(chat: LockedChat): void {
-  if (chat.archived) throw new ApiError('conversation_archived', 'Restore this conversation before continuing it');
-  if (chat.project_archived) throw projectArchived();
 }
 
 function cancelled(): ApiError {

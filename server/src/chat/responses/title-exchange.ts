@@ -1,6 +1,6 @@
 import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
 import { lowestTierEnabledModel } from '../../catalogue/model-choice.ts';
-import { findTitleSource, setModelTitle } from '../../conversations/chats.ts';
+import { findTitleSource, setModelTitle } from '../../conversations/chat-titles.ts';
 import { readParts } from '../../conversations/messages.ts';
 import { readBudgetReset } from '../../usage/budget-state.ts';
 import { generateTitle, instantTitle } from '../turn/title.ts';

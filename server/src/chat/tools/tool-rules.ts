@@ -3,7 +3,7 @@ import { limits } from '@homeport/contracts/limits';
 import type { ToolRule, ToolRules } from '@homeport/contracts/tool-rules';
 import { sql } from 'kysely';
 import { type AuditSource, recordEvent } from '../../audit.ts';
-import { recordChatChange, writeChatRules } from '../../conversations/chats.ts';
+import { recordChatChange, writeChatRules } from '../../conversations/chat-changes.ts';
 import { type Database, inTransaction, type Queryable } from '../../db/pool.ts';
 import type { Platform } from '../../platform.ts';
 import type { FindTools } from './find-tools.ts';
