@@ -1,64 +1,28 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { ChangesSweep } from '../src/chat/tools/changes-sweep.ts';
 import { listTurns } from '../src/workspaces/changes.ts';
-import type { SignedIn, TestApp } from './app.ts';
-import { startTestApp } from './app.ts';
-import { addModels, answer, createChat, nextId, submit } from './chat-harness.ts';
-import { ProcessRuntime } from './fakes/process-runtime.ts';
-import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
-import { chunk, type FakeStep, say } from './fakes/provider-scripts.ts';
+import { type AgentChat, agentApp, bash, type Call } from './agent-makers.ts';
+import { answer, submit } from './chat-harness.ts';
 
-let app: TestApp;
-let provider: FakeProvider;
-let runtime: ProcessRuntime;
-
-before(async () => {
-  provider = await startFakeProvider();
-  runtime = new ProcessRuntime();
-  app = await startTestApp({ workspaceRuntime: runtime });
-});
-after(async () => {
-  await app.stop();
-  await runtime.destroy();
-  await provider.close();
-});
-
-type Call = { name: string; input: Record<string, unknown> };
+const agents = agentApp();
 
 /** One answer in which the model makes these calls one after the other; its id. */
-async function turnOf(user: SignedIn, chatId: string, model: string, calls: Call[]): Promise<string> {
-  let count = 0;
-  provider.script(model, () => {
-    const call = calls[count++];
-    if (call === undefined) return { steps: [...say('done'), chunk({}, 'stop')] };
-    const made = { index: 0, id: nextId('call'), type: 'function' };
-    const steps: FakeStep[] = [
-      chunk({ tool_calls: [{ ...made, function: { name: call.name, arguments: JSON.stringify(call.input) } }] }),
-    ];
-    return { steps: [...steps, chunk({}, 'tool_calls')] };
-  });
+async function turnOf({ user, chatId, model }: AgentChat, calls: Call[]): Promise<string> {
+  agents.script(model, ...calls.map((call) => [call]));
   const { frames } = await answer(user, chatId, await submit(user, chatId, 'go'));
   const start = frames.map(({ frame }) => frame).find((frame) => frame.type === 'start');
   assert.ok(start?.type === 'start' && start.messageId !== undefined);
   return start.messageId;
 }
 
-async function startChat() {
-  const user = await app.signIn();
-  const model = nextId('model');
-  await addModels(user, provider, [model]);
-  return { user, model, chatId: await createChat(user) };
-}
-
-const bash = (command: string): Call => ({ name: 'bash', input: { command } });
-
 test('what an answer changed is listed, shown, taken back and brought again; a change since is asked about', async () => {
-  const { user, model, chatId } = await startChat();
-  const home = await runtime.homeOf(user.id);
-  const messageId = await turnOf(user, chatId, model, [
+  const chat = await agents.startChat();
+  const { user, chatId } = chat;
+  const home = await agents.homeOf(user);
+  const messageId = await turnOf(chat, [
     { name: 'write_file', input: { path: 'notes.txt', content: 'one\n' } },
     { name: 'edit_file', input: { path: 'notes.txt', oldText: 'one', newText: 'two' } },
     bash('mkdir site && echo hi > site/a.html'),
@@ -102,15 +66,16 @@ test('what an answer changed is listed, shown, taken back and brought again; a c
 });
 
 test('an answer without files has no changes, and starts no workspace; what messages no longer name is forgotten', async () => {
-  const { user, model, chatId } = await startChat();
-  const messageId = await turnOf(user, chatId, model, []);
+  const chat = await agents.startChat();
+  const { user, chatId } = chat;
+  const messageId = await turnOf(chat, []);
   const query = { chatId, messageId };
   assert.deepEqual((await user.call('GET /api/chats/changes', undefined, { query })).body.files, []);
   assert.deepEqual((await user.call('POST /api/chats/changes/undo', query)).status, 200);
 
-  const first = await turnOf(user, chatId, model, [bash('echo x > a.txt')]);
+  const first = await turnOf(chat, [bash('echo x > a.txt')]);
   await user.call('DELETE /api/chats', undefined, { query: { id: chatId } });
-  const { deps } = app.service;
+  const { deps } = agents.app.service;
   const hold = await deps.workspaces.hold(user.id, 'turn');
   assert.deepEqual(await listTurns(hold.daemon, hold.signal), [first]);
   await new ChangesSweep(deps).sweep(user.id, hold.daemon, hold.signal);

@@ -1,86 +1,30 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { DynamicToolPart, Frame } from '@homeport/contracts/frames';
 import { until } from '../../contracts/test/until.ts';
 import { interruptExpired } from '../src/chat/responses/response-end.ts';
-import type { SignedIn, TestApp } from './app.ts';
-import { startTestApp } from './app.ts';
-import {
-  addModels,
-  answer,
-  chatDetail,
-  createChat,
-  idle,
-  nextId,
-  partsOf,
-  postChat,
-  readStream,
-  submit,
-} from './chat-harness.ts';
-import { ProcessRuntime } from './fakes/process-runtime.ts';
-import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
-import { chunk, type FakeStep, say } from './fakes/provider-scripts.ts';
+import { type AgentChat, agentApp, bash, type Call, isCall } from './agent-makers.ts';
+import { answer, chatDetail, idle, partsOf, postChat, readStream, submit } from './chat-harness.ts';
 
-let app: TestApp;
-let provider: FakeProvider;
-let runtime: ProcessRuntime;
-
-before(async () => {
-  provider = await startFakeProvider();
-  runtime = new ProcessRuntime();
-  app = await startTestApp({ workspaceRuntime: runtime });
-});
-after(async () => {
-  await app.stop();
-  await runtime.destroy();
-  await provider.close();
-});
-
-type Call = { name: string; input: Record<string, unknown> };
-
-function callSteps(calls: Call[]): FakeStep[] {
-  const toolCalls = calls.map(({ name, input }, index) => ({
-    ...{ index, id: nextId('call'), type: 'function' },
-    function: { name, arguments: JSON.stringify(input) },
-  }));
-  return [chunk({ tool_calls: toolCalls }), chunk({}, 'tool_calls')];
-}
-
-async function startChat(): Promise<{ user: SignedIn; chatId: string; model: string }> {
-  const user = await app.signIn();
-  const model = nextId('model');
-  provider.script(model, () => ({ steps: [...say('nothing'), chunk({}, 'stop')] }));
-  await addModels(user, provider, [model]);
-  return { user, chatId: await createChat(user), model };
-}
-
-/** Makes the model call these tools, one step after the other, and then say "done". */
-function script(model: string, ...steps: Call[][]): void {
-  let count = 0;
-  provider.script(model, () => {
-    const step = steps[count++];
-    return { steps: step === undefined ? [...say('done'), chunk({}, 'stop')] : callSteps(step) };
-  });
-}
+const agents = agentApp();
 
 /** One answer in which these calls are made, in steps; resolves with the parts of the calls and all frames. */
-async function run(chat: Awaited<ReturnType<typeof startChat>>, ...steps: Call[][]) {
-  script(chat.model, ...steps);
+async function run(chat: AgentChat, ...steps: Call[][]) {
+  agents.script(chat.model, ...steps);
   const streamed = await answer(chat.user, chat.chatId, await submit(chat.user, chat.chatId, 'go'));
   const parts = partsOf(streamed.frames);
-  const tools = parts.filter((part): part is DynamicToolPart => part.type === 'dynamic-tool');
+  const tools = parts.filter(isCall);
   return { ...streamed, parts, tools, frames: streamed.frames.map(({ frame }) => frame) };
 }
 
-const bash = (command: string, more: object = {}): Call => ({ name: 'bash', input: { command, ...more } });
 const outputOf = (part: DynamicToolPart | undefined): string => String(part?.output ?? part?.errorText);
 
 test('the model is offered exactly the tools of the contract', async () => {
-  const chat = await startChat();
+  const chat = await agents.startChat();
   await run(chat);
-  const names = provider.requests.at(-1)?.body.tools?.map((tool) => tool.function?.name);
+  const names = agents.provider.requests.at(-1)?.body.tools?.map((tool) => tool.function?.name);
   assert.deepEqual(names, [
     ...['bash', 'read_file', 'write_file', 'edit_file', 'list_files', 'search_files', 'publish_artifact'],
     ...['plan', 'ask', 'delegate'],
@@ -88,7 +32,7 @@ test('the model is offered exactly the tools of the contract', async () => {
 });
 
 test('the command-line tool means the conversation that it runs in', async () => {
-  const chat = await startChat();
+  const chat = await agents.startChat();
   const homeport = `${process.execPath} ${join(import.meta.dirname, '../../workspace/src/cli/main.ts')}`;
   const { tools } = await run(
     chat,
@@ -104,7 +48,7 @@ test('the command-line tool means the conversation that it runs in', async () =>
 });
 
 test('make a file, look at it, change it, find it, run it', async () => {
-  const chat = await startChat();
+  const chat = await agents.startChat();
   const { tools } = await run(
     chat,
     [{ name: 'write_file', input: { path: 'src/hello.py', content: 'print("hello")\nprint("there")\n' } }],
@@ -129,7 +73,7 @@ test('make a file, look at it, change it, find it, run it', async () => {
 });
 
 test('wrong arguments and refusals are told in words that help', async () => {
-  const chat = await startChat();
+  const chat = await agents.startChat();
   const { tools } = await run(chat, [
     { name: 'bash', input: {} },
     { name: 'bash', input: { command: 'true', timeoutSeconds: 'soon' } },
@@ -153,7 +97,7 @@ test('wrong arguments and refusals are told in words that help', async () => {
 });
 
 test('long output: its beginning, its end, and where the rest is', async () => {
-  const chat = await startChat();
+  const chat = await agents.startChat();
   const { tools } = await run(chat, [bash(`seq 1 100000; head -c 5000 /dev/zero | tr '\\0' x; echo`)]);
   const output = outputOf(tools[0]);
   assert.ok(output.length < 36_000);
@@ -161,18 +105,18 @@ test('long output: its beginning, its end, and where the rest is', async () => {
   assert.match(output, /\n\[omitted \d+ bytes; full log in ~\/\.workspace\/exec\/[0-9a-f]{16}\.log\]\n/);
   assert.match(output, /x{2000} \[line cut: 3000 more characters\]\n\[exit code 0, /);
   const [, log = ''] = /exec\/([0-9a-f]{16}\.log)/.exec(output) ?? [];
-  const kept = readFileSync(join(await runtime.homeOf(chat.user.id), '.workspace/exec', log), 'utf8');
+  const kept = readFileSync(join(await agents.homeOf(chat.user), '.workspace/exec', log), 'utf8');
   assert.match(kept, /^1\n[\s\S]*\n50000\n[\s\S]*x\n$/);
 });
 
 test('a time-out ends the command and is told with its output', async () => {
-  const chat = await startChat();
+  const chat = await agents.startChat();
   const { tools } = await run(chat, [bash('echo before; sleep 600', { timeoutSeconds: 1 })]);
   assert.match(outputOf(tools[0]), /^before\n.*\[timed out and was killed, /s);
 });
 
 test('in the background: its output later, and its end', async () => {
-  const chat = await startChat();
+  const chat = await agents.startChat();
   const first = await run(chat, [bash('echo up; sleep 600', { background: true })]);
   const [, processId = ''] = /processId: ([0-9a-f]{16})/.exec(outputOf(first.tools[0])) ?? [];
   const read = { name: 'bash', input: { processId } };
@@ -185,9 +129,9 @@ test('in the background: its output later, and its end', async () => {
 });
 
 test('output streams while the command runs, and is replaced by the result', async () => {
-  const chat = await startChat();
-  const home = await runtime.homeOf(chat.user.id);
-  script(chat.model, [bash('echo first; until [ -e go ]; do sleep 0.02; done; echo second')]);
+  const chat = await agents.startChat();
+  const home = await agents.homeOf(chat.user);
+  agents.script(chat.model, [bash('echo first; until [ -e go ]; do sleep 0.02; done; echo second')]);
   const messageId = await submit(chat.user, chat.chatId, 'go');
   const isPreliminary = (frame: Frame) => frame.type === 'tool-output-available' && frame.preliminary === true;
   const early = await readStream(await postChat(chat.user, { chatId: chat.chatId, messageId }), ({ frame }) =>
@@ -201,7 +145,7 @@ test('output streams while the command runs, and is replaced by the result', asy
   );
   assert.equal(late.frames.filter(({ frame }) => isPreliminary(frame)).length, 1);
   writeFileSync(join(home, 'go'), '');
-  await idle(app);
+  await idle(agents.app);
   const { messages } = await chatDetail(chat.user, chat.chatId);
   const [stored] = messages[1].parts.filter((part: { type: string }) => part.type === 'dynamic-tool');
   assert.match(stored.output, /^first\nsecond\n\[exit code 0/);
@@ -209,16 +153,16 @@ test('output streams while the command runs, and is replaced by the result', asy
 });
 
 test('Stop ends the command at once and keeps what it had said', async () => {
-  const chat = await startChat();
-  const home = await runtime.homeOf(chat.user.id);
-  script(chat.model, [bash(`trap 'touch ended' TERM; echo said; while :; do sleep 0.05; done`)]);
+  const chat = await agents.startChat();
+  const home = await agents.homeOf(chat.user);
+  agents.script(chat.model, [bash(`trap 'touch ended' TERM; echo said; while :; do sleep 0.05; done`)]);
   const messageId = await submit(chat.user, chat.chatId, 'go');
   await readStream(
     await postChat(chat.user, { chatId: chat.chatId, messageId }),
     ({ frame }) => frame.type === 'tool-output-available',
   );
   await chat.user.call(`POST /api/chat/${chat.chatId}/stop`, {});
-  await idle(app);
+  await idle(agents.app);
   await until(async () => existsSync(join(home, 'ended')));
   const { messages } = await chatDetail(chat.user, chat.chatId);
   const [stored] = messages[1].parts.filter((part: { type: string }) => part.type === 'dynamic-tool');
@@ -227,15 +171,15 @@ test('Stop ends the command at once and keeps what it had said', async () => {
 });
 
 test('after a crash the call is closed with what it had said, and the command ends', async () => {
-  const chat = await startChat();
-  const home = await runtime.homeOf(chat.user.id);
-  script(chat.model, [bash(`trap 'touch ended' TERM; echo said; while :; do sleep 0.05; done`)]);
+  const chat = await agents.startChat();
+  const home = await agents.homeOf(chat.user);
+  agents.script(chat.model, [bash(`trap 'touch ended' TERM; echo said; while :; do sleep 0.05; done`)]);
   const messageId = await submit(chat.user, chat.chatId, 'go');
   await readStream(
     await postChat(chat.user, { chatId: chat.chatId, messageId }),
     ({ frame }) => frame.type === 'tool-output-available',
   );
-  const { deps } = app.service;
+  const { deps } = agents.app.service;
   await until(async () => {
     const stored = `select from response_frames f join responses r on r.id = f.response_id
       where r.chat_id = $1 and f.frames like '%"preliminary":true%'`;
@@ -251,11 +195,11 @@ test('after a crash the call is closed with what it had said, and the command en
   assert.match(stored.errorText, /^Interrupted.*Its output so far:\nsaid\n$/s);
   assert.equal('output' in stored || 'preliminary' in stored, false);
   await until(async () => existsSync(join(home, 'ended')));
-  await idle(app);
+  await idle(agents.app);
 });
 
 test('a published file is an artifact of the conversation; again updates it; images are shown', async () => {
-  const chat = await startChat();
+  const chat = await agents.startChat();
   const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
   const publish = (input: Record<string, unknown>): Call => ({ name: 'publish_artifact', input });
   const { tools, parts } = await run(
@@ -292,10 +236,10 @@ test('a published file is an artifact of the conversation; again updates it; ima
 });
 
 test('a workspace that is lost while a tool runs: the tool fails, the next call starts it anew', async () => {
-  const chat = await startChat();
-  script(chat.model, [bash('echo said; touch here; sleep 600')], [bash('ls; echo again')]);
+  const chat = await agents.startChat();
+  agents.script(chat.model, [bash('echo said; touch here; sleep 600')], [bash('ls; echo again')]);
   const messageId = await submit(chat.user, chat.chatId, 'go');
-  const home = await runtime.homeOf(chat.user.id);
+  const home = await agents.homeOf(chat.user);
   const reading = answer(chat.user, chat.chatId, messageId);
   await until(async () => existsSync(join(home, 'here')));
   await chat.user.call('DELETE /api/workspace/status');
@@ -306,13 +250,13 @@ test('a workspace that is lost while a tool runs: the tool fails, the next call 
 });
 
 test('the same call is not run twice, other calls of the same words are', async () => {
-  const chat = await startChat();
+  const chat = await agents.startChat();
   await run(chat, [bash('echo x >> count')], [bash('echo x >> count')]);
-  assert.equal(readFileSync(join(await runtime.homeOf(chat.user.id), 'count'), 'utf8'), 'x\nx\n');
+  assert.equal(readFileSync(join(await agents.homeOf(chat.user), 'count'), 'utf8'), 'x\nx\n');
 });
 
 test('a daemon that is killed while a tool runs: the next call has a new one', async () => {
-  const chat = await startChat();
+  const chat = await agents.startChat();
   const { tools } = await run(
     chat,
     [bash('echo said; kill -9 $(cat /proc/$PPID/status | sed -n "s/^PPid:[^0-9]*//p")')],

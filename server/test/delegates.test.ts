@@ -1,70 +1,37 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import type { DynamicToolPart, MessagePart } from '@homeport/contracts/frames';
+import { test } from 'node:test';
+import type { DynamicToolPart } from '@homeport/contracts/frames';
 import { until } from '../../contracts/test/until.ts';
-import { type SignedIn, startTestApp, type TestApp } from './app.ts';
-import { addModels, answer, chatDetail, createChat, nextId, postChat, readStream, submit } from './chat-harness.ts';
-import { ProcessRuntime } from './fakes/process-runtime.ts';
-import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
-import { chunk, type FakeChatBody, type FakeStep, finish, say } from './fakes/provider-scripts.ts';
+import { type AgentChat, agentApp, type Call, callSteps, isCall } from './agent-makers.ts';
+import { answer, chatDetail, postChat, readStream, submit } from './chat-harness.ts';
+import { type FakeChatBody, finish, say } from './fakes/provider-scripts.ts';
 
-let app: TestApp;
-let provider: FakeProvider;
-let runtime: ProcessRuntime;
+const agents = agentApp();
 
-before(async () => {
-  provider = await startFakeProvider();
-  runtime = new ProcessRuntime();
-  app = await startTestApp({ workspaceRuntime: runtime });
-});
-after(async () => {
-  await app.stop();
-  await runtime.destroy();
-  await provider.close();
-});
-
-type Call = { name: string; input: Record<string, unknown> };
-type Chat = { user: SignedIn; chatId: string; model: string };
 type Messages = NonNullable<FakeChatBody['messages']>;
-
-async function startChat(): Promise<Chat> {
-  const user = await app.signIn();
-  const model = nextId('model');
-  await addModels(user, provider, [model]);
-  return { user, chatId: await createChat(user), model };
-}
-
-function calls(list: Call[]): FakeStep[] {
-  const toolCalls = list.map(({ name, input }, index) => ({
-    ...{ index, id: `call_${index}`, type: 'function' },
-    function: { name, arguments: JSON.stringify(input) },
-  }));
-  return [chunk({ tool_calls: toolCalls })];
-}
 
 /** `turn` and `delegate` say what each answers with, by the messages so far; a text ends it. */
 function script(
-  { model }: Chat,
+  { model }: AgentChat,
   turn: (messages: Messages) => Call[] | string,
   delegate: (task: string, messages: Messages) => Call[] | string,
 ): void {
-  provider.script(model, (call) => {
+  agents.provider.script(model, (call) => {
     const messages = call.body.messages ?? [];
     const first = messages.find(({ role }) => role === 'user');
     const isDelegate = String(messages[0]?.content).includes('You work on one task for another model');
     const said = isDelegate ? delegate(String(first?.content), messages) : turn(messages);
-    const steps = typeof said === 'string' ? say(said) : calls(said);
+    const steps = typeof said === 'string' ? say(said) : callSteps(said, (index) => `call_${index}`);
     return { steps: [...steps, ...finish(call, 5, typeof said === 'string' ? 'stop' : 'tool_calls')] };
   });
 }
 
 const results = (messages: Messages): string[] =>
   messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content));
-const isCall = (part: MessagePart): part is DynamicToolPart => part.type === 'dynamic-tool';
 
-async function run(chat: Chat) {
+async function run(chat: AgentChat) {
   const messageId = await submit(chat.user, chat.chatId, 'go');
   await answer(chat.user, chat.chatId, messageId);
   const message = (await chatDetail(chat.user, chat.chatId)).messages.at(-1);
@@ -74,14 +41,14 @@ async function run(chat: Chat) {
 const delegate = (task: string, more: object = {}): Call => ({ name: 'delegate', input: { task, ...more } });
 
 test('a delegate works in the same workspace, and its turn reads its last answer only', async () => {
-  const chat = await startChat();
+  const chat = await agents.startChat();
   const offered: string[][] = [];
   script(
     chat,
     (messages) =>
       results(messages).length > 0 ? 'done' : [delegate('write a'), delegate('write b', { tools: ['bash'] })],
     (task, messages) => {
-      const names = provider.requests.at(-1)?.body.tools?.map((tool) => String(tool.function?.name)) ?? [];
+      const names = agents.provider.requests.at(-1)?.body.tools?.map((tool) => String(tool.function?.name)) ?? [];
       offered.push(names);
       const name = task.slice(-1);
       if (results(messages).length === 0)
@@ -90,7 +57,7 @@ test('a delegate works in the same workspace, and its turn reads its last answer
     },
   );
   const { message, tools } = await run(chat);
-  const told = provider.requests.findLast(({ body }) => body.model === chat.model)?.body.messages ?? [];
+  const told = agents.provider.requests.findLast(({ body }) => body.model === chat.model)?.body.messages ?? [];
   for (const result of results(told)) {
     assert.equal(result.length, 30_000);
     assert.match(result, /^secret work .*\[Cut: 60001 characters\]$/s);
@@ -99,7 +66,7 @@ test('a delegate works in the same workspace, and its turn reads its last answer
     tools.map(({ output }: DynamicToolPart) => output instanceof Object && 'steps' in output && output.steps),
     ['a', 'b'].map((name) => [{ tool: 'bash', subject: `echo ${name} >> both; cat both`, state: 'done' }]),
   );
-  const home = await runtime.homeOf(chat.user.id);
+  const home = await agents.homeOf(chat.user);
   assert.deepEqual(readFileSync(join(home, 'both'), 'utf8').trim().split('\n').sort(), ['a', 'b']);
   assert.ok(offered.every((names) => !names.includes('delegate')));
   assert.ok(offered.some((names) => names.length === 1 && names[0] === 'bash'));
@@ -108,7 +75,7 @@ test('a delegate works in the same workspace, and its turn reads its last answer
 });
 
 test('at most 4 at a time and 20 a turn', async () => {
-  const chat = await startChat();
+  const chat = await agents.startChat();
   const command = 'ls -d run-* 2>/dev/null | wc -l >> others; mkdir run-$$; sleep 0.1; rmdir run-$$';
   script(
     chat,
@@ -120,7 +87,7 @@ test('at most 4 at a time and 20 a turn', async () => {
   const states = tools.map(({ state }: DynamicToolPart) => state);
   assert.equal(states.filter((state: string) => state === 'output-available').length, 20);
   assert.equal(states.filter((state: string) => state === 'output-error').length, 2);
-  const others = readFileSync(join(await runtime.homeOf(chat.user.id), 'others'), 'utf8')
+  const others = readFileSync(join(await agents.homeOf(chat.user), 'others'), 'utf8')
     .trim()
     .split('\n')
     .map(Number);
@@ -129,7 +96,7 @@ test('at most 4 at a time and 20 a turn', async () => {
 });
 
 test('rules hold inside, and what would ask is refused', async () => {
-  const chat = await startChat();
+  const chat = await agents.startChat();
   const rules = [
     { tool: 'bash', pattern: 'git push *', policy: 'ask' },
     { tool: 'bash', pattern: 'rm *', policy: 'deny' },
@@ -153,7 +120,7 @@ test('rules hold inside, and what would ask is refused', async () => {
 });
 
 test('stop ends its delegates with it', async () => {
-  const chat = await startChat();
+  const chat = await agents.startChat();
   script(
     chat,
     () => [delegate('t')],
@@ -161,7 +128,7 @@ test('stop ends its delegates with it', async () => {
   );
   const messageId = await submit(chat.user, chat.chatId, 'go');
   const streaming = readStream(await postChat(chat.user, { chatId: chat.chatId, messageId }));
-  await until(async () => provider.requests.filter(({ body }) => body.model === chat.model).length >= 2);
+  await until(async () => agents.provider.requests.filter(({ body }) => body.model === chat.model).length >= 2);
   await chat.user.call(`POST /api/chat/${chat.chatId}/stop`);
   await streaming;
   const message = (await chatDetail(chat.user, chat.chatId)).messages.at(-1);
@@ -170,7 +137,7 @@ test('stop ends its delegates with it', async () => {
 });
 
 test('a turn takes forty steps, is told before its limit, and ends with a word', async () => {
-  const chat = await startChat();
+  const chat = await agents.startChat();
   const step: Call = { name: 'list_files', input: {} };
   script(
     chat,
@@ -181,13 +148,13 @@ test('a turn takes forty steps, is told before its limit, and ends with a word',
   assert.equal(tools.length, 40);
   assert.equal(message.parts.at(-1).text, 'done');
 
-  const admin = await app.signIn({ role: 'admin' });
+  const admin = await agents.app.signIn({ role: 'admin' });
   const set = (turnBudget: object) => admin.call('POST /api/admin/config', { turnBudget });
   assert.deepEqual((await set({ steps: 12 })).body.turnBudget, { steps: 12, minutes: 120, tokens: null });
   for (const wrong of [{ steps: 0 }, { minutes: 1.5 }, { tokens: 5 }, { steps: 1e9 }]) {
     assert.equal((await set(wrong)).status, 400);
   }
-  const second = await startChat();
+  const second = await agents.startChat();
   const notes: string[] = [];
   script(
     second,
@@ -214,8 +181,8 @@ test('a turn takes forty steps, is told before its limit, and ends with a word',
 });
 
 test('a used up budget ends a delegate before its next question, and its turn after it', async () => {
-  const chat = await startChat();
-  const admin = await app.signIn({ role: 'admin' });
+  const chat = await agents.startChat();
+  const admin = await agents.app.signIn({ role: 'admin' });
   const budget = { scope: 'person', userId: chat.user.id, unit: 'tokens', period: 'day', limit: 1 };
   assert.equal((await admin.call('PUT /api/admin/budgets', { budgets: [budget] })).status, 200);
   script(
@@ -228,7 +195,7 @@ test('a used up budget ends a delegate before its next question, and its turn af
   );
   const { message } = await run(chat);
   assert.deepEqual([message.status, message.error?.code], ['failed', 'budget_exhausted']);
-  const { rows } = await app.database.database.pool.query(
+  const { rows } = await agents.app.database.database.pool.query(
     'select kind from usage_calls where owner_id = $1 order by kind',
     [chat.user.id],
   );

@@ -1,71 +1,24 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import type { DynamicToolPart, MessagePart } from '@homeport/contracts/frames';
+import { test } from 'node:test';
 import type { ToolPreset, ToolRule } from '@homeport/contracts/tool-rules';
-import { type SignedIn, startTestApp, type TestApp } from './app.ts';
-import {
-  addModels,
-  chatDetail,
-  createChat,
-  nextId,
-  partsOf,
-  postChat,
-  readStream,
-  type StreamedFrame,
-  submit,
-} from './chat-harness.ts';
-import { ProcessRuntime } from './fakes/process-runtime.ts';
-import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
-import { chunk, say } from './fakes/provider-scripts.ts';
+import { type AgentChat, agentApp, bash, type Call, isCall } from './agent-makers.ts';
+import type { SignedIn } from './app.ts';
+import { chatDetail, partsOf, postChat, readStream, type StreamedFrame, submit } from './chat-harness.ts';
 
-let app: TestApp;
-let provider: FakeProvider;
-let runtime: ProcessRuntime;
+const agents = agentApp();
 
-before(async () => {
-  provider = await startFakeProvider();
-  runtime = new ProcessRuntime();
-  app = await startTestApp({ workspaceRuntime: runtime });
-});
-after(async () => {
-  await app.stop();
-  await runtime.destroy();
-  await provider.close();
-});
-
-type Call = { name: string; input: Record<string, unknown> };
-type Chat = { user: SignedIn; chatId: string; model: string };
-
-const bash = (command: string): Call => ({ name: 'bash', input: { command } });
 const write = (path: string): Call => ({ name: 'write_file', input: { path, content: 'x' } });
 const read = (path: string): Call => ({ name: 'read_file', input: { path } });
 
-async function startChat(user?: SignedIn): Promise<Chat> {
-  const owner = user ?? (await app.signIn());
-  const model = nextId('model');
-  const [modelId] = await addModels(owner, provider, [model]);
-  const chatId = await createChat(owner);
-  await owner.call('PATCH /api/chats', { id: chatId, modelPinned: true, modelId });
-  return { user: owner, chatId, model };
-}
-
 const setRules = async (user: SignedIn, preset: ToolPreset, rules: ToolRule[] = []) =>
   assert.equal((await user.call('PUT /api/workspace/rules', { preset, rules })).status, 200);
-const homeOf = ({ user }: Chat) => runtime.homeOf(user.id);
+const homeOf = ({ user }: AgentChat) => agents.homeOf(user);
 
 /** One answer that makes these calls at once; `word` answers every question. Resolves with the calls, and what was asked. */
-async function run(chat: Chat, calls: Call[], word: object | undefined = { approved: true }) {
-  let count = 0;
-  provider.script(chat.model, () => {
-    if (count++ > 0) return { steps: [...say('done'), chunk({}, 'stop')] };
-    const toolCalls = calls.map(({ name, input }, index) => ({
-      ...{ index, id: nextId('call'), type: 'function' },
-      function: { name, arguments: JSON.stringify(input) },
-    }));
-    return { steps: [chunk({ tool_calls: toolCalls }), chunk({}, 'tool_calls')] };
-  });
+async function run(chat: AgentChat, calls: Call[], word: object | undefined = { approved: true }) {
+  agents.script(chat.model, calls);
   const messageId = await submit(chat.user, chat.chatId, 'go');
   const asked: string[] = [];
   const statuses: Promise<number>[] = [];
@@ -82,29 +35,29 @@ async function run(chat: Chat, calls: Call[], word: object | undefined = { appro
     return false;
   };
   const streamed = await readStream(await postChat(chat.user, { chatId: chat.chatId, messageId }), hear);
-  const isCall = (part: MessagePart): part is DynamicToolPart => part.type === 'dynamic-tool';
   const tools = partsOf(streamed.frames).filter(isCall);
   const states = tools.map(({ toolCallId, state }) => (asked.includes(toolCallId) ? `asked, ${state}` : state));
   return { tools, states, statuses: await Promise.all(statuses) };
 }
 
 test('rules are kept, and a conversation has its own', async () => {
-  const user = await app.signIn();
+  const user = await agents.app.signIn();
   const rules = async () => (await user.call('GET /api/workspace/rules')).body;
   assert.deepEqual(await rules(), { preset: 'auto', rules: [] });
   const mine = { preset: 'ask', rules: [{ tool: 'bash', pattern: 'git push *', policy: 'deny' }] };
   assert.deepEqual((await user.call('PUT /api/workspace/rules', mine)).body, mine);
   assert.deepEqual(await rules(), mine);
-  const somebody = await app.signIn();
+  const somebody = await agents.app.signIn();
   assert.deepEqual((await somebody.call('GET /api/workspace/rules')).body, { preset: 'auto', rules: [] });
   const toolRules = { preset: 'read-only', rules: [{ tool: 'write_file', policy: 'allow' }] };
   const { body } = await user.call('POST /api/chats', { toolRules });
   assert.deepEqual(body.chat.toolRules, toolRules);
   const changed = await user.call('PATCH /api/chats', { id: body.chat.id, toolRules: null });
   assert.equal(changed.body.chat.toolRules, null);
-  const { rows } = await app.database.database.pool.query('select details from audit_events where target_id = $1', [
-    body.chat.id,
-  ]);
+  const { rows } = await agents.app.database.database.pool.query(
+    'select details from audit_events where target_id = $1',
+    [body.chat.id],
+  );
   assert.deepEqual(rows, [{ details: { changed: ['toolRules'] } }]);
   const long = { tool: 'bash', policy: 'ask', pattern: 'x'.repeat(2000) };
   for (const wrong of [
@@ -121,7 +74,7 @@ test('rules are kept, and a conversation has its own', async () => {
 });
 
 test('auto runs everything that no rule stops', async () => {
-  const chat = await startChat();
+  const chat = await agents.startChat();
   await setRules(chat.user, 'auto', [
     { tool: 'bash', pattern: 'rm *', policy: 'ask' },
     { tool: 'bash', pattern: 'git *', policy: 'deny' },
@@ -142,7 +95,7 @@ test('auto runs everything that no rule stops', async () => {
 });
 
 test('ask leaves reading free and asks before anything else', async () => {
-  const chat = await startChat();
+  const chat = await agents.startChat();
   await setRules(chat.user, 'ask');
   const calls = [
     bash('ls ~ | head -n 3'),
@@ -160,7 +113,7 @@ test('ask leaves reading free and asks before anything else', async () => {
 });
 
 test('read only writes nothing, whatever else is allowed', async () => {
-  const chat = await startChat();
+  const chat = await agents.startChat();
   await setRules(chat.user, 'auto', [{ tool: 'bash', policy: 'allow' }]);
   const toolRules = { preset: 'read-only', rules: [{ tool: 'write_file', policy: 'allow' }] };
   await chat.user.call('PATCH /api/chats', { id: chat.chatId, toolRules });
@@ -173,7 +126,7 @@ test('read only writes nothing, whatever else is allowed', async () => {
 });
 
 test('always allow keeps this very command, here or for the person', async () => {
-  const chat = await startChat();
+  const chat = await agents.startChat();
   await setRules(chat.user, 'auto', [{ tool: 'bash', pattern: 'touch *', policy: 'ask' }]);
   const first = await run(chat, [bash('touch a* b')], { approved: true, remember: 'conversation' });
   assert.deepEqual(first.states, ['asked, output-available']);
@@ -182,22 +135,22 @@ test('always allow keeps this very command, here or for the person', async () =>
   const again = await run(chat, [bash('touch a* b'), bash('touch ab b')]);
   assert.deepEqual(again.states, ['output-available', 'asked, output-available']);
 
-  const elsewhere = await startChat(chat.user);
+  const elsewhere = await agents.startChat(chat.user);
   const asked = await run(elsewhere, [bash('touch a* b')], { approved: true, remember: 'person' });
   assert.deepEqual(asked.states, ['asked, output-available']);
   const rules = (await chat.user.call('GET /api/workspace/rules')).body;
   assert.deepEqual(rules.rules[0], kept);
   assert.equal(rules.rules.length, 2);
-  assert.deepEqual((await run(await startChat(chat.user), [bash('touch a* b')])).states, ['output-available']);
+  assert.deepEqual((await run(await agents.startChat(chat.user), [bash('touch a* b')])).states, ['output-available']);
 
   const rule = { tool: 'bash', policy: 'ask' } as const;
   await setRules(chat.user, 'auto', [rule]);
   const looking = { name: 'bash', input: { processId: 'none' } };
-  const looked = await run(await startChat(chat.user), [looking], { remember: 'person' });
+  const looked = await run(await agents.startChat(chat.user), [looking], { remember: 'person' });
   assert.deepEqual([looked.statuses, looked.states], [[400], ['asked, output-error']], 'a look allows no command');
   assert.deepEqual((await chat.user.call('GET /api/workspace/rules')).body.rules, [rule]);
 
-  const { rows } = await app.database.database.pool.query(
+  const { rows } = await agents.app.database.database.pool.query(
     "select action, target_id, details from audit_events where actor_id = $1 and action ~ 'rules|conversation' order by id",
     [chat.user.id],
   );
