@@ -14,6 +14,7 @@ import type { Deps } from './deps.ts';
 import { watchDescriptors } from './descriptors.ts';
 import { explainFullDisk, makeRoomForDatabase } from './disk.ts';
 import { closeInherited } from './inherited-descriptors.ts';
+import { installLastResort } from './last-resort.ts';
 import { createLogger } from './logger.ts';
 import { makeFolder } from './make-folder.ts';
 import { assertOwnKey } from './own-key.ts';
@@ -31,10 +32,7 @@ async function main(config: Config): Promise<void> {
   const log = createLogger(config.logLevel);
   for (const found of mistypedSettings()) log.warn(found, 'an unknown setting that resembles one of ours');
   await watchDescriptors(log);
-  process.on('unhandledRejection', (reason) => {
-    // One request's unhandled rejection must not end everybody's answers.
-    log.error({ cause: reason }, 'unhandled rejection');
-  });
+  installLastResort(log);
   const stopping = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => stopping.abort(new Error('stopped while starting')));
