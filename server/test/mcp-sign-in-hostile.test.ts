@@ -97,25 +97,62 @@ const refusals: [name: string, lie: (liar: Liar, fake: FakeMcp) => void][] = [
   ['oversize metadata', ({ documents, metadata }) => lieIn(documents, { ...metadata, filler: 'x'.repeat(200_000) })],
   ['endless nesting', ({ documents, metadata }) => lieIn(documents, { ...metadata, filler: nested(500) })],
   [
+    'a page with a password to open',
+    ({ documents, metadata, issuer }) =>
+      lieIn(documents, { ...metadata, authorization_endpoint: issuer.replace('//', '//me:secret@') }),
+  ],
+  [
+    'a list where an address belongs',
+    ({ documents, metadata, issuer }) => lieIn(documents, { ...metadata, token_endpoint: [`${issuer}/token`] }),
+  ],
+  [
+    'metadata that is a page',
+    ({ documents }) => {
+      documents['/.well-known/oauth-authorization-server'] = (response: ServerResponse) =>
+        response.end('<h1>Hello</h1>');
+    },
+  ],
+  [
+    'metadata that redirects to a metadata service',
+    ({ documents }) => {
+      documents['/.well-known/oauth-authorization-server'] = (response: ServerResponse) =>
+        response.writeHead(302, { location: 'http://169.254.169.254/latest' }).end();
+    },
+  ],
+  [
+    'a registration without an id',
+    ({ documents }) => {
+      documents['/register'] = { client_id: '', redirect_uris: [] };
+    },
+  ],
+  [
+    'a registration with an endless id',
+    ({ documents }) => {
+      documents['/register'] = { client_id: 'x'.repeat(10_000), redirect_uris: [] };
+    },
+  ],
+  ['a resource description at a metadata service', (_liar, fake) => challenge(fake, 'http://169.254.169.254/resource')],
+  ['a resource description in a file', (_liar, fake) => challenge(fake, 'file:///etc/passwd')],
+  [
+    'an authorization server that is a script',
+    (_liar, fake) => describeResource(fake, { authorization_servers: ['javascript:alert(1)'] }),
+  ],
+  [
+    'a resource of the same name at another port',
+    (_liar, fake) => describeResource(fake, { resource: fake.url.replace(/:\d+/, ':1') }),
+  ],
+  ['a resource beside the server', (_liar, fake) => describeResource(fake, { resource: `${fake.url}-other` })],
+  [
     'a redirected registration',
     ({ documents, issuer }) => {
       documents['/register'] = (response: ServerResponse) =>
         response.writeHead(307, { location: `${issuer}/elsewhere` }).end();
     },
   ],
-  [
-    'a resource of somebody else',
-    (_liar, fake) => {
-      const path = '/.well-known/oauth-protected-resource/mcp';
-      fake.documents[path] = { ...(fake.documents[path] as object), resource: 'https://bank.example/mcp' };
-    },
-  ],
+  ['a resource of somebody else', (_liar, fake) => describeResource(fake, { resource: 'https://bank.example/mcp' })],
   [
     'an authorization server that may not be called',
-    (_liar, fake) => {
-      const path = '/.well-known/oauth-protected-resource/mcp';
-      fake.documents[path] = { ...(fake.documents[path] as object), authorization_servers: ['http://169.254.169.254'] };
-    },
+    (_liar, fake) => describeResource(fake, { authorization_servers: ['http://169.254.169.254'] }),
   ],
 ];
 
@@ -132,6 +169,85 @@ for (const [name, lie] of refusals) {
       );
     }));
 }
+
+const leaks: [name: string, lie: (liar: Liar, canary: Liar) => void][] = [
+  [
+    'redirects the code elsewhere',
+    ({ documents }, canary) => {
+      documents['/token'] = (response: ServerResponse) =>
+        response.writeHead(307, { location: `${canary.issuer}/token` }).end();
+    },
+  ],
+  [
+    'wants the code at a metadata service',
+    ({ documents, metadata }) => lieIn(documents, { ...metadata, token_endpoint: 'http://169.254.169.254/token' }),
+  ],
+  [
+    'answers with a page',
+    ({ documents }) => {
+      documents['/token'] = (response: ServerResponse) => response.end('<h1>Hello</h1>');
+    },
+  ],
+  [
+    'answers without end',
+    ({ documents }) => {
+      documents['/token'] = { access_token: 'a', token_type: 'Bearer', filler: 'x'.repeat(200_000) };
+    },
+  ],
+];
+
+for (const [name, lie] of leaks) {
+  test(`a token endpoint that ${name} ends the sign-in`, () =>
+    withLiar(async (liar, fake, user, id) => {
+      const canary = await startLiar();
+      lie(liar, canary);
+      const begun = await user.call('POST /api/mcp/connect', { id });
+      const state = new URL(begun.body.authorizeUrl).searchParams.get('state') ?? '';
+      const query = new URLSearchParams({ code: 'precious', state, iss: liar.issuer });
+      const back = await user.fetch(`/api/mcp/oauth/callback?${query}`);
+      assert.equal(back.headers.get('location'), '/settings/tools?error=mcp_failed');
+      assert.deepEqual(canary.seen, []);
+      assert.ok(fake.headersSeen.every(({ authorization }) => authorization === undefined));
+      canary.close();
+    }));
+}
+
+test('an authorization page that brings parameters of its own gets ours, each once', () =>
+  withLiar(async (liar, _fake, user, id) => {
+    const own =
+      'redirect_uri=https://evil.example&state=known&client_id=evil&code_challenge=weak&code_challenge_method=plain';
+    lieIn(liar.documents, { ...liar.metadata, authorization_endpoint: `${liar.issuer}/authorize?${own}` });
+    const { body, text } = await user.call('POST /api/mcp/connect', { id });
+    const { searchParams } = new URL(body.authorizeUrl);
+    assert.deepEqual(searchParams.getAll('redirect_uri'), [`${app.url}/api/mcp/oauth/callback`], text);
+    assert.deepEqual(searchParams.getAll('client_id'), ['liar-client']);
+    assert.deepEqual(searchParams.getAll('code_challenge_method'), ['S256']);
+    for (const parameter of ['state', 'code_challenge']) {
+      assert.equal(searchParams.getAll(parameter).length, 1, parameter);
+      assert.ok((searchParams.get(parameter) ?? '').length >= 43, parameter);
+    }
+  }));
+
+test('a signed-in server that redirects elsewhere takes no token along', () =>
+  withLiar(async (liar, fake, user, id) => {
+    const canary = await startLiar();
+    const begun = await user.call('POST /api/mcp/connect', { id });
+    const state = new URL(begun.body.authorizeUrl).searchParams.get('state') ?? '';
+    let redirected = 0;
+    const elsewhere: Record<string, string> = { location: `${canary.issuer}/mcp` };
+    const needed: Record<string, string> = { 'www-authenticate': 'Bearer' };
+    fake.gate = async ({ authorization }) => {
+      if (authorization !== 'Bearer liar-token') return { status: 401, headers: needed };
+      redirected += 1;
+      return { status: 307, headers: elsewhere };
+    };
+    const query = new URLSearchParams({ code: 'c', state, iss: liar.issuer });
+    const back = await user.fetch(`/api/mcp/oauth/callback?${query}`);
+    assert.equal(back.headers.get('location'), `/settings/tools?mcp=${id}`);
+    assert.ok(redirected > 0);
+    assert.deepEqual(canary.seen, []);
+    canary.close();
+  }));
 
 test('an answer that names another issuer, or none, gets no code redeemed', () =>
   withLiar(async (liar, _fake, user, id) => {
@@ -242,6 +358,19 @@ test('a refresh is made once, whichever of three replicas needs it first', async
 
 function lieIn(documents: Record<string, unknown>, metadata: object): void {
   documents['/.well-known/oauth-authorization-server'] = metadata;
+}
+
+/** What the MCP server says of itself as a resource. */
+function describeResource(fake: FakeMcp, fields: object): void {
+  const path = '/.well-known/oauth-protected-resource/mcp';
+  fake.documents[path] = { ...(fake.documents[path] as object), ...fields };
+}
+
+/** The MCP server refuses everything and names this address as its description. */
+function challenge(fake: FakeMcp, address: string): void {
+  fake.documents = {};
+  const headers = { 'www-authenticate': `Bearer resource_metadata="${address}"` };
+  fake.gate = async () => ({ status: 401, headers });
 }
 
 function nested(depth: number): unknown {
