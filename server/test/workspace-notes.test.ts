@@ -112,3 +112,8 @@ test('skills: valid ones are told by name and description, and loaded by the too
   assert.match((await turn(setting)).system, /- deploy: /, 'a skill of the folder worked in');
   assert.equal((await turn(await start({}))).tools.includes('skill'), false);
 });
+
+test('notes that PostgreSQL cannot store as they are do no harm', async () => {
+  const setting = await start({ 'AGENTS.md': 'Separate fields with \\u0000, a \0 that is.' });
+  assert.match((await turn(setting)).system, /Separate fields with \\u0000, a/);
+});

@@ -15,17 +15,29 @@ export async function readNotes(
 ): Promise<WorkspaceNotes | undefined> {
   const { phase, ready } = await deps.workspaces.status(userId);
   if (phase === 'running' && ready) {
-    const hold = await deps.workspaces.hold(userId, 'transfer', signal);
     try {
-      return await fetchNotes(deps.db.kysely, userId, hold.daemon, signal);
+      return await askDaemon(deps, userId, signal);
     } catch {
       signal.throwIfAborted();
-    } finally {
-      await hold.release();
     }
   }
   const query = deps.db.kysely.selectFrom('workspace_notes').select('notes').where('user_id', '=', userId);
   return (await query.executeTakeFirst())?.notes;
+}
+
+async function askDaemon(
+  { db, workspaces }: { db: { kysely: Queryable }; workspaces: Workspaces },
+  userId: string,
+  signal: AbortSignal,
+): Promise<WorkspaceNotes> {
+  // It may have been stopped meanwhile.
+  const within = AbortSignal.any([signal, AbortSignal.timeout(askMs)]);
+  const hold = await workspaces.hold(userId, 'transfer', within);
+  try {
+    return await fetchNotes(db.kysely, userId, hold.daemon, within);
+  } finally {
+    await hold.release();
+  }
 }
 
 /** Asks the daemon, and keeps its answer for when it does not run. */
@@ -36,7 +48,10 @@ export async function fetchNotes(
   signal: AbortSignal,
 ): Promise<WorkspaceNotes> {
   const notes = await daemon.call('/v1/notes', workspaceNotes, { signal, timeoutMs: askMs });
-  const json = JSON.stringify(notes).replaceAll('\\u0000', '');
+  // PostgreSQL stores neither NUL nor half a character.
+  const json = JSON.stringify(notes, (_key, value: unknown) =>
+    typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '') : value,
+  );
   await db
     .insertInto('workspace_notes')
     .values({ user_id: userId, notes: json })
