@@ -1,37 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Page } from '@playwright/test';
-import { addModels, administrator, scratchFolder, setUp, startProduct } from '../product.ts';
+import { addModels } from '../product.ts';
 import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
-import { test as base, end, expect, giveCookie, queryOnce, signInElsewhere } from './fixtures.ts';
-
-/** An installation with workspaces, in this machine's sandbox. */
-const test = base.extend<object, { whyNot: string | undefined }>({
-  installation: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of the fixtures from the pattern
-    async ({}, use) => {
-      const dataDir = join(scratchFolder(), 'data');
-      const running = await startProduct(dataDir, { WORKSPACE_MODE: 'auto' });
-      await setUp(running.url);
-      await use({ url: running.url, dataDir, query: (sql) => queryOnce(dataDir, sql) });
-      await end(running);
-    },
-    { scope: 'worker', timeout: 300_000 },
-  ],
-  whyNot: [
-    async ({ installation }, use) => {
-      const caller = await signInElsewhere(installation.url, administrator.email);
-      const { phase, message } = await caller.must('GET', '/api/workspace/status');
-      await use(phase === 'disabled' ? (message ?? 'workspaces are off') : undefined);
-    },
-    { scope: 'worker' },
-  ],
-});
-
-test.beforeEach(({ whyNot }) => {
-  if (whyNot !== undefined && process.env.REQUIRE_SANDBOX === '1') throw new Error(whyNot);
-  test.skip(whyNot !== undefined, `no sandbox can be made here: ${whyNot}`);
-});
+import { expect, giveCookie } from './fixtures.ts';
+import { test } from './workspace-fixtures.ts';
 
 const fileList = (page: Page) => page.getByRole('list', { name: 'Workspace files' });
 const screen = (page: Page) => page.locator('.xterm-accessibility-tree');

@@ -1,25 +1,22 @@
 import './told-texts.ts';
 import '../page-texts.ts';
-import '../frame/dialogs.css';
 import type { AnswerContext } from '@homeport/contracts/context';
-import { ActionIcon, Button, Drawer } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
+import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { RotateCcw, X } from 'lucide-react';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { RotateCcw } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { ApiFailure } from '../api-failure.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { useThreadActions } from '../conversation/thread-actions.ts';
 import fileClasses from '../files/files.module.css';
 import { FormFailure } from '../forms/notice.tsx';
+import { SidePanel, useIsPanelOver } from '../frame/side-panel.tsx';
 import { useText } from '../i18n.ts';
 import classes from './context.module.css';
 import { contextQuery } from './context-api.ts';
 import { ContextBar } from './context-bar.tsx';
 import { ContextMessages } from './context-messages.tsx';
 import { ParameterList } from './parameter-list.tsx';
-
-const narrow = '(max-width: 68rem)';
 
 type Props = {
   store: ConversationStore;
@@ -29,54 +26,21 @@ type Props = {
   isOver?: boolean;
 };
 
-/** What the model was told with one answer: a column beside the thread on wide screens, a drawer on narrow ones. */
-export function ContextPanel({ isOver = false, ...props }: Props) {
+/** What the model was told with one answer. */
+export function ContextPanel({ store, messageId, onClose, isOver = false }: Props) {
   const t = useText();
-  const isNarrow = useMediaQuery(narrow, window.matchMedia(narrow).matches, { getInitialValueInEffect: false });
-  if (!isNarrow && !isOver) {
-    return (
-      <aside className={fileClasses.panel} aria-label={t('message.saw')}>
-        <Content {...props} isOver={false} />
-      </aside>
-    );
-  }
-  return (
-    <Drawer.Root opened onClose={props.onClose} position="right" size="min(30rem, 100vw)" padding={0}>
-      <Drawer.Overlay />
-      <Drawer.Content aria-label={t('message.saw')}>
-        <Drawer.Body className={fileClasses.drawer}>
-          <Content {...props} isOver />
-        </Drawer.Body>
-      </Drawer.Content>
-    </Drawer.Root>
-  );
-}
-
-function Content({ store, messageId, onClose, isOver }: Props & { isOver: boolean }) {
-  const t = useText();
-  const title = useRef<HTMLHeadingElement>(null);
+  const isNarrow = useIsPanelOver();
   const { data, error } = useQuery(contextQuery(store.chatId, messageId));
-  // Another answer is another panel: the keyboard goes on from its heading.
-  useEffect(() => title.current?.focus({ preventScroll: true }), [messageId]);
   return (
-    <>
-      <header className={fileClasses.panelHead}>
-        <h2 className={fileClasses.panelTitle} ref={title} tabIndex={-1}>
-          {t('message.saw')}
-        </h2>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          size="lg"
-          aria-label={t('app.close')}
-          title={t('app.close')}
-          onClick={onClose}
-        >
-          <X size={18} />
-        </ActionIcon>
-      </header>
-      <div className={fileClasses.panelBody}>{body()}</div>
-    </>
+    <SidePanel
+      label={t('message.saw')}
+      subject={messageId}
+      closeLabel={t('app.close')}
+      isOver={isOver}
+      onClose={onClose}
+    >
+      {body()}
+    </SidePanel>
   );
 
   function body(): ReactNode {
@@ -84,7 +48,7 @@ function Content({ store, messageId, onClose, isOver }: Props & { isOver: boolea
       return <NothingKept store={store} messageId={messageId} />;
     if (error && !data) return <FormFailure failure={error} />;
     if (!data) return <div className={fileClasses.bone} aria-busy="true" />;
-    return <Told context={data} store={store} onLeave={isOver ? onClose : undefined} />;
+    return <Told context={data} store={store} onLeave={isNarrow || isOver ? onClose : undefined} />;
   }
 }
 

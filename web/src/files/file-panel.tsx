@@ -1,14 +1,12 @@
 import './files-texts.ts';
 import '../page-texts.ts';
-import '../frame/dialogs.css';
 import type { Artifact } from '@homeport/contracts/artifacts';
-import { ActionIcon, Button, Drawer } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
+import { ActionIcon, Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { ArrowLeft, Download, Paperclip, X } from 'lucide-react';
-import { useEffect, useRef } from 'react';
+import { ArrowLeft, Download, Paperclip } from 'lucide-react';
 import { ApiFailure } from '../api-failure.ts';
 import { FormFailure } from '../forms/notice.tsx';
+import { SidePanel } from '../frame/side-panel.tsx';
 import { i18n, useText } from '../i18n.ts';
 import type { FileScope } from '../upload.ts';
 import { type Citation, citedFileQuery, pageChoice } from './citations.ts';
@@ -19,8 +17,6 @@ import { FilePreview } from './file-preview.tsx';
 import classes from './files.module.css';
 import { fileQuery } from './files-api.ts';
 import { FilesView } from './files-view.tsx';
-
-const narrow = '(max-width: 68rem)';
 
 export type PanelProps = {
   scope: FileScope;
@@ -36,77 +32,39 @@ export type PanelProps = {
   onClose: () => void;
 };
 
-/** The files beside a conversation or project: a column on wide screens, a drawer on narrow ones. */
-export function FilePanel(props: PanelProps) {
+/** The files beside a conversation or project. */
+export function FilePanel({ scope, fileId, cited, canUpload, onFile, onAttach, onFix, onClose }: PanelProps) {
   const t = useText();
-  const isNarrow = useMediaQuery(narrow, window.matchMedia(narrow).matches, { getInitialValueInEffect: false });
-  if (!isNarrow) {
-    return (
-      <aside className={classes.panel} aria-label={t('files.title')}>
-        <Content {...props} />
-      </aside>
-    );
-  }
-  return (
-    <Drawer.Root opened onClose={props.onClose} position="right" size="min(30rem, 100vw)" padding={0}>
-      <Drawer.Overlay />
-      <Drawer.Content aria-label={t('files.title')}>
-        <Drawer.Body className={classes.drawer}>
-          <Content {...props} />
-        </Drawer.Body>
-      </Drawer.Content>
-    </Drawer.Root>
+  const subject = cited ? `${cited.name} ${cited.at}` : fileId;
+  const toAll = (
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      size="lg"
+      aria-label={t('files.all')}
+      title={t('files.all')}
+      onClick={() => onFile(undefined)}
+    >
+      <ArrowLeft size={18} />
+    </ActionIcon>
   );
-}
-
-function Content({ scope, fileId, cited, canUpload, onFile, onAttach, onFix, onClose }: PanelProps) {
-  const t = useText();
-  const title = useRef<HTMLHeadingElement>(null);
-  // The clicked element may be gone from the panel, so the focus moves to the heading.
-  useEffect(() => {
-    const isOne = fileId !== undefined || cited !== undefined;
-    if (isOne || document.activeElement === document.body) title.current?.focus({ preventScroll: true });
-  }, [fileId, cited?.name, cited?.at]);
-  const isList = fileId === undefined && cited === undefined;
   return (
-    <>
-      <header className={classes.panelHead}>
-        {isList ? null : (
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            size="lg"
-            aria-label={t('files.all')}
-            title={t('files.all')}
-            onClick={() => onFile(undefined)}
-          >
-            <ArrowLeft size={18} />
-          </ActionIcon>
-        )}
-        <h2 className={classes.panelTitle} ref={title} tabIndex={-1}>
-          {t(isList ? 'files.title' : 'files.file')}
-        </h2>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          size="lg"
-          aria-label={t('files.close')}
-          title={t('files.close')}
-          onClick={onClose}
-        >
-          <X size={18} />
-        </ActionIcon>
-      </header>
-      <div className={classes.panelBody}>
-        {cited ? (
-          <CitedFile key={`${cited.name} ${cited.at}`} scope={scope} cited={cited} onAttach={onAttach} onFix={onFix} />
-        ) : fileId === undefined ? (
-          <FilesView scope={scope} canUpload={canUpload} onOpen={({ id }) => onFile(id)} onAttach={onAttach} />
-        ) : (
-          <OneFile key={fileId} scope={scope} id={fileId} onAttach={onAttach} onFix={onFix} />
-        )}
-      </div>
-    </>
+    <SidePanel
+      label={t('files.title')}
+      heading={t(subject === undefined ? 'files.title' : 'files.file')}
+      subject={subject}
+      closeLabel={t('files.close')}
+      before={subject === undefined ? null : toAll}
+      onClose={onClose}
+    >
+      {cited ? (
+        <CitedFile key={subject} scope={scope} cited={cited} onAttach={onAttach} onFix={onFix} />
+      ) : fileId === undefined ? (
+        <FilesView scope={scope} canUpload={canUpload} onOpen={({ id }) => onFile(id)} onAttach={onAttach} />
+      ) : (
+        <OneFile key={fileId} scope={scope} id={fileId} onAttach={onAttach} onFix={onFix} />
+      )}
+    </SidePanel>
   );
 }
 

@@ -24,14 +24,15 @@ export const texts: Record<keyof typeof english, string> = {
   'changes.notKept': 'Diese Datei war zu groß, um sie aufzubewahren. Sie lässt sich weder zeigen noch zurückholen.',
   'changes.binary': 'Diese Datei ist kein Text. Die Änderung lässt sich nicht zeigen.',
   'changes.tooLong': 'Diese Datei ist zu lang, um die Änderung zu zeigen.',
+  'changes.firstLines': 'Nur die ersten {count, number} Zeilen werden angezeigt.',
   'changes.sameText': 'Der Inhalt ist gleich, die Zugriffsrechte haben sich geändert.',
   'changes.link': 'Verweis auf {target}',
   'changes.folder': 'Ordner',
   'changes.same': '{count, plural, one {# unveränderte Zeile} other {# unveränderte Zeilen}}',
   'changes.forceTitle': 'Diese Dateien wurden seitdem geändert',
-  'changes.forceText': 'Trotzdem fortfahren? Was jetzt da ist, kommt mit dem umgekehrten Schritt zurück. {paths}',
+  'changes.forceText': 'Ihr jetziger Inhalt wird ersetzt. Der umgekehrte Schritt holt ihn zurück. Dateien: {paths}',
   'changes.force': 'Trotzdem fortfahren',
-  'changes.failed': 'Die Dateien konnten nicht zurückgeholt werden',
+  'changes.failed': 'Die Dateien ließen sich nicht ändern',
   'changes.skipped':
     '{count, plural, one {# Datei wurde gelassen, wie sie ist} other {# Dateien wurden gelassen, wie sie sind}}: {paths}',
 };

@@ -8,6 +8,8 @@ import { type Answer, type Side, versionAddress, versionQuery } from './changes-
 import { type DiffRow, diffRows } from './diff-rows.ts';
 
 const textBytesMax = 256 * 1024;
+/** More rows make the page slow. */
+const rowsMax = 2000;
 const picture = /\.(?:png|jpe?g|gif|webp|avif|bmp|ico)$/i;
 const sides: readonly Side[] = ['before', 'after'];
 
@@ -58,10 +60,12 @@ function Lines({ answer, file, isBeside }: Props) {
   if (was === undefined || is === undefined) return <div className={classes.bone} aria-busy="true" />;
   if (isBinary) return <p className={classes.quiet}>{t('changes.binary')}</p>;
   if (was === is) return <p className={classes.quiet}>{t('changes.sameText')}</p>;
-  const shown = isBeside ? rows : rows.flatMap(apart);
+  const all = isBeside ? rows : rows.flatMap(apart);
+  const shown = all.slice(0, rowsMax);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls is reached by keyboard
     <section className={classes.lines} tabIndex={0} aria-label={file.path} dir="ltr">
+      {all.length > rowsMax ? <p className={classes.quiet}>{t('changes.firstLines', { count: rowsMax })}</p> : null}
       <table data-beside={isBeside || undefined}>
         <tbody>
           {shown.map((row, index) => (
@@ -110,10 +114,6 @@ function Row({ row, isBeside }: { row: DiffRow; isBeside: boolean }) {
 }
 
 function Cell({ text, mark }: { text: string | undefined; mark: 'added' | 'removed' | undefined }) {
-  return (
-    <td data-mark={mark}>
-      {mark === undefined ? null : <span className={classes.sign}>{mark === 'added' ? '+' : '−'}</span>}
-      {text}
-    </td>
-  );
+  if (mark === undefined) return <td>{text}</td>;
+  return <td data-mark={mark}>{mark === 'added' ? <ins>{text}</ins> : <del>{text}</del>}</td>;
 }

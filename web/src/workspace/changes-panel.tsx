@@ -1,17 +1,16 @@
 import './changes-texts.ts';
-import '../frame/dialogs.css';
 import type { ChangedFile } from '@homeport/contracts/daemon';
-import { ActionIcon, Button, Drawer } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
+import { ActionIcon, Button, UnstyledButton } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Redo2, Undo2, X } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
+import { ChevronRight, Redo2, Undo2 } from 'lucide-react';
+import { useState } from 'react';
 import { call } from '../api.ts';
 import { ApiFailure } from '../api-failure.ts';
 import { failureText } from '../failure-text.ts';
 import fileClasses from '../files/files.module.css';
 import { FormFailure } from '../forms/notice.tsx';
 import { lazyPart } from '../frame/lazy-part.tsx';
+import { SidePanel } from '../frame/side-panel.tsx';
 import { showFailure, showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
 import classes from './changes.module.css';
@@ -20,64 +19,26 @@ import { ChangesDiff } from './changes-diff.tsx';
 
 const ConfirmDialog = lazyPart(async () => (await import('../frame/confirm-dialog.tsx')).ConfirmDialog);
 
-const narrow = '(max-width: 68rem)';
 /** Files up to this many are opened at once. */
 const openedAtOnce = 3;
 
 type Props = Answer & { onClose: () => void };
 type Wish = { direction: 'undo' | 'redo'; paths?: string[] };
 
-/** The files that an answer changed, and the way back: a column beside the thread, a drawer on narrow screens. */
-export function ChangesPanel(props: Props) {
+/** The files that an answer changed, and the way back. */
+export function ChangesPanel({ chatId, messageId, onClose }: Props) {
   const t = useText();
-  const isNarrow = useMediaQuery(narrow, window.matchMedia(narrow).matches, { getInitialValueInEffect: false });
-  if (!isNarrow) {
-    return (
-      <aside className={`${fileClasses.panel} ${classes.panel}`} aria-label={t('message.changes')}>
-        <Content {...props} />
-      </aside>
-    );
-  }
-  return (
-    <Drawer.Root opened onClose={props.onClose} position="right" size="min(40rem, 100vw)" padding={0}>
-      <Drawer.Overlay />
-      <Drawer.Content aria-label={t('message.changes')}>
-        <Drawer.Body className={fileClasses.drawer}>
-          <Content {...props} />
-        </Drawer.Body>
-      </Drawer.Content>
-    </Drawer.Root>
-  );
-}
-
-function Content({ chatId, messageId, onClose }: Props) {
-  const t = useText();
-  const title = useRef<HTMLHeadingElement>(null);
   const answer = { chatId, messageId };
   const { data, error } = useQuery(changesQuery(answer));
   const [isBeside, setBeside] = useState(false);
+  // Here, because a window that becomes narrow makes all that is in the panel anew.
+  const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
   const { change, asked, dismiss, isBusy } = useChange(answer);
-  useEffect(() => title.current?.focus({ preventScroll: true }), [messageId]);
   const files = data?.files ?? [];
-  const paths = asked?.paths.slice(0, 5).join(', ') ?? '';
+  const paths = asked === undefined ? '' : shortList(asked.paths);
   return (
     <>
-      <header className={fileClasses.panelHead}>
-        <h2 className={fileClasses.panelTitle} ref={title} tabIndex={-1}>
-          {t('message.changes')}
-        </h2>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          size="lg"
-          aria-label={t('app.close')}
-          title={t('app.close')}
-          onClick={onClose}
-        >
-          <X size={18} />
-        </ActionIcon>
-      </header>
-      <div className={fileClasses.panelBody}>
+      <SidePanel label={t('message.changes')} subject={messageId} closeLabel={t('app.close')} isWide onClose={onClose}>
         {error && !data ? <FormFailure failure={error} /> : null}
         {!error && !data ? <div className={fileClasses.bone} aria-busy="true" /> : null}
         {data && files.length === 0 ? (
@@ -116,17 +77,20 @@ function Content({ chatId, messageId, onClose }: Props) {
         ) : null}
         {data?.truncated ? <p className={classes.quiet}>{t('changes.more')}</p> : null}
         {data && data.left.length > 0 ? (
-          <p className={classes.quiet}>{t('changes.left', { paths: data.left.map(({ path }) => path).join(', ') })}</p>
+          <p className={classes.quiet}>{t('changes.left', { paths: shortList(data.left.map(({ path }) => path)) })}</p>
         ) : null}
-        {files.map((file) => (
-          <FileChange
-            key={file.path}
-            {...{ answer, file, isBeside, isBusy }}
-            isOpen={files.length <= openedAtOnce}
-            onChange={(direction) => void change({ direction, paths: [file.path] })}
-          />
-        ))}
-      </div>
+        <ul className={classes.files}>
+          {files.map((file) => (
+            <FileChange
+              key={file.path}
+              {...{ answer, file, isBeside, isBusy }}
+              isOpen={files.length <= openedAtOnce !== toggled.has(file.path)}
+              onToggle={() => setToggled(withOrWithout(toggled, file.path))}
+              onChange={(direction) => void change({ direction, paths: [file.path] })}
+            />
+          ))}
+        </ul>
+      </SidePanel>
       {asked ? (
         <ConfirmDialog
           title={t('changes.forceTitle')}
@@ -146,6 +110,7 @@ function FileChange({
   isBeside,
   isBusy,
   isOpen,
+  onToggle,
   onChange,
 }: {
   answer: Answer;
@@ -153,22 +118,25 @@ function FileChange({
   isBeside: boolean;
   isBusy: boolean;
   isOpen: boolean;
+  onToggle: () => void;
   onChange: (direction: Wish['direction']) => void;
 }) {
   const t = useText();
-  const [wasOpened, setOpened] = useState(isOpen);
   const isUndone = file.state === 'undone';
   const label = t(isUndone ? 'changes.redoFile' : 'changes.undoFile', { path: file.path });
   return (
-    <details className={classes.file} open={wasOpened} onToggle={(event) => setOpened(event.currentTarget.open)}>
-      <summary>
-        <span className={classes.kind} data-kind={file.change}>
-          {t(`changes.${file.change}`)}
-        </span>
-        <bdi className={classes.path}>{file.path}</bdi>
-        {file.state === 'applied' ? null : (
-          <span className={classes.state}>{t(isUndone ? 'changes.undone' : 'changes.since')}</span>
-        )}
+    <li className={classes.file}>
+      <div className={classes.fileHead}>
+        <UnstyledButton className={classes.opener} aria-expanded={isOpen} onClick={onToggle}>
+          <ChevronRight size={15} aria-hidden />
+          <span className={classes.kind} data-kind={file.change}>
+            {t(`changes.${file.change}`)}
+          </span>
+          <bdi className={classes.path}>{file.path}</bdi>
+          {file.state === 'applied' ? null : (
+            <span className={classes.state}>{t(isUndone ? 'changes.undone' : 'changes.since')}</span>
+          )}
+        </UnstyledButton>
         <ActionIcon
           variant="subtle"
           color="gray"
@@ -176,17 +144,14 @@ function FileChange({
           aria-label={label}
           title={label}
           disabled={isBusy}
-          onClick={(event) => {
-            event.preventDefault();
-            onChange(isUndone ? 'redo' : 'undo');
-          }}
+          onClick={() => onChange(isUndone ? 'redo' : 'undo')}
         >
           {isUndone ? <Redo2 size={15} /> : <Undo2 size={15} />}
         </ActionIcon>
-      </summary>
+      </div>
       {file.mixed ? <p className={classes.quiet}>{t('changes.mixed')}</p> : null}
-      {wasOpened ? <ChangesDiff answer={answer} file={file} isBeside={isBeside} /> : null}
-    </details>
+      {isOpen ? <ChangesDiff answer={answer} file={file} isBeside={isBeside} /> : null}
+    </li>
   );
 }
 
@@ -206,8 +171,8 @@ function useChange(answer: Answer) {
         ? call('POST /api/chats/changes/undo', { body })
         : call('POST /api/chats/changes/redo', { body }));
       queries.setQueryData(changesQuery(answer).queryKey, changes);
-      const left = skipped.map(({ path }) => path).slice(0, 5);
-      if (left.length > 0) showToast(t('changes.skipped', { count: skipped.length, paths: left.join(', ') }));
+      const left = skipped.map(({ path }) => path);
+      if (left.length > 0) showToast(t('changes.skipped', { count: left.length, paths: shortList(left) }));
     } catch (error) {
       const conflicts = conflictsOf(error);
       if (conflicts.length > 0) setAsked({ wish, paths: conflicts });
@@ -217,6 +182,16 @@ function useChange(answer: Answer) {
     }
   };
   return { change, asked, dismiss: () => setAsked(undefined), isBusy };
+}
+
+function withOrWithout(paths: ReadonlySet<string>, path: string): ReadonlySet<string> {
+  const changed = new Set(paths);
+  if (!changed.delete(path)) changed.add(path);
+  return changed;
+}
+
+function shortList(paths: readonly string[]): string {
+  return [...paths.slice(0, 5), ...(paths.length > 5 ? ['…'] : [])].join(', ');
 }
 
 function conflictsOf(error: unknown): string[] {

@@ -1,0 +1,145 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { Page } from '@playwright/test';
+import { addModels, type Json } from '../product.ts';
+import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
+import { expect } from './fixtures.ts';
+import { test } from './workspace-fixtures.ts';
+
+/** What an answer changed in the workspace, beside the conversation. */
+
+const red =
+  'iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAIAAAD8GO2jAAAAKklEQVR4nGM4ISdHU8QwasGoBaMWjFowasGoBaMWjFowasGoBaMWDBULACXLED3NSh4NAAAAAElFTkSuQmCC';
+const blue =
+  'iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAIAAAD8GO2jAAAAKklEQVR4nGOQszlBU8QwasGoBaMWjFowasGoBaMWjFowasGoBaMWDBULAIAZiD2jkp+YAAAAAElFTkSuQmCC';
+const lines = Array.from({ length: 30 }, (_, index) => `line ${index + 1} of the notes`).join('\n');
+const command = [
+  `sed -i 's/line 12 of/line twelve of/; s/line 13 of/line thirteen, which is longer than any of the others by far, of/' notes.txt`,
+  `echo ${blue} | base64 -d > picture.png`,
+  `rm old.txt; mkdir -p site/a-rather-long-folder-name; echo '<h1>Harbour</h1>' > site/a-rather-long-folder-name/index.html`,
+  'seq 20000 > many-lines.txt',
+].join('\n');
+
+/** A model that runs the command, then says that it is done. */
+async function startModel() {
+  const server = createServer(async (request, response) => {
+    const { messages = [] }: { messages?: Json[] } = JSON.parse((await text(request)) || '{}');
+    const isDone = messages.some(({ role }) => role === 'tool');
+    const call = { index: 0, id: 'call-1', function: { name: 'bash', arguments: JSON.stringify({ command }) } };
+    const delta = isDone ? { content: 'Everything is changed.' } : { tool_calls: [call] };
+    const events = [
+      { choices: [{ index: 0, delta }] },
+      { choices: [{ index: 0, delta: {}, finish_reason: isDone ? 'stop' : 'tool_calls' }] },
+    ];
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(`${events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')}data: [DONE]\n\n`);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : 0;
+  return { url: `http://127.0.0.1:${port}/v1`, [Symbol.dispose]: () => void server.close() };
+}
+
+const panelOf = (page: Page) => page.getByRole('complementary', { name: 'Changed files' });
+
+test('what an answer changed is shown beside it, taken back and brought again', async ({
+  page,
+  installation,
+  person,
+}, info) => {
+  using model = await startModel();
+  await addModels(person.caller, model.url, ['worker']);
+  const headers = { cookie: person.caller.cookie };
+  const put = async (path: string, content: string | Buffer): Promise<void> => {
+    const form = new FormData();
+    form.set('path', path);
+    form.set('file', new Blob([content]));
+    const { status } = await fetch(`${installation.url}/api/workspace/files`, { method: 'POST', headers, body: form });
+    expect(status).toBe(201);
+  };
+  const look = (name: string) => page.screenshot({ path: info.outputPath(`${name}.png`) });
+  await put('~/notes.txt', `${lines}\n`);
+  await put('~/old.txt', 'old\n');
+  await put('~/picture.png', Buffer.from(red, 'base64'));
+  await page.goto(installation.url);
+  await page.getByLabel('Message', { exact: true }).fill('Change everything');
+  await page.keyboard.press('Enter');
+  const answer = page.locator('[data-role="assistant"][aria-busy="false"]');
+  await expect(answer).toContainText('Everything is changed.');
+  const open = page.getByRole('button', { name: 'Changed files' });
+
+  await test.step('each file with what became of it', async () => {
+    await open.click();
+    await expect(panelOf(page).getByRole('heading', { name: 'Changed files' })).toBeFocused();
+    await expect(panelOf(page).getByRole('listitem')).toContainText([
+      /Added~\/many-lines\.txt/,
+      /Changed~\/notes\.txt/,
+      /Deleted~\/old\.txt/,
+      /Changed~\/picture\.png/,
+      /Added~\/site\/a-rather-long-folder-name\/index\.html/,
+    ]);
+    await look('list');
+    await panelOf(page)
+      .getByRole('button', { name: /\bnotes\.txt$/, expanded: false })
+      .click();
+    const diff = panelOf(page).getByRole('region', { name: '~/notes.txt' });
+    await expect(diff).toContainText('line twelve of the notes');
+    await expect(diff).not.toContainText('line 5 of');
+    await look('diff');
+    await panelOf(page).getByRole('button', { name: 'Side by side' }).click();
+    await look('beside');
+  });
+  await test.step('pictures are seen as they were and as they are', async () => {
+    await panelOf(page)
+      .getByRole('button', { name: /\bpicture\.png$/, expanded: false })
+      .click();
+    for (const side of ['Before', 'After']) {
+      const picture = panelOf(page).getByRole('img', { name: `${side}: ~/picture.png` });
+      await expect(picture).toHaveJSProperty('naturalWidth', 32);
+    }
+    await look('picture');
+  });
+  await test.step('a long file is shown by its beginning', async () => {
+    await panelOf(page)
+      .getByRole('button', { name: /\bmany-lines\.txt$/, expanded: false })
+      .click();
+    const diff = panelOf(page).getByRole('region', { name: '~/many-lines.txt' });
+    await expect(diff).toContainText('Only the first');
+    expect(await diff.getByRole('row').count()).toBeLessThan(2_500);
+    await panelOf(page)
+      .getByRole('button', { name: /\bmany-lines\.txt$/, expanded: true })
+      .click();
+  });
+  await test.step('everybody can use it', async () => {
+    await expectAccessible(page);
+    await expectNoSidewaysScroll(page);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await look('narrow');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await look('narrow-dark');
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await look('dark');
+    await page.emulateMedia({ colorScheme: null });
+  });
+  const undone = panelOf(page).getByRole('listitem').filter({ hasText: 'Undone' });
+  await test.step('one file, then all, are taken back and brought again', async () => {
+    await panelOf(page).getByRole('button', { name: 'Undo ~/old.txt' }).click();
+    await expect(panelOf(page).getByRole('listitem').filter({ hasText: 'old.txt' })).toContainText('Undone');
+    await person.caller.must('DELETE', `/api/workspace/files?path=${encodeURIComponent('~/notes.txt')}`);
+    await put('~/notes.txt', 'mine');
+    await panelOf(page).getByRole('button', { name: 'Undo this answer' }).click();
+    const question = page.getByRole('dialog', { name: 'These files were changed since' });
+    await expect(question).toContainText('~/notes.txt');
+    await look('question');
+    await question.getByRole('button', { name: 'Continue anyway' }).click();
+    await expect(undone).toHaveCount(5);
+    await look('undone');
+    await panelOf(page).getByRole('button', { name: 'Redo', exact: true }).click();
+    await expect(undone).toHaveCount(0);
+    const query = new URLSearchParams({ path: '~/notes.txt' });
+    const file = await fetch(`${installation.url}/api/workspace/download?${query}`, { headers });
+    expect(await file.text()).toBe('mine');
+  });
+});
