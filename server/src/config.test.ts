@@ -57,6 +57,7 @@ describe('values', () => {
       baseUrl: undefined,
       authSecret: keyA,
       encryptionKey: keyB,
+      previewOrigin: undefined,
       previousEncryptionKeys: [],
       setupClaimToken: undefined,
       metricsToken: undefined,
