@@ -6,7 +6,7 @@ import { ActionIcon, Button, Menu } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Archive, ArchiveRestore, Ellipsis, LogOut, PencilLine, SquarePen } from 'lucide-react';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useWorkbench } from '../conversation/workbench.ts';
 import { FilePanel } from '../files/file-panel.tsx';
 import { FilesView } from '../files/files-view.tsx';
@@ -58,12 +58,6 @@ function Loaded({ project }: { project: Project }) {
   const { tab = 'chats', file } = useSearch({ from: '/signed-in/p/$projectId' });
   const scope = useMemo(() => ({ projectId: project.id }), [project.id]);
   useTitle(project.name);
-  const nav = useRef<HTMLElement>(null);
-  // On phones the tabs are wider than the page.
-  useEffect(() => {
-    const open = nav.current?.querySelector(`[data-open="${tab}"]`);
-    open?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  }, [tab]);
   const show = (search: { tab?: Tab; file?: string }) =>
     void navigate({ to: '/p/$projectId', params: { projectId: project.id }, search, resetScroll: false });
   return (
@@ -72,7 +66,7 @@ function Loaded({ project }: { project: Project }) {
         <div className={classes.column}>
           <Head project={project} />
           {project.archived ? <Archived project={project} /> : null}
-          <nav ref={nav} aria-label={t('projects.parts')} className={classes.tabs}>
+          <nav aria-label={t('projects.parts')} className={classes.tabs}>
             {tabs.map((each) => (
               <Link
                 key={each}
@@ -81,7 +75,7 @@ function Loaded({ project }: { project: Project }) {
                 search={each === 'chats' ? {} : { tab: each }}
                 activeOptions={{ exact: true, includeSearch: true }}
                 className={classes.tab}
-                data-open={each === tab ? tab : undefined}
+                data-open={each === tab || undefined}
               >
                 {t(`projects.tab.${each}`)}
                 {each === 'members' ? <span className={classes.number}>{project.members.length}</span> : null}
