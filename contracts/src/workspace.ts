@@ -35,7 +35,7 @@ export type WorkspaceStatus = z.infer<typeof workspaceStatus>;
 /** As a person or a model writes it: `~`, `~/notes.txt`, `/home/user/notes.txt`, or relative to the home. */
 const workspacePath = z.string().max(limits.workspacePathMax);
 /** A path of an app with query and fragment, written as browsers write it. */
-const previewPath = z
+export const previewPath = z
   .string()
   .max(limits.previewPathMax)
   .regex(/^\/(?![/\\])[\x21-\x7e]*$/, 'A path of the app, which begins with one slash')

@@ -26,7 +26,7 @@ test('the model is offered exactly the tools of the contract', async () => {
   await run(chat);
   const names = agents.provider.requests.at(-1)?.body.tools?.map((tool) => tool.function?.name);
   assert.deepEqual(names, [
-    ...['bash', 'read_file', 'write_file', 'edit_file', 'list_files', 'search_files', 'publish_artifact'],
+    ...['bash', 'read_file', 'write_file', 'edit_file', 'list_files', 'search_files', 'publish_artifact', 'preview'],
     ...['plan', 'ask', 'delegate'],
   ]);
 });

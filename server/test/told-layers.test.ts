@@ -37,7 +37,7 @@ const workspace =
   '- You have a workspace: a computer of the person with a shell and files, which keeps its home folder between conversations. Work in ' +
   'the home folder. Hand finished files to the person with publish_artifact: what is only in the workspace they do not see in the ' +
   'conversation.\n';
-const workspaceTools = 'bash, read_file, write_file, edit_file, list_files, search_files, publish_artifact';
+const workspaceTools = 'bash, read_file, write_file, edit_file, list_files, search_files, publish_artifact, preview';
 
 for (const edition of ['community', 'managed'] as const) {
   for (const hasWorkspace of [false, true]) {

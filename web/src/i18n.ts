@@ -18,6 +18,7 @@ import type { texts as mcpTexts } from './locales/en-mcp.ts';
 import type { texts as movingTexts } from './locales/en-moving.ts';
 import type { texts as operationTexts } from './locales/en-operations.ts';
 import type { texts as pageTexts } from './locales/en-pages.ts';
+import type { texts as previewTexts } from './locales/en-previews.ts';
 import type { texts as projectTexts } from './locales/en-projects.ts';
 import type { texts as renderedTexts } from './locales/en-rendered.ts';
 import type { texts as ruleTexts } from './locales/en-rules.ts';
@@ -39,6 +40,7 @@ type AllTexts = typeof texts &
   typeof operationTexts &
   typeof assistantTexts &
   typeof projectTexts &
+  typeof previewTexts &
   typeof catalogueTexts &
   typeof changesTexts &
   typeof ruleTexts &

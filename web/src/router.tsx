@@ -16,7 +16,7 @@ import { CrashPage, NotFoundPage } from './frame/message-page.tsx';
 import { SignedInFrame } from './frame/signed-in-frame.tsx';
 import { meQuery, publicConfigQuery } from './queries.ts';
 import { markSignedIn } from './signed-in-mark.ts';
-import { home, readPath } from './workspace/paths.ts';
+import { home, readAppPath, readPath, readPort } from './workspace/paths.ts';
 
 type Context = { queries: QueryClient };
 
@@ -58,6 +58,7 @@ type PanelSearch = {
   changed?: string;
   cite?: string;
   at?: string;
+  port?: number;
 };
 const panelSearch = (search: Record<string, unknown>): PanelSearch => {
   // What an answer cites: the name of a file and of a page in it, as the model wrote them.
@@ -67,8 +68,15 @@ const panelSearch = (search: Record<string, unknown>): PanelSearch => {
   if (typeof search.file === 'string' && clientIdPattern.test(search.file)) return { file: search.file };
   if (typeof search.saw === 'string' && clientIdPattern.test(search.saw)) return { saw: search.saw };
   if (typeof search.changed === 'string' && clientIdPattern.test(search.changed)) return { changed: search.changed };
-  return search.panel === 'files' || search.panel === 'workspace' ? { panel: search.panel } : {};
+  if (search.panel === 'workspace') return { panel: 'workspace', ...appSearch(search) };
+  return search.panel === 'files' ? { panel: 'files' } : {};
 };
+
+/** The app of the workspace that is shown. */
+function appSearch(search: Record<string, unknown>): { port?: number; at?: string } {
+  const port = readPort(search.port);
+  return port === undefined ? {} : { port, at: readAppPath(search.at) };
+}
 
 const newConversationRoute = createRoute({
   getParentRoute: () => signedInRoute,
@@ -111,11 +119,13 @@ const assistantRoute = createRoute({
   path: '/assistants/$assistantId',
   component: lazyRouteComponent(() => import('./assistants/assistant-page.tsx'), 'AssistantPage'),
 });
+type WorkspaceSearch = { tab?: 'files' | 'terminal' | 'apps'; path?: string; port?: number; at?: string };
 const workspaceRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/workspace',
-  validateSearch: (search: Record<string, unknown>): { tab?: 'files' | 'terminal'; path?: string } => ({
+  validateSearch: (search: Record<string, unknown>): WorkspaceSearch => ({
     ...(search.tab === 'terminal' ? { tab: search.tab } : {}),
+    ...(search.tab === 'apps' ? { tab: search.tab, ...appSearch(search) } : {}),
     ...(typeof search.path === 'string' && readPath(search.path) !== home ? { path: readPath(search.path) } : {}),
   }),
   component: lazyRouteComponent(() => import('./workspace/workspace-page.tsx'), 'WorkspacePage'),

@@ -1,4 +1,5 @@
 import { awkwardSteps } from './awkward-text.ts';
+import { previewAppSource } from './preview-app.ts';
 
 /** What the fake provider does with one request: pieces sent in order. Free-standing: Node built-ins only. */
 export type FakeStep =
@@ -139,6 +140,20 @@ function useWorkspace(call: FakeCall): FakeScript {
   return stream([start, ...callTool(0, id, name, JSON.stringify(input)), ...finish(call, 20, 'tool_calls')]);
 }
 
+/** Writes an app, starts it and shows it; one step for each question. */
+function showApp(call: FakeCall): FakeScript {
+  const results = call.body.messages?.filter((message) => message.role === 'tool') ?? [];
+  const steps: [string, object][] = [
+    ['write_file', { path: 'app.mjs', content: previewAppSource }],
+    ['bash', { command: 'exec node app.mjs', background: true }],
+    ['preview', { port: 4173, path: '/?from=model' }],
+  ];
+  const [name, input] = steps[results.length] ?? [];
+  if (name === undefined) return stream([start, ...say('The app is ready.'), ...finish(call, 5)]);
+  const id = `call_${call.count}`;
+  return stream([start, ...callTool(0, id, name, JSON.stringify(input)), ...finish(call, 20, 'tool_calls')]);
+}
+
 const key = (call: FakeCall): string => call.headers.authorization ?? '';
 
 const makers: [RegExp, string, Maker][] = [
@@ -162,6 +177,7 @@ const makers: [RegExp, string, Maker][] = [
     'think',
     (call) => stream([start, ...say('<think>\nFirst I think.\n</think>\n\nThen I answer.'), ...finish(call, 8)]),
   ],
+  [/^app$/, 'app', showApp],
   [/^tool$/, 'tool', (call) => answerTool(call, 1)],
   [/^tools-(\d+)$/, 'tools-3', (call, calls) => answerTool(call, calls ?? 2)],
   [

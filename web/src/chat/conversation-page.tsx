@@ -21,6 +21,7 @@ import { useChatChanges } from '../frame/use-chat-changes.ts';
 import { useIsSlow } from '../frame/use-is-slow.ts';
 import { useText } from '../i18n.ts';
 import { chatsQuery } from '../queries.ts';
+import type { AppPlace } from '../workspace/previews-api.ts';
 import { Announcer } from './announcer.tsx';
 import { BudgetLine } from './budget-line.tsx';
 import { Composer } from './composer.tsx';
@@ -49,7 +50,7 @@ export function ConversationPage() {
 function Conversation({ chatId }: { chatId: string }) {
   const t = useText();
   const { store, view } = useConversation(chatId);
-  const { file, panel, saw, changed, cite } = useSearch({ from: '/signed-in/c/$chatId' });
+  const { file, panel, saw, changed, cite, port, at = '/' } = useSearch({ from: '/signed-in/c/$chatId' });
   const submission = useSubmission(store);
   const actions = useThreadActionsOf(store, submission.submit);
   const { chat } = view;
@@ -105,13 +106,15 @@ function Conversation({ chatId }: { chatId: string }) {
       {file !== undefined || cite !== undefined || panel === 'files' ? (
         <ConversationFiles chatId={chatId} chat={chat} />
       ) : null}
-      {file === undefined && panel === 'workspace' ? <BesideWorkspace chatId={chatId} /> : null}
+      {file === undefined && panel === 'workspace' ? (
+        <BesideWorkspace key={`${port} ${at}`} chatId={chatId} app={port === undefined ? undefined : { port, at }} />
+      ) : null}
     </div>
   );
 }
 
-function BesideWorkspace({ chatId }: { chatId: string }) {
-  return <WorkspacePanel onClose={useClosePanel(chatId)} />;
+function BesideWorkspace({ chatId, app }: { chatId: string; app: AppPlace | undefined }) {
+  return <WorkspacePanel app={app} onClose={useClosePanel(chatId)} />;
 }
 
 function BesideContext({ store, messageId }: { store: ConversationStore; messageId: string }) {

@@ -41,7 +41,8 @@ function isStep(part: MessagePart): boolean {
       part.toolName !== 'plan' &&
       part.state !== 'approval-requested' &&
       part.preliminary !== true &&
-      part.toolName !== 'publish_artifact'
+      part.toolName !== 'publish_artifact' &&
+      part.toolName !== 'preview'
     );
   return part.type === 'reasoning';
 }

@@ -11,6 +11,7 @@ import { useDuration } from './use-duration.ts';
 
 const ToolDetails = lazyPart(async () => (await import('../workspace/tool-details.tsx')).ToolDetails);
 const PublishedFile = lazyPart(async () => (await import('../workspace/published-file.tsx')).PublishedFile);
+const OpenedApp = lazyPart(async () => (await import('../workspace/opened-app.tsx')).OpenedApp);
 const PlanList = lazyPart(async () => (await import('../agent/plan-list.tsx')).PlanList);
 const ToolApproval = lazyPart(async () => (await import('../mcp/tool-approval.tsx')).ToolApproval);
 
@@ -62,6 +63,7 @@ export function ToolCall({ part, isLive, name }: { part: DynamicToolPart; isLive
         )}
       </details>
       {part.toolName === 'publish_artifact' && part.state === 'output-available' ? <PublishedFile part={part} /> : null}
+      {part.toolName === 'preview' && part.state === 'output-available' ? <OpenedApp part={part} /> : null}
     </>
   );
 }

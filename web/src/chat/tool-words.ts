@@ -25,6 +25,7 @@ const ownTools = {
   list_files: 'tool.own.list',
   search_files: 'tool.own.search',
   publish_artifact: 'tool.own.publish',
+  preview: 'tool.own.preview',
   delegate: 'tool.own.delegate',
 } as const satisfies Record<string, TextId>;
 

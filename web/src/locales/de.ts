@@ -202,6 +202,7 @@ export const texts: Record<keyof typeof english, string> = {
     '{phase, select, running {Arbeitet an einer Teilaufgabe} failed {Eine Teilaufgabe ist gescheitert} other {Eine Teilaufgabe erledigt}}',
   'tool.own.publish':
     '{phase, select, running {Veröffentlicht {file}} failed {{file} nicht veröffentlicht} other {{file} veröffentlicht}}',
+  'tool.own.preview': '{phase, select, running {Öffnet die App} failed {App nicht geöffnet} other {App geöffnet}}',
   'tool.aFile': 'eine Datei',
   'tool.ofServer': '{tool} · {server}',
   'tool.exitCode': 'Fehlgeschlagen mit Exit-Code {code, number}',

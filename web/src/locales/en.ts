@@ -195,6 +195,8 @@ export const texts = {
     '{phase, select, running {Working on a delegated task} failed {A delegated task failed} other {Delegated a task}}',
   'tool.own.publish':
     '{phase, select, running {Publishing {file}} failed {Couldn’t publish {file}} other {Published {file}}}',
+  'tool.own.preview':
+    '{phase, select, running {Opening the app} failed {Couldn’t open the app} other {Opened the app}}',
   'tool.aFile': 'a file',
   'tool.ofServer': '{tool} · {server}',
   'tool.exitCode': 'Failed with exit code {code, number}',

@@ -14,6 +14,7 @@ import mcpTexts from 'virtual:catalogue/de-mcp';
 import movingTexts from 'virtual:catalogue/de-moving';
 import operationTexts from 'virtual:catalogue/de-operations';
 import pageTexts from 'virtual:catalogue/de-pages';
+import previewTexts from 'virtual:catalogue/de-previews';
 import projectTexts from 'virtual:catalogue/de-projects';
 import renderedTexts from 'virtual:catalogue/de-rendered';
 import ruleTexts from 'virtual:catalogue/de-rules';
@@ -33,6 +34,7 @@ export const german = {
   ...operationTexts,
   ...assistantTexts,
   ...projectTexts,
+  ...previewTexts,
   ...catalogueTexts,
   ...changesTexts,
   ...ruleTexts,

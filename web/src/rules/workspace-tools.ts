@@ -7,5 +7,6 @@ export const workspaceTools = [
   'list_files',
   'search_files',
   'publish_artifact',
+  'preview',
   'delegate',
 ] as const;

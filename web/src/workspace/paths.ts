@@ -27,9 +27,25 @@ export function readPath(given: unknown): string {
 }
 
 /** The query of a place in the workspace page, without defaults. */
-export function searchOf(place: { tab: 'files' | 'terminal'; path: string }): { tab?: 'terminal'; path?: string } {
+export function searchOf(place: {
+  tab: 'files' | 'terminal' | 'apps';
+  path: string;
+  app?: { port: number; at: string } | undefined;
+}): { tab?: 'terminal' | 'apps'; path?: string; port?: number; at?: string } {
   return {
     ...(place.tab === 'files' ? {} : { tab: place.tab }),
     ...(place.path === home ? {} : { path: place.path }),
+    ...(place.tab === 'apps' && place.app !== undefined ? place.app : {}),
   };
+}
+
+/** A port from the page's address. */
+export function readPort(given: unknown): number | undefined {
+  const port = Number(given);
+  return Number.isInteger(port) && port >= 1 && port <= 65_535 ? port : undefined;
+}
+
+/** A path of an app from the page's address or a model; anything else is the first page. */
+export function readAppPath(given: unknown): string {
+  return typeof given === 'string' && given.length <= 2_000 && /^\/(?![/\\])[\x21-\x7e]*$/.test(given) ? given : '/';
 }

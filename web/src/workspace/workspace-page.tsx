@@ -10,7 +10,8 @@ import { WorkspaceView } from './workspace-view.tsx';
 export function WorkspacePage() {
   const t = useText();
   const navigate = useNavigate();
-  const { tab = 'files', path = home } = useSearch({ from: '/signed-in/workspace' });
+  const { tab = 'files', path = home, port, at = '/' } = useSearch({ from: '/signed-in/workspace' });
+  const app = port === undefined ? undefined : { port, at };
   useTitle(t('workspace.title'));
   return (
     <main id="content" tabIndex={-1} className={classes.page}>
@@ -18,8 +19,9 @@ export function WorkspacePage() {
       <WorkspaceView
         tab={tab}
         path={path}
+        app={app}
         onPlace={(place) => {
-          void navigate({ to: '/workspace', search: searchOf({ tab, path, ...place }), resetScroll: false });
+          void navigate({ to: '/workspace', search: searchOf({ tab, path, app, ...place }), resetScroll: false });
         }}
       />
     </main>

@@ -6,14 +6,15 @@ import { useState } from 'react';
 import { SidePanel } from '../frame/side-panel.tsx';
 import { useText } from '../i18n.ts';
 import { home, searchOf } from './paths.ts';
+import type { AppPlace } from './previews-api.ts';
 import classes from './workspace.module.css';
 import { type WorkspacePlace, WorkspaceView } from './workspace-view.tsx';
 
 /** The workspace beside a conversation. */
-export function WorkspacePanel({ onClose }: { onClose: () => void }) {
+export function WorkspacePanel({ app, onClose }: { app: AppPlace | undefined; onClose: () => void }) {
   const t = useText();
   const navigate = useNavigate();
-  const [place, setPlace] = useState<WorkspacePlace>({ tab: 'files', path: home });
+  const [place, setPlace] = useState<WorkspacePlace>({ tab: app === undefined ? 'files' : 'apps', path: home, app });
   const openPage = (
     <ActionIcon
       onClick={() => void navigate({ to: '/workspace', search: searchOf(place) })}

@@ -1,31 +1,36 @@
+import './previews-texts.ts';
 import './workspace-texts.ts';
 import '../files/files-texts.ts';
 import '../page-texts.ts';
-import { FolderOpen, SquareTerminal } from 'lucide-react';
+import { AppWindow, FolderOpen, SquareTerminal } from 'lucide-react';
 import { type KeyboardEvent, useId } from 'react';
 import { FormFailure, Notice } from '../forms/notice.tsx';
 import { lazyPart } from '../frame/lazy-part.tsx';
 import { useText } from '../i18n.ts';
 import { FileBrowser } from './file-browser.tsx';
 import { NotReady } from './not-ready.tsx';
+import type { AppPlace } from './previews-api.ts';
 import { StatusBar } from './status-bar.tsx';
 import { useWorkspace } from './use-workspace.ts';
 import classes from './workspace.module.css';
 
+const PortsView = lazyPart(async () => (await import('./ports-view.tsx')).PortsView);
 const TerminalView = lazyPart(async () => (await import('./terminal-view.tsx')).TerminalView);
 
-type WorkspaceTab = 'files' | 'terminal';
+export type WorkspaceTab = 'files' | 'terminal' | 'apps';
 const tabs = [
   { id: 'files', text: 'workspace.files', Icon: FolderOpen },
   { id: 'terminal', text: 'workspace.terminal', Icon: SquareTerminal },
+  { id: 'apps', text: 'ports.tab', Icon: AppWindow },
 ] as const;
 
-export type WorkspacePlace = { tab: WorkspaceTab; path: string };
+export type WorkspacePlace = { tab: WorkspaceTab; path: string; app?: AppPlace | undefined };
 
-/** The own workspace: its state, and its files or terminal. Where one is in it is the caller's to keep. */
+/** The own workspace: its state, and its files, terminal or apps. Where one is in it is the caller's to keep. */
 export function WorkspaceView({
   tab,
   path,
+  app,
   onPlace,
 }: WorkspacePlace & { onPlace: (place: Partial<WorkspacePlace>) => void }) {
   const t = useText();
@@ -38,7 +43,8 @@ export function WorkspaceView({
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return;
     event.preventDefault();
-    const next = tab === 'files' ? 'terminal' : 'files';
+    const step = event.key === 'ArrowRight' ? 1 : tabs.length - 1;
+    const next = tabs[(tabs.findIndex(({ id: each }) => each === tab) + step) % tabs.length]?.id ?? 'files';
     onPlace({ tab: next });
     document.getElementById(`${id}-${next}`)?.focus();
   };
@@ -71,8 +77,10 @@ export function WorkspaceView({
           <div id={`${id}-panel`} role="tabpanel" aria-labelledby={`${id}-${tab}`} className={classes.tabPanel}>
             {tab === 'files' ? (
               <FileBrowser path={path} onPath={(next) => onPlace({ path: next })} />
-            ) : (
+            ) : tab === 'terminal' ? (
               <TerminalView refresh={workspace.refresh} />
+            ) : (
+              <PortsView app={app} onApp={(next) => onPlace({ app: next })} />
             )}
           </div>
         </>

@@ -2,11 +2,13 @@ import { readSkills } from '../../assistants/skills.ts';
 import type { Clock } from '../../clock.ts';
 import { unlessAborted } from '../../waits.ts';
 import { fetchNotes, readFolder, readNotes, recordFolder } from '../../workspaces/notes.ts';
+import { previewDomain } from '../../workspaces/previews/preview-address.ts';
 import type { Workspaces } from '../../workspaces/workspaces.ts';
 import { bashTool } from './bash-tool.ts';
 import { ChangesSweep } from './changes-sweep.ts';
 import { fileTools } from './file-tools.ts';
 import type { FindTools } from './find-tools.ts';
+import { previewTool } from './preview-tool.ts';
 import { type PublishDeps, publishTool } from './publish-tool.ts';
 import { skillTool } from './skill-tool.ts';
 import { workspaceFacts } from './workspace-facts.ts';
@@ -51,6 +53,7 @@ export function createWorkspaceToolFinder(deps: WorkspaceToolDeps): FindTools {
       { ...bashTool(turn, command), told },
       ...fileTools(turn, response.id),
       publishTool(deps, turn, owner),
+      ...(previewDomain(deps.config) === undefined ? [] : [previewTool(turn, deps.clock)]),
       ...(skills.length === 0 ? [] : [skillTool(turn, skills)]),
     ];
   };

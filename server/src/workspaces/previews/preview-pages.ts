@@ -32,24 +32,21 @@ const english: Record<PreviewFault, Text> = {
 const german: Record<PreviewFault, Text> = {
   closed: [
     'Diese Vorschau ist geschlossen',
-    'Öffnen Sie sie in Homeport erneut, aus der Unterhaltung oder dem Arbeitsbereich.',
+    'Öffne sie in Homeport erneut, aus der Unterhaltung oder dem Arbeitsbereich.',
   ],
   foreign: [
     'Das geht von dort aus nicht',
     'Eine andere Seite hat das angefordert, deshalb kam es nicht bei der App an.',
   ],
   refused: ['Das können Vorschauen nicht', 'Service Worker und diese Art von Anfrage sind in Vorschauen abgeschaltet.'],
-  asleep: [
-    'Der Arbeitsbereich schläft',
-    'Die App wurde mit ihm beendet. Starten Sie beide wieder und laden Sie die Seite neu.',
-  ],
-  busy: ['Zu viele Verbindungen', 'Diese App hat zu viele Verbindungen offen. Laden Sie die Seite gleich neu.'],
-  silent: ['Hier läuft noch nichts', 'Kein Programm antwortet an diesem Port. Starten Sie die App und laden Sie neu.'],
+  asleep: ['Der Arbeitsbereich schläft', 'Die App wurde mit ihm beendet. Starte beide wieder und lade die Seite neu.'],
+  busy: ['Zu viele Verbindungen', 'Diese App hat zu viele Verbindungen offen. Lade die Seite gleich neu.'],
+  silent: ['Hier läuft noch nichts', 'Kein Programm antwortet an diesem Port. Starte die App und lade die Seite neu.'],
   broken: [
     'Die App hat die Verbindung abgebrochen',
-    'Sie antwortete ungültig oder gar nicht. Sehen Sie ihre Ausgabe an.',
+    'Sie antwortete ungültig oder gar nicht. Sieh dir ihre Ausgabe an.',
   ],
-  slow: ['Die App antwortet nicht', 'Sie brauchte zu lange. Sehen Sie ihre Ausgabe an und laden Sie die Seite neu.'],
+  slow: ['Die App antwortet nicht', 'Sie brauchte zu lange. Sieh dir ihre Ausgabe an und lade die Seite neu.'],
 };
 
 const style =

@@ -1,0 +1,59 @@
+import { tunnelRequest } from '../../egress/tunnel-request.ts';
+import type { Daemon } from '../daemon.ts';
+
+/** What an app answers when its page is asked for once. */
+export type PreviewLook = {
+  status: number;
+  contentType: string | undefined;
+  title: string | undefined;
+  location: string | undefined;
+  /** The beginning of a text. */
+  text: string | undefined;
+};
+
+const readMax = 256 * 1024;
+const textLength = 2_000;
+const titleLength = 200;
+const wordLength = 200;
+
+/** Asks the app for a path as a browser would, without following redirects. Throws like `Daemon.upgrade`. */
+export async function lookAtPort(
+  daemon: Pick<Daemon, 'upgrade'>,
+  { port, path }: { port: number; path: string },
+  signal: AbortSignal,
+): Promise<PreviewLook> {
+  const connection = await daemon.upgrade(`/v1/tunnel?port=${port}`, signal);
+  try {
+    const headers = { host: `localhost:${port}`, accept: 'text/html,*/*;q=0.8', 'user-agent': 'Homeport' };
+    const wish = { method: 'GET', path: path.replace(/#.*$/, ''), headers, body: undefined, signal };
+    const { head, upgraded } = await tunnelRequest(connection, wish);
+    upgraded?.destroy();
+    const contentType = head.headers['content-type']?.slice(0, wordLength);
+    const isText = /^text\/|json|xml|javascript/i.test(contentType ?? '');
+    const text = isText && upgraded === undefined ? await beginning(head) : undefined;
+    const [, title] = /<title[^>]{0,100}>([^<]{0,1000})/i.exec(text ?? '') ?? [];
+    return {
+      ...{ status: head.statusCode ?? 0, contentType, location: head.headers.location?.slice(0, textLength) },
+      title: title?.replace(/\s+/g, ' ').trim().slice(0, titleLength),
+      text: text?.slice(0, textLength),
+    };
+  } finally {
+    connection.destroy();
+  }
+}
+
+/** What can be read of it: an app may send for ever, or break off. */
+async function beginning(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes >= readMax) break;
+    }
+  } catch {
+    // The status has been read, which is what was asked for.
+  }
+  return Buffer.concat(chunks).toString('utf8', 0, readMax);
+}
