@@ -53,7 +53,8 @@ const refusedAlways = {
     Object.values(endpoints)
       .filter(
         ({ path, method }) =>
-          /^\/api\/workspace\/(?!rules)/.test(path) && `${method} ${path}` !== 'GET /api/workspace/status',
+          /^\/api\/workspace\/(?!rules)/.test(path) &&
+          !['GET /api/workspace/status', 'GET /api/workspace/ports'].includes(`${method} ${path}`),
       )
       .map((spec) => [operationOf(spec), 'needs a workspace']),
   ),

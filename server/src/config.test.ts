@@ -341,3 +341,14 @@ describe('secrets.json', () => {
     assert.match(problem ?? '', /DATA_DIR is .*ENOTDIR/);
   });
 });
+
+test('PREVIEW_ORIGIN is a wildcard over https, or below localhost, and never includes BASE_URL', () => {
+  const name = 'PREVIEW_ORIGIN';
+  assert.equal(load({ [name]: 'https://*.preview.example.net/' }).previewOrigin, 'https://*.preview.example.net');
+  assert.equal(load({ [name]: 'http://*.localhost:3000' }).previewOrigin, 'http://*.localhost:3000');
+  refused(name, ['http://*.example.net', 'https://*.net', 'https://x.example.net', 'https://*.10.0.0.1']);
+  for (const value of ['https://*.example.org', 'https://*.chat.example.org']) {
+    const problems = problemsOf({ ...secrets, BASE_URL: 'https://chat.example.org', [name]: value });
+    assert.match(problems.join(), /^ {2}- PREVIEW_ORIGIN is .* includes BASE_URL/);
+  }
+});

@@ -29,7 +29,7 @@ export const workspaceSamples = {
   deleteWorkspaceFile: { ...refused, request: () => ({ query: { path: 'a.txt' } }) },
   getWorkspaceDownload: { ...refused, request: () => ({ query: { path: 'a.txt' } }) },
   getWorkspacePorts: nothing,
-  postWorkspacePreview: { ...refused, request: () => ({ body: { port: 4000, path: '/' } }) },
+  postWorkspacePreview: { ...nothing, own: 201, request: () => ({ body: { port: 4000, path: '/' } }) },
   getInternalConversations: {
     request: ({ records }) => ({ query: { chatId: records.chat } }),
     own: 200,

@@ -17,7 +17,7 @@ import classes from './workspace.module.css';
 const PortsView = lazyPart(async () => (await import('./ports-view.tsx')).PortsView);
 const TerminalView = lazyPart(async () => (await import('./terminal-view.tsx')).TerminalView);
 
-export type WorkspaceTab = 'files' | 'terminal' | 'apps';
+type WorkspaceTab = 'files' | 'terminal' | 'apps';
 const tabs = [
   { id: 'files', text: 'workspace.files', Icon: FolderOpen },
   { id: 'terminal', text: 'workspace.terminal', Icon: SquareTerminal },
