@@ -125,9 +125,10 @@ export class McpConnections {
       this.#drop(known);
     }
     this.#makeRoom(server.owner_id);
-    const headers = openMcpHeaders(this.#deps, server);
-    const abort = new AbortController();
     const { url, transport } = server;
+    // Those of an earlier address may be there still.
+    const headers = transport === 'stdio' ? {} : openMcpHeaders(this.#deps, server);
+    const abort = new AbortController();
     const { clock, config } = this.#deps;
     const opening = McpConnection.open(
       { fetch: this.#fetch, version: config.version, now: clock.now },

@@ -16,6 +16,7 @@ export type McpProgram = {
 type ProgramEvents = { onBroken(error: BrokenBound): void; onFailure(error: unknown): void };
 
 const lineFeed = 10;
+const lineRoom = 4_096;
 const endMark = '#exit ';
 
 /** JSON-RPC over a program's input and output, one message in a line; other lines are what it says to nobody. */
@@ -26,7 +27,8 @@ export class ProgramTransport implements Transport {
   readonly #stream: Duplex;
   readonly #events: ProgramEvents;
   readonly #secrets: readonly string[];
-  #line: Buffer[] = [];
+  /** Its first `#lineBytes` bytes are the line so far. */
+  #line = Buffer.allocUnsafe(lineRoom);
   #lineBytes = 0;
   #count = 0;
   #windowStart = systemClock.elapsed();
@@ -50,7 +52,11 @@ export class ProgramTransport implements Transport {
     if (this.#isClosed) throw ended('it has ended');
     if (this.#stream.write(`${JSON.stringify(message)}\n`)) return;
     await new Promise<void>((resolve) => {
-      this.#stream.once('drain', resolve).once('close', resolve);
+      const settle = (): void => {
+        this.#stream.off('drain', settle).off('close', settle);
+        resolve();
+      };
+      this.#stream.on('drain', settle).on('close', settle);
     });
   }
 
@@ -62,19 +68,30 @@ export class ProgramTransport implements Transport {
     for (let from = 0; from < chunk.length && !this.#isClosed; ) {
       const feed = chunk.indexOf(lineFeed, from);
       const end = feed < 0 ? chunk.length : feed;
-      this.#line.push(chunk.subarray(from, end));
-      this.#lineBytes += end - from;
+      const isTooLarge = this.#lineBytes + end - from > mcpBounds.messageBytes;
+      if (!isTooLarge) this.#append(chunk.subarray(from, end));
       from = end + 1;
-      const isTooLarge = this.#lineBytes > mcpBounds.messageBytes;
       const fault = isTooLarge ? 'one of its messages was too large' : feed < 0 ? undefined : this.#endLine();
       if (fault !== undefined) this.#break(fault);
     }
   }
 
+  /** A copy, however small the pieces are in which a program writes: each chunk of its own would cost a hundred bytes. */
+  #append(piece: Buffer): void {
+    const bytes = this.#lineBytes + piece.length;
+    if (bytes > this.#line.length) {
+      const larger = Buffer.allocUnsafe(Math.max(bytes, this.#line.length * 2));
+      this.#line.copy(larger, 0, 0, this.#lineBytes);
+      this.#line = larger;
+    }
+    piece.copy(this.#line, this.#lineBytes);
+    this.#lineBytes = bytes;
+  }
+
   /** Handles the line; returns what is wrong with it. */
   #endLine(): string | undefined {
-    const bytes = Buffer.concat(this.#line);
-    this.#line = [];
+    const bytes = this.#line.subarray(0, this.#lineBytes);
+    this.#line = Buffer.allocUnsafe(lineRoom);
     this.#lineBytes = 0;
     if (bytes.length === 0) return undefined;
     if (this.#isTooFast()) return 'it sent too many messages';
