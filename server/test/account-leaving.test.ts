@@ -163,6 +163,8 @@ test('an account deletes itself with its password; what is shared stays with the
 
   const wrong = await who.call('DELETE /api/me', { password: 'wrong horse 12' });
   assert.deepEqual([wrong.status, wrong.body.error.code], [401, 'invalid_credentials']);
+  const strange = await (await app.signIn()).call('DELETE /api/me', { email: 'somebody@else.example' });
+  assert.equal(strange.body.error.message, 'The address is wrong. Nothing was deleted.');
   const gone = await who.call('DELETE /api/me', { password });
   assert.deepEqual([gone.status, gone.body], [200, { ok: true }]);
   assert.match(gone.headers.get('set-cookie') ?? '', /session_token=;/);

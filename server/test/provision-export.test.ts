@@ -199,6 +199,8 @@ test('accounts that were deleted with their data kept are in no manifest, nor is
   await owner.call('POST /api/assistants', { name: 'Left behind' });
   await owner.call('POST /api/prompts', { name: 'left-behind', text: 'Left behind' });
   await owner.call('POST /api/providers', { name: 'Left behind', baseUrl: 'https://left.example/v1' });
+  const named = { name: 'Named', baseUrl: 'https://named.example/v1', sharedWith: { userIds: [owner.id] } };
+  const { body: shared } = await admin.call('POST /api/providers', named);
   const before = await write(app);
   assert.match(before.text, /left@example.org/);
   const gone = await admin.call('DELETE /api/admin/users', undefined, { query: { id: owner.id, data: 'keep' } });
@@ -207,6 +209,7 @@ test('accounts that were deleted with their data kept are in no manifest, nor is
   assert.doesNotMatch(text, /left@example|left-behind|Left behind|deleted-|left\.example/);
   assert.ok(losses.includes('1 conversations belong to deleted accounts and were left out'), losses.join());
   assert.equal(losses.length, before.losses.length + 1);
+  await admin.call('DELETE /api/providers', undefined, { query: { id: shared.provider.id } });
 });
 
 test('without conversations', async () => {

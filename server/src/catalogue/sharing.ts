@@ -97,6 +97,11 @@ export async function readSharing(db: Queryable, providers: readonly Shared[]): 
   );
 }
 
+/** Nothing is shared any more with somebody by name. */
+export async function endSharesWith(db: Queryable, userId: string): Promise<void> {
+  await db.deleteFrom('provider_shares').where('user_id', '=', userId).execute();
+}
+
 /** The value of the column; the people that are meant by name stand in `provider_shares`. */
 export function sharedColumn(sharedWith: SharedWith): ProvidersTable['shared_with']['__select__'] {
   return typeof sharedWith === 'string' ? sharedWith : 'users';

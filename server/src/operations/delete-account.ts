@@ -16,6 +16,7 @@ import {
 import { giveAwayShared } from '../assistants/sharing.ts';
 import { type AuditSource, recordEvent, recordFailedSignIn } from '../audit.ts';
 import { deleteCatalogueOf } from '../catalogue/providers.ts';
+import { endSharesWith } from '../catalogue/sharing.ts';
 import { deleteSomeChats, takeAllChatsOut } from '../conversations/imported-chats.ts';
 import { inTransaction } from '../db/pool.ts';
 import type { Deps } from '../deps.ts';
@@ -59,6 +60,7 @@ export async function deleteAccount(
     await giveAwayShared(trx, userId, await findOtherAdministrator(trx, userId));
     const details = { email: user.email, data };
     await recordEvent(trx, by, { action: 'user.deleted', targetType: 'user', targetId: userId, details });
+    await endSharesWith(trx, userId);
     if (data === 'keep') return retireUser(trx, userId);
     await deleteAbandoned(trx, abandoned);
     await deleteCatalogueOf(trx, userId);
@@ -74,14 +76,14 @@ export async function assertOwnWord(
   from: { address: string; requestId: string; signal: AbortSignal },
 ): Promise<void> {
   const { address, signal, requestId } = from;
-  const right = await withinSignInLimit(deps, { address, email: caller.email, signal }, async () => {
+  const { word, right } = await withinSignInLimit(deps, { address, email: caller.email, signal }, async () => {
     const hash = await findPasswordHash(deps.db.kysely, caller.id);
-    if (hash === undefined) return { right: given.email?.trim().toLowerCase() === caller.email };
-    return { right: await verifyPassword(hash, given.password ?? '') };
+    if (hash === undefined) return { word: 'address', right: given.email?.trim().toLowerCase() === caller.email };
+    return { word: 'password', right: await verifyPassword(hash, given.password ?? '') };
   });
-  if (right.right) return;
+  if (right) return;
   await recordFailedSignIn(deps.db.kysely, { actorId: caller.id, address, requestId }, caller.id);
-  throw new ApiError('invalid_credentials', 'The password is wrong. Nothing was deleted.');
+  throw new ApiError('invalid_credentials', `The ${word} is wrong. Nothing was deleted.`);
 }
 
 /** The home of a workspace on this machine. Homes in containers are removed with their volumes, by whoever runs those. */
