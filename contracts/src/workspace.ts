@@ -169,7 +169,7 @@ export const workspaceEndpoints = {
     body: z.object({ port: portNumber, path: previewPath.optional() }),
     response: z.object({ url: z.url(), expiresAt: fields.timestamp }),
     status: 201,
-    errors: ['workspace_disabled', 'not_found'],
+    errors: ['workspace_disabled', 'not_found', 'rate_limited'],
   }),
 
   getInternalConversations: endpoint({

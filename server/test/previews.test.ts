@@ -184,6 +184,18 @@ test('a ticket opens one preview, once, for a minute, while its session lives', 
   assert.equal((await ask(late)).status, 401);
 });
 
+test('nobody gets more tickets than a person can open', async () => {
+  const [user, other] = [await app.signIn(), await app.signIn()];
+  const statuses: number[] = [];
+  for (let times = 0; times < 60 && !statuses.includes(429); times += 1) {
+    const { status, headers } = await user.call('POST /api/workspace/previews', { port });
+    statuses.push(status);
+    if (status === 429) assert.ok(Number(headers.get('retry-after')) >= 1);
+  }
+  assert.ok(statuses.length > 30 && statuses.includes(429), statuses.join());
+  assert.equal((await other.call('POST /api/workspace/previews', { port })).status, 201);
+});
+
 test('other pages reach nothing, workers are refused, and no name of ours is Homeport’s', async () => {
   const user = await app.signIn();
   const { origin, cookie } = await open(user);

@@ -1,13 +1,18 @@
 import { workspacePorts } from '@homeport/contracts/daemon';
 import type { endpoints } from '@homeport/contracts/endpoints';
 import { ApiError } from '@homeport/contracts/errors';
+import { systemClock } from '../../clock.ts';
 import type { Deps } from '../../deps.ts';
 import type { Handler } from '../../http/handler.ts';
 import { ownOrigin } from '../../http/origin.ts';
+import { RequestBudget } from '../request-budget.ts';
 import { labelMaker, previewDomain, previewOrigin } from './preview-address.ts';
 import { makeTicket, ticketPath, ticketSeconds } from './preview-tickets.ts';
 
 type Endpoints = typeof endpoints;
+
+/** One person's tickets must not push out the sign-ins of others, which are kept at the same place. */
+const tickets = new RequestBudget({ burst: 30, perSecond: 0.5, now: systemClock.elapsed });
 
 export const getWorkspacePorts: Handler<Deps, Endpoints['getWorkspacePorts']> = async (deps, { actor, request }) => {
   const { workspaces, config } = deps;
@@ -39,6 +44,8 @@ export const postWorkspacePreview: Handler<Deps, Endpoints['postWorkspacePreview
     const hint = 'Open Homeport at localhost, or ask your administrator to set PREVIEW_ORIGIN.';
     throw new ApiError('not_found', `Previews have no address of their own here. ${hint}`);
   }
+  const retryAfter = tickets.take(actor.id);
+  if (retryAfter > 0) throw new ApiError('rate_limited', 'Too many previews at once. Wait a moment.', { retryAfter });
   const ticket = {
     ...{ label, userId: actor.id, sessionId: actor.sessionId, path: body.path ?? '/' },
     from: ownOrigin(config, request),
