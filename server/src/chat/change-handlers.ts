@@ -1,4 +1,3 @@
-import { pipeline } from 'node:stream/promises';
 import type { ChangesDone } from '@homeport/contracts/changes';
 import type { endpoints } from '@homeport/contracts/endpoints';
 import { ApiError } from '@homeport/contracts/errors';
@@ -8,6 +7,7 @@ import { untrustedHeaders } from '../http/file-response.ts';
 import { type Handler, streamed } from '../http/handler.ts';
 import { applyChanges, type Direction, listChanges, noChanges, openVersion } from '../workspaces/changes.ts';
 import { withFiles } from '../workspaces/files.ts';
+import { passOn } from '../workspaces/pass-on.ts';
 import { assertEnded, findWritingAnswer } from './responses/turn-changes.ts';
 
 type Endpoints = typeof endpoints;
@@ -27,7 +27,6 @@ export const getChatChangesFile: Handler<Deps, Endpoints['getChatChangesFile']> 
   if (!mayHaveWritten) throw new ApiError('not_found', 'This answer changed no files');
   return withFiles<typeof streamed>(deps, actor.id, request.signal, async (hold) => {
     const { size, body } = await openVersion(hold, query.messageId, query.path, query.side);
-    body.on('data', () => hold.touch());
     request.outgoing.writeHead(200, {
       ...untrustedHeaders(request),
       'content-disposition': attachment(query.path.split('/').at(-1) ?? 'file'),
@@ -37,7 +36,7 @@ export const getChatChangesFile: Handler<Deps, Endpoints['getChatChangesFile']> 
     if (request.method === 'HEAD') {
       body.destroy();
       request.outgoing.end();
-    } else await pipeline(body, request.outgoing).catch(() => request.outgoing.destroy());
+    } else await passOn(body, request.outgoing, hold.touch);
     return streamed;
   });
 };

@@ -1,17 +1,14 @@
-import { pipeline } from 'node:stream/promises';
 import type { WorkspaceEntry } from '@homeport/contracts/daemon';
 import { ApiError } from '@homeport/contracts/errors';
 import { systemClock } from '../clock.ts';
 import type { DaemonDownload } from '../egress/daemon-download.ts';
-import type { DaemonResponse } from '../egress/daemon-request.ts';
 import { attachment } from '../http/content-disposition.ts';
 import { untrustedHeaders } from '../http/file-response.ts';
 import { Reply, type RequestFacts, streamed } from '../http/handler.ts';
 import { readDownloadRefusal, readRefusal } from './daemon-client.ts';
 import { type FileHold, pathQuery } from './files.ts';
+import { passOn, silenceMs } from './pass-on.ts';
 
-/** If neither side has moved a byte for this long, one of them is gone. */
-const silenceMs = 300_000;
 /** Packing begins once the folder has been counted. */
 const packingMs = 60_000;
 
@@ -85,29 +82,10 @@ export async function sendArchive(
     const name = `${entry.name === '~' ? 'home' : entry.name}.zip`;
     request.outgoing.writeHead(200, { ...headersFor(request, name), 'content-type': 'application/zip' });
     if (method === 'HEAD') request.outgoing.end();
-    else await passOn(answer, request, touch);
+    else await passOn(answer.body, request.outgoing, touch);
     return streamed;
   } finally {
     answer.body.destroy();
-  }
-}
-
-/**
- * The head has been sent: any failure from here on breaks the connection, so that nobody takes half a file for the
- * whole.
- */
-async function passOn({ body }: DaemonResponse, { outgoing }: RequestFacts, touch: () => void): Promise<void> {
-  const silence = systemClock.after(silenceMs, () => outgoing.destroy());
-  body.on('data', () => {
-    silence.restart();
-    touch();
-  });
-  try {
-    await pipeline(body, outgoing);
-  } catch {
-    outgoing.destroy();
-  } finally {
-    silence.stop();
   }
 }
 
