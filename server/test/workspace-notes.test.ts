@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
 import type { SignedIn, TestApp } from './app.ts';
 import { startTestApp } from './app.ts';
 import { addModels, answer, createChat, nextId, partsOf, submit } from './chat-harness.ts';
@@ -16,7 +17,8 @@ let runtime: ProcessRuntime;
 before(async () => {
   provider = await startFakeProvider();
   runtime = new ProcessRuntime();
-  app = await startTestApp({ workspaceRuntime: runtime });
+  // On a busy machine a workspace may take its time.
+  app = await startTestApp({ workspaceRuntime: runtime, workspaceTimings: { notesMs: 60_000 } });
 });
 after(async () => {
   await app.stop();
@@ -32,6 +34,7 @@ async function start(files: Record<string, string>): Promise<Setting> {
   const model = nextId('model');
   await addModels(user, provider, [model]);
   await user.call('POST /api/workspace/status');
+  await until('it runs', async () => (await user.call('GET /api/workspace/status')).body.ready);
   const home = await runtime.homeOf(user.id);
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(home, path)), { recursive: true });

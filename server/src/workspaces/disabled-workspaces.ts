@@ -1,4 +1,5 @@
 import { ApiError } from '@homeport/contracts/errors';
+import { defaultWorkspaceTimings } from './timings.ts';
 import type { Workspaces } from './workspaces.ts';
 
 /** Workspaces that are switched off: everything except their status is refused. */
@@ -9,6 +10,7 @@ export function disabledWorkspaces(notice: string | undefined): Workspaces {
   return {
     mode: 'disabled',
     notice,
+    timings: defaultWorkspaceTimings,
     status: async () => ({
       phase: 'disabled',
       ready: false,

@@ -5,8 +5,6 @@ import type { Workspaces } from './workspaces.ts';
 
 /** What models are told of a workspace: the daemon's word while it runs, otherwise what it said last. */
 
-const askMs = 1_500;
-
 /** Never waits for a start. Undefined if nothing is known yet. */
 export async function readNotes(
   deps: { db: { kysely: Queryable }; workspaces: Workspaces },
@@ -31,7 +29,7 @@ async function askDaemon(
   signal: AbortSignal,
 ): Promise<WorkspaceNotes> {
   // It may have been stopped meanwhile.
-  const within = AbortSignal.any([signal, AbortSignal.timeout(askMs)]);
+  const within = AbortSignal.any([signal, AbortSignal.timeout(workspaces.timings.notesMs)]);
   const hold = await workspaces.hold(userId, 'transfer', within);
   try {
     return await fetchNotes(db.kysely, userId, hold.daemon, within);
@@ -47,7 +45,7 @@ export async function fetchNotes(
   daemon: Daemon,
   signal: AbortSignal,
 ): Promise<WorkspaceNotes> {
-  const notes = await daemon.call('/v1/notes', workspaceNotes, { signal, timeoutMs: askMs });
+  const notes = await daemon.call('/v1/notes', workspaceNotes, { signal });
   // PostgreSQL stores neither NUL nor half a character.
   const json = JSON.stringify(notes, (_key, value: unknown) =>
     typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '') : value,

@@ -11,6 +11,7 @@ import { findWorkspace, readWorkspace, touchAll, type WorkspaceState } from './r
 import { RuntimeFailure } from './runtime.ts';
 import { statusOf } from './status.ts';
 import { endIfGone, greetRunning, type SweepDeps, stopAllUnused, stopDisabled, sweepWorkspaces } from './sweep.ts';
+import type { WorkspaceTimings } from './timings.ts';
 import type { LeaseKind, WorkspaceHold, Workspaces } from './workspaces.ts';
 
 export type WorkspacesDeps = OperationDeps & { config: Pick<Config, 'workspaceIdleMinutes' | 'dataDir'> };
@@ -26,6 +27,7 @@ const stopUnusedMs = 5_000;
 /** Workspaces of one runtime: the rows are the state that replicas share, the runtime is what really runs. */
 export class RuntimeWorkspaces implements Workspaces {
   readonly notice = undefined;
+  readonly timings: WorkspaceTimings;
   readonly #deps: SweepDeps & OperationDeps;
   readonly #operations: Operations;
   /** This replica's leases. */
@@ -40,6 +42,7 @@ export class RuntimeWorkspaces implements Workspaces {
   #isClosed = false;
 
   constructor(deps: WorkspacesDeps) {
+    this.timings = deps.timings;
     this.#operations = new Operations(deps);
     this.holds = new Holds(deps);
     this.#deps = { ...deps, idleMs: deps.config.workspaceIdleMinutes * 60_000, operations: this.#operations };

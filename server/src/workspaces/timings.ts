@@ -14,6 +14,8 @@ export type WorkspaceTimings = {
   lapseMs: number;
   /** How long daemons have to end by themselves. */
   graceMs: number;
+  /** How long a turn waits for what a running workspace says of itself, before it takes what it said last. */
+  notesMs: number;
 };
 
 export const defaultWorkspaceTimings: WorkspaceTimings = {
@@ -25,6 +27,7 @@ export const defaultWorkspaceTimings: WorkspaceTimings = {
   renewMs: 20_000,
   lapseMs: 10 * 60_000,
   graceMs: 2_000,
+  notesMs: 1_500,
 };
 
 /** How long after its last use a workspace with a background command is kept running. */

@@ -1,6 +1,7 @@
 import type { WorkspaceMode, WorkspaceStatus } from '@homeport/contracts/workspace';
 import type { Daemon } from './daemon.ts';
 import type { WorkspaceUser } from './identity.ts';
+import type { WorkspaceTimings } from './timings.ts';
 
 /** What keeps a workspace from being stopped as idle. */
 export type LeaseKind = 'turn' | 'exec' | 'terminal' | 'transfer';
@@ -22,6 +23,7 @@ export type Workspaces = {
   readonly mode: WorkspaceMode;
   /** Why workspaces are off, or what an administrator should know; undefined if all is well. */
   readonly notice: string | undefined;
+  readonly timings: Pick<WorkspaceTimings, 'notesMs'>;
   status(userId: string): Promise<WorkspaceStatus>;
   /** Throws `workspace_disabled`, `workspace_start_timeout`. An aborted wait does not end the start. */
   start(userId: string, signal?: AbortSignal): Promise<void>;
