@@ -66,7 +66,7 @@ test('usage: an administrator sees everybody’s sums, and adds and removes a bu
   await page.getByLabel('Limit').fill('a lot');
   await page.getByRole('button', { name: 'Add budget' }).click();
   await expect(page.getByText('Enter a number of 0 or more, without thousands separators.')).toBeVisible();
-  await page.getByLabel('For').selectOption('person');
+  await page.getByLabel('For', { exact: true }).selectOption('person');
   await page.getByLabel('Limit').fill('19.50');
   await page.getByLabel('Email address').fill(person.email);
   await page.getByRole('button', { name: 'Add budget' }).click();
