@@ -86,6 +86,8 @@ const marginShare = 0.03;
 const minMargin = 512;
 /** From this share of the room on, an estimate that nothing has confirmed is checked with the tokenizer. */
 const nearLimit = 0.65;
+/** From this share on, answers with tool calls are read for what their tokens cost: steps of this turn will fill the rest. */
+const worthLearning = 0.3;
 const messagesToLearnFrom = 20;
 const firstRequestShare = 0.1;
 
@@ -131,8 +133,9 @@ export async function readHistory(options: HistoryOptions): Promise<History> {
     }
     newestFirst.push(entry);
     tokens += entry.tokens;
-    const isNear = tokens >= window.room * Math.min(nearLimit, limitShare);
-    if (isNear && learnt.value === undefined) {
+    const isFrom = (share: number): boolean => tokens >= window.room * Math.min(share, limitShare);
+    const isNear = isFrom(nearLimit);
+    if (isFrom(worthLearning) && learnt.value === undefined) {
       for (const { usage, prompt } of toolAnswers.splice(0)) learnt.add(usage, saidTokens(prompt));
     }
     if (isNear && learnt.value === undefined && checked === undefined) {

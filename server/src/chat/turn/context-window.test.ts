@@ -229,6 +229,17 @@ test('estimates follow what the provider counted; the tokenizer is asked near th
   assert.ok(exact.messages.length < plain.messages.length);
 });
 
+test('answers with tool calls teach what tokens cost long before the window is full', async () => {
+  const worker = steps(8, 300, { path: 'word '.repeat(40) });
+  const said = estimateMessages(parsePrompts([worker.prompt ?? '']).filter(({ role }) => role === 'assistant'));
+  const counted = { ...worker, usage: { inputTokens: 1, outputTokens: Math.round(said * 1.5) } };
+  const { history, loaded } = await read([says('user', 'go'), counted, says('user', 'on')]);
+  const sum = history.entries.reduce((tokens, entry) => tokens + entry.tokens, 0);
+  assert.ok(sum > history.window.room * 0.3 && sum < history.window.room * 0.65, `${sum} of ${history.window.room}`);
+  assert.ok(history.ratio > 1.4 && history.ratio < 1.6, `${history.ratio}`);
+  assert.equal(loaded, 0);
+});
+
 test('whatever the conversation, the newest message is there, calls have results, and all fits', async () => {
   const message = fc.oneof(
     fc
