@@ -99,7 +99,8 @@ test('homes of workspaces come along if wanted, links as links; keys only in an 
   timeout,
 }, async () => {
   const { database } = app.database;
-  const source = { ...app.service.deps.config, dataDir: await places.folder() };
+  const former = 'a former key that is longer than 32 bytes';
+  const source = { ...app.service.deps.config, dataDir: await places.folder(), previousEncryptionKeys: [former] };
   const home = join(source.dataDir, 'workspaces/w1/home');
   const long = join(home, 'd'.repeat(120), 'é'.repeat(60));
   await mkdir(long, { recursive: true });
@@ -117,13 +118,16 @@ test('homes of workspaces come along if wanted, links as links; keys only in an 
     assert.ok(!bytes.includes(source.encryptionKey) && !bytes.includes(source.authSecret));
     assert.equal(bytes.includes('homeport-backup.json'), passphrase === undefined);
     const place = await places.empty('external/folder');
-    await restoreInto({ ...place.config, encryptionKey: '' }, file, passphrase);
+    const { notes } = await restoreInto({ ...place.config, encryptionKey: '' }, file, passphrase);
     const restored = join(place.config.dataDir, 'workspaces/w1/home');
     const script = join(restored, 'd'.repeat(120), 'é'.repeat(60), 'run.sh');
     assert.equal(await readFile(script, 'utf8'), '#!/bin/sh\n');
     assert.equal(await readlink(join(restored, 'link')), '/etc/passwd');
     const secrets = join(place.config.dataDir, 'secrets.json');
     assert.equal(existsSync(secrets), passphrase !== undefined);
+    const told = notes.flatMap((note) => /PREVIOUS_FILE to (\S+),/.exec(note)?.[1] ?? []);
+    assert.equal(told.length, passphrase === undefined ? 0 : 1, notes.join());
+    for (const file of told) assert.equal(await readFile(file, 'utf8'), `${former}\n`);
     if (passphrase !== undefined) assert.ok((await readFile(secrets, 'utf8')).includes(source.encryptionKey));
   }
 });

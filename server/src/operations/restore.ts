@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { link, open, readdir, rm } from 'node:fs/promises';
+import { link, open, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from 'pg';
 import type { BlobStore } from '../artifacts/blob-store.ts';
@@ -103,10 +103,11 @@ async function load(request: RestoreRequest, { backup, db, store }: Loading): Pr
     await loading.finish(states);
     await settleIn(client);
     const written = backup.secrets !== null && (await writeSecrets(config, backup.secrets));
+    const former = backup.secrets === null ? undefined : await writeFormerKeys(config, backup.secrets);
     mayBeThere = true;
     await loading.commit();
     await complete(backup, { db, store, loading }).catch(afterwards);
-    return await notesOn(config, backup, db, written);
+    return [...(await notesOn(config, backup, db, written)), ...(former === undefined ? [] : [former])];
   } catch (error) {
     await loading.rollback();
     // A commit may have happened although its answer was lost; then the database names these files.
@@ -245,6 +246,18 @@ async function writeSecrets({ dataDir }: Config, secrets: BackupSecrets): Promis
     await handle.close();
     await rm(draft, { force: true });
   }
+}
+
+/** The backup was made while keys were changed: some credentials are still encrypted with an earlier one. Returns what to do. */
+async function writeFormerKeys({ dataDir }: Config, secrets: BackupSecrets): Promise<string | undefined> {
+  const keys = secrets.SETTINGS_ENCRYPTION_KEY_PREVIOUS;
+  if (keys.length === 0) return undefined;
+  const file = join(dataDir, `previous-keys-${randomBytes(4).toString('hex')}`);
+  await writeFile(file, `${keys.join(',')}\n`, { mode: 0o600, flag: 'wx' });
+  return (
+    `The backup was made while keys were changed. Set SETTINGS_ENCRYPTION_KEY_PREVIOUS_FILE to ${file}, ` +
+    'run "npm run admin -- rotate-keys", then remove the setting and the file.'
+  );
 }
 
 const ofTheMachine = /^(DATA_DIR|HOST|PORT|ARTIFACT_STORE|AWS_|HTTPS?_PROXY|LOG_LEVEL|BACKUP_|DATABASE_)/;
