@@ -1,13 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import type { Frame, Page } from '@playwright/test';
-import { addModels, administrator, scratchFolder, setUp, startProduct } from '../product.ts';
+import { addModels } from '../product.ts';
 import { expectAccessible } from './accessible.ts';
-import { addPerson, test as base, end, expect, giveCookie, queryOnce, signInElsewhere } from './fixtures.ts';
+import { addPerson, expect, giveCookie } from './fixtures.ts';
+import { test as base } from './workspace-fixtures.ts';
 
-/** An installation with workspaces, in this machine's sandbox. */
-const test = base.extend<object, { whyNot: string | undefined }>({
+const test = base.extend({
   // The browser reports every attack that it stops.
   quiet: async ({ page }, use) => {
     const errors: string[] = [];
@@ -15,30 +14,6 @@ const test = base.extend<object, { whyNot: string | undefined }>({
     await use(undefined);
     expect(errors).toEqual([]);
   },
-  installation: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of the fixtures from the pattern
-    async ({}, use) => {
-      const dataDir = join(scratchFolder(), 'data');
-      const running = await startProduct(dataDir, { WORKSPACE_MODE: 'auto' });
-      await setUp(running.url);
-      await use({ url: running.url, dataDir, query: (sql) => queryOnce(dataDir, sql) });
-      await end(running);
-    },
-    { scope: 'worker', timeout: 300_000 },
-  ],
-  whyNot: [
-    async ({ installation }, use) => {
-      const caller = await signInElsewhere(installation.url, administrator.email);
-      const { phase, message } = await caller.must('GET', '/api/workspace/status');
-      await use(phase === 'disabled' ? (message ?? 'workspaces are off') : undefined);
-    },
-    { scope: 'worker' },
-  ],
-});
-
-test.beforeEach(({ whyNot }) => {
-  if (whyNot !== undefined && process.env.REQUIRE_SANDBOX === '1') throw new Error(whyNot);
-  test.skip(whyNot !== undefined, `no sandbox can be made here: ${whyNot}`);
 });
 
 function appFrame(page: Page): Frame {

@@ -9,8 +9,10 @@ async function run(failure: string): Promise<{ code: unknown; lines: string[] }>
     import { createLogger } from './src/logger.ts';
     import { installLastResort } from './src/last-resort.ts';
     installLastResort(createLogger('info'));
-    setImmediate(() => { ${failure} });
-    setTimeout(() => console.log('goes on'), 10);
+    setImmediate(() => {
+      setImmediate(() => console.log('goes on'));
+      ${failure}
+    });
   `;
   const args = ['--input-type=module-typescript', '--eval', script];
   return new Promise((resolve) => {
