@@ -56,6 +56,7 @@ async function commandsOf(inodes: ReadonlyMap<string, number>): Promise<Map<numb
 async function commandOf(pid: string): Promise<string> {
   const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
   return line
+    .slice(0, commandLength * 4)
     .replace(/[\p{C}\s]+/gu, ' ')
     .trim()
     .slice(0, commandLength);
