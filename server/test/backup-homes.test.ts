@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -74,6 +74,20 @@ test('names that people give: line breaks, backslashes, bytes that are no text, 
   await writeFile(file, bytes);
   await run('tar', ['-C', plain, '-xf', file]);
   await run('sh', ['-c', 'cat sums/* | sha256sum --check --quiet --strict'], { cwd: plain });
+});
+
+test('folders within folders take only so many descriptors', { timeout }, async () => {
+  const { dataDir, home } = await place('deep');
+  await mkdir(join(home, 'd/'.repeat(300)), { recursive: true });
+  await writeFile(join(home, 'beside.txt'), 'kept');
+  const open = () => readdirSync('/proc/self/fd').length;
+  const before = open();
+  let most = 0;
+  const { counts } = await archiveOf(dataDir, async () => {
+    most = Math.max(most, open());
+  });
+  assert.deepEqual([counts.files, counts.skipped], [1, 1]);
+  assert.ok(most - before < 450, `${most - before} descriptors`);
 });
 
 test('a folder that becomes a link while it is read leads nowhere', { timeout }, async () => {

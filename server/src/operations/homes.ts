@@ -13,11 +13,13 @@ import { damaged } from './backup-error.ts';
  */
 
 type Counts = { homes: number; files: number; skipped: number };
-type Folder = { handle: FileHandle; name: string };
+type Folder = { handle: FileHandle; name: string; depth: number };
 
 const readBytes = 256 * 1024;
 /** With this, a name fits below the data folder of the place that it is restored into. */
 const nameBytesMax = 3_000;
+/** Each folder that is being read takes two descriptors, of which the service has few. */
+const depthMax = 200;
 
 export async function writeHomes(
   { dataDir }: Pick<Config, 'dataDir'>,
@@ -30,7 +32,7 @@ export async function writeHomes(
     const handle = id === undefined ? undefined : await openFolder(join(root, id, 'home'));
     if (handle === undefined) continue;
     counts.homes += 1;
-    await writeFolder(writer, { handle, name: `workspaces/${id}/home` }, counts, signal);
+    await writeFolder(writer, { handle, name: `workspaces/${id}/home`, depth: 0 }, counts, signal);
   }
   return counts;
 }
@@ -42,7 +44,7 @@ function openFolder(path: string): Promise<FileHandle | undefined> {
 
 async function writeFolder(
   writer: ArchiveWriter,
-  { handle, name: folder }: Folder,
+  { handle, name: folder, depth }: Folder,
   counts: Counts,
   signal: AbortSignal,
 ): Promise<void> {
@@ -56,9 +58,9 @@ async function writeFolder(
       const fits = entry !== undefined && Buffer.byteLength(name) <= nameBytesMax;
       const facts = fits ? await lstat(path).catch(() => undefined) : undefined;
       if (facts?.isDirectory() === true) {
-        const child = await openFolder(path);
+        const child = depth < depthMax ? await openFolder(path) : undefined;
         if (child === undefined) counts.skipped += 1;
-        else await writeFolder(writer, { handle: child, name }, counts, signal);
+        else await writeFolder(writer, { handle: child, name, depth: depth + 1 }, counts, signal);
       } else if (facts?.isSymbolicLink() === true) await writeLink(writer, path, name);
       else if (facts?.isFile() === true && (await writeFile(writer, path, name))) counts.files += 1;
       else counts.skipped += 1;
