@@ -81,7 +81,9 @@ async function backup(call: Call): Promise<Outcome> {
           ? []
           : ['It does not have the keys of the installation: keep secrets.json or your settings as well.']),
         ...((made.workspaces?.skipped ?? 0) > 0
-          ? [`Left out of workspaces, such as sockets, what could not be read, and what lies more than 200 folders deep: ${made.workspaces?.skipped}.`]
+          ? [
+              `Left out of workspaces, such as sockets, what could not be read, and what lies more than 200 folders deep: ${made.workspaces?.skipped}.`,
+            ]
           : []),
       ];
       const outcome = { ok: true, lines, result: { backup: { ...made, seconds } } };
