@@ -12,6 +12,10 @@ import { ProcessRuntime } from './fakes/process-runtime.ts';
 let app: TestApp;
 let runtime: ProcessRuntime;
 const site = createServer((incoming, outgoing) => {
+  if (incoming.url === '/events') {
+    outgoing.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
+    return;
+  }
   const isThere = incoming.url === '/shop?a=1';
   outgoing.writeHead(isThere ? 200 : 500, { 'content-type': 'text/html' });
   outgoing.end(isThere ? '<title>The\n shop</title>' : 'Traceback: it broke');
@@ -24,6 +28,7 @@ before(async () => {
   for (const server of [site, mute]) await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
 after(async () => {
+  site.closeAllConnections();
   for (const server of [site, mute]) server.close();
   await app.stop();
   await runtime.destroy();
@@ -48,6 +53,9 @@ test('the model learns how the app answers, and what is wrong with it', async ()
   assert.deepEqual(await shown({ port }), {
     ...{ port, path: '/', status: 500 },
     ...{ contentType: 'text/html', text: 'Traceback: it broke' },
+  });
+  assert.deepEqual(await shown({ port, path: '/events' }), {
+    ...{ port, path: '/events', status: 200, contentType: 'text/event-stream' },
   });
   const failure = (message: RegExp) => (error: Error) => error instanceof ToolFailure && message.test(error.message);
   await assert.rejects(shown({ port: portOf(mute) }), failure(/does not speak HTTP/));

@@ -29,7 +29,8 @@ export async function lookAtPort(
     const { head, upgraded } = await tunnelRequest(connection, wish);
     upgraded?.destroy();
     const contentType = head.headers['content-type']?.slice(0, wordLength);
-    const isText = /^text\/|json|xml|javascript/i.test(contentType ?? '');
+    // A stream of events has no end that could be waited for.
+    const isText = /^text\/(?!event-stream)|json|xml|javascript/i.test(contentType ?? '');
     const text = isText && upgraded === undefined ? await beginning(head) : undefined;
     const [, title] = /<title[^>]{0,100}>([^<]{0,1000})/i.exec(text ?? '') ?? [];
     return {
