@@ -133,10 +133,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       base,
       ruled(
         base,
-        joinTools(
-          createWorkspaceToolFinder({ ...base, workspaces }),
-          createDocumentToolFinder(base),
-          createMcpToolFinder({ db, mcp, clock }),
+        createWorkspaceToolFinder(
+          { ...base, workspaces },
+          joinTools(createDocumentToolFinder(base), createMcpToolFinder({ db, mcp, clock })),
         ),
       ),
     );

@@ -4,8 +4,11 @@ import { mcpBounds } from './bounds.ts';
 /** A file that a tool returned, as a part of the answer: its bytes are in the `data:` URL, nothing is fetched. */
 type ResultFile = { type: 'file'; mediaType: string; url: string; filename?: string };
 
-/** The result of a call: `output` for the model, files for the person; or the server's message that it failed. */
-export type McpResult = { output: unknown; files: ResultFile[] } | { errorText: string };
+/**
+ * The result of a call: `output` for the model, and `whole` when that was cut; files for the person; or the server's message that it
+ * failed.
+ */
+export type McpResult = { output: unknown; files: ResultFile[]; whole?: string } | { errorText: string };
 
 type Reading = { texts: string[]; files: ResultFile[]; data: number };
 
@@ -17,14 +20,20 @@ export function readResult(result: unknown): McpResult {
   if (!isRecord(result)) return { errorText: 'The MCP server sent a response that cannot be read.' };
   const reading: Reading = { texts: [], files: [], data: 0 };
   for (const block of Array.isArray(result.content) ? result.content.slice(0, 1000) : []) readBlock(block, reading);
-  const text = cut(reading.texts.join('\n'));
+  const whole = reading.texts.join('\n');
+  const text = cut(whole);
   if (result.isError === true) return { errorText: text === '' ? 'The tool failed without an explanation.' : text };
   const structured = result.structuredContent;
-  if (structured === undefined || structured === null) return { output: text, files: reading.files };
-  if (JSON.stringify(structured).length > mcpBounds.resultText)
-    return { output: cut(JSON.stringify(structured)), files: reading.files };
+  if (structured === undefined || structured === null) return withWhole({ output: text, files: reading.files }, whole);
+  const json = JSON.stringify(structured);
+  if (json.length > mcpBounds.resultText)
+    return { output: cut(json), files: reading.files, whole: JSON.stringify(structured, null, 1) };
   const output = text === '' || isSameJson(text, structured) ? structured : { text, structuredContent: structured };
   return { output, files: reading.files };
+}
+
+function withWhole(result: { output: string; files: ResultFile[] }, whole: string): McpResult {
+  return whole.length > mcpBounds.resultText ? { ...result, whole } : result;
 }
 
 function readBlock(block: unknown, reading: Reading): void {

@@ -15,7 +15,7 @@ export function createMcpToolFinder(deps: TurnToolDeps): FindTools {
         async execute(input, { signal }) {
           const result = await call(input, signal);
           if ('errorText' in result) throw new ToolFailure(result.errorText);
-          return new ToolAnswer(result.output, result.files);
+          return new ToolAnswer(result.output, result.files, result.whole);
         },
       }),
     );

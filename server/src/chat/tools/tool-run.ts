@@ -37,14 +37,16 @@ export type ToolContext = {
   report(outputSoFar: string): void;
 };
 
-/** Output for the model, with files for the person beside it. */
+/** Output for the model, with files for the person beside it; `whole`: what `output` was cut from. */
 export class ToolAnswer {
   readonly output: unknown;
   readonly files: readonly FilePart[];
+  readonly whole: string | undefined;
 
-  constructor(output: unknown, files: readonly FilePart[]) {
+  constructor(output: unknown, files: readonly FilePart[], whole?: string) {
     this.output = output;
     this.files = files;
+    this.whole = whole;
   }
 }
 

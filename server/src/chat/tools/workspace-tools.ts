@@ -8,6 +8,7 @@ import { bashTool } from './bash-tool.ts';
 import { ChangesSweep } from './changes-sweep.ts';
 import { fileTools } from './file-tools.ts';
 import type { FindTools } from './find-tools.ts';
+import { keepLongResults } from './long-results.ts';
 import { previewTool } from './preview-tool.ts';
 import { type PublishDeps, publishTool } from './publish-tool.ts';
 import { skillTool } from './skill-tool.ts';
@@ -17,13 +18,17 @@ import { WorkspaceTurn } from './workspace-turn.ts';
 type WorkspaceToolDeps = PublishDeps & { workspaces: Workspaces; clock: Clock };
 
 /**
- * The tools of the owner's workspace (contract.md section 6), none when workspaces are off. The workspace starts when
- * they are asked for; only a call waits for it. It is held until the signal aborts.
+ * The tools of the owner's workspace (contract.md section 6), then those that `findOthers` finds, whose long results are kept in it;
+ * only the latter when workspaces are off. The workspace starts when they are asked for; only a call waits for it. It is held until the
+ * signal aborts.
  */
-export function createWorkspaceToolFinder(deps: WorkspaceToolDeps): FindTools {
+export function createWorkspaceToolFinder(deps: WorkspaceToolDeps, findOthers: FindTools): FindTools {
   const changes = new ChangesSweep(deps);
-  return async ({ response, withoutWorkspace }, signal) => {
-    if (deps.workspaces.mode === 'disabled' || withoutWorkspace === true) return [];
+  return async (asked, signal, notify) => {
+    const { response, withoutWorkspace } = asked;
+    const finding = unlessAborted(findOthers(asked, signal, notify), signal);
+    if (deps.workspaces.mode === 'disabled' || withoutWorkspace === true) return finding;
+    finding.catch(() => undefined);
     const { owner_id: userId, chat_id: chatId } = response;
     const { kysely } = deps.db;
     const [notes, folder] = await Promise.all([readNotes(deps, userId, signal), readFolder(kysely, chatId)]);
@@ -55,6 +60,7 @@ export function createWorkspaceToolFinder(deps: WorkspaceToolDeps): FindTools {
       publishTool(deps, turn, owner),
       ...(previewDomain(deps.config) === undefined ? [] : [previewTool(turn, deps.clock)]),
       ...(skills.length === 0 ? [] : [skillTool(turn, skills)]),
+      ...keepLongResults(await finding, turn, response.id),
     ];
   };
 }
