@@ -5,12 +5,14 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { openDatabase } from '../server/src/db/pool.ts';
 import { startTestServer } from '../server/test/postgres.ts';
 import { build } from './build.mjs';
 import { isBuilt } from './build-inputs.mjs';
 import { check } from './check.mjs';
 import { run } from './run.mjs';
 import { listFiles } from './source-text.mjs';
+import { findPgBouncer, startPgBouncer } from './system-pgbouncer.mjs';
 import { findSystemPostgres, startSystemPostgres } from './system-postgres.mjs';
 import { EngineFailure, whyNoEngine, withEngine } from './test-docker.mjs';
 
@@ -29,6 +31,7 @@ let stopped = false;
 const scratch = mkdtempSync(join(tmpdir(), 'homeport-tests-'));
 
 const system = findSystemPostgres();
+const pgBouncer = findPgBouncer();
 const files = listFiles(root);
 const unitTests = files.filter((file) =>
   /^(contracts|workspace|web|server\/src|scripts)\/.*\.test\.(ts|mjs)$/.test(file),
@@ -48,13 +51,18 @@ const parts = [
   { name: 'acceptance', work: () => nodeTest(acceptanceTests, { concurrency: 2 }), needsBuild: true },
   ...(system === undefined ? [] : [{ name: `server tests on PostgreSQL ${system.version}`, work: onSystem }]),
   { name: 'containers', work: inContainers, needsBuild: true },
+  ...(system === undefined || pgBouncer === undefined
+    ? []
+    : [{ name: 'server tests through PgBouncer', work: throughPgBouncer, onRequest: true }]),
 ];
 
 // `npm test -- acceptance` runs the parts whose name contains that word.
 const words = process.argv.slice(2);
 
 async function main() {
-  const queue = parts.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+  const queue = parts.filter(({ name, onRequest }) =>
+    words.length === 0 ? onRequest !== true : words.some((word) => name.includes(word)),
+  );
   const built = queue.some(({ name }) => name === 'build') ? Promise.withResolvers() : undefined;
   const lane = async () => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
@@ -116,6 +124,29 @@ async function onSystem() {
   } finally {
     await server.stop();
   }
+}
+
+/** Those that lean on SQL, with more clients than connections to the database. */
+async function throughPgBouncer() {
+  const server = await startSystemPostgres(system);
+  // As docs/operations.md says: behind a pooler, the limits of statements belong to the role.
+  await limitRole(server.url);
+  const pooler = await startPgBouncer(pgBouncer, server.url);
+  try {
+    const chosen = serverTests.filter((file) => leansOnSql.test(file));
+    return await nodeTest(chosen, { concurrency: 2, databaseUrl: server.url, env: { TEST_POOLER_URL: pooler.url } });
+  } finally {
+    await pooler.stop();
+    await server.stop();
+  }
+}
+
+async function limitRole(connection) {
+  const log = { debug() {}, info() {}, warn: logLine, error: logLine };
+  const db = openDatabase({ connection, log });
+  await db.pool.query(`alter role homeport set statement_timeout = '10s'`);
+  await db.pool.query(`alter role homeport set idle_in_transaction_session_timeout = '20s'`);
+  await db.close();
 }
 
 /** Needs an engine; if none can be started, it says why. */

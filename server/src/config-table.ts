@@ -38,6 +38,13 @@ export const settingTable = {
     secret: true,
     valid: isPostgresUrl,
   }),
+  databaseDirectUrl: optional('DATABASE_DIRECT_URL', {
+    about:
+      'The same database without the pooler, if `DATABASE_URL` is a pooler in transaction mode, such as PgBouncer. Signals between replicas, migrations and backups use it, and statements are not prepared.',
+    takes: 'a postgres:// URL',
+    secret: true,
+    valid: isPostgresUrl,
+  }),
   databasePoolMax: integer('DATABASE_POOL_MAX', 20, 2, 1_000, {
     about:
       'The most database connections one process opens, plus one for signals. Keep the total of all replicas below `max_connections` of the server; the embedded database accepts 50.',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { ConfigError, loadConfig } from './config.ts';
+import { ConfigError, directUrl, loadConfig } from './config.ts';
 import { settingTable } from './config-table.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'homeport-config-'));
@@ -50,6 +50,7 @@ describe('values', () => {
     assert.deepEqual(config, {
       edition: 'community',
       databaseUrl: undefined,
+      databaseDirectUrl: undefined,
       databasePoolMax: 20,
       dataDir: join(process.cwd(), 'data'),
       host: '127.0.0.1',
@@ -190,6 +191,7 @@ describe('refusals', () => {
       'AWS_SECRET_ACCESS_KEY',
       'AWS_SESSION_TOKEN',
       'BACKUP_PASSPHRASE',
+      'DATABASE_DIRECT_URL',
       'DATABASE_URL',
       'HTTPS_PROXY',
       'HTTP_PROXY',
@@ -213,6 +215,15 @@ describe('refusals', () => {
       keyA,
       'y'.repeat(32),
     ]);
+  });
+
+  test('the address behind a pooler needs the pooler', () => {
+    assert.deepEqual(problemsOf({ ...secrets, DATABASE_DIRECT_URL: database }), [
+      '  - DATABASE_DIRECT_URL is set without DATABASE_URL; it takes the address behind the pooler in DATABASE_URL',
+    ]);
+    const both = load({ DATABASE_URL: database, DATABASE_DIRECT_URL: `${database}2` });
+    assert.deepEqual([both.databaseUrl, directUrl(both)], [database, `${database}2`]);
+    assert.equal(directUrl(load({ DATABASE_URL: database })), database);
   });
 
   test('DATABASE_URL without the secrets says which are missing, and makes no file', () => {

@@ -41,7 +41,7 @@ export function loadConfig(
   const problems: string[] = [];
   const given = parseTable(settingTable, (setting) => readSetting(environment, setting, problems));
   const dataDir = resolve(given.dataDir);
-  problems.push(...missingCredentials(given), ...sharedPreviewDomain(given));
+  problems.push(...missingCredentials(given), ...sharedPreviewDomain(given), ...missingPooler(given));
   const mayLack = secretsFile === 'may-be-absent';
   if (given.databaseUrl !== undefined && !mayLack) problems.push(...missingSecrets(given, problems));
   if (problems.length > 0) throw new ConfigError(problems);
@@ -57,9 +57,15 @@ export function loadConfig(
  */
 export function loadRestoreConfig(into?: string): Config {
   if (into === undefined) return loadConfig(process.env, 'may-be-absent');
-  if (/^postgres(ql)?:/.test(into)) return loadConfig({ ...process.env, DATABASE_URL: into }, 'may-be-absent');
-  const { DATABASE_URL, DATABASE_URL_FILE, ARTIFACT_STORE, ARTIFACT_STORE_FILE, DATA_DIR_FILE, ...rest } = process.env;
+  const { DATABASE_URL, DATABASE_URL_FILE, DATABASE_DIRECT_URL, DATABASE_DIRECT_URL_FILE, ...kept } = process.env;
+  if (/^postgres(ql)?:/.test(into)) return loadConfig({ ...kept, DATABASE_URL: into }, 'may-be-absent');
+  const { ARTIFACT_STORE, ARTIFACT_STORE_FILE, DATA_DIR_FILE, ...rest } = kept;
   return loadConfig({ ...rest, DATA_DIR: into }, 'may-be-absent');
+}
+
+/** The external database itself, not a pooler in front of it: for commands. */
+export function directUrl({ databaseUrl, databaseDirectUrl }: Config): string | undefined {
+  return databaseDirectUrl ?? databaseUrl;
 }
 
 /** Variables that are probably misspelt settings, each with the setting that was meant. */
@@ -107,6 +113,11 @@ function missingCredentials(given: Given): string[] {
   return (['awsAccessKeyId', 'awsSecretAccessKey'] as const)
     .filter((key) => given[key] === undefined)
     .map((key) => `${settingTable[key].name} is not set, but the bucket in ARTIFACT_STORE needs it`);
+}
+
+function missingPooler({ databaseUrl, databaseDirectUrl }: Given): string[] {
+  if (databaseDirectUrl === undefined || databaseUrl !== undefined) return [];
+  return ['DATABASE_DIRECT_URL is set without DATABASE_URL; it takes the address behind the pooler in DATABASE_URL'];
 }
 
 /** Requests are told apart by their host name, and apps must not share one with Homeport. */

@@ -9,7 +9,7 @@ import { type Config, ConfigError, loadConfig, mistypedSettings } from './config
 import { unusableDataDir } from './config-secrets.ts';
 import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
-import { type DatabaseConnection, openDatabase } from './db/pool.ts';
+import { type DatabaseConnection, lacksLimits, openDatabase } from './db/pool.ts';
 import type { Deps } from './deps.ts';
 import { watchDescriptors } from './descriptors.ts';
 import { explainFullDisk, makeRoomForDatabase } from './disk.ts';
@@ -21,6 +21,8 @@ import { assertOwnKey } from './own-key.ts';
 import { createService } from './service.ts';
 import { whenAborted } from './waits.ts';
 
+const unlimited =
+  'the role behind the pooler lets statements run for ever: set its statement_timeout and idle_in_transaction_session_timeout (docs/operations.md)';
 /** How long running responses may finish after SIGTERM (contract.md section 10). */
 const drainMs = 25_000;
 const shutdownMs = 35_000;
@@ -60,8 +62,10 @@ async function serve(
 ): Promise<void> {
   const max = embedded === undefined ? config.databasePoolMax : Math.min(config.databasePoolMax, embeddedPoolMax);
   const alone = embedded !== undefined;
-  const db = openDatabase({ connection: embedded ?? config.databaseUrl ?? '', max, alone, log });
+  const connection = embedded ?? config.databaseUrl ?? '';
+  const db = openDatabase({ connection, direct: config.databaseDirectUrl, max, alone, log });
   try {
+    if (config.databaseDirectUrl !== undefined && (await lacksLimits(db))) log.warn(unlimited);
     const applied = await migrate(db);
     if (applied.length > 0) log.info({ applied }, 'database migrated');
     await assertOwnKey(config, db, log);

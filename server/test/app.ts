@@ -18,12 +18,13 @@ import type { Egress } from '../src/egress/egress.ts';
 import { createService, type Service, type ServiceOptions } from '../src/service.ts';
 import type { WorkspaceRuntime } from '../src/workspaces/runtime.ts';
 import { defaultWorkspaceTimings, type WorkspaceTimings } from '../src/workspaces/timings.ts';
-import { createTestDatabase, silentLog, type TestDatabase } from './database.ts';
+import { createTestDatabase, silentLog, type TestDatabase, throughPooler } from './database.ts';
 import { ProcessRuntime } from './fakes/process-runtime.ts';
 
 export const testConfig: Config = {
   edition: 'community',
   databaseUrl: undefined,
+  databaseDirectUrl: undefined,
   databasePoolMax: 20,
   dataDir: '/nonexistent',
   host: '127.0.0.1',
@@ -129,7 +130,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const files = await mkdtemp(join(tmpdir(), 'homeport-test-files-'));
   const config: Config = { ...testConfig, artifactStore: files, ...options.config };
   const log = options.log === undefined ? pino({ level: 'silent' }) : pino({ level: 'debug' }, { write: options.log });
-  const db = openDatabase({ connection: database.url, max: 10, alone: options.alone ?? false, log: silentLog });
+  const db = openDatabase({ ...throughPooler(database.url), max: 10, alone: options.alone ?? false, log: silentLog });
   const service = await createService({
     config,
     db,

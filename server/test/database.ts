@@ -50,11 +50,18 @@ export async function seed(
   }
 }
 
+/** TEST_POOLER_URL is a pooler in transaction mode in front of the server of TEST_DATABASE_URL. */
+export function throughPooler(url: string): { connection: string; direct?: string } {
+  const pooler = process.env.TEST_POOLER_URL;
+  if (pooler === undefined || pooler === '') return { connection: url };
+  return { connection: withDatabase(pooler, new URL(url).pathname.slice(1)), direct: url };
+}
+
 async function createDatabase(server: string, source: string): Promise<TestDatabase> {
   const name = `homeport_test_${Date.now()}_${randomBytes(6).toString('hex')}`;
   await withAdmin(server, (admin) => admin.query(`create database ${name} ${source}`));
   const url = withDatabase(server, name);
-  const database = openDatabase({ connection: url, max: 10, log: silentLog });
+  const database = openDatabase({ ...throughPooler(url), max: 10, log: silentLog });
   return {
     url,
     database,

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { until } from '../../contracts/test/until.ts';
 import { listMigrations, migrate, migrateWithin } from '../src/db/migrate.ts';
 import { type Database, openDatabase } from '../src/db/pool.ts';
@@ -92,7 +92,7 @@ async function killedIn(name: string): Promise<void> {
       pg_advisory_lock(${blockLock})`,
       [statement],
     );
-    const child = spawn(process.execPath, [join(import.meta.dirname, 'migrate-process.ts')], {
+    const child = spawn(process.execPath, [fileURLToPath(new URL('./migrate-process.ts', import.meta.url))], {
       env: { PATH: process.env.PATH, DATABASE_URL: url },
       stdio: ['ignore', 'inherit', 'inherit'],
     });

@@ -54,28 +54,33 @@ const typeParsers: ClientConfig['types'] = {
  */
 export function openDatabase(options: {
   connection: DatabaseConnection;
+  /** The database itself, where `connection` is a pooler in transaction mode: DATABASE_DIRECT_URL. */
+  direct?: DatabaseConnection | undefined;
   max?: number;
   alone?: boolean;
   log: DatabaseLog;
 }): Database {
-  const { log } = options;
+  const { log, direct } = options;
+  const isPooled = direct !== undefined;
   const base: ClientConfig = {
-    ...(typeof options.connection === 'string' ? { connectionString: options.connection } : options.connection),
+    ...addressOf(options.connection),
     application_name: 'homeport',
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     types: typeParsers,
     pipeline: true,
   };
-  const limited: ClientConfig = {
-    ...base,
+  // A pooler refuses these; there they belong to the role (`lacksLimits`).
+  const limits = {
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
   };
+  const limited: ClientConfig = isPooled ? base : { ...base, ...limits };
   // The pool's time-out limits the wait for a free connection; connecting to the server has this shorter one.
   class PooledClient extends Client {
     constructor() {
       super(limited);
+      if (isPooled) withoutNames(this);
     }
   }
   const pool = new Pool({
@@ -87,6 +92,7 @@ export function openDatabase(options: {
   });
   watchConnections(pool, log);
   pool.on('connect', (client) => {
+    if (isPooled) return;
     // Compiling takes seconds, our statements milliseconds; where tables are empty, PostgreSQL takes them for expensive ones.
     client.query('set jit = off').catch((error: Error) => log.debug({ cause: error }, 'jit could not be switched off'));
   });
@@ -96,9 +102,12 @@ export function openDatabase(options: {
     pool,
     alone: options.alone ?? false,
     async openClient(use) {
-      const client = new Client(use === 'copying' ? { ...base, pipeline: false } : base);
+      const own = direct === undefined ? base : { ...base, ...addressOf(direct) };
+      const client = new Client(use === 'copying' ? { ...own, pipeline: false } : own);
       client.on('error', (error) => log.warn({ error: error.message }, 'database connection lost'));
       await client.connect();
+      // Where limits belong to the role, it has them as well.
+      if (isPooled) await client.query('set statement_timeout = 0; set idle_in_transaction_session_timeout = 0');
       return client;
     },
     async close() {
@@ -107,6 +116,26 @@ export function openDatabase(options: {
       if (!pool.ending) await pool.end();
     },
   };
+}
+
+function addressOf(connection: DatabaseConnection): ClientConfig {
+  return typeof connection === 'string' ? { connectionString: connection } : connection;
+}
+
+/** Behind a pooler, a statement prepared in one transaction may be unknown in the next, or another one. */
+function withoutNames(client: Client): void {
+  const query: (...given: unknown[]) => unknown = client.query.bind(client);
+  const unnamed = (given: unknown): unknown =>
+    typeof given === 'object' && given !== null && 'name' in given ? { ...given, name: undefined } : given;
+  Object.assign(client, { query: (first: unknown, ...rest: unknown[]) => query(unnamed(first), ...rest) });
+}
+
+/** True if statements may run for ever, because a pooler is used and its role has no limits. */
+export async function lacksLimits(db: Pick<Database, 'pool'>): Promise<boolean> {
+  const { rows } = await db.pool.query<{ lacking: boolean }>(
+    `select '0' in (current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout')) as lacking`,
+  );
+  return rows[0]?.lacking === true;
 }
 
 /** Runs `work` in one transaction: committed before this resolves, rolled back when it throws. */

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type Config, loadConfig } from '../config.ts';
+import { type Config, directUrl, loadConfig } from '../config.ts';
 import { joinEmbedded } from '../db/embedded.ts';
 import { assertOwnSchema } from '../db/migrate.ts';
 import { type Database, type DatabaseLog, openDatabase } from '../db/pool.ts';
@@ -59,7 +59,7 @@ export async function withInstallation<T>(
     config.databaseUrl === undefined
       ? await joinEmbedded({ dataDir: config.dataDir, log: commandLog, signal })
       : undefined;
-  const db = openDatabase({ connection: embedded?.connection ?? config.databaseUrl ?? '', max: 2, log: commandLog });
+  const db = openDatabase({ connection: embedded?.connection ?? directUrl(config) ?? '', max: 2, log: commandLog });
   try {
     await assertOwnSchema(db);
     return await work({ config, db });

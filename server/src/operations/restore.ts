@@ -6,7 +6,7 @@ import type { Client } from 'pg';
 import type { BlobStore } from '../artifacts/blob-store.ts';
 import { openBlobStore } from '../artifacts/open-store.ts';
 import { operator, recordEvent } from '../audit.ts';
-import type { Config } from '../config.ts';
+import { type Config, directUrl } from '../config.ts';
 import { storedSecrets } from '../config-secrets.ts';
 import { startEmbedded } from '../db/embedded.ts';
 import { type Database, type DatabaseLog, openDatabase } from '../db/pool.ts';
@@ -176,7 +176,7 @@ async function withDatabase<T>(request: RestoreRequest, work: (db: Database) => 
   const { config, log, signal } = request;
   const embedded =
     config.databaseUrl === undefined ? await startEmbedded({ dataDir: config.dataDir, log, signal }) : undefined;
-  const db = openDatabase({ connection: embedded?.connection ?? config.databaseUrl ?? '', max: 2, log });
+  const db = openDatabase({ connection: embedded?.connection ?? directUrl(config) ?? '', max: 2, log });
   try {
     return await work(db);
   } finally {

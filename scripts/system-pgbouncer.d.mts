@@ -1,0 +1,6 @@
+export function findPgBouncer(): string | undefined;
+export function startPgBouncer(
+  program: string,
+  url: string,
+  poolSize?: number,
+): Promise<{ url: string; output(): string; stop(): Promise<void> }>;
