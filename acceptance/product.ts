@@ -286,6 +286,7 @@ export type StreamEnd = { events: Event[]; text: string; done: boolean; status: 
 export async function readEvents(
   response: Response,
   onEvent: (event: Event) => boolean = () => false,
+  onBreak: () => void = () => undefined,
 ): Promise<StreamEnd> {
   const end: StreamEnd = { events: [], text: '', done: false, status: response.status };
   if (response.status !== 200 || response.body === null) return end;
@@ -308,6 +309,7 @@ export async function readEvents(
     }
   } catch {
     // The connection broke; what came before it counts.
+    onBreak();
   }
   return end;
 }
