@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import { startCuttingProxy } from '../faults/cutting-proxy.ts';
 import { addModels, type Caller } from '../product.ts';
-import { expectAccessible, expectAccessibleHere } from './accessible.ts';
+import { expectAccessible, expectAccessibleHere, expectNoSidewaysScroll } from './accessible.ts';
 import { expect, giveCookie, signInElsewhere, test } from './fixtures.ts';
 
 /** Answers that continue whatever the page does, and what people can do while they arrive. */
@@ -193,6 +193,32 @@ test('messages wait in order, are taken back, edited and promoted without a relo
   await expect(chips(page)).toHaveCount(0);
   await expect(page.locator('[data-role="user"]')).toHaveText([/First/, /Second/, /Fourth, better/]);
   await expect(done(page).last()).toContainText('Fourth, better');
+});
+
+test('a message can go straight into the running answer, by its button and by its keys', async ({
+  page,
+  person,
+  installation,
+  provider,
+}) => {
+  await addModels(person.caller, provider, ['hang-5', 'echo']);
+  await page.goto(`${installation.url}/c/${await newChat(person.caller)}`);
+  await ask(page, 'First');
+  await expect(answers(page)).toContainText('word4');
+  await ask(page, 'Later');
+  await field(page).fill('Now');
+  await page.getByRole('button', { name: 'Send to the running answer' }).click();
+  await field(page).fill('And this');
+  await field(page).press('Control+Shift+Enter');
+  await expect(chips(page).getByRole('listitem')).toHaveText([
+    'Queued, number 1NowGoes out after this step',
+    'Queued, number 2And thisGoes out after this step',
+    'Queued, number 3Later',
+  ]);
+  await expect(field(page)).toHaveValue('');
+  await field(page).fill('Enough');
+  await page.setViewportSize({ width: 390, height: 800 });
+  await expectNoSidewaysScroll(page);
 });
 
 test('a queued message that began meanwhile cannot be taken back, and the draft is as before', async ({

@@ -42,6 +42,27 @@ export function SendButton({
   );
 }
 
+/** Beside the queue's button while an answer runs. */
+export function SendNowButton({ canSend, onSend }: { canSend: boolean; onSend: () => void }) {
+  const t = useText();
+  const label = t('composer.sendNow');
+  return (
+    <Tip align="end" label={label}>
+      <ActionIcon
+        size={34}
+        radius="xl"
+        variant="default"
+        aria-label={label}
+        aria-disabled={!canSend}
+        className={classes.stop}
+        onClick={onSend}
+      >
+        <ArrowUp size={18} />
+      </ActionIcon>
+    </Tip>
+  );
+}
+
 export function StopButton({ isStopping, onStop }: { isStopping: boolean; onStop: () => void }) {
   const t = useText();
   const label = t(isStopping ? 'composer.stopping' : 'composer.stop');

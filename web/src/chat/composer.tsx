@@ -6,7 +6,8 @@ import { compactConversation } from '../conversation/compaction.ts';
 import type { ConversationStore, ConversationView } from '../conversation/conversation-store.ts';
 import type { NewChat } from '../conversation/new-chat.ts';
 import { joinPasted } from '../conversation/pasted-texts.ts';
-import { isSendKey, readSendKey } from '../conversation/send-key.ts';
+import { isSendKey, isSendNowKey, readSendKey } from '../conversation/send-key.ts';
+import { inputOf, sendQueuedNow } from '../conversation/steering.ts';
 import { createReceipt, type ModelDecision } from '../conversation/submission.ts';
 import { parseCompact } from '../conversation/suggestions.ts';
 import { useWorkbench } from '../conversation/workbench.ts';
@@ -21,7 +22,7 @@ import type { IncomingFiles } from '../incoming-files.ts';
 import { AttachButton } from './attach-button.tsx';
 import { Autosize } from './autosize.tsx';
 import classes from './composer.module.css';
-import { blockedHint, SendButton, StopButton } from './composer-buttons.tsx';
+import { blockedHint, SendButton, SendNowButton, StopButton } from './composer-buttons.tsx';
 import { ContextGauge, type UsedContext } from './context-gauge.tsx';
 import { EffortChoice } from './effort-choice.tsx';
 import { ModelPicker } from './model-picker.tsx';
@@ -101,7 +102,7 @@ export const Composer = memo(function Composer(props: Props) {
   const canSend = !pending && isOnline && !isEmpty && !isTooLong && !block;
 
   useAutofocus(field, pending === undefined);
-  const send = async () => {
+  const send = async (isNow = false) => {
     if (!canSend) return;
     const compact = chat && !newChat && attached.length === 0 ? parseCompact(text) : undefined;
     if (compact) return summarize(compact.focus);
@@ -122,6 +123,12 @@ export const Composer = memo(function Composer(props: Props) {
     if (!(await submission.submit(receipt))) return;
     setDecision({ kind: 'keep' });
     servers.keep();
+    if (isNow) await sendNow(receipt.messageId);
+  };
+  const sendNow = async (messageId: string) => {
+    const input = inputOf(store.getView().inputs, messageId);
+    const failure = input && (await sendQueuedNow(store, input.id));
+    if (failure !== undefined) showFailure(t('queue.sendNowFailed'), failureText(failure, t));
   };
   const summarize = async (focus: string) => {
     try {
@@ -150,9 +157,10 @@ export const Composer = memo(function Composer(props: Props) {
     const { isComposing, keyCode } = event.nativeEvent;
     const { key, shiftKey, altKey, ctrlKey, metaKey } = event;
     const press = { key, shiftKey, altKey, ctrlKey, metaKey, isComposing, keyCode };
-    if (!isSendKey(press, readSendKey(), matchMedia('(pointer: coarse)').matches)) return;
+    const isNow = isRunning && isSendNowKey(press);
+    if (!isNow && !isSendKey(press, readSendKey(), matchMedia('(pointer: coarse)').matches)) return;
     event.preventDefault();
-    void send();
+    void send(isNow);
   };
 
   return (
@@ -263,6 +271,7 @@ export const Composer = memo(function Composer(props: Props) {
               </span>
             ) : null}
             {isRunning ? <StopButton isStopping={isStopping} onStop={() => void stop()} /> : null}
+            {isRunning && !isEmpty ? <SendNowButton canSend={canSend} onSend={() => void send(true)} /> : null}
             {isRunning && isEmpty ? null : (
               <SendButton
                 isQueue={isRunning}

@@ -6,6 +6,7 @@ import { call } from '../api.ts';
 import { ApiFailure } from '../api-failure.ts';
 import { attachedOf, filesName, parseAttached, storeAttached } from '../conversation/attached-files.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
+import { sendQueuedNow } from '../conversation/steering.ts';
 import { useWorkbench } from '../conversation/workbench.ts';
 import { failureText } from '../failure-text.ts';
 import { showFailure } from '../frame/toasts.tsx';
@@ -59,16 +60,8 @@ function Chip({ store, input, isRunning, position, draft }: ChipProps) {
   };
   const sendNow = async () => {
     setBusy(true);
-    try {
-      const body = { chatId: store.chatId, id: input.id, steer: true } as const;
-      store.replaceQueued((await call('PATCH /api/chat/turn-inputs', { body })).input);
-    } catch (error) {
-      // When it is too late, it is on its way already.
-      if (!(error instanceof ApiFailure && error.code === 'input_applied')) {
-        showFailure(t('queue.sendNowFailed'), failureText(error, t));
-      }
-      store.follow();
-    }
+    const failure = await sendQueuedNow(store, input.id);
+    if (failure !== undefined) showFailure(t('queue.sendNowFailed'), failureText(failure, t));
     setBusy(false);
   };
   // The draft comes first: a crash in between leaves the text in both places, never in none.

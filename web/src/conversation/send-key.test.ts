@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isSendKey, type SendPress } from './send-key.ts';
+import { isSendKey, isSendNowKey, type SendPress } from './send-key.ts';
 
 const press = (change: Partial<SendPress> = {}): SendPress => ({
   key: 'Enter',
@@ -36,4 +36,13 @@ test('an input method keeps its Enter', () => {
   assert.equal(isSendKey(press({ isComposing: true }), 'enter', false), false);
   assert.equal(isSendKey(press({ keyCode: 229 }), 'enter', false), false);
   assert.equal(isSendKey(press({ keyCode: 229, ctrlKey: true }), 'modified', false), false);
+});
+
+test('Ctrl or Command with Shift and Enter sends at once', () => {
+  assert.equal(isSendNowKey(press({ ctrlKey: true, shiftKey: true })), true);
+  assert.equal(isSendNowKey(press({ metaKey: true, shiftKey: true })), true);
+  assert.equal(isSendNowKey(press({ ctrlKey: true })), false);
+  assert.equal(isSendNowKey(press({ shiftKey: true })), false);
+  assert.equal(isSendNowKey(press({ ctrlKey: true, shiftKey: true, altKey: true })), false);
+  assert.equal(isSendNowKey(press({ ctrlKey: true, shiftKey: true, isComposing: true })), false);
 });

@@ -36,3 +36,8 @@ export function isSendKey(press: SendPress, preference: SendKey, isTouch: boolea
   if (press.isComposing || press.keyCode === 229) return false;
   return press.ctrlKey || press.metaKey || (preference === 'enter' && !isTouch);
 }
+
+/** Whether a key press sends into the running answer: Ctrl+Shift+Enter (⌘+Shift+Enter), whatever the preference. */
+export function isSendNowKey(press: SendPress): boolean {
+  return press.shiftKey && isSendKey({ ...press, shiftKey: false }, 'modified', false);
+}

@@ -29,6 +29,7 @@ export function ShortcutSheet({ onClose }: { onClose: () => void }) {
       title: t('shortcuts.writing'),
       rows: [
         [t('composer.send'), readSendKey() === 'enter' ? ['↵'] : [mod, '↵']],
+        [t('composer.sendNow'), [mod, 'Shift', '↵']],
         [t('shortcuts.newline'), readSendKey() === 'enter' ? ['Shift', '↵'] : ['↵']],
         [t('shortcuts.editLast'), shortcutKeys.editLast],
         [t('shortcuts.saveEdit'), [mod, '↵']],

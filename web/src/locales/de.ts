@@ -240,6 +240,7 @@ export const texts: Record<keyof typeof english, string> = {
   'composer.placeholderQueue': 'Nächste Nachricht einreihen',
   'composer.send': 'Senden',
   'composer.queue': 'Einreihen',
+  'composer.sendNow': 'An die laufende Antwort senden',
   'composer.stop': 'Anhalten',
   'composer.stopping': 'Wird angehalten …',
   'composer.saving': 'Wird gespeichert …',

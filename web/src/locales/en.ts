@@ -231,6 +231,7 @@ export const texts = {
   'composer.placeholderQueue': 'Queue your next message',
   'composer.send': 'Send',
   'composer.queue': 'Add to queue',
+  'composer.sendNow': 'Send to the running answer',
   'composer.stop': 'Stop',
   'composer.stopping': 'Stopping…',
   'composer.saving': 'Saving…',
