@@ -1,36 +1,64 @@
 import type { PageWriter } from '../page-writer.ts';
+import { relationsOf } from './relations.ts';
 import { attributeOf, readXml } from './xml.ts';
 import type { ZipFile } from './zip.ts';
 
-/** Word (ECMA-376): paragraphs, tables row by row, notes at the end. Pages are those that Word saw when it saved, else parts. */
+/**
+ * Word (ECMA-376): paragraphs, tables row by row, notes at the end; headers before and footers after all of it. Pages are those that
+ * Word saw when it saved, else parts.
+ */
 export function readDocx(zip: ZipFile, writer: PageWriter): void {
-  const main = zip.need('word/document.xml');
+  const part = 'word/document.xml';
+  const main = zip.need(part);
   const hasPages = main.includes('lastRenderedPageBreak');
   writer.unit = hasPages ? 'page' : 'part';
   writer.begin();
-  readBody(main, writer, hasPages);
+  const write = (line: string): void => {
+    if (hasPages) writer.add(`${line}\n`);
+    else writer.paragraph(line);
+  };
+  const turnPage = (): void => {
+    if (hasPages && writer.length > 0) writer.begin();
+  };
+  const related = [...relationsOf(zip, part).values()];
+  for (const line of frameOf(zip, related, '/header')) write(line);
+  readBody(main, write, turnPage);
   for (const name of ['word/footnotes.xml', 'word/endnotes.xml']) {
     const notes = zip.read(name);
-    if (notes !== undefined) readBody(notes, writer, hasPages);
+    if (notes !== undefined) readBody(notes, write);
   }
+  for (const line of frameOf(zip, related, '/footer')) write(line);
 }
+
+/** First, odd and even pages may have their own: what they share is said once. */
+function frameOf(zip: ZipFile, related: readonly { target: string; type: string }[], type: string): Set<string> {
+  const lines = new Set<string>();
+  for (const { target } of related.filter((one) => one.type.endsWith(type)).slice(0, mostFrames)) {
+    const bytes = zip.read(target);
+    if (bytes !== undefined) readBody(bytes, (line) => line.trim() !== '' && lines.add(line.trim()));
+  }
+  return lines;
+}
+
+/** Each section may have three of them. */
+const mostFrames = 60;
 
 /** What is inside these is no text of the document: deleted words, codes of fields, second versions of drawings. */
 const left = new Set(['del', 'instrText', 'Fallback', 'delText']);
 
-function readBody(bytes: Buffer, writer: PageWriter, hasPages: boolean): void {
+function readBody(bytes: Buffer, write: (line: string) => void, turn?: () => void): void {
   let line = '';
   let leftOut = 0;
   let inText = false;
   let cells = 0;
   const flush = (): void => {
-    if (hasPages) writer.add(`${line}\n`);
-    else writer.paragraph(line);
+    write(line);
     line = '';
   };
   const turnPage = (): void => {
+    if (turn === undefined) return;
     if (line.trim() !== '') flush();
-    if (writer.length > 0) writer.begin();
+    turn();
   };
   readXml(bytes, {
     open(name, attributes) {
@@ -41,7 +69,7 @@ function readBody(bytes: Buffer, writer: PageWriter, hasPages: boolean): void {
       else if (name === 'noBreakHyphen') line += '-';
       else if (name === 'br' || name === 'cr') {
         if (attributeOf(attributes, 'type') !== 'page') line += '\n';
-        else if (hasPages) turnPage();
+        else turnPage();
       } else if (name === 'lastRenderedPageBreak') turnPage();
       else if (name === 'tc') cells += 1;
       else if (name === 'pStyle') line = headingMark(attributeOf(attributes, 'val')) + line;

@@ -19,7 +19,8 @@ export function readEpub(zip: ZipFile, writer: PageWriter): void {
     // Whatever it declares is refused like in every other XML.
     readXml(bytes.subarray(0, 4096), {});
     if (writer.length > 0) writer.begin();
-    writeHtml(decoderFor(bytes).decode(bytes), writer);
+    // What a chapter is called stands in its text; its title often is the name of its file.
+    writeHtml(decoderFor(bytes).decode(bytes), writer, false);
   }
 }
 

@@ -14,38 +14,90 @@ export function readOdf(zip: ZipFile, kind: 'odt' | 'ods' | 'odp', writer: PageW
   }
   const hasPages = kind === 'odp' || content.includes('text:soft-page-break');
   writer.unit = kind === 'odp' ? 'slide' : hasPages ? 'page' : 'part';
-  if (kind === 'odt') writer.begin();
-  readText(content, writer, hasPages);
+  const write = (line: string): void => {
+    if (hasPages) writer.add(`${line}\n`);
+    else writer.paragraph(line);
+  };
+  if (kind === 'odp') {
+    readText(content, write, { page: () => writer.begin(), notes: () => writer.add('\nNotes:\n') });
+    return;
+  }
+  writer.begin();
+  const frame = frameOf(zip.read('styles.xml'));
+  for (const line of frame.header) write(line);
+  readText(content, write, { turn: () => writer.length > 0 && writer.begin() });
+  for (const line of frame.footer) write(line);
 }
+
+/** Headers and footers: several kinds of pages may share them. */
+function frameOf(styles: Buffer | undefined): Record<'header' | 'footer', Set<string>> {
+  const frame = { header: new Set<string>(), footer: new Set<string>() };
+  let part: Set<string> | undefined;
+  if (styles === undefined) return frame;
+  const open = (name: string): void => {
+    if (/^(?:header|footer)(?:-left|-first)?$/.test(name)) part = name.startsWith('h') ? frame.header : frame.footer;
+  };
+  const close = (name: string): void => {
+    if (/^(?:header|footer)(?:-left|-first)?$/.test(name)) part = undefined;
+  };
+  readText(styles, (line) => line.trim() !== '' && part?.add(line.trim()), { open, close });
+  return frame;
+}
+
+type TextEvents = {
+  /** A slide begins. */
+  page?(): void;
+  /** What its speaker says begins. */
+  notes?(): void;
+  /** Its program ended a page here. */
+  turn?(): void;
+  open?(name: string): void;
+  close?(name: string): void;
+};
 
 const mostSpaces = 1_000;
 /** A cell or row that is said to repeat for longer fills the sheet to its edge. */
 const mostRepeats = 10_000;
 
-function readText(content: Buffer, writer: PageWriter, hasPages: boolean): void {
+/** Changes that were tracked, what stands beside the text, and the numbers of notes. */
+const left = new Set(['tracked-changes', 'annotation', 'sequence-decls', 'note-citation']);
+
+/** Paragraphs, and tables row by row; a note follows the paragraph that has it. */
+function readText(content: Buffer, write: (line: string) => void, events: TextEvents): void {
   let line = '';
   let depth = 0;
   let cells = 0;
-  // Changes that were tracked, and what stands beside the text.
   let leftOut = 0;
-  const left = new Set(['tracked-changes', 'annotation', 'sequence-decls']);
+  let isSpoken = false;
+  // The line that the note around this place interrupts.
+  let interrupted: string | undefined;
+  let notes: string[] = [];
   const flush = (): void => {
-    if (hasPages) writer.add(`${line}\n`);
-    else writer.paragraph(line);
+    if (isSpoken && line.trim() !== '') {
+      events.notes?.();
+      isSpoken = false;
+    }
+    write(line);
     line = '';
+    for (const note of notes) write(note);
+    notes = [];
   };
   readXml(content, {
     open(name, attributes) {
       if (left.has(name)) leftOut += 1;
       if (leftOut > 0) return;
+      events.open?.(name);
       if (name === 'p' || name === 'h') {
         depth += 1;
         if (name === 'h') line += `${'#'.repeat(Math.min(6, countOf(attributes['text:outline-level'])))} `;
-      } else if (name === 'page' && attributes['draw:name'] !== undefined) writer.begin();
-      else if (name === 'notes' && hasPages) writer.add('\nNotes:\n');
+      } else if (name === 'note') {
+        interrupted = line;
+        line = '';
+      } else if (name === 'page' && attributes['draw:name'] !== undefined) events.page?.();
+      else if (name === 'notes') isSpoken = true;
       else if (name === 'soft-page-break') {
         if (depth > 0 && line.trim() !== '') flush();
-        if (writer.length > 0) writer.begin();
+        events.turn?.();
       } else if (name === 'table-cell') cells += 1;
       else line += spaceOf(name, attributes);
     },
@@ -54,15 +106,21 @@ function readText(content: Buffer, writer: PageWriter, hasPages: boolean): void 
       else if (leftOut > 0) return;
       else if (name === 'p' || name === 'h') {
         depth -= 1;
-        if (cells === 0) flush();
+        if (cells === 0 && interrupted === undefined) flush();
         else line += ' ';
-      } else if (name === 'table-cell') {
+      } else if (name === 'note' && interrupted !== undefined) {
+        notes.push(line.trim());
+        line = interrupted;
+        interrupted = undefined;
+      } else if (name === 'notes') isSpoken = false;
+      else if (name === 'table-cell') {
         cells -= 1;
         line = `${line.trimEnd()}\t`;
       } else if (name === 'table-row' && cells === 0) {
         line = line.trimEnd();
         flush();
       }
+      events.close?.(name);
     },
     text(text) {
       if (depth > 0 && leftOut === 0) line += text.replace(/\s+/g, ' ');

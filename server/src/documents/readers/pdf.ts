@@ -1,6 +1,7 @@
 import { getDocumentProxy } from 'unpdf';
 import { type DocumentBounds, DocumentRefused, damaged, locked } from '../document.ts';
 import { Enough, type PageWriter } from '../page-writer.ts';
+import { type Piece, readLine } from './pdf-lines.ts';
 
 const named = 12;
 
@@ -53,14 +54,17 @@ async function open(bytes: Uint8Array): Promise<Pdf> {
 async function pageText(pdf: Pdf, number: number): Promise<string> {
   const page = await pdf.getPage(number);
   const { items } = await page.getTextContent();
-  const pieces: string[] = [];
+  const lines: string[] = [];
+  let line: Piece[] = [];
   for (const item of items) {
     if (!('str' in item)) continue;
-    pieces.push(item.str);
-    if (item.hasEOL) pieces.push('\n');
+    line.push(item);
+    if (!item.hasEOL) continue;
+    lines.push(`${readLine(line)}\n`);
+    line = [];
   }
   page.cleanup();
-  return pieces.join('');
+  return lines.join('') + readLine(line);
 }
 
 function pagesOf(numbers: readonly number[]): string {

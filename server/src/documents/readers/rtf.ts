@@ -9,7 +9,6 @@ const skipped = new Set(
 );
 const characters = new Map([
   ['tab', '\t'],
-  ['cell', '\t'],
   ['line', '\n'],
   ['emdash', '—'],
   ['endash', '–'],
@@ -27,23 +26,43 @@ const characters = new Map([
 const deepest = 1_000;
 const token = /\\'([0-9a-f]{2})|\\([a-z]{1,32})(-?\d{1,10})? ?|\\([^a-z])|([{}])|([^\\{}]+)/giy;
 
-type Group = { isSkipped: boolean; afterUnicode: number };
+/** `aside` is what its text is, where it is not the paragraph's. */
+type Group = { isSkipped: boolean; afterUnicode: number; aside?: 'note' | 'mark' };
 
 /** Rich Text Format: its words and paragraphs. A character is given as itself, as a byte of a code page, or by its number. */
 export function readRtf(bytes: Buffer, writer: PageWriter): void {
   const source = bytes.toString('latin1');
   const groups: Group[] = [];
   let group: Group = { isSkipped: false, afterUnicode: 1 };
+  let aside = '';
   let decoder = new TextDecoder('windows-1252');
   let line = '';
   let toSkip = 0;
+  let inRow = false;
+  let notes: string[] = [];
   const say = (text: string): void => {
-    if (!group.isSkipped) line += text;
+    if (group.isSkipped) return;
+    if (group.aside === undefined) line += text;
+    else aside += text;
+  };
+  const flush = (): void => {
+    writer.paragraph(line);
+    line = '';
+    for (const note of notes) writer.paragraph(note);
+    notes = [];
   };
   const endLine = (): void => {
     if (group.isSkipped) return;
-    writer.paragraph(line);
-    line = '';
+    if (inRow || group.aside !== undefined) say(' ');
+    else flush();
+  };
+  const endAside = (): void => {
+    const text = aside.trim();
+    aside = '';
+    if (text === '') return;
+    if (group.aside === 'note') notes.push(text);
+    // Of the marks of lists, only numbers and letters say something.
+    else line += /[\p{L}\p{N}]/u.test(text) ? `${text} ` : '- ';
   };
   const byte = (hex: string): void => {
     if (toSkip > 0) toSkip -= 1;
@@ -57,8 +76,17 @@ export function readRtf(bytes: Buffer, writer: PageWriter): void {
       toSkip = group.afterUnicode;
     } else if (name === 'uc') group.afterUnicode = Math.max(0, Math.min(value, 16));
     else if (name === 'ansicpg') decoder = codePage(value);
-    else if (name === 'par' || name === 'row' || name === 'sect') endLine();
-    else if (name === 'page') endLine();
+    else if (name === 'par' || name === 'sect' || name === 'page') endLine();
+    else if (name === 'trowd') inRow = true;
+    else if (name === 'cell') line = `${line.trimEnd()}\t`;
+    else if (name === 'row') {
+      inRow = false;
+      line = line.trimEnd();
+      endLine();
+    } else if (name === 'footnote' && groups.at(-1)?.isSkipped !== true) {
+      group.isSkipped = false;
+      group.aside = 'note';
+    } else if (name === 'listtext' || name === 'pntext') group.aside ??= 'mark';
     else if (name === 'bin') token.lastIndex += Math.max(0, value);
     else say(characters.get(name) ?? '');
   };
@@ -75,7 +103,9 @@ export function readRtf(bytes: Buffer, writer: PageWriter): void {
       if (groups.length >= deepest) throw damaged();
       groups.push({ ...group });
     } else if (brace === '}') {
-      group = groups.pop() ?? group;
+      const around = groups.pop() ?? group;
+      if (group.aside !== undefined && around.aside === undefined) endAside();
+      group = around;
       toSkip = 0;
     } else if (text !== undefined) {
       const bare = text.replace(/[\r\n]+/g, '');
@@ -83,7 +113,7 @@ export function readRtf(bytes: Buffer, writer: PageWriter): void {
       toSkip = Math.max(0, toSkip - bare.length);
     }
   }
-  if (line !== '') writer.paragraph(line);
+  if (line !== '' || notes.length > 0) flush();
 }
 
 function codePage(number: number) {

@@ -1,31 +1,40 @@
 import { notReadable } from '../document.ts';
+import { guessEncoding } from './guess-encoding.ts';
 
 /** Which encoding bytes are in: by their mark, else what they say of themselves, else what they look like. */
 
 const looked = 64 * 1024;
 
-/** For XML and HTML, which may name their encoding. UTF-8 where nothing says otherwise. */
-export function decoderFor(bytes: Uint8Array, fallback = 'utf-8') {
-  const marked = byMark(bytes) ?? wideWithoutMark(bytes);
-  if (marked !== undefined) return new TextDecoder(marked);
+/** For XML, which may name its encoding. UTF-8 where nothing says otherwise. */
+export function decoderFor(bytes: Uint8Array) {
+  return new TextDecoder(byMark(bytes) ?? wideWithoutMark(bytes) ?? byName(bytes) ?? 'utf-8');
+}
+
+/** A page of HTML, which should name its encoding, and often does not. */
+export function decodeHtml(bytes: Uint8Array): string {
+  const named = byMark(bytes) ?? byName(bytes);
+  return named === undefined ? decodeAnyText(bytes) : new TextDecoder(named).decode(bytes);
+}
+
+function byName(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, 2048)).toString('latin1');
   const named = /<\?xml[^>]*\bencoding\s*=\s*["']([\w-]+)|<meta[^>]*\bcharset\s*=\s*["']?\s*([\w-]+)/i.exec(head);
   try {
-    return new TextDecoder(named?.[1] ?? named?.[2] ?? fallback);
+    return new TextDecoder(named?.[1] ?? named?.[2] ?? '').encoding;
   } catch {
-    return new TextDecoder(fallback);
+    return undefined;
   }
 }
 
 /** Plain text in whatever common encoding. Throws DocumentRefused for what is no text. */
 export function decodeAnyText(bytes: Uint8Array): string {
-  const marked = byMark(bytes) ?? wideWithoutMark(bytes);
+  const marked = byMark(bytes) ?? wideWithoutMark(bytes) ?? byEscapes(bytes);
   if (marked !== undefined) return asText(new TextDecoder(marked).decode(bytes));
   try {
     return asText(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    return asText(new TextDecoder('windows-1252').decode(bytes));
+    return asText(new TextDecoder(guessEncoding(bytes)).decode(bytes));
   }
 }
 
@@ -36,16 +45,36 @@ function byMark(bytes: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** In text of two bytes a character, every other byte is mostly zero. */
+/** In text of two bytes a character, every other byte is nearly always zero or that of its alphabet. */
 function wideWithoutMark(bytes: Uint8Array): string | undefined {
   const length = Math.min(bytes.length, looked) & ~1;
   if (length < 4) return undefined;
-  const zeros = [0, 0];
-  for (let at = 0; at < length; at += 1) if (bytes[at] === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1;
-  const [even = 0, odd = 0] = zeros;
-  if (odd > length / 5 && even < length / 100) return 'utf-16le';
-  if (even > length / 5 && odd < length / 100) return 'utf-16be';
-  return undefined;
+  const counts = [new Uint32Array(256), new Uint32Array(256)];
+  for (let at = 0; at < length; at += 1) {
+    const column = counts[at % 2];
+    const byte = bytes[at] ?? 0;
+    if (column !== undefined) column[byte] = (column[byte] ?? 0) + 1;
+  }
+  const [even, odd] = counts.map((column) => ({
+    zeros: column[0] ?? 0,
+    topTwo: column
+      .toSorted((a, b) => b - a)
+      .slice(0, 2)
+      .reduce((sum, count) => sum + count, 0),
+  }));
+  if (even === undefined || odd === undefined) return undefined;
+  const isHigh = (one: typeof even, other: typeof even): boolean =>
+    one.zeros > length / 50 && other.zeros < length / 100 && one.topTwo > 0.45 * length;
+  if (isHigh(odd, even)) return 'utf-16le';
+  return isHigh(even, odd) ? 'utf-16be' : undefined;
+}
+
+const escapes = ['\u001b$B', '\u001b$@'].map((mark) => Buffer.from(mark));
+
+/** Japanese in seven bits switches between its alphabets. */
+function byEscapes(bytes: Uint8Array): string | undefined {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, looked));
+  return escapes.some((mark) => head.includes(mark)) ? 'iso-2022-jp' : undefined;
 }
 
 function asText(text: string): string {
