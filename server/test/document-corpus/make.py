@@ -370,5 +370,5 @@ if __name__ == "__main__":
     for part in (writer, calc, impress, pandoc, printers, by_libraries, letters, encodings):
         part()
         print(part.__name__, len(manifest), flush=True)
-    (here / "corpus.json").write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    (here / "corpus.json").write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", "utf-8")
     print(len(manifest), "files,", sum(found.stat().st_size for found in files.iterdir()) // 1024, "KiB")
