@@ -227,7 +227,8 @@ export class Caller {
       ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    return { status: response.status, text, body: text === '' ? undefined : JSON.parse(text) };
+    const isJson = /json/.test(response.headers.get('content-type') ?? '');
+    return { status: response.status, text, body: isJson ? JSON.parse(text) : undefined };
   }
 
   /** Calls and insists on success. */
