@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, test } from 'node:test';
 import { listMigrations, migrate } from '../src/db/migrate.ts';
 import { openDatabase } from '../src/db/pool.ts';
@@ -32,4 +33,13 @@ test('a database of a newer release is refused and not touched', async () => {
   await migrate(database);
   await database.pool.query(`insert into kysely_migration values ('9999-from-the-future', '2099-01-01T00:00:00Z')`);
   await assert.rejects(migrate(database), /newer release of Homeport \(it has 9999-from-the-future\)/);
+});
+
+test('migrations use nothing that PostgreSQL 14 does not know', async () => {
+  const newer =
+    /\bnulls\s+not\s+distinct\b|\bmerge\s+into\b|\bset\s+(?:null|default)\s*\(|\bany_value\b|\bsecurity_invoker\b/i;
+  for (const name of await listMigrations()) {
+    const text = await readFile(new URL(`../src/db/migrations/${name}.sql`, import.meta.url), 'utf8');
+    assert.doesNotMatch(text.replaceAll(/--.*/g, ''), newer, name);
+  }
 });

@@ -60,4 +60,6 @@ create table budgets (
   check ((scope = 'person') = (user_id is not null)),
   check (scope = 'person' or amount is not null)
 );
-create unique index budgets_once on budgets (user_id, scope, unit, period) nulls not distinct;
+-- Two indexes, because PostgreSQL 14 does not know `nulls not distinct`.
+create unique index budgets_of_person on budgets (user_id, unit, period) where user_id is not null;
+create unique index budgets_of_all on budgets (scope, unit, period) where user_id is null;
