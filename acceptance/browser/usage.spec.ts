@@ -78,4 +78,18 @@ test('usage: an administrator sees everybody’s sums, and adds and removes a bu
   await page.getByRole('button', { name: /Remove the budget/ }).click();
   await expect(page.getByText('No budgets')).toBeVisible();
   expect((await admin.must('GET', '/api/admin/budgets')).budgets).toEqual([]);
+
+  await page.getByLabel('Steps').fill('0');
+  await page.getByLabel('Tokens', { exact: true }).fill('250000');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByText('Enter a whole number from 1 to 2,000.')).toBeVisible();
+  await page.getByLabel('Steps').fill('50');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByText('Limits of an answer saved')).toBeVisible();
+  const config = await admin.must('GET', '/api/admin/config');
+  expect(config.turnBudget).toEqual({ steps: 50, minutes: 120, tokens: 250_000 });
+  await page.getByRole('button', { name: 'Reset to defaults' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  const budgetNow = async () => (await admin.must('GET', '/api/admin/config')).turnBudget;
+  await expect.poll(budgetNow).toEqual({ steps: 200, minutes: 120, tokens: null });
 });

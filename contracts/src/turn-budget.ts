@@ -11,5 +11,3 @@ export const turnBudget = z.object({
   tokens: z.number().int().min(limits.turnTokensMin).max(limits.turnTokensMax).nullable(),
 });
 export type TurnBudget = z.infer<typeof turnBudget>;
-
-export const defaultTurnBudget: TurnBudget = { steps: 200, minutes: 120, tokens: null };

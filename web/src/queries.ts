@@ -27,6 +27,12 @@ export const publicConfigQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
+/** For administrators. */
+export const configQuery = queryOptions({
+  queryKey: ['admin-config'],
+  queryFn: ({ signal }) => call('GET /api/admin/config', { signal }),
+});
+
 export const catalogueQuery = queryOptions({
   queryKey: ['catalogue'],
   queryFn: ({ signal }) => call('GET /api/providers', { signal }),

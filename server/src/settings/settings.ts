@@ -1,7 +1,8 @@
 import { type AdminConfig, type brandingPatch, oidcConfiguration, type oidcPatch } from '@homeport/contracts/admin';
 import { defaultBranding } from '@homeport/contracts/default-branding';
 import { type Branding, branding as brandingSchema } from '@homeport/contracts/system';
-import { defaultTurnBudget, type TurnBudget } from '@homeport/contracts/turn-budget';
+import type { TurnBudget } from '@homeport/contracts/turn-budget';
+import { defaultTurnBudget } from '@homeport/contracts/turn-budget-default';
 import { type Selectable, sql } from 'kysely';
 import type { z } from 'zod';
 import { type AuditSource, recordEvent } from '../audit.ts';

@@ -60,11 +60,6 @@ export const invitationsQuery = infiniteQueryOptions({
   getNextPageParam: (page) => page.nextCursor,
 });
 
-export const configQuery = queryOptions({
-  queryKey: ['admin-config'],
-  queryFn: ({ signal }) => call('GET /api/admin/config', { signal }),
-});
-
 export const auditQuery = infiniteQueryOptions({
   queryKey: ['admin-audit'],
   queryFn: ({ pageParam, signal }) =>

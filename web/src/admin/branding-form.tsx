@@ -15,8 +15,7 @@ import { Card } from '../frame/section.tsx';
 import { showToast } from '../frame/toasts.tsx';
 import { UnsavedGuard } from '../frame/unsaved-guard.tsx';
 import { useText } from '../i18n.ts';
-import { publicConfigQuery } from '../queries.ts';
-import { configQuery } from './admin-queries.ts';
+import { configQuery, publicConfigQuery } from '../queries.ts';
 import { BrandingPreview } from './branding-preview.tsx';
 import {
   type BrandingValues,

@@ -6,7 +6,7 @@ import { Loading } from '../catalogue/catalogue-view.tsx';
 import { FormFailure } from '../forms/notice.tsx';
 import { Section } from '../frame/section.tsx';
 import { useText } from '../i18n.ts';
-import { configQuery } from './admin-queries.ts';
+import { configQuery } from '../queries.ts';
 
 /** A page about the installation's configuration, once it is loaded. */
 export function ConfigSection(props: { title: string; text: string; children: (stored: AdminConfig) => ReactNode }) {

@@ -13,7 +13,7 @@ import { UnsavedGuard } from '../frame/unsaved-guard.tsx';
 import { useText } from '../i18n.ts';
 import { InstructionsField } from '../instructions/instructions-field.tsx';
 import { instructionsBody, instructionsFault } from '../instructions/instructions-rules.ts';
-import { configQuery } from './admin-queries.ts';
+import { configQuery } from '../queries.ts';
 
 /** What every model is told first; an empty field means the default text. */
 export function InstructionsForm({ stored }: { stored: Pick<AdminConfig, 'instructions' | 'defaultInstructions'> }) {

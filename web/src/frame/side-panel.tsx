@@ -2,7 +2,9 @@ import './dialogs.css';
 import { ActionIcon, Drawer } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { X } from 'lucide-react';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type CSSProperties, type ReactNode, useEffect, useRef, useState } from 'react';
+import { PanelResizer } from './panel-resizer.tsx';
+import { panelWidths, readPanelWidth, writePanelWidth } from './panel-width.ts';
 import classes from './side-panel.module.css';
 
 type Props = {
@@ -27,13 +29,7 @@ type Props = {
 export function SidePanel(props: Props) {
   const { label, isWide, isOver, onClose } = props;
   const isNarrow = useIsPanelOver();
-  if (!isNarrow && !isOver) {
-    return (
-      <aside className={classes.panel} data-wide={isWide} aria-label={label}>
-        <Content {...props} />
-      </aside>
-    );
-  }
+  if (!isNarrow && !isOver) return <Column {...props} />;
   return (
     <Drawer.Root opened onClose={onClose} position="right" size={`min(${isWide ? 40 : 32}rem, 100vw)`} padding={0}>
       <Drawer.Overlay />
@@ -43,6 +39,24 @@ export function SidePanel(props: Props) {
         </Drawer.Body>
       </Drawer.Content>
     </Drawer.Root>
+  );
+}
+
+function Column(props: Props) {
+  const kind = props.isWide ? 'wide' : 'usual';
+  const [drawn, setDrawn] = useState(() => readPanelWidth(kind));
+  const style = drawn === undefined ? undefined : ({ '--panel-width': `${drawn}rem` } as CSSProperties);
+  return (
+    <aside className={classes.panel} data-wide={props.isWide} style={style} aria-label={props.label}>
+      <PanelResizer
+        width={drawn ?? panelWidths[kind]}
+        onChange={(width, isDone) => {
+          setDrawn(width);
+          if (isDone) writePanelWidth(kind, width);
+        }}
+      />
+      <Content {...props} />
+    </aside>
   );
 }
 

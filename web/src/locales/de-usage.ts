@@ -69,4 +69,13 @@ export const texts: Record<keyof typeof english, string> = {
   'budget.perMonth': '{limit} pro Monat',
   'budget.saved': 'Budgets gespeichert',
   'budget.taken': 'So ein Budget gibt es schon. Entferne es zuerst.',
+  'turnBudget.title': 'Eine Antwort',
+  'turnBudget.text':
+    'Wie lange ein Modell an einer Antwort arbeiten darf. Danach hält es mit einem Hinweis an, und „Fortsetzen“ gibt ihm noch einmal so viel.',
+  'turnBudget.steps': 'Schritte',
+  'turnBudget.minutes': 'Minuten',
+  'turnBudget.tokens': 'Tokens',
+  'turnBudget.fault': 'Gib eine ganze Zahl von {min, number} bis {max, number} ein.',
+  'turnBudget.reset': 'Auf Standardwerte zurücksetzen',
+  'turnBudget.saved': 'Grenzen einer Antwort gespeichert',
 };

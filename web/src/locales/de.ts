@@ -278,6 +278,8 @@ export const texts: Record<keyof typeof english, string> = {
   'receipt.discardText':
     'Vielleicht ist sie schon gespeichert. Sieh in der Unterhaltung nach, bevor du den Text noch einmal sendest. Der Text kommt zurück in das Eingabefeld und in die Zwischenablage.',
 
+  'panel.resize': 'Breite des Bereichs',
+  'panel.resizeHint': 'Ziehen ändert die Breite, Doppelklick setzt sie zurück',
   'queue.label': 'Eingereihte Nachrichten',
   'queue.position': 'Eingereiht, Nummer {position}',
   'queue.edit': '„{text}“ bearbeiten',

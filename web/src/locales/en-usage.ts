@@ -67,4 +67,13 @@ export const texts = {
   'budget.perMonth': '{limit} a month',
   'budget.saved': 'Budgets saved',
   'budget.taken': 'There is already a budget like this. Remove it first.',
+  'turnBudget.title': 'One answer',
+  'turnBudget.text':
+    'How long a model may work on one answer. Then it stops with a notice, and Continue gives it as much again.',
+  'turnBudget.steps': 'Steps',
+  'turnBudget.minutes': 'Minutes',
+  'turnBudget.tokens': 'Tokens',
+  'turnBudget.fault': 'Enter a whole number from {min, number} to {max, number}.',
+  'turnBudget.reset': 'Reset to defaults',
+  'turnBudget.saved': 'Limits of an answer saved',
 } as const;

@@ -268,6 +268,8 @@ export const texts = {
   'receipt.discardText':
     'It may already be saved, so check the conversation before you send the text again. The text goes back into the message field and is copied to the clipboard.',
 
+  'panel.resize': 'Width of the panel',
+  'panel.resizeHint': 'Drag to resize, double-click to reset',
   'queue.label': 'Queued messages',
   'queue.position': 'Queued, number {position}',
   'queue.edit': 'Edit “{text}”',

@@ -11,6 +11,7 @@ import { showFailure, showToast } from '../frame/toasts.tsx';
 import { type Translate, useText } from '../i18n.ts';
 import { BudgetForm } from './budget-form.tsx';
 import { isSame } from './budget-values.ts';
+import { TurnBudgetCard } from './turn-budget-card.tsx';
 import classes from './usage.module.css';
 import { budgetsQuery } from './usage-queries.ts';
 import { amountText } from './usage-words.ts';
@@ -57,6 +58,7 @@ export function BudgetsPage() {
             </Card>
           )}
           <BudgetForm budgets={data.budgets} onAdd={(added) => save([...data.budgets, added])} />
+          <TurnBudgetCard />
         </>
       ) : null}
     </Section>

@@ -1,7 +1,7 @@
 import { createHash, randomUUIDv7 } from 'node:crypto';
 import type { Frame, MessageMetadata, MessagePart, ProviderWait } from '@homeport/contracts/frames';
 import type { Parameters } from '@homeport/contracts/parameters';
-import { defaultTurnBudget } from '@homeport/contracts/turn-budget';
+import { defaultTurnBudget } from '@homeport/contracts/turn-budget-default';
 import { catalogueOwner } from '../../catalogue/catalogue-owner.ts';
 import { resolveModel } from '../../catalogue/model-choice.ts';
 import { systemClock } from '../../clock.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ApiError } from '@homeport/contracts/errors';
 import type { DynamicToolPart, Frame, MessagePart } from '@homeport/contracts/frames';
 import { createMessageAssembler, finishParts } from '@homeport/contracts/message-assembly';
-import { defaultTurnBudget } from '@homeport/contracts/turn-budget';
+import { defaultTurnBudget } from '@homeport/contracts/turn-budget-default';
 import { startFakeProvider } from '../../../test/fakes/provider.ts';
 import { requestLoopback } from '../../../test/fakes/provider-request.ts';
 import type { CompletionResult, CompletionSink } from '../model/protocol.ts';

@@ -1,6 +1,6 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { FinishReason, Frame, Usage } from '@homeport/contracts/frames';
-import { defaultTurnBudget } from '@homeport/contracts/turn-budget';
+import { defaultTurnBudget } from '@homeport/contracts/turn-budget-default';
 import { systemClock } from '../../clock.ts';
 import { parseForeignJson } from '../../json-scan.ts';
 import { Slots } from '../../slots.ts';

@@ -1,0 +1,31 @@
+import { limits } from '@homeport/contracts/limits';
+import type { TurnBudget } from '@homeport/contracts/turn-budget';
+
+/** A turn's budget as it is typed: numbers, or the text that stands in a field. */
+export type TurnBudgetValues = { [Name in keyof TurnBudget]: number | string };
+
+const bounds = {
+  steps: [1, limits.turnStepsMax],
+  minutes: [1, limits.turnMinutesMax],
+  tokens: [limits.turnTokensMin, limits.turnTokensMax],
+} as const;
+
+export function turnBudgetValues({ steps, minutes, tokens }: TurnBudget): TurnBudgetValues {
+  return { steps, minutes, tokens: tokens ?? '' };
+}
+
+/** The budget that was typed; only tokens may be empty, which means no limit. The bounds of a field with a fault instead. */
+export function readTurnBudget(values: TurnBudgetValues): {
+  budget: TurnBudget;
+  faults: Partial<Record<keyof TurnBudget, { min: number; max: number }>>;
+} {
+  const faults: Partial<Record<keyof TurnBudget, { min: number; max: number }>> = {};
+  const read = (name: keyof TurnBudget): number => {
+    const [min, max] = bounds[name];
+    const number = values[name] === '' ? Number.NaN : Number(values[name]);
+    if (!(Number.isInteger(number) && number >= min && number <= max)) faults[name] = { min, max };
+    return number;
+  };
+  const tokens = values.tokens === '' ? null : read('tokens');
+  return { budget: { steps: read('steps'), minutes: read('minutes'), tokens }, faults };
+}
