@@ -1,26 +1,51 @@
-// For node --test: prints one line per failing test with its reason and one per file, and writes the counts of each
-// file, and which files passed, to HOMEPORT_TEST_COUNTS.
-import { writeFileSync } from 'node:fs';
+// For node --test and for test-worker.mjs: prints one line per failing test with its reason and one per file, and tells
+// the worker's parent how each file ended.
 import { relative } from 'node:path';
 import { inspect } from 'node:util';
 
+const isWorker = process.argv[1]?.endsWith('/test-worker.mjs');
+
 export default async function* report(source) {
-  const counts = {};
-  const passed = new Set();
-  const lost = new Set();
+  let counts = noCounts();
+  let cpu = process.cpuUsage();
   for await (const { type, data } of source) {
-    // A whole file that fails has lost its process: nothing says which test it was.
-    if (type === 'test:fail' && [data.file, place(data.file)].includes(data.name)) lost.add(place(data.file));
-    if (type === 'test:fail' && data.details?.type !== 'suite') yield failure(data);
+    if (type === 'test:fail' && (data.details?.type !== 'suite' || isOwnFault(data))) yield failure(data);
     else if (type === 'test:stdout' || type === 'test:stderr') yield data.message;
     else if (type === 'test:diagnostic' && (data.level === 'error' || isLate(data))) yield `  ${data.message}\n`;
-    else if (type === 'test:summary' && data.file !== undefined) {
-      counts[place(data.file)] = data.counts;
-      if (data.success) passed.add(place(data.file));
-      yield fileLine(data);
+    else if (type === 'test:summary' && data.file !== undefined && !isWorker) {
+      yield fileLine(data.file, data.duration_ms, data.counts.tests, data.success);
     }
+    if (!isWorker || (type !== 'test:pass' && type !== 'test:fail')) continue;
+    count(counts, type, data);
+    if (data.nesting > 0 || data.details?.type !== 'suite') continue;
+    const success = counts.failed === 0;
+    const { user, system } = process.cpuUsage(cpu);
+    cpu = process.cpuUsage();
+    yield fileLine(data.name, data.details.duration_ms, counts.tests, success, (user + system) / 1e6);
+    process.send?.({ type: 'ended', file: data.name, counts, success });
+    process.emit('test-file-ended');
+    counts = noCounts();
   }
-  writeCounts(counts, [...passed.difference(lost)]);
+}
+
+function noCounts() {
+  return { tests: 0, passed: 0, failed: 0, skipped: 0 };
+}
+
+function count(counts, type, data) {
+  if (data.details?.type === 'suite') {
+    if (type === 'test:fail' && isOwnFault(data)) counts.failed += 1;
+    return;
+  }
+  counts.tests += 1;
+  if (data.skip !== undefined || data.todo !== undefined) counts.skipped += 1;
+  else if (type === 'test:fail') counts.failed += 1;
+  else counts.passed += 1;
+}
+
+/** A suite that fails by itself, as its file could not be loaded or a hook of it threw. */
+function isOwnFault({ details }) {
+  return details?.error?.failureType !== 'subtestsFailed';
 }
 
 /** What a file threw after its tests arrives only as a remark. */
@@ -40,16 +65,12 @@ function ending({ exitCode, signal }) {
   return `: the process ended with ${signal ?? `code ${exitCode}`}`;
 }
 
-function fileLine({ file, counts, duration_ms: milliseconds, success }) {
-  const seconds = (milliseconds / 1000).toFixed(1);
-  return `  ${success ? 'ok  ' : 'FAIL'}  ${place(file)} (${counts.tests} tests, ${seconds} s)\n`;
+/** `cpu`: seconds of processor time in the file's own process, where it is known. */
+function fileLine(file, milliseconds, tests, success, cpu) {
+  const seconds = `${(milliseconds / 1000).toFixed(1)} s${cpu === undefined ? '' : `, ${cpu.toFixed(1)} s of CPU`}`;
+  return `  ${success ? 'ok  ' : 'FAIL'}  ${place(file)} (${tests} tests, ${seconds})\n`;
 }
 
 function place(file) {
   return file === undefined ? '' : relative(process.cwd(), file);
-}
-
-function writeCounts(counts, passed) {
-  const target = process.env.HOMEPORT_TEST_COUNTS;
-  if (target !== undefined) writeFileSync(target, JSON.stringify({ counts, passed }));
 }

@@ -1,7 +1,6 @@
 // Everything: check, unit and server tests, tests that depend on SQL on the distribution's PostgreSQL as well, and the
 // built product.
 import { execFileSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -15,6 +14,7 @@ import { listFiles } from './source-text.mjs';
 import { findPgBouncer, startPgBouncer } from './system-pgbouncer.mjs';
 import { findSystemPostgres, startSystemPostgres } from './system-postgres.mjs';
 import { EngineFailure, whyNoEngine, withEngine } from './test-docker.mjs';
+import { runTestFiles } from './test-pool.mjs';
 
 const root = dirname(import.meta.dirname);
 const total = { passed: 0, failed: 0, skipped: 0 };
@@ -25,6 +25,8 @@ const secondTriesMax = 6;
 const fileTimeoutMs = 900_000;
 /** A run that takes longer than this reports what it was doing, and fails. */
 const patienceMs = 4_500_000;
+// They replace timers, `fetch` or the environment of their process.
+const aloneFiles = /\/(control-silence|embedded-postgres|kubernetes-runtime|oracle-gemini)\.test\.ts$/;
 // Hundreds of processes read the same sources, so each is compiled once.
 const compileCache = join(root, 'node_modules/.cache/compile');
 let stopped = false;
@@ -168,40 +170,30 @@ function skipContainers(why) {
 }
 
 /** A few failed files run once more, alone: what passes then counts as passed and is listed as flaky. */
-async function nodeTest(chosen, options) {
-  if (chosen.length === 0) return true;
-  const { counts, failed, code } = await nodeTestOnce(chosen, options);
-  if (failed.length === 0 || failed.length > secondTriesMax) return addCounts(sumOf(counts), code);
+async function nodeTest(chosen, { concurrency, databaseUrl, env: own = {} }) {
+  const env = testEnvironment({ TEST_DATABASE_URL: databaseUrl ?? '', ...own });
+  const { counts, failed } = await runTestFiles(chosen, { concurrency, env, fileTimeoutMs, isAlone });
+  if (failed.length === 0 || failed.length > secondTriesMax) return addCounts(sumOf(counts), failed.length);
   addCounts(sumOf(counts, failed), 0);
   console.log(`  once more, alone: ${failed.join(', ')}`);
-  const again = await nodeTestOnce(failed, { ...options, concurrency: 1 });
+  const again = await runTestFiles(failed, { concurrency: 1, env, fileTimeoutMs, isAlone: () => true });
   flaky.push(...failed.filter((file) => !again.failed.includes(file)));
-  return addCounts(sumOf(again.counts), again.code);
+  return addCounts(sumOf(again.counts), again.failed.length);
 }
 
-async function nodeTestOnce(chosen, { concurrency, databaseUrl, env: own = {} }) {
-  const countsFile = join(scratch, `counts-${randomUUID()}.json`);
-  const reporter = join(root, 'scripts/test-reporter.mjs');
-  const options = [
-    `--test-concurrency=${concurrency}`,
-    `--test-timeout=${fileTimeoutMs}`,
-    `--test-reporter=${reporter}`,
-  ];
-  const env = testEnvironment({ HOMEPORT_TEST_COUNTS: countsFile, TEST_DATABASE_URL: databaseUrl ?? '', ...own });
-  const { code } = await run(process.execPath, ['--test', ...options, ...chosen], { cwd: root, env });
-  const written = existsSync(countsFile) ? JSON.parse(readFileSync(countsFile, 'utf8')) : { counts: {}, passed: [] };
-  const failed = chosen.filter((file) => !written.passed.includes(file));
-  return { counts: written.counts, failed, code };
+/** Those that change what all of their process share. */
+function isAlone(file) {
+  return aloneFiles.test(file);
 }
 
 /** The counts of all files except `without`. */
 function sumOf(counts, without = []) {
   const sum = { passed: 0, failed: 0, skipped: 0 };
-  for (const [file, { passed, failed, cancelled, skipped, todo }] of Object.entries(counts)) {
+  for (const [file, { passed, failed, skipped }] of Object.entries(counts)) {
     if (without.includes(file)) continue;
     sum.passed += passed;
-    sum.failed += failed + cancelled;
-    sum.skipped += skipped + todo;
+    sum.failed += failed;
+    sum.skipped += skipped;
   }
   return sum;
 }
