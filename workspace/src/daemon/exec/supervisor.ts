@@ -218,17 +218,20 @@ function trySignal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** The last resort: the group and every process that carries the marker. */
-function endMarked(id: string, pid: number): void {
+/** The last resort: the group and every process that carries the marker, again while those it missed fork. */
+function endMarked(id: string, pid: number, more = 100): void {
   trySignal(-pid, 'SIGKILL');
-  signalMarked(id, 'SIGKILL');
+  if (signalMarked(id, 'SIGKILL') > 0 && more > 0) clock.after(20, () => endMarked(id, pid, more - 1));
 }
 
-function signalMarked(id: string, name: NodeJS.Signals): void {
+/** Returns how many there were. */
+function signalMarked(id: string, name: NodeJS.Signals): number {
   const text = `${marker}=${id}`;
-  for (const pid of readdirSync('/proc')) {
-    if (/^\d+$/.test(pid) && environmentOf(pid).split('\0').includes(text)) trySignal(Number(pid), name);
-  }
+  const marked = readdirSync('/proc').filter(
+    (pid) => /^\d+$/.test(pid) && environmentOf(pid).split('\0').includes(text),
+  );
+  for (const pid of marked) trySignal(Number(pid), name);
+  return marked.length;
 }
 
 function environmentOf(pid: string): string {
