@@ -161,6 +161,9 @@ function assemble(frames: Frame[], initialParts?: MessagePart[]) {
   return assembler;
 }
 
+/** More of them: ASSEMBLY_RUNS=2000. */
+const runs = Number(process.env.ASSEMBLY_RUNS ?? 300);
+
 test('assembles what readUIMessageStream assembles, at any moment', async () => {
   const property = fc.asyncProperty(fc.array(action, { maxLength: 25 }), fc.nat(), async (actions, at) => {
     const all = toFrames(actions, true);
@@ -171,7 +174,7 @@ test('assembles what readUIMessageStream assembles, at any moment', async () => 
     assert.deepEqual(assembler.metadata, oracle?.metadata);
     assert.equal(assembler.messageId, oracle?.id);
   });
-  await fc.assert(property, { numRuns: 2000 });
+  await fc.assert(property, { numRuns: runs });
 });
 
 test('reading on from any boundary gives the same, and earlier snapshots stay as they were', () => {
@@ -188,7 +191,7 @@ test('reading on from any boundary gives the same, and earlier snapshots stay as
     assert.equal(JSON.stringify(before), kept);
     assert.deepEqual(plain(first.parts), plain(whole.parts));
   });
-  fc.assert(property, { numRuns: 2000 });
+  fc.assert(property, { numRuns: runs });
 });
 
 test('closing frames, stored parts and their frames agree', async () => {
@@ -209,7 +212,7 @@ test('closing frames, stored parts and their frames agree', async () => {
       assert.ok(!JSON.stringify(finished).includes('"streaming"'));
     },
   );
-  await fc.assert(property, { numRuns: 1000 });
+  await fc.assert(property, { numRuns: runs });
 });
 
 test('every kind of frame is one of the AI SDK stream', async () => {

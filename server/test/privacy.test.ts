@@ -4,7 +4,7 @@ import type { EndpointSpec } from '@homeport/contracts/endpoint';
 import { type EndpointName, endpoints } from '@homeport/contracts/endpoints';
 import type { Json } from './app.ts';
 import { samples } from './authorization-samples.ts';
-import { type Actor, makeWorld, type World } from './authorization-world.ts';
+import { type Actor, makeWorld, type RecordKind, type World } from './authorization-world.ts';
 
 /**
  * Nothing lets an administrator read somebody's messages: every row of the endpoint table is called as an administrator, with every
@@ -26,9 +26,12 @@ for (const edition of ['community', 'managed'] as const) {
   describe(`${edition} edition`, () => {
     let world: World;
     let person: Actor;
+    // Whoever only reads can read again.
+    let reader: Actor;
     before(async () => {
       world = await makeWorld(edition);
       person = await world.makeActor('plain user');
+      reader = await world.makeActor('administrator');
       const { pool } = world.app.database.database;
       const { chat, message, answer, input } = person.records;
       const parts = (text: string) => JSON.stringify([{ type: 'text', text }]);
@@ -55,20 +58,26 @@ for (const edition of ['community', 'managed'] as const) {
       const spec = specOf(name);
       if (spec.edition !== undefined && spec.edition !== edition) continue;
       test(`${spec.method} ${spec.path}`, async () => {
-        await world.clearCatalogues();
-        const administrator = await world.makeActor('administrator');
+        const isRead = spec.method === 'GET';
+        if (!isRead) await world.clearCatalogues();
+        const administrator = isRead ? reader : await world.makeActor('administrator');
         const places = Object.entries(samples[name].ids);
         const own = samples[name].request(administrator);
         const requests: Sent[] = [own, await asPerson(name, person), ...lookingFor(spec, own)];
+        // The editions differ in whose the catalogue is: one of them shows that an id of another kind opens nothing.
+        const { chat, message, answer, person: other } = person.records;
+        const ids = edition === 'community' ? Object.values(person.records) : [chat, message, answer, other];
         for (const [place, rule] of places) {
           if (rule.names === 'text') continue;
           // Deleting the account is what this is for; nothing of it would be left to find.
           const accounts = name === 'deleteAdminUser' ? [] : [person.id];
-          for (const id of [...Object.values(person.records), ...accounts]) requests.push(withId(own, place, id));
+          const named = rule.names in person.records ? [person.records[rule.names as RecordKind]] : [];
+          for (const id of [...named, ...ids, ...accounts]) requests.push(withId(own, place, id));
         }
-        for (const request of requests) {
-          const { text } = await answerTo(world, administrator, spec.method, spec.path, request);
-          assert.doesNotMatch(text, /pelican/, JSON.stringify(request));
+        // Many are the same: most rows ask for nothing by themselves.
+        for (const request of new Set(requests.map((request) => JSON.stringify(request)))) {
+          const { text } = await answerTo(world, administrator, spec.method, spec.path, JSON.parse(request));
+          assert.doesNotMatch(text, /pelican/, request);
         }
         await assertStillThere(world, person);
       });

