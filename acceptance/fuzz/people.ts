@@ -5,7 +5,7 @@ import { addModels, administrator, Caller, type Json, type Running, setUp } from
 /** Several signed-in people, and the ids that each of them has learnt. */
 
 const kinds = [
-  ...(['provider', 'model', 'chat', 'message', 'answer', 'input', 'session', 'server', 'project'] as const),
+  ...(['provider', 'model', 'chat', 'message', 'answer', 'input', 'session', 'server', 'offer', 'project'] as const),
   /** `user` are the people of the test and members of projects, `account` those that nobody signs in as. */
   ...(['artifact', 'user', 'account', 'invitation', 'token', 'path', 'assistant', 'prompt', 'import'] as const),
 ];
@@ -15,7 +15,7 @@ type Link = Partial<Record<Kind, string>>;
 const remembered = 20;
 /** Learnt again now and then, since much of it was deleted. */
 const renewed = [
-  ...(['provider', 'model', 'chat', 'message', 'answer', 'input', 'server', 'project', 'artifact'] as const),
+  ...(['provider', 'model', 'chat', 'message', 'answer', 'input', 'server', 'offer', 'project', 'artifact'] as const),
   ...(['assistant', 'prompt'] as const),
 ] as const;
 const wantedServers = 6;
@@ -31,7 +31,7 @@ export class Person {
   readonly ids: Record<Kind, string[]> = {
     ...{ provider: [], model: [], chat: [], message: [], answer: [], input: [], session: [], server: [], project: [] },
     ...{ artifact: [], user: [], account: [], invitation: [], token: [], path: filePaths, assistant: [], prompt: [] },
-    import: [],
+    ...{ import: [], offer: [] },
   };
   readonly links: Link[] = [];
   #signingIn: Promise<void> | undefined;
@@ -98,6 +98,7 @@ export class Person {
     for (const chat of body.chats ?? []) note('chat', chat.id);
     for (const session of body.sessions ?? []) if (!session.current) note('session', session.id);
     note('server', body.server?.id);
+    for (const offer of [body.offer ?? [], body.offers ?? []].flat()) note('offer', offer.id);
     note('assistant', body.assistant?.id);
     for (const assistant of body.assistants ?? []) if (assistant.canEdit) note('assistant', assistant.id);
     note('import', body.import?.id);
@@ -170,6 +171,8 @@ export async function refresh(person: Person, outside: Outside): Promise<void> {
   await addProject(person);
   await addServers(person, outside.mcpUrl);
   // Refused for everybody except the administrator.
+  const offer = { name: `offer-${randomUUID()}`, url: outside.mcpUrl };
+  person.learn((await caller.call('POST', '/api/admin/mcp/offers', offer)).body);
   person.learn((await caller.call('POST', '/api/invitations', { email: `${randomUUID()}@example.org` })).body);
   const account = { name: 'Somebody', email: `${randomUUID()}@example.org` };
   person.learn((await caller.call('POST', '/api/admin/users', account)).body);
@@ -209,6 +212,7 @@ const selfKinds: [pattern: RegExp, kind: Kind][] = [
   [/\/chats/, 'chat'],
   [/\/turn-inputs/, 'input'],
   [/\/sessions/, 'session'],
+  [/\/mcp\/offers/, 'offer'],
   [/\/mcp/, 'server'],
   [/\/projects/, 'project'],
   [/\/artifacts/, 'artifact'],

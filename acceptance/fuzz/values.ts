@@ -17,6 +17,7 @@ const markedFile = markedKind('artifact').map((mark) => `artifact://${mark}`);
 function kindOf(name: string): string {
   if (/^(chat|model|provider|project|user)Id$/.test(name)) return name.slice(0, -2);
   if (name === 'mcpServerIds') return 'server';
+  if (name === 'offerId') return 'offer';
   if (/^(messageId|parentId|activeMessageId|before)$/.test(name)) return 'message';
   if (name === 'assistantId') return 'answer';
   return name === 'id' ? 'self' : 'any';

@@ -57,6 +57,9 @@ export const auditActions = [
   'mcp_server.trusted',
   'mcp_server.connected',
   'mcp_server.disconnected',
+  'mcp_offer.created',
+  'mcp_offer.updated',
+  'mcp_offer.deleted',
 
   'keys.rotated',
   'keys.adopted',

@@ -63,6 +63,8 @@ export const limits = {
   activityStreamsPerUser: 32,
   mcpServersPerChat: 50,
   mcpServersPerOwner: 50,
+  mcpOffers: 100,
+  mcpOfferDescriptionMax: 300,
   mcpServerNameMax: 100,
   mcpToolNameMax: 256,
   mcpToolsPerServer: 500,

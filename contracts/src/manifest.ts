@@ -15,6 +15,7 @@ import { title } from './conversations.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
 import { manifestPart } from './manifest-parts.ts';
+import { mcpOfferFields } from './mcp-offers.ts';
 import { abilities, prices } from './model-facts.ts';
 import { parameters } from './parameters.ts';
 import { promptFields } from './prompts.ts';
@@ -142,6 +143,13 @@ export const manifestPrompt = z.strictObject({
 });
 export type ManifestPrompt = z.output<typeof manifestPrompt>;
 
+/** An MCP server that is offered to everybody; each person's credentials, trust and sign-in are in no manifest. */
+const manifestMcpOffer = z.strictObject({
+  ...z.object(mcpOfferFields).partial().shape,
+  name: mcpOfferFields.name,
+});
+export type ManifestMcpOffer = z.output<typeof manifestMcpOffer>;
+
 /** Everything except the lists that are read piece by piece. */
 export const manifestHead = z.strictObject({
   version: z.literal(1, { error: 'The manifest version must be 1' }),
@@ -154,6 +162,7 @@ export const manifestHead = z.strictObject({
     .optional(),
   instructions: fields.instructions.optional(),
   turnBudget: z.strictObject(turnBudget.shape).partial().optional(),
+  mcpOffers: z.array(manifestMcpOffer).max(limits.mcpOffers).optional(),
   modelTiers: modelTiers.optional(),
   providers: providers.optional(),
 });

@@ -52,6 +52,8 @@ export const mcpServer = z.object({
    * Set when stored credentials were entered for this other origin: they stay stored but are not sent anywhere else.
    */
   credentialsOrigin: z.string().optional(),
+  /** The offer that it was added from; its address or program are changed there. */
+  offerId: fields.id.nullable(),
   createdAt: fields.timestamp,
 });
 export type McpServer = z.infer<typeof mcpServer>;
@@ -73,7 +75,7 @@ export type McpDrift = z.infer<typeof mcpDrift>;
 
 const programText = z.string();
 
-const serverFields = {
+export const serverFields = {
   name: line(1, limits.mcpServerNameMax),
   url: fields.serverAddress,
   transport: z.enum(['http', 'sse', 'stdio']),
@@ -97,8 +99,13 @@ const serverFields = {
     .meta({ maxProperties: limits.mcpToolsPerServer }),
 };
 const optional = z.object(serverFields).partial().shape;
-/** `url`, or for stdio `command`, is required. */
-export const mcpServerBody = z.object({ ...optional, name: serverFields.name });
+/** `url`, or for stdio `command`, or `offerId` is required. */
+export const mcpServerBody = z.object({
+  ...optional,
+  name: serverFields.name,
+  /** Adds a server that is offered to everybody: its address or program are the offer's, and may not be given. */
+  offerId: fields.id.optional(),
+});
 export const mcpServerPatchBody = z.object({ id: fields.id, ...optional });
 
 const byId = z.object({ id: fields.id });

@@ -21,6 +21,7 @@ export const provisionReport = z.object({
     /** Only of a manifest that has some. */
     assistants: counts.optional(),
     prompts: counts.optional(),
+    mcpOffers: counts.optional(),
     conversations: z.object({ created: z.number().int(), skipped: z.number().int() }),
   }),
   warnings: z.array(z.string()),

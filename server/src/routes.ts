@@ -115,6 +115,13 @@ import {
   postUserMcpTrust,
 } from './mcp/handlers.ts';
 import { deleteMcpConnect, getMcpCallback, getMcpClient, postMcpConnect } from './mcp/oauth-handlers.ts';
+import {
+  deleteAdminMcpOffer,
+  getAdminMcpOffers,
+  getMcpOffers,
+  patchAdminMcpOffer,
+  postAdminMcpOffer,
+} from './mcp/offer-handlers.ts';
 import { deleteAdminUser, deleteMe, getMyExport } from './operations/account-handlers.ts';
 import { getBackups, getDoctor, postBackup } from './operations/handlers.ts';
 import { deleteImport, getImports, postImport, postImportStart } from './operations/import-handlers.ts';
@@ -259,6 +266,11 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   deleteUserMcpServer,
   postUserMcpTest,
   postUserMcpTrust,
+  getMcpOffers,
+  getAdminMcpOffers,
+  postAdminMcpOffer,
+  patchAdminMcpOffer,
+  deleteAdminMcpOffer,
   getProjects,
   postProject,
   patchProject,

@@ -196,7 +196,7 @@ function foreignIds(rule: IdRule, actor: Actor, foreign: Records, access: Access
   if (rule.names === 'text' || rule.names === 'shown elsewhere') return [];
   if (rule.names === 'new') return [foreign[rule.takenBy]];
   const missing = [randomUUIDv7(), '00000000-0000-0000-0000-000000000000', 'not-an-id', 'x'.repeat(128)];
-  if (rule.names === 'person') return [...missing, foreign.chat];
+  if (rule.names === 'person' || rule.names === 'offer') return [...missing, foreign.chat];
   // What is the administrator's own is not that user's.
   const isOfUser = access === 'admin-for-user' && (rule.names === 'provider' || rule.names === 'model');
   const own = isOfUser ? [actor.records[rule.names]] : [];

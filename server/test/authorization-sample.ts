@@ -19,8 +19,8 @@ export type IdRule =
    * may use it, whoever made it.
    */
   | { names: RecordKind; unknown?: 200; openTo?: Actor['kind']; request?: (own: Actor) => SampleRequest }
-  /** Names an account: any that exists will do. */
-  | { names: 'person'; request?: (own: Actor) => SampleRequest }
+  /** Names an account, or what is there for everybody: any that exists will do. */
+  | { names: 'person' | 'offer'; request?: (own: Actor) => SampleRequest }
   /** Made by the client: one in use by somebody else is a conflict. */
   | { names: 'new'; taken: ErrorCode; takenBy: RecordKind }
   /** Ends in Id and names nothing of ours. */

@@ -149,7 +149,10 @@ export const administrationSamples = {
   },
   postMcpServer: {
     ...{ request: () => ({ body: newMcpServer }), own: 201 },
-    ids: { 'body.clientId': { names: 'text' } },
+    ids: {
+      'body.clientId': { names: 'text' },
+      'body.offerId': { names: 'offer', request: () => ({ body: { name: 'New' } }) },
+    },
   },
   patchMcpServer: {
     request: ({ records }) => ({ body: { id: records.mcpServer, name: 'Renamed' } }),
@@ -180,7 +183,11 @@ export const administrationSamples = {
   postUserMcpServer: {
     request: ({ id }) => ({ query: { userId: id }, body: newMcpServer }),
     own: 201,
-    ids: { 'query.userId': { names: 'person' }, 'body.clientId': { names: 'text' } },
+    ids: {
+      'query.userId': { names: 'person' },
+      'body.clientId': { names: 'text' },
+      'body.offerId': { names: 'offer', request: ({ id }) => ({ query: { userId: id }, body: { name: 'New' } }) },
+    },
   },
   patchUserMcpServer: {
     request: ({ id, records }) => ({ query: { userId: id }, body: { id: records.mcpServer, name: 'Renamed' } }),
@@ -198,10 +205,27 @@ export const administrationSamples = {
   },
   postUserMcpTest: ofUserMcpServer,
   postUserMcpTrust: ofUserMcpServer,
+  getMcpOffers: nothing,
+  getAdminMcpOffers: nothing,
+  postAdminMcpOffer: {
+    ...{ request: () => ({ body: { name: randomUUIDv7(), url: 'https://mcp.example.org/mcp' } }), own: 201 },
+    ids: { 'body.clientId': { names: 'text' } },
+  },
+  patchAdminMcpOffer: {
+    request: ({ records }) => ({ body: { id: records.mcpOffer, description: 'For the harbour' } }),
+    own: 200,
+    ids: { 'body.id': { names: 'offer' }, 'body.clientId': { names: 'text' } },
+  },
+  deleteAdminMcpOffer: {
+    request: ({ records }) => ({ query: { id: records.mcpOffer } }),
+    own: 200,
+    ids: { 'query.id': { names: 'offer' } },
+  },
   // What a manifest names is the installation's, and an administrator's to name; ids in use: provision.test.ts.
   postProvision: {
     ...{ request: () => ({ body: { version: 1 } }), own: 200 },
     ids: {
+      'body.mcpOffers.*.clientId': { names: 'text' },
       'body.oidc.clientId': { names: 'text' },
       'body.assistants.*.model.providerModelId': { names: 'text' },
       'body.conversations.*.id': { names: 'text' },

@@ -60,6 +60,8 @@ export type Records = {
   provider: string;
   model: string;
   mcpServer: string;
+  /** For everybody. */
+  mcpOffer: string;
   /** A conversation whose answer waits for a word on a tool, and the question. */
   askedChat: string;
   approval: string;
@@ -104,7 +106,7 @@ export type World = {
   makeActor(kind: ActorKind, options?: { withElsewhere: boolean }): Promise<Actor>;
   /** Records that no actor made by `makeActor` may touch. */
   makeForeignRecords(): Promise<Records>;
-  /** Makes room: a catalogue holds a limited number of providers, and the managed edition has one catalogue. */
+  /** Makes room: a catalogue holds a limited number of providers, and the managed edition has one catalogue. So are offers. */
   clearCatalogues(): Promise<void>;
   /** Changes whenever any row of any table does. */
   digest(): Promise<string>;
@@ -162,9 +164,19 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
       session: session.id,
     };
     const mcpServer = await makeMcpServer(userId);
+    const mcpOffer = await makeMcpOffer();
     const asked = await makeQuestion(userId);
     const saved = { ...(await makeSaved(userId)), import: await makeImport(userId) };
-    return { ...made, project, member: other.id, mcpServer, ...asked, ...saved, ...(await makePerson(userId)) };
+    return {
+      ...made,
+      project,
+      member: other.id,
+      mcpServer,
+      mcpOffer,
+      ...asked,
+      ...saved,
+      ...(await makePerson(userId)),
+    };
   }
 
   async function makeQuestion(userId: string): Promise<{ askedChat: string; approval: string; question: string }> {
@@ -212,6 +224,15 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
       `insert into mcp_servers (id, owner_id, name, url, transport, tools, fingerprint) values ($1, $2, 'Fake', $3, 'http', $4, $5)`,
       [id, userId, mcp.url, JSON.stringify([echoTool]), expectedFingerprint([echoTool])],
     );
+    return id;
+  }
+
+  async function makeMcpOffer(): Promise<string> {
+    const id = randomUUIDv7();
+    await database.pool.query(`insert into mcp_offers (id, name, url, transport) values ($1, $1, $2, 'http')`, [
+      id,
+      mcp.url,
+    ]);
     return id;
   }
 
@@ -293,6 +314,7 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     },
     async clearCatalogues() {
       await database.pool.query('delete from providers');
+      await database.pool.query('delete from mcp_offers');
     },
     async digest() {
       // What earlier requests began beside their answers has ended: starts of workspaces fail here.

@@ -92,6 +92,18 @@ async function furnish(): Promise<void> {
   await owner.call('PATCH /api/models', { id: providers[0].models[0].id, parameters, prices });
   await furnishAssistants(owner, providers);
   await owner.call('POST /api/chats', { temporary: true, instructions: 'not-exported' });
+  const offers = [
+    { name: 'Notes: "no"', url: 'https://notes.example/mcp', headerNames: ['authorization'], clientId: 'homeport' },
+    {
+      name: 'Files',
+      transport: 'stdio',
+      command: 'npx',
+      args: ['-y', '# no'],
+      envNames: ['API_KEY'],
+      description: '- ours',
+    },
+  ];
+  for (const offer of offers) assert.equal((await admin.call('POST /api/admin/mcp/offers', offer)).status, 201);
   const project = (await owner.call('POST /api/projects', { name: 'P' })).body.project.id;
   await owner.call('POST /api/chats', { projectId: project, title: 'In a project' });
 }
@@ -107,7 +119,7 @@ test('export, apply to an empty installation, export: the same text', async () =
   const { text, losses } = await write(app);
   assert.doesNotMatch(text, /secret-1|sk-|blue|header-secret|battery|not-exported/);
   const settings = ['House rules', 'Otto: "short"', 'Europe/Vienna', '# only here', 'reasoningEffort', '7700000'];
-  for (const told of [...settings, 'Be kind.', 'sum-up']) {
+  for (const told of [...settings, 'Be kind.', 'sum-up', 'notes.example']) {
     assert.ok(text.includes(told) || text.includes(told.replaceAll('"', '\\"')), told);
   }
   assert.deepEqual(losses, [

@@ -282,6 +282,12 @@ const backupsRoute = createRoute({
   component: lazyRouteComponent(() => import('./admin/backups-page.tsx'), 'BackupsPage'),
 });
 
+const offeredServersRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/mcp',
+  component: lazyRouteComponent(() => import('./admin/offered-servers-page.tsx'), 'OfferedServersPage'),
+});
+
 /** Unknown addresses, shown inside the frame. */
 const nowhereRoute = createRoute({
   getParentRoute: () => signedInRoute,
@@ -362,6 +368,7 @@ const routeTree = rootRoute.addChildren([
         allUsageRoute,
         budgetsRoute,
         backupsRoute,
+        offeredServersRoute,
       ]),
     ]),
   ]),

@@ -107,6 +107,8 @@ export type McpServersTable = {
   env: string | null;
   /** What the server last called itself. */
   version: string | null;
+  /** The offer that it was added from. */
+  offer_id: string | null;
   connection: Generated<'none' | 'needed' | 'connected'>;
   client_id: string | null;
   client_secret: string | null;
@@ -125,6 +127,23 @@ export type McpServersTable = {
   reviewed_fingerprint: string | null;
   last_tested_at: Date | null;
   last_error: string | null;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
+};
+
+/** Servers that administrators offer to everybody; see migration 0046. */
+export type McpOffersTable = {
+  id: string;
+  seq: Sequence;
+  name: string;
+  description: Generated<string>;
+  url: string;
+  transport: 'http' | 'sse' | 'stdio';
+  command: string | null;
+  args: NullableJson<string[]>;
+  client_id: string | null;
+  header_names: Json<string[]>;
+  env_names: Json<string[]>;
   created_at: CreatedAt;
   updated_at: UpdatedAt;
 };

@@ -11,6 +11,7 @@ import type {
   AssistantVersionsTable,
   McpDriftNoticesTable,
   McpGrantsTable,
+  McpOffersTable,
   McpServersTable,
   McpSignInsTable,
   ModelRegistryTable,
@@ -338,6 +339,7 @@ export type Tables = {
   mcp_servers: McpServersTable;
   mcp_drift_notices: McpDriftNoticesTable;
   mcp_grants: McpGrantsTable;
+  mcp_offers: McpOffersTable;
   mcp_sign_ins: McpSignInsTable;
   tool_approvals: ToolApprovalsTable;
   plans: PlansTable;

@@ -19,6 +19,7 @@ import {
   sealMcpHeaders,
 } from './credentials.ts';
 import type { Definitions } from './fingerprint.ts';
+import { assertLeftToOffer, placeOfOffer, placeOfServer } from './server-place.ts';
 import { type McpServerRow, mcpServerView, parseDefinitions } from './views.ts';
 
 /**
@@ -87,12 +88,18 @@ export async function insertMcpServer(
   source: AuditSource,
 ): Promise<McpServerRow> {
   assertCustomHeaders(input.headers ?? {});
+  const { offerId } = input;
+  if (offerId !== undefined) assertLeftToOffer(input);
   const id = randomUUIDv7();
-  const place = placeOfServer(input);
-  const at = { id, owner_id: owner, url: place.url };
   return inTransaction(deps.db, async (trx) => {
+    const { client_id, ...place } =
+      offerId === undefined
+        ? { ...placeOfServer(input), client_id: input.clientId ?? null }
+        : await placeOfOffer(trx, offerId);
+    const at = { id, owner_id: owner, url: place.url };
     await sql`select pg_advisory_xact_lock(hashtextextended(${`mcp:${owner}`}, 0))`.execute(trx);
     await assertRoom(trx, owner);
+    if (offerId !== undefined) await assertNotAdded(trx, owner, offerId);
     const row = await trx
       .insertInto('mcp_servers')
       .values({
@@ -102,7 +109,8 @@ export async function insertMcpServer(
         ...place,
         headers: sealMcpHeaders(deps, at, input.headers ?? {}),
         env: sealMcpEnv(deps, at, input.env ?? {}),
-        client_id: input.clientId ?? null,
+        client_id,
+        offer_id: offerId ?? null,
         client_secret: sealClientSecret(deps, at, input.clientSecret ?? null),
         enabled: input.enabled ?? true,
         tool_policies: JSON.stringify(input.toolPolicies ?? {}),
@@ -136,6 +144,7 @@ export async function updateMcpServer(
     const own = trx.selectFrom('mcp_servers').select('id').where('id', '=', id).where('owner_id', '=', owner);
     await own.forUpdate().execute();
     const before = await getOwnedMcpServer(trx, owner, id);
+    if (before.offer_id !== null) assertLeftToOffer(patch);
     const now = placeOfServer({ ...patch, transport: transport ?? before.transport }, before);
     const place = { ...before, url: now.url };
     const isElsewhere = now.url !== before.url || now.transport !== before.transport;
@@ -189,7 +198,8 @@ export async function updateMcpServer(
   });
 }
 
-const untrusted = {
+/** What a server is that nobody has asked yet. */
+export const untrusted = {
   trust_state: 'untrusted',
   trusted_tools: null,
   trusted_fingerprint: null,
@@ -341,30 +351,6 @@ function columnsOf(outcome: Outcome) {
   };
 }
 
-/** Where a server is: its address or, for a program, one made of what is started. Throws `invalid_request`. */
-function placeOfServer(
-  input: Pick<NewMcpServer, 'url' | 'transport' | 'command' | 'args'>,
-  before?: Pick<McpServerRow, 'url' | 'transport' | 'command' | 'args'>,
-): { url: string; transport: McpServerRow['transport']; command: string | null; args: string | null } {
-  const transport = input.transport ?? 'http';
-  if (transport === 'stdio') {
-    const command = input.command ?? before?.command ?? required('command', 'The program to start');
-    const args = input.args ?? before?.args ?? [];
-    return { url: `stdio:${JSON.stringify([command, ...args])}`, transport, command, args: JSON.stringify(args) };
-  }
-  const known = before?.transport === 'stdio' ? undefined : before?.url;
-  return {
-    url: input.url ?? known ?? required('url', 'The address of the server'),
-    transport,
-    command: null,
-    args: null,
-  };
-}
-
-function required(path: string, message: string): never {
-  throw new ApiError('invalid_request', `${message} is missing`, { details: [{ path, message }] });
-}
-
 function hasSameEnv(deps: McpDeps, row: McpServerRow, env: Record<string, string>): boolean {
   const found = readable(() => openMcpEnv(deps, row));
   return (
@@ -380,8 +366,15 @@ function hasSameHeaders(deps: McpDeps, row: McpServerRow, headers: Record<string
 }
 
 /** A key may be in the query; the audit log must not contain secrets. */
-function withoutQuery(url: string): string {
+export function withoutQuery(url: string): string {
   return url.replace(/[?#].*$/s, '');
+}
+
+async function assertNotAdded(trx: Queryable, owner: string, offerId: string): Promise<void> {
+  const query = trx.selectFrom('mcp_servers').select('id').where('owner_id', '=', owner);
+  if ((await query.where('offer_id', '=', offerId).executeTakeFirst()) === undefined) return;
+  const message = 'You have already added this server';
+  throw new ApiError('invalid_request', message, { details: [{ path: 'offerId', message }] });
 }
 
 async function assertRoom(trx: Queryable, owner: string): Promise<void> {

@@ -34,6 +34,7 @@ export function mcpServerView(deps: { secrets: KeyRing }, row: McpServerRow): Mc
     lastError: row.last_error,
     ...(found === undefined || !hasReadableEnv ? { credentialsError: 'credentials_unreadable' as const } : {}),
     ...(found?.otherOrigin === undefined ? {} : { credentialsOrigin: found.otherOrigin }),
+    offerId: row.offer_id,
     createdAt: row.created_at.toISOString(),
   };
 }

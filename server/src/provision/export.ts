@@ -12,6 +12,7 @@ import { readProviders } from '../catalogue/providers.ts';
 import { readTiers } from '../catalogue/tiers.ts';
 import type { ModelRow, ProviderRow } from '../catalogue/views.ts';
 import type { Queryable } from '../db/pool.ts';
+import { readOffers } from '../mcp/offers.ts';
 import type { Platform } from '../platform.ts';
 import { readSettings } from '../settings/settings.ts';
 import { exportSharing } from './provider-sharing.ts';
@@ -34,10 +35,22 @@ export async function exportHead(deps: Needs, db: Queryable, onLoss: OnLoss): Pr
     oidc: { ...oidc, ...(clientSecret === null ? {} : { clientSecret: secretPlaceholder }) },
     ...(instructions === null ? {} : { instructions }),
     turnBudget,
+    ...(await exportOffers(db)),
   };
   if (deps.config.edition !== 'managed') return head;
   const catalogues = await readCatalogues(deps, db, [{ id: installationOwner, label: 'the installation' }], onLoss);
   return { ...head, ...catalogues.get(installationOwner) };
+}
+
+async function exportOffers(db: Queryable): Promise<Pick<ManifestHead, 'mcpOffers'>> {
+  const rows = await readOffers(db);
+  if (rows.length === 0) return {};
+  const mcpOffers = rows.map(({ name, description, transport, url, command, args, client_id, ...row }) => ({
+    ...{ name, description, transport },
+    ...(command === null ? { url, clientId: client_id } : { command, args: args ?? [] }),
+    ...{ headerNames: row.header_names, envNames: row.env_names },
+  }));
+  return { mcpOffers };
 }
 
 type UserRow = {

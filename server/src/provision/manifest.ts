@@ -55,6 +55,7 @@ export function validateManifest(value: unknown, edition: Config['edition']): Pa
   };
   if (faults.any) throw faults.error();
   checkUsers(faults, manifest.users, edition);
+  checkOffers(faults, head.mcpOffers ?? []);
   checkPrompts(faults, manifest.prompts);
   checkConversations(faults, manifest.conversations);
   if (faults.any) throw faults.error();
@@ -164,6 +165,17 @@ function checkHeaders(faults: Faults, provider: ManifestProvider, path: string):
   } catch (error) {
     if (!(error instanceof ApiError) || !Array.isArray(error.details)) throw error;
     for (const detail of error.details) faults.add(detail.path, detail.message);
+  }
+}
+
+function checkOffers(faults: Faults, offers: NonNullable<ManifestHead['mcpOffers']>): void {
+  const names = new Set<string>();
+  for (const [index, { name, transport, url, command }] of offers.entries()) {
+    if (names.has(name)) faults.add(`mcpOffers.${index}.name`, 'This name is in the manifest twice');
+    names.add(name);
+    const missing =
+      transport === 'stdio' ? (command === undefined ? 'command' : undefined) : url === undefined ? 'url' : undefined;
+    if (missing !== undefined) faults.add(`mcpOffers.${index}.${missing}`, 'Where the server is has to be given');
   }
 }
 

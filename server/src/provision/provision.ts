@@ -13,6 +13,7 @@ import { AssistantsOfManifest } from './assistants.ts';
 import { applyCatalogues } from './catalogues.ts';
 import { applyConversations } from './conversations.ts';
 import { type CatalogueEntry, ManifestReader } from './manifest-reader.ts';
+import { applyMcpOffers } from './mcp-offers.ts';
 import { type PreparedPasswords, preparePasswords } from './passwords.ts';
 import { applyPrompts } from './prompts.ts';
 import { Report } from './report.ts';
@@ -71,6 +72,7 @@ async function applyAll(deps: ProvisionDeps, transaction: Transaction<Tables>, w
   for await (const batch of reader.batches('conversations')) await applyConversations(transaction, batch, report);
   for await (const batch of reader.batches('prompts')) await applyPrompts(transaction, batch.prompts, report);
   await applySettings(deps, transaction, reader.head, { report, source: request.source });
+  await applyMcpOffers(transaction, reader.head.mcpOffers ?? [], { report, source: request.source });
   await lockAllCatalogues(transaction);
   const { modelTiers, providers } = reader.head;
   if (modelTiers !== undefined || providers !== undefined) {
@@ -82,7 +84,7 @@ async function applyAll(deps: ProvisionDeps, transaction: Transaction<Tables>, w
   const assistants = new AssistantsOfManifest(deps, transaction, report, request.source.actorId);
   for await (const batch of reader.batches('assistants')) await assistants.apply(batch.assistants);
   const { users, providers: provided, models, conversations } = report.applied;
-  const { assistants: helped, prompts } = report.applied;
+  const { assistants: helped, prompts, mcpOffers } = report.applied;
   await recordEvent(transaction, request.source, {
     action: 'manifest.applied',
     targetType: 'installation',
@@ -92,6 +94,7 @@ async function applyAll(deps: ProvisionDeps, transaction: Transaction<Tables>, w
       ...{ modelsCreated: models.created, modelsUpdated: models.updated },
       ...{ assistantsCreated: helped.created, assistantsUpdated: helped.updated },
       ...{ promptsCreated: prompts.created, promptsUpdated: prompts.updated },
+      ...{ mcpOffersCreated: mcpOffers.created, mcpOffersUpdated: mcpOffers.updated },
       ...{ conversationsCreated: conversations.created, conversationsSkipped: conversations.skipped },
     },
   });

@@ -4,7 +4,7 @@ import type { ProvisionReport } from '@homeport/contracts/provision';
 
 const warningsMax = 500;
 
-type Counted = 'users' | 'providers' | 'models' | 'assistants' | 'prompts';
+type Counted = 'users' | 'providers' | 'models' | 'assistants' | 'prompts' | 'mcpOffers';
 
 /** What a manifest does, recorded along the way: counts, warnings and a line for each change. */
 export class Report {
@@ -14,6 +14,7 @@ export class Report {
     models: { created: 0, updated: 0, unchanged: 0 },
     assistants: { created: 0, updated: 0, unchanged: 0 },
     prompts: { created: 0, updated: 0, unchanged: 0 },
+    mcpOffers: { created: 0, updated: 0, unchanged: 0 },
     conversations: { created: 0, skipped: 0 },
   };
   readonly #changes: ProvisionReport['changes'] = [];
@@ -48,9 +49,14 @@ export class Report {
 
   toJson(dryRun: boolean): ProvisionReport {
     const more = this.#warningsLeftOut === 0 ? [] : [`and ${this.#warningsLeftOut} more warnings`];
-    const { assistants, prompts, ...applied } = this.applied;
+    const { assistants, prompts, mcpOffers, ...applied } = this.applied;
     return {
-      applied: { ...applied, ...(isAny(assistants) ? { assistants } : {}), ...(isAny(prompts) ? { prompts } : {}) },
+      applied: {
+        ...applied,
+        ...(isAny(assistants) ? { assistants } : {}),
+        ...(isAny(prompts) ? { prompts } : {}),
+        ...(isAny(mcpOffers) ? { mcpOffers } : {}),
+      },
       warnings: [...this.#warnings, ...more],
       dryRun,
       changes: this.#changes,

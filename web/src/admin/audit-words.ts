@@ -19,6 +19,7 @@ const areas: Record<string, AuditArea> = {
   model: 'catalogue',
   model_tiers: 'catalogue',
   mcp_server: 'catalogue',
+  mcp_offer: 'catalogue',
   tool_rules: 'catalogue',
 };
 

@@ -42,6 +42,7 @@ export const administrationSections: readonly SettingsSection[] = [
   { to: '/settings/admin/single-sign-on', text: 'settings.singleSignOn', Icon: KeyRound },
   { to: '/settings/admin/branding', text: 'settings.branding', Icon: Palette },
   { to: '/settings/admin/instructions', text: 'settings.instructions', Icon: MessageSquareText },
+  { to: '/settings/admin/mcp', text: 'settings.offers', Icon: Wrench },
   { to: '/settings/admin/usage', text: 'settings.allUsage', Icon: ChartColumn },
   { to: '/settings/admin/budgets', text: 'settings.budgets', Icon: Wallet },
   { to: '/settings/admin/manifest', text: 'settings.manifest', Icon: FileCode2 },

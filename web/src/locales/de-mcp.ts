@@ -85,6 +85,48 @@ export const texts: Record<keyof typeof english, string> = {
   'mcp.inWorkspace': 'im Arbeitsbereich',
   'mcp.version': 'Version {version}',
 
+  'mcp.offered': 'Von deinem Administrator angeboten',
+  'mcp.offeredText':
+    'Füge einen hinzu, um seine Werkzeuge zu lesen und ihnen zu vertrauen. Anmeldung und Schlüssel bleiben deine.',
+  'mcp.offeredReadOnly': 'Bitte deinen Administrator, einen für dich hinzuzufügen.',
+  'mcp.offeredAdd': 'Hinzufügen',
+  'mcp.offeredTitle': '{name} hinzufügen',
+  'mcp.offeredHint':
+    'Danach liest du seine Werkzeuge und vertraust ihnen. Verlangt er eine Anmeldung, nutzt du dein eigenes Konto.',
+  'mcp.offeredProgram':
+    'Ein Programm, das in deinem Arbeitsbereich läuft. Danach liest du seine Werkzeuge und vertraust ihnen.',
+  'mcp.offeredHeader': 'Dein eigener Schlüssel. Er wird verschlüsselt gespeichert und nur an diesen Server gesendet.',
+  'mcp.offeredVariable': 'Dein eigener Wert. Er wird verschlüsselt gespeichert und nur diesem Programm gegeben.',
+  'mcp.offeredFact': 'von deinem Administrator angeboten',
+  'mcp.deleteOffered':
+    'Dein Vertrauen, deine Anmeldung und deine Schlüssel dafür werden gelöscht. Solange er angeboten wird, kannst du ihn wieder hinzufügen.',
+
+  'offers.text':
+    'Alle finden diese Server auf ihrer Werkzeugseite. Jeder fügt einen Server selbst hinzu, vertraut ihm selbst und meldet sich selbst an.',
+  'offers.add': 'Server anbieten',
+  'offers.addTitle': 'Allen einen MCP-Server anbieten',
+  'offers.emptyTitle': 'Keine Server werden angeboten',
+  'offers.emptyText': 'Biete einen an, dann können ihn alle hinzufügen, ohne seine Adresse zu kennen.',
+  'offers.description': 'Beschreibung',
+  'offers.descriptionHint': 'Wofür er gut ist.',
+  'offers.programHint': 'Es läuft im Arbeitsbereich jeder Person, die es hinzufügt.',
+  'offers.headerNames': 'Header, die jede Person selbst eingibt',
+  'offers.envNames': 'Umgebungsvariablen, die jede Person selbst eingibt',
+  'offers.namesHint': 'Nur Namen, einer pro Zeile. Die Werte sieht sonst niemand.',
+  'offers.clientId': 'OAuth-Client-ID',
+  'offers.clientIdHint':
+    'Nur für Server, die eine verlangen. Registriere Homeport dort mit der Weiterleitungsadresse {address}.',
+  'offers.people':
+    '{count, plural, =0 {von niemandem hinzugefügt} one {von # Person hinzugefügt} other {von # Personen hinzugefügt}}',
+  'offers.moves':
+    'Mit anderer Adresse oder anderem Programm {count, plural, one {muss # Person} other {müssen # Personen}} ihm neu vertrauen und sich neu anmelden.',
+  'offers.withdraw': 'Zurückziehen',
+  'offers.withdrawNamed': '{name} zurückziehen',
+  'offers.withdrawTitle': '{name} zurückziehen?',
+  'offers.withdrawText':
+    '{count, plural, =0 {Niemand hat ihn hinzugefügt.} one {# Person verliert ihn, samt Vertrauen, Anmeldung und Schlüsseln.} other {# Personen verlieren ihn, samt Vertrauen, Anmeldungen und Schlüsseln.}}',
+  'offers.withdrawn': '{name} wird nicht mehr angeboten.',
+
   'mcp.state.signIn': 'Anmeldung nötig',
   'mcp.state.untested': 'Nicht getestet',
   'mcp.state.untrusted': 'Vertrauen fehlt',

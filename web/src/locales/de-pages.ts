@@ -298,6 +298,7 @@ export const texts: Record<keyof typeof english, string> = {
   'settings.manifest': 'Manifest',
   'settings.audit': 'Protokoll',
   'settings.backups': 'Sicherungen',
+  'settings.offers': 'MCP-Server',
   'settings.version': 'Version {version}',
   'settings.changeFailed': 'Die Änderung konnte nicht gespeichert werden',
   'settings.readOnlyManaged': 'Hier teilen sich alle einen Katalog. Nur Administratoren können ihn ändern.',

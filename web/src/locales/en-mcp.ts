@@ -79,6 +79,43 @@ export const texts = {
   'mcp.inWorkspace': 'in the workspace',
   'mcp.version': 'version {version}',
 
+  'mcp.offered': 'Offered by your administrator',
+  'mcp.offeredText': 'Add one to read and trust its tools. Your sign-in and keys stay yours.',
+  'mcp.offeredReadOnly': 'Ask your administrator to add one for you.',
+  'mcp.offeredAdd': 'Add',
+  'mcp.offeredTitle': 'Add {name}',
+  'mcp.offeredHint': 'You read and trust its tools next. If it wants you to sign in, you do so with your own account.',
+  'mcp.offeredProgram': 'A program that runs in your workspace. You read and trust its tools next.',
+  'mcp.offeredHeader': 'Your own key or token. Stored encrypted and sent to this server only.',
+  'mcp.offeredVariable': 'Your own value. Stored encrypted and given to this program only.',
+  'mcp.offeredFact': 'offered by your administrator',
+  'mcp.deleteOffered': 'Your trust, sign-in and keys for it are deleted. You can add it again while it is offered.',
+
+  'offers.text':
+    'People find these on their tools page. Everyone adds, trusts and signs in to a server for themselves.',
+  'offers.add': 'Offer server',
+  'offers.addTitle': 'Offer an MCP server to everybody',
+  'offers.emptyTitle': 'No servers are offered',
+  'offers.emptyText': 'Offer one, and everybody can add it without knowing its address.',
+  'offers.description': 'Description',
+  'offers.descriptionHint': 'What people can use it for.',
+  'offers.programHint': 'It runs in the workspace of each person who adds it.',
+  'offers.headerNames': 'Headers that each person enters',
+  'offers.envNames': 'Environment variables that each person enters',
+  'offers.namesHint': 'Names only, one per line. Nobody else sees the values.',
+  'offers.clientId': 'OAuth client ID',
+  'offers.clientIdHint': 'Only for servers that want one. Register Homeport there with the redirect address {address}.',
+  'offers.people':
+    '{count, plural, =0 {nobody has added it} one {# person has added it} other {# people have added it}}',
+  'offers.moves':
+    'With another address or program, {count, plural, one {# person has} other {# people have}} to trust it and sign in again.',
+  'offers.withdraw': 'Withdraw',
+  'offers.withdrawNamed': 'Withdraw {name}',
+  'offers.withdrawTitle': 'Withdraw {name}?',
+  'offers.withdrawText':
+    '{count, plural, =0 {Nobody has added it.} one {# person loses it, with trust, sign-in and keys.} other {# people lose it, with trust, sign-ins and keys.}}',
+  'offers.withdrawn': '{name} is no longer offered.',
+
   'mcp.state.signIn': 'Sign-in needed',
   'mcp.state.untested': 'Needs test',
   'mcp.state.untrusted': 'Needs trust',

@@ -288,6 +288,7 @@ export const texts = {
   'settings.manifest': 'Manifest',
   'settings.audit': 'Audit log',
   'settings.backups': 'Backups',
+  'settings.offers': 'MCP servers',
   'settings.version': 'Version {version}',
   'settings.changeFailed': 'Couldn’t save the change',
   'settings.readOnlyManaged': 'Everyone here shares one catalogue. Only administrators can change it.',

@@ -14,6 +14,7 @@ import { showFailure } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
 import { type SignInAnswer, takeSignInAnswer } from './connect-button.tsx';
 import { createMcpApi, mcpServersQuery } from './mcp-api.ts';
+import { OfferedServers } from './offered-servers.tsx';
 import { ServerCard } from './server-card.tsx';
 import { ServerForm } from './server-form.tsx';
 import { ToolReview } from './tool-review.tsx';
@@ -110,6 +111,7 @@ export function McpServersView({ userId }: { userId?: string }) {
         />
       ))}
       {canEdit && servers.length > 0 ? <div>{add}</div> : null}
+      <OfferedServers api={api} servers={servers} canEdit={canEdit} onAdded={onSaved} />
       {dialog?.kind === 'form' ? (
         <FormDialog
           title={dialog.server ? t('mcp.editTitle', { name: dialog.server.name }) : t('mcp.addTitle')}

@@ -3,29 +3,33 @@ import { useText } from '../i18n.ts';
 
 type Form = { getInputProps(path: 'command' | 'args' | 'env'): object };
 
-/** What is started in the workspace: the program, its arguments and its environment. */
-export function ProgramFields({ form }: { form: Form }) {
+/** What is started in the workspace: the program, its arguments and its environment; of one that is offered only this. */
+export function ProgramFields({ form, isOffered }: { form: Form; isOffered: boolean }) {
   const t = useText();
   const plain = { autoComplete: 'off', autoCapitalize: 'none', spellCheck: false } as const;
   return (
     <>
-      <TextInput
-        {...form.getInputProps('command')}
-        {...plain}
-        label={t('mcp.command')}
-        description={t('mcp.commandHint')}
-        placeholder="npx"
-      />
-      <Textarea
-        {...form.getInputProps('args')}
-        {...plain}
-        label={t('mcp.args')}
-        description={t('mcp.argsHint')}
-        placeholder={'-y\n@modelcontextprotocol/server-everything'}
-        autosize
-        minRows={2}
-        maxRows={10}
-      />
+      {isOffered ? null : (
+        <>
+          <TextInput
+            {...form.getInputProps('command')}
+            {...plain}
+            label={t('mcp.command')}
+            description={t('mcp.commandHint')}
+            placeholder="npx"
+          />
+          <Textarea
+            {...form.getInputProps('args')}
+            {...plain}
+            label={t('mcp.args')}
+            description={t('mcp.argsHint')}
+            placeholder={'-y\n@modelcontextprotocol/server-everything'}
+            autosize
+            minRows={2}
+            maxRows={10}
+          />
+        </>
+      )}
       <Textarea
         {...form.getInputProps('env')}
         {...plain}

@@ -114,7 +114,7 @@ export function ServerCard({ server, canEdit, isOwn, changes, onEdit, onReview }
       {isDeleting ? (
         <ConfirmDialog
           title={t('mcp.deleteTitle', { name })}
-          text={t('mcp.deleteText')}
+          text={t(server.offerId === null ? 'mcp.deleteText' : 'mcp.deleteOffered')}
           confirmLabel={t('mcp.deleteConfirm')}
           onConfirm={() => {
             setDeleting(false);
@@ -174,6 +174,7 @@ function facts(server: McpServer, t: Translate): string[] {
     t('mcp.tools', { count: server.tools.length }),
     server.transport === 'stdio' ? t('mcp.inWorkspace') : server.transport === 'sse' ? 'SSE' : 'HTTP',
     ...(server.transport === 'stdio' && server.version ? [t('mcp.version', { version: server.version })] : []),
+    ...(server.offerId === null ? [] : [t('mcp.offeredFact')]),
     ...(server.hasHeaders ? [t('mcp.withHeaders')] : []),
     ...(server.connection === 'connected' ? [t('mcp.signedIn')] : []),
     ...(at ? [t('mcp.testedAt', { at: format.format(at) })] : []),

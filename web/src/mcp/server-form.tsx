@@ -47,6 +47,8 @@ type Props = {
 /** Adds or changes an MCP server. Stored headers are sent again only if they were edited. */
 export function ServerForm({ api, server, stored, storedEnv = {}, onSaved, onDirty, beside }: Props) {
   const t = useText();
+  // An administrator decides where it is.
+  const isOffered = server !== undefined && server.offerId !== null;
   const [initialValues] = useState(
     (): Values => ({
       name: server?.name ?? '',
@@ -77,10 +79,10 @@ export function ServerForm({ api, server, stored, storedEnv = {}, onSaved, onDir
         args: args.split('\n').filter((arg) => arg !== ''),
         ...(form.isDirty('env') ? { env: parseEnvLines(env).env } : {}),
       };
+      const place = { transport, ...(transport === 'stdio' ? program : { url: url.trim() }) };
       const body = {
         name: name.trim(),
-        transport,
-        ...(transport === 'stdio' ? program : { url: url.trim() }),
+        ...(isOffered ? (form.isDirty('env') ? { env: parseEnvLines(env).env } : {}) : place),
         ...(form.isDirty('headers') && transport !== 'stdio' ? { headers: headerRecord(headers) } : {}),
         ...(form.isDirty('clientId') ? { clientId: clientId.trim() || null } : {}),
         ...(clientSecret === '' ? {} : { clientSecret }),
@@ -131,19 +133,21 @@ export function ServerForm({ api, server, stored, storedEnv = {}, onSaved, onDir
         autoComplete="off"
         data-autofocus
       />
-      <ChoiceChips
-        legend={t('mcp.transport')}
-        options={[
-          { value: 'http', label: t('mcp.transportHttp') },
-          { value: 'sse', label: t('mcp.transportSse') },
-          { value: 'stdio', label: t('mcp.transportStdio') },
-        ]}
-        value={form.values.transport}
-        onChange={(value) => form.setFieldValue('transport', value)}
-        hint={t(isProgram ? 'mcp.transportStdioHint' : 'mcp.transportHint')}
-      />
-      {isProgram ? <ProgramFields form={form} /> : null}
-      {isProgram ? null : (
+      {isOffered ? null : (
+        <ChoiceChips
+          legend={t('mcp.transport')}
+          options={[
+            { value: 'http', label: t('mcp.transportHttp') },
+            { value: 'sse', label: t('mcp.transportSse') },
+            { value: 'stdio', label: t('mcp.transportStdio') },
+          ]}
+          value={form.values.transport}
+          onChange={(value) => form.setFieldValue('transport', value)}
+          hint={t(isProgram ? 'mcp.transportStdioHint' : 'mcp.transportHint')}
+        />
+      )}
+      {isProgram ? <ProgramFields form={form} isOffered={isOffered} /> : null}
+      {isProgram || isOffered ? null : (
         <TextInput
           {...form.getInputProps('url')}
           label={t('mcp.url')}
@@ -162,7 +166,7 @@ export function ServerForm({ api, server, stored, storedEnv = {}, onSaved, onDir
       ) : null}
       {isProgram ? null : <HeaderEditor form={form} hint={t('mcp.headersHint')} />}
       {left && server?.hasHeaders && !form.isDirty('headers') ? <HeadersStay form={form} origin={left} /> : null}
-      {isProgram ? null : (
+      {isProgram || isOffered ? null : (
         <details className={mcpClasses.more} open={server?.connection !== 'none' && server?.clientId != null}>
           <summary>{t('mcp.clientTitle')}</summary>
           <div className={classes.form}>

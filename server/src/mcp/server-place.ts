@@ -1,0 +1,61 @@
+import { ApiError } from '@homeport/contracts/errors';
+import type { Queryable } from '../db/pool.ts';
+import type { NewMcpServer } from './servers.ts';
+import type { McpServerRow } from './views.ts';
+
+type Given = Pick<NewMcpServer, 'url' | 'transport' | 'command' | 'args'>;
+export type ServerPlace = Pick<McpServerRow, 'url' | 'transport' | 'command'> & { args: string | null };
+
+/** Where a server is: its address or, for a program, one made of what is started. Throws `invalid_request`. */
+export function placeOfServer(
+  input: { [Name in keyof Given]: Given[Name] },
+  before?: Pick<McpServerRow, 'url' | 'transport' | 'command' | 'args'>,
+): ServerPlace {
+  const transport = input.transport ?? 'http';
+  if (transport === 'stdio') {
+    const command = input.command ?? before?.command ?? required('command', 'The program to start');
+    const args = input.args ?? before?.args ?? [];
+    return { url: `stdio:${JSON.stringify([command, ...args])}`, transport, command, args: JSON.stringify(args) };
+  }
+  const known = before?.transport === 'stdio' ? undefined : before?.url;
+  return {
+    url: input.url ?? known ?? required('url', 'The address of the server'),
+    transport,
+    command: null,
+    args: null,
+  };
+}
+
+function required(path: string, message: string): never {
+  throw new ApiError('invalid_request', `${message} is missing`, { details: [{ path, message }] });
+}
+
+/** What the administrator decides about a server that is offered. */
+const offeredFields = ['url', 'transport', 'command', 'args', 'clientId', 'clientSecret'] as const;
+
+/** Throws `invalid_request` if the input says what only the offer says. */
+export function assertLeftToOffer(input: { [Name in (typeof offeredFields)[number]]?: unknown }): void {
+  const details = offeredFields
+    .filter((path) => input[path] !== undefined)
+    .map((path) => ({ path, message: 'The administrator who offers this server decides this' }));
+  if (details.length > 0) {
+    throw new ApiError('invalid_request', 'This server is offered by an administrator, who decides where it is', {
+      details,
+    });
+  }
+}
+
+/** Where an offered server is; the offer stays as it is until the transaction ends. Throws `not_found`. */
+export async function placeOfOffer(
+  trx: Queryable,
+  offerId: string,
+): Promise<ServerPlace & { client_id: string | null }> {
+  const offer = await trx
+    .selectFrom('mcp_offers')
+    .select(['url', 'transport', 'command', 'args', 'client_id'])
+    .where('id', '=', offerId)
+    .forShare()
+    .executeTakeFirst();
+  if (offer === undefined) throw new ApiError('not_found', 'MCP server not found');
+  return { ...offer, args: offer.args === null ? null : JSON.stringify(offer.args) };
+}

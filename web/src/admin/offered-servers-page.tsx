@@ -1,0 +1,132 @@
+import '../mcp/mcp-texts.ts';
+import { ActionIcon, Button } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { PencilLine, Plus, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { call } from '../api.ts';
+import { Loading } from '../catalogue/catalogue-view.tsx';
+import { failureText } from '../failure-text.ts';
+import { FormFailure } from '../forms/notice.tsx';
+import { ConfirmDialog } from '../frame/confirm-dialog.tsx';
+import { FormDialog } from '../frame/form-dialog.tsx';
+import { EmptyState, focusSectionTitle, Section } from '../frame/section.tsx';
+import { showFailure, showToast } from '../frame/toasts.tsx';
+import { useText } from '../i18n.ts';
+import { OfferForm } from '../mcp/offer-form.tsx';
+import { adminOffersQuery, type CountedMcpOffer, offeredQuery, placeOf } from '../mcp/offers-api.ts';
+import classes from './admin.module.css';
+
+type Dialog = { kind: 'form'; offer: CountedMcpOffer | undefined } | { kind: 'withdraw'; offer: CountedMcpOffer };
+
+/** `/settings/admin/mcp`: the MCP servers that are offered to everybody. */
+export function OfferedServersPage() {
+  const t = useText();
+  const queries = useQueryClient();
+  const { data, error } = useQuery(adminOffersQuery);
+  const [dialog, setDialog] = useState<Dialog>();
+  const close = () => setDialog(undefined);
+  const refresh = () =>
+    Promise.all([
+      queries.invalidateQueries({ queryKey: adminOffersQuery.queryKey }),
+      queries.invalidateQueries({ queryKey: offeredQuery.queryKey }),
+      queries.invalidateQueries({ queryKey: ['mcp'] }),
+    ]);
+  const add = (
+    <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setDialog({ kind: 'form', offer: undefined })}>
+      {t('offers.add')}
+    </Button>
+  );
+  const withdraw = async ({ id, name }: CountedMcpOffer) => {
+    close();
+    try {
+      await call('DELETE /api/admin/mcp/offers', { query: { id } });
+      showToast(t('offers.withdrawn', { name }));
+    } catch (failure) {
+      showFailure(t('settings.changeFailed'), failureText(failure, t));
+    }
+    await refresh();
+    focusSectionTitle();
+  };
+  const offers = data?.offers ?? [];
+  return (
+    <Section title={t('settings.offers')} text={t('offers.text')} action={offers.length > 0 ? add : undefined}>
+      {error && !data ? <FormFailure failure={error} /> : null}
+      {data || error ? null : <Loading />}
+      {data && offers.length === 0 ? (
+        <EmptyState title={t('offers.emptyTitle')} text={t('offers.emptyText')} action={add} />
+      ) : null}
+      {offers.length > 0 ? (
+        <ul className={classes.list} aria-label={t('settings.offers')}>
+          {offers.map((offer) => (
+            <OfferRow
+              key={offer.id}
+              offer={offer}
+              onEdit={() => setDialog({ kind: 'form', offer })}
+              onWithdraw={() => setDialog({ kind: 'withdraw', offer })}
+            />
+          ))}
+        </ul>
+      ) : null}
+      {dialog?.kind === 'form' ? (
+        <FormDialog
+          title={dialog.offer ? t('mcp.editTitle', { name: dialog.offer.name }) : t('offers.addTitle')}
+          onClose={close}
+        >
+          {({ onDirty, cancel }) => (
+            <OfferForm
+              offer={dialog.offer}
+              onDirty={onDirty}
+              beside={cancel}
+              onSaved={() => {
+                close();
+                void refresh();
+              }}
+            />
+          )}
+        </FormDialog>
+      ) : null}
+      {dialog?.kind === 'withdraw' ? (
+        <ConfirmDialog
+          title={t('offers.withdrawTitle', { name: dialog.offer.name })}
+          text={t('offers.withdrawText', { count: dialog.offer.servers })}
+          confirmLabel={t('offers.withdraw')}
+          onConfirm={() => void withdraw(dialog.offer)}
+          onClose={close}
+        />
+      ) : null}
+    </Section>
+  );
+}
+
+type RowProps = { offer: CountedMcpOffer; onEdit: () => void; onWithdraw: () => void };
+
+function OfferRow({ offer, onEdit, onWithdraw }: RowProps) {
+  const t = useText();
+  const { name, description, servers } = offer;
+  return (
+    <li className={classes.row}>
+      <div className={classes.about}>
+        <div className={classes.name}>
+          <bdi>{name}</bdi>
+        </div>
+        <div className={classes.detail}>
+          {description ? <span>{description}</span> : null}
+          <span>{placeOf(offer)}</span>
+          <span>{t('offers.people', { count: servers })}</span>
+        </div>
+      </div>
+      <ActionIcon variant="subtle" color="gray" size={30} aria-label={t('mcp.editNamed', { name })} onClick={onEdit}>
+        <PencilLine size={16} />
+      </ActionIcon>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size={30}
+        aria-label={t('offers.withdrawNamed', { name })}
+        onClick={onWithdraw}
+      >
+        <Trash2 size={16} />
+      </ActionIcon>
+    </li>
+  );
+}
