@@ -1,9 +1,8 @@
 import type { CountedMcpOffer, OfferedMcpServer } from '@homeport/contracts/mcp-offers';
 import { queryOptions } from '@tanstack/react-query';
-import { type CallOptions, call } from '../api.ts';
+import { call } from '../api.ts';
 
 export type { CountedMcpOffer, OfferedMcpServer };
-export type OfferBody = CallOptions<'POST /api/admin/mcp/offers'>['body'];
 
 /** What is offered to everybody, and what the signed-in person has added of it. */
 export const offeredQuery = queryOptions({
