@@ -16,13 +16,14 @@ const commands = {
   build: { file: 'scripts/build.mjs' },
   check: { file: 'scripts/check.mjs', packages: 'all' },
   dev: { file: 'scripts/dev.mjs' },
+  release: { file: 'scripts/release.mjs' },
   test: { file: 'scripts/test.mjs', packages: 'all' },
 };
 
 async function main([name, ...args]) {
   const command = Object.hasOwn(commands, name ?? '') ? commands[name] : undefined;
   if (command === undefined) {
-    console.error('Usage: npm start, or npm run <admin | bench | build | check | dev | test>');
+    console.error('Usage: npm start, or npm run <admin | bench | build | check | dev | release | test>');
     process.exitCode = 2;
     return;
   }

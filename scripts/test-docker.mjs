@@ -45,6 +45,7 @@ const programs = [
   ...[
     'cat',
     'chmod',
+    'chown',
     'chroot',
     'cp',
     'date',

@@ -9,6 +9,8 @@ import { startTestServer } from '../server/test/postgres.ts';
 import { build } from './build.mjs';
 import { isBuilt } from './build-inputs.mjs';
 import { check } from './check.mjs';
+import { release } from './release.mjs';
+import { architectures } from './release-packages.mjs';
 import { run } from './run.mjs';
 import { listFiles } from './source-text.mjs';
 import { findPgBouncer, startPgBouncer } from './system-pgbouncer.mjs';
@@ -40,7 +42,8 @@ const unitTests = files.filter((file) =>
 );
 const serverTests = files.filter((file) => /^server\/test\/(?!docker\/).*\.test\.ts$/.test(file));
 const containerTests = files.filter((file) => /^(server\/test|acceptance)\/docker\/.*\.test\.ts$/.test(file));
-const acceptanceTests = files.filter((file) => /^acceptance\/(?!docker\/).*\.test\.ts$/.test(file));
+const acceptanceTests = files.filter((file) => /^acceptance\/(?!docker\/|release\/).*\.test\.ts$/.test(file));
+const releaseTests = files.filter((file) => /^acceptance\/release\/.*\.test\.ts$/.test(file));
 // A smaller part for the second PostgreSQL: the files that depend on SQL most.
 const leansOnSql = /\/(accounts-se|catalogue-(default|http|tiers)|chat-|conversations-|migrate|pool)/;
 
@@ -52,6 +55,7 @@ const parts = [
   { name: 'unit and server tests', work: onEmbedded },
   { name: 'acceptance', work: () => nodeTest(acceptanceTests, { concurrency: 2 }), needsBuild: true },
   ...(system === undefined ? [] : [{ name: `server tests on PostgreSQL ${system.version}`, work: onSystem }]),
+  { name: 'release', work: asReleased, needsBuild: true },
   { name: 'containers', work: inContainers, needsBuild: true },
   ...(system === undefined || pgBouncer === undefined
     ? []
@@ -156,11 +160,34 @@ async function inContainers() {
   const why = whyNoEngine();
   if (why !== undefined) return skipContainers(why);
   try {
-    return await withEngine((env) => nodeTest(containerTests, { concurrency: 1, env }));
+    const released = await madeRelease().catch(() => undefined);
+    const env = released === undefined ? {} : { HOMEPORT_RELEASE: released };
+    return await withEngine((engine) => nodeTest(containerTests, { concurrency: 1, env: { ...engine, ...env } }));
   } catch (error) {
     if (!(error instanceof EngineFailure)) throw error;
     return skipContainers(`no engine can be started here:\n${error.message}`);
   }
+}
+
+/** Every kind of release is installed from its own file and used. */
+async function asReleased() {
+  const released = await madeRelease().catch((error) => error);
+  if (typeof released === 'string')
+    return nodeTest(releaseTests, { concurrency: 1, env: { HOMEPORT_RELEASE: released } });
+  if (process.env.REQUIRE_RELEASE === '1') throw released;
+  console.log(`  skipped: ${released.message}`);
+  total.skipped += releaseTests.length;
+  return true;
+}
+
+let making;
+
+/** The folder with the release for this machine, made once. */
+function madeRelease() {
+  const out = join(scratch, 'release');
+  const arch = Object.entries(architectures).find(([, cpu]) => cpu === process.arch)?.[0];
+  making ??= release({ out, only: [arch] }).then(() => out);
+  return making;
 }
 
 function skipContainers(why) {

@@ -89,7 +89,7 @@ export const settingTable = {
     valid: isLongEnough,
   }),
   previousEncryptionKeys: list('SETTINGS_ENCRYPTION_KEY_PREVIOUS', {
-    about: 'Earlier keys that can still decrypt. After `npm run admin -- rotate-keys` they are no longer needed.',
+    about: 'Earlier keys that can still decrypt. After the command `rotate-keys` they are no longer needed.',
     takes: `texts of ${leastKeyBytes} bytes or more each, separated by commas`,
     secret: true,
     valid: isLongEnough,

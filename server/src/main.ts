@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { assertOwnStore } from './artifacts/own-store.ts';
 import { systemClock } from './clock.ts';
-import { type Config, ConfigError, loadConfig, mistypedSettings } from './config.ts';
+import { type Config, ConfigError, loadConfig, mistypedSettings, version } from './config.ts';
 import { unusableDataDir } from './config-secrets.ts';
 import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
@@ -13,6 +13,7 @@ import { type DatabaseConnection, lacksLimits, openDatabase } from './db/pool.ts
 import type { Deps } from './deps.ts';
 import { watchDescriptors } from './descriptors.ts';
 import { explainFullDisk, makeRoomForDatabase } from './disk.ts';
+import { answerTo } from './how-called.ts';
 import { closeInherited } from './inherited-descriptors.ts';
 import { installLastResort } from './last-resort.ts';
 import { createLogger } from './logger.ts';
@@ -90,7 +91,7 @@ async function serve(
   }
 }
 
-/** For the person who typed `npm start`. */
+/** For the person who typed `npm start` or `homeport`. */
 function welcome(address: string): void {
   process.stderr.write(`\nHomeport is ready: open ${address} in a browser. Ctrl-C stops it.\n\n`);
 }
@@ -149,18 +150,24 @@ function webFolder(): string {
   return existsSync(join(beside, 'index.html')) ? beside : join(import.meta.dirname, '../../dist/web');
 }
 
-async function start(): Promise<void> {
+/** The exit code. */
+async function start(): Promise<number> {
+  const answer = answerTo(process.argv.slice(2), version);
+  if (answer !== undefined) {
+    (answer.code === 0 ? process.stdout : process.stderr).write(answer.text);
+    return answer.code;
+  }
   closeInherited();
   const config = loadConfig();
   await main(config).catch((error: unknown) => {
     const reason = explainFullDisk(error, config.dataDir);
     throw reason === undefined ? error : new Error(reason, { cause: error });
   });
+  return 0;
 }
 
 try {
-  await start();
-  process.exit(0);
+  process.exit(await start());
 } catch (error) {
   const message = error instanceof Error ? error.message : 'unknown reason';
   process.stderr.write(`${error instanceof ConfigError ? message : `Homeport cannot start: ${message}`}\n`);

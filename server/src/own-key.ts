@@ -1,12 +1,14 @@
 import type { Logger } from 'pino';
 import { type Config, ConfigError } from './config.ts';
 import type { Database } from './db/pool.ts';
+import { adminCommand } from './how-called.ts';
 import { opensCanary } from './secrets/canary.ts';
 import { createKeyRing } from './secrets/key-ring.ts';
 
 const wrongKey =
   "SETTINGS_ENCRYPTION_KEY is not the key of this installation: its database was encrypted with another one. Set the installation's key; " +
-  'while you change keys, also give the old one as SETTINGS_ENCRYPTION_KEY_PREVIOUS. If it is lost, run "npm run admin -- adopt-key" ' +
+  'while you change keys, also give the old one as SETTINGS_ENCRYPTION_KEY_PREVIOUS. If it is lost, run ' +
+  `"${adminCommand} adopt-key" ` +
   'with the new key and enter the credentials again.';
 
 /**

@@ -1,13 +1,14 @@
 import { ConfigError } from '../config.ts';
 import type { Deps } from '../deps.ts';
+import { adminCommand } from '../how-called.ts';
 import { checkStore } from './store-mark.ts';
 
 const foreignStore =
   'ARTIFACT_STORE belongs to another installation of Homeport, according to its file "installation". Set the folder or bucket of this ' +
-  'installation. To take over this store, run "npm run admin -- adopt-store".';
+  `installation. To take over this store, run "${adminCommand} adopt-store".`;
 const missingStore =
   'ARTIFACT_STORE is not the store of this installation: the file "installation" is missing in it. Set the right folder or bucket, or ' +
-  'mount the folder. If the files are lost, run "npm run admin -- adopt-store".';
+  `mount the folder. If the files are lost, run "${adminCommand} adopt-store".`;
 
 /**
  * Throws ConfigError if the store belongs to another installation or, with DATABASE_URL, if this installation's files

@@ -3,6 +3,7 @@ import { type Config, directUrl, loadConfig } from '../config.ts';
 import { joinEmbedded } from '../db/embedded.ts';
 import { assertOwnSchema } from '../db/migrate.ts';
 import { type Database, type DatabaseLog, openDatabase } from '../db/pool.ts';
+import { adminCommand } from '../how-called.ts';
 
 /** The operator's commands: how they are described, called, and what they say. Each is one `Command`. */
 
@@ -158,7 +159,7 @@ function usageOf(commands: readonly Command[]): string {
     const indented = summary.split('\n').map((line) => `      ${line}`);
     return [`  ${name} ${synopsis}`.trimEnd(), ...indented].join('\n');
   });
-  return `Usage: npm run admin -- <command>
+  return `Usage: ${adminCommand} <command>
 
 Commands:
 ${lines.join('\n')}
@@ -169,7 +170,7 @@ Each command has --help and --json. Exit codes: 0 done, 1 failed, 2 not understo
 
 function helpOf({ name, synopsis, summary, help }: Command): string {
   const form = `${name} ${synopsis}`.trimEnd();
-  return `Usage: npm run admin -- ${form}\n\n${summary}\n\n${help === '' ? '' : `${help}\n`}  --json    the result as one line of JSON on standard output\n`;
+  return `Usage: ${adminCommand} ${form}\n\n${summary}\n\n${help === '' ? '' : `${help}\n`}  --json    the result as one line of JSON on standard output\n`;
 }
 
 /** The message for people; usually a wrong DATABASE_URL points to a database that was never Homeport's. */

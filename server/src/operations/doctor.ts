@@ -6,6 +6,7 @@ import type { Config } from '../config.ts';
 import { mistypedSettings } from '../config.ts';
 import { listMigrations } from '../db/migrate.ts';
 import type { Database } from '../db/pool.ts';
+import { adminCommand } from '../how-called.ts';
 import { fitsCanary } from '../secrets/canary.ts';
 import { createKeyRing } from '../secrets/key-ring.ts';
 import { checkAddress } from './doctor-address.ts';
@@ -158,7 +159,7 @@ async function checkBackups(db: Database): Promise<Finding> {
     return { check: 'backups', state: 'ok', message: `The last backup was made at ${made.toISOString()}.` };
   }
   const message = made instanceof Date ? `The last backup is from ${made.toISOString()}.` : 'There is no backup yet.';
-  const advice = 'Run "npm run admin -- backup", unless you make backups in another way.';
+  const advice = `Run "${adminCommand} backup", unless you make backups in another way.`;
   return { check: 'backups', state: 'warning', message, advice };
 }
 

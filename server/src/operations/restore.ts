@@ -10,6 +10,7 @@ import { type Config, directUrl } from '../config.ts';
 import { storedSecrets } from '../config-secrets.ts';
 import { startEmbedded } from '../db/embedded.ts';
 import { type Database, type DatabaseLog, openDatabase } from '../db/pool.ts';
+import { adminCommand } from '../how-called.ts';
 import { makeFolder } from '../make-folder.ts';
 import { fitsCanary } from '../secrets/canary.ts';
 import { createKeyRing } from '../secrets/key-ring.ts';
@@ -131,7 +132,7 @@ function afterwards(cause: unknown): never {
   const reason = cause instanceof Error ? cause.message : 'unknown reason';
   throw new BackupError(
     `Everything is restored, but then something failed: ${reason}. Start Homeport; if it refuses ARTIFACT_STORE, run ` +
-      '"npm run admin -- adopt-store".',
+      `"${adminCommand} adopt-store".`,
     { cause },
   );
 }
@@ -256,7 +257,7 @@ async function writeFormerKeys({ dataDir }: Config, secrets: BackupSecrets): Pro
   await writeFile(file, `${keys.join(',')}\n`, { mode: 0o600, flag: 'wx' });
   return (
     `The backup was made while keys were changed. Set SETTINGS_ENCRYPTION_KEY_PREVIOUS_FILE to ${file}, ` +
-    'run "npm run admin -- rotate-keys", then remove the setting and the file.'
+    `run "${adminCommand} rotate-keys", then remove the setting and the file.`
   );
 }
 

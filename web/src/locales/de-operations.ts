@@ -15,7 +15,7 @@ export const texts: Record<keyof typeof english, string> = {
   'backups.plain':
     'Sie sind nicht verschlüsselt und enthalten die Schlüssel der Installation nicht: Bewahre auch secrets.json oder deine Einstellungen auf.',
   'backups.list': 'Bisherige Sicherungen',
-  'backups.listText': 'Stelle eine mit „npm run admin -- restore“ an einem leeren Ort wieder her.',
+  'backups.listText': 'Stelle eine mit dem Befehl „restore“ der Administration an einem leeren Ort wieder her.',
   'backups.empty': 'Noch keine Sicherungen',
   'backups.emptyText': 'Erstelle jetzt die erste. Das geht auch, während andere chatten.',
   'backups.cause.command': 'Von der Befehlszeile',

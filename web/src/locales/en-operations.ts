@@ -12,7 +12,7 @@ export const texts = {
   'backups.plain':
     'They aren’t encrypted and don’t have the keys of the installation: keep secrets.json or your settings, too.',
   'backups.list': 'Backups so far',
-  'backups.listText': 'Restore one with “npm run admin -- restore”, into an empty place.',
+  'backups.listText': 'Restore one with the operator’s command “restore”, into an empty place.',
   'backups.empty': 'No backups yet',
   'backups.emptyText': 'Make the first one now. It also works while people are chatting.',
   'backups.cause.command': 'From the command line',

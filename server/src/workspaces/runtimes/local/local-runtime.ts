@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { rm, writeFile } from 'node:fs/promises';
+import { copyFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../../clock.ts';
 import { type OpenRuntime, RuntimeFailure } from '../../runtime.ts';
@@ -28,6 +28,7 @@ export const openLocalRuntime: OpenRuntime = async (host) => {
   const root = await prepareRoot(config.dataDir);
   const programs = await locatePrograms();
   await writeTool(root, programs);
+  if (programs.pty !== undefined) await placePty(root, programs.pty);
   const lock = await lockFolder(root);
   try {
     await tryOut({ root, programs, tools, filter });
@@ -63,6 +64,13 @@ async function writeTool(root: string, { tool }: InsidePrograms): Promise<void> 
   if (tool === undefined) return rm(path, { force: true });
   const script = `#!/bin/sh\nexec /opt/homeport/bin/node /opt/homeport/${tool} "$@"\n`;
   await writeFile(path, script, { mode: 0o755 });
+}
+
+/** Workspaces that outlived the last process go on with the file they have. */
+async function placePty(root: string, pty: string): Promise<void> {
+  const path = join(root, '.etc', 'pty.node');
+  await copyFile(pty, `${path}.new`);
+  await rename(`${path}.new`, path);
 }
 
 /**

@@ -109,6 +109,7 @@ function sandboxOptions({ id, programs, environment }: Sandbox, places: Places):
     ...['--dir', '/run/workspace', '--ro-bind', join(folder, 'inside'), '/run/workspace'],
     ...['--perms', '0755', '--dir', '/opt', '--perms', '0755', '--dir', '/opt/homeport'],
     ...programs.entries.flatMap((name) => ['--ro-bind', join(places.programs, name), `/opt/homeport/${name}`]),
+    ...(programs.pty === undefined ? [] : ['--ro-bind', join(etc, 'pty.node'), '/opt/homeport/pty.node']),
     ...['--ro-bind', places.node, '/opt/homeport/bin/node'],
     ...['--ro-bind-try', join(etc, 'homeport'), '/opt/homeport/bin/homeport'],
     ...['--perms', '0755', '--dir', '/home', '--bind', join(folder, 'home'), '/home/user'],
