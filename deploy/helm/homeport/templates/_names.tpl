@@ -21,3 +21,14 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- define "homeport.workspaceNamespace" -}}
 {{- .Values.workspaces.namespace | default .Release.Namespace -}}
 {{- end -}}
+
+{{- /* Streams and terminals stay open for hours, uploads are passed on as they arrive. Traefik does all of that by itself. */ -}}
+{{- define "homeport.ingressAnnotations" -}}
+{{- if eq .Values.ingress.controller "nginx" -}}
+nginx.ingress.kubernetes.io/proxy-buffering: "off"
+nginx.ingress.kubernetes.io/proxy-request-buffering: "off"
+nginx.ingress.kubernetes.io/proxy-read-timeout: "3600"
+nginx.ingress.kubernetes.io/proxy-send-timeout: "3600"
+nginx.ingress.kubernetes.io/proxy-body-size: 110m
+{{- end -}}
+{{- end -}}
