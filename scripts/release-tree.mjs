@@ -23,7 +23,7 @@ export const version = manifest.version;
 const leftOut = /(\.map|\/\.compile-cache|\/\.inputs|\/\.vite)$/;
 
 /** What is the same on all machines. `sbom` is the text of the list of components. */
-export function layCommon(folder, { sbom }) {
+function layCommon(folder, { sbom }) {
   mkdirSync(join(folder, 'bin'), { recursive: true });
   copyFileSync(join(root, 'deploy/package/homeport'), join(folder, 'bin/homeport'));
   for (const part of ['server', 'web', 'workspace']) {
