@@ -50,6 +50,7 @@ const programs = [
     'cp',
     'date',
     'dd',
+    'dirname',
     'echo',
     'env',
     'head',
@@ -62,7 +63,22 @@ const programs = [
     'mv',
     'rm',
   ],
-  ...['sleep', 'sort', 'stat', 'tail', 'touch', 'tr', 'true', 'wc', 'whoami', 'seq', 'test', 'sync'],
+  ...[
+    'readlink',
+    'sleep',
+    'sort',
+    'stat',
+    'tail',
+    'touch',
+    'tr',
+    'true',
+    'uname',
+    'wc',
+    'whoami',
+    'seq',
+    'test',
+    'sync',
+  ],
 ];
 
 /** Why no engine is available here; undefined if one is. */
