@@ -50,6 +50,9 @@ export async function binariesFor(cpu) {
   return Object.fromEntries(found);
 }
 
+/** There is no network, and no earlier release has fetched it. */
+export class NotFetched extends Error {}
+
 async function fetched(name, version) {
   const wanted = name.startsWith('node-') ? nodeDigests[`${name}@${version}`] : lock[`node_modules/${name}`].integrity;
   if (wanted === undefined) throw new Error(`scripts/release-packages.mjs has no digest of ${name}@${version}`);
@@ -58,7 +61,10 @@ async function fetched(name, version) {
   if (existsSync(file) && digestOf(file) === wanted) return file;
   const folder = mkdtempSync(join(kept, 'fetch-'));
   try {
-    await run('npm', ['pack', `${name}@${version}`, '--prefer-offline', '--pack-destination', folder], { cwd: folder });
+    const args = ['pack', `${name}@${version}`, '--prefer-offline', '--pack-destination', folder];
+    await run('npm', args, { cwd: folder }).catch((error) => {
+      throw new NotFetched(`${name}@${version} cannot be fetched: ${error.message}`);
+    });
     const [archive] = readdirSync(folder);
     if (digestOf(join(folder, archive)) !== wanted)
       throw new Error(`${name}@${version} is not the package that was looked at`);
