@@ -136,7 +136,8 @@ async function talk(caller: Caller, count: Count, stopping: AbortSignal): Promis
     count.answers += 1;
     const answer = await answerTo(caller, chatId, messageId, count);
     const whole = Array.from({ length: words }, (_, word) => `word${word}`).join(' ');
-    const isTold = told.trim() === whole && (toldElsewhere ?? told) === told;
+    // What was handed over in the middle has its beginning before that.
+    const isTold = told.trim().endsWith(whole) && (toldElsewhere ?? told) === told;
     if (answer?.status !== 'complete' || textOf(answer) !== told || !isTold) {
       count.lost.push(`${answer?.status}: ${answer && textOf(answer).length} stored, ${told.length} told`);
     }
@@ -155,14 +156,16 @@ async function follow(caller: Caller, chatId: string, messageId: string, count: 
       : caller.fetch(`/api/chat/${chatId}/stream`, { headers })
     ).catch(String);
     if (typeof response === 'string' || response.status >= 300) {
-      count.failed.push(`stream: ${typeof response === 'string' ? response : response.status}`);
+      count.failed.push(
+        `stream: ${typeof response === 'string' ? response : `${response.status} ${await response.text()}`}`,
+      );
       await pause(100);
       continue;
     }
     if (response.status !== 200) {
       // Admitted at a replica that is stopping, or over between two streams: the message tells.
       const answer = await answerTo(caller, chatId, messageId, count);
-      if (answer !== undefined && answer.status !== 'streaming') return textOf(answer);
+      if (answer !== undefined && !['streaming', 'interrupted'].includes(answer.status)) return textOf(answer);
       await pause(250);
       continue;
     }
@@ -172,6 +175,7 @@ async function follow(caller: Caller, chatId: string, messageId: string, count: 
     for (const { id, frame } of end.events) {
       assert.ok(id > seen, `event ${id} came after ${seen}`);
       seen = id;
+      if (frame.type === 'start') text = '';
       if (frame.type === 'text-delta') text += frame.delta;
     }
     if (end.done) return text;

@@ -18,10 +18,10 @@ import {
   claimRegeneration,
   claimResumption,
   findOutcome,
-  findRunning,
   hasBegun,
 } from './responses/claims.ts';
 import { type Follower, followResponse, readReplay } from './responses/follow.ts';
+import { findFollowable } from './responses/handing-over.ts';
 import { admitInput, cancelInput, decisionOf, listQueuedInputs, viewInput } from './responses/inputs.ts';
 import { requestStop } from './responses/response-end.ts';
 import { steerInput } from './responses/steering.ts';
@@ -89,7 +89,7 @@ export const getChatStream: Handler<Deps, Endpoints['getChatStream']> = async (
   const after = lastEventId(request) ?? query.after ?? 0;
   await assertOwnedChat(deps.db.kysely, actor.id, params.chatId);
   await deps.responses.interruptExpired({ chatId: params.chatId });
-  const running = await findRunning(deps.db.kysely, params.chatId);
+  const running = await findFollowable(deps.db.kysely, params.chatId);
   if (running === undefined) return new Reply(undefined, { status: 204 });
   const { stream, left } = openStream(deps, actor, request, messageStream);
   follow(deps, running.id, after, stream, left);

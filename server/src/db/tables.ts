@@ -150,6 +150,8 @@ export type ResponsesTable = {
   last_seq: Generated<number>;
   lease_until: Date;
   stop_requested: Flag;
+  /** Ended by a replica that stopped; another one goes on with it. */
+  handed_over: Flag;
   end_frames: string | null;
   /** What the model wants back within this turn, unread by us: JSON text, only for model servers. */
   echoes: string | null;

@@ -23,6 +23,7 @@ import { projectArchived } from '../../projects/projects.ts';
 import { assertBudget } from '../../usage/budget-rule.ts';
 import { promptOf } from '../turn/prompt.ts';
 import { instantTitle } from '../turn/title.ts';
+import { goesOn } from './handing-over.ts';
 import { applying, type InputRow, nextInput, overriddenBy, overrideDecision, readingQueue } from './inputs.ts';
 import { assertIdle, assertNotArchived, type LockedChat, lockChat, lockingChat } from './locked-chat.ts';
 import { answerTogether, takenWith } from './steering.ts';
@@ -183,8 +184,8 @@ export async function claimResumption(
 }
 
 /**
- * Continues the last response of the conversation if it was interrupted while waiting for approval and now has its
- * answer.
+ * Continues the last response of the conversation if a stopping replica handed it over, or if it was interrupted while
+ * waiting for approval and now has its answer.
  */
 export async function claimAnswered(deps: Pick<Platform, 'db'>, chatId: string, maker: Maker): Promise<ClaimOutcome> {
   return inTransaction(deps.db, async (trx) => {
@@ -199,7 +200,7 @@ export async function claimAnswered(deps: Pick<Platform, 'db'>, chatId: string, 
       .where('id', '=', chat.active_message_id ?? '')
       .where('chat_id', '=', chat.id)
       .where('state', '=', 'interrupted')
-      .where('id', 'in', answeredResponses(trx))
+      .where((eb) => eb.or([goesOn, eb('id', 'in', answeredResponses(trx))]))
       .executeTakeFirst();
     if (last === undefined) return { kind: 'nothing' };
     return claimed(chat, await restart(trx, last, last.decision, maker), maker);
@@ -225,6 +226,7 @@ async function restart(trx: Queryable, last: ResponseRow, decision: Decision, ma
       first_seq: last.last_seq,
       lease_until: leaseUntil(maker),
       stop_requested: false,
+      handed_over: false,
       end_frames: null,
       ended_at: null,
       decision: JSON.stringify(decision),
@@ -269,10 +271,10 @@ function leaseUntil(maker: Maker) {
 
 async function outcomeOfApplied(trx: Queryable, input: InputRow): Promise<ClaimOutcome> {
   const assistantId = input.answered_by ?? input.assistant_id;
-  const response = await trx.selectFrom('responses').selectAll().where('id', '=', assistantId).executeTakeFirst();
+  const found = trx.selectFrom('responses').selectAll().where('id', '=', assistantId);
+  const response = await found.where((eb) => eb.or([eb('state', '=', 'running'), goesOn])).executeTakeFirst();
   // A complete response is removed after some days; its message stays.
-  if (response?.state === 'running') return { kind: 'running', response };
-  return { kind: 'ended', assistantId };
+  return response === undefined ? { kind: 'ended', assistantId } : { kind: 'running', response };
 }
 
 /**

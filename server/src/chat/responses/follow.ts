@@ -39,7 +39,13 @@ export async function followResponse(
   await followStored(deps, responseId, after, follower, left);
 }
 
-type StoredResponse = { state: string; generation: number; last_seq: number; end_frames: string | null };
+type StoredResponse = {
+  state: string;
+  goes_on: boolean;
+  generation: number;
+  last_seq: number;
+  end_frames: string | null;
+};
 
 async function followStored(
   deps: Following,
@@ -60,7 +66,7 @@ async function followStored(
       const sent = await sendRows(deps.db, responseId, response.generation, seen, follower);
       seen = sent.seen;
       if (sent.more) continue;
-      if (response.state !== 'running') {
+      if (response.state !== 'running' && !response.goes_on) {
         follower.end(endEvents(response, seen) + doneEvent);
         return;
       }
@@ -75,7 +81,8 @@ async function followStored(
 async function readResponse(db: Database, id: string): Promise<StoredResponse | undefined> {
   const { rows } = await db.pool.query<StoredResponse>({
     name: 'follow-response',
-    text: 'select state, generation, last_seq, end_frames from responses where id = $1',
+    text: `select state, generation, last_seq, end_frames, handed_over and ended_at > now() - interval '1 minute' as goes_on
+      from responses where id = $1`,
     values: [id],
   });
   return rows[0];

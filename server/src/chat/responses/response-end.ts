@@ -38,6 +38,8 @@ export type ResponseEnd = {
   pending?: PendingRow | undefined;
   /** Calls of models that are not counted yet. */
   calls?: readonly LedgerRow[] | undefined;
+  /** Another replica goes on with it. */
+  handsOver?: boolean | undefined;
 };
 
 export type EndedResponse = { endFrames: Frame[]; next: { messageId: string; assistantId: string } | undefined };
@@ -110,7 +112,7 @@ function ending(
   // `data-next` comes last and advances the sequence by one, as every frame that is no delta.
   return sql<EndedRow>`
     with next as (${findingNext(response.chat_id)}), ended as (
-      update responses set state = ${end.state}, ended_at = now(),
+      update responses set state = ${end.state}, ended_at = now(), handed_over = ${end.handsOver === true},
         echoes = ${end.state === 'complete' ? sql`null` : sql`echoes`},
         last_seq = ${sequenced.at(-1)?.to ?? end.seq}::bigint + (select count(*) from next),
         end_frames = ${toLines(sequenced)}::text || coalesce((select E'\n' || json_build_object('type', 'data-next', 'transient', true,

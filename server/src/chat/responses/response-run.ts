@@ -81,6 +81,9 @@ export class ResponseRun {
   #cut: Cut | undefined;
   #isMade = false;
   #ending = false;
+  #handsOver = false;
+  /** The service is stopping: another replica goes on after this step. */
+  #leaves = false;
   /** False while a continued response does not yet have its earlier parts. */
   #hasParts: boolean;
   #modelId: string | undefined;
@@ -122,6 +125,17 @@ export class ResponseRun {
   /** The service is stopping; what was said so far is kept, and the response can be continued. */
   interrupt(): void {
     this.#cutOff('interrupted');
+  }
+
+  /** The service is stopping, and another replica goes on with this response at once. */
+  handOver(): void {
+    this.#handsOver = true;
+    this.interrupt();
+  }
+
+  /** Handed over after the present step, so that no step is made twice. */
+  leave(): void {
+    this.#leaves = true;
   }
 
   /**
@@ -284,6 +298,7 @@ export class ResponseRun {
     const { budgetResetsAt } = await saveCheckpoint(this.#deps, this.response, state);
     this.#calls.stored(calls);
     if (isBeforeAsking) assertBudget(budgetResetsAt);
+    if (isBeforeAsking && this.#leaves) this.handOver();
   }
 
   /** Sent with the next frame: a failure before the first one is an HTTP error. */
@@ -363,7 +378,9 @@ export class ResponseRun {
       this.log.cut();
       return false;
     }
-    this.log.end(ended.endFrames);
+    // Followers come back for the rest.
+    if (this.#isHandedOver(ending)) this.log.cut();
+    else this.log.end(ended.endFrames);
     if (ending.state === 'complete' && this.response.kind === 'answer')
       titleAfterFirstExchange(this.#deps, this.response);
     return ended.next !== undefined;
@@ -380,7 +397,13 @@ export class ResponseRun {
       seq: this.log.seq,
       pending: this.log.takePending(),
       calls: this.#calls.pending,
+      handsOver: this.#isHandedOver(ending),
     };
+  }
+
+  /** What waits for a person's word goes on with that. */
+  #isHandedOver({ state, error }: Ending): boolean {
+    return this.#handsOver && state === 'interrupted' && error === interruptedError && this.response.kind === 'answer';
   }
 
   #metadata(ending: Ending): MessageMetadata {

@@ -5,6 +5,7 @@ import { waitAtMost } from '../../waits.ts';
 import { Activity } from './activity.ts';
 import { findAnswered } from './approvals.ts';
 import { type Claimed, type ClaimOutcome, claimAnswered, claimNext, type Maker } from './claims.ts';
+import { findHandedOver } from './handing-over.ts';
 import { dueChats } from './inputs.ts';
 import {
   dropOldFrames,
@@ -80,6 +81,7 @@ export class RunningResponses {
   readonly #putOff = new Map<string, number>();
   readonly #stopped = new AbortController();
   #draining = false;
+  #patienceOver = false;
   #keptBytes = 0;
   #leasesSeenAt = Number.POSITIVE_INFINITY;
 
@@ -135,8 +137,9 @@ export class RunningResponses {
     this.#runs.set(response.id, run);
     void run.done.then((chatHasNext) => this.#finished(run, chatHasNext));
     this.tellActivity(response.owner_id, response.chat_id);
-    // Claimed at the moment when the service began to stop: others continue it.
-    if (this.#draining) run.interrupt();
+    // Claimed at the moment when the service began to stop: it may finish, like the others, or is handed over.
+    if (this.#patienceOver) this.#giveUp(run);
+    else if (this.#draining) this.#leave(run);
     return run;
   }
 
@@ -171,7 +174,7 @@ export class RunningResponses {
     if (outcome.kind === 'claimed') this.begin(outcome);
   }
 
-  /** Continues what waited for approval in the conversation and now has it. */
+  /** Continues what waited for approval in the conversation and now has it, or was handed over. */
   async continueAnswered(chatId: string): Promise<void> {
     if (this.#draining) return;
     const outcome = await claimAnswered(this.#deps, chatId, this.maker);
@@ -183,14 +186,26 @@ export class RunningResponses {
     this.#draining = true;
     this.activity.close();
     // People may take any time; what waits for them continues after the restart.
-    for (const run of this.#runs.values()) run.park();
+    for (const run of this.#runs.values()) this.#leave(run);
     await waitAtMost(this.#deps.clock, milliseconds, this.#allDone());
-    for (const run of this.#runs.values()) run.interrupt();
+    this.#patienceOver = true;
+    for (const run of this.#runs.values()) this.#giveUp(run);
     await waitAtMost(this.#deps.clock, handOverMs, this.#allDone());
     for (const timer of this.#timers) timer.stop();
     this.#stopped.abort(new Error('The service is stopping'));
     await Promise.all([...this.#jobs.values(), ...this.#background]);
     await this.signals.stop();
+  }
+
+  #leave(run: ResponseRun): void {
+    run.park();
+    if (!this.#deps.db.alone) run.leave();
+  }
+
+  /** Alone, nobody else could go on with it. */
+  #giveUp(run: ResponseRun): void {
+    if (this.#deps.db.alone) run.interrupt();
+    else run.handOver();
   }
 
   /** Background work, of which more than a few at once are skipped. Failures are logged. */
@@ -310,8 +325,15 @@ export class RunningResponses {
 
   async #dispatch(): Promise<void> {
     if (this.#draining) return;
-    await this.#startEach(await dueChats(this.#deps.db.kysely, dueBatch, this.#stillPutOff()));
-    for (const chatId of await findAnswered(this.#deps.db.kysely, dueBatch)) {
+    const { kysely } = this.#deps.db;
+    // Before what is queued behind them.
+    await this.#continueEach(await findHandedOver(kysely, dueBatch));
+    await this.#startEach(await dueChats(kysely, dueBatch, this.#stillPutOff()));
+    await this.#continueEach(await findAnswered(kysely, dueBatch));
+  }
+
+  async #continueEach(chatIds: readonly string[]): Promise<void> {
+    for (const chatId of chatIds) {
       await this.continueAnswered(chatId).catch((error) => this.#failed('dispatch', error));
     }
   }

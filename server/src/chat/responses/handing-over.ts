@@ -1,0 +1,33 @@
+import { sql } from 'kysely';
+import type { Queryable } from '../../db/pool.ts';
+import type { ResponseRow } from './claims.ts';
+
+/**
+ * What a stopping replica could not finish is handed over: it ends as `interrupted`, and another replica goes on with it
+ * at once. Followers wait for that. If nobody does within a minute, it stays interrupted.
+ */
+
+/** True for a response that another replica is about to go on with. */
+export const goesOn = sql<boolean>`(handed_over and ended_at > now() - interval '1 minute')`;
+
+/** The response of a conversation that can be followed, if any. */
+export async function findFollowable(db: Queryable, chatId: string): Promise<ResponseRow | undefined> {
+  return db
+    .selectFrom('responses')
+    .selectAll()
+    .where('chat_id', '=', chatId)
+    .where((eb) => eb.or([eb('state', '=', 'running'), goesOn]))
+    .orderBy('state', 'desc')
+    .executeTakeFirst();
+}
+
+/** Conversations whose last response was handed over. */
+export async function findHandedOver(db: Queryable, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ chat_id: string }>`
+    select r.chat_id from responses r
+    join chats c on c.id = r.chat_id and c.active_message_id = r.id and not c.archived
+    join users u on u.id = r.owner_id and u.enabled
+    where r.handed_over and r.ended_at > now() - interval '1 minute'
+    limit ${limit}`.execute(db);
+  return rows.map((row) => row.chat_id);
+}
