@@ -237,7 +237,7 @@ async function restart(trx: Queryable, last: ResponseRow, decision: Decision, ma
 }
 
 /** The running response of a conversation, if any. */
-export async function findRunning(db: Queryable, chatId: string): Promise<ResponseRow | undefined> {
+async function findRunning(db: Queryable, chatId: string): Promise<ResponseRow | undefined> {
   return db
     .selectFrom('responses')
     .selectAll()
