@@ -55,7 +55,7 @@ export const documentBounds: DocumentBounds = {
 };
 
 /** Changes whenever the readers make something else of the same file: texts are then made anew. */
-export const extractorVersion = 2;
+export const extractorVersion = 3;
 
 /** As it is kept: pages in pieces with the words they are found by, and what the whole costs a model. */
 export type IndexedDocument = {

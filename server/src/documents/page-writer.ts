@@ -109,11 +109,16 @@ export class PageWriter {
 }
 
 function tidy(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(/\r\n?/g, '\n')
-    .replace(controls, '')
-    .replace(/[ \t\u00a0]+$/gm, '')
-    .replace(/\n{3,}/g, '\n\n')
-    .replace(/^\n+|\n+$/g, '');
+  return (
+    text
+      .toWellFormed()
+      .replace(/\r\n?/g, '\n')
+      .replace(controls, '')
+      .split('\n')
+      // A pattern would look at long blanks again from each of them.
+      .map((line) => line.trimEnd())
+      .join('\n')
+      .replace(/\n{3,}/g, '\n\n')
+      .replace(/^\n+|\n+$/g, '')
+  );
 }

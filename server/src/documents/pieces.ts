@@ -22,9 +22,11 @@ function piecesOf(text: string): string[] {
   while (text.length - at > pieceLength) {
     const most = at + pieceLength;
     const least = at + pieceLength / 2;
-    const line = text.lastIndexOf('\n', most - 1);
-    const space = text.lastIndexOf(' ', most - 1);
-    const end = line >= least ? line + 1 : space >= least ? space + 1 : wholeCharacter(text, most);
+    // Only here: a text without any would be looked through from each piece.
+    const tail = text.slice(least, most);
+    const line = tail.lastIndexOf('\n');
+    const space = tail.lastIndexOf(' ');
+    const end = line >= 0 ? least + line + 1 : space >= 0 ? least + space + 1 : wholeCharacter(text, most);
     pieces.push(text.slice(at, end));
     at = end;
   }

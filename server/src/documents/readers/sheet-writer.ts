@@ -3,6 +3,9 @@ import type { PageWriter } from '../page-writer.ts';
 const fullAt = 6_000;
 /** A sheet as wide as that is as wide as they come. */
 const mostColumns = 16_384;
+/** More empty cells than these between two others only say that they are far apart. */
+const mostEmpty = 20;
+const farApart = '…';
 
 /** Rows of a sheet as lines, cells between tabs; a long sheet becomes several pages, each named after its rows. */
 export class SheetWriter {
@@ -10,7 +13,7 @@ export class SheetWriter {
   readonly #name: string;
   #row = 0;
   #column = 0;
-  #cells: string[] = [];
+  #cells: [column: number, text: string][] = [];
   #lines: string[] = [];
   #firstRow = 1;
   #length = 0;
@@ -36,8 +39,7 @@ export class SheetWriter {
   cell(text: string): void {
     if (this.#column >= mostColumns) return;
     if (text !== '') {
-      while (this.#cells.length < this.#column) this.#cells.push('');
-      this.#cells[this.#column] = text.replace(/\s+/g, ' ').trim();
+      this.#cells.push([this.#column, text.replace(/\s+/g, ' ').trim()]);
     }
     this.#column += 1;
   }
@@ -52,13 +54,27 @@ export class SheetWriter {
 
   /** False when there was nothing in it. */
   endRow(): boolean {
-    const line = this.#cells.join('\t');
+    const line = this.#line();
     if (line.trim() === '') return false;
     if (this.#lines.length === 0) this.#firstRow = this.#row;
     this.#lines.push(line);
     this.#length += line.length + 1;
     if (this.#length >= fullAt) this.#flush(false);
     return true;
+  }
+
+  /** The cells between tabs. */
+  #line(): string {
+    const shown: string[] = [];
+    let before = -1;
+    for (const [column, text] of this.#cells) {
+      const empty = column - before - 1;
+      if (empty > mostEmpty) shown.push('', farApart);
+      else for (let count = empty; count > 0; count -= 1) shown.push('');
+      shown.push(text);
+      before = column;
+    }
+    return shown.join('\t');
   }
 
   /** An empty sheet is a page, too: its name may say something. */

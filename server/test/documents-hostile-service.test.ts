@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { test } from 'node:test';
+import { documentBounds } from '../src/documents/document.ts';
+import { type Json, type SignedIn, startTestApp } from './app.ts';
+import { upload } from './artifact-makers.ts';
+import { createChat } from './chat-harness.ts';
+import { type HostileFile, makeHostileFiles } from './hostile-documents.ts';
+
+/** What the service says of hostile files, with its own bounds, and that it answers others meanwhile. */
+
+/** No turn of the event loop may take longer. */
+const longestTurnMs = 200;
+const everyMs = 5;
+
+type Files = Map<string, HostileFile>;
+
+test('each of the hostile files gets a clear word, within its bounds, and holds nobody up', {
+  timeout: 300_000,
+}, async (t) => {
+  const files = makeHostileFiles();
+  assert.ok(files.length >= 40, `${files.length} files`);
+  const app = await startTestApp({ config: { artifactMaxUploadBytes: 8 * 1024 * 1024 } });
+  t.after(() => app.stop());
+  const user = await app.signIn();
+  const chatId = await createChat(user);
+  const stored: Files = new Map();
+  for (const file of files) {
+    const answer = await upload(user, { chatId }, { ...file, type: 'application/octet-stream' });
+    assert.equal(answer.status, 201, answer.text);
+    stored.set(answer.body.artifact.id, file);
+  }
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  const turns = watchTurns();
+  delay.enable();
+  const said = await readAll(user, chatId, stored);
+  delay.disable();
+  const longest = turns.stop();
+  t.diagnostic(`longest turn ${longest.toFixed(0)} ms of CPU; delay of the event loop at most ${inMs(delay.max)} ms`);
+  assert.deepEqual(
+    said.map(({ name, word }) => `${name}: ${word}`),
+    files.map(({ name, said, warning }) => `${name}: ${said}${warning === undefined ? '' : `, ${warning}`}`),
+  );
+  for (const { name, body } of said) {
+    if (body.problem !== null) assert.match(body.problem.message, /^[A-Z][^<>{}]{10,160}\.$/, name);
+    assert.ok((body.pages ?? 0) <= documentBounds.maxPages, name);
+  }
+  const { rows } = await app.service.deps.db.pool.query(
+    'select coalesce(max(size), 0)::int as bytes from (select sum(octet_length(text)) as size from document_chunks group by sha256) each',
+  );
+  assert.ok(rows[0].bytes <= documentBounds.maxTextBytes, `${rows[0].bytes} bytes of text`);
+  assert.ok(longest < longestTurnMs, `a turn of the event loop took ${longest} ms of CPU`);
+});
+
+/** Asks for all of them at once, as clients do. */
+async function readAll(user: SignedIn, chatId: string, files: Files) {
+  return Promise.all(
+    [...files].map(async ([id, { name, warning }]) => {
+      const body = await textOf(user, { chatId, id });
+      const warned = warning === undefined ? [] : body.warnings.map(({ code }: Json) => code);
+      return { name, body, word: [body.problem?.code ?? body.state, ...warned].join(', ') };
+    }),
+  );
+}
+
+async function textOf(user: SignedIn, query: { chatId: string; id: string }): Promise<Json> {
+  for (;;) {
+    const answer = await user.call('GET /api/artifacts/text', undefined, { query });
+    assert.equal(answer.status, 200, answer.text);
+    if (answer.body.state !== 'working') return answer.body;
+  }
+}
+
+/**
+ * The longest time between two turns of a timer, in CPU time of this thread: a thread that other programs keep from its core waits,
+ * but it is not held up.
+ */
+function watchTurns(): { stop(): number } {
+  let longest = 0;
+  let before = process.threadCpuUsage();
+  const timer = setInterval(() => {
+    const { user, system } = process.threadCpuUsage(before);
+    longest = Math.max(longest, (user + system) / 1_000);
+    before = process.threadCpuUsage();
+  }, everyMs);
+  return {
+    stop() {
+      clearInterval(timer);
+      return longest;
+    },
+  };
+}
+
+function inMs(nanoseconds: number): string {
+  return (nanoseconds / 1e6).toFixed(0);
+}
