@@ -4,6 +4,7 @@ import { measureAnswers, measureAnswersWithWorkspaces } from './answers.ts';
 import { measureArtifacts } from './artifacts.ts';
 import { Bench } from './bench.ts';
 import { measureCapacity } from './capacity.ts';
+import { measureDocumentSearch } from './document-search.ts';
 import { measureFirstToken } from './first-token.ts';
 import { measureInstructions } from './first-token-told.ts';
 import { measureMcp } from './mcp.ts';
@@ -45,6 +46,7 @@ const parts: Record<string, (bench: Bench) => Promise<void>> = {
   memory: measureMemory,
   artifacts: measureArtifacts,
   uploads: measureUploads,
+  'document-search': measureDocumentSearch,
   'workspace-files': measureWorkspaceFiles,
   workspace: measureWorkspace,
   start: measureStart,

@@ -43,14 +43,16 @@ export async function unreadFiles(db: Queryable, namespace: Namespace, most: num
 
 export type Match = { id: string; file: string; page: number; label: string; snippet: string };
 
-/** Words that more pieces than this have are in everything: they decide nothing. */
+/** Words that more pieces than this have are in everything: they decide nothing, and are not looked up. */
 const commonFrom = 2_000;
+/** So many of them are, where a question has no others. */
+const fewestWords = 3;
 const mostWords = 24;
 const prefixFrom = 4;
 
 /**
- * The best pages for a question in words, one piece of each. A page counts the more of the rarer words it has; words that are
- * everywhere only break ties, in whatever language.
+ * The best pages for a question in words, one piece of each. A page counts the more of the rarer words it has, in whatever language.
+ * What words are in everything is what PostgreSQL noted when it last analyzed the table, as far as it did.
  */
 export async function searchDocuments(
   db: Queryable,
@@ -58,13 +60,30 @@ export async function searchDocuments(
   query: string,
   most: number,
 ): Promise<Match[]> {
-  const words = [...new Set(searchText(query).split(' '))].filter(Boolean).slice(0, mostWords).map(asQuery);
+  const words = [...new Set(searchText(query).split(' '))].filter(Boolean).slice(0, mostWords);
   if (words.length === 0) return [];
+  const stems = [...new Set(words.map(stemOf))];
   const { rows } = await sql<{ id: string; path: string; page: number; label: string; text: string }>`
     with files as materialized (
       select distinct on (sha256) sha256, id, path from artifacts where namespace = ${namespace.key} order by sha256, created_at),
+    size as materialized (
+      select count(*) * coalesce((select c.reltuples / nullif(d.reltuples, 0) from pg_class c, pg_class d
+        where c.oid = 'document_chunks'::regclass and d.oid = 'documents'::regclass), 0) as pieces from files),
+    common as materialized (
+      select lexeme, share * size.pieces as hits from size, pg_stats s
+        cross join lateral unnest(s.most_common_elems::text::text[], s.most_common_elem_freqs) as known (lexeme, share)
+      where s.schemaname = any(current_schemas(false)) and s.tablename = 'document_chunks' and s.attname = 'words'
+        and lexeme is not null),
+    asked as materialized (
+      select stem, (select coalesce(sum(hits), 0) from common
+        where case when length(stem) >= ${prefixFrom} then starts_with(lexeme, stem) else lexeme = stem end) as expected
+      from unnest(${stems}::text[]) as stem),
+    words as materialized (
+      select case when length(stem) >= ${prefixFrom} then '''' || stem || ''':*' else '''' || stem || '''' end as word
+      from asked order by (expected >= ${commonFrom}), expected
+      limit greatest(${fewestWords}, (select count(*) from asked where expected < ${commonFrom}))),
     hits as materialized (
-      select word, h.sha256, h.page, h.piece from unnest(${words}::text[]) as word cross join lateral (
+      select word, h.sha256, h.page, h.piece from words cross join lateral (
         select c.sha256, c.page, c.piece from document_chunks c
         where c.words @@ to_tsquery('simple', word) and c.version = ${extractorVersion}
           and c.sha256 in (select sha256 from files) limit ${commonFrom}) h),
@@ -78,13 +97,20 @@ export async function searchDocuments(
     chosen as (select * from best order by score desc, sha256, page limit ${most * 4})
     select f.id, f.path, b.page, c.label, c.text from chosen b join files f using (sha256)
     join document_chunks c on c.sha256 = b.sha256 and c.version = ${extractorVersion} and c.page = b.page and c.piece = b.piece
-    order by b.score + 0.1 * ts_rank_cd(c.words, to_tsquery('simple', ${words.join(' | ')}), 1) desc,
+    order by b.score + 0.1 * ts_rank_cd(c.words, to_tsquery('simple', ${words.map(asQuery).join(' | ')}), 1) desc,
       f.path, b.page limit ${most}`.execute(db);
   const marked = searchWords(query);
   return rows.map(({ id, path, page, label, text }) => ({
     ...{ id, file: filenameOf(path), page, label },
     snippet: snippetAround(text, marked),
   }));
+}
+
+/** Without its last letters, which are what most languages change: a word is found in its other forms, shorter and longer. */
+function stemOf(word: string): string {
+  const letters = [...word];
+  const ending = letters.length >= 7 ? 2 : letters.length >= 5 ? 1 : 0;
+  return letters.slice(0, letters.length - ending).join('');
 }
 
 /** A longer word also finds what begins like it: its other forms, in many languages. */
