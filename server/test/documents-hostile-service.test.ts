@@ -5,7 +5,8 @@ import { documentBounds } from '../src/documents/document.ts';
 import { type Json, type SignedIn, startTestApp } from './app.ts';
 import { upload } from './artifact-makers.ts';
 import { createChat } from './chat-harness.ts';
-import { type HostileFile, makeHostileFiles } from './hostile-documents.ts';
+import { makeHostileFiles } from './hostile-documents.ts';
+import type { HostileFile } from './hostile-file.ts';
 
 /** What the service says of hostile files, with its own bounds, and that it answers others meanwhile. */
 
