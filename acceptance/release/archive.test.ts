@@ -52,7 +52,7 @@ function copy(path: string): void {
   copyFileSync(realpathSync(path), to);
 }
 
-test('it does the main job where nothing else is installed', { skip, timeout: 120_000 }, async () => {
+test('it does the main job where nothing else is installed', { skip, timeout: 600_000 }, async () => {
   const env = { PATH: '/usr/bin:/bin', HOME: '/srv' };
   const program = (name: string) => ['bwrap', ...inside, '--', `/opt/homeport/bin/${name}`];
   await doMainJob({

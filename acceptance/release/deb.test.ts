@@ -58,7 +58,7 @@ const read = (path: string) => enter(['cat', path]);
 
 test('dpkg installs it: a user, a folder only for them, a unit that starts with the machine', {
   skip,
-  timeout: 180_000,
+  timeout: 600_000,
 }, async () => {
   // What it recommends may be missing; what it depends on is here.
   await enter(['dpkg', '--install', '/var/tmp/homeport.deb']);
@@ -69,7 +69,7 @@ test('dpkg installs it: a user, a folder only for them, a unit that starts with 
   for (const name of ['homeport', 'homeport-admin']) assert.equal(await enter([name, '--version']), `${version}\n`);
 });
 
-test('what its unit starts does the main job, with the settings of its file', { skip, timeout: 180_000 }, async () => {
+test('what its unit starts does the main job, with the settings of its file', { skip, timeout: 600_000 }, async () => {
   const unit = await read('/lib/systemd/system/homeport.service');
   const [, start = ''] = /^ExecStart=(.*)$/m.exec(unit) ?? [];
   const [, folder = ''] = /^WorkingDirectory=(.*)$/m.exec(unit) ?? [];
@@ -101,7 +101,7 @@ test('what its unit starts does the main job, with the settings of its file', { 
 
 test('removed, it leaves settings and data; purged, it leaves the data and says so', {
   skip,
-  timeout: 180_000,
+  timeout: 600_000,
 }, async () => {
   await enter(['dpkg', '--remove', 'homeport']);
   await enter(['test', '-f', '/etc/homeport/homeport.env']);

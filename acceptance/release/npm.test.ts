@@ -98,7 +98,7 @@ test('the commands answer without an installation', async () => {
   await assert.rejects(command(join(bin, 'homeport'), ['--prot', '80'], { env }), /takes no argument "--prot"/);
 });
 
-test('it does the main job', { timeout: 120_000 }, async () => {
+test('it does the main job', { timeout: 600_000 }, async () => {
   await doMainJob({
     serve: [join(modules, '.bin/homeport')],
     admin: [join(modules, '.bin/homeport'), 'admin'],

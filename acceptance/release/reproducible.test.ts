@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '../..');
 const scratch = scratchFolder();
 
 test('built a second time, in another folder and with another umask, it has the same bytes', {
-  timeout: 600_000,
+  timeout: 880_000,
 }, async () => {
   const first = await releaseFolder(scratch);
   const tree = emptyFolder(scratch, 'a-clone');
