@@ -153,7 +153,7 @@ async function assertFollowed(chatId: string, messages: readonly Json[], questio
   );
   assert.equal(stored[1].status, 'complete');
   assert.deepEqual(JSON.parse(JSON.stringify(messages[1].parts)), stored[1].parts);
-  const sent = await until('the provider has answered', () => sentText(provider, answers));
+  const sent = await until('the provider has answered', () => sentText(provider, 'openai', answers));
   answers += 1;
   assert.ok(sent.length > 500);
   assert.equal(textOf(messages[1]), sent);

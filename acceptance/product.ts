@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 
 /** The built product as a process, and the scripted provider as another: what black-box tests talk to. */
 
@@ -262,9 +263,10 @@ export async function addModels(
   caller: Caller,
   baseUrl: string,
   modelIds: readonly string[],
-  apiKey = 'sk-acceptance',
+  kind: ProviderKind = 'openai',
 ): Promise<string[]> {
-  const { provider } = await caller.must('POST', '/api/providers', { name: 'Scripted', baseUrl, apiKey });
+  const fields = { name: `Scripted ${kind}`, kind, baseUrl, apiKey: 'sk-acceptance' };
+  const { provider } = await caller.must('POST', '/api/providers', fields);
   const ids: string[] = [];
   for (const providerModelId of modelIds) {
     const { model } = await caller.must('POST', '/api/models', {

@@ -10,6 +10,8 @@ export type TestMcp = {
   calls: { name: string; arguments: unknown }[];
   /** What a call is answered with. */
   content: unknown[];
+  /** Awaited before a call is answered. */
+  beforeAnswer?: () => Promise<void>;
   close(): void;
 };
 export type TestTool = { name: string; description?: string; inputSchema: unknown; annotations?: unknown };
@@ -41,8 +43,10 @@ async function serve(mcp: TestMcp, request: IncomingMessage, response: ServerRes
   for await (const part of request) parts.push(part);
   const message: Message = JSON.parse(Buffer.concat(parts).toString());
   if (message.id === undefined) return void response.writeHead(202).end();
+  const result = answer(mcp, message);
+  if (message.method === 'tools/call') await mcp.beforeAnswer?.();
   response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result: answer(mcp, message) }));
+  response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result }));
 }
 
 function answer(mcp: TestMcp, { method, params }: Message): unknown {

@@ -1,22 +1,60 @@
+import { type ProviderKind, providerKinds } from '@homeport/contracts/provider-kinds';
 import { until } from '../../contracts/test/until.ts';
-import { type Caller, type Json, pause, type Running } from '../product.ts';
+import { addModels, type Caller, type Json, pause, type Running } from '../product.ts';
 
 /** What fault tests check: conversations as the API returns them, and requests as the scripted provider saw them. */
 
-export type SeenRequest = { model: string; lastText: string; aborted: boolean; closed: boolean };
+export type SeenRequest = {
+  kind: ProviderKind;
+  model: string;
+  lastText: string;
+  aborted: boolean;
+  closed: boolean;
+};
 
 export async function providerRequests(provider: Running): Promise<SeenRequest[]> {
   return JSON.parse(await (await fetch(new URL('/requests', provider.url))).text());
 }
 
+/** The text that an event of each protocol brings. */
+const textIn: Record<ProviderKind, (event: Json) => string | undefined> = {
+  openai: (event) => event.choices[0]?.delta.content,
+  'openai-responses': ({ type, delta }) => (type === 'response.output_text.delta' ? delta : ''),
+  anthropic: ({ delta }) => (delta?.type === 'text_delta' ? delta.text : ''),
+  gemini: (event) => event.candidates?.[0]?.content.parts?.[0]?.text,
+};
+
 /** The text so far in the provider's `index`-th answer, read from the bytes it sent. */
-export async function sentText(provider: Running, index: number): Promise<string> {
+export async function sentText(provider: Running, kind: ProviderKind, index: number): Promise<string> {
   const body = await (await fetch(new URL(`/sent?index=${index}`, provider.url))).text();
-  return body
-    .split('\n\n')
-    .filter((event) => event.startsWith('data: {'))
-    .map((event) => JSON.parse(event.slice(6)).choices[0]?.delta.content ?? '')
-    .join('');
+  const events = [...body.matchAll(/^data: (\{.*)$/gm)].map(([, data = '']) => JSON.parse(data));
+  return events.map((event) => textIn[kind](event) ?? '').join('');
+}
+
+export type ModelOfKind = { kind: ProviderKind; id: string };
+
+/** The same models in every protocol, by name; the first of `openai` is the default. */
+export async function addEveryKind(
+  caller: Caller,
+  baseUrl: string,
+  modelIds: readonly string[],
+): Promise<(name: string, turn: number) => ModelOfKind> {
+  const ids = new Map<string, string>();
+  for (const kind of providerKinds) {
+    const made = await addModels(caller, baseUrl, modelIds, kind);
+    for (const [index, id] of made.entries()) ids.set(`${kind} ${modelIds[index]}`, id);
+  }
+  return (name, turn) => {
+    const kind = kindOf(turn);
+    const id = ids.get(`${kind} ${name}`);
+    if (id === undefined) throw new Error(`There is no model ${name}`);
+    return { kind, id };
+  };
+}
+
+/** The kinds in turn. */
+export function kindOf(turn: number): ProviderKind {
+  return providerKinds[turn % providerKinds.length] ?? 'openai';
 }
 
 export async function createChat(caller: Caller): Promise<string> {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  addModels,
   type Caller,
   freePort,
   type Json,
@@ -14,19 +13,23 @@ import {
   startProduct,
   startProvider,
 } from '../product.ts';
+import { addEveryKind, allMessages, textOf } from './conversation.ts';
 
 /**
  * kill -9 at random points while conversations stream, start, queue and stop (promise: nothing acknowledged is lost or doubled,
- * nothing runs for ever, what followers saw is there).
+ * nothing runs for ever, what followers saw is there), whatever protocol the model speaks.
  */
 
-const kills = Number(process.env.CRASH_KILLS ?? 40);
+const kills = Number(process.env.CRASH_KILLS ?? 12);
 const conversations = 20;
 /** Text that a follower saw this long before the kill must be in the stored message. */
 const keptAfterMs = 1_000;
 
 type Conversation = {
   id: string;
+  modelId: string;
+  /** Some of its answers go on after a crash or a stop, where the model says all of it again. */
+  isContinued: boolean;
   acknowledged: Set<string>;
   /** By assistant message: the text that followers saw, with the time it was seen. */
   seen: Map<string, { at: number; length: number; text: string }[]>;
@@ -41,11 +44,12 @@ test(`${kills} times kill -9 under load: nothing lost, nothing doubled, nothing 
   const provider = await startProvider();
   let product = await startProduct(dataDir, {}, port);
   const caller = await setUp(product.url);
-  const [, quick] = await addModels(caller, provider.url, ['words-60@40', 'words-3']);
+  const model = await addEveryKind(caller, provider.url, ['words-60@40']);
   const chats: Conversation[] = [];
   for (let index = 0; index < conversations; index += 1) {
     const { chat } = await caller.must('POST', '/api/chats', {});
-    chats.push({ id: chat.id, acknowledged: new Set(), seen: new Map() });
+    const modelId = model('words-60@40', index).id;
+    chats.push({ id: chat.id, modelId, isContinued: false, acknowledged: new Set(), seen: new Map() });
   }
 
   let interrupted = 0;
@@ -64,8 +68,9 @@ test(`${kills} times kill -9 under load: nothing lost, nothing doubled, nothing 
     interrupted += await assertKept(caller, chats, killedAt);
   }
   assert.ok(interrupted > 0, 'the kills met running responses');
-  // Queued messages are answered by a model that does not take its time.
-  await caller.must('PATCH', '/api/models', { id: quick, isDefault: true });
+  // Queued messages are answered by models that do not take their time.
+  for (const id of new Set(chats.map(({ modelId }) => modelId)))
+    await caller.must('PATCH', '/api/models', { id, providerModelId: 'words-3' });
   await settle(caller, chats);
   await assertNothingLost(caller, chats);
   product.kill('SIGTERM');
@@ -94,7 +99,7 @@ async function step(caller: Caller, conversation: Conversation, random: () => nu
   const choice = random();
   const chatId = conversation.id;
   if (choice < 0.4) {
-    const body = newMessage(chatId, random);
+    const body = newMessage(conversation, random);
     const answer = await caller.call('POST', '/api/chat/start', body);
     if (answer.status === 429) return follow(caller, conversation, random);
     assert.equal(answer.status, 201, answer.text);
@@ -102,18 +107,22 @@ async function step(caller: Caller, conversation: Conversation, random: () => nu
     await caller.call('POST', '/api/chat', { chatId, messageId: body.message.id, detach: true });
     await follow(caller, conversation, random);
   } else if (choice < 0.6) {
-    const body = newMessage(chatId, random);
+    const body = newMessage(conversation, random);
     const answer = await caller.call('POST', '/api/chat/turn-inputs', body);
     if (answer.status === 429) return;
     assert.equal(answer.status, 201, answer.text);
     conversation.acknowledged.add(body.message.id);
   } else if (choice < 0.7) await caller.call('POST', `/api/chat/${chatId}/stop`, {});
-  else await follow(caller, conversation, random);
+  else if (choice < 0.75) {
+    const { status } = await caller.call('POST', '/api/chat', { chatId, resume: true, detach: true });
+    if (status === 202) conversation.isContinued = true;
+    await follow(caller, conversation, random);
+  } else await follow(caller, conversation, random);
 }
 
-function newMessage(chatId: string, random: () => number) {
+function newMessage({ id: chatId, modelId }: Conversation, random: () => number) {
   const id = `m-${Math.floor(random() * 2 ** 48).toString(36)}-${performance.now().toString(36).replace('.', '')}`;
-  return { chatId, message: { id, parts: [{ type: 'text', text: `Question ${id}` }] } };
+  return { chatId, modelId, message: { id, parts: [{ type: 'text', text: `Question ${id}` }] } };
 }
 
 async function follow(caller: Caller, conversation: Conversation, random: () => number): Promise<void> {
@@ -145,10 +154,7 @@ async function assertKept(caller: Caller, chats: readonly Conversation[], killed
       const kept = sights.findLast((sight) => sight.at < killedAt - keptAfterMs);
       const message = await storedMessage(caller, conversation.id, assistantId, deadline);
       messages = [...messages, message];
-      const stored = message.parts
-        .filter((part: Json) => part.type === 'text')
-        .map((part: Json) => part.text)
-        .join('');
+      const stored = textOf(message);
       if (message.status === 'interrupted') interrupted += 1;
       if (kept !== undefined) {
         assert.ok(
@@ -173,11 +179,8 @@ async function storedMessage(caller: Caller, chatId: string, id: string, deadlin
   }
 }
 
-async function allMessages(caller: Caller, chatId: string): Promise<Json[]> {
-  const response = await caller.fetch(`/api/chats/export?id=${chatId}&format=json`);
-  const exported = JSON.parse(await response.text());
-  return exported.messages;
-}
+/** What the models say. */
+const whole = [3, 60].map((count) => Array.from({ length: count }, (_, index) => ` word${index}`).join(''));
 
 /** Waits until everything that was admitted has been answered. */
 async function settle(caller: Caller, chats: readonly Conversation[]): Promise<void> {
@@ -198,7 +201,11 @@ async function assertNothingLost(caller: Caller, chats: readonly Conversation[])
     assert.equal(new Set(questions).size, questions.length, 'an input was applied twice');
     for (const id of conversation.acknowledged)
       assert.ok(questions.includes(id), `the acknowledged input ${id} is lost`);
-    for (const message of messages) assert.notEqual(message.status, 'streaming');
+    for (const message of messages) {
+      assert.notEqual(message.status, 'streaming');
+      if (message.status !== 'complete' || message.role !== 'assistant' || conversation.isContinued) continue;
+      assert.ok(whole.includes(textOf(message)), `${message.id} is not what the model said: ${textOf(message)}`);
+    }
     for (const id of questions) {
       const answers = messages.filter((message) => message.role === 'assistant' && message.parentId === id);
       assert.equal(answers.length, 1, `${id} has ${answers.length} answers`);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { get } from 'node:http';
 import { before, test } from 'node:test';
 import { createMessageAssembler } from '@homeport/contracts/message-assembly';
+import { providerKinds } from '@homeport/contracts/provider-kinds';
 import {
   parseJsonEventStream,
   readUIMessageStream,
@@ -11,7 +12,6 @@ import {
 } from 'ai';
 import { until } from '../../contracts/test/until.ts';
 import {
-  addModels,
   type Caller,
   type Event,
   type Json,
@@ -26,9 +26,12 @@ import {
   startProvider,
 } from '../product.ts';
 import {
+  addEveryKind,
   allMessages,
   chatDetail,
   createChat,
+  kindOf,
+  type ModelOfKind,
   postChat,
   providerRequests,
   releaseWhile,
@@ -44,8 +47,9 @@ import {
  * acknowledgement" 6; contract.md section 6).
  */
 
-const leavings = Number(process.env.FOLLOWER_LEAVINGS ?? 500);
-const responsesInAll = 5;
+const leavings = Number(process.env.FOLLOWER_LEAVINGS ?? 200);
+/** One in each protocol. */
+const responsesInAll = providerKinds.length;
 const followersEach = 6;
 const modelIds = [
   'pause-awkward-400@100',
@@ -64,14 +68,13 @@ const modelIds = [
 
 let caller: Caller;
 let provider: Running;
-const models = new Map<string, string>();
+let model: (name: string, turn: number) => ModelOfKind;
 
 before(async () => {
   provider = await startProvider();
   const product = await startProduct(scratchFolder());
   caller = await setUp(product.url);
-  const ids = await addModels(caller, provider.url, modelIds);
-  for (const [index, id] of ids.entries()) models.set(modelIds[index] ?? '', id);
+  model = await addEveryKind(caller, provider.url, modelIds);
 });
 
 test(`${leavings} times leaving and coming back: every follower assembles the identical text once`, {
@@ -82,7 +85,7 @@ test(`${leavings} times leaving and coming back: every follower assembles the id
   const chats: string[] = [];
   for (let index = 0; index < responsesInAll; index += 1) {
     const chatId = await createChat(caller);
-    await startDetached(caller, chatId, `torn-${index}`);
+    await startDetached(caller, chatId, `torn-${index}`, { modelId: model('pause-awkward-400@100', index).id });
     chats.push(chatId);
   }
   const following = chats.map((chatId) =>
@@ -103,6 +106,7 @@ test(`${leavings} times leaving and coming back: every follower assembles the id
     const [, answer] = await allMessages(caller, chatId);
     const sent = await sentText(
       provider,
+      kindOf(index),
       requests.findIndex(({ lastText }) => lastText === `torn-${index}`),
     );
     assert.ok(sent.length > 2_000 && sent.isWellFormed());
@@ -203,7 +207,7 @@ function parseWhole(bytes: Buffer): Leg {
   return leg;
 }
 
-const kinds: [modelId: string, status: string][] = [
+const answers: [modelId: string, status: string][] = [
   ['echo', 'complete'],
   ['reason', 'complete'],
   ['think', 'complete'],
@@ -216,11 +220,22 @@ const kinds: [modelId: string, status: string][] = [
   ['hang-5', 'stopped'],
 ];
 
-for (const [modelId, status] of kinds) {
-  test(`an answer of ${modelId}: readUIMessageStream assembles what is stored, live and replayed`, async () => {
+const cases = answers.flatMap(([modelId, status]) =>
+  providerKinds.map((kind, turn) => {
+    // Gemini has no other mark of the end than the reason for it.
+    const isCut = modelId === 'no-finish' && kind === 'gemini';
+    return { modelId, kind, turn, status: isCut ? 'failed' : status };
+  }),
+);
+
+for (const { modelId, kind, turn, status } of cases) {
+  test(`${kind}, an answer of ${modelId}: readUIMessageStream assembles what is stored, live and replayed`, async () => {
     const chatId = await createChat(caller);
-    const messageId = `kind-${modelId.replace(/\W/g, '_')}`;
-    await caller.must('POST', '/api/chat/start', { ...submission(chatId, messageId), modelId: models.get(modelId) });
+    const messageId = `kind-${kind}-${modelId.replace(/\W/g, '_')}`;
+    await caller.must('POST', '/api/chat/start', {
+      ...submission(chatId, messageId),
+      modelId: model(modelId, turn).id,
+    });
     const live = readBoth(await postChat(caller, { chatId, messageId }));
     if (status === 'stopped') {
       await until('the answer has text', async () => (await chatDetail(caller, chatId)).response !== null);

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import {
   type Answer,
-  addModels,
   Caller,
   freePort,
   type Json,
@@ -16,10 +15,12 @@ import {
   startProvider,
 } from '../product.ts';
 import {
+  addEveryKind,
   allMessages,
   chatDetail,
   createChat,
   inParallel,
+  type ModelOfKind,
   providerRequests,
   settled,
   startDetached,
@@ -29,14 +30,19 @@ import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 
 /**
  * A retry is never a second message, whatever happens to acknowledgements (control-plane-api.md "Saved-message
- * acknowledgement" 1 to 4).
+ * acknowledgement" 1 to 4), and never a second call, whatever protocol the model speaks.
  */
 
-const ids = Number(process.env.RETRY_IDS ?? 200);
+const ids = Number(process.env.RETRY_IDS ?? 60);
 const sendsPerId = 20;
 const chatsInAll = 20;
 
-type Message = { id: string; chatId: string; endpoint: '/api/chat/start' | '/api/chat/turn-inputs' };
+type Message = {
+  id: string;
+  chatId: string;
+  endpoint: '/api/chat/start' | '/api/chat/turn-inputs';
+  model: ModelOfKind;
+};
 
 let dataDir: string;
 let port: number;
@@ -47,7 +53,7 @@ let proxy: CuttingProxy;
 let caller: Caller;
 /** Through the proxy. */
 let unlucky: Caller;
-let models: string[];
+let model: (name: string, turn: number) => ModelOfKind;
 let isOver = false;
 
 before(async () => {
@@ -57,7 +63,7 @@ before(async () => {
   provider = await startProvider();
   product = await startProduct(dataDir, {}, port);
   caller = await setUp(product.url);
-  models = await addModels(caller, provider.url, ['echo', 'hang-3']);
+  model = await addEveryKind(caller, provider.url, ['echo', 'hang-3']);
   proxy = await startCuttingProxy(port, () => {
     const choice = random();
     return choice < 0.3 ? 'drop' : choice < 0.4 ? 'tear' : 'pass';
@@ -116,7 +122,7 @@ test('changed content, branch, model or conversation under a known id is a confl
     const changes = [
       submission(chatId, body.message.id, 'other words'),
       { ...body, chatId: other },
-      { ...body, modelId: models[0] },
+      { ...body, modelId: model('echo', 1).id },
       { ...body, modelPinned: false },
       { ...body, parentId: null },
       { ...body, message: { ...body.message, parts: [...body.message.parts, ...body.message.parts] } },
@@ -137,11 +143,11 @@ test('changed content, branch, model or conversation under a known id is a confl
 
 test('a cancelled input stays cancelled under retries, also after kill -9', { timeout: 60_000 }, async () => {
   const chatId = await createChat(caller);
-  const blocking = { modelId: models[1] };
+  const blocking = { modelId: model('hang-3', 0).id };
   const first = await startDetached(caller, chatId, 'blocking', blocking);
   const cancelled: Message[] = [
-    { id: 'cancelled-start', chatId, endpoint: '/api/chat/start' },
-    { id: 'cancelled-input', chatId, endpoint: '/api/chat/turn-inputs' },
+    { id: 'cancelled-start', chatId, endpoint: '/api/chat/start', model: model('echo', 1) },
+    { id: 'cancelled-input', chatId, endpoint: '/api/chat/turn-inputs', model: model('echo', 2) },
   ];
   for (const message of cancelled) {
     await submitUntilAcknowledged(message);
@@ -157,7 +163,9 @@ test('a cancelled input stays cancelled under retries, also after kill -9', { ti
   await settled(caller, chatId);
   await restart();
   await retryAll();
-  await submitUntilAcknowledged({ id: 'after-them', chatId, endpoint: '/api/chat/turn-inputs' });
+  await submitUntilAcknowledged({
+    ...{ id: 'after-them', chatId, endpoint: '/api/chat/turn-inputs', model: model('echo', 3) },
+  });
   await settled(caller, chatId);
   const said = (await allMessages(caller, chatId)).map((message) => message.id);
   for (const { id } of cancelled) assert.ok(!said.includes(id), `${id} became a message`);
@@ -172,12 +180,15 @@ async function makeMessages(prefix: string, count: number): Promise<Message[]> {
     id: `${prefix}-${index}`,
     chatId: chats[index % chats.length] ?? '',
     endpoint: index % 40 < 20 ? '/api/chat/start' : '/api/chat/turn-inputs',
+    // Another one within each conversation, too.
+    model: model('echo', index + Math.floor(index / chatsInAll)),
   }));
 }
 
 /** Sends the same bytes to the same endpoint until a whole response comes back. */
 async function submitUntilAcknowledged(message: Message): Promise<Answer> {
-  const answer = await insist('POST', message.endpoint, submission(message.chatId, message.id));
+  const body = { ...submission(message.chatId, message.id), modelId: message.model.id };
+  const answer = await insist('POST', message.endpoint, body);
   if (message.endpoint === '/api/chat/start') {
     assert.deepEqual([answer.status, answer.body], [201, { messageId: message.id }], answer.text);
   } else {
@@ -211,8 +222,12 @@ async function restart(): Promise<void> {
 /** One message, one answer, and one request to the provider; `leastCalls` 0 where a kill may have come before the request. */
 async function assertOncePerId(messages: readonly Message[], leastCalls: 0 | 1): Promise<void> {
   const calls = new Map<string, number>();
+  const kinds = new Map<string, string>();
   for (const chatId of new Set(messages.map((message) => message.chatId))) await settled(caller, chatId);
-  for (const { lastText } of await providerRequests(provider)) calls.set(lastText, (calls.get(lastText) ?? 0) + 1);
+  for (const { lastText, kind } of await providerRequests(provider)) {
+    calls.set(lastText, (calls.get(lastText) ?? 0) + 1);
+    kinds.set(lastText, kind);
+  }
   const stored: Json[] = [];
   for (const chatId of new Set(messages.map((message) => message.chatId)))
     stored.push(...(await allMessages(caller, chatId)));
@@ -220,7 +235,7 @@ async function assertOncePerId(messages: readonly Message[], leastCalls: 0 | 1):
   assert.deepEqual(users.sort(), messages.map((message) => message.id).sort());
   assert.equal(stored.length, 2 * messages.length, 'one answer to each');
   let complete = 0;
-  for (const { id } of messages) {
+  for (const { id, model: asked } of messages) {
     const answers = stored.filter((message) => message.parentId === id);
     assert.equal(answers.length, 1, `answers to ${id}`);
     const [answer] = answers;
@@ -229,6 +244,7 @@ async function assertOncePerId(messages: readonly Message[], leastCalls: 0 | 1):
       complete += 1;
       assert.equal(answer.parts.at(-1).text, id);
       assert.equal(count, 1, `provider calls for ${id}`);
+      assert.equal(kinds.get(id), asked.kind);
     } else assert.equal(answer.status, 'interrupted');
     assert.ok(count >= leastCalls && count <= 1, `${count} provider calls for ${id}`);
   }

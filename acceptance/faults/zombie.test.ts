@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { providerKinds } from '@homeport/contracts/provider-kinds';
 import { Client } from 'pg';
 import { until } from '../../contracts/test/until.ts';
 import {
-  addModels,
   Caller,
   type Json,
   pause,
@@ -18,8 +18,10 @@ import {
   startProvider,
 } from '../product.ts';
 import {
+  addEveryKind,
   allMessages,
   createChat,
+  type ModelOfKind,
   postChat,
   providerRequests,
   settled,
@@ -29,13 +31,13 @@ import {
 } from './conversation.ts';
 
 /**
- * Two replicas on one database: follow and stop across them; one that stood still for longer than its lease writes
+ * Two replicas on one database, a response in each protocol: follow and stop across them; one that stood still for longer than its lease writes
  * nothing more (contract.md section 6: `interrupted` within 30 s, with all that followers had seen up to 1 s before).
  */
 
 const standstillMs = Number(process.env.ZOMBIE_SECONDS ?? 25) * 1_000;
 const interruptedWithinMs = 30_000;
-const frozenChats = 4;
+const frozenChats = providerKinds.length;
 
 let database: Running;
 let provider: Running;
@@ -45,7 +47,8 @@ let second: Running;
 let here: Caller;
 let there: Caller;
 let rows: Client;
-let models: { slow: string; short: string; finishing: string };
+let model: (name: string, turn: number) => ModelOfKind;
+const models = { slow: 'words-5000@50', short: 'words-40@200', finishing: 'words-250@50' };
 
 before(async () => {
   database = await startProgram('scripts/throw-away-postgres.mjs');
@@ -56,12 +59,7 @@ before(async () => {
   [first, second] = await Promise.all([startProduct(scratchFolder(), env), startProduct(scratchFolder(), env)]);
   here = await setUp(first.url);
   there = new Caller(second.url, here.cookie);
-  const [slow = '', short = '', finishing = ''] = await addModels(here, provider.url, [
-    'words-5000@50',
-    'words-40@200',
-    'words-250@50',
-  ]);
-  models = { slow, short, finishing };
+  model = await addEveryKind(here, provider.url, Object.values(models));
   rows = new Client({ connectionString: database.url });
   rows.on('error', () => undefined);
   await rows.connect();
@@ -75,9 +73,10 @@ after(async () => {
 });
 
 test('responses are followed at the other replica to the same text, and stopped from there', async () => {
-  for (const id of ['across-1', 'across-2', 'across-3']) {
+  for (const [turn, kind] of providerKinds.entries()) {
+    const id = `across-${kind}`;
     const chatId = await createChat(here);
-    const assistantId = await startDetached(here, chatId, id);
+    const assistantId = await startDetached(here, chatId, id, { modelId: model(models.slow, turn).id });
     const local = readEvents(await postChat(here, { chatId, messageId: id }));
     const remote = readEvents(await there.fetch(`/api/chat/${chatId}/stream`));
     await pause(500);
@@ -101,7 +100,7 @@ test(`SIGSTOP for ${standstillMs / 1_000} s while it makes responses: ended else
   for (let index = 0; index < frozenChats; index += 1) {
     const chatId = await createChat(here);
     // The last one's provider is done while the replica stands still: its end is read in one go on waking up.
-    const modelId = index === frozenChats - 1 ? models.finishing : models.slow;
+    const { id: modelId } = model(index === frozenChats - 1 ? models.finishing : models.slow, index);
     await startDetached(here, chatId, `frozen-${index}`, { modelId });
     chats.push(chatId);
   }
@@ -114,7 +113,7 @@ test(`SIGSTOP for ${standstillMs / 1_000} s while it makes responses: ended else
   await pause(2_000);
   await there.must('POST', '/api/chat/turn-inputs', {
     ...submission(queuedChat, 'queued-behind'),
-    modelId: models.short,
+    modelId: model(models.short, 2).id,
   });
 
   const settledChats = chats.slice(1);
@@ -175,7 +174,10 @@ test(`SIGSTOP for ${standstillMs / 1_000} s while it makes responses: ended else
   for (const caller of [here, there]) {
     assert.deepEqual((await caller.must('GET', '/api/health')).ok, true);
     const chatId = await createChat(caller);
-    await caller.must('POST', '/api/chat/start', { ...submission(chatId, `after-${chatId}`), modelId: models.short });
+    await caller.must('POST', '/api/chat/start', {
+      ...submission(chatId, `after-${chatId}`),
+      modelId: model(models.short, 1).id,
+    });
     const after = await readEvents(await postChat(caller, { chatId, messageId: `after-${chatId}` }));
     assert.ok(after.done && after.text.endsWith('word39'));
   }

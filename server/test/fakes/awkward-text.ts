@@ -26,11 +26,7 @@ export function awkwardSteps(count: number, rate: number): FakeStep[] {
 
 function pieceSteps(index: number, waitMs: number): FakeStep[] {
   const content = `${awkward[index % awkward.length]}${index % 7 === 0 ? index : ''}`;
-  // Half a pair is escaped by JSON, as real servers do.
-  const bytes = Buffer.from(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`);
+  const event = { choices: [{ index: 0, delta: { content } }] };
   const pause: FakeStep[] = waitMs === 0 ? [] : [{ wait: waitMs }];
-  if (index % 3 !== 0) return [{ raw: bytes }, ...pause];
-  const within = bytes.findIndex((byte) => byte >= 0x80) + 1;
-  const at = within > 0 ? within : bytes.length >> 1;
-  return [{ raw: bytes.subarray(0, at) }, { wait: 2 }, { raw: bytes.subarray(at) }, ...pause];
+  return [index % 3 === 0 ? { torn: event } : { event }, ...pause];
 }

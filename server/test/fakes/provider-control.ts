@@ -3,7 +3,7 @@ import type { FakeProvider, FakeRequest } from './provider.ts';
 
 /**
  * What another process may ask the fake provider: `GET /requests` (chat requests so far), `GET /sent?index=` (the bytes of one
- * answer), `POST /release`. Returns false for every other request.
+ * answer), `GET /seals` (what came back of signed thinking), `POST /release`. Returns false for every other request.
  */
 export function answerControl(provider: FakeProvider, request: IncomingMessage, response: ServerResponse): boolean {
   const url = new URL(request.url ?? '', 'http://provider');
@@ -14,6 +14,9 @@ export function answerControl(provider: FakeProvider, request: IncomingMessage, 
       return true;
     case 'GET /sent':
       send(response, chats[Number(url.searchParams.get('index'))]?.sent() ?? '');
+      return true;
+    case 'GET /seals':
+      send(response, JSON.stringify(provider.seals));
       return true;
     case 'POST /release':
       provider.release();
@@ -28,6 +31,7 @@ function view(request: FakeRequest) {
   const content = request.body.messages?.at(-1)?.content;
   const first = request.body.messages?.[0];
   return {
+    kind: request.kind,
     model: request.body.model,
     system: first?.role === 'system' ? first.content : undefined,
     reasoningEffort: request.body.reasoning_effort,

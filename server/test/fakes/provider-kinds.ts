@@ -4,7 +4,7 @@ import type { FakeChatBody } from './provider-scripts.ts';
 export type FakeKind = 'openai' | 'openai-responses' | 'anthropic' | 'gemini';
 type Json = Record<string, unknown>;
 type Message = { role: string; content: unknown; tool_call_id?: string; tool_calls?: { id: string }[] };
-/** Ids of the calls of one step of the newest turn, with the seals that came with them. */
+/** Ids of the calls of one step of the newest turn, with the texts of what sealed them, as they came. */
 export type SealedStep = { callIds: string[]; seals: string[] };
 export type ReadRequest = { kind: FakeKind; body: FakeChatBody; steps: SealedStep[] };
 
@@ -31,23 +31,29 @@ function newestTurn(messages: readonly Message[], steps: Map<Message, SealedStep
   return messages.slice(asked + 1).flatMap((message) => steps.get(message) ?? []);
 }
 
+/** What was said one after the other, which these protocols have in one message. */
+function userMessages(parts: Json[]): Message[] {
+  return parts.flatMap(({ text }) => (typeof text === 'string' ? [{ role: 'user', content: text }] : []));
+}
+
 function readAnthropic(given: Json): ReadRequest {
   const messages: Message[] = [];
   const steps = new Map<Message, SealedStep>();
-  for (const { role, content } of records(given.messages)) {
-    const blocks = records(content);
+  for (const { role, content: list } of records(given.messages)) {
+    const blocks = records(list);
     const calls = blocks.filter((block) => block.type === 'tool_use').map((block) => ({ id: String(block.id) }));
     const results = blocks.filter((block) => block.type === 'tool_result');
     for (const result of results) {
       messages.push({ role: 'tool', content: result.content, tool_call_id: String(result.tool_use_id) });
     }
-    const message: Message = {
-      role: String(role),
-      content: textOf(blocks),
-      ...(calls.length > 0 ? { tool_calls: calls } : {}),
-    };
-    if (blocks.length > results.length) messages.push(message);
-    const seals = blocks.filter((block) => block.type === 'thinking').map((block) => String(block.signature));
+    if (role === 'user') {
+      messages.push(...userMessages(blocks));
+      continue;
+    }
+    const content = textOf(blocks);
+    const message: Message = { role: 'assistant', content, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+    messages.push(message);
+    const seals = blocks.filter(({ type }) => /thinking$/.test(String(type))).map((block) => JSON.stringify(block));
     if (calls.length > 0) steps.set(message, { callIds: calls.map((call) => call.id), seals });
   }
   const names = records(given.tools).map((tool) => tool.name);
@@ -63,7 +69,7 @@ function readResponses(given: Json): ReadRequest {
     if (item.type === 'function_call_output') {
       messages.push({ role: 'tool', content: item.output, tool_call_id: String(item.call_id) });
       seals = [];
-    } else if (item.type === 'reasoning') seals.push(String(item.encrypted_content));
+    } else if (item.type === 'reasoning') seals.push(JSON.stringify(item));
     else if (item.type === 'function_call') {
       const message: Message = { role: 'assistant', content: '', tool_calls: [{ id: String(item.call_id) }] };
       messages.push(message);
@@ -90,11 +96,15 @@ function readGemini(path: string, given: Json): ReadRequest {
       messages.push({ role: 'tool', content: Object(response).result });
     }
     const ids = calls.map(({ functionCall }) => ({ id: String(Object(functionCall).id) }));
+    if (role !== 'model') {
+      messages.push(...userMessages(parts));
+      continue;
+    }
     const said = textOf(parts.filter((part) => part.thought !== true));
-    const speaker = role === 'model' ? 'assistant' : 'user';
-    const message: Message = { role: speaker, content: said, ...(ids.length > 0 ? { tool_calls: ids } : {}) };
-    if (parts.length > results.length) messages.push(message);
-    const seals = parts.flatMap((part) => (typeof part.thoughtSignature === 'string' ? [part.thoughtSignature] : []));
+    const message: Message = { role: 'assistant', content: said, ...(ids.length > 0 ? { tool_calls: ids } : {}) };
+    messages.push(message);
+    const isSeal = (part: Json): boolean => part.thought === true || typeof part.thoughtSignature === 'string';
+    const seals = parts.filter(isSeal).map((part) => JSON.stringify(part));
     if (ids.length > 0) steps.set(message, { callIds: ids.map(({ id }) => id), seals });
   }
   const names = records(given.tools).flatMap((tool) => records(tool.functionDeclarations).map((each) => each.name));

@@ -5,8 +5,14 @@ import { previewAppSource } from './preview-app.ts';
 export type FakeStep =
   /** One event; objects are sent as JSON. */
   | { event: unknown }
+  /** The same in two writes, torn within a character if there is one of several bytes. */
+  | { torn: unknown }
   /** Bytes as they are, in one write. */
   | { raw: string | Uint8Array }
+  /** The body of a refusal, in the protocol's form. */
+  | { fault: { status: number; text: string } }
+  /** A complete answer, in the protocol's form, as servers send it that do not stream. */
+  | { whole: string }
   | { wait: number }
   /** Holds all answers and waits for `release()`. */
   | { hold: true }
@@ -42,7 +48,7 @@ export type FakeCall = { body: FakeChatBody; headers: Record<string, string>; co
 
 type Maker = (call: FakeCall, ...values: number[]) => FakeScript;
 
-const promptTokens = (body: FakeChatBody): number => Math.ceil(JSON.stringify(body.messages ?? []).length / 4);
+export const promptTokens = (body: FakeChatBody): number => Math.ceil(JSON.stringify(body.messages ?? []).length / 4);
 
 /** One chunk of a completion, as an event. */
 export function chunk(delta: Record<string, unknown>, finishReason: string | null = null): FakeStep {
@@ -94,8 +100,7 @@ export function callTool(index: number, id: string, name: string, args: string, 
 
 /** An error answer; `text` stands in for what a provider says. */
 export function failure(status: number, text = 'scripted failure', headers: Record<string, string> = {}): FakeScript {
-  const body = JSON.stringify({ error: { message: text, type: 'fake_error', code: status } });
-  return { status, headers: { 'content-type': 'application/json', ...headers }, steps: [{ raw: body }] };
+  return { status, headers: { 'content-type': 'application/json', ...headers }, steps: [{ fault: { status, text } }] };
 }
 
 /** A streamed answer of status 200. */
@@ -122,6 +127,26 @@ function answerTool(call: FakeCall, calls: number): FakeScript {
     callTool(index, `call_${call.count}_${index}`, name, JSON.stringify({ number: index })),
   );
   return stream([start, ...asked.flat(), ...finish(call, 20, 'tool_calls')]);
+}
+
+/**
+ * Thinks before each of so many steps with tools, one or two calls each, slowly enough to be cut at any place. Its thoughts and the
+ * ids of its calls, which are among their arguments, never come twice.
+ */
+function thinkAndCall(call: FakeCall, steps: number): FakeScript {
+  const messages = call.body.messages ?? [];
+  const asked = messages.slice(messages.findLastIndex((message) => message.role === 'user'));
+  const done = asked.filter((message, at) => message.role === 'tool' && asked[at - 1]?.role !== 'tool').length;
+  const name = call.body.tools?.find((tool) => tool.function?.name?.startsWith('mcp__'))?.function?.name;
+  if (done >= steps || name === undefined) return stream([start, ...say('All done.'), ...finish(call, 5)]);
+  const thoughts = think(`Thought ${call.count}: ü🙂 "quoted" \\ and \u2028 日本語.`);
+  const words = call.count % 3 === 0 ? say(`Looking at ${call.count}.`) : [];
+  const calls = Array.from({ length: 1 + (call.count % 2) }, (_, at) => {
+    const id = `call_${call.body.model}_${call.count}_${at}`.replace(/[^\w-]/g, '_');
+    return callTool(at, id, name, JSON.stringify({ number: call.count, call: id }));
+  });
+  const slowly = [...thoughts, ...words, ...calls.flat()].flatMap((step): FakeStep[] => [step, { wait: 4 }]);
+  return stream([start, ...slowly, ...finish(call, 20, 'tool_calls', 5)]);
 }
 
 /** Makes a script in the workspace, runs it for about two seconds, publishes what it wrote; one step for each question. */
@@ -154,7 +179,8 @@ function showApp(call: FakeCall): FakeScript {
   return stream([start, ...callTool(0, id, name, JSON.stringify(input)), ...finish(call, 20, 'tool_calls')]);
 }
 
-const key = (call: FakeCall): string => call.headers.authorization ?? '';
+const key = ({ headers }: FakeCall): string =>
+  headers.authorization ?? headers['x-api-key'] ?? headers['x-goog-api-key'] ?? '';
 
 const makers: [RegExp, string, Maker][] = [
   [/^echo$/, 'echo', (call) => stream([start, ...say(lastText(call.body)), ...finish(call, 10)])],
@@ -188,6 +214,7 @@ const makers: [RegExp, string, Maker][] = [
       return stream([...callTool(0, `call_${call.count}`, name, '{}'), ...finish(call, 5, 'tool_calls')]);
     },
   ],
+  [/^signed-(\d+)(?:-[\w-]+)?$/, 'signed-3', (call, steps) => thinkAndCall(call, steps ?? 3)],
   [/^workspace$/, 'workspace', useWorkspace],
   [
     /^limited-(\d+)$/,
@@ -225,10 +252,7 @@ const makers: [RegExp, string, Maker][] = [
   [
     /^whole$/,
     'whole',
-    (call) => ({
-      headers: { 'content-type': 'application/json' },
-      steps: [{ raw: JSON.stringify(wholeAnswer(call, 'Answered in one piece.')) }],
-    }),
+    () => ({ headers: { 'content-type': 'application/json' }, steps: [{ whole: 'Answered in one piece.' }] }),
   ],
   [/^huge-line$/, 'huge-line', () => stream([{ raw: `data: ${'x'.repeat(3 * 1024 * 1024)}` }])],
 ];
@@ -240,16 +264,6 @@ function awkwardText(call: FakeCall, count: number, rate: number, ...extra: Fake
 
 function words(call: FakeCall, count: number, rate: number, stamp: boolean): FakeScript {
   return stream([start, { words: count, rate, stamp }, ...finish(call, count)]);
-}
-
-/** A complete `chat.completion`, as sent for `stream: false`. */
-function wholeAnswer(call: FakeCall, content: string): Record<string, unknown> {
-  return {
-    ...envelope,
-    object: 'chat.completion',
-    choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
-    usage: { prompt_tokens: promptTokens(call.body), completion_tokens: 4, total_tokens: promptTokens(call.body) + 4 },
-  };
 }
 
 /** Ids that `/models` lists; numbers in them can be varied. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FakeKind } from './provider-kinds.ts';
+import { errorOf } from './provider-shapes.ts';
 
 /** Says in the events of each protocol what scripts say in those of chat completions. Free-standing: Node built-ins only. */
 export type Speaker = (event: unknown) => string;
@@ -25,23 +26,23 @@ type Voice = {
   input(piece: string): string;
   finish(reason: string): string;
   usage(usage: Usage): string;
-  error(message: string): string;
+  error(status: number, message: string): string;
   end(): string;
 };
 
 /** Chat completions, as scripts say it. */
 export const plainly: Speaker = (event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`;
 
-type OnSealed = (callId: string, seal: string) => void;
+type OnSealed = (callId: string, seals: object[]) => void;
 
-/** `onSealed` hears which signature a call was given, which is to come back with it. */
+/** `onSealed` hears what a call was sealed with, which is to come back with it, byte for byte. */
 export function createSpeaker(kind: FakeKind, onSealed: OnSealed): Speaker {
   if (kind === 'openai') return plainly;
   const voice = voices[kind](onSealed);
   return (event) => {
     if (event === '[DONE]') return voice.end();
     const chunk = parseChunk(event);
-    if (chunk.error !== undefined) return voice.error(chunk.error.message ?? '');
+    if (chunk.error !== undefined) return voice.error(chunk.error.code ?? 500, chunk.error.message ?? '');
     const [choice] = chunk.choices ?? [];
     const said = choice?.delta === undefined ? '' : sayDelta(voice, choice.delta);
     const finished = typeof choice?.finish_reason === 'string' ? voice.finish(choice.finish_reason) : '';
@@ -120,7 +121,7 @@ function anthropicVoice(onSealed: OnSealed): Voice {
       return started + delta({ type: 'thinking_delta', thinking: piece });
     },
     call(id, name) {
-      if (thought !== '') onSealed(id, sealOf(thought));
+      if (thought !== '') onSealed(id, [{ type: 'thinking', thinking: thought, signature: sealOf(thought) }]);
       return start('tool_use', { id, name, input: {} });
     },
     input: (piece) => delta({ type: 'input_json_delta', partial_json: piece }),
@@ -130,12 +131,15 @@ function anthropicVoice(onSealed: OnSealed): Voice {
       named('message_delta', { delta: { stop_reason: anthropicStops[reason] ?? reason }, usage: {} }),
     usage: ({ prompt_tokens: input_tokens, completion_tokens: output_tokens }) =>
       named('message_delta', { delta: {}, usage: { input_tokens, output_tokens } }),
-    error: (message) => named('error', { error: { type: 'api_error', message } }),
+    error: (status, message) => begin() + named('error', { error: errorOf('anthropic', status, message) }),
     end: () => begin() + close() + named('message_stop'),
   };
 }
 
 type Item = Record<string, unknown> & { type: string };
+
+/** What of a reasoning item goes back. */
+const returned = ({ type, id, summary, encrypted_content }: Item): object => ({ type, id, summary, encrypted_content });
 
 function responsesVoice(onSealed: OnSealed): Voice {
   const output: Item[] = [];
@@ -182,8 +186,10 @@ function responsesVoice(onSealed: OnSealed): Voice {
       return started + named('response.reasoning_summary_text.delta', { ...place(), summary_index: 0, delta: piece });
     },
     call(id, name) {
-      if (thought !== '') onSealed(id, sealOf(thought));
-      return start({ type: 'function_call', call_id: id, name, arguments: '' });
+      const before = close();
+      const sealed = output.filter((item) => item.type === 'reasoning');
+      if (sealed.length > 0) onSealed(id, sealed.map(returned));
+      return before + start({ type: 'function_call', call_id: id, name, arguments: '' });
     },
     input(piece) {
       json += piece;
@@ -197,7 +203,7 @@ function responsesVoice(onSealed: OnSealed): Voice {
       told = usage;
       return '';
     },
-    error: (message) => named('error', { code: 'server_error', message }),
+    error: (status, message) => begin() + named('error', errorOf('openai-responses', status, message)),
     end() {
       const isCut = reason === 'length' || reason === 'content_filter';
       const status = isCut ? 'incomplete' : 'completed';
@@ -226,8 +232,9 @@ function geminiVoice(onSealed: OnSealed): Voice {
     const functionCall = { id, name, args: JSON.parse(json === '' ? '{}' : json) };
     if (isSigned || thought === '') return parts({ functionCall });
     isSigned = true;
-    onSealed(id, sealOf(thought));
-    return parts({ functionCall, thoughtSignature: sealOf(thought) });
+    const signedCall = { functionCall, thoughtSignature: sealOf(thought) };
+    onSealed(id, [{ text: thought, thought: true }, signedCall]);
+    return parts(signedCall);
   };
   return {
     text: (piece) => close() + parts({ text: piece }),
@@ -250,7 +257,7 @@ function geminiVoice(onSealed: OnSealed): Voice {
       chunk({
         usageMetadata: { promptTokenCount: usage.prompt_tokens, candidatesTokenCount: usage.completion_tokens },
       }),
-    error: (message) => chunk({ error: { code: 500, status: 'INTERNAL', message } }),
+    error: (status, message) => chunk({ error: errorOf('gemini', status, message) }),
     end: close,
   };
 }

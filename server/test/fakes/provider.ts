@@ -3,18 +3,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { parseArgs } from 'node:util';
 import { answerControl } from './provider-control.ts';
 import { type FakeKind, readRequest, type SealedStep } from './provider-kinds.ts';
+import { createGate, droppedByScript, keptBytes, play } from './provider-play.ts';
 import {
   type FakeCall,
   type FakeChatBody,
   type FakeScript,
-  type FakeStep,
   failure,
   scriptedModelIds,
   scriptForModel,
-  wordChunk,
-  wordEvent,
 } from './provider-scripts.ts';
-import { createSpeaker, plainly, type Speaker } from './provider-speakers.ts';
+import { createSpeaker } from './provider-speakers.ts';
 
 /** One request as the provider saw it. */
 export type FakeRequest = {
@@ -84,15 +82,17 @@ export async function startFakeProvider(
     chats.push(recorded);
     for (const waiter of waiters) if (chats.length === waiter.index + 1) waiter.resolve(recorded);
     for (const step of given.steps) checkSeals(step);
-    const speaker = createSpeaker(given.kind, (callId, seal) => sealed.set(callId, seal));
-    await play(response, chooseScript(recorded), gate, speaker);
+    const speak = createSpeaker(given.kind, (callId, seals) =>
+      sealed.set(callId, seals.map((seal) => JSON.stringify(seal)).join('\n')),
+    );
+    await play(response, chooseScript(recorded), gate, { kind: given.kind, body: given.body, speak });
   }
 
   function checkSeals({ callIds, seals: came }: SealedStep): void {
     for (const callId of callIds) {
       const seal = sealed.get(callId);
       if (seal === undefined) continue;
-      if (came.includes(seal)) seals.kept += 1;
+      if (came.join('\n') === seal) seals.kept += 1;
       else seals.faults.push(`${callId}: ${came.join() || 'nothing'} in place of ${seal}`);
     }
   }
@@ -138,118 +138,6 @@ export async function startFakeProvider(
     },
   };
   return provider;
-}
-
-async function play(response: ServerResponse, script: FakeScript, gate: Gate, speak: Speaker): Promise<void> {
-  if (script.head !== false) {
-    response.writeHead(script.status ?? 200, { 'content-type': 'text/event-stream', ...script.headers });
-    response.flushHeaders();
-  }
-  for (const step of script.steps) {
-    await gate.passed();
-    if (response.destroyed) return;
-    await playStep(response, step, gate, speak);
-  }
-  response.end();
-}
-
-async function playStep(response: ServerResponse, step: FakeStep, gate: Gate, speak: Speaker): Promise<void> {
-  if ('event' in step) {
-    await write(response, speak(step.event));
-  } else if ('raw' in step) {
-    await write(response, step.raw);
-  } else if ('words' in step) {
-    await playWords(response, step, gate, speak);
-  } else if ('wait' in step) {
-    await delay(response, step.wait);
-  } else if ('hold' in step) {
-    gate.hold();
-    await gate.passed();
-  } else if ('pause' in step) {
-    await Promise.race([gate.nextRelease(), once(response, 'close')]);
-  } else if ('drop' in step) {
-    droppedByScript.add(response);
-    // What was written still arrives; the chunked body lacks its end.
-    response.socket?.destroySoon();
-    await once(response, 'close');
-  } else {
-    await once(response, 'close');
-  }
-}
-
-async function playWords(
-  response: ServerResponse,
-  step: { words: number; rate: number; stamp?: boolean },
-  gate: Gate,
-  speak: Speaker,
-): Promise<void> {
-  const began = performance.now();
-  for (let index = 0; index < step.words && !response.destroyed; index++) {
-    if (gate.isHeld()) await gate.passed();
-    // Due times are absolute, so that a late timer does not slow the stream down.
-    const wait = step.rate === 0 ? 0 : began + (index * 1000) / step.rate - performance.now();
-    if (wait > 0) await delay(response, wait);
-    await write(
-      response,
-      speak === plainly ? wordEvent(index, step.stamp === true) : speak(wordChunk(index, step.stamp === true)),
-    );
-  }
-}
-
-async function write(response: ServerResponse, data: string | Uint8Array): Promise<void> {
-  keptBytes.get(response)?.push(Buffer.from(data));
-  if (!response.write(data)) await writable(response);
-}
-
-function writable(response: ServerResponse): Promise<void> {
-  if (response.destroyed) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = (): void => {
-      response.off('drain', done);
-      response.off('close', done);
-      resolve();
-    };
-    response.on('drain', done);
-    response.on('close', done);
-  });
-}
-
-function delay(response: ServerResponse, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      response.off('close', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    response.on('close', done);
-  });
-}
-
-const droppedByScript = new WeakSet<ServerResponse>();
-const keptBytes = new WeakMap<ServerResponse, Buffer[]>();
-
-type Gate = ReturnType<typeof createGate>;
-
-function createGate() {
-  let held: PromiseWithResolvers<void> | undefined;
-  let next = Promise.withResolvers<void>();
-  return {
-    hold(): void {
-      held ??= Promise.withResolvers();
-    },
-    release(): void {
-      held?.resolve();
-      held = undefined;
-      next.resolve();
-      next = Promise.withResolvers();
-    },
-    nextRelease: (): Promise<void> => next.promise,
-    isHeld: (): boolean => held !== undefined,
-    async passed(): Promise<void> {
-      await held?.promise;
-    },
-  };
 }
 
 function record(
