@@ -12,6 +12,8 @@ import { parsePartialJson } from './partial-json.ts';
 
 /** The result of a tool call whose response ended first. */
 const interruptedToolText = 'Interrupted before the tool returned a result.';
+/** Of a call that the model had not yet finished asking for: nothing has run. */
+export const brokenOffToolText = 'The answer broke off before the tool could run.';
 
 export type MessageAssembler = ReturnType<typeof createMessageAssembler>;
 
@@ -342,6 +344,7 @@ function parseQuestions(data: unknown): AskedQuestions {
 
 /** The error text of a call that was cut off, followed by the tool's output so far. */
 function cutText(part: DynamicToolPart, toolErrorText = interruptedToolText): string {
+  if (part.state === 'input-streaming') return brokenOffToolText;
   return withOutputSoFar(toolErrorText, part.output);
 }
 

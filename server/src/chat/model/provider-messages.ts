@@ -1,4 +1,5 @@
 import type { FilePart, MessagePart } from '@homeport/contracts/frames';
+import { brokenOffToolText } from '@homeport/contracts/message-assembly';
 import type { Echo } from './protocol.ts';
 import { isRecord } from './storable-text.ts';
 
@@ -42,7 +43,7 @@ const noResult = 'Interrupted: the tool returned no result.';
 
 /**
  * Stored messages, oldest first, as the model reads them. A tool call without a result gets an error, empty messages
- * are left out, nothing is fetched. Reasoning goes back only in the current turn (after the last user message), with
+ * are left out, and so are calls that the model had not finished asking for; nothing is fetched. Reasoning goes back only in the current turn (after the last user message), with
  * its tool calls.
  */
 export function toProviderMessages(messages: StoredMessage[], instructions?: string): ChatMessage[] {
@@ -101,7 +102,7 @@ export function toSteps(parts: MessagePart[]): Step[] {
 function addPart(step: Step, part: MessagePart): void {
   if (part.type === 'text') step.text += part.text;
   else if (part.type === 'reasoning') step.reasoning += part.text;
-  else if (part.type === 'dynamic-tool') {
+  else if (part.type === 'dynamic-tool' && part.errorText !== brokenOffToolText) {
     step.calls.push({ id: part.toolCallId, name: part.toolName, input: part.input, result: resultOf(part) });
   }
 }

@@ -191,9 +191,8 @@ export async function storeFrames(deps: Pick<Platform, 'db'>, batch: readonly Lo
 export async function saveCheckpoint(
   deps: Pick<Platform, 'db'>,
   response: Pick<ResponseRow, 'id' | 'generation'>,
-  { parts, echoes, calls }: { parts: readonly MessagePart[]; echoes?: string | undefined; calls: readonly LedgerRow[] },
+  { parts, calls }: { parts: readonly MessagePart[]; calls: readonly LedgerRow[] },
 ): Promise<{ budgetResetsAt: Date | null }> {
-  if (echoes !== undefined) await saveEchoes(deps, response, echoes);
   const message = { id: response.id, generation: response.generation, parts: JSON.stringify(parts) };
   const { rows } = await sql<{ budgetResetsAt: Date | null }>`
     with saved as (${savingParts(message)}), ${countingCalls(calls)}
@@ -203,8 +202,8 @@ export async function saveCheckpoint(
   return rows[0] ?? { budgetResetsAt: null };
 }
 
-/** What the model wants back comes before the parts: tools run only once both are stored. */
-async function saveEchoes(
+/** Stores what the model wants back of a running response. */
+export async function saveEchoes(
   deps: Pick<Platform, 'db'>,
   response: Pick<ResponseRow, 'id' | 'generation'>,
   echoes: string,

@@ -25,6 +25,7 @@ import {
   questionError,
   type ResponseEnd,
   saveCheckpoint,
+  saveEchoes,
 } from './response-end.ts';
 import { ResponseLog } from './response-log.ts';
 import { RunCalls } from './run-calls.ts';
@@ -261,6 +262,7 @@ export class ResponseRun {
     return runPreparedTurn(this.#deps, turn, {
       emit: (frame) => this.#emit(frame),
       isSteered: () => this.#isSteered(),
+      saveEchoes: () => this.#saveEchoes(),
       checkpoint: (isBeforeAsking) => this.#checkpoint(isBeforeAsking),
       approvals: this.#approvals,
       signal: this.#abort.signal,
@@ -291,10 +293,15 @@ export class ResponseRun {
     });
   }
 
+  async #saveEchoes(): Promise<void> {
+    const echoes = this.#echoes?.toStore();
+    if (echoes !== undefined) await saveEchoes(this.#deps, this.response, echoes);
+  }
+
   /** `isBeforeAsking`: throws `budget_exhausted` instead of asking the model once more. */
   async #checkpoint(isBeforeAsking: boolean): Promise<void> {
     const calls = this.#calls.pending;
-    const state = { parts: this.#parts(), echoes: this.#echoes?.toStore(), calls };
+    const state = { parts: this.#parts(), calls };
     const { budgetResetsAt } = await saveCheckpoint(this.#deps, this.response, state);
     this.#calls.stored(calls);
     if (isBeforeAsking) assertBudget(budgetResetsAt);

@@ -179,6 +179,7 @@ function continuation(basis: readonly MessagePart[], echoes: Echoes): ChatMessag
 export type TurnHooks = {
   emit: (frame: Frame) => void;
   isSteered: () => Promise<boolean>;
+  saveEchoes: () => Promise<void>;
   checkpoint: (isBeforeAsking: boolean) => Promise<void>;
   approvals: Approvals;
   signal: AbortSignal;
@@ -196,7 +197,10 @@ export function runPreparedTurn(deps: TurnDeps, turn: PreparedTurn, hooks: TurnH
       createId: randomUUIDv7,
       onCheckpoint: hooks.checkpoint,
       isSteered: hooks.isSteered,
-      onEcho: (callId, echo) => turn.echoes.add(callId, echo),
+      onEcho: (callId, echo) => {
+        turn.echoes.add(callId, echo);
+        return hooks.saveEchoes();
+      },
       approvals: hooks.approvals,
       onToolFailure: (toolName, error) => deps.log.warn({ toolName, cause: error }, 'tool failed'),
     },

@@ -216,6 +216,51 @@ test('ids that a server uses again are replaced', async () => {
   assert.equal(asked[2]?.filter((message) => message.role === 'tool' && ids.includes(message.tool_call_id)).length, 2);
 });
 
+test('ids of an answer that is continued are replaced too', async () => {
+  const earlier = { id: 'call_0', type: 'function', function: { name: 'double', arguments: '{}' } } as const;
+  const messages: ChatMessage[] = [
+    { role: 'user', content: 'Go' },
+    { role: 'assistant', content: null, tool_calls: [earlier] },
+    { role: 'tool', tool_call_id: 'call_0', content: '2' },
+  ];
+  const { parts, asked } = await run([asks(['call_0', 'double', '{"n":2}']), says('Done')], { messages });
+  const [{ toolCallId = '' } = {}] = toolParts(parts);
+  assert.notEqual(toolCallId, 'call_0');
+  assert.equal(asked[1]?.filter((message) => message.role === 'tool').at(-1)?.tool_call_id, toolCallId);
+});
+
+test('what the model wants back is stored before its calls count as asked for', async () => {
+  const said: string[] = [];
+  const sealed: Answer = async (sink, messages, signal) => ({
+    ...(await asks(['a', 'double', '{"n":1}'])(sink, messages, signal)),
+    echo: ['sealed'],
+  });
+  await run([sealed, says('Done')], {
+    emit: ({ type }) => void said.push(type),
+    async onEcho(callId, echo) {
+      await Promise.resolve();
+      said.push(`${callId} ${echo.join()}`);
+    },
+  });
+  const stored = said.indexOf('a sealed');
+  assert.ok(stored > said.indexOf('tool-input-delta') && stored < said.indexOf('tool-input-available'), said.join());
+});
+
+test('a call that was cut while the model asked for it did not run, and is left out when the answer goes on', async () => {
+  const stopping = new AbortController();
+  const cut: Answer = (sink, _messages, signal) =>
+    new Promise((_resolve, reject) => {
+      sink.text('I look.');
+      sink.toolStart({ id: 'a', name: 'double' });
+      sink.toolDelta('a', '{"n":');
+      signal.addEventListener('abort', () => reject(signal.reason));
+      stopping.abort(new Error('stop'));
+    });
+  const { parts } = await run([cut], {}, stopping.signal);
+  assert.equal(toolParts(parts)[0]?.errorText, 'The answer broke off before the tool could run.');
+  assert.deepEqual(toProviderMessages([{ role: 'assistant', parts }]), [{ role: 'assistant', content: 'I look.' }]);
+});
+
 test('the number of steps is capped, and the stream says so', async () => {
   const spending = new Spending({ ...defaultTurnBudget, steps: 4 }, () => 0);
   const { result, frames } = await run([asks(['a', 'double', '{"n":1}'])], { spending });

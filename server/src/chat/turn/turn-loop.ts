@@ -1,5 +1,6 @@
 import { ApiError } from '@homeport/contracts/errors';
 import type { FinishReason, Frame, Usage } from '@homeport/contracts/frames';
+import { brokenOffToolText } from '@homeport/contracts/message-assembly';
 import { defaultTurnBudget } from '@homeport/contracts/turn-budget-default';
 import { systemClock } from '../../clock.ts';
 import { parseForeignJson } from '../../json-scan.ts';
@@ -44,8 +45,11 @@ export type TurnOptions = {
   onCheckpoint?: (isBeforeAsking: boolean) => Promise<void>;
   /** Makes the messages fit before each question, as they grow with every tool result; `counted`: input tokens of the one before. */
   fitMessages?: (messages: ChatMessage[], counted: number | undefined) => ChatMessage[];
-  /** Hears what the model wants back of a step with tools, before its checkpoint, with the id of the step's first call. */
-  onEcho?: ((callId: string, echo: Echo) => void) | undefined;
+  /**
+   * Stores what the model wants back of a step with tools, with the id of the step's first call. Awaited before the calls count as
+   * asked for, so that no call is continued without it.
+   */
+  onEcho?: ((callId: string, echo: Echo) => Promise<void>) | undefined;
   onToolFailure?: (toolName: string, error: unknown) => void;
   /** How a person is asked about calls of tools whose policy is `ask`; without it they are refused. */
   approvals?: Approvals;
@@ -79,7 +83,8 @@ export async function runTurn(given: TurnOptions, signal: AbortSignal): Promise<
   const { spending = new Spending(defaultTurnBudget, systemClock.elapsed) } = given;
   const options = patiently(given, spending);
   const state: TurnState = { usage: undefined, promptTokens: undefined, contextTokens: undefined, steps: 0 };
-  const usedIds = new Set<string>();
+  // A continued answer has calls already.
+  const usedIds = new Set(options.messages.flatMap(callIds));
   let messages = options.messages;
   let counted: number | undefined;
   while (spending.isOut === undefined) {
@@ -89,7 +94,7 @@ export async function runTurn(given: TurnOptions, signal: AbortSignal): Promise<
     messages = options.fitMessages?.(messages, counted) ?? messages;
     const answer = await askOnce(options, messages, writer, signal);
     if (answer instanceof ApiError || signal.aborted) {
-      writer.cut(signal.aborted ? stoppedToolText : 'The answer broke off before the tool could run.');
+      writer.cut(brokenOffToolText);
       return ended(state, signal.aborted ? 'aborted' : 'failed', answer);
     }
     state.steps++;
@@ -101,7 +106,7 @@ export async function runTurn(given: TurnOptions, signal: AbortSignal): Promise<
       writer.finish();
       return { ...ended(state, 'complete'), finishReason: answer.finishReason };
     }
-    tellEcho(options, writer, answer);
+    await orCut(writer, () => tellEcho(options, writer, answer));
     const calls = await callTools(options, bounds, writer, answer, signal);
     writer.finish();
     // A call that goes on waiting is answered in the response that continues this one.
@@ -116,6 +121,10 @@ export async function runTurn(given: TurnOptions, signal: AbortSignal): Promise<
   return { ...ended(state, 'complete'), finishReason: 'tool-calls' };
 }
 
+function callIds(message: ChatMessage): string[] {
+  return message.role === 'assistant' ? (message.tool_calls ?? []).map(({ id }) => id) : [];
+}
+
 /** The time that a person takes for a word is not the turn's. */
 function patiently(options: TurnOptions, spending: Spending): TurnOptions {
   const { approvals } = options;
@@ -124,9 +133,13 @@ function patiently(options: TurnOptions, spending: Spending): TurnOptions {
   return { ...options, approvals: { ...approvals, wait } };
 }
 
-function tellEcho(options: TurnOptions, writer: StepWriter, { toolCalls, echo }: CompletionResult): void {
+async function tellEcho(
+  options: TurnOptions,
+  writer: StepWriter,
+  { toolCalls, echo }: CompletionResult,
+): Promise<void> {
   const [first] = toolCalls;
-  if (first !== undefined && echo !== undefined) options.onEcho?.(writer.idOf(first.id), echo);
+  if (first !== undefined && echo !== undefined) await options.onEcho?.(writer.idOf(first.id), echo);
 }
 
 async function askOnce(
