@@ -51,6 +51,9 @@ export async function readOurs(kind: ProviderKind, bytes: Uint8Array, cut: Cut):
 export type Cut = 'nowhere' | 'everywhere' | Random;
 export type Random = () => number;
 
+/** Every stream is read in one piece, cut at every byte, and cut anywhere. */
+export const cuts = (random: Random): Cut[] => ['nowhere', 'everywhere', random];
+
 function* chunksOf(bytes: Uint8Array, cut: Cut): Generator<Uint8Array> {
   if (cut === 'nowhere') {
     yield bytes;
@@ -85,6 +88,19 @@ export function piecesOf(text: string, random: Random): string[] {
   return pieces;
 }
 
+/** Told side by side: each list keeps its order. */
+export function mixed<T>(lists: readonly (readonly T[])[], random: Random): T[] {
+  const left = lists.map((list) => [...list]).filter((list) => list.length > 0);
+  const all: T[] = [];
+  while (left.length > 0) {
+    const at = Math.floor(random() * left.length);
+    const list = left[at] ?? [];
+    all.push(...list.splice(0, 1));
+    if (list.length === 0) left.splice(at, 1);
+  }
+  return all;
+}
+
 /** How a server writes its events: with names or without, its line ends, comments and what nobody knows in between. */
 export type Style = { named: boolean; lineEnd: string; noise: boolean };
 export const styles: Style[] = [
@@ -100,7 +116,8 @@ export function toBytes(events: readonly unknown[], style: Style, unknown: reado
   const { lineEnd } = style;
   const texts = events.map((event) => {
     const name = style.named && hasType(event) ? `event: ${event.type}${lineEnd}` : '';
-    return `${name}data: ${JSON.stringify(event)}${lineEnd}${lineEnd}`;
+    const data = typeof event === 'string' ? event : JSON.stringify(event);
+    return `${name}data: ${data}${lineEnd}${lineEnd}`;
   });
   if (style.noise) {
     const odd = unknown.map(
