@@ -7,6 +7,7 @@ import { measureCapacity } from './capacity.ts';
 import { measureDocumentSearch } from './document-search.ts';
 import { measureFirstToken } from './first-token.ts';
 import { measureInstructions } from './first-token-told.ts';
+import { measureKinds } from './kinds.ts';
 import { measureMcp } from './mcp.ts';
 import { measureMemory } from './memory.ts';
 import { measureConversation } from './page-conversation.ts';
@@ -31,6 +32,7 @@ import { measureWorkspace } from './workspace-start.ts';
 
 const parts: Record<string, (bench: Bench) => Promise<void>> = {
   tokens: measureTokens,
+  kinds: measureKinds,
   answers: measureAnswers,
   'answers-workspaces': measureAnswersWithWorkspaces,
   'first-token': measureFirstToken,

@@ -1,11 +1,11 @@
 import { createServer, type Socket } from 'node:net';
 import { monotonicMs, stamp } from './monotonic.ts';
+import { type Form, formOf } from './provider-forms.ts';
 
 /**
- * A scripted OpenAI-style provider for the benchmarks: raw sockets and one timer, so that it costs little of the core that it
+ * A scripted provider of the four protocols for the benchmarks: raw sockets and one timer, so that it costs little of the core that it
  * shares with the load generator. What it does is written in the last message: `bench(<id>,<tokens>,<per second>,<hold>)`. Each
  * token is the time of its sending. 0 per second is as fast as the connection takes them; hold keeps the answer open at its end.
- * Each event is its own HTTP chunk, as model servers send them.
  */
 export type ProviderNews =
   | { kind: 'ready'; port: number }
@@ -14,6 +14,8 @@ export type ProviderNews =
 
 type Answer = {
   id: string;
+  form: Form;
+  sent: number;
   left: number;
   everyMs: number;
   dueMs: number;
@@ -22,24 +24,9 @@ type Answer = {
   socket: Socket;
 };
 
-const envelope = {
-  id: 'chatcmpl-bench0123456789',
-  object: 'chat.completion.chunk',
-  created: 1_760_000_000,
-  model: 'bench-model-2025-01-01',
-  system_fingerprint: 'fp_bench',
-};
 const head =
   'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\n' +
   'transfer-encoding: chunked\r\n\r\n';
-const [beforeToken, afterToken] = tokenParts();
-const ending =
-  asChunk(eventOf({ ...envelope, choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: 'stop' }] })) +
-  asChunk(
-    eventOf({ ...envelope, choices: [], usage: { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 } }),
-  ) +
-  asChunk('data: [DONE]\n\n') +
-  '0\r\n\r\n';
 /** Tokens per write without pacing: as many as one socket read takes (64 kB). */
 const burst = 250;
 const script = /bench\(([\w-]+),(\d+),(\d+),(\d)\)/g;
@@ -63,12 +50,12 @@ function sendPaced(answer: Answer): void {
   if (answer.finished || answer.socket.destroyed) return;
   answer.left--;
   answer.dueMs += answer.everyMs;
-  const token = beforeToken + stamp(monotonicMs()) + afterToken;
+  const token = answer.form.token(answer.sent++, stamp(monotonicMs()));
   if (answer.left > 0 || answer.hold) {
     answer.socket.write(token, 'latin1');
     if (answer.left > 0) schedule(answer);
   } else {
-    answer.socket.write(token + ending, 'latin1');
+    answer.socket.write(token + answer.form.ending, 'latin1');
     running.delete(answer.socket);
   }
 }
@@ -83,9 +70,10 @@ function sendUnpaced(answer: Answer): void {
   while (!answer.finished && !answer.socket.destroyed) {
     const count = Math.min(burst, answer.left);
     answer.left -= count;
-    const token = beforeToken + stamp(monotonicMs()) + afterToken;
+    const token = answer.form.token(answer.sent, stamp(monotonicMs()));
+    answer.sent += count;
     if (answer.left === 0) {
-      answer.socket.write(token.repeat(count) + ending, 'latin1');
+      answer.socket.write(token.repeat(count) + answer.form.ending, 'latin1');
       running.delete(answer.socket);
       return;
     }
@@ -110,9 +98,11 @@ function answerRequest(socket: Socket, requestHead: string, body: Buffer): void 
   const [, id = 'none', tokens = '1', rate = '0', hold = '0'] = [...text.matchAll(script)].at(-1) ?? [];
   const nowMs = monotonicMs();
   const everyMs = rate === '0' ? 0 : 1000 / Number(rate);
-  const answer = { id, left: Number(tokens), everyMs, dueMs: nowMs, hold: hold === '1', finished: false, socket };
+  const form = formOf(requestHead.split(' ', 2)[1]?.split('?')[0] ?? '');
+  const paced = { left: Number(tokens), sent: 0, everyMs, dueMs: nowMs };
+  const answer = { id, form, ...paced, hold: hold === '1', finished: false, socket };
   running.set(socket, answer);
-  socket.write(head, 'latin1');
+  socket.write(head + form.beginning, 'latin1');
   if (everyMs === 0) sendUnpaced(answer);
   else sendPaced(answer);
   const messages = text.split('"role":').length - 1;
@@ -147,21 +137,6 @@ function tell(news: ProviderNews): void {
   process.send?.(news);
 }
 
-function eventOf(value: unknown): string {
-  return `data: ${JSON.stringify(value)}\n\n`;
-}
-
-function asChunk(text: string): string {
-  return `${text.length.toString(16)}\r\n${text}\r\n`;
-}
-
-function tokenParts(): [string, string] {
-  const placeholder = '#####';
-  const choices = [{ index: 0, delta: { content: ` ${placeholder}` }, logprobs: null, finish_reason: null }];
-  const [before = '', after = ''] = asChunk(eventOf({ ...envelope, choices })).split(placeholder);
-  return [before, after];
-}
-
 server.listen({ port: 0, host: '127.0.0.1', backlog: 2048 }, () => {
   const address = server.address();
   tell({ kind: 'ready', port: typeof address === 'object' && address !== null ? address.port : 0 });
@@ -172,7 +147,7 @@ process.on('message', (message) => {
   for (const answer of running.values()) {
     answer.left = 0;
     answer.finished = true;
-    answer.socket.write(ending, 'latin1');
+    answer.socket.write(answer.form.ending, 'latin1');
   }
   running.clear();
 });
