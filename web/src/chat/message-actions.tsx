@@ -102,6 +102,7 @@ function UsageLine({ message }: { message: Message }) {
   const cost =
     counts && (model === undefined ? t('message.usageOnly', counts) : t('message.usage', { model, ...counts }));
   const cached = usage?.cachedInputTokens ?? 0;
+  const written = usage?.cacheWriteTokens ?? 0;
   const reasoning = usage?.reasoningTokens ?? 0;
   const text = cost ?? model;
   return (
@@ -109,6 +110,7 @@ function UsageLine({ message }: { message: Message }) {
       {assistant ? `${t('message.assistant', { name: assistant.name, version: assistant.version })} · ` : null}
       {text === undefined ? null : `${text} · `}
       {cached === 0 ? null : `${t('message.cached', { cached })} · `}
+      {written === 0 ? null : `${t('message.cacheWritten', { written })} · `}
       {reasoning === 0 ? null : `${t('message.reasoningTokens', { reasoning })} · `}
       {typeof usage?.cost === 'number' ? `${dollars(usage.cost, i18n.locale)} · ` : null}
       <MessageTime at={message.createdAt} />

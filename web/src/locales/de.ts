@@ -160,6 +160,7 @@ export const texts: Record<keyof typeof english, string> = {
   'message.versionShort': '{index}/{count}',
   'message.usage': '{model} · {input, number} Token Eingabe, {output, number} Ausgabe',
   'message.cached': '{cached, number} aus dem Cache',
+  'message.cacheWritten': '{written, number} in den Cache geschrieben',
   'message.reasoningTokens': '{reasoning, number} Denken',
   'message.usageOnly': '{input, number} Token Eingabe, {output, number} Ausgabe',
   'message.stopped': 'Angehalten',

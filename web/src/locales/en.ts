@@ -155,6 +155,7 @@ export const texts = {
   'message.versionShort': '{index}/{count}',
   'message.usage': '{model} · {input, number} tokens in, {output, number} out',
   'message.cached': '{cached, number} from cache',
+  'message.cacheWritten': '{written, number} written to cache',
   'message.reasoningTokens': '{reasoning, number} reasoning',
   'message.usageOnly': '{input, number} tokens in, {output, number} out',
   'message.stopped': 'Stopped',
