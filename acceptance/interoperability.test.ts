@@ -6,6 +6,7 @@ import { chromium } from '@playwright/test';
 import { DefaultChatTransport, type UIMessage } from 'ai';
 import { build } from 'esbuild';
 import { until } from '../contracts/test/until.ts';
+import { chromiumPath } from './chromium.ts';
 import {
   allMessages,
   chatDetail,
@@ -64,7 +65,7 @@ test('a Chat of @ai-sdk/react takes up a detached response with its default tran
 test('the unmodified useChat hook with `resume` does so in a browser', { timeout: 60_000 }, async () => {
   const { chatId, question } = await ask('browser');
   const browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
+    executablePath: chromiumPath,
     args: ['--no-sandbox'],
   });
   try {

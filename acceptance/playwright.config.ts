@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { defineConfig } from '@playwright/test';
+import { chromiumPath } from './chromium.ts';
 
 /** The browser that is installed on the system, quiet: it asks nobody for anything. */
 const launchOptions = {
-  executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
+  executablePath: chromiumPath,
   headless: true,
   args: [
     '--no-sandbox',
@@ -30,5 +31,12 @@ export default defineConfig({
   // These limits end what hangs; on a busy machine a page may be late by many seconds.
   timeout: 600_000,
   expect: { timeout: 30_000 },
-  use: { viewport: { width: 1280, height: 800 }, actionTimeout: 30_000, trace: 'on-first-retry', launchOptions },
+  use: {
+    viewport: { width: 1280, height: 800 },
+    // Animations cost a processor that draws; the tests of menus and of scrolling have them.
+    contextOptions: { reducedMotion: 'reduce' },
+    actionTimeout: 30_000,
+    trace: 'on-first-retry',
+    launchOptions,
+  },
 });

@@ -252,7 +252,6 @@ function testEnvironment(extra) {
   return {
     ...rest,
     NODE_COMPILE_CACHE: compileCache,
-    CHROMIUM_PATH: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
     ...extra,
   };
 }

@@ -5,11 +5,13 @@ import config from '../playwright.config.ts';
 import { type Product, scratchFolder } from './product.ts';
 
 const launchOptions = config.use?.launchOptions ?? {};
+/** The browser that people have; the tests take a lighter one. */
+const wholeChromium = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 
 /** The system's Chromium on both cores, as for a person; this process itself is pinned to one. */
 export function launchChromium(extra: { port?: number } = {}): Promise<Browser> {
   const starter = join(scratchFolder(), 'chromium');
-  writeFileSync(starter, `#!/bin/sh\nexec taskset -c 0,1 ${launchOptions.executablePath ?? 'chromium'} "$@"\n`);
+  writeFileSync(starter, `#!/bin/sh\nexec taskset -c 0,1 ${wholeChromium} "$@"\n`);
   chmodSync(starter, 0o755);
   const args = [...(launchOptions.args ?? [])];
   if (extra.port !== undefined) args.push(`--remote-debugging-port=${extra.port}`);

@@ -3,6 +3,9 @@ import { addModels, type Caller } from '../product.ts';
 import { expectAccessible, expectAccessibleHere, expectNoSidewaysScroll } from './accessible.ts';
 import { expect, test } from './fixtures.ts';
 
+// Here things move as they do for most people.
+test.use({ contextOptions: { reducedMotion: 'no-preference' } });
+
 const names = ['echo', 'reason', 'think', 'hang-5', ...Array.from({ length: 12 }, (_, index) => `words-${index + 10}`)];
 const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { BrowserContext, Page } from '@playwright/test';
 import { addModels, administrator, type Caller } from '../product.ts';
+import { runAxe } from './accessible.ts';
 import { expect, giveCookie, type Installation, signInElsewhere, test } from './fixtures.ts';
 
 /** Rules for every page, checked on all of them. */
@@ -22,7 +22,7 @@ for (const locale of ['en-GB', 'de-DE']) {
     for (const path of await signedInPages(context, installation, provider)) {
       await open(page, installation, path);
       await expectNoWindowScroll(page, path);
-      const { violations } = await new AxeBuilder({ page }).withRules(['label-content-name-mismatch']).analyze();
+      const { violations } = await runAxe(page, ['label-content-name-mismatch']);
       expect(
         violations.flatMap(({ nodes }) => nodes.map(({ html }) => html)),
         path,

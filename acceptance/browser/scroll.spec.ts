@@ -4,6 +4,9 @@ import { expect, test } from './fixtures.ts';
 
 /** The thread moves only as the person wants it to. */
 
+// Here things move as they do for most people.
+test.use({ contextOptions: { reducedMotion: 'no-preference' } });
+
 const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
 const jump = (page: Page) => page.getByRole('button', { name: 'Jump to latest' });
 const stop = (page: Page) => page.getByRole('button', { name: 'Stop' });
