@@ -1,5 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { expect, type Page } from '@playwright/test';
-import axe from 'axe-core';
+import type { AxeResults, RunOptions } from 'axe-core';
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** A terminal draws its text twice, once for screen readers; its own least contrast is set to 4.5 to 1. */
 const drawnByXterm = '.xterm';
@@ -93,8 +97,8 @@ async function faults(page: Page, colorScheme: 'light' | 'dark', part?: string):
  * Axe's own runner for Playwright costs ten times as much: it opens a page for each look. What our frames hold is made by
  * models, and not judged.
  */
-export async function runAxe(page: Page, runOnly: string[], context: object = {}): Promise<axe.AxeResults> {
-  if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axe.source);
-  const options: axe.RunOptions = { runOnly, iframes: false, resultTypes: ['violations', 'incomplete'] };
-  return page.evaluate<axe.AxeResults>(`axe.run(${JSON.stringify(context)}, ${JSON.stringify(options)})`);
+export async function runAxe(page: Page, runOnly: string[], context: object = {}): Promise<AxeResults> {
+  if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axeSource);
+  const options: RunOptions = { runOnly, iframes: false, resultTypes: ['violations', 'incomplete'] };
+  return page.evaluate<AxeResults>(`axe.run(${JSON.stringify(context)}, ${JSON.stringify(options)})`);
 }
