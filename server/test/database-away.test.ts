@@ -129,11 +129,12 @@ for (const mode of ['cut', 'stall'] as const) {
     const seen = { frames: 0 };
     const stream = await readStream(await postChat(user, { chatId, messageId }), () => {
       seen.frames += 1;
-      if (seen.frames === 30) proxy.set(mode);
-      if (seen.frames === 120) proxy.set('pass');
+      if (seen.frames === 10) proxy.set(mode);
+      // A busy machine makes fewer and longer frames of the 200 words.
+      if (seen.frames === 30) proxy.set('pass');
       return false;
     });
-    assert.ok(seen.frames > 120);
+    assert.ok(seen.frames > 30);
     await assertComplete(chatId, stream);
   });
 
@@ -143,10 +144,10 @@ for (const mode of ['cut', 'stall'] as const) {
     let frames = 0;
     const reading = readStream(await postChat(user, { chatId, messageId }), () => {
       frames += 1;
-      if (frames === 30) proxy.set(mode);
+      if (frames === 10) proxy.set(mode);
       return false;
     });
-    await until(async () => frames > 30);
+    await until(async () => frames > 10);
     const request = await provider.waitForRequest(
       provider.requests.filter(({ path }) => path.endsWith('completions')).length - 1,
     );
