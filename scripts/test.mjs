@@ -45,7 +45,9 @@ const containerTests = files.filter((file) => /^(server\/test|acceptance)\/docke
 const acceptanceTests = files.filter((file) => /^acceptance\/(?!docker\/|release\/).*\.test\.ts$/.test(file));
 const releaseTests = files.filter((file) => /^acceptance\/release\/.*\.test\.ts$/.test(file));
 // A smaller part for the second PostgreSQL: the files that depend on SQL most.
-const leansOnSql = /\/(accounts-se|catalogue-(default|http|tiers)|chat-|conversations-|migrate|pool)/;
+const leansOnSql =
+  /\/(accounts-se|artifacts-search|catalogue-(default|http)|chat-(answers|changes|compaction|inputs|recovery|replicas|summaries|tools)\.|conversations-|migrate|pool|usage-reports)/;
+const leansOnConnections = /\/(accounts-se|catalogue-(default|http|tiers)|chat-|conversations-|migrate|pool)/;
 
 // Two lanes take the next part that is ready: most parts wait for processes, timers and pages more than they compute.
 const parts = [
@@ -53,10 +55,11 @@ const parts = [
   { name: 'build', work: buildProduct },
   { name: 'browser', work: inBrowser, needsBuild: true },
   { name: 'unit and server tests', work: onEmbedded },
-  { name: 'acceptance', work: () => nodeTest(acceptanceTests, { concurrency: 2 }), needsBuild: true },
-  ...(system === undefined ? [] : [{ name: `server tests on PostgreSQL ${system.version}`, work: onSystem }]),
   { name: 'release', work: asReleased, needsBuild: true },
   { name: 'containers', work: inContainers, needsBuild: true },
+  ...(system === undefined ? [] : [{ name: `server tests on PostgreSQL ${system.version}`, work: onSystem }]),
+  // Last but for what is asked for, because it keeps both processors busy by itself.
+  { name: 'acceptance', work: () => nodeTest(acceptanceTests, { concurrency: 2 }), needsBuild: true },
   ...(system === undefined || pgBouncer === undefined
     ? []
     : [{ name: 'server tests through PgBouncer', work: throughPgBouncer, onRequest: true }]),
@@ -139,7 +142,7 @@ async function throughPgBouncer() {
   await limitRole(server.url);
   const pooler = await startPgBouncer(pgBouncer, server.url);
   try {
-    const chosen = serverTests.filter((file) => leansOnSql.test(file));
+    const chosen = serverTests.filter((file) => leansOnConnections.test(file));
     return await nodeTest(chosen, { concurrency: 2, databaseUrl: server.url, env: { TEST_POOLER_URL: pooler.url } });
   } finally {
     await pooler.stop();
