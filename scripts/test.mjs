@@ -212,9 +212,10 @@ async function nodeTest(chosen, { concurrency, databaseUrl, env: own = {} }) {
   return addCounts(sumOf(again.counts), again.failed.length);
 }
 
-/** Those that change what all of their process share. */
+/** Those that change what all of their process share, and those whose helpers clean up at the end of their process. */
 function isAlone(file) {
-  return aloneFiles.test(file);
+  if (/^(acceptance|server\/test\/docker)\//.test(file) || aloneFiles.test(file)) return true;
+  return readFileSync(join(root, file), 'utf8').includes("'./process.ts'");
 }
 
 /** The counts of all files except `without`. */
