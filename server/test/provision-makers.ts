@@ -90,9 +90,11 @@ export async function digest(app: TestApp): Promise<string> {
      and not table_name = any($1) order by 1`,
     [notCompared],
   );
+  // The service marks its store by itself, a moment after its start.
+  const row = `(to_jsonb(t) - 'store_marked')::text`;
   const parts = rows.map(
     ({ name }) =>
-      `select '${name}' as name, md5(coalesce(string_agg(t::text, '|' order by t::text), '')) as md5 from ${name} t`,
+      `select '${name}' as name, md5(coalesce(string_agg(${row}, '|' order by ${row}), '')) as md5 from ${name} t`,
   );
   const digests = await pool.query(parts.join(' union all '));
   return JSON.stringify(digests.rows);
