@@ -97,7 +97,11 @@ async function faults(page: Page, colorScheme: 'light' | 'dark', part?: string):
  * Axe's own runner for Playwright costs ten times as much: it opens a page for each look. What our frames hold is made by
  * models, and not judged.
  */
-export async function runAxe(page: Page, runOnly: string[], context: object = { exclude: [drawnByXterm] }): Promise<AxeResults> {
+export async function runAxe(
+  page: Page,
+  runOnly: string[],
+  context: object = { exclude: [drawnByXterm] },
+): Promise<AxeResults> {
   if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axeSource);
   const options: RunOptions = { runOnly, iframes: false, resultTypes: ['violations', 'incomplete'] };
   return page.evaluate<AxeResults>(`axe.run(${JSON.stringify(context)}, ${JSON.stringify(options)})`);
