@@ -203,7 +203,8 @@ function responsesVoice(onSealed: OnSealed): Voice {
       told = usage;
       return '';
     },
-    error: (status, message) => begin() + named('error', { ...errorOf('openai-responses', status, message), type: 'error' }),
+    error: (status, message) =>
+      begin() + named('error', { ...errorOf('openai-responses', status, message), type: 'error' }),
     end() {
       const isCut = reason === 'length' || reason === 'content_filter';
       const status = isCut ? 'incomplete' : 'completed';
