@@ -29,6 +29,8 @@ const refusedAlways = {
   'GET /api/auth/oauth2/callback/{providerKey}':
     'needs an identity provider and its signed answer to this very browser',
   'GET /api/mcp/oauth/callback': 'needs an authorization server and its answer to this very session',
+  'POST /api/mcp/resources': 'needs a trusted MCP server with resources',
+  'POST /api/mcp/prompts': 'needs a trusted MCP server with prompts',
   'POST /api/mcp/connect': 'needs an MCP server with an authorization server',
   'POST /api/auth/change-password': 'would sign the people of this test out for good',
   'POST /api/auth/sign-in/social': 'needs an identity provider',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
+import { line } from './line.ts';
 
 /** Artifacts: files of a project or of a standalone conversation (contract.md section 8). */
 
@@ -15,6 +16,8 @@ export const artifact = z.object({
   sha256: z.string(),
   createdBy: fields.id,
   createdAt: fields.timestamp,
+  /** Where it was attached from, if not from a device: an MCP server and the address of its resource. */
+  source: z.string().optional(),
 });
 export type Artifact = z.infer<typeof artifact>;
 
@@ -128,7 +131,13 @@ export const artifactEndpoints = {
     access: 'session',
     summary: 'Uploads a file (multipart/form-data, part `file`)',
     form: z
-      .object({ ...scope, path: path.optional(), onConflict: onConflict.optional() })
+      .object({
+        ...scope,
+        path: path.optional(),
+        onConflict: onConflict.optional(),
+        /** Where it is from; models are told that it is a stranger's text. */
+        source: line(1, limits.artifactSourceMax).optional(),
+      })
       .refine(oneScope, scopeMissing),
     response: one,
     status: 201,

@@ -9,6 +9,7 @@ import { contextEndpoints } from './context.ts';
 import { conversationEndpoints } from './conversations.ts';
 import { importEndpoints } from './imports.ts';
 import { mcpEndpoints } from './mcp.ts';
+import { mcpContentEndpoints } from './mcp-content.ts';
 import { mcpOfferEndpoints } from './mcp-offers.ts';
 import { modelRegistryEndpoints } from './model-registry.ts';
 import { operationEndpoints } from './operations.ts';
@@ -35,6 +36,7 @@ export const endpoints = {
   ...summaryEndpoints,
   ...changesEndpoints,
   ...mcpEndpoints,
+  ...mcpContentEndpoints,
   ...mcpOfferEndpoints,
   ...projectEndpoints,
   ...assistantEndpoints,

@@ -64,6 +64,13 @@ export const limits = {
   mcpServersPerChat: 50,
   mcpServersPerOwner: 50,
   mcpOffers: 100,
+  /** Resources or prompts of one server that are listed. */
+  mcpListed: 1000,
+  mcpUriMax: 2048,
+  mcpPromptArguments: 50,
+  mcpPromptArgumentMax: 16_000,
+  mcpPromptTextMax: 100_000,
+  artifactSourceMax: 2500,
   mcpOfferDescriptionMax: 300,
   mcpServerNameMax: 100,
   mcpToolNameMax: 256,

@@ -100,6 +100,7 @@ import { getArtifactText } from './documents/handlers.ts';
 import { docsAsset, docsPage } from './http/docs.ts';
 import { type Handler, Reply } from './http/handler.ts';
 import { openapiDocument } from './http/openapi.ts';
+import { getMcpPrompts, getMcpResources, postMcpPrompt, postMcpResource } from './mcp/content-handlers.ts';
 import {
   deleteMcpServer,
   deleteUserMcpServer,
@@ -260,6 +261,10 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   deleteMcpConnect,
   getMcpCallback,
   getMcpClient,
+  getMcpResources,
+  postMcpResource,
+  getMcpPrompts,
+  postMcpPrompt,
   getUserMcpServers,
   postUserMcpServer,
   patchUserMcpServer,

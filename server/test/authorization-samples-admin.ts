@@ -205,6 +205,23 @@ export const administrationSamples = {
   },
   postUserMcpTest: ofUserMcpServer,
   postUserMcpTrust: ofUserMcpServer,
+  // These servers are not trusted.
+  getMcpResources: {
+    request: ({ records }) => ({ query: { id: records.mcpServer } }),
+    own: 409,
+    ids: { 'query.id': { names: 'mcpServer' } },
+  },
+  postMcpResource: {
+    request: ({ records }) => ({ body: { id: records.mcpServer, uri: 'notes://1' } }),
+    own: 409,
+    ids: { 'body.id': { names: 'mcpServer' } },
+  },
+  getMcpPrompts: nothing,
+  postMcpPrompt: {
+    request: ({ records }) => ({ body: { id: records.mcpServer, name: 'greet' } }),
+    own: 409,
+    ids: { 'body.id': { names: 'mcpServer' } },
+  },
   getMcpOffers: nothing,
   getAdminMcpOffers: nothing,
   postAdminMcpOffer: {

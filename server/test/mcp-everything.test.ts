@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
-import { dirname, join } from 'node:path';
+import type { ChildProcess } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
 import { startTestApp, type TestApp } from './app.ts';
 import { createChat } from './chat-harness.ts';
+import { startEverything } from './everything.ts';
 
 /** The protocol's own reference server, over both transports, as a process of its own. */
 
@@ -21,34 +18,6 @@ after(async () => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-async function startEverything(mode: 'streamableHttp' | 'sse'): Promise<string> {
-  const port = await freePort();
-  const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json');
-  const script = join(dirname(manifest), 'dist/index.js');
-  const child = spawn(process.execPath, [script, mode], { env: { PATH: process.env.PATH, PORT: String(port) } });
-  children.push(child);
-  let said = '';
-  child.stderr?.on('data', (chunk) => {
-    said += chunk;
-  });
-  child.stdout?.on('data', (chunk) => {
-    said += chunk;
-  });
-  await until(async () => {
-    if (child.exitCode !== null) throw new Error(said);
-    return said.includes(String(port));
-  });
-  return `http://127.0.0.1:${port}/${mode === 'sse' ? 'sse' : 'mcp'}`;
-}
-
 const image = /^data:image\/png;base64,[A-Za-z0-9+/]+=*$/;
 
 for (const [mode, transport] of [
@@ -56,7 +25,8 @@ for (const [mode, transport] of [
   ['sse', 'sse'],
 ] as const) {
   test(`the reference server over ${transport}: tools, results of every kind, errors, and its process gone`, async () => {
-    const url = await startEverything(mode);
+    const { url, child } = await startEverything(mode);
+    children.push(child);
     const user = await app.signIn();
     const made = await user.call('POST /api/mcp', { name: 'Everything', url, transport });
     const { server } = made.body;

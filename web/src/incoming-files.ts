@@ -1,5 +1,19 @@
+import { limits } from '@homeport/contracts/limits';
+
 /** Files that somebody dropped, pasted or chose; folders cannot be attached and are only counted. */
 export type IncomingFiles = { files: File[]; folders: number };
+
+const sources = new WeakMap<File, string>();
+
+/** The same file, which is not from this device: models are told where it is from. */
+export function markSource(file: File, source: string): File {
+  sources.set(file, source.slice(0, limits.artifactSourceMax));
+  return file;
+}
+
+export function sourceOf(file: File): string | undefined {
+  return sources.get(file);
+}
 
 export function holdsFiles(data: DataTransfer | null): data is DataTransfer {
   return data?.types.includes('Files') === true;

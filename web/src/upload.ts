@@ -1,6 +1,7 @@
 import type { Artifact } from '@homeport/contracts/artifacts';
 import type { WorkspaceEntry } from '@homeport/contracts/daemon';
 import { ApiFailure, readFailure } from './api-failure.ts';
+import { sourceOf } from './incoming-files.ts';
 
 /** Where files belong: to a conversation's namespace (its project's, if it is in one) or a project's. */
 export type FileScope = { chatId: string; projectId?: undefined } | { chatId?: undefined; projectId: string };
@@ -14,7 +15,7 @@ export function uploadFile(
   target: { scope: FileScope; path: string },
   options: UploadOptions,
 ): Promise<Artifact> {
-  const fields = { ...target.scope, path: target.path };
+  const fields = { ...target.scope, path: target.path, source: sourceOf(file) };
   return sendForm('/api/artifacts', fields, file, options, parseArtifact);
 }
 

@@ -13,7 +13,7 @@ import { filenameOf, foldersAbove, rangeBelow, searchText, splitForNumber } from
 
 export type ArtifactRow = Pick<
   Selectable<ArtifactsTable>,
-  'id' | 'chat_id' | 'project_id' | 'path' | 'size' | 'media_type' | 'sha256' | 'created_by' | 'created_at'
+  'id' | 'chat_id' | 'project_id' | 'path' | 'size' | 'media_type' | 'sha256' | 'created_by' | 'created_at' | 'source'
 >;
 
 export const artifactColumns = [
@@ -26,6 +26,7 @@ export const artifactColumns = [
   'sha256',
   'created_by',
   'created_at',
+  'source',
 ] as const;
 
 export function viewArtifact(row: ArtifactRow): Artifact {
@@ -40,6 +41,7 @@ export function viewArtifact(row: ArtifactRow): Artifact {
     sha256: row.sha256,
     createdBy: row.created_by ?? 'deleted',
     createdAt: row.created_at.toISOString(),
+    ...(row.source === null ? {} : { source: row.source }),
   };
 }
 
@@ -104,6 +106,7 @@ export type NewArtifact = {
   content: { sha256: string; size: number };
   createdBy: string | null;
   createdAt?: Date | undefined;
+  source?: string | undefined;
 };
 
 /** The caller has made sure that the path is free; an id in use anywhere throws `id_taken`. */
@@ -124,6 +127,7 @@ export async function insertArtifact(
       size: artifact.content.size,
       sha256: artifact.content.sha256,
       created_by: artifact.createdBy,
+      source: artifact.source ?? null,
       ...(artifact.createdAt === undefined ? {} : { created_at: artifact.createdAt }),
     })
     .onConflict((conflict) => conflict.column('id').doNothing())

@@ -42,11 +42,12 @@ export type AttachedFile = { id: string; name: string; mediaType: string; sha256
  * `bytes` is what was read for it. What is neither a picture nor plain text may be a document. Others are named only: `reason`
  * completes "is not included: …".
  */
-export type Attachment =
+export type Attachment = { source: string | null } & (
   | { kind: 'image'; url: string; bytes: number }
   | { kind: 'text'; name: string; text: string; isCut: boolean; bytes: number; file: AttachedFile }
   | { kind: 'document'; file: AttachedFile; bytes: 0 }
-  | { kind: 'named'; name: string; mediaType: string; reason: string; bytes: 0 };
+  | { kind: 'named'; name: string; mediaType: string; reason: string; bytes: 0 }
+);
 
 type Needs = Pick<Deps, 'db' | 'artifactStore' | 'log'>;
 
@@ -64,8 +65,9 @@ export async function readAttachment(
 ): Promise<Attachment | undefined> {
   const row = await findReadable(deps.db.kysely, userId, id);
   if (row === undefined) return undefined;
+  const { source } = row;
   const named = (reason: string): Attachment => {
-    return { kind: 'named', name: filenameOf(row.path), mediaType: row.media_type, reason, bytes: 0 };
+    return { source, kind: 'named', name: filenameOf(row.path), mediaType: row.media_type, reason, bytes: 0 };
   };
   const file = { id, name: filenameOf(row.path), mediaType: row.media_type, sha256: row.sha256, size: row.size };
   const most = Math.min(row.size, attachedImageMax);
@@ -78,12 +80,12 @@ export async function readAttachment(
       if (row.size > attachedImageMax) return named(`it is larger than ${attachedImageMax} bytes`);
       if (most > room) return named('there are too many files in this conversation');
       const image = row.size > head.length ? await readHead(deps, row, row.size, limit) : head;
-      return { kind: 'image', url: `data:${type};base64,${image.toString('base64')}`, bytes: image.length };
+      return { source, kind: 'image', url: `data:${type};base64,${image.toString('base64')}`, bytes: image.length };
     }
     const isCut = row.size > head.length;
     const text = isMarkedUp(head) ? undefined : decodeText(head, isCut);
-    if (text === undefined) return { kind: 'document', file, bytes: 0 };
-    return { kind: 'text', name: file.name, text, isCut, bytes: head.length, file };
+    if (text === undefined) return { source, kind: 'document', file, bytes: 0 };
+    return { source, kind: 'text', name: file.name, text, isCut, bytes: head.length, file };
   } catch (error) {
     signal.throwIfAborted();
     deps.log.warn({ cause: error }, 'an attached file could not be read');
@@ -92,8 +94,8 @@ export async function readAttachment(
 }
 
 async function findReadable(db: Queryable, userId: string, id: string) {
-  const { rows } = await sql<Pick<ArtifactRow, 'path' | 'size' | 'media_type' | 'sha256'>>`
-    select a.path, a.size, a.media_type, a.sha256 from artifacts a where a.id = ${id} and (
+  const { rows } = await sql<Pick<ArtifactRow, 'path' | 'size' | 'media_type' | 'sha256' | 'source'>>`
+    select a.path, a.size, a.media_type, a.sha256, a.source from artifacts a where a.id = ${id} and (
       exists (select from chats c where c.id = a.chat_id and c.owner_id = ${userId})
       or exists (select from project_members m where m.project_id = a.project_id and m.user_id = ${userId}))`.execute(
     db,

@@ -66,8 +66,8 @@ export const postArtifact: Handler<Deps, Endpoints['postArtifact']> = async (dep
   const { fields, file, taken } = await form.receive(
     storing(deps, reader, (early, name) => uploadPath({ ...early, filename: name })),
   );
-  const { path, onConflict, ...scope } = fields;
-  const upload = { scope, path, onConflict, filename: file.filename, mediaType: file.mediaType };
+  const { path, onConflict, source, ...scope } = fields;
+  const upload = { scope, path, onConflict, source, filename: file.filename, mediaType: file.mediaType };
   return { artifact: await createArtifact(deps, actor.id, upload, taken) };
 };
 

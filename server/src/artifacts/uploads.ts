@@ -32,6 +32,8 @@ export type Upload = {
   onConflict?: 'rename' | 'replace' | 'fail' | undefined;
   filename: string | undefined;
   mediaType: string | undefined;
+  /** Where it is from, if not from a device. */
+  source?: string | undefined;
 };
 
 /**
@@ -62,7 +64,13 @@ export async function createArtifact(
       const content = await adoptBlob(trx, stored);
       const facts = { mediaType: mediaTypeOf(upload.mediaType, filenameOf(path)), content: stored };
       const insertAt = async (free: string) =>
-        insertArtifact(trx, namespace, { id: randomUUIDv7(), path: free, createdBy: userId, ...facts });
+        insertArtifact(trx, namespace, {
+          id: randomUUIDv7(),
+          path: free,
+          createdBy: userId,
+          source: upload.source,
+          ...facts,
+        });
       if (!(await isPathTaken(trx, namespace, path))) return { row: await insertAt(path), key: content.key };
       const present = await findArtifact(trx, namespace, { path });
       if (upload.onConflict === 'replace' && present !== undefined) {

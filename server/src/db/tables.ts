@@ -200,6 +200,8 @@ export type ArtifactsTable = {
   size: number;
   sha256: string;
   created_by: string | null;
+  /** Where it was attached from: an MCP server and the address of its resource. */
+  source: string | null;
   created_at: CreatedAt;
 };
 

@@ -44,6 +44,9 @@ export const mcpBounds = {
   /** Characters of a server's own text in an error. */
   errorText: 500,
   resultText: 256 * 1024,
+  /** Characters of a description of a resource or prompt, and messages of a prompt. */
+  describedText: 1000,
+  promptMessages: 100,
   files: 8,
   /** Characters of one file's base64 data, and of all files in a result. */
   fileData: 1024 * 1024,

@@ -196,6 +196,26 @@ export class McpConnection {
     }
   }
 
+  /** Whether the server says that it has these. */
+  offers(what: 'resources' | 'prompts'): boolean {
+    return this.#client.getServerCapabilities()?.[what] !== undefined;
+  }
+
+  /** Sends a request that reads something, within the time of a listing. Throws the library's errors. */
+  async ask<S extends z.ZodType>(method: string, params: Record<string, unknown>, shape: S): Promise<z.output<S>> {
+    this.#calls += 1;
+    this.#failure = undefined;
+    try {
+      const request = { method: method as 'ping', params };
+      return (await this.#client.request(request, shape, { timeout: mcpBounds.listMs })) as z.output<S>;
+    } catch (error) {
+      throw this.#failure ?? error;
+    } finally {
+      this.#calls -= 1;
+      if (this.#isRetired && !this.isBusy) this.close();
+    }
+  }
+
   close(): void {
     this.#end();
     this.#client.close().catch(() => undefined);

@@ -115,6 +115,12 @@ export class McpConnections {
     return standing;
   }
 
+  /** True while a usable connection to the server as it is now is open. */
+  isOpen(server: Pick<ConnectableServer, 'id' | 'revision'>): boolean {
+    const entry = this.#entries.get(server.id);
+    return entry?.server.revision === server.revision && entry.connection?.isUsable === true;
+  }
+
   /** The server's connection, opened if necessary. */
   async open(server: ConnectableServer): Promise<McpConnection> {
     if (this.#isClosed) throw new ApiError('mcp_unreachable', 'The service is stopping.');

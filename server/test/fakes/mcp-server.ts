@@ -41,6 +41,9 @@ export type FakeMcp = {
   /** JSON at these paths, for everybody. */
   documents: Record<string, unknown>;
   answer: (call: FakeCall) => unknown;
+  /** What it can besides tools, and what it answers to their methods. */
+  more: Record<string, object>;
+  answerMore: (method: string, params: Record<string, unknown>) => unknown;
   /** Puts other tools in place, and tells those who listen if it announces. */
   change(tools: FakeTool[]): void;
   /** Forgets all sessions, as a restart does. */
@@ -99,6 +102,8 @@ export async function startFakeMcp(tools: FakeTool[] = [echoTool]): Promise<Fake
     hook: undefined,
     gate: undefined,
     documents: {},
+    more: {},
+    answerMore: () => undefined,
     answer: ({ input }) => ({ content: [{ type: 'text', text: `echo ${JSON.stringify(input)}` }] }),
     change(next) {
       fake.tools = next;
@@ -191,7 +196,7 @@ export async function startFakeMcp(tools: FakeTool[] = [echoTool]): Promise<Fake
     if (method === 'initialize') {
       return {
         protocolVersion: '2025-11-25',
-        capabilities: { tools: fake.announces ? { listChanged: true } : {} },
+        capabilities: { tools: fake.announces ? { listChanged: true } : {}, ...fake.more },
         serverInfo: { name: 'fake', version: '1' },
       };
     }
@@ -201,7 +206,7 @@ export async function startFakeMcp(tools: FakeTool[] = [echoTool]): Promise<Fake
       const page = fake.tools.slice(start, end);
       return { tools: page, ...(end < fake.tools.length ? { nextCursor: String(end) } : {}) };
     }
-    if (method !== 'tools/call') return method === 'ping' ? {} : undefined;
+    if (method !== 'tools/call') return method === 'ping' ? {} : fake.answerMore(method ?? '', params);
     const call = { name: String(params.name), input: params.arguments, headers, definitions: fake.tools };
     fake.calls.push(call);
     return fake.answer(call);

@@ -1,13 +1,15 @@
 import type { Chat } from '@homeport/contracts/conversations';
+import type { McpServer } from '@homeport/contracts/mcp';
 import { ActionIcon } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { useRef } from 'react';
+import { useRef, useState } from 'react';
 import { lazyPart } from '../frame/lazy-part.tsx';
 import { Tip } from '../frame/tip.tsx';
 import { useMenu } from '../frame/use-menu.ts';
 import { useText } from '../i18n.ts';
 
+const ResourceDialog = lazyPart(async () => (await import('../mcp/resource-dialog.tsx')).ResourceDialog);
 const ComposerMenu = lazyPart(async () => (await import('./composer-menu.tsx')).ComposerMenu);
 
 type Props = {
@@ -25,6 +27,7 @@ export function AttachButton({ chat, serverIds, onServers, onFiles, onEffort, is
   const navigate = useNavigate();
   const picker = useRef<HTMLInputElement>(null);
   const { place, buttonProps } = useMenu(ComposerMenu);
+  const [servers, setServers] = useState<readonly McpServer[]>();
   const label = t('composer.attach');
   return (
     <>
@@ -59,6 +62,7 @@ export function AttachButton({ chat, serverIds, onServers, onFiles, onEffort, is
           serverIds={serverIds}
           onServers={onServers}
           onEffort={onEffort}
+          onResources={setServers}
           onUpload={() => picker.current?.click()}
           onFiles={
             chat
@@ -67,6 +71,7 @@ export function AttachButton({ chat, serverIds, onServers, onFiles, onEffort, is
           }
         />
       ) : null}
+      {servers ? <ResourceDialog servers={servers} onFiles={onFiles} onClose={() => setServers(undefined)} /> : null}
     </>
   );
 }

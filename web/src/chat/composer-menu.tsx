@@ -5,7 +5,7 @@ import type { McpServer } from '@homeport/contracts/mcp';
 import { Menu } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Brain, Folder, Paperclip, Settings2 } from 'lucide-react';
+import { Brain, Folder, Paperclip, Server, Settings2 } from 'lucide-react';
 import { MenuAt } from '../frame/menu-at.tsx';
 import type { MenuPlace } from '../frame/use-menu.ts';
 import { useText } from '../i18n.ts';
@@ -16,13 +16,15 @@ type Props = MenuPlace & {
   onEffort: () => void;
   /** Absent where there are no files yet. */
   onFiles: (() => void) | undefined;
+  /** Chooses among the resources of these servers. */
+  onResources: (servers: readonly McpServer[]) => void;
   /** null: all servers that are trusted. */
   serverIds: readonly string[] | null;
   onServers: (ids: string[] | null) => void;
 };
 
 /** What can be given to a message: files, and the servers whose tools its answer may use. */
-export function ComposerMenu({ onUpload, onEffort, onFiles, serverIds, onServers, ...place }: Props) {
+export function ComposerMenu({ onUpload, onEffort, onFiles, onResources, serverIds, onServers, ...place }: Props) {
   const t = useText();
   const { data } = useQuery(mcpServersQuery());
   const servers = (data?.servers ?? []).filter((server) => server.enabled);
@@ -40,6 +42,11 @@ export function ComposerMenu({ onUpload, onEffort, onFiles, serverIds, onServers
       {onFiles ? (
         <Menu.Item leftSection={<Folder size={16} />} onClick={onFiles}>
           {t('files.ofConversation')}
+        </Menu.Item>
+      ) : null}
+      {usable.length > 0 ? (
+        <Menu.Item leftSection={<Server size={16} />} onClick={() => onResources(servers.filter(isUsable))}>
+          {t('mcp.resourceMenu')}
         </Menu.Item>
       ) : null}
       <Menu.Item leftSection={<Brain size={16} />} onClick={onEffort}>

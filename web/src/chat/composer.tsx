@@ -1,5 +1,6 @@
 import type { PlanItem } from '@homeport/contracts/agent';
 import { limits } from '@homeport/contracts/limits';
+import type { McpPrompt } from '@homeport/contracts/mcp-content';
 import { type KeyboardEvent, memo, type RefObject, useCallback, useEffect, useRef, useState } from 'react';
 import { fileParts, filesName, parseAttached, uploadingChats } from '../conversation/attached-files.ts';
 import { compactConversation } from '../conversation/compaction.ts';
@@ -60,6 +61,7 @@ type Props = {
 const AssistantChip = lazyPart(async () => (await import('./assistant-chip.tsx')).AssistantChip);
 const PlanList = lazyPart(async () => (await import('../agent/plan-list.tsx')).PlanList);
 const SuggestionMenu = lazyPart(async () => (await import('./suggestion-menu.tsx')).SuggestionMenu);
+const PromptDialog = lazyPart(async () => (await import('../mcp/prompt-dialog.tsx')).PromptDialog);
 const AttachmentTray = lazyPart(async () => (await import('../files/attachment-tray.tsx')).AttachmentTray);
 
 /**
@@ -98,6 +100,7 @@ export const Composer = memo(function Composer(props: Props) {
   const assistant = useAssistantChoice(store, chat, newChat);
   const answering = useAnsweringModel(decision, chat, assistant.assistant);
   const suggestions = useSuggestions(field);
+  const [asking, setAsking] = useState<McpPrompt>();
   const isEmpty = text.trim() === '' && attached.length === 0;
   const canSend = !pending && isOnline && !isEmpty && !isTooLong && !block;
 
@@ -149,6 +152,10 @@ export const Composer = memo(function Composer(props: Props) {
     if (suggestion.kind === 'assistant') {
       suggestions.insert('');
       return assistant.choose(suggestion.assistant.id);
+    }
+    if (suggestion.kind === 'server-prompt') {
+      suggestions.insert('');
+      return setAsking(suggestion.prompt);
     }
     suggestions.insert(suggestion.prompt.text);
   };
@@ -286,6 +293,17 @@ export const Composer = memo(function Composer(props: Props) {
           {t(suggestions.isFilling ? 'composer.fillHint' : 'composer.hint')}
         </p>
       </div>
+      {asking ? (
+        <PromptDialog
+          prompt={asking}
+          onClose={() => setAsking(undefined)}
+          onText={(text) => {
+            setAsking(undefined);
+            // The dialog gives the focus back first.
+            requestAnimationFrame(() => suggestions.put(text));
+          }}
+        />
+      ) : null}
       {isOver && !isClosed ? <div className={classes.dropHere}>{t('composer.dropHere')}</div> : null}
     </section>
   );

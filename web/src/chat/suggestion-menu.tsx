@@ -1,8 +1,9 @@
 import '../context/told-texts.ts';
 import type { Assistant } from '@homeport/contracts/assistants';
+import type { McpPrompt } from '@homeport/contracts/mcp-content';
 import type { Prompt } from '@homeport/contracts/prompts';
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Archive, SquareSlash } from 'lucide-react';
+import { keepPreviousData, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Archive, Server, SquareSlash } from 'lucide-react';
 import {
   type KeyboardEvent,
   type ReactNode,
@@ -22,6 +23,7 @@ import type { ActiveOption, SuggestionList } from './use-suggestions.ts';
 
 export type Suggestion =
   | { kind: 'prompt'; prompt: Prompt }
+  | { kind: 'server-prompt'; prompt: McpPrompt }
   | { kind: 'assistant'; assistant: Assistant }
   | { kind: 'compact' };
 
@@ -122,6 +124,11 @@ function Row({ suggestion }: { suggestion: Suggestion }) {
   }
   if (suggestion.kind === 'compact')
     return <Words picture={<Archive size={16} aria-hidden />} name="/compact" detail={t('suggest.compact')} />;
+  if (suggestion.kind === 'server-prompt') {
+    const { name, title, serverName } = suggestion.prompt;
+    const detail = title === null ? serverName : `${serverName} · ${title}`;
+    return <Words picture={<Server size={16} aria-hidden />} name={`/${name}`} detail={detail} />;
+  }
   const { name, title, text } = suggestion.prompt;
   const detail = title === '' || title === name ? text : title;
   return <Words picture={<SquareSlash size={16} aria-hidden />} name={`/${name}`} detail={detail} />;
@@ -141,9 +148,18 @@ function Words({ picture, name, detail }: { picture: ReactNode; name: string; de
 
 const shownMax = 50;
 
+/** Asks servers, so it is not asked at each key. */
+const serverPromptsQuery = queryOptions({
+  queryKey: ['mcp', 'prompts'],
+  queryFn: ({ signal }) => call('GET /api/mcp/prompts', { signal }),
+  staleTime: 60_000,
+  retry: false,
+});
+
 function useMatches({ sign, query }: Trigger, canCompact: boolean): { suggestions: Suggestion[]; isLoaded: boolean } {
   const isPrompts = sign === '/';
   const promptSearch = useSearched(query, promptListQuery, isPrompts);
+  const servers = useQuery({ ...serverPromptsQuery, enabled: isPrompts });
   const assistantSearch = useSearched(query, assistantListQuery, !isPrompts);
   if (!isPrompts) {
     const found = assistantSearch.items.filter(({ name }) => matchesQuery(query, name));
@@ -154,8 +170,12 @@ function useMatches({ sign, query }: Trigger, canCompact: boolean): { suggestion
   }
   const found = promptSearch.items.filter(({ name, title }) => matchesQuery(query, name, title));
   const prompts = found.slice(0, shownMax).map((prompt): Suggestion => ({ kind: 'prompt', prompt }));
+  const ofServers = (servers.data?.prompts ?? [])
+    .filter(({ name, title }) => matchesQuery(query, name, title ?? ''))
+    .slice(0, shownMax)
+    .map((prompt): Suggestion => ({ kind: 'server-prompt', prompt }));
   const commands: Suggestion[] = canCompact && 'compact'.startsWith(query.toLowerCase()) ? [{ kind: 'compact' }] : [];
-  return { suggestions: [...prompts, ...commands], isLoaded: promptSearch.isLoaded };
+  return { suggestions: [...prompts, ...ofServers, ...commands], isLoaded: promptSearch.isLoaded };
 }
 
 /** The first page; where that is not all, what the server finds as well. */
@@ -168,5 +188,6 @@ function useSearched<T>(query: string, options: (q: string) => Search<T>, isOn: 
 
 function keyOf(suggestion: Suggestion): string {
   if (suggestion.kind === 'prompt') return suggestion.prompt.id;
+  if (suggestion.kind === 'server-prompt') return `${suggestion.prompt.serverId}-${suggestion.prompt.name}`;
   return suggestion.kind === 'assistant' ? suggestion.assistant.id : 'compact';
 }

@@ -47,6 +47,12 @@ export function useSuggestions(field: RefObject<HTMLTextAreaElement | null>) {
     if (first) current.setSelectionRange(first.start, first.end);
   };
 
+  /** Puts `text` where the cursor is, when the list is closed. */
+  const put = (text: string) => {
+    const { current } = field;
+    if (current) replaceRange(current, current.selectionStart, current.selectionEnd, text);
+  };
+
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>): boolean => {
     if (event.nativeEvent.isComposing) return false;
     if (trigger && list.current?.onKey(event) === true) return true;
@@ -83,6 +89,7 @@ export function useSuggestions(field: RefObject<HTMLTextAreaElement | null>) {
     onActive: setActive,
     look,
     insert,
+    put,
     dismiss,
     onKeyDown,
     combobox,

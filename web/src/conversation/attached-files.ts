@@ -12,6 +12,8 @@ export type AttachedFile = {
   place?: number;
   /** It was uploaded for this message and is nowhere else. */
   isNew?: boolean;
+  /** Where it is from, if not from a device. */
+  source?: string;
 };
 
 /** Conversations with uploads under way on this page; their trays are shown though nothing is stored yet. */

@@ -79,11 +79,11 @@ function createDesk(desk: DeskOptions): UploadQueue {
  * Adds an artifact to the draft, once. An uploaded one keeps its place in order: small files arrive before large ones.
  */
 export function attach(drafts: DraftBook, chatId: string, artifact: Artifact, place?: number): void {
-  const { id, filename, mediaType, size } = artifact;
+  const { id, filename, mediaType, size, source } = artifact;
   const files = parseAttached(drafts.read(filesName(chatId)));
   if (files.some((file) => file.id === id) || files.length >= mostFiles) return;
   const uploaded = place === undefined ? {} : { place, isNew: true };
-  const next = [...files, { id, filename, mediaType, size, ...uploaded }];
+  const next = [...files, { id, filename, mediaType, size, ...uploaded, ...(source === undefined ? {} : { source }) }];
   drafts.replace(filesName(chatId), storeAttached(next.sort((a, b) => (a.place ?? 0) - (b.place ?? 0))));
 }
 

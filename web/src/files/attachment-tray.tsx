@@ -138,6 +138,7 @@ function Attached({
       )}
       <span className={classes.uploadText}>
         <bdi className={classes.name}>{file.filename}</bdi>
+        {typeof file.source === 'string' ? <bdi className={classes.fact}>{file.source}</bdi> : null}
         <AttachedFact scope={{ chatId }} file={file} />
       </span>
       <FirstLines scope={{ chatId }} file={file} />

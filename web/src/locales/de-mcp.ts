@@ -101,6 +101,21 @@ export const texts: Record<keyof typeof english, string> = {
   'mcp.deleteOffered':
     'Dein Vertrauen, deine Anmeldung und deine Schlüssel dafür werden gelöscht. Solange er angeboten wird, kannst du ihn wieder hinzufügen.',
 
+  'mcp.resourceMenu': 'Von einem MCP-Server anhängen …',
+  'mcp.resourceTitle': 'Von einem MCP-Server anhängen',
+  'mcp.resourceServer': 'Server',
+  'mcp.resourceSearch': 'Suchen',
+  'mcp.resourceList': 'Ressourcen',
+  'mcp.resourceNone': '{name} hat nichts zum Anhängen.',
+  'mcp.resourceAttach': 'Anhängen',
+  'mcp.resourceHint': 'Modelle erfahren, dass jemand anderes es geschrieben hat.',
+  'mcp.resourceReading': 'Der Server wird gefragt …',
+  'mcp.resourceSource': 'MCP-Server „{name}“, {uri}',
+  'mcp.promptFrom': 'Ein Prompt des MCP-Servers {name}.',
+  'mcp.promptOptional': '{name} (optional)',
+  'mcp.promptMissing': 'Gib hier etwas ein.',
+  'mcp.promptInsert': 'Einfügen',
+
   'offers.text':
     'Alle finden diese Server auf ihrer Werkzeugseite. Jeder fügt einen Server selbst hinzu, vertraut ihm selbst und meldet sich selbst an.',
   'offers.add': 'Server anbieten',

@@ -91,6 +91,21 @@ export const texts = {
   'mcp.offeredFact': 'offered by your administrator',
   'mcp.deleteOffered': 'Your trust, sign-in and keys for it are deleted. You can add it again while it is offered.',
 
+  'mcp.resourceMenu': 'Attach from an MCP server…',
+  'mcp.resourceTitle': 'Attach from an MCP server',
+  'mcp.resourceServer': 'Server',
+  'mcp.resourceSearch': 'Search',
+  'mcp.resourceList': 'Resources',
+  'mcp.resourceNone': '{name} has nothing to attach.',
+  'mcp.resourceAttach': 'Attach',
+  'mcp.resourceHint': 'Models are told that somebody else wrote it.',
+  'mcp.resourceReading': 'Asking the server…',
+  'mcp.resourceSource': 'MCP server “{name}”, {uri}',
+  'mcp.promptFrom': 'A prompt of the MCP server {name}.',
+  'mcp.promptOptional': '{name} (optional)',
+  'mcp.promptMissing': 'Enter something here.',
+  'mcp.promptInsert': 'Insert',
+
   'offers.text':
     'People find these on their tools page. Everyone adds, trusts and signs in to a server for themselves.',
   'offers.add': 'Offer server',

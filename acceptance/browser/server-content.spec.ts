@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { type AddressInfo, createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { expectAccessible, expectAccessibleHere, expectNoSidewaysScroll } from './accessible.ts';
+import { test as base, expect } from './fixtures.ts';
+
+/** Resources and prompts of the protocol's reference server, which runs in a process of its own. */
+
+const test = base.extend<{ everything: string }>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of the fixtures from the pattern
+  everything: async ({}, use) => {
+    const { url, child } = await startEverything();
+    await use(url);
+    child.kill('SIGKILL');
+  },
+});
+
+async function startEverything(): Promise<{ url: string; child: ChildProcess }> {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => taken.once('listening', resolve));
+  const { port } = taken.address() as AddressInfo;
+  await new Promise((resolve) => taken.close(resolve));
+  const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json');
+  const child = spawn(process.execPath, [join(dirname(manifest), 'dist/index.js'), 'streamableHttp'], {
+    env: { PATH: process.env.PATH, PORT: String(port) },
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.once('exit', () => reject(new Error('the reference server has ended')));
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (said) => String(said).includes(String(port)) && resolve());
+    }
+  });
+  return { url: `http://127.0.0.1:${port}/mcp`, child };
+}
+
+test('a resource is attached with its source, and a prompt becomes text that is not sent yet', async ({
+  page,
+  installation,
+  person,
+  everything,
+}) => {
+  const { server } = await person.caller.must('POST', '/api/mcp', { name: 'Everything', url: everything });
+  await person.caller.must('POST', '/api/mcp/trust', { id: server.id, fingerprint: server.fingerprint });
+  await page.goto(installation.url);
+  const dialog = page.getByRole('dialog');
+  const field = page.getByLabel('Message', { exact: true });
+
+  await page.getByRole('button', { name: 'Add files and tools' }).click();
+  await page.getByRole('menuitem', { name: 'Attach from an MCP server…' }).click();
+  await expect(dialog.getByRole('list', { name: 'Resources' })).toBeVisible();
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+  const shots = process.env.SHOTS;
+  if (shots) await page.screenshot({ path: `${shots}/r1.png` });
+  const template = dialog.getByRole('group', { name: 'Dynamic Text Resource' });
+  await template.getByLabel('resourceId').fill('7');
+  await template.getByRole('button', { name: 'Attach' }).click();
+  const tray = page.getByRole('list', { name: 'Files in this message' });
+  await expect(tray).toContainText('7.txt');
+  await expect(tray).toContainText('MCP server “Everything”, demo://resource/dynamic/text/7');
+  await expectAccessibleHere(page);
+
+  await field.pressSequentially('Look: /args');
+  await page.getByRole('option', { name: /args-prompt/ }).click();
+  await dialog.getByRole('button', { name: 'Insert' }).click();
+  await expect(dialog).toContainText('Enter something here.');
+  await dialog.getByLabel('city').fill('Kiel');
+  await expectAccessible(page);
+  if (shots) await page.screenshot({ path: `${shots}/r2.png` });
+  await dialog.getByRole('button', { name: 'Insert' }).click();
+  await expect(field).toHaveValue("Look: What's weather in Kiel?");
+  if (shots) await page.screenshot({ path: `${shots}/r3.png` });
+  // Nothing was sent.
+  expect(
+    (await person.caller.must('GET', '/api/chats')).chats.flatMap((chat: { title: string }) => chat.title),
+  ).toHaveLength(1);
+});

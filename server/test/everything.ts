@@ -1,0 +1,34 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { type AddressInfo, createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { until } from '../../contracts/test/until.ts';
+
+/** The protocol's own reference server, as a process of its own. */
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+export async function startEverything(mode: 'streamableHttp' | 'sse'): Promise<{ url: string; child: ChildProcess }> {
+  const port = await freePort();
+  const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json');
+  const script = join(dirname(manifest), 'dist/index.js');
+  const child = spawn(process.execPath, [script, mode], { env: { PATH: process.env.PATH, PORT: String(port) } });
+  let said = '';
+  child.stderr?.on('data', (chunk) => {
+    said += chunk;
+  });
+  child.stdout?.on('data', (chunk) => {
+    said += chunk;
+  });
+  await until(async () => {
+    if (child.exitCode !== null) throw new Error(said);
+    return said.includes(String(port));
+  });
+  return { url: `http://127.0.0.1:${port}/${mode === 'sse' ? 'sse' : 'mcp'}`, child };
+}
