@@ -27,7 +27,12 @@ export const mcpBounds = {
   probeMs: 3_000,
   /** From the first byte to the last definition. */
   listMs: 15_000,
+  /** The silence of a call before it is given up, which progress ends, and all of its time. */
   callMs: 10 * 60_000,
+  callTotalMs: 60 * 60_000,
+  /** Characters of what a server says during a call, and how often it is shown. */
+  saidText: 300,
+  saidMs: 1_000,
   /** How long the beginning of a turn waits for a server before continuing without it. */
   turnPatienceMs: 5_000,
   programPatienceMs: 20_000,

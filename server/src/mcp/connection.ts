@@ -9,6 +9,7 @@ import { BadDefinitions, type Definitions, type ProgramIdentity, readDefinitions
 import { BrokenBound, createMcpFetch, type ReadToken, type TransportEvents } from './guarded-transport.ts';
 import { boundRequests, failUnanswered } from './message-rules.ts';
 import { type McpProgram, ProgramTransport } from './program-transport.ts';
+import { logLine, progressLine } from './said.ts';
 
 /** Where a connection goes; decrypted headers are kept only as long as the connection. */
 export type McpTarget = {
@@ -48,6 +49,7 @@ export class McpConnection {
   #running: Promise<Listing> | undefined;
   #next: Promise<Listing> | undefined;
   #calls = 0;
+  readonly #listeners = new Set<(line: string) => void>();
   #isRetired = false;
   #program: ProgramIdentity | undefined;
 
@@ -99,6 +101,7 @@ export class McpConnection {
       },
     );
     const connection: McpConnection = new McpConnection(deps, client, target.transport);
+    client.setNotificationHandler('notifications/message', ({ params }) => connection.#onLog(params));
     client.onclose = () => connection.#end();
     client.onerror = () => undefined;
     const events: TransportEvents = {
@@ -173,17 +176,25 @@ export class McpConnection {
 
   /**
    * Calls a tool, once. If the call is aborted or takes too long, the connection is retired, since its response may
-   * still come.
+   * still come. `onSaid` hears of progress, and of the log, which does not say which call it is about.
    */
-  async call(tool: McpTool, input: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
+  async call(
+    tool: McpTool,
+    input: Record<string, unknown>,
+    signal: AbortSignal,
+    onSaid: (line: string) => void = () => undefined,
+  ): Promise<CallToolResult> {
     this.#calls += 1;
+    this.#listeners.add(onSaid);
     try {
       return await this.#client.callTool(
         { name: tool.name, arguments: input },
         {
           signal,
           timeout: mcpBounds.callMs,
-          maxTotalTimeout: mcpBounds.callMs,
+          resetTimeoutOnProgress: true,
+          maxTotalTimeout: mcpBounds.callTotalMs,
+          onprogress: (progress) => onSaid(progressLine(progress)),
           toolDefinition: { name: tool.name, inputSchema: { type: 'object', ...(tool.inputSchema as object) } },
         },
       );
@@ -192,6 +203,7 @@ export class McpConnection {
       throw this.#isClosed ? (this.#failure ?? error) : error;
     } finally {
       this.#calls -= 1;
+      this.#listeners.delete(onSaid);
       if (this.#isRetired && !this.isBusy) this.close();
     }
   }
@@ -262,6 +274,12 @@ export class McpConnection {
 
   #isSubscribed(): boolean {
     return this.#streams > 0 && this.#client.getServerCapabilities()?.tools?.listChanged === true;
+  }
+
+  #onLog(params: unknown): void {
+    if (this.#listeners.size === 0) return;
+    const line = logLine(params);
+    if (line !== undefined) for (const listener of this.#listeners) listener(line);
   }
 
   #changed(): void {

@@ -7,6 +7,7 @@ import { mcpBounds } from './bounds.ts';
 import type { Listing } from './connection.ts';
 import type { McpConnections } from './connections.ts';
 import { mcpFailure, refusedAccess, serverWords } from './failures.ts';
+import { newestOnly } from './said.ts';
 import { recordDrift, recordDriftNotice, recordFailure } from './servers.ts';
 import { nameTools } from './tool-names.ts';
 import { type McpResult, readResult } from './tool-result.ts';
@@ -35,7 +36,8 @@ export type McpTurnTool = {
   inputSchema: Record<string, unknown>;
   /** The owner's current policy for calls; `call` checks whether the server may still be used. */
   readPolicy(): Promise<ToolPolicy>;
-  call(input: Record<string, unknown>, signal: AbortSignal): Promise<McpResult>;
+  /** `report` is told what the server says meanwhile: a line in place of the one before. */
+  call(input: Record<string, unknown>, signal: AbortSignal, report?: (line: string) => void): Promise<McpResult>;
 };
 
 /** What a turn needs to know about a server; not its last listing. */
@@ -162,7 +164,14 @@ function turnTool(deps: TurnToolDeps, name: string, server: TurnServer, tool: Mc
       const policies = await readPolicies(deps, server);
       return policies === undefined ? 'allow' : policyOf(policies, tool.name);
     },
-    call: (input, signal) => callTool(deps, server, tool, input, signal, ear),
+    async call(input, signal, report = () => undefined) {
+      const said = newestOnly(deps.clock, report);
+      try {
+        return await callTool(deps, server, tool, input, { signal, onSaid: said.say }, ear);
+      } finally {
+        said.end();
+      }
+    },
   };
 }
 
@@ -202,7 +211,7 @@ async function callTool(
   server: TurnServer,
   tool: McpTool,
   input: Record<string, unknown>,
-  signal: AbortSignal,
+  { signal, onSaid }: { signal: AbortSignal; onSaid: (line: string) => void },
   ear: Ear,
 ): Promise<McpResult> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
@@ -221,7 +230,7 @@ async function callTool(
     // From here to sending the call nothing is awaited: what the connection has heard so far decides.
     const { latest, changes } = connection;
     if (latest?.fingerprint !== server.trusted_fingerprint || latest.changes !== changes) continue;
-    return callOnce(deps, server, () => connection.call(tool, input, signal), signal, ear);
+    return callOnce(deps, server, () => connection.call(tool, input, signal, onSaid), signal, ear);
   }
   return { errorText: `Not called: the MCP server “${server.name}” keeps changing its tools.` };
 }

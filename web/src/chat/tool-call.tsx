@@ -24,8 +24,8 @@ export function ToolCall({ part, isLive, name }: { part: DynamicToolPart; isLive
   const words = toolWords(part, isLive, t);
   const watched = useDuration(name, words.isRunning);
   const seconds = words.seconds ?? watched;
-  const [isOpen, setOpen] = useOpenWhile(words.isRunning && part.preliminary === true);
   const isOwn = isOwnTool(part.toolName);
+  const [isOpen, setOpen] = useOpenWhile(isOwn && words.isRunning && part.preliminary === true);
   const planned = plannedIn(part);
   if (planned !== undefined && planned.length > 0) return <PlanList items={planned} />;
   if (part.state === 'approval-requested') return <ToolApproval part={part} isLive={isLive} />;
@@ -57,7 +57,9 @@ export function ToolCall({ part, isLive, name }: { part: DynamicToolPart; isLive
         {isOwn ? null : (
           <div className={classes.details}>
             <Value label={t('tool.input')} value={part.input} />
-            {part.state === 'output-available' ? <Value label={t('tool.output')} value={part.output} /> : null}
+            {part.state === 'output-available' && !words.isRunning ? (
+              <Value label={t('tool.output')} value={part.output} />
+            ) : null}
             {part.errorText === undefined ? null : <Value label={t('tool.error')} value={part.errorText} />}
           </div>
         )}

@@ -55,7 +55,10 @@ export function toolWords(part: DynamicToolPart, isLive: boolean, t: Translate):
   if (!isOwnTool(toolName)) {
     const { server, tool } = toolTitle(toolName);
     const title = server === undefined ? tool : t('tool.ofServer', { tool, server });
-    return { ...common, title, state: t(part.preliminary === true && isRunning ? 'tool.running' : stateText[state]) };
+    const isSaying = part.preliminary === true && isRunning;
+    // What the server says while the call runs.
+    const subject = isSaying && typeof part.output === 'string' ? part.output : undefined;
+    return { ...common, title, subject, state: t(isSaying ? 'tool.running' : stateText[state]) };
   }
   const path = textOf(input, 'path') ?? '';
   const file = path.slice(path.lastIndexOf('/') + 1) || t('tool.aFile');

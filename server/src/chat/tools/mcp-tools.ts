@@ -1,3 +1,4 @@
+import { mcpBounds } from '../../mcp/bounds.ts';
 import { findMcpTools, type TurnToolDeps } from '../../mcp/turn-tools.ts';
 import type { FindTools } from './find-tools.ts';
 import { type Tool, ToolAnswer, ToolFailure } from './tool-run.ts';
@@ -12,8 +13,10 @@ export function createMcpToolFinder(deps: TurnToolDeps): FindTools {
     return found.map(
       ({ call, ...tool }): Tool => ({
         ...tool,
-        async execute(input, { signal }) {
-          const result = await call(input, signal);
+        // The connection ends a silent call sooner.
+        timeoutMs: mcpBounds.callTotalMs,
+        async execute(input, { signal, report }) {
+          const result = await call(input, signal, report);
           if ('errorText' in result) throw new ToolFailure(result.errorText);
           return new ToolAnswer(result.output, result.files, result.whole);
         },
