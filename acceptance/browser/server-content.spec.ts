@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { addModels } from '../product.ts';
 import { expectAccessible, expectAccessibleHere, expectNoSidewaysScroll } from './accessible.ts';
 import { test as base, expect } from './fixtures.ts';
 
@@ -38,8 +39,10 @@ test('a resource is attached with its source, and a prompt becomes text that is 
   page,
   installation,
   person,
+  provider,
   everything,
 }) => {
+  await addModels(person.caller, provider, ['echo']);
   const { server } = await person.caller.must('POST', '/api/mcp', { name: 'Everything', url: everything });
   await person.caller.must('POST', '/api/mcp/trust', { id: server.id, fingerprint: server.fingerprint });
   await page.goto(installation.url);
