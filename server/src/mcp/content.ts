@@ -17,7 +17,7 @@ import type { McpServerRow } from './views.ts';
  * any model does.
  */
 
-export type ContentDeps = {
+type ContentDeps = {
   db: Pick<Database, 'kysely'>;
   mcp: Pick<McpConnections, 'current' | 'open' | 'isOpen' | 'noteRefusal'>;
   clock: Clock;
