@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { BrowserContext } from '@playwright/test';
 import { addModels } from '../product.ts';
 import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
@@ -63,4 +65,33 @@ test('a PDF says what the model will read of it, and a citation opens the page',
     await answer.getByRole('link', { name: '[gone.pdf, 2]' }).click();
     await expect(panel).toContainText('File not found');
   });
+});
+
+test('a workbook opens at the sheet that a citation names, as a table', async ({
+  page,
+  installation,
+  person,
+  provider,
+}) => {
+  await addModels(person.caller, provider, ['echo']);
+  await page.goto(installation.url);
+  const corpus = join(import.meta.dirname, '../../server/test/document-corpus/files');
+  const workbook = {
+    name: 'budget.xlsx',
+    mimeType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+    buffer: readFileSync(join(corpus, 'openpyxl-budget.xlsx')),
+  };
+  await page.locator('[data-file-picker]').setInputFiles([workbook]);
+  await expect(page.getByRole('list', { name: 'Files in this message' })).toContainText('3 pages · about');
+  const field = page.getByLabel('Message', { exact: true });
+  await field.fill('See [budget.xlsx, sheet Visitors] and [budget.xlsx, sheet Budget 2026]');
+  await field.press('Enter');
+  const answer = page.locator('[data-role="assistant"][aria-busy="false"]');
+  const panel = page.getByRole('complementary', { name: 'Files' });
+  await answer.getByRole('link', { name: '[budget.xlsx, sheet Visitors]' }).click();
+  await expect(panel.getByRole('cell', { name: 'January' })).toBeVisible();
+  await expect(panel).toContainText('Page 2 of 3');
+  await expectAccessible(page);
+  await answer.getByRole('link', { name: '[budget.xlsx, sheet Budget 2026]' }).click();
+  await expect(panel.getByRole('cell', { name: 'Scaffolding' })).toBeVisible();
 });
