@@ -52,6 +52,7 @@ test('a resource is attached with its source, and a prompt becomes text that is 
   await page.getByRole('button', { name: 'Add files and tools' }).click();
   await page.getByRole('menuitem', { name: 'Attach from an MCP server…' }).click();
   await expect(dialog.getByRole('list', { name: 'Resources' })).toBeVisible();
+  await expect(dialog).not.toContainText('unexpected response');
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
   const shots = process.env.SHOTS;

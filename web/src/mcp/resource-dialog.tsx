@@ -1,5 +1,6 @@
 import './mcp-texts.ts';
 import '../forms/forms.css';
+import '../frame/dialogs.css';
 import type { McpServer } from '@homeport/contracts/mcp';
 import type { McpContent, McpResource } from '@homeport/contracts/mcp-content';
 import { Button, Modal, NativeSelect, TextInput } from '@mantine/core';
@@ -59,7 +60,7 @@ export function ResourceDialog({ servers, onFiles, onClose }: Props) {
           />
         ) : null}
         {data || error ? null : <Loading />}
-        <FormFailure failure={failure ?? error} />
+        {(failure ?? error) ? <FormFailure failure={failure ?? error} /> : null}
         {data && data.resources.length + templates.length === 0 ? (
           <p className={classes.hint}>{t('mcp.resourceNone', { name: server?.name ?? '' })}</p>
         ) : null}
