@@ -198,6 +198,30 @@ test('a very long list is cut, a very large answer is refused', async () => {
   assert.ok(sent < 16 * providerTestBounds.bodyBytes, `${sent} bytes were taken`);
 });
 
+test('5,000 models with many members each are listed, and the server answers others meanwhile', async () => {
+  const data = Array.from({ length: 5_000 }, (_, index) => ({
+    ...{
+      id: `m${index}`,
+      object: 'model',
+      created: 1,
+      owned_by: 'vllm',
+      root: 'x',
+      parent: null,
+      max_model_len: 32_768,
+    },
+    permission: [{ allow_sampling: true, allow_view: true, organization: '*', group: null, is_blocking: false }],
+  }));
+  answer = json({ object: 'list', data });
+  let turns = 0;
+  const counted = setInterval(() => {
+    turns += 1;
+  }, 0);
+  const listed = await askWhole();
+  clearInterval(counted);
+  assert.deepEqual([listed.length, listed.at(-1)?.contextWindow], [5_000, 32_768]);
+  assert.ok(turns > 20, `${turns} turns`);
+});
+
 test('an answer that would take long to parse is no list of models', async () => {
   const members = Array.from({ length: 60_000 }, (_, index) => `"m${index}":1`);
   for (const text of [`{"data":[],${members}}`, '['.repeat(1_000_000), `[${'1,'.repeat(500_000)}1]`]) {
@@ -296,20 +320,64 @@ test('with the wrong protocol for an address the test says what answered there',
   const anthropic = { type: 'error', error: { type: 'authentication_error', message: 'x-api-key header is required' } };
   const gemini = { error: { code: 403, message: 'No key', status: 'PERMISSION_DENIED' } };
   const models = { models: [{ name: 'models/m', supportedGenerationMethods: ['generateContent'] }] };
-  const cases: [ProviderKind, unknown, number, RegExp][] = [
-    ['anthropic', openAi, 401, /^An OpenAI-style server answered/],
-    ['gemini', openAi, 404, /^An OpenAI-style server answered/],
-    ['gemini', { object: 'list', data: [{ id: 'm' }] }, 200, /^An OpenAI-style server answered/],
-    ['openai', anthropic, 401, /Anthropic’s protocol answered/],
-    ['openai-responses', gemini, 403, /Gemini protocol answered/],
-    ['openai', models, 200, /Gemini protocol answered/],
+  const cases: [ProviderKind, unknown, number, RegExp, string?][] = [
+    ['anthropic', openAi, 401, /^An OpenAI-style server answered/, 'openai'],
+    ['gemini', openAi, 404, /^An OpenAI-style server answered/, 'openai'],
+    ['gemini', { object: 'list', data: [{ id: 'm' }] }, 200, /^An OpenAI-style server answered/, 'openai'],
+    ['openai', anthropic, 401, /Anthropic’s protocol answered/, 'anthropic'],
+    ['openai-responses', gemini, 403, /Gemini protocol answered/, 'gemini'],
+    ['openai', models, 200, /Gemini protocol answered/, 'gemini'],
     ['anthropic', anthropic, 401, /refused the credentials/],
     ['gemini', gemini, 403, /refused the credentials/],
   ];
-  for (const [kind, body, status, said] of cases) {
+  for (const [kind, body, status, said, answered] of cases) {
     answer = json(body, status);
     const error = await failure(ask({ kind, baseUrl }));
     assert.match(error.message, said, kind);
-    assert.deepEqual(error.details, { status });
+    assert.deepEqual(error.details, answered === undefined ? { status } : { status, answered });
   }
+});
+
+test('a list alone does not show that a server answers in the chosen protocol: it is asked, and what is missing is said', async () => {
+  const list = { object: 'list', data: [{ id: 'first' }, { id: 'm' }] };
+  const anthropicList = { data: [{ id: 'first', type: 'model' }], has_more: false };
+  const cases: [ProviderKind, object, string, RegExp, string][] = [
+    ['anthropic', list, 'POST /v1/messages', /^An OpenAI-style server answered/, 'openai'],
+    ['openai-responses', list, 'POST /v1/responses', /without the Responses protocol/, 'openai'],
+    ['openai', anthropicList, 'POST /v1/chat/completions', /Anthropic’s protocol answered/, 'anthropic'],
+  ];
+  let refusal: Answer = json({ detail: 'Not Found' }, 404);
+  const bodies: string[] = [];
+  const listing =
+    (models: object): Answer =>
+    (response, request) => {
+      if (request.method === 'GET') return json(models)(response, request);
+      request.on('data', (data: Buffer) => bodies.push(data.toString()));
+      request.on('end', () => refusal(response, request));
+    };
+  for (const [kind, models, asked, said, answered] of cases) {
+    answer = listing(models);
+    for (const missing of [json({ detail: 'Not Found' }, 404), text('', 405), text('no', 501)]) {
+      refusal = missing;
+      const error = await failure(ask({ kind, baseUrl, apiKey: 'sk-1' }));
+      assert.match(error.message, said, kind);
+      assert.deepEqual(error.details, { status: 404, answered }, kind);
+      assert.deepEqual(requests.map(({ method, url }) => `${method} ${url}`).slice(1), [asked], kind);
+      assert.equal(bodies.pop(), '{"model":"first"}', 'nothing that could be answered');
+    }
+    const there = [
+      json({ error: { message: 'messages: required' } }, 400),
+      json({}, 401),
+      json({ error: { message: 'The model `first` does not exist' } }, 404),
+      text('', 500),
+      ((response) => response.destroy()) satisfies Answer,
+    ];
+    for (const fine of there) {
+      refusal = fine;
+      assert.equal((await ask({ kind, baseUrl }))[0]?.id, 'first', kind);
+    }
+  }
+  answer = listing(list);
+  await ask({ kind: 'openai', baseUrl });
+  assert.equal(requests.length, 1, 'what the list shows is not asked for');
 });

@@ -54,7 +54,7 @@ async function askServer(
       // A server that wants a key is found as well.
       if (status === 401) return { name, baseUrl, models: 0, needsKey: true };
       if (status !== 200) return undefined;
-      const models = listedModels('openai', parseForeignJson(await body.text(bounds.bodyBytes)), bounds.models);
+      const models = await listedModels('openai', parseForeignJson(await body.text(bounds.bodyBytes)), bounds.models);
       return models && { name, baseUrl, models: models.length, needsKey: false };
     } finally {
       body.destroy();

@@ -1,6 +1,7 @@
 import { limits } from '@homeport/contracts/limits';
 import type { ModelFacts } from '@homeport/contracts/model-facts';
 import type { ProviderKind } from '@homeport/contracts/provider-kinds';
+import { mapInTurns } from './long-list.ts';
 import { listedFacts } from './registry/listed-facts.ts';
 
 /** Model lists in each protocol, and how to recognize a server's protocol by its answer. */
@@ -13,7 +14,8 @@ export const listPaths: Record<ProviderKind, string> = {
   gemini: '/models?pageSize=1000',
 };
 
-type Family = 'openai' | 'anthropic' | 'gemini';
+/** A protocol as a server's answers show it. */
+export type Family = 'openai' | 'anthropic' | 'gemini';
 
 const familyNames: Record<Family, string> = {
   openai: 'An OpenAI-style server',
@@ -21,14 +23,32 @@ const familyNames: Record<Family, string> = {
   gemini: 'A server that uses Google’s Gemini protocol',
 };
 
-/** Names the protocol of the server that answered, if it differs from the chosen one. */
-export function otherProtocol(kind: ProviderKind, status: number, answer: unknown): string | undefined {
-  const family = familyOf(answer);
-  const chosen = kind === 'openai-responses' ? 'openai' : kind;
-  if (family === undefined || family === chosen) return undefined;
-  // Many servers offer several protocols and one list.
-  if (status < 300 && chosen !== 'gemini' && family !== 'gemini') return undefined;
+export function otherAnswered(family: Family): string {
   return `${familyNames[family]} answered at this address. Choose that protocol, or check the base URL.`;
+}
+
+/** The protocol of the server that answered, if it is certainly not the chosen one. */
+export function otherProtocol(kind: ProviderKind, status: number, answer: unknown): Family | undefined {
+  const family = familyOf(answer);
+  if (family === undefined || family === chosenFamily(kind)) return undefined;
+  return status < 300 && mayShareList(kind, family) ? undefined : family;
+}
+
+/** Where an answer in this protocol is asked for, if the list does not show that the server has it; undefined if it does. */
+export function doubtfulPath(kind: ProviderKind, answer: unknown): { path: string; family: Family } | undefined {
+  const family = familyOf(answer);
+  if (kind === 'openai-responses') return { path: '/responses', family: family ?? 'openai' };
+  if (family === undefined || family === chosenFamily(kind) || !mayShareList(kind, family)) return undefined;
+  return { path: kind === 'anthropic' ? '/messages' : '/chat/completions', family };
+}
+
+function chosenFamily(kind: ProviderKind): Family {
+  return kind === 'openai-responses' ? 'openai' : kind;
+}
+
+/** Many servers offer OpenAI's protocols and Anthropic's, with one list for both. */
+function mayShareList(kind: ProviderKind, family: Family): boolean {
+  return kind !== 'gemini' && family !== 'gemini';
 }
 
 function familyOf(answer: unknown): Family | undefined {
@@ -53,15 +73,18 @@ export type ListedEntry = { id: string; facts: ModelFacts };
  * The models of `{data: [{id}]}`, `{models: [{id | name}]}` or a bare array, each once, in order; undefined for
  * anything else.
  */
-export function listedModels(kind: ProviderKind, answer: unknown, max: number): ListedEntry[] | undefined {
+export async function listedModels(
+  kind: ProviderKind,
+  answer: unknown,
+  max: number,
+): Promise<ListedEntry[] | undefined> {
   const list = Array.isArray(answer) ? answer : (member(answer, 'data') ?? member(answer, 'models'));
   if (!Array.isArray(list)) return undefined;
   const models = new Map<string, ListedEntry>();
-  for (const entry of list) {
+  await mapInTurns(list.slice(0, max), (entry) => {
     const id = idOf(kind, entry);
     if (id !== undefined && !models.has(id)) models.set(id, { id, facts: listedFacts(entry) });
-    if (models.size === max) break;
-  }
+  });
   return [...models.values()];
 }
 

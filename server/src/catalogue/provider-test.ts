@@ -4,12 +4,22 @@ import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import type { Database } from '../db/pool.ts';
 import type { Egress } from '../egress/egress.ts';
 import { assertCustomHeaders } from '../egress/headers.ts';
-import { parseForeignJson } from '../json-scan.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
+import { isMissing } from './answer-probe.ts';
 import { type Credentials, resolveCredentials } from './credentials.ts';
 import { withLoadedWindows } from './loaded-windows.ts';
+import { mapInTurns, parseModelList } from './long-list.ts';
 import { joinedFacts } from './model-facts.ts';
-import { type ListedEntry, listedModels, listedOwners, listPaths, otherProtocol } from './model-list.ts';
+import {
+  doubtfulPath,
+  type Family,
+  type ListedEntry,
+  listedModels,
+  listedOwners,
+  listPaths,
+  otherAnswered,
+  otherProtocol,
+} from './model-list.ts';
 import { providerHeaders, providerUrl } from './provider-call.ts';
 import { getOwnedProvider } from './providers.ts';
 import { currentRegistry } from './registry/current-registry.ts';
@@ -35,14 +45,14 @@ export type ProviderTestInput =
 type Target = { kind: ProviderKind; baseUrl: string; credentials: Credentials };
 
 /** Limits of one test and of one owner's tests; sizes in bytes, times in milliseconds. */
-export const providerTestBounds = { bodyBytes: 1024 * 1024, totalMs: 15_000, models: 10_000, atOnce: 4 } as const;
+export const providerTestBounds = { bodyBytes: 8 * 1024 * 1024, totalMs: 15_000, models: 10_000, atOnce: 4 } as const;
 
 const lanes = new TestLanes(providerTestBounds.atOnce);
 
 /**
  * Requests the list of models through the outbound guard and returns them with what is known of each. Throws
- * `blocked_destination`, `provider_unreachable`, `provider_error` with `details.status`, `credentials_unreadable`,
- * `not_found`; no message contains anything that the other side said.
+ * `blocked_destination`, `provider_unreachable`, `provider_error` with `details.status` and, if another protocol
+ * answered, `details.answered`, `credentials_unreadable`, `not_found`; no message contains anything the other side said.
  */
 export async function testProvider(
   deps: ProviderTestDeps,
@@ -53,7 +63,7 @@ export async function testProvider(
   const target = await findTarget(deps, owner, input);
   const registry = await currentRegistry(deps);
   const listed = await lanes.run(owner, signal, () => askForModels(deps, target, signal));
-  return listed.map(({ id, facts }) =>
+  return mapInTurns(listed, ({ id, facts }) =>
     joinedFacts(id, facts.chat ?? isForChat(id), facts, registry.find(target.baseUrl, id)),
   );
 }
@@ -72,14 +82,23 @@ async function askForModels(
   });
   try {
     const isFine = status >= 200 && status <= 299;
-    const answer = parseJson(
+    const answer = await parseJson(
       await body.text(providerTestBounds.bodyBytes).catch((error) => (isFine ? raise(error) : '')),
     );
     const other = status < 500 && status !== 429 ? otherProtocol(kind, status, answer) : undefined;
-    if (other !== undefined) throw providerError(status, other);
+    if (other !== undefined) throw providerError(status, otherAnswered(other), other);
     if (!isFine) throw providerError(status, statusAdvice(status));
-    const models = listedModels(kind, answer, providerTestBounds.models);
+    const models = await listedModels(kind, answer, providerTestBounds.models);
     if (models === undefined) throw providerError(status, notAList);
+    const doubt = doubtfulPath(kind, answer);
+    const [first] = models;
+    if (doubt !== undefined && first !== undefined) {
+      const url = providerUrl(kind, baseUrl, doubt.path);
+      if (await isMissing(deps, { url, headers, modelId: first.id }, signal)) {
+        const said = kind === 'openai-responses' ? noResponses : otherAnswered(doubt.family);
+        throw providerError(404, said, doubt.family);
+      }
+    }
     if (kind !== 'openai') return models;
     const list = { entries: models, owners: listedOwners(answer) };
     return await withLoadedWindows(deps, { baseUrl, headers }, list, signal);
@@ -102,6 +121,8 @@ async function findTarget(deps: ProviderTestDeps, owner: string, input: Provider
   };
 }
 
+const noResponses =
+  'An OpenAI-style server without the Responses protocol answered at this address. Choose OpenAI-compatible, or check the base URL.';
 const notAList = 'The provider answered, but not with a list of models. Check the base URL; it usually ends in /v1.';
 
 function statusAdvice(status: number): string {
@@ -114,17 +135,20 @@ function statusAdvice(status: number): string {
   return 'The provider answered with an error. Check the base URL and the credentials.';
 }
 
-function providerError(status: number, message: string): ApiError {
-  return new ApiError('provider_error', message, { details: { status } });
+/** `answered`: the protocol of the server that is there. */
+function providerError(status: number, message: string, answered?: Family): ApiError {
+  return new ApiError('provider_error', message, {
+    details: { status, ...(answered === undefined ? {} : { answered }) },
+  });
 }
 
 function raise(error: unknown): never {
   throw error;
 }
 
-function parseJson(text: string): unknown {
+async function parseJson(text: string): Promise<unknown> {
   try {
-    return parseForeignJson(text);
+    return await parseModelList(text, providerTestBounds.models);
   } catch {
     return undefined;
   }
