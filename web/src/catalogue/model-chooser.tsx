@@ -62,6 +62,8 @@ export function ModelChooser({ provider, tiers, found, submitLabel, onAdded, onD
       if (failed.length === 0) onAdded(added);
     },
   });
+  // Nobody types what is known; a size that was refused stays in sight.
+  const asksSizes = chosen.some((id) => !areSizesKnown(known.get(id))) || Object.keys(form.errors).length > 0;
   const isDirty = chosen.length > 0;
   useEffect(() => onDirty?.(isDirty), [isDirty, onDirty]);
   const toggle = (id: string) => {
@@ -98,11 +100,13 @@ export function ModelChooser({ provider, tiers, found, submitLabel, onAdded, onD
         />
       )}
       <ModelIdField isTaken={(id) => existing.has(id) || chosen.includes(id)} onAdd={addOwn} />
-      <fieldset className={chooserClasses.common}>
-        <legend className={chooserClasses.commonTitle}>{t('choose.common')}</legend>
-        <p className={chooserClasses.hint}>{t('choose.commonHint')}</p>
-        <ModelSizeFields form={form} tiers={tiers} />
-      </fieldset>
+      {isDirty && (asksSizes || tiers.length > 1) ? (
+        <fieldset className={chooserClasses.common}>
+          <legend className={chooserClasses.commonTitle}>{t('choose.common')}</legend>
+          <p className={chooserClasses.hint}>{t(asksSizes ? 'choose.commonHint' : 'choose.tierHint')}</p>
+          <ModelSizeFields form={form} tiers={tiers} tierOnly={!asksSizes} />
+        </fieldset>
+      ) : null}
       {isEmptyRefused ? <Notice kind="failure">{t('choose.nothing')}</Notice> : null}
       {refused.length > 0 ? <FormFailure failure={refused[0]?.failure} /> : null}
       {refused.length > 0 ? (
@@ -119,6 +123,10 @@ export function ModelChooser({ provider, tiers, found, submitLabel, onAdded, onD
       </div>
     </form>
   );
+}
+
+function areSizesKnown(model: ListedModel | undefined): boolean {
+  return model?.contextWindow !== undefined && model.maxOutputTokens !== undefined;
 }
 
 function LoadingList({ name }: { name: string }) {

@@ -1,5 +1,5 @@
 import '../forms/forms.css';
-import type { ModelTier } from '@homeport/contracts/catalogue';
+import type { Model, ModelTier } from '@homeport/contracts/catalogue';
 import { NativeSelect, NumberInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import classes from '../forms/form.module.css';
@@ -7,12 +7,23 @@ import { numberSeparators } from '../forms/number-separators.ts';
 import { i18n, useText } from '../i18n.ts';
 import { tierLabel } from '../tier-label.ts';
 import type { ModelSizes } from './model-values.ts';
+import { sourceText } from './source-text.ts';
 
 type SizeForm = Pick<UseFormReturnType<ModelSizes>, 'getInputProps'>;
 
+type Props = {
+  form: SizeForm;
+  tiers: readonly ModelTier[];
+  tierOnly?: boolean;
+  /** Says who said its sizes. */
+  model?: Model;
+};
+
 /** Context window, longest answer and tier, for one model or many at once. */
-export function ModelSizeFields({ form, tiers }: { form: SizeForm; tiers: readonly ModelTier[] }) {
+export function ModelSizeFields({ form, tiers, tierOnly = false, model }: Props) {
   const t = useText();
+  const hint = (name: 'contextWindow' | 'maxOutputTokens', text: string) =>
+    model === undefined ? text : `${text} ${sourceText(model, name, t)}`;
   const count = {
     hideControls: true,
     ...numberSeparators(i18n.locale),
@@ -21,18 +32,22 @@ export function ModelSizeFields({ form, tiers }: { form: SizeForm; tiers: readon
   } as const;
   return (
     <div className={classes.pair}>
-      <NumberInput
-        {...form.getInputProps('contextWindow')}
-        {...count}
-        label={t('model.contextWindow')}
-        description={t('model.contextWindowHint')}
-      />
-      <NumberInput
-        {...form.getInputProps('maxOutputTokens')}
-        {...count}
-        label={t('model.maxOutput')}
-        description={t('model.maxOutputHint')}
-      />
+      {tierOnly ? null : (
+        <>
+          <NumberInput
+            {...form.getInputProps('contextWindow')}
+            {...count}
+            label={t('model.contextWindow')}
+            description={hint('contextWindow', t('model.contextWindowHint'))}
+          />
+          <NumberInput
+            {...form.getInputProps('maxOutputTokens')}
+            {...count}
+            label={t('model.maxOutput')}
+            description={hint('maxOutputTokens', t('model.maxOutputHint'))}
+          />
+        </>
+      )}
       <NativeSelect
         {...form.getInputProps('tier')}
         label={t('model.tier')}

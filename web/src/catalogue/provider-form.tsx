@@ -87,11 +87,11 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
     if (address === next.baseUrl) form.setFieldValue('kind', next.kind);
     form.setFieldValue('baseUrl', address);
   };
-  // Another address is hardly that maker's: most servers speak chat completions.
+  // Most servers that speak OpenAI's protocols know chat completions only; who chose Anthropic or Gemini meant it.
   const typeAddress = (baseUrl: string) => {
     const { kind } = form.getValues();
     form.setFieldValue('baseUrl', baseUrl);
-    if (provider || preset.kind === 'openai') return;
+    if (provider || preset.kind !== 'openai-responses') return;
     if (kind === preset.kind && baseUrl !== preset.baseUrl) form.setFieldValue('kind', 'openai');
     if (kind === 'openai' && baseUrl === preset.baseUrl) form.setFieldValue('kind', preset.kind);
   };
@@ -116,6 +116,9 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
   const isCurrent = connection.isFor(form.values);
   const canTest = connection.canTest(form, form.values);
   const left = originLeft(provider && { ...provider, address: provider.baseUrl }, form.values.baseUrl);
+  const isVersioned = form.values.kind.startsWith('openai');
+  // A preset has filled in the rest, so the key comes first.
+  const apiKeyField = <ApiKeyField api={api} isStored={provider?.hasApiKey === true} staysWith={left} />;
   const hasHeaders = Object.keys(provider?.headers ?? {}).length > 0;
   return (
     <form {...formProps} className={classes.form}>
@@ -138,6 +141,7 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
               }}
             />
           ) : null}
+          {apiKeyField}
         </>
       )}
       <div className={classes.pair}>
@@ -159,7 +163,7 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
         {...form.getInputProps('baseUrl')}
         onChange={(event) => typeAddress(event.currentTarget.value)}
         label={t('provider.baseUrl')}
-        description={t('provider.baseUrlHint')}
+        description={t(isVersioned ? 'provider.baseUrlHint' : 'provider.baseUrlBareHint')}
         type="url"
         inputMode="url"
         autoComplete="off"
@@ -167,7 +171,7 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
         spellCheck={false}
         placeholder="https://api.example.com/v1"
       />
-      <ApiKeyField api={api} isStored={provider?.hasApiKey === true} staysWith={left} />
+      {provider ? apiKeyField : null}
       {mayShare || (provider?.sharedWith ?? 'none') !== 'none' ? (
         <SharingField
           value={form.values.sharedWith}
@@ -179,6 +183,7 @@ export function ProviderForm({ provider, testsFirst = false, submitLabel, onSave
       {isCurrent ? (
         <ProviderTestResult
           state={state}
+          onUseKind={(kind) => form.setFieldValue('kind', kind)}
           action={
             testsFirst && state.kind === 'failed' ? (
               <Button size="compact-sm" variant="default" onClick={saveAnyway}>

@@ -49,7 +49,7 @@ export const providerPresets: readonly [ProviderPreset, ...ProviderPreset[]] = [
   },
   {
     ...{ key: 'together', name: 'Together', kind: 'openai', baseUrl: 'https://api.together.ai/v1' },
-    ...{ keys: 'api.together.ai/settings/api-keys', prefixes: ['tgp_v1_'] },
+    ...{ keys: 'api.together.ai/settings/projects/~current/api-keys', prefixes: ['tgp_v1_'] },
   },
   {
     ...{ key: 'fireworks', name: 'Fireworks', kind: 'openai', baseUrl: 'https://api.fireworks.ai/inference/v1' },

@@ -1,3 +1,5 @@
+import { type ProviderKind, providerKinds } from '@homeport/contracts/provider-kinds';
+import { Button } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { ApiFailure } from '../api-failure.ts';
 import { failureText } from '../failure-text.ts';
@@ -5,23 +7,47 @@ import { Notice } from '../forms/notice.tsx';
 import { type Translate, useText } from '../i18n.ts';
 import type { ProviderTestState } from './use-provider-test.ts';
 
+type Props = {
+  state: ProviderTestState;
+  action?: ReactNode;
+  /** Takes over the protocol that answered instead of the chosen one. */
+  onUseKind?: (kind: ProviderKind) => void;
+};
+
 /** The result of a provider test, in words that say what to do. */
-export function ProviderTestResult({ state, action }: { state: ProviderTestState; action?: ReactNode }) {
+export function ProviderTestResult({ state, action, onUseKind }: Props) {
   const t = useText();
   if (state.kind === 'found') return <Notice kind="success">{t('provider.ok', { count: state.models.length })}</Notice>;
   if (state.kind !== 'failed') return null;
   const { title, text } = explain(state.failure, t);
+  const answered = answeredKind(state.failure);
+  const use = answered && onUseKind && (
+    <Button size="compact-sm" variant="default" onClick={() => onUseKind(answered)}>
+      {t('provider.otherUse', { protocol: t(`provider.kind.${answered}`) })}
+    </Button>
+  );
   return (
-    <Notice kind="failure" title={title} action={action}>
+    <Notice kind="failure" title={title} action={use ?? action}>
       {text}
     </Notice>
   );
 }
 
+/** The protocol of the server that is at the address, where the test found another one than the chosen. */
+function answeredKind(failure: unknown): ProviderKind | undefined {
+  const answered = failure instanceof ApiFailure ? readDetail(failure.details, 'answered') : undefined;
+  return providerKinds.find((kind) => kind === answered);
+}
+
 function explain(failure: unknown, t: Translate): { title: string; text: string } {
   const text = failureText(failure, t);
   if (!(failure instanceof ApiFailure)) return { title: t('provider.testFailedTitle'), text };
-  if (failure.code === 'provider_error') return explainStatus(readStatus(failure.details), text, t);
+  const answered = answeredKind(failure);
+  if (answered) {
+    const protocol = t(`provider.kind.${answered}`);
+    return { title: t('provider.otherTitle'), text: t('provider.otherText', { protocol }) };
+  }
+  if (failure.code === 'provider_error') return explainStatus(Number(readDetail(failure.details, 'status')), text, t);
   if (failure.code === 'blocked_destination') {
     const settings = { private: 'ALLOW_PRIVATE_EGRESS=true', insecure: 'ALLOW_INSECURE_HTTP=true' };
     return { title: t('provider.blockedTitle'), text: t('provider.blockedText', settings) };
@@ -50,7 +76,6 @@ function explainStatus(status: number, text: string, t: Translate): { title: str
   return { title: t('provider.failedTitle', { status }), text };
 }
 
-function readStatus(details: unknown): number {
-  const status: unknown = typeof details === 'object' && details !== null ? Reflect.get(details, 'status') : undefined;
-  return typeof status === 'number' ? status : 0;
+function readDetail(details: unknown, name: string): unknown {
+  return typeof details === 'object' && details !== null ? Reflect.get(details, name) : undefined;
 }

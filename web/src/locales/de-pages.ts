@@ -157,7 +157,7 @@ export const texts: Record<keyof typeof english, string> = {
   'setup.closedText': 'Jemand anderes hat den ersten Administrator angelegt. Melde dich mit deinem Konto an.',
   'setup.providerTitle': 'Füge einen Anbieter hinzu',
   'setup.providerText':
-    'Ein Anbieter beantwortet deine Nachrichten. Jede OpenAI-kompatible API eignet sich, in der Cloud oder auf deinem Rechner.',
+    'Beim Anbieter laufen die Modelle, die dir antworten: in der Cloud oder auf deinem Rechner. Wähle einen und füge seinen Schlüssel ein.',
   'setup.providerAction': 'Testen und weiter',
   'setup.modelsTitle': 'Wähle deine Modelle',
   'setup.modelsText':
@@ -180,6 +180,7 @@ export const texts: Record<keyof typeof english, string> = {
   'provider.nameHint': 'Steht so in der Modellliste.',
   'provider.baseUrl': 'Basisadresse',
   'provider.baseUrlHint': 'Sie endet meistens auf /v1.',
+  'provider.baseUrlBareHint': 'Geht mit und ohne Version am Ende.',
   'provider.kind': 'Protokoll',
   'provider.kindHint': 'Die meisten Server sind OpenAI-kompatibel.',
   'provider.kind.openai': 'OpenAI-kompatibel',
@@ -222,6 +223,9 @@ export const texts: Record<keyof typeof english, string> = {
   'provider.refusedText': 'Prüfe, ob der API-Schlüssel stimmt und zu dieser Adresse gehört.',
   'provider.noListTitle': 'Keine Modellliste unter dieser Adresse ({status})',
   'provider.noListText': 'Prüfe die Basisadresse. Sie endet meistens auf /v1.',
+  'provider.otherTitle': 'Diese Adresse spricht ein anderes Protokoll',
+  'provider.otherText': 'Der Server dort antwortet als {protocol}. Wähle dieses Protokoll oder prüfe die Basisadresse.',
+  'provider.otherUse': '{protocol} verwenden',
   'provider.busyTitle': 'Der Anbieter begrenzt deine Anfragen ({status})',
   'provider.busyText':
     'Warte kurz und versuche es dann erneut. Manche Anbieter antworten auch so, wenn das Guthaben aufgebraucht ist.',
@@ -259,7 +263,8 @@ export const texts: Record<keyof typeof english, string> = {
   'choose.byIdAction': 'Auswählen',
   'choose.byIdTaken': 'Dieses Modell steht schon in der Liste.',
   'choose.common': 'Für alle ausgewählten Modelle',
-  'choose.commonHint': 'Gilt, wo über ein Modell nichts bekannt ist. Jedes lässt sich später ändern.',
+  'choose.commonHint': 'Gilt für Modelle, deren Größe niemand nennt. Jedes lässt sich später ändern.',
+  'choose.tierHint': 'Ihre Größen sind bekannt. Jedes lässt sich später ändern.',
   'choose.failed': 'Diese Modelle konnten nicht hinzugefügt werden: {names}',
   'choose.adding': '{done, number} von {count, number} wird hinzugefügt …',
   'choose.nothing': 'Wähle mindestens ein Modell aus.',

@@ -151,7 +151,7 @@ export const texts = {
   'setup.closedText': 'Someone else has created the first administrator. Sign in with your account.',
   'setup.providerTitle': 'Add a provider',
   'setup.providerText':
-    'A provider answers your messages. Any OpenAI-compatible API works, in the cloud or on your own computer.',
+    'A provider runs the models that answer you, in the cloud or on your own computer. Choose one and paste its key.',
   'setup.providerAction': 'Test and continue',
   'setup.modelsTitle': 'Choose your models',
   'setup.modelsText':
@@ -173,6 +173,7 @@ export const texts = {
   'provider.nameHint': 'Shown in the model list.',
   'provider.baseUrl': 'Base URL',
   'provider.baseUrlHint': 'It usually ends in /v1.',
+  'provider.baseUrlBareHint': 'Works with and without the version at its end.',
   'provider.kind': 'Protocol',
   'provider.kindHint': 'Most servers are OpenAI-compatible.',
   'provider.kind.openai': 'OpenAI-compatible',
@@ -213,6 +214,9 @@ export const texts = {
   'provider.refusedText': 'Check that the API key is correct and belongs to this address.',
   'provider.noListTitle': 'No model list at this address ({status})',
   'provider.noListText': 'Check the base URL. It usually ends in /v1.',
+  'provider.otherTitle': 'This address speaks another protocol',
+  'provider.otherText': 'The server there answered as {protocol}. Choose that protocol, or check the base URL.',
+  'provider.otherUse': 'Use {protocol}',
   'provider.busyTitle': 'The provider is limiting your requests ({status})',
   'provider.busyText':
     'Wait a moment, then try again. Some providers also respond this way when your credit is used up.',
@@ -249,7 +253,8 @@ export const texts = {
   'choose.byIdAction': 'Select',
   'choose.byIdTaken': 'This model is already in the list.',
   'choose.common': 'For all selected models',
-  'choose.commonHint': 'Used where nothing is known of a model. You can change each one later.',
+  'choose.commonHint': 'Used for models whose size nobody states. You can change each one later.',
+  'choose.tierHint': 'Their sizes are known. You can change each one later.',
   'choose.failed': 'Couldn’t add these models: {names}',
   'choose.adding': 'Adding {done, number} of {count, number}…',
   'choose.nothing': 'Select at least one model.',

@@ -4,8 +4,10 @@ import { TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useCatalogueApi } from '../catalogue/catalogue-api.ts';
+import { FactFields } from '../catalogue/fact-fields.tsx';
+import { type FactValues, factFaults, modelFormValues, modelPatch } from '../catalogue/model-patch.ts';
 import { ModelSizeFields } from '../catalogue/model-size-fields.tsx';
-import { type ModelValues, modelFaults, modelValues, sizesBody } from '../catalogue/model-values.ts';
+import { type ModelValues, modelFaults } from '../catalogue/model-values.ts';
 import classes from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';
 import { SubmitButton } from '../forms/submit-button.tsx';
@@ -34,15 +36,19 @@ export function ModelForm({ model, tiers, onSaved, onDirty, beside }: Props) {
   const t = useText();
   const queries = useQueryClient();
   const api = useCatalogueApi();
-  const [initialValues] = useState(() => ({ ...modelValues(model), parameters: parameterValues(model.parameters) }));
-  const { form, formProps, isBusy, failure } = useApiForm<ModelValues & { parameters: ParameterValues }>({
+  const [initialValues] = useState(() => ({
+    ...modelFormValues(model),
+    parameters: parameterValues(model.parameters),
+  }));
+  const { form, formProps, isBusy, failure } = useApiForm<ModelValues & FactValues & { parameters: ParameterValues }>({
     initialValues,
-    validate: (values) => ({ ...modelFaults(values, t), ...parameterFormFaults(values.parameters, t) }),
+    validate: (values) => ({
+      ...modelFaults(values, t),
+      ...factFaults(values, t),
+      ...parameterFormFaults(values.parameters, t),
+    }),
     submit: async (values) => {
-      const { displayName, providerModelId } = values;
-      const names = { displayName: displayName.trim(), providerModelId: providerModelId.trim() };
-      const parameters = parametersOf(values.parameters);
-      await api.changeModel({ id: model.id, ...names, ...sizesBody(values), parameters });
+      await api.changeModel({ ...modelPatch(model, values), parameters: parametersOf(values.parameters) });
       await queries.invalidateQueries({ queryKey: catalogueQuery.queryKey });
       onSaved();
     },
@@ -65,7 +71,8 @@ export function ModelForm({ model, tiers, onSaved, onDirty, beside }: Props) {
         autoCapitalize="none"
         spellCheck={false}
       />
-      <ModelSizeFields form={form} tiers={tiers} />
+      <ModelSizeFields form={form} tiers={tiers} model={model} />
+      <FactFields model={model} form={form} />
       <ParameterFields
         label={t('parameters.advanced')}
         values={form.values.parameters}
