@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { DatabaseSession } from './database.ts';
+import { addUsers, DatabaseSession } from './database.ts';
 import { freePort, type Json, scratchFolder, startProduct, startProvider } from './product.ts';
 import { type Canary, canary, findLeaks, madeSecret, type Sighting } from './secrets/canary.ts';
+import { commandLines } from './secrets/command-lines.ts';
 import { leakingWays, startLeakingProvider } from './secrets/leaking-provider.ts';
 import { Witness } from './secrets/witness.ts';
 
@@ -63,12 +63,14 @@ test('no secret comes out anywhere but where it must', { timeout: 600_000 }, asy
   await mistakes(witness);
   await providers(witness, [provider.url, ...leakingWays.map((way) => leaking.url(way))]);
   await mcpServers(witness, [provider.url, ...leakingWays.map((way) => leaking.url(way))]);
+  const reader = await sharedWithAnother(witness, dataDir);
   await singleSignOn(witness, leaking.issuer);
   await pages(witness);
-  const cookies = [witness.cookie, ...witness.sightings.filter(isCookie).map(({ content }) => content.toString())];
+  const seen = [...witness.sightings, ...reader.sightings];
+  const cookies = [witness.cookie, ...seen.filter(isCookie).map(({ content }) => content.toString())];
   const database = await DatabaseSession.open(dataDir);
   const sightings = [
-    ...witness.sightings,
+    ...seen,
     ...(await database.dump()).map(({ table, content }) => ({ place: `table ${table}`, content })),
     ...commandLines(product.child.pid ?? 0),
   ];
@@ -87,6 +89,9 @@ test('no secret comes out anywhere but where it must', { timeout: 600_000 }, asy
 
   const canaries = [...Object.values(secrets), ...sessionSecrets(cookies)];
   assert.deepEqual(findLeaks(canaries, sightings), []);
+  // Whoever uses a shared provider is no editor of it: nothing excuses its key or headers there.
+  const ofSharer = [secrets.apiKey, secrets.header].map((secret) => ({ ...secret, allowed: [] }));
+  assert.deepEqual(findLeaks(ofSharer, reader.sightings), []);
   // What is sealed or hashed stays in the database, and what people say stays out of the log.
   const values = stored.flat().filter((value) => value !== null);
   const sealed = values.map((value, index) =>
@@ -190,6 +195,34 @@ async function providers(witness: Witness, baseUrls: readonly string[]): Promise
   await witness.call('GET', '/api/providers');
 }
 
+/** Everything is shared with somebody else, who uses every model and reads all that a user can read. */
+async function sharedWithAnother(witness: Witness, dataDir: string): Promise<Witness> {
+  const email = 'reader@example.org';
+  await addUsers(dataDir, [email]);
+  const reader = new Witness(witness.url);
+  const signIn = { email, password: secrets.newPassword.value };
+  assert.equal((await reader.signIn('POST', '/api/auth/sign-in/email', signIn)).status, 200);
+  const { providers: own } = (await witness.call('GET', '/api/providers')).body;
+  for (const { id } of own) {
+    const shared = await witness.call('PATCH', '/api/providers', { id, sharedWith: 'everyone' });
+    assert.equal(shared.status, 200, shared.text);
+  }
+  const { providers: seen } = (await reader.call('GET', '/api/providers')).body;
+  assert.equal(seen.length, own.length);
+  for (const { id, models } of seen) {
+    for (const model of models) await ask(reader, model.id);
+    assert.equal((await reader.call('POST', '/api/providers/test', { id })).status, 404);
+    assert.equal((await reader.call('PATCH', '/api/providers', { id, name: 'Mine' })).status, 404);
+  }
+  const { paths } = (await reader.call('GET', '/api/openapi.json')).body;
+  for (const [path, methods] of Object.entries<Json>(paths)) {
+    // Streams of events stay open.
+    const isStream = JSON.stringify(methods.get?.responses ?? {}).includes('text/event-stream');
+    if (methods.get !== undefined && !isStream) await reader.call('GET', path);
+  }
+  return reader;
+}
+
 /** MCP servers that are none and say back what they were sent: what went wrong with them is told without it. */
 async function mcpServers(witness: Witness, urls: readonly string[]): Promise<void> {
   const headers = { 'x-mcp-key': secrets.mcpHeader.value };
@@ -219,9 +252,13 @@ async function converse(witness: Witness, providerId: string, providerModelId: s
     displayName: 'Model',
     ...limits,
   });
+  await ask(witness, model.body.model.id);
+}
+
+async function ask(witness: Witness, modelId: string): Promise<void> {
   const { chat }: Json = (await witness.call('POST', '/api/chats', {})).body;
   const message = { id: randomUUID(), parts: [{ type: 'text', text: prompt.value }] };
-  const submission = { chatId: chat.id, message, modelId: model.body.model.id };
+  const submission = { chatId: chat.id, message, modelId };
   assert.equal((await witness.call('POST', '/api/chat/start', submission)).status, 201);
   // The answer is an error or a stream; either is read to its end.
   await witness.call('POST', '/api/chat', { chatId: chat.id, messageId: message.id });
@@ -260,33 +297,4 @@ async function pages(witness: Witness): Promise<void> {
   for (const path of ['/', '/settings', '/sign-in', '/api/docs', '/api/openapi.json', '/nothing'])
     await witness.call('GET', path);
   await witness.call('POST', '/api/auth/sign-out');
-}
-
-/** What `ps` shows of the product and everything below it. Nothing where there is no /proc. */
-function commandLines(root: number): Sighting[] {
-  const parents = new Map<number, number>();
-  for (const name of readProc('.').filter((entry) => /^\d+$/.test(entry))) {
-    const [stat = ''] = readProcFile(`${name}/stat`);
-    parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
-  }
-  const isBelow = (pid: number): boolean => pid === root || (pid > 1 && isBelow(parents.get(pid) ?? 0));
-  return [...parents.keys()]
-    .filter(isBelow)
-    .map((pid) => ({ place: `command line of ${pid}`, content: Buffer.from(readProcFile(`${pid}/cmdline`)[0] ?? '') }));
-}
-
-function readProc(path: string): string[] {
-  try {
-    return readdirSync(`/proc/${path}`);
-  } catch {
-    return [];
-  }
-}
-
-function readProcFile(path: string): string[] {
-  try {
-    return [readFileSync(`/proc/${path}`, 'utf8')];
-  } catch {
-    return [];
-  }
 }

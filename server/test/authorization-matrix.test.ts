@@ -107,6 +107,54 @@ for (const edition of ['community', 'managed'] as const) {
   });
 }
 
+test('community edition: what an administrator shares is used by others, and changed by its owner alone', async (context) => {
+  const world = await makeWorld('community');
+  context.after(() => world.stop());
+  const foreign = await world.makeForeignRecords();
+  const shared = [foreign.provider, foreign.model];
+  const { pool } = world.app.database.database;
+  await pool.query(
+    `with shared as (update providers set shared_with = 'everyone' where id = $1 returning owner_id)
+     update users set role = 'admin' where id in (select owner_id from shared)`,
+    [foreign.provider],
+  );
+  const rows = async () =>
+    (
+      await pool.query(
+        'select p, m from providers p join models m on m.provider_id = p.id where p.id = $1',
+        shared.slice(0, 1),
+      )
+    ).rows;
+  const before = await rows();
+  const used: string[] = [];
+  const refused: string[] = [];
+  for (const [name, spec] of table) {
+    if (isElsewhere(spec, 'community')) continue;
+    for (const [place, rule] of Object.entries(samples[name].ids)) {
+      if (rule.names !== 'provider' && rule.names !== 'model') continue;
+      for (const kind of ['plain user', 'administrator'] as const) {
+        if (refusalOf(spec.access, kind, 'community') !== undefined) continue;
+        const actor = await world.makeActor(kind);
+        const make: (own: Actor) => SampleRequest = rule.request ?? samples[name].request;
+        const sendWith = (id: string): Promise<Answered> => send(world, spec, actor, withId(make(actor), place, id));
+        const where = `${spec.method} ${spec.path}, ${place}, ${kind}`;
+        if (spec.access === 'provider-editor' || spec.access === 'admin-for-user') {
+          const answer = await sendWith(foreign[rule.names]);
+          assertError(answer, 'not_found', where);
+          assert.deepEqual(comparable(answer), comparable(await sendWith(randomUUIDv7())), where);
+          refused.push(where);
+        } else {
+          const answer = await sendWith(foreign[rule.names]);
+          assert.equal(answer.status, samples[name].own, `${where}: ${answer.text}`);
+          used.push(where);
+        }
+      }
+    }
+  }
+  assert.deepEqual(await rows(), before);
+  assert.ok(used.length >= 12 && refused.length >= 18, `${used.length} used, ${refused.length} refused`);
+});
+
 test('every id in a request is known to the matrix', () => {
   for (const [name, spec] of table) assert.deepEqual(Object.keys(samples[name].ids).sort(), idPlaces(spec), name);
 });
