@@ -179,6 +179,16 @@ function showApp(call: FakeCall): FakeScript {
   return stream([start, ...callTool(0, id, name, JSON.stringify(input)), ...finish(call, 20, 'tool_calls')]);
 }
 
+/** Searches the documents for the words of the question, and cites the page that was found first. */
+function citeDocument(call: FakeCall): FakeScript {
+  const last = call.body.messages?.at(-1);
+  const query = lastText(call.body).split('\n').at(-1);
+  const search = callTool(0, `call_${call.count}`, 'search_documents', JSON.stringify({ query }));
+  if (last?.role !== 'tool') return stream([start, ...search, ...finish(call, 20, 'tool_calls')]);
+  const cite = /\[[^\]"[]+, [^\]"[]+\]/.exec(JSON.stringify(last.content))?.[0];
+  return stream([start, ...say(`It says so in ${cite}.`), ...finish(call, 12)]);
+}
+
 const key = ({ headers }: FakeCall): string =>
   headers.authorization ?? headers['x-api-key'] ?? headers['x-goog-api-key'] ?? '';
 
@@ -204,6 +214,7 @@ const makers: [RegExp, string, Maker][] = [
     (call) => stream([start, ...say('<think>\nFirst I think.\n</think>\n\nThen I answer.'), ...finish(call, 8)]),
   ],
   [/^app$/, 'app', showApp],
+  [/^cite$/, 'cite', citeDocument],
   [/^tool$/, 'tool', (call) => answerTool(call, 1)],
   [/^tools-(\d+)$/, 'tools-3', (call, calls) => answerTool(call, calls ?? 2)],
   [

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { parseArgs } from 'node:util';
 import { answerControl } from './provider-control.ts';
 import { type FakeKind, readRequest, type SealedStep } from './provider-kinds.ts';
+import { kindOfList, modelList } from './provider-lists.ts';
 import { createGate, droppedByScript, keptBytes, play } from './provider-play.ts';
 import {
   type FakeCall,
@@ -76,7 +77,12 @@ export async function startFakeProvider(
     const recorded = record(request, response, { ...given, raw });
     requests.push(recorded);
     if (/\/models(\?|$)/.test(recorded.path)) {
-      sendModels(response, models);
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(modelList(kindOfList(recorded), models)));
+      return;
+    }
+    if (!['messages', 'input', 'contents'].some((name) => Object.hasOwn(raw, name))) {
+      await play(response, failure(400, 'Nothing was asked'), gate, plainly);
       return;
     }
     chats.push(recorded);
@@ -168,12 +174,6 @@ function record(
     ended.resolve(response.writableFinished ? 'complete' : dropped ? 'dropped' : 'aborted');
   });
   return recorded;
-}
-
-function sendModels(response: ServerResponse, models: string[]): void {
-  const data = models.map((id) => ({ id, object: 'model', created: 0, owned_by: 'fake' }));
-  response.setHeader('content-type', 'application/json');
-  response.end(JSON.stringify({ object: 'list', data }));
 }
 
 async function readText(request: IncomingMessage): Promise<string> {
