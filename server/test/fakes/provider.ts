@@ -13,7 +13,7 @@ import {
   scriptedModelIds,
   scriptForModel,
 } from './provider-scripts.ts';
-import { createSpeaker } from './provider-speakers.ts';
+import { createSpeaker, plainly } from './provider-speakers.ts';
 
 /** One request as the provider saw it. */
 export type FakeRequest = {
@@ -82,7 +82,11 @@ export async function startFakeProvider(
       return;
     }
     if (!['messages', 'input', 'contents'].some((name) => Object.hasOwn(raw, name))) {
-      await play(response, failure(400, 'Nothing was asked'), gate, plainly);
+      await play(response, failure(400, 'Nothing was asked'), gate, {
+        kind: given.kind,
+        body: given.body,
+        speak: plainly,
+      });
       return;
     }
     chats.push(recorded);

@@ -49,7 +49,6 @@ export function FactFields({ model, form }: Props) {
                 key={name}
                 {...form.getInputProps(`prices.${name}`)}
                 {...number}
-                prefix="$"
                 label={t(`facts.price.${name}`)}
               />
             ))}
