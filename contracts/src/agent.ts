@@ -21,12 +21,33 @@ export type Question = {
   question: string;
   options: { label: string; description?: string }[];
   multiple: boolean;
+  /** Of an MCP server: what it means, and what kind of answer it takes. */
+  about?: string;
+  field?: QuestionField;
 };
-export type AskedQuestions = { questionId: string; toolCallId: string; questions: Question[] };
+/** `values`: what the server calls the options. */
+export type QuestionField = {
+  name: string;
+  type: 'text' | 'number' | 'integer' | 'boolean' | 'choice';
+  required: boolean;
+  min?: number;
+  max?: number;
+  values?: string[];
+};
+export type AskedQuestions = {
+  questionId: string;
+  toolCallId: string;
+  questions: Question[];
+  /** An MCP server asks while its tool runs; with `url`, the person is to open that. */
+  from?: { server: string; message: string; url?: string };
+  /** How that ended, and what was said. */
+  outcome?: 'accept' | 'decline' | 'cancel';
+  answers?: string[][];
+};
 
 const oneAnswer = z.union([
   z.string().max(limits.answerTextMax),
-  z.array(z.string().max(limits.answerTextMax)).max(limits.questionOptionsMax + 1),
+  z.array(z.string().max(limits.answerTextMax)).max(limits.elicitationChoices),
   z.null(),
 ]);
 
@@ -35,9 +56,9 @@ const oneAnswer = z.union([
  * nothing: no answer.
  */
 export const givenAnswers = z.union([
-  z.array(oneAnswer).max(limits.questionsMax),
+  z.array(oneAnswer).max(limits.elicitationFields),
   z
     .record(z.string().max(limits.questionTextMax), oneAnswer)
-    .refine((answers) => Object.keys(answers).length <= limits.questionsMax, { message: 'Too many answers' }),
+    .refine((answers) => Object.keys(answers).length <= limits.elicitationFields, { message: 'Too many answers' }),
 ]);
 export type GivenAnswers = z.infer<typeof givenAnswers>;

@@ -192,7 +192,12 @@ export const chatEndpoints = {
     access: 'session',
     summary: 'Answers the questions that a response waits for, once',
     params: chatParams,
-    body: z.object({ questionId: fields.id, answers: givenAnswers }),
+    body: z.object({
+      questionId: fields.id,
+      answers: givenAnswers,
+      /** `decline`: what an MCP server asks is not answered. */
+      action: z.enum(['accept', 'decline']).optional(),
+    }),
     response: fields.ok,
     errors: ['not_found', 'input_applied'],
   }),

@@ -146,6 +146,9 @@ export const limits = {
   turnTokensMax: 1_000_000_000,
   /** What the tool `ask` may ask at once. */
   questionsMax: 4,
+  /** What an MCP server may ask at once, and the options of one of its questions. */
+  elicitationFields: 20,
+  elicitationChoices: 50,
   questionOptionsMax: 8,
   questionHeaderMax: 60,
   questionTextMax: 1000,

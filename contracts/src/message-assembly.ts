@@ -65,6 +65,16 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
   }
 
   /** A slot's part, to be changed: it is copied first if a snapshot holds it. */
+  /** How a question ended stands in its place. */
+  function replaceQuestion(data: AskedQuestions): boolean {
+    if (data.outcome === undefined) return false;
+    const slot = slots.find(({ part }) => questionsIn(part)?.questionId === data.questionId);
+    if (slot === undefined) return false;
+    slot.part = { type: 'data-question', data };
+    slot.isShared = false;
+    return true;
+  }
+
   function edit<Part extends MessagePart>(slot: Slot<Part>): Part {
     if (slot.isShared) {
       slot.part = { ...slot.part };
@@ -183,8 +193,10 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
       case 'start-step':
         pushPart({ type: 'step-start' });
         return;
-      case 'data-notice':
       case 'data-question':
+        if (!replaceQuestion(frame.data)) pushPart({ type: frame.type, data: frame.data });
+        return;
+      case 'data-notice':
         pushPart({ type: frame.type, data: frame.data });
         return;
       case 'file':
@@ -328,7 +340,13 @@ const noCalls: ReadonlySet<string> = new Set();
 
 /** The calls that have asked the person. */
 function askedCalls(parts: readonly MessagePart[]): ReadonlySet<string> {
-  return new Set(parts.flatMap((part) => questionsIn(part)?.toolCallId ?? []));
+  return new Set(
+    parts.flatMap((part) => {
+      const asked = questionsIn(part);
+      // What a running tool asks ends with it.
+      return asked === undefined || asked.from !== undefined ? [] : [asked.toolCallId];
+    }),
+  );
 }
 
 /** What a part asks the person, if it does. */

@@ -57,7 +57,7 @@ for (const [mode, transport] of [
     assert.ok('output' in structured && typeof structured.output === 'object');
     const said: string[] = [];
     const slow = tools.find(({ name }) => name.endsWith('trigger-long-running-operation'));
-    await slow?.call({ duration: 2, steps: 2 }, signal, (line) => said.push(line));
+    await slow?.call({ duration: 2, steps: 2 }, signal, { report: (line) => said.push(line) });
     assert.ok(said.length > 0 && said.every((line) => /^[12]\/2/.test(line)), said.join());
     const wrong = await call('get-sum', { a: 'x' });
     assert.ok('errorText' in wrong && wrong.errorText.length > 10);

@@ -219,6 +219,8 @@ type ToolApprovalsTable = {
   questions: NullableJson<Question[]>;
   /** For each question, what was said; null: nothing, as the person sent a message instead. */
   answers: NullableJson<string[][]>;
+  /** A running tool asks: it ends with its call. */
+  live: Generated<boolean>;
   answered_at: Date | null;
   settled_at: Date | null;
   created_at: CreatedAt;

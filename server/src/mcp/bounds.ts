@@ -30,6 +30,9 @@ export const mcpBounds = {
   /** The silence of a call before it is given up, which progress ends, and all of its time. */
   callMs: 10 * 60_000,
   callTotalMs: 60 * 60_000,
+  /** How long a person is waited for: less than the silence of a call. How often a call may ask. */
+  elicitMs: 9 * 60_000,
+  elicitations: 5,
   /** Characters of what a server says during a call, and how often it is shown. */
   saidText: 300,
   saidMs: 1_000,

@@ -54,7 +54,7 @@ test('progress keeps a call alive, and is heard with the log; silence ends it', 
   mock.timers.enable({ apis: ['setTimeout', 'Date'] });
   try {
     const said: string[] = [];
-    const call = connection.call(tool, {}, new AbortController().signal, (line) => said.push(line));
+    const call = connection.call(tool, {}, new AbortController().signal, { onSaid: (line) => said.push(line) });
     const progressToken = (await heard).params?._meta?.progressToken;
     for (let step = 1; step <= 3; step += 1) {
       await tick(mcpBounds.callMs - 1000);

@@ -1,9 +1,10 @@
 import type { McpTool } from '@homeport/contracts/mcp';
-import type { CallToolResult, Client } from '@modelcontextprotocol/client';
+import type { CallToolResult, Client, ElicitResult } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { systemClock } from '../clock.ts';
 import { type TimeLimit, within } from '../waits.ts';
 import { mcpBounds } from './bounds.ts';
+import { contentOf, type Elicitation, type ElicitationAnswer, readElicitation } from './elicitation.ts';
 import { isTimeout, isWorthAnOlderHandshake, mcpFailure, serverWords } from './failures.ts';
 import { BadDefinitions, type Definitions, type ProgramIdentity, readDefinitions } from './fingerprint.ts';
 import { BrokenBound, createMcpFetch, type ReadToken, type TransportEvents } from './guarded-transport.ts';
@@ -25,6 +26,12 @@ export type McpTarget = {
 /** `changes`: how often the server had announced changed tools when the listing began. */
 export type Listing = Definitions & { at: number; changes: number };
 
+/** What is heard while a call runs: lines, and questions to the person. */
+export type Watch = {
+  onSaid(line: string): void;
+  onAsked?: ((asked: Elicitation, signal: AbortSignal) => Promise<ElicitationAnswer>) | undefined;
+};
+
 type ConnectionDeps = { fetch: typeof fetch; version: string; now: () => number };
 
 /**
@@ -35,7 +42,7 @@ const page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.unknown(
 
 /**
  * One connection to one MCP server of one user. It uses tokens but never asks for any, never follows another origin,
- * and offers the server nothing: no sampling, no elicitation, no roots.
+ * and offers the server nothing but questions to the person whose call runs: no sampling, no roots.
  */
 export class McpConnection {
   readonly #client: Client;
@@ -49,7 +56,7 @@ export class McpConnection {
   #running: Promise<Listing> | undefined;
   #next: Promise<Listing> | undefined;
   #calls = 0;
-  readonly #listeners = new Set<(line: string) => void>();
+  readonly #watches = new Set<Watch & { asked: number; signal: AbortSignal }>();
   #isRetired = false;
   #program: ProgramIdentity | undefined;
 
@@ -93,7 +100,8 @@ export class McpConnection {
       { name: 'homeport', version: deps.version },
       {
         versionNegotiation: { mode, probe: { timeoutMs: mcpBounds.probeMs } },
-        inputRequired: { autoFulfill: false },
+        capabilities: { elicitation: { form: {}, url: {} } },
+        inputRequired: { autoFulfill: true, maxRounds: mcpBounds.elicitations },
         jsonSchemaValidator: {
           getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
         },
@@ -102,6 +110,9 @@ export class McpConnection {
     );
     const connection: McpConnection = new McpConnection(deps, client, target.transport);
     client.setNotificationHandler('notifications/message', ({ params }) => connection.#onLog(params));
+    client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) =>
+      connection.#elicit(params, mcpReq.signal),
+    );
     client.onclose = () => connection.#end();
     client.onerror = () => undefined;
     const events: TransportEvents = {
@@ -182,10 +193,11 @@ export class McpConnection {
     tool: McpTool,
     input: Record<string, unknown>,
     signal: AbortSignal,
-    onSaid: (line: string) => void = () => undefined,
+    watch: Watch = { onSaid: () => undefined },
   ): Promise<CallToolResult> {
     this.#calls += 1;
-    this.#listeners.add(onSaid);
+    const running = { ...watch, asked: 0, signal };
+    this.#watches.add(running);
     try {
       return await this.#client.callTool(
         { name: tool.name, arguments: input },
@@ -194,7 +206,7 @@ export class McpConnection {
           timeout: mcpBounds.callMs,
           resetTimeoutOnProgress: true,
           maxTotalTimeout: mcpBounds.callTotalMs,
-          onprogress: (progress) => onSaid(progressLine(progress)),
+          onprogress: (progress) => watch.onSaid(progressLine(progress)),
           toolDefinition: { name: tool.name, inputSchema: { type: 'object', ...(tool.inputSchema as object) } },
         },
       );
@@ -203,7 +215,7 @@ export class McpConnection {
       throw this.#isClosed ? (this.#failure ?? error) : error;
     } finally {
       this.#calls -= 1;
-      this.#listeners.delete(onSaid);
+      this.#watches.delete(running);
       if (this.#isRetired && !this.isBusy) this.close();
     }
   }
@@ -277,9 +289,26 @@ export class McpConnection {
   }
 
   #onLog(params: unknown): void {
-    if (this.#listeners.size === 0) return;
+    if (this.#watches.size === 0) return;
     const line = logLine(params);
-    if (line !== undefined) for (const listener of this.#listeners) listener(line);
+    if (line !== undefined) for (const { onSaid } of this.#watches) onSaid(line);
+  }
+
+  /** Asks whoever watches the call; with several calls, the oldest, as the request does not say which it is about. */
+  async #elicit(params: unknown, signal: AbortSignal): Promise<ElicitResult> {
+    const [running] = this.#watches;
+    if (running?.onAsked === undefined || running.asked >= mcpBounds.elicitations) return { action: 'cancel' };
+    running.asked += 1;
+    const asked = readElicitation(params);
+    if ('refused' in asked) {
+      running.onSaid(`The server asked something and was declined: ${asked.refused}.`);
+      return { action: 'decline' };
+    }
+    const patience = AbortSignal.any([signal, running.signal, AbortSignal.timeout(mcpBounds.elicitMs)]);
+    const answer = await running.onAsked(asked, patience);
+    if (answer.action !== 'accept') return answer;
+    if (asked.url !== undefined) return { action: 'accept' };
+    return { action: 'accept', content: contentOf(asked.questions, answer.answers) as ElicitResult['content'] };
   }
 
   #changed(): void {

@@ -4,8 +4,9 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../db/pool.ts';
 import { within } from '../waits.ts';
 import { mcpBounds } from './bounds.ts';
-import type { Listing } from './connection.ts';
+import type { Listing, Watch } from './connection.ts';
 import type { McpConnections } from './connections.ts';
+import type { Elicitation, ElicitationAnswer } from './elicitation.ts';
 import { mcpFailure, refusedAccess, serverWords } from './failures.ts';
 import { newestOnly } from './said.ts';
 import { recordDrift, recordDriftNotice, recordFailure } from './servers.ts';
@@ -29,6 +30,12 @@ export type McpNotice = {
   serverId?: string;
 };
 
+/** Who watches a call: `report` is told what the server says, a line in place of the one before; `ask` what it asks. */
+type Person = {
+  report?: ((line: string) => void) | undefined;
+  ask?: ((asked: Elicitation & { server: string }, signal: AbortSignal) => Promise<ElicitationAnswer>) | undefined;
+};
+
 /** A tool as it is offered to the model. */
 export type McpTurnTool = {
   name: string;
@@ -36,8 +43,7 @@ export type McpTurnTool = {
   inputSchema: Record<string, unknown>;
   /** The owner's current policy for calls; `call` checks whether the server may still be used. */
   readPolicy(): Promise<ToolPolicy>;
-  /** `report` is told what the server says meanwhile: a line in place of the one before. */
-  call(input: Record<string, unknown>, signal: AbortSignal, report?: (line: string) => void): Promise<McpResult>;
+  call(input: Record<string, unknown>, signal: AbortSignal, person?: Person): Promise<McpResult>;
 };
 
 /** What a turn needs to know about a server; not its last listing. */
@@ -164,10 +170,11 @@ function turnTool(deps: TurnToolDeps, name: string, server: TurnServer, tool: Mc
       const policies = await readPolicies(deps, server);
       return policies === undefined ? 'allow' : policyOf(policies, tool.name);
     },
-    async call(input, signal, report = () => undefined) {
+    async call(input, signal, { report = () => undefined, ask } = {}) {
       const said = newestOnly(deps.clock, report);
+      const onAsked = ask && ((asked: Elicitation, own: AbortSignal) => ask({ ...asked, server: server.name }, own));
       try {
-        return await callTool(deps, server, tool, input, { signal, onSaid: said.say }, ear);
+        return await callTool(deps, server, tool, input, { signal, onSaid: said.say, onAsked }, ear);
       } finally {
         said.end();
       }
@@ -211,7 +218,7 @@ async function callTool(
   server: TurnServer,
   tool: McpTool,
   input: Record<string, unknown>,
-  { signal, onSaid }: { signal: AbortSignal; onSaid: (line: string) => void },
+  { signal, ...watch }: { signal: AbortSignal } & Watch,
   ear: Ear,
 ): Promise<McpResult> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
@@ -230,7 +237,7 @@ async function callTool(
     // From here to sending the call nothing is awaited: what the connection has heard so far decides.
     const { latest, changes } = connection;
     if (latest?.fingerprint !== server.trusted_fingerprint || latest.changes !== changes) continue;
-    return callOnce(deps, server, () => connection.call(tool, input, signal, onSaid), signal, ear);
+    return callOnce(deps, server, () => connection.call(tool, input, signal, watch), signal, ear);
   }
   return { errorText: `Not called: the MCP server “${server.name}” keeps changing its tools.` };
 }

@@ -7,6 +7,7 @@ import { MessageCircleQuestion } from 'lucide-react';
 import { type FormEvent, useId, useState } from 'react';
 import { call } from '../api.ts';
 import { ApiFailure } from '../api-failure.ts';
+import { isUnanswered } from '../chat/waiting-parts.ts';
 import { useThreadActions } from '../conversation/thread-actions.ts';
 import { failureText } from '../failure-text.ts';
 import { useText } from '../i18n.ts';
@@ -25,18 +26,19 @@ export function QuestionCard({ asked, part, isLive }: Props) {
   const [own, setOwn] = useState<readonly string[]>(() => questions.map(() => ''));
   const [state, setState] = useState<State>('open');
   const [failure, setFailure] = useState<unknown>();
-  const isWaiting = isLive && part?.state === 'input-available';
+  const { from } = asked;
+  const isWaiting = isLive && isUnanswered(asked, part);
   const all = given.map((labels, index) => {
     const words = (own[index] ?? '').trim();
     return words === '' ? labels : [...labels, words];
   });
-  const hasAll = all.every((answer) => answer.length > 0);
+  const hasAll = all.every((answer, index) => answer.length > 0 || questions[index]?.field?.required === false);
 
-  const answer = async (answers: string[][]) => {
+  const answer = async (answers: string[][], action?: 'decline') => {
     setState('sending');
     setFailure(undefined);
     try {
-      await call('POST /api/chat/:chatId/answers', { params: { chatId }, body: { questionId, answers } });
+      await call('POST /api/chat/:chatId/answers', { params: { chatId }, body: { questionId, answers, action } });
     } catch (error) {
       const code = error instanceof ApiFailure ? error.code : undefined;
       if (code === 'input_applied' || code === 'not_found') setState('elsewhere');
@@ -65,8 +67,23 @@ export function QuestionCard({ asked, part, isLive }: Props) {
     >
       <h3 className={classes.title} id={titleId}>
         <MessageCircleQuestion size={17} aria-hidden />
-        {t('question.title', { count: questions.length })}
+        {from ? t('question.ofServer', { server: from.server }) : t('question.title', { count: questions.length })}
       </h3>
+      {from ? (
+        <p className={classes.message} dir="auto">
+          {from.message}
+        </p>
+      ) : null}
+      {from?.url === undefined ? null : (
+        <p className={classes.message}>
+          <a href={from.url} target="_blank" rel="noopener noreferrer nofollow" dir="ltr">
+            {from.url}
+          </a>
+        </p>
+      )}
+      {from ? (
+        <p className={classes.hint}>{t(from.url === undefined ? 'question.noSecrets' : 'question.openIt')}</p>
+      ) : null}
       {isWaiting && state !== 'elsewhere' ? (
         <form className={classes.form} onSubmit={submit}>
           {questions.map((question, index) => (
@@ -90,21 +107,27 @@ export function QuestionCard({ asked, part, isLive }: Props) {
           )}
           <div className={classes.buttons}>
             <Button type="submit" size="xs" disabled={!hasAll} loading={state === 'sending'}>
-              {t('question.send')}
+              {t(from?.url === undefined ? 'question.send' : 'question.done')}
             </Button>
             <Button
               size="xs"
               variant="subtle"
               color="gray"
               disabled={state === 'sending'}
-              onClick={() => void answer(all)}
+              onClick={() => void (from ? answer([], 'decline') : answer(all))}
             >
-              {t('question.skip')}
+              {t(from ? 'question.decline' : 'question.skip')}
             </Button>
           </div>
         </form>
       ) : (
-        <Said questions={questions} part={part} note={state === 'elsewhere' ? t('question.elsewhere') : undefined} />
+        <Said
+          questions={questions}
+          answers={from ? asked.answers?.map((texts) => texts.join(', ') || undefined) : answersOf(part?.output)}
+          note={
+            state === 'elsewhere' ? t('question.elsewhere') : from && t(`question.outcome.${asked.outcome ?? 'cancel'}`)
+          }
+        />
       )}
     </section>
   );
@@ -122,12 +145,18 @@ type FieldsProps = {
 function QuestionFields({ question, chosen, own, isDisabled, onChoose, onOwn }: FieldsProps) {
   const t = useText();
   const name = useId();
+  const fieldHint = t(question.field?.required ? 'question.needed' : 'question.optional');
   return (
     <fieldset className={classes.question} disabled={isDisabled}>
       <legend dir="auto">
         {question.header === undefined ? null : <span className={classes.header}>{question.header}</span>}
         {question.question}
       </legend>
+      {question.about === undefined ? null : (
+        <p className={classes.hint} dir="auto">
+          {question.about}
+        </p>
+      )}
       {question.multiple && question.options.length > 0 ? (
         <p className={classes.hint}>{t('question.several')}</p>
       ) : null}
@@ -152,30 +181,32 @@ function QuestionFields({ question, chosen, own, isDisabled, onChoose, onOwn }: 
           </span>
         </label>
       ))}
-      <input
-        className={classes.own}
-        value={own}
-        maxLength={limits.answerTextMax}
-        placeholder={t('question.own')}
-        aria-label={`${question.question}: ${t('question.own')}`}
-        dir="auto"
-        onChange={(event) => onOwn(event.currentTarget.value)}
-      />
+      {question.field && question.options.length > 0 ? null : (
+        <input
+          className={classes.own}
+          value={own}
+          maxLength={limits.answerTextMax}
+          inputMode={question.field?.type === 'number' || question.field?.type === 'integer' ? 'decimal' : undefined}
+          placeholder={question.field ? fieldHint : t('question.own')}
+          aria-label={`${question.question}: ${question.field ? fieldHint : t('question.own')}`}
+          dir="auto"
+          onChange={(event) => onOwn(event.currentTarget.value)}
+        />
+      )}
     </fieldset>
   );
 }
 
 function Said({
   questions,
-  part,
+  answers,
   note,
 }: {
   questions: readonly Question[];
-  part: Props['part'];
+  answers: readonly (string | undefined)[] | undefined;
   note: string | undefined;
 }) {
   const t = useText();
-  const answers = answersOf(part?.output);
   return (
     <>
       <dl className={classes.said}>

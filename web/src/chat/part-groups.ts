@@ -19,7 +19,7 @@ export function groupParts(parts: readonly MessagePart[]): PartGroup[] {
   };
   const published = new Set(parts.map(publishedUrl));
   // Their questions show how they were answered.
-  const asked = new Set(parts.map((part) => questionsIn(part)?.toolCallId));
+  const asked = new Set(parts.map(callThatAsks));
   for (const [index, part] of parts.entries()) {
     // The call that published a picture shows it already, with its name.
     if (part.type === 'dynamic-tool' && asked.has(part.toolCallId)) continue;
@@ -45,6 +45,12 @@ function isStep(part: MessagePart): boolean {
       part.toolName !== 'preview'
     );
   return part.type === 'reasoning';
+}
+
+/** What a server asks while its tool runs stands beside the tool's own row. */
+function callThatAsks(part: MessagePart): string | undefined {
+  const asked = questionsIn(part);
+  return asked?.from === undefined ? asked?.toolCallId : undefined;
 }
 
 function isNothing(part: MessagePart): boolean {

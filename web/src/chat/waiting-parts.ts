@@ -1,3 +1,4 @@
+import type { AskedQuestions } from '@homeport/contracts/agent';
 import type { DynamicToolPart, MessagePart } from '@homeport/contracts/frames';
 import { questionsIn } from '@homeport/contracts/message-assembly';
 
@@ -6,7 +7,14 @@ import { questionsIn } from '@homeport/contracts/message-assembly';
 /** A call whose questions have no answers yet; with `array.some` and the like. */
 export function isOpenQuestion(part: MessagePart, _index: number, parts: readonly MessagePart[]): boolean {
   const asked = questionsIn(part);
-  return asked !== undefined && callOf(parts, asked.toolCallId)?.state === 'input-available';
+  const call = asked && callOf(parts, asked.toolCallId);
+  return asked !== undefined && isUnanswered(asked, call);
+}
+
+/** A server's question waits as long as its tool runs. */
+export function isUnanswered({ from, outcome }: AskedQuestions, call: DynamicToolPart | undefined): boolean {
+  if (from === undefined) return call?.state === 'input-available';
+  return outcome === undefined && call !== undefined && (call.state === 'input-available' || call.preliminary === true);
 }
 
 export function callOf(parts: readonly MessagePart[], toolCallId: string): DynamicToolPart | undefined {

@@ -7,7 +7,7 @@ import type { AuditSource } from '../../audit.ts';
 import { inTransaction, mayPass, type Queryable } from '../../db/pool.ts';
 import type { Platform } from '../../platform.ts';
 import { readAnswers } from '../tools/ask-tool.ts';
-import type { QuestionedCall, Word } from '../tools/call-run.ts';
+import { declined, type QuestionedCall, type Word } from '../tools/call-run.ts';
 import { rememberRule, ruleOf } from '../tools/tool-rules.ts';
 import type { ResponseRow } from './claims.ts';
 import { notify, type SignalListener } from './signals.ts';
@@ -26,10 +26,10 @@ export async function insertApproval(db: Queryable, response: Asking, call: Ques
   const { questions } = call;
   const rule = questions === undefined ? ruleOf(call.toolName, call.input) : undefined;
   const { rows } = await sql`
-    insert into tool_approvals (id, response_id, chat_id, tool_call_id, tool_name, questions, rule)
+    insert into tool_approvals (id, response_id, chat_id, tool_call_id, tool_name, questions, rule, live)
     select ${id}, r.id, r.chat_id, ${call.toolCallId}, ${call.toolName},
       ${questions === undefined ? null : JSON.stringify(questions)}::jsonb,
-      ${rule === undefined ? null : JSON.stringify(rule)}::jsonb from responses r
+      ${rule === undefined ? null : JSON.stringify(rule)}::jsonb, ${call.isLive === true} from responses r
     where r.id = ${response.id} and r.generation = ${response.generation} and r.state = 'running'
     returning id`.execute(db);
   if (rows.length === 0) throw new Error('Another replica makes this response');
@@ -143,14 +143,23 @@ export async function answerQuestion(
   deps: Pick<Platform, 'db'>,
   owner: string,
   chatId: string,
-  { questionId, answers }: { questionId: string; answers: GivenAnswers },
+  {
+    questionId,
+    answers,
+    action,
+  }: { questionId: string; answers: GivenAnswers; action?: 'accept' | 'decline' | undefined },
 ): Promise<{ isRunning: boolean }> {
   return inTransaction(deps.db, async (trx) => {
     const asked = await openQuestion(trx, owner, chatId, questionId);
     if (asked.questions === null) throw questionNotFound();
-    const read = readAnswers(asked.questions, answers);
+    if (action === 'decline' && !asked.live) throw notDeclined();
+    const read = action === 'decline' ? undefined : readAnswers(asked.questions, answers);
     assertOpen(asked);
-    const values = { approved: true, answers: JSON.stringify(read), answered_at: sql<Date>`now()` };
+    const answered_at = sql<Date>`now()`;
+    const values =
+      read === undefined
+        ? { approved: false, reason: declined, answered_at }
+        : { approved: true, answers: JSON.stringify(read), answered_at };
     await trx.updateTable('tool_approvals').set(values).where('id', '=', questionId).execute();
     await tellAnswered(trx, chatId, asked);
     return asked;
@@ -183,12 +192,13 @@ async function openQuestion(trx: Queryable, owner: string, chatId: string, id: s
   const asked = await trx
     .selectFrom('tool_approvals as a')
     .innerJoin('responses as r', 'r.id', 'a.response_id')
-    .select(['a.answered_at', 'a.settled_at', 'a.rule', 'a.questions', 'r.id as response_id', 'r.state'])
+    .select(['a.answered_at', 'a.settled_at', 'a.rule', 'a.questions', 'a.live', 'r.id as response_id', 'r.state'])
     .where('a.id', '=', id)
     .where('a.chat_id', '=', chatId)
     .executeTakeFirst();
   if (asked === undefined) throw questionNotFound();
-  const goesOn = asked.state === 'interrupted' && chat.active_message_id === asked.response_id && !chat.archived;
+  const goesOn =
+    asked.state === 'interrupted' && !asked.live && chat.active_message_id === asked.response_id && !chat.archived;
   return { ...asked, goesOn, isRunning: asked.state === 'running' };
 }
 
@@ -202,6 +212,11 @@ function assertOpen({ answered_at, settled_at, isRunning, goesOn }: Open): void 
 async function tellAnswered(trx: Queryable, chatId: string, { isRunning, response_id: id }: Open): Promise<void> {
   if (isRunning) await notify(trx, 'approval', [id]);
   else await notify(trx, 'input', [chatId]);
+}
+
+function notDeclined(): ApiError {
+  const message = 'Only what an MCP server asks can be declined';
+  return new ApiError('invalid_request', message, { details: [{ path: 'action', message }] });
 }
 
 function cannotBeRemembered(): ApiError {
@@ -221,7 +236,7 @@ export async function findAnswered(db: Queryable, limit: number): Promise<string
     join responses r on r.id = a.response_id and r.state = 'interrupted'
     join chats c on c.id = r.chat_id and c.active_message_id = r.id and not c.archived
     join users u on u.id = r.owner_id and u.enabled
-    where a.answered_at is not null and a.settled_at is null
+    where a.answered_at is not null and a.settled_at is null and not a.live
     limit ${limit}`.execute(db);
   return rows.map((row) => row.chat_id);
 }

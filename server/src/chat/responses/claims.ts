@@ -212,6 +212,7 @@ function answeredResponses(trx: Queryable) {
     .selectFrom('tool_approvals')
     .select('response_id')
     .where('answered_at', 'is not', null)
+    .where('live', '=', false)
     .where('settled_at', 'is', null);
 }
 

@@ -120,7 +120,7 @@ function ending(
       where id = ${response.id} and generation = ${response.generation} and state = 'running' returning id
     ), logged as (${insertingFrames(response, end.pending, isEnded)}),
     finished as (${finishingMessage(message, isEnded)}),
-    voided as (${keepsApprovals ? sql`select 1` : voidingApprovals(response.id, isEnded)}),
+    voided as (${voidingApprovals(response.id, keepsApprovals ? sql`live and ${isEnded}` : isEnded)}),
     touched as (${touchingChat(response.chat_id, isEnded)}),
     begun as (${startingAtOnce(isEnded)}), ${countingCalls(end.calls ?? [])}
     select ${telling(deps.db, 'ended', response.id)}, next.id, next.assistant_id from ended left join next on true`;

@@ -2,6 +2,7 @@ import type { GivenAnswers, Question } from '@homeport/contracts/agent';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import { z } from 'zod';
+import { answerFault } from '../../mcp/elicitation.ts';
 import { isRecord } from '../model/storable-text.ts';
 import { defineTool, readInput } from './tool-input.ts';
 import { type Tool, ToolFailure } from './tool-run.ts';
@@ -64,12 +65,30 @@ function withLabels(given: Record<string, unknown>): Record<string, unknown> {
 export function readAnswers(questions: readonly Question[], given: GivenAnswers): string[][] {
   if (Array.isArray(given)) {
     if (given.length > questions.length) throw noSuchQuestion(String(questions.length));
-    return questions.map((_, index) => textsOf(given[index]));
+    return fitting(
+      questions,
+      questions.map((_, index) => textsOf(given[index])),
+    );
   }
   const names = questions.map(({ question, header }, index) => [question, header, String(index)]);
   const unknown = Object.keys(given).find((name) => !names.some((known) => known.includes(name)));
   if (unknown !== undefined) throw noSuchQuestion(unknown);
-  return names.map((known) => textsOf(known.map((name) => given[name ?? '']).find((answer) => answer !== undefined)));
+  return fitting(
+    questions,
+    names.map((known) => textsOf(known.map((name) => given[name ?? '']).find((answer) => answer !== undefined))),
+  );
+}
+
+/** The same answers, if they are what an MCP server takes. */
+function fitting(questions: readonly Question[], answers: string[][]): string[][] {
+  const details = questions.flatMap((question, index) => {
+    const message = answerFault(question, answers[index] ?? []);
+    return message === undefined ? [] : [{ path: `answers.${index}`, message }];
+  });
+  const [first] = details;
+  if (first === undefined) return answers;
+  const where = questions[Number(first.path.slice('answers.'.length))]?.question ?? '';
+  throw new ApiError('invalid_request', `${where}: ${first.message}`, { details });
 }
 
 function textsOf(answer: string | string[] | null | undefined): string[] {

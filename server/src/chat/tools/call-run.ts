@@ -34,7 +34,12 @@ export type QuestionedCall = {
   toolName: string;
   input: Record<string, unknown>;
   questions?: Question[];
+  /** The call runs already, and the question ends with it. */
+  isLive?: boolean;
 };
+
+/** The reason of a word that declines what an MCP server asks. */
+export const declined = 'declined';
 
 export type Approvals = {
   /** Makes the question durable and gives it its id. What it throws ends the turn. */
@@ -135,10 +140,30 @@ export async function runCall(
   }
   const listener: ToolListener = {
     onFailure: options.onToolFailure ?? (() => undefined),
+    ask: askWhileRunning(options, call),
     onReport: (output) =>
       options.emit({ type: 'tool-output-available', toolCallId: call.id, output, dynamic: true, preliminary: true }),
   };
   return slots.run(() => runTool(call.tool, call.input, call.id, bounds, signal, listener));
+}
+
+/** Puts a running tool's questions to the person and waits for the answer, as long as `signal` lets it. */
+function askWhileRunning(options: RunOptions, call: AcceptedCall): ToolListener['ask'] {
+  const { approvals } = options;
+  if (approvals === undefined) return undefined;
+  return async ({ questions, ...from }, signal) => {
+    const { id: toolCallId, name: toolName, input } = call;
+    const questionId = await approvals.request({ toolCallId, toolName, input, questions, isLive: true });
+    const asked = { questionId, toolCallId, questions, from };
+    options.emit({ type: 'data-question', data: asked });
+    const word = await approvals.wait(questionId, signal).catch(() => 'lost' as const);
+    const answer = typeof word === 'string' ? undefined : word;
+    if (answer === undefined) await approvals.drop(questionId).catch(() => undefined);
+    const outcome = answer?.approved === true ? 'accept' : answer?.reason === declined ? 'decline' : 'cancel';
+    const said = outcome === 'accept' ? { answers: answer?.answers ?? [] } : {};
+    options.emit({ type: 'data-question', data: { ...asked, outcome, ...said } });
+    return outcome === 'accept' ? { action: outcome, answers: answer?.answers ?? [] } : { action: outcome };
+  };
 }
 
 /** The word, or what there is instead of one. */

@@ -15,8 +15,8 @@ export function createMcpToolFinder(deps: TurnToolDeps): FindTools {
         ...tool,
         // The connection ends a silent call sooner.
         timeoutMs: mcpBounds.callTotalMs,
-        async execute(input, { signal, report }) {
-          const result = await call(input, signal, report);
+        async execute(input, { signal, report, ask }) {
+          const result = await call(input, signal, { report, ask });
           if ('errorText' in result) throw new ToolFailure(result.errorText);
           return new ToolAnswer(result.output, result.files, result.whole);
         },

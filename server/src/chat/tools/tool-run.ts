@@ -4,6 +4,7 @@ import type { FilePart } from '@homeport/contracts/frames';
 import type { ToolPolicy } from '@homeport/contracts/mcp';
 import { withOutputSoFar } from '@homeport/contracts/message-assembly';
 import { systemClock } from '../../clock.ts';
+import type { ElicitationAnswer } from '../../mcp/elicitation.ts';
 import { within } from '../../waits.ts';
 import type { ToolDefinition } from '../model/protocol.ts';
 import { storableJson, storableText } from '../model/storable-text.ts';
@@ -35,7 +36,14 @@ export type ToolContext = {
   toolCallId: string;
   /** Shows what the tool has said so far: a short text in place of the one before. */
   report(outputSoFar: string): void;
+  /** Asks the person while the tool runs; absent where nobody can be asked. */
+  ask?: AskPerson | undefined;
 };
+
+export type AskPerson = (
+  asked: { server: string; message: string; url?: string; questions: Question[] },
+  signal: AbortSignal,
+) => Promise<ElicitationAnswer>;
 
 /** Output for the model, with files for the person beside it; `whole`: what `output` was cut from. */
 export class ToolAnswer {
@@ -65,6 +73,7 @@ export type ToolListener = {
   /** Hears of errors that are not meant for people. */
   onFailure: (toolName: string, error: unknown) => void;
   onReport: (outputSoFar: string) => void;
+  ask?: AskPerson | undefined;
 };
 
 export const stoppedToolText = 'Stopped before the tool returned a result.';
@@ -79,7 +88,7 @@ export async function runTool(
   toolCallId: string,
   bounds: ToolBounds,
   signal: AbortSignal,
-  { onFailure, onReport }: ToolListener,
+  { onFailure, onReport, ask }: ToolListener,
 ): Promise<ToolResult> {
   const milliseconds = tool.timeoutMs ?? bounds.toolTimeoutMs;
   const seconds = Math.round(milliseconds / 1000);
@@ -95,7 +104,7 @@ export async function runTool(
         soFar = storableText(outputSoFar);
         onReport(soFar);
       };
-      return execute(tool, input, { signal: own, toolCallId, report }, bounds.maxToolOutputBytes, (error) => {
+      return execute(tool, input, { signal: own, toolCallId, report, ask }, bounds.maxToolOutputBytes, (error) => {
         if (!own.aborted) onFailure(tool.name, error);
       });
     });

@@ -13,7 +13,8 @@ export type WaitingCall = DynamicToolPart & { asked: Extract<Asked, { approvalId
 
 /** The calls among these parts that wait for a word, or for answers to their questions. */
 export function waitingCalls(parts: readonly MessagePart[]): WaitingCall[] {
-  const questions = new Map(parts.flatMap((part) => questionsIn(part) ?? []).map((asked) => [asked.toolCallId, asked]));
+  const asked = parts.flatMap((part) => questionsIn(part) ?? []).filter(({ from }) => from === undefined);
+  const questions = new Map(asked.map((each) => [each.toolCallId, each]));
   return parts.flatMap((part): WaitingCall[] => {
     if (part.type !== 'dynamic-tool') return [];
     if (part.state === 'approval-requested' && part.approval !== undefined) {

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { limits } from '@homeport/contracts/limits';
+import { answerFault, contentOf, readElicitation } from './elicitation.ts';
+
+const form = (properties: object, required: unknown = []) =>
+  readElicitation({ message: 'Please', requestedSchema: { type: 'object', properties, required } });
+
+test('secrets are not asked for, whoever marks them', () => {
+  for (const property of [
+    { type: 'string', format: 'password' },
+    { type: 'string', writeOnly: true },
+  ]) {
+    assert.deepEqual(form({ name: { type: 'string' }, key: property }), { refused: 'it asks for a secret' });
+  }
+});
+
+test('addresses are of https, whole, and nothing else', () => {
+  const url = (address: unknown) => readElicitation({ mode: 'url', message: 'Go', url: address });
+  assert.deepEqual(url('https://example.org/a b'), { message: 'Go', url: 'https://example.org/a%20b', questions: [] });
+  for (const bad of [
+    'http://example.org',
+    'javascript:alert(1)',
+    'file:///etc/passwd',
+    5,
+    `https://${'a'.repeat(3000)}`,
+  ]) {
+    assert.ok('refused' in url(bad), String(bad).slice(0, 40));
+  }
+});
+
+test('whatever a server sends is read or refused, in bounds', () => {
+  const many = Object.fromEntries(
+    Array.from({ length: limits.elicitationFields + 1 }, (_, n) => [`f${n}`, { type: 'string' }]),
+  );
+  const choices = { type: 'string', enum: Array.from({ length: limits.elicitationChoices + 1 }, (_, n) => `${n}`) };
+  for (const bad of [
+    null,
+    5,
+    [],
+    { a: 5 },
+    { a: { type: 'object' } },
+    { a: { type: 'null' } },
+    { '': { type: 'string' } },
+    many,
+    { choices },
+  ]) {
+    const read = readElicitation({ message: 7, requestedSchema: { properties: bad } });
+    assert.ok('refused' in read || read.questions.length === 0, JSON.stringify(bad)?.slice(0, 60));
+  }
+  assert.ok('refused' in readElicitation(undefined));
+  const read = form({ a: { type: 'string', title: `x\n\u202e${'y'.repeat(5000)}`, description: 'd'.repeat(5000) } });
+  assert.ok('questions' in read);
+  const [question] = read.questions;
+  assert.ok(
+    question !== undefined &&
+      question.question.length <= limits.questionTextMax &&
+      !/[\n\u202e]/.test(question.question),
+  );
+});
+
+test('labels that are the same are told apart by their values', () => {
+  const read = form({ a: { type: 'string', enum: ['one', 'two'], enumNames: ['Same', 'Same'] } });
+  assert.ok('questions' in read);
+  assert.deepEqual(read.questions[0]?.options, [{ label: 'one' }, { label: 'two' }]);
+  assert.deepEqual(contentOf(read.questions, [['two']]), { a: 'two' });
+});
+
+test('numbers and texts keep their bounds', () => {
+  const read = form({ n: { type: 'integer', minimum: 1, maximum: 5 }, s: { type: 'string', minLength: 2 } }, ['n']);
+  assert.ok('questions' in read);
+  const [n, s] = read.questions;
+  assert.ok(n !== undefined && s !== undefined);
+  for (const bad of [[], ['0'], ['6'], ['1.5'], ['x'], ['1', '2']])
+    assert.ok(answerFault(n, bad) !== undefined, bad.join());
+  assert.deepEqual(
+    [answerFault(n, ['3']), answerFault(s, []), answerFault(s, ['ab'])],
+    [undefined, undefined, undefined],
+  );
+  assert.ok(answerFault(s, ['a']) !== undefined);
+  assert.deepEqual(contentOf(read.questions, [['3'], []]), { n: 3 });
+});
