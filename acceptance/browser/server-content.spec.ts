@@ -1,12 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createServer as createHttpServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { addModels } from '../product.ts';
 import { expectAccessible, expectAccessibleHere, expectNoSidewaysScroll } from './accessible.ts';
 import { test as base, expect } from './fixtures.ts';
 
-/** Resources and prompts of the protocol's reference server, which runs in a process of its own. */
+/** Resources, prompts and questions of the protocol's reference server, which runs in a process of its own. */
 
 const test = base.extend<{ everything: string }>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of the fixtures from the pattern
@@ -55,8 +57,6 @@ test('a resource is attached with its source, and a prompt becomes text that is 
   await expect(dialog).not.toContainText('unexpected response');
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
-  const shots = process.env.SHOTS;
-  if (shots) await page.screenshot({ path: `${shots}/r1.png` });
   const template = dialog.getByRole('group', { name: 'Dynamic Text Resource' });
   await template.getByLabel('resourceId').fill('7');
   await template.getByRole('button', { name: 'Attach' }).click();
@@ -71,12 +71,58 @@ test('a resource is attached with its source, and a prompt becomes text that is 
   await expect(dialog).toContainText('Enter something here.');
   await dialog.getByLabel('city').fill('Kiel');
   await expectAccessible(page);
-  if (shots) await page.screenshot({ path: `${shots}/r2.png` });
   await dialog.getByRole('button', { name: 'Insert' }).click();
   await expect(field).toHaveValue("Look: What's weather in Kiel?");
-  if (shots) await page.screenshot({ path: `${shots}/r3.png` });
   // Nothing was sent.
   expect(
     (await person.caller.must('GET', '/api/chats')).chats.flatMap((chat: { title: string }) => chat.title),
   ).toHaveLength(1);
+});
+
+/** A model that calls this tool of the server once, and says what it came to. */
+async function startCaller(name: string): Promise<{ url: string; close(): void }> {
+  const server = createHttpServer(async (request, response) => {
+    const { messages = [] } = JSON.parse((await text(request)) || '{}');
+    const last = messages.at(-1);
+    const call = {
+      index: 0,
+      id: `call-${messages.length}`,
+      function: { name: `mcp__Everything__${name}`, arguments: '{}' },
+    };
+    const isDone = last?.role === 'tool';
+    const delta = isDone ? { content: `It came to: ${last.content.includes('"Ada"')}` } : { tool_calls: [call] };
+    const events = [{ delta }, { delta: {}, finish_reason: isDone ? 'stop' : 'tool_calls' }];
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const lines = events.map((event) => `data: ${JSON.stringify({ choices: [{ index: 0, ...event }] })}\n\n`);
+    response.end(`${lines.join('')}data: [DONE]\n\n`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/v1`, close: () => server.close() };
+}
+
+test('a running tool of a server asks, with its name, and gets the answer', async ({
+  page,
+  installation,
+  person,
+  everything,
+}) => {
+  const model = await startCaller('trigger-elicitation-request');
+  await addModels(person.caller, model.url, ['caller']);
+  const { server } = await person.caller.must('POST', '/api/mcp', { name: 'Everything', url: everything });
+  await person.caller.must('POST', '/api/mcp/trust', { id: server.id, fingerprint: server.fingerprint });
+  const { chat } = await person.caller.must('POST', '/api/chats', { title: 'Questions' });
+  await page.goto(`${installation.url}/c/${chat.id}`);
+  await page.getByLabel('Message', { exact: true }).fill('Go');
+  await page.getByLabel('Message', { exact: true }).press('Enter');
+  const card = page.getByRole('region', { name: 'Everything asks' });
+  await expect(card).toContainText('Don’t enter passwords or keys.');
+  await expect(card.getByRole('button', { name: 'Answer' })).toBeDisabled();
+  await expectAccessibleHere(page);
+  await expectNoSidewaysScroll(page);
+  await card.getByRole('textbox').first().fill('Ada');
+  await card.getByRole('button', { name: 'Answer' }).click();
+  await expect(page.getByText('It came to: true')).toBeVisible();
+  await expect(card).toContainText('You answered.');
+  model.close();
 });

@@ -64,7 +64,6 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
     return slot;
   }
 
-  /** A slot's part, to be changed: it is copied first if a snapshot holds it. */
   /** How a question ended stands in its place. */
   function replaceQuestion(data: AskedQuestions): boolean {
     if (data.outcome === undefined) return false;
@@ -75,6 +74,7 @@ export function createMessageAssembler(initialParts: readonly MessagePart[] = []
     return true;
   }
 
+  /** A slot's part, to be changed: it is copied first if a snapshot holds it. */
   function edit<Part extends MessagePart>(slot: Slot<Part>): Part {
     if (slot.isShared) {
       slot.part = { ...slot.part };

@@ -66,6 +66,13 @@ test('labels that are the same are told apart by their values', () => {
   assert.deepEqual(contentOf(read.questions, [['two']]), { a: 'two' });
 });
 
+test('what is called a secret is one', () => {
+  for (const name of ['password', 'dbPassword', 'client_secret', 'API-Key', 'accessToken', 'passphrase'])
+    assert.ok('refused' in form({ [name]: { type: 'string' } }), name);
+  for (const name of ['keyboard', 'tokens', 'passenger', 'name'])
+    assert.ok('questions' in form({ [name]: { type: 'string' } }), name);
+});
+
 test('numbers and texts keep their bounds', () => {
   const read = form({ n: { type: 'integer', minimum: 1, maximum: 5 }, s: { type: 'string', minLength: 2 } }, ['n']);
   assert.ok('questions' in read);

@@ -26,7 +26,7 @@ export function readElicitation(params: unknown): Elicitation | { refused: strin
   const questions: Question[] = [];
   for (const [name, property] of properties) {
     if (!isRecord(property)) return { refused: 'it cannot be read' };
-    if (isSecret(property)) return { refused: 'it asks for a secret' };
+    if (isSecret(name, property)) return { refused: 'it asks for a secret' };
     const question = readField(name, property, required.includes(name));
     if (question === undefined) return { refused: 'it asks for something unknown' };
     questions.push(question);
@@ -35,8 +35,10 @@ export function readElicitation(params: unknown): Elicitation | { refused: strin
 }
 
 /** Passwords and the like have no place in a conversation. */
-function isSecret({ format, writeOnly }: Record<string, unknown>): boolean {
-  return writeOnly === true || (typeof format === 'string' && /^(password|secret|credential)s?$/i.test(format));
+function isSecret(name: string, { format, writeOnly }: Record<string, unknown>): boolean {
+  if (writeOnly === true || (typeof format === 'string' && /^(password|secret|credential)s?$/i.test(format)))
+    return true;
+  return /pass-?_?(word|phrase|wd)|secret|(api|access|private)[-_]?(key|token)/i.test(name.slice(0, 200));
 }
 
 function readField(name: string, property: Record<string, unknown>, required: boolean): Question | undefined {

@@ -81,7 +81,7 @@ export function QuestionCard({ asked, part, isLive }: Props) {
           </a>
         </p>
       )}
-      {from ? (
+      {from && isWaiting ? (
         <p className={classes.hint}>{t(from.url === undefined ? 'question.noSecrets' : 'question.openIt')}</p>
       ) : null}
       {isWaiting && state !== 'elsewhere' ? (
@@ -157,6 +157,9 @@ function QuestionFields({ question, chosen, own, isDisabled, onChoose, onOwn }: 
           {question.about}
         </p>
       )}
+      {question.field?.required === false && question.options.length > 0 ? (
+        <p className={classes.hint}>{t('question.mayBeLeft')}</p>
+      ) : null}
       {question.multiple && question.options.length > 0 ? (
         <p className={classes.hint}>{t('question.several')}</p>
       ) : null}

@@ -10,6 +10,7 @@ export const texts: Record<keyof typeof english, string> = {
   'plan.cancelled': 'Entfällt',
   'question.title': '{count, plural, one {Eine Frage an dich} other {Fragen an dich}}',
   'question.several': 'Wähle alles, was zutrifft',
+  'question.mayBeLeft': 'Optional',
   'question.own': 'In eigenen Worten',
   'question.ofServer': '{server} fragt',
   'question.noSecrets': 'Die Antwort geht an diesen Server. Gib keine Passwörter oder Schlüssel ein.',

@@ -8,6 +8,7 @@ export const texts = {
   'plan.cancelled': 'Cancelled',
   'question.title': '{count, plural, one {A question for you} other {Questions for you}}',
   'question.several': 'Choose any that apply',
+  'question.mayBeLeft': 'Optional',
   'question.own': 'In your own words',
   'question.ofServer': '{server} asks',
   'question.noSecrets': 'The answer goes to this server. Don’t enter passwords or keys.',
