@@ -155,6 +155,7 @@ async function limitRole(connection) {
   const db = openDatabase({ connection, log });
   await db.pool.query(`alter role homeport set statement_timeout = '10s'`);
   await db.pool.query(`alter role homeport set idle_in_transaction_session_timeout = '20s'`);
+  await db.pool.query('alter role homeport set jit = off');
   await db.close();
 }
 

@@ -23,7 +23,7 @@ import { createService } from './service.ts';
 import { whenAborted } from './waits.ts';
 
 const unlimited =
-  'the role behind the pooler lets statements run for ever: set its statement_timeout and idle_in_transaction_session_timeout (docs/operations.md)';
+  'the role behind the pooler needs statement_timeout, idle_in_transaction_session_timeout and jit = off (docs/operations.md)';
 /** How long running responses may finish after SIGTERM (contract.md section 10). */
 const drainMs = 25_000;
 const shutdownMs = 35_000;

@@ -136,6 +136,8 @@ async function withAdmin<T>(server: string, work: (admin: Client) => Promise<T>)
   const admin = new Client({ connectionString: server });
   await admin.connect();
   try {
+    // The role may have limits, as behind a pooler.
+    await admin.query('set statement_timeout = 0');
     return await work(admin);
   } finally {
     await admin.end();

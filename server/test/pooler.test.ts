@@ -83,6 +83,7 @@ test('signals come on a connection of their own, which has no time limit; the po
   const name = new URL(pooled).pathname.slice(1);
   for (const limit of ['statement_timeout', 'idle_in_transaction_session_timeout'])
     await listener.query(`alter database ${name} set ${limit} = '10s'`);
+  await listener.query(`alter database ${name} set jit = off`);
   await listener.end();
   await db.close();
   const limited = openDatabase({ connection: made?.url ?? '', direct: made?.url, log: silentLog });

@@ -130,10 +130,11 @@ function withoutNames(client: Client): void {
   Object.assign(client, { query: (first: unknown, ...rest: unknown[]) => query(unnamed(first), ...rest) });
 }
 
-/** True if statements may run for ever, because a pooler is used and its role has no limits. */
+/** True if statements may run for ever or are compiled for seconds, because a pooler is used and its role isn't told otherwise. */
 export async function lacksLimits(db: Pick<Database, 'pool'>): Promise<boolean> {
   const { rows } = await db.pool.query<{ lacking: boolean }>(
-    `select '0' in (current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout')) as lacking`,
+    `select '0' in (current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout'))
+      or current_setting('jit') = 'on' as lacking`,
   );
   return rows[0]?.lacking === true;
 }
