@@ -82,6 +82,8 @@ test('German names what nobody has renamed, and writes numbers as German does', 
     .getByRole('button', { name: /^Modelle hinzufügen/ })
     .first()
     .click();
+  // Nobody says how large it is, so the person does.
+  await page.getByRole('checkbox', { name: 'words-500@50' }).check();
   await expect(page.getByLabel('Kontextfenster')).toHaveValue('128.000');
   await expect(page.getByLabel('Stufe')).toContainText('Mittel');
   await context.close();
