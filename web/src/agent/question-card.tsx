@@ -7,11 +7,11 @@ import { MessageCircleQuestion } from 'lucide-react';
 import { type FormEvent, useId, useState } from 'react';
 import { call } from '../api.ts';
 import { ApiFailure } from '../api-failure.ts';
-import { isUnanswered } from '../chat/waiting-parts.ts';
 import { useThreadActions } from '../conversation/thread-actions.ts';
 import { failureText } from '../failure-text.ts';
 import { useText } from '../i18n.ts';
 import classes from './agent.module.css';
+import { isUnanswered } from './unanswered.ts';
 
 type State = 'open' | 'sending' | 'elsewhere';
 type Props = { asked: AskedQuestions; part: DynamicToolPart | undefined; isLive: boolean };

@@ -1,6 +1,6 @@
-import type { AskedQuestions } from '@homeport/contracts/agent';
 import type { DynamicToolPart, MessagePart } from '@homeport/contracts/frames';
 import { questionsIn } from '@homeport/contracts/message-assembly';
+import { isUnanswered } from '../agent/unanswered.ts';
 
 /** What in a message waits for its person. */
 
@@ -9,12 +9,6 @@ export function isOpenQuestion(part: MessagePart, _index: number, parts: readonl
   const asked = questionsIn(part);
   const call = asked && callOf(parts, asked.toolCallId);
   return asked !== undefined && isUnanswered(asked, call);
-}
-
-/** A server's question waits as long as its tool runs. */
-export function isUnanswered({ from, outcome }: AskedQuestions, call: DynamicToolPart | undefined): boolean {
-  if (from === undefined) return call?.state === 'input-available';
-  return outcome === undefined && call !== undefined && (call.state === 'input-available' || call.preliminary === true);
 }
 
 export function callOf(parts: readonly MessagePart[], toolCallId: string): DynamicToolPart | undefined {

@@ -40,7 +40,7 @@ export type ToolContext = {
   ask?: AskPerson | undefined;
 };
 
-export type AskPerson = (
+type AskPerson = (
   asked: { server: string; message: string; url?: string; questions: Question[] },
   signal: AbortSignal,
 ) => Promise<ElicitationAnswer>;
