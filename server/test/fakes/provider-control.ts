@@ -35,7 +35,7 @@ function view(request: FakeRequest) {
     model: request.body.model,
     system: first?.role === 'system' ? first.content : undefined,
     reasoningEffort: request.body.reasoning_effort,
-    lastText: typeof content === 'string' ? content : JSON.stringify(content),
+    lastText: typeof content === 'string' ? content : JSON.stringify(content ?? ''),
     aborted: request.aborted,
     closed: request.closedAt !== undefined,
   };
