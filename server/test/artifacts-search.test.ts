@@ -24,6 +24,8 @@ before(async () => {
   // The pool's connections have a statement timeout.
   const client = await app.database.database.openClient();
   const sha256 = 'a'.repeat(64);
+  // In one transaction: a blob that nothing names is swept at any moment.
+  await client.query('begin');
   await client.query(`insert into blobs (sha256, key, size) values ($1, 'none', 1)`, [sha256]);
   for (const id of [chatId, neighbour]) {
     await client.query(
@@ -32,6 +34,7 @@ before(async () => {
       [id, sha256, inOrder],
     );
   }
+  await client.query('commit');
   await client.query('vacuum analyze artifacts');
   await client.end();
 });
