@@ -77,7 +77,7 @@ test('with another AUTH_SECRET everybody signs in again, and a tampered envelope
   await caller.must('POST', '/api/providers', other(provider));
   const database = await DatabaseSession.open(dataDir);
   await database.query(
-    `update providers p set api_key = o.api_key from providers o where p.id <> o.id and p.name = 'Scripted'`,
+    `update providers p set api_key = o.api_key from providers o where p.id <> o.id and o.name = 'Second'`,
   );
   database.close();
   const [moved, own] = errorsOf(await caller.must('GET', '/api/providers'));
