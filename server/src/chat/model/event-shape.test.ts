@@ -17,7 +17,7 @@ test('events that differ in a text and in counts are read without the parser, wi
     const shape = createEventShape((value) => seen.push(JSON.stringify(value)));
     const [first, ...next] = [event('Hello', 1), event(' wörld', 22), event('', 3), event(' 🙂 {"', 4)];
     assert.ok(first !== undefined);
-    shape.learn(first, parse(first));
+    shape.learn(parse(first), () => first);
     const text = next.join('');
     assert.equal(shape.read(text), next.slice(0, 2).join('').length, 'an escaped text is for the parser');
     const kept = seen.map((value) => ({ ...JSON.parse(value), obfuscation: undefined }));
@@ -31,7 +31,7 @@ test('events that differ in a text and in counts are read without the parser, wi
 test('another place, another member, a cut event, or a number in a text is no known shape', () => {
   const shape = createEventShape(() => assert.fail('not known'));
   const first = responsesEvent('Hello', 1);
-  shape.learn(first, parse(first));
+  shape.learn(parse(first), () => first);
   const others = [
     responsesEvent('Hello', 2, 1),
     responsesEvent('Hello', 2).slice(0, -1),
@@ -49,7 +49,7 @@ test('another place, another member, a cut event, or a number in a text is no kn
   ];
   for (const raw of odd) {
     const doubtful = createEventShape(() => assert.fail('not known'));
-    doubtful.learn(raw, parse(raw));
+    doubtful.learn(parse(raw), () => raw);
     assert.equal(doubtful.read(raw), 0, raw);
   }
 });
@@ -75,4 +75,16 @@ test('however a stream is cut, its events are the same', () => {
     }
     assert.deepEqual(texts(raw.split(/(?<=\n\n|\r\n\r\n)/)), whole);
   }
+});
+
+test('many small events that arrive at once cost what their size does', () => {
+  let count = 0;
+  const feed = createJsonEvents(1_000_000, () => {
+    count++;
+  });
+  const before = process.cpuUsage();
+  feed('data:{}\n\n'.repeat(100_000));
+  const { user, system } = process.cpuUsage(before);
+  assert.equal(count, 100_000);
+  assert.ok(user + system < 3_000_000, `${(user + system) / 1e6} s of CPU`);
 });

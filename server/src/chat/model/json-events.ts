@@ -4,6 +4,9 @@ import { createEventShape } from './event-shape.ts';
 import { unreadableAnswer } from './provider-errors.ts';
 import { isRecord } from './storable-text.ts';
 
+/** Characters in which examples are looked for, for each that arrived: thousands of events may arrive at once. */
+const searchedPerReceived = 8;
+
 /**
  * Reads an event stream whose events are JSON objects; `[DONE]` and empty events are skipped. `onEvent` may get the same object again
  * with other values: it keeps neither it nor what is in it.
@@ -15,11 +18,15 @@ export function createJsonEvents(
   const shape = createEventShape(onEvent);
   let fed = '';
   let isBetweenEvents = true;
-  const learn = (data: string, name: string | undefined, event: Record<string, unknown>): void => {
-    for (const lineEnd of ['\n', '\r\n']) {
-      const raw = `${name === undefined ? '' : `event: ${name}${lineEnd}`}data: ${data}${lineEnd}${lineEnd}`;
-      if (fed.includes(raw)) shape.learn(raw, event);
-    }
+  let received = 0;
+  let searched = 0;
+  const findRaw = (data: string, name: string | undefined): string | undefined => {
+    if (searched > received * searchedPerReceived) return undefined;
+    searched += fed.length * 2;
+    const raws = ['\n', '\r\n'].map(
+      (lineEnd) => `${name === undefined ? '' : `event: ${name}${lineEnd}`}data: ${data}${lineEnd}${lineEnd}`,
+    );
+    return raws.find((raw) => fed.includes(raw));
   };
   const read = (data: string, name?: string): void => {
     const payload = data.trim();
@@ -27,7 +34,7 @@ export function createJsonEvents(
     const event = parseJson(payload);
     if (isRecord(event)) {
       onEvent(event);
-      learn(data, name, event);
+      shape.learn(event, () => findRaw(data, name));
       return;
     }
     // A server that ends events with a single line break makes several of them one event.
@@ -42,6 +49,7 @@ export function createJsonEvents(
     },
   });
   return (text) => {
+    received += text.length;
     const known = isBetweenEvents ? shape.read(text) : 0;
     if (known === text.length) return;
     fed = known === 0 ? text : text.slice(known);

@@ -43,8 +43,8 @@ const noResult = 'Interrupted: the tool returned no result.';
 
 /**
  * Stored messages, oldest first, as the model reads them. A tool call without a result gets an error, empty messages
- * are left out, and so are calls that the model had not finished asking for; nothing is fetched. Reasoning goes back only in the current turn (after the last user message), with
- * its tool calls.
+ * are left out, and so are calls that the model had not finished asking for; nothing is fetched. Reasoning goes back
+ * only in the current turn (after the last user message), with its tool calls.
  */
 export function toProviderMessages(messages: StoredMessage[], instructions?: string): ChatMessage[] {
   const lastUser = messages.findLastIndex((message) => message.role === 'user');
