@@ -51,7 +51,7 @@ async function readEntries(text: string, start: number, max: number): Promise<un
   let rested = start;
   for (let at = start; at < text.length; at += 1) {
     const character = text[at];
-    if (character === '"') at = endOfText(text, at);
+    if (character === '"') at = endOfString(text, at);
     else if (character === '{' || character === '[') {
       if (depth === 0) begin = at;
       depth += 1;
@@ -72,9 +72,9 @@ async function readEntries(text: string, start: number, max: number): Promise<un
   throw new SyntaxError('The list does not end');
 }
 
-/** The place of the quote that ends the text which begins here. */
-function endOfText(text: string, start: number): number {
-  for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+/** The place of the quote that ends the string which begins here; no entry has a longer one. */
+function endOfString(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at !== -1 && at - start <= entryMax; at = text.indexOf('"', at + 1)) {
     let escapes = 0;
     while (text[at - 1 - escapes] === '\\') escapes += 1;
     if (escapes % 2 === 0) return at;

@@ -10,6 +10,7 @@ import type { McpConnection } from './connection.ts';
 import type { McpConnections } from './connections.ts';
 import { mcpFailure, serverWords } from './failures.ts';
 import { getOwnedMcpServer } from './servers.ts';
+import { isBase64 } from './tool-result.ts';
 import type { McpServerRow } from './views.ts';
 
 /**
@@ -240,10 +241,6 @@ function decoded(text: string): string {
   } catch {
     return text;
   }
-}
-
-function isBase64(data: string): boolean {
-  return data.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(data);
 }
 
 function notTrusted(): ApiError {

@@ -87,3 +87,10 @@ test('numbers and texts keep their bounds', () => {
   assert.ok(answerFault(s, ['a']) !== undefined);
   assert.deepEqual(contentOf(read.questions, [['3'], []]), { n: 3 });
 });
+
+test('a choice without end, and an address that shows another host, are refused', () => {
+  const long = form({ a: { type: 'string', enum: ['x'.repeat(1_001), 'y'] } });
+  assert.deepEqual(long, { refused: 'it asks for something unknown' });
+  const asked = readElicitation({ mode: 'url', message: 'Pay', url: 'https://bank.example@evil.example/' });
+  assert.deepEqual(asked, { refused: 'its address contains a sign-in' });
+});

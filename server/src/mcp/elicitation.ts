@@ -1,6 +1,7 @@
 import type { Question, QuestionField } from '@homeport/contracts/agent';
 import { limits } from '@homeport/contracts/limits';
 import { oneLine } from '@homeport/contracts/line';
+import { isRecord } from './tool-result.ts';
 
 /** What a server asks the person while a tool runs (MCP "elicitation"), as questions, and their answers as what it expects. */
 
@@ -16,8 +17,11 @@ export function readElicitation(params: unknown): Elicitation | { refused: strin
   const message = textOf(params.message, limits.questionTextMax);
   if (params.mode === 'url') {
     const url = typeof params.url === 'string' && params.url.length <= limits.mcpUriMax ? params.url : '';
-    if (!/^https:\/\//i.test(url) || !URL.canParse(url)) return { refused: 'its address is not one of https' };
-    return { message, url: new URL(url).href, questions: [] };
+    const address = URL.parse(url);
+    if (address?.protocol !== 'https:') return { refused: 'its address is not one of https' };
+    // What stands before an @ looks like the host.
+    if (address.username !== '' || address.password !== '') return { refused: 'its address contains a sign-in' };
+    return { message, url: address.href, questions: [] };
   }
   const schema = isRecord(params.requestedSchema) ? params.requestedSchema : {};
   const properties = isRecord(schema.properties) ? Object.entries(schema.properties) : [];
@@ -48,6 +52,7 @@ function readField(name: string, property: Record<string, unknown>, required: bo
   const isList = property.type === 'array';
   const choices = choicesOf(isList && isRecord(property.items) ? property.items : property);
   if (choices !== undefined && choices.length > limits.elicitationChoices) return undefined;
+  if (choices?.some(({ value }) => value.length > limits.questionTextMax)) return undefined;
   const common = { question, ...(header === '' ? {} : { about: header }), multiple: isList };
   const base = { name, required };
   if (choices !== undefined) {
@@ -127,8 +132,4 @@ function textOf(value: unknown, max: number): string {
         .slice(0, max)
         .toWellFormed()
     : '';
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

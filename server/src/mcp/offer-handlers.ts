@@ -13,7 +13,7 @@ export const getMcpOffers: OfferHandler<'getMcpOffers'> = async (deps, { actor }
 
 /** GET /api/admin/mcp/offers */
 export const getAdminMcpOffers: OfferHandler<'getAdminMcpOffers'> = async (deps) => ({
-  offers: await countOffers(deps),
+  offers: await countOffers(deps.db.kysely),
 });
 
 /** POST /api/admin/mcp/offers */

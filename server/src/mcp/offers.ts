@@ -42,8 +42,8 @@ export async function listOffers(deps: OfferDeps, userId: string): Promise<Offer
 }
 
 /** Every offer, oldest first, and how many people have added it. */
-export async function countOffers(deps: OfferDeps): Promise<CountedMcpOffer[]> {
-  const rows = await deps.db.kysely
+export async function countOffers(db: Queryable): Promise<CountedMcpOffer[]> {
+  const rows = await db
     .selectFrom('mcp_offers')
     .selectAll()
     .select((row) =>
@@ -103,7 +103,7 @@ export async function changeOffer(
 ): Promise<{ offer: CountedMcpOffer; moved: string[] }> {
   return inTransaction(deps.db, async (trx) => {
     const { moved } = await updateOffer(trx, id, patch, source);
-    const offer = (await countOffers({ db: { kysely: trx } as OfferDeps['db'] })).find((each) => each.id === id);
+    const offer = (await countOffers(trx)).find((each) => each.id === id);
     if (offer === undefined) throw offerNotFound();
     return { offer, moved };
   });
@@ -167,7 +167,8 @@ async function moveServers(
     .returning('id')
     .execute();
   const moved = rows.map(({ id }) => id);
-  if (moved.length > 0) await trx.deleteFrom('mcp_grants').where('server_id', 'in', moved).execute();
+  const ofOffer = trx.selectFrom('mcp_servers').select('id').where('offer_id', '=', offerId);
+  await trx.deleteFrom('mcp_grants').where('server_id', 'in', ofOffer).execute();
   return moved;
 }
 

@@ -86,7 +86,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value.slice(0, 2048) : '';
 }
 
-function isBase64(data: string): boolean {
+export function isBase64(data: string): boolean {
   return data.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(data);
 }
 
@@ -107,6 +107,6 @@ function cut(text: string): string {
   return text.length <= limit ? text : `${text.slice(0, limit)}\n[Cut: ${limit} of ${text.length} characters]`;
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

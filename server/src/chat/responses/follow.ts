@@ -4,6 +4,7 @@ import { readMessage } from '../../conversations/messages.ts';
 import type { Database } from '../../db/pool.ts';
 import type { Platform } from '../../platform.ts';
 import { doneEvent, parseLines, sequence, toEvent, unseen } from './frame-sequence.ts';
+import { goesOnText } from './handing-over.ts';
 import type { FollowerSink } from './response-log.ts';
 import type { RunningResponses } from './running-responses.ts';
 import type { Signal } from './signals.ts';
@@ -81,8 +82,7 @@ async function followStored(
 async function readResponse(db: Database, id: string): Promise<StoredResponse | undefined> {
   const { rows } = await db.pool.query<StoredResponse>({
     name: 'follow-response',
-    text: `select state, generation, last_seq, end_frames, handed_over and ended_at > now() - interval '1 minute' as goes_on
-      from responses where id = $1`,
+    text: `select state, generation, last_seq, end_frames, ${goesOnText} as goes_on from responses where id = $1`,
     values: [id],
   });
   return rows[0];

@@ -7,18 +7,22 @@ import type { ResponseRow } from './claims.ts';
  * at once. Followers wait for that. If nobody does within a minute, it stays interrupted.
  */
 
-/** True for a response that another replica is about to go on with. */
-export const goesOn = sql<boolean>`(handed_over and ended_at > now() - interval '1 minute')`;
+/** SQL on a row of `responses`: whether another replica is about to go on with it. */
+export const goesOnText = `(handed_over and ended_at > now() - interval '1 minute')`;
+export const goesOn = sql<boolean>`${sql.raw(goesOnText)}`;
 
 /** The response of a conversation that can be followed, if any. */
 export async function findFollowable(db: Queryable, chatId: string): Promise<ResponseRow | undefined> {
-  return db
-    .selectFrom('responses')
-    .selectAll()
-    .where('chat_id', '=', chatId)
-    .where((eb) => eb.or([eb('state', '=', 'running'), goesOn]))
-    .orderBy('state', 'desc')
-    .executeTakeFirst();
+  return (
+    db
+      .selectFrom('responses')
+      .selectAll()
+      .where('chat_id', '=', chatId)
+      .where((eb) => eb.or([eb('state', '=', 'running'), goesOn]))
+      // 'running' before 'interrupted'.
+      .orderBy('state', 'desc')
+      .executeTakeFirst()
+  );
 }
 
 /** Conversations whose last response was handed over. */
@@ -27,7 +31,7 @@ export async function findHandedOver(db: Queryable, limit: number): Promise<stri
     select r.chat_id from responses r
     join chats c on c.id = r.chat_id and c.active_message_id = r.id and not c.archived
     join users u on u.id = r.owner_id and u.enabled
-    where r.handed_over and r.ended_at > now() - interval '1 minute'
+    where ${goesOn}
     limit ${limit}`.execute(db);
   return rows.map((row) => row.chat_id);
 }

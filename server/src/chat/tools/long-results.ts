@@ -1,12 +1,16 @@
 import { createHash } from 'node:crypto';
 import { workspaceEntry } from '@homeport/contracts/daemon';
 import { z } from 'zod';
+import { systemClock } from '../../clock.ts';
+import { within } from '../../waits.ts';
 import { CommandOutput } from './command-output.ts';
 import { type Tool, ToolAnswer, type ToolContext } from './tool-run.ts';
 import type { WorkspaceTurn } from './workspace-turn.ts';
 
 /** As much as models are given of a command's output. */
 const shownMax = 32 * 1024;
+/** How long a workspace that has to start first is waited for. */
+const keepMs = 120_000;
 const written = z.object({ entry: workspaceEntry });
 
 /**
@@ -49,8 +53,11 @@ async function shortened(
   const place = `/v1/files/content?path=${encodeURIComponent(path)}&onConflict=replace`;
   const headers = { 'content-type': 'application/octet-stream' };
   const body = Buffer.from(text);
+  const tooLate = (): Error => new Error('The workspace takes too long.');
   try {
-    await turn.use(signal, (daemon, own) => daemon.call(place, written, { method: 'PUT', headers, body, signal: own }));
+    await within({ clock: systemClock, milliseconds: keepMs, signal, tooLate }, (limit) =>
+      turn.use(limit, (daemon, own) => daemon.call(place, written, { method: 'PUT', headers, body, signal: own })),
+    );
   } catch {
     signal.throwIfAborted();
     return undefined;
