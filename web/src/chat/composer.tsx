@@ -17,7 +17,7 @@ import type { TrayBlock } from '../files/attachment-tray.tsx';
 import { useBranding } from '../frame/branding.ts';
 import { lazyPart } from '../frame/lazy-part.tsx';
 import { useIsOnline } from '../frame/online.ts';
-import { showFailure } from '../frame/toasts.tsx';
+import { showFailure, showToast } from '../frame/toasts.tsx';
 import { type Translate, useText } from '../i18n.ts';
 import type { IncomingFiles } from '../incoming-files.ts';
 import { AttachButton } from './attach-button.tsx';
@@ -297,8 +297,9 @@ export const Composer = memo(function Composer(props: Props) {
         <PromptDialog
           prompt={asking}
           onClose={() => setAsking(undefined)}
-          onText={(text) => {
+          onText={(text, leftOut) => {
             setAsking(undefined);
+            if (leftOut > 0) showToast(t('composer.promptLeftOut', { count: leftOut }));
             // The dialog gives the focus back first.
             requestAnimationFrame(() => suggestions.put(text));
           }}

@@ -241,6 +241,8 @@ export const texts: Record<keyof typeof english, string> = {
   'composer.placeholderQueue': 'Nächste Nachricht einreihen',
   'composer.send': 'Senden',
   'composer.queue': 'Einreihen',
+  'composer.promptLeftOut':
+    '{count, plural, one {Ein Teil des Prompts ist kein Text und fehlt} other {{count, number} Teile des Prompts sind kein Text und fehlen}}',
   'composer.sendNow': 'An die laufende Antwort senden',
   'composer.stop': 'Anhalten',
   'composer.stopping': 'Wird angehalten …',

@@ -232,6 +232,8 @@ export const texts = {
   'composer.placeholderQueue': 'Queue your next message',
   'composer.send': 'Send',
   'composer.queue': 'Add to queue',
+  'composer.promptLeftOut':
+    '{count, plural, one {One part of the prompt isn’t text and was left out} other {{count, number} parts of the prompt aren’t text and were left out}}',
   'composer.sendNow': 'Send to the running answer',
   'composer.stop': 'Stop',
   'composer.stopping': 'Stopping…',

@@ -5,9 +5,7 @@ import { isRecord } from './storable-text.ts';
  * which saves the event parser and JSON.parse (0.9 instead of 2.4 microseconds an event of Responses, measured).
  */
 export type EventShape = {
-  /**
-   * Takes a complete event in as an example. `findRaw` finds all of it, with its line ends, in what has arrived.
-   */
+  /** Takes a complete event in as an example. `findRaw` finds all of it, with its line ends, in what has arrived. */
   learn(event: Record<string, unknown>, findRaw: () => string | undefined): void;
   /** Reads whole events of that shape from the beginning of `text`, and returns how far it got. */
   read(text: string): number;

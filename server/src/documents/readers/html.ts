@@ -84,7 +84,10 @@ export function writeHtml(source: string, writer: PageWriter, withTitle = true):
         cell.isEnded = false;
       }
       if (verbatim > 0) line += text;
-      else line += text.replace(/[ \t\r\n\f]+/g, ' ').replace(line === '' || /\s$/.test(line) ? /^ / : /^(?!)/, '');
+      else
+        line += text
+          .replace(/[ \t\r\n\f]+/g, ' ')
+          .replace(line === '' || /\s/.test(line.at(-1) ?? '') ? /^ / : /^(?!)/, '');
     },
   });
   parser.write(source);
