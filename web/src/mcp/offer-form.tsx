@@ -11,6 +11,7 @@ import { SubmitButton } from '../forms/submit-button.tsx';
 import { useApiForm } from '../forms/use-api-form.ts';
 import { useText } from '../i18n.ts';
 import type { CountedMcpOffer } from './offers-api.ts';
+import { CommandFields } from './program-fields.tsx';
 
 type Values = {
   name: string;
@@ -105,17 +106,7 @@ export function OfferForm({ offer, onSaved, onDirty, beside }: Props) {
       />
       {isProgram ? (
         <>
-          <TextInput {...form.getInputProps('command')} {...plain} label={t('mcp.command')} placeholder="npx" />
-          <Textarea
-            {...form.getInputProps('args')}
-            {...plain}
-            label={t('mcp.args')}
-            description={t('mcp.argsHint')}
-            placeholder={'-y\n@modelcontextprotocol/server-everything'}
-            autosize
-            minRows={2}
-            maxRows={10}
-          />
+          <CommandFields form={form} />
           <Textarea
             {...form.getInputProps('envNames')}
             {...plain}
