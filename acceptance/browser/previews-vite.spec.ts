@@ -1,22 +1,11 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openTerminal } from '../faults/people.ts';
+import { installPackages } from '../packages.ts';
 import { expect } from './fixtures.ts';
 import { test } from './workspace-fixtures.ts';
 
 /** The dev server that most people use, installed in the workspace as `npm install` would. */
-
-const packages = join(import.meta.dirname, '../../node_modules');
-
-/** The package and all that it depends on. */
-function withDependencies(name: string, found = new Set<string>()): Set<string> {
-  const file = join(packages, name, 'package.json');
-  if (found.has(name) || !existsSync(file)) return found;
-  found.add(name);
-  const { dependencies, optionalDependencies } = JSON.parse(readFileSync(file, 'utf8'));
-  for (const each of Object.keys({ ...dependencies, ...optionalDependencies })) withDependencies(each, found);
-  return found;
-}
 
 test('Vite runs in the workspace, and what changes shows at once without loading the page again', async ({
   page,
@@ -27,10 +16,7 @@ test('Vite runs in the workspace, and what changes shows at once without loading
   const { user } = await person.caller.must('GET', '/api/me');
   const home = join(installation.dataDir, 'workspaces', user.id, 'home');
   const site = join(home, 'site');
-  mkdirSync(join(site, 'node_modules'), { recursive: true });
-  for (const name of withDependencies('vite')) {
-    cpSync(join(packages, name), join(site, 'node_modules', name), { recursive: true });
-  }
+  installPackages(site, ['vite']);
   // That of the system may be too old for it.
   cpSync(process.execPath, join(home, 'node'));
   const write = (name: string, text: string) => writeFileSync(join(site, name), text);

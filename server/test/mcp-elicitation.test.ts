@@ -6,7 +6,6 @@ import { createCaller, type Json, type SignedIn, startTestApp, type TestApp } fr
 import { addModels, type Collected, chatDetail, createChat, postChat, readStream, submit } from './chat-harness.ts';
 import { startEverything } from './everything.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
-import { chunk, finish, say } from './fakes/provider-scripts.ts';
 
 /** What the protocol's reference server, a process of its own, asks the person while its tool runs. */
 
@@ -17,17 +16,6 @@ let everything: { url: string; child: ChildProcess };
 const timings = { leaseMs: 2_000, heartbeatMs: 300, sweepMs: 300, dispatchMs: 100, tickMs: 20 };
 before(async () => {
   provider = await startFakeProvider();
-  provider.script('calls', (call) => {
-    const last = (call.body.messages ?? []).at(-1);
-    const order = last?.role === 'user' ? /^([\w-]+) (\{.*\})$/s.exec(String(last.content)) : null;
-    if (order === null) return { steps: [...say(`heard ${String(last?.content)}`), ...finish(call, 3)] };
-    const tool = {
-      index: 0,
-      id: `call-${call.count}`,
-      function: { name: `mcp__Everything__${order[1]}`, arguments: order[2] },
-    };
-    return { steps: [chunk({ tool_calls: [tool] }), ...finish(call, 2, 'tool_calls')] };
-  });
   everything = await startEverything('streamableHttp');
   app = await startTestApp({ timings });
   second = await startTestApp({ timings, database: app.database });
@@ -48,7 +36,7 @@ type Scene = { user: SignedIn; chatId: string; asked: Json; streaming: Promise<C
 
 async function asking(order: string, work: (scene: Scene) => Promise<void>, where: TestApp = app): Promise<void> {
   const user = await where.signIn();
-  await addModels(user, provider, ['calls']);
+  await addModels(user, provider, ['order']);
   const { body } = await user.call('POST /api/mcp', { name: 'Everything', url: everything.url });
   await user.call('POST /api/mcp/trust', { id: body.server.id, fingerprint: body.server.fingerprint });
   const chatId = await createChat(user);
@@ -62,7 +50,7 @@ async function asking(order: string, work: (scene: Scene) => Promise<void>, wher
   await streaming.catch(() => undefined);
 }
 
-const form = 'trigger-elicitation-request {}';
+const form = 'mcp__Everything__trigger-elicitation-request {}';
 const optional = (asked: Json) => asked.questions.map(({ field }: Json) => (field.name === 'name' ? 'Ada' : null));
 
 test('a form of every kind of field is asked, answered once from any replica, and the server gets what it asked for', () =>
@@ -116,20 +104,27 @@ test('declined, or another message sent instead: the server is told which', asyn
 });
 
 test('an address to open is shown with its server, and what was done there is not asked', () =>
-  asking('trigger-url-elicitation {"url":"https://example.org/pay?x=1","message":"Pay there"}', async (scene) => {
-    const { user, chatId, asked, streaming } = scene;
-    assert.deepEqual(asked.from, { server: 'Everything', message: 'Pay there', url: 'https://example.org/pay?x=1' });
-    assert.equal((await reply(user, chatId, { questionId: asked.questionId, answers: [] })).status, 200);
-    assert.match((await streaming).text, /User completed the URL elicitation/);
-  }));
+  asking(
+    'mcp__Everything__trigger-url-elicitation {"url":"https://example.org/pay?x=1","message":"Pay there"}',
+    async (scene) => {
+      const { user, chatId, asked, streaming } = scene;
+      assert.deepEqual(asked.from, { server: 'Everything', message: 'Pay there', url: 'https://example.org/pay?x=1' });
+      assert.equal((await reply(user, chatId, { questionId: asked.questionId, answers: [] })).status, 200);
+      assert.match((await streaming).text, /User completed the URL elicitation/);
+    },
+  ));
 
 test('an address that is not of https is declined without asking', async () => {
   const user = await app.signIn();
-  await addModels(user, provider, ['calls']);
+  await addModels(user, provider, ['order']);
   const { body } = await user.call('POST /api/mcp', { name: 'Everything', url: everything.url });
   await user.call('POST /api/mcp/trust', { id: body.server.id, fingerprint: body.server.fingerprint });
   const chatId = await createChat(user);
-  const messageId = await submit(user, chatId, 'trigger-url-elicitation {"url":"http://192.168.0.1/x"}');
+  const messageId = await submit(
+    user,
+    chatId,
+    'mcp__Everything__trigger-url-elicitation {"url":"http://192.168.0.1/x"}',
+  );
   const { text, frames } = await readStream(await postChat(user, { chatId, messageId }));
   assert.match(text, /User declined/);
   assert.ok(!frames.some(({ frame }) => frame.type === 'data-question'));

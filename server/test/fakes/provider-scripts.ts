@@ -149,6 +149,23 @@ function thinkAndCall(call: FakeCall, steps: number): FakeScript {
   return stream([start, ...slowly, ...finish(call, 20, 'tool_calls', 5)]);
 }
 
+/** Calls the tools that the last message of the person orders, a line each: its name, then its input. Says what they gave back. */
+function callOrdered(call: FakeCall): FakeScript {
+  const messages = call.body.messages ?? [];
+  const asked = messages.findLastIndex((message) => message.role === 'user');
+  const results = messages.slice(asked).filter((message) => message.role === 'tool');
+  const orders = lastText({ messages: messages.slice(0, asked + 1) }).matchAll(/^([\w-]+) (\{.*\})$/gm);
+  const [, name, input] = [...orders][results.length] ?? [];
+  if (name === undefined || input === undefined) {
+    return stream([...results.map(({ content }) => chunk({ content: `heard ${content}\n` })), ...finish(call, 3)]);
+  }
+  return stream([
+    start,
+    ...callTool(0, `call_${call.count}`, name, input, input.length),
+    ...finish(call, 2, 'tool_calls'),
+  ]);
+}
+
 /** Makes a script in the workspace, runs it for about two seconds, publishes what it wrote; one step for each question. */
 function useWorkspace(call: FakeCall): FakeScript {
   const asked = call.body.messages?.findLastIndex((message) => message.role === 'user') ?? 0;
@@ -214,6 +231,7 @@ const makers: [RegExp, string, Maker][] = [
     (call) => stream([start, ...say('<think>\nFirst I think.\n</think>\n\nThen I answer.'), ...finish(call, 8)]),
   ],
   [/^app$/, 'app', showApp],
+  [/^order$/, 'order', callOrdered],
   [/^cite$/, 'cite', citeDocument],
   [/^tool$/, 'tool', (call) => answerTool(call, 1)],
   [/^tools-(\d+)$/, 'tools-3', (call, calls) => answerTool(call, calls ?? 2)],
