@@ -6,6 +6,9 @@ import { join } from 'node:path';
 const inputs = [
   'package-lock.json',
   'scripts/build.mjs',
+  'scripts/docs-pages.mjs',
+  'scripts/docs-site.mjs',
+  'docs',
   'contracts/src',
   'server/src',
   'workspace/src',

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { build as bundle } from 'esbuild';
 import { hashInputs, stampFile } from './build-inputs.mjs';
+import { buildDocs } from './docs-site.mjs';
 import { noticesOf } from './notices.mjs';
 
 const root = dirname(import.meta.dirname);
@@ -166,8 +167,11 @@ async function buildWeb() {
   const client = await vite.build({ configFile, ...quiet });
   // After the client, whose build empties the folder.
   const frames = await vite.build({ configFile: join(root, 'web/vite.frames.config.ts'), ...quiet });
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  const docs = await buildDocs(root, join(dist, 'web/docs'), version);
   await precompress(join(dist, 'web'));
-  return [client, frames].flat().flatMap(({ output }) => output.flatMap(({ moduleIds = [] }) => moduleIds));
+  const modules = [client, frames].flat().flatMap(({ output }) => output.flatMap(({ moduleIds = [] }) => moduleIds));
+  return [...modules, ...docs];
 }
 
 const compressible = /\.(js|css|html|svg|json|webmanifest|txt|map|wasm)$/;
@@ -181,7 +185,7 @@ async function precompress(folder) {
 
 async function compressFile(file) {
   // The page itself is sent with a new nonce each time.
-  if (file.endsWith('index.html')) return;
+  if (file === join(dist, 'web/index.html')) return;
   const content = await readFile(file);
   if (content.length < worthwhileBytes) return;
   const params = { [constants.BROTLI_PARAM_QUALITY]: 10, [constants.BROTLI_PARAM_SIZE_HINT]: content.length };

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { checkCitations } from './citation-rules.mjs';
 import { checkCoverage } from './coverage-rules.mjs';
+import { checkDocumentation } from './docs-pages.mjs';
 import { checkImportRules } from './import-rules.mjs';
 import { listFiles } from './source-text.mjs';
 import { checkDocumentPaths, checkFileLengths, checkLockfile } from './text-rules.mjs';
@@ -14,8 +15,8 @@ const programs = { 'server, workspace, contracts and acceptance': '.', web: 'web
 const typesCache = join(root, 'node_modules/.cache/types');
 
 /**
- * Types, style, unused code, import rules, lengths, document paths, citations, coverage, settings and lockfile. Returns
- * true if all pass.
+ * Types, style, unused code, import rules, lengths, document paths, links, citations, coverage, reference
+ * pages and lockfile. Returns true if all pass.
  */
 export async function check() {
   const types = Object.entries(programs).map(([name, place]) => ({
@@ -29,8 +30,9 @@ export async function check() {
     { name: 'import rules', work: () => report(checkImportRules(root)) },
     { name: 'file lengths', work: lengths },
     { name: 'document paths', work: () => report(checkDocumentPaths(root)) },
+    { name: 'documentation', work: () => report(checkDocumentation(root)) },
     { name: 'citations', work: () => report(checkCitations(root, listFiles(root))) },
-    { name: 'settings page and release', work: settings },
+    { name: 'reference pages and release', work: settings },
     { name: 'coverage', work: coverage },
     { name: 'lockfile', work: () => report(checkLockfile(root)) },
   ];
@@ -89,8 +91,8 @@ function report(problems) {
 /** Loaded late: it reads the server's sources, and the type check explains faults in those. */
 async function settings() {
   try {
-    const { checkSettings } = await import('./settings-page.mjs');
-    return report(checkSettings());
+    const { checkReference } = await import('./reference-pages.mjs');
+    return report(await checkReference());
   } catch (error) {
     return `${error}\n`;
   }

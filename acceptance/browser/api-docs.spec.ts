@@ -1,9 +1,11 @@
+import type { Page } from '@playwright/test';
+import { expectAccessible } from './accessible.ts';
 import { expect, test } from './fixtures.ts';
 
-/** The API's page works offline: with its own files only, under its own policy. */
+/** The API's page and the documentation work offline: with their own files only, under their own policies. */
 
-test('the API describes itself offline', async ({ page, installation }) => {
-  const origin = new URL(installation.url).origin;
+/** What the page asked of other hosts, what failed, and what it complained of. */
+async function watch(page: Page, origin: string) {
   const foreign: string[] = [];
   const failed: string[] = [];
   const complaints: string[] = [];
@@ -20,6 +22,11 @@ test('the API describes itself offline', async ({ page, installation }) => {
   page.on('response', (response) => {
     if (response.status() >= 400) failed.push(`${response.status()} ${response.url()}`);
   });
+  return { foreign, failed, complaints };
+}
+
+test('the API describes itself offline', async ({ page, installation }) => {
+  const seenByPage = await watch(page, new URL(installation.url).origin);
   await page.goto(`${installation.url}/api/docs`);
   const operations = page.locator('.opblock');
   await expect(operations.first()).toBeVisible();
@@ -45,5 +52,37 @@ test('the API describes itself offline', async ({ page, installation }) => {
       { intervals: [50], timeout: 60_000 },
     )
     .toBe(described);
-  expect({ foreign, failed, complaints }).toEqual({ foreign: [], failed: [], complaints: [] });
+  expect(seenByPage).toEqual({ foreign: [], failed: [], complaints: [] });
+});
+
+test('the documentation can be read and searched without a session', async ({ page, installation }) => {
+  const seenByPage = await watch(page, new URL(installation.url).origin);
+  await page.goto(`${installation.url}/docs`);
+  await expect(page.getByRole('heading', { name: 'Homeport documentation', level: 1 })).toBeVisible();
+  // Search by the keyboard alone.
+  await page.keyboard.press('/');
+  await page.keyboard.type('backup passphrase');
+  const hits = page.getByRole('option');
+  await expect(hits.first()).toHaveAttribute('aria-selected', 'true');
+  await page.keyboard.press('ArrowDown');
+  await expect(hits.nth(1)).toHaveAttribute('aria-selected', 'true');
+  const address = await hits.nth(1).locator('a').getAttribute('href');
+  await page.keyboard.press('Enter');
+  await page.waitForURL((url) => url.pathname + url.hash === address);
+  await page.keyboard.press('/');
+  await page.keyboard.type('zzzz');
+  await expect(page.getByRole('status')).toHaveText('No matches');
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('status')).toBeHidden();
+  // A narrow window hides the menu, and nothing is wider than it.
+  await page.setViewportSize({ width: 320, height: 640 });
+  const menu = page.getByRole('navigation', { name: 'Documentation' });
+  await expect(menu).toBeHidden();
+  await page.getByRole('button', { name: 'Menu' }).click();
+  await menu.getByRole('link', { name: 'Errors' }).click();
+  await expect(page.locator('#rate_limited')).toBeVisible();
+  const overflow: number = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+  expect(overflow).toBeLessThanOrEqual(0);
+  await expectAccessible(page);
+  expect(seenByPage).toEqual({ foreign: [], failed: [], complaints: [] });
 });

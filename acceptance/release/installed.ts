@@ -66,7 +66,14 @@ export async function workAt(url: string, providerUrl: string): Promise<void> {
   const live: Json = await (await fetch(`${url}/api/live`)).json();
   assert.deepEqual(live, { ok: true, version });
   // What is read only when it is asked for must be there too.
-  for (const path of ['/', '/third-party-notices.txt', '/api/openapi.json', '/api/docs/swagger-ui.css']) {
+  for (const path of [
+    '/',
+    '/third-party-notices.txt',
+    '/docs',
+    '/docs/errors',
+    '/api/openapi.json',
+    '/api/docs/swagger-ui.css',
+  ]) {
     assert.equal((await fetch(url + path)).status, 200, path);
   }
   const caller = await setUp(url);

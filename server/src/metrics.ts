@@ -67,31 +67,39 @@ export async function createMetrics(isWanted: boolean, sources: MetricSources): 
   const requests = new Histogram({
     ...{
       name: 'homeport_http_request_duration_seconds',
-      help: 'Requests under /api until the response began',
+      help: 'Requests under /api until the response began; route as in the API reference, "none" for others',
       registers,
     },
     ...{ labelNames: ['method', 'route', 'status'] as const, buckets: requestBuckets },
   });
   const responses = new Counter({
-    ...{ name: 'homeport_responses_total', help: 'Responses that ended, by state', registers },
+    ...{ name: 'homeport_responses_total', help: 'Answers that ended, by state', registers },
     labelNames: ['state'] as const,
   });
   const tokens = new Counter({
-    ...{ name: 'homeport_tokens_total', help: 'Tokens as providers count them', registers },
+    ...{
+      name: 'homeport_tokens_total',
+      help: 'Tokens as providers count them: input, output, and of these reasoning, cached, cache-write',
+      registers,
+    },
     labelNames: ['kind'] as const,
   });
   const cost = new Counter({
-    ...{ name: 'homeport_cost_dollars_total', help: 'What answers cost, where prices are known', registers },
+    ...{
+      name: 'homeport_cost_dollars_total',
+      help: 'What answers cost, where prices are known; by person and model on the page Usage',
+      registers,
+    },
   });
   const calls = new Histogram({
     ...{
       name: 'homeport_provider_call_duration_seconds',
-      help: 'Calls to models until the headers arrived',
+      help: 'Calls to models until the headers arrived, by outcome: 2xx, 4xx, 5xx, unreachable',
       registers,
     },
     ...{ labelNames: ['outcome'] as const, buckets: providerBuckets },
   });
-  gauge('homeport_responses_running', 'Responses that this replica is making', sources.runningResponses);
+  gauge('homeport_responses_running', 'Answers that this replica is making', sources.runningResponses);
   gauge('homeport_streams_open', 'Event streams open to clients of this replica', sources.openStreams);
   gauge('homeport_disk_free_bytes', 'Free space on the disk of DATA_DIR', sources.freeBytes);
   new Gauge({
@@ -108,14 +116,20 @@ export async function createMetrics(isWanted: boolean, sources: MetricSources): 
         else this.set(read(last));
       },
     });
-  backupGauge('homeport_backup_failed', '1 if the last backup failed', ({ hasFailed }) => (hasFailed ? 1 : 0));
+  backupGauge('homeport_backup_failed', '1 if the last backup of the installation failed', ({ hasFailed }) =>
+    hasFailed ? 1 : 0,
+  );
   backupGauge(
     'homeport_backup_last_success_timestamp_seconds',
-    'End of the last backup; 0: none',
+    'End of the last backup of the installation; 0: there is none',
     (last) => last.madeAt,
   );
   const starts = new Histogram({
-    ...{ name: 'homeport_workspace_start_duration_seconds', help: 'Workspace starts by this replica', registers },
+    ...{
+      name: 'homeport_workspace_start_duration_seconds',
+      help: 'Workspace starts by this replica, by outcome: ready, failed',
+      registers,
+    },
     ...{ labelNames: ['outcome'] as const, buckets: startBuckets },
   });
   new Gauge({
@@ -133,7 +147,7 @@ export async function createMetrics(isWanted: boolean, sources: MetricSources): 
   new Gauge({
     ...{
       name: 'homeport_database_connections',
-      help: 'Connections of the pool, and requests waiting for one',
+      help: 'The pool: idle and busy connections, and requests waiting for one',
       registers,
     },
     labelNames: ['state'] as const,

@@ -5,6 +5,7 @@ import { extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { PublicConfig } from '@homeport/contracts/system';
 import { brandedManifest, brandedPage } from './branded-page.ts';
+import { isDocsAddress, serveDocs } from './docs-site.ts';
 
 const types: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
@@ -82,6 +83,10 @@ export async function createWebClient(
 
   return {
     async serve(pathname, acceptEncoding, outgoing) {
+      if (isDocsAddress(pathname)) {
+        const site = { folder, files, headers: pageHeaders, encodings };
+        if (await serveDocs(site, pathname, acceptEncoding, outgoing)) return;
+      }
       if (pathname === manifestPath && manifest !== undefined) return serveManifest(manifest, outgoing);
       if (pathname === '/index.html' || !files.has(pathname) || !/\.\w+$/.test(pathname)) {
         return servePage(pathname, outgoing);
@@ -93,8 +98,8 @@ export async function createWebClient(
       if (handle === undefined) return servePage(pathname, outgoing);
       await sendFile(handle, outgoing, {
         'content-type': types[extname(pathname)] ?? 'application/octet-stream',
-        // Vite names files below /assets by content.
-        'cache-control': pathname.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+        // Vite names files below /assets by content, and so does the documentation.
+        'cache-control': /^\/(?:docs\/)?assets\//.test(pathname) ? 'public, max-age=31536000, immutable' : 'no-cache',
         vary: 'accept-encoding',
         ...(encoding === undefined ? {} : { 'content-encoding': encoding.name }),
         ...pageHeaders,

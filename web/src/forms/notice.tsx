@@ -44,7 +44,23 @@ export function FormFailure({ failure, text }: { failure: unknown; text?: string
     <Notice kind="failure">
       {text ?? failureText(failure, t)}
       {requestId ? <span className={classes.reference}>{t('failure.reference', { requestId })}</span> : null}
+      <ErrorHelp failure={failure} />
     </Notice>
+  );
+}
+
+/** Failures that the person cannot understand from the form alone, but can do something about. */
+const explained = new Set(['blocked_destination', 'origin_not_allowed', 'credentials_unreadable']);
+
+/** A link to what the documentation says of this failure, where that says more than the message. */
+export function ErrorHelp({ failure }: { failure: unknown }) {
+  const t = useText();
+  if (!(failure instanceof ApiFailure) || failure.code === 'unreadable') return null;
+  if (failure.status < 500 && !explained.has(failure.code)) return null;
+  return (
+    <a className={classes.help} href={`/docs/errors#${failure.code}`} target="_blank" rel="noopener">
+      {t('failure.help')}
+    </a>
   );
 }
 

@@ -1,6 +1,6 @@
 import { Menu, useMantineColorScheme } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { LogOut, Settings } from 'lucide-react';
+import { CircleHelp, LogOut, Settings } from 'lucide-react';
 import { locales } from '../choose-locale.ts';
 import { useWorkbench } from '../conversation/workbench.ts';
 import { useText } from '../i18n.ts';
@@ -12,7 +12,7 @@ import type { MenuPlace } from './use-menu.ts';
 
 const schemes = ['auto', 'light', 'dark'] as const;
 
-/** Appearance, language, settings and sign-out. Signing out keeps drafts and receipts. */
+/** Appearance, language, settings, the documentation and sign-out. Signing out keeps drafts and receipts. */
 export function AccountMenuItems(place: MenuPlace) {
   const t = useText();
   const { user } = useWorkbench();
@@ -27,6 +27,12 @@ export function AccountMenuItems(place: MenuPlace) {
       <Menu.Divider />
       <Menu.Item component={Link} to="/settings" leftSection={<Settings size={15} />}>
         {t('nav.settings')}
+      </Menu.Item>
+      <Menu.Item
+        {...{ component: 'a', href: '/docs', target: '_blank', rel: 'noopener' }}
+        leftSection={<CircleHelp size={15} />}
+      >
+        {t('nav.help')}
       </Menu.Item>
       <Menu.Item leftSection={<LogOut size={15} />} onClick={() => void signOut()}>
         {t('nav.signOut')}

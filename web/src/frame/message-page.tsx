@@ -3,6 +3,7 @@ import { type ErrorComponentProps, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { ApiFailure } from '../api-failure.ts';
 import { failureText } from '../failure-text.ts';
+import { ErrorHelp } from '../forms/notice.tsx';
 import { useText } from '../i18n.ts';
 import { useTitle } from './branding.ts';
 import classes from './message-page.module.css';
@@ -52,6 +53,7 @@ export function CrashPage({ error }: ErrorComponentProps) {
     >
       <p>{isApi ? failureText(error, t) : t('app.crashText')}</p>
       {isApi && error.requestId ? <p>{t('failure.reference', { requestId: error.requestId })}</p> : null}
+      <ErrorHelp failure={error} />
     </MessagePage>
   );
 }

@@ -28,6 +28,7 @@ export const texts: Record<keyof typeof english, string> = {
   'failure.network': 'Der Server ist nicht erreichbar.',
   'failure.unreadable': 'Der Server hat unerwartet geantwortet.',
   'failure.reference': 'Kennung: {requestId}',
+  'failure.help': 'Was tun?',
 
   'nav.side': 'Seitenleiste',
   'nav.label': 'Unterhaltungen',
@@ -92,6 +93,7 @@ export const texts: Record<keyof typeof english, string> = {
   'nav.language': 'Sprache',
   'nav.account': 'Konto:',
   'nav.settings': 'Einstellungen',
+  'nav.help': 'Hilfe',
   'nav.signOut': 'Abmelden',
 
   'theme.label': 'Darstellung',

@@ -25,6 +25,7 @@ export const texts = {
   'failure.network': 'Couldn’t reach the server.',
   'failure.unreadable': 'The server sent an unexpected response.',
   'failure.reference': 'Reference: {requestId}',
+  'failure.help': 'What to do',
 
   'nav.side': 'Sidebar',
   'nav.label': 'Conversations',
@@ -87,6 +88,7 @@ export const texts = {
   'nav.language': 'Language',
   'nav.account': 'Account:',
   'nav.settings': 'Settings',
+  'nav.help': 'Help',
   'nav.signOut': 'Sign out',
 
   'theme.label': 'Appearance',

@@ -1,0 +1,163 @@
+import type { ErrorCode } from './errors.ts';
+
+/** What each code means, and what whoever gets it can do; for docs/errors.md. */
+export const errorAdvice: Readonly<Record<ErrorCode, { means: string; todo: string }>> = {
+  invalid_request: {
+    means: 'The request is not what the endpoint takes. `details` names each field and what is wrong with it.',
+    todo: 'Correct the fields. In the browser, reload the page: it may be older than the server.',
+  },
+  blocked_destination: {
+    means: 'Homeport does not connect to this address: it is private or local, or not https.',
+    todo: 'Use a public https address. For a server in your own network, the administrator sets `ALLOW_PRIVATE_EGRESS=true`; for plain http, `ALLOW_INSECURE_HTTP=true`.',
+  },
+  model_unavailable: {
+    means: 'The model does not exist any more, is disabled, or is not shared with you.',
+    todo: 'Choose another model in the composer, or enable it under Settings > Models.',
+  },
+  invalid_path: {
+    means: 'The path of a file has a part that is not allowed, such as `..`, or a name that is too long.',
+    todo: 'Choose another name or folder.',
+  },
+  unauthorized: {
+    means: 'There is no session, or it has ended.',
+    todo: 'Sign in again. Drafts in the browser are kept.',
+  },
+  invalid_credentials: {
+    means: 'The e-mail address or the password is wrong. Which one is not said.',
+    todo: 'Check both. An administrator can set a new password, also with `users reset-password`.',
+  },
+  forbidden: { means: 'Your account may not do this.', todo: 'Ask an administrator.' },
+  account_disabled: { means: 'The account is disabled. Its data is kept.', todo: 'Ask an administrator to enable it.' },
+  setup_claim_mismatch: {
+    means: 'The first administrator can only be created with the claim token, and this is another one.',
+    todo: 'Enter the value of `SETUP_CLAIM_TOKEN`, or of the file that `SETUP_CLAIM_TOKEN_FILE` names.',
+  },
+  provider_settings_disabled: {
+    means: 'This account may not change providers and models.',
+    todo: 'Ask an administrator to change it, or to switch the permission on.',
+  },
+  mcp_settings_disabled: {
+    means: 'This account may not change MCP servers.',
+    todo: 'Ask an administrator to switch the permission on, or to offer the server to everybody.',
+  },
+  password_change_required: {
+    means: 'The password was set by an administrator and has to be changed first.',
+    todo: 'Choose a new password on the page that opens.',
+  },
+  origin_not_allowed: {
+    means: 'The request comes from a page at another address than the one Homeport knows as its own.',
+    todo: 'Open Homeport at the address in `BASE_URL`. Behind a proxy, set `BASE_URL` to the address in the browser.',
+  },
+  not_found: {
+    means: 'There is nothing at this address, or it belongs to somebody else. Both are answered alike.',
+    todo: 'Check the address. What was deleted cannot be brought back.',
+  },
+  method_not_allowed: {
+    means: 'The endpoint exists, but not with this method. The header `allow` lists those it has.',
+    todo: 'Use one of them.',
+  },
+  id_taken: { means: 'A record with this id exists already.', todo: 'Choose another id.' },
+  tier_in_use: {
+    means: 'The model is what a tier stands for.',
+    todo: 'Choose another model for the tier under Settings > Tiers, then try again.',
+  },
+  import_source_conflict: {
+    means: 'The same source is being imported already.',
+    todo: 'Wait for its end, or cancel it, then start this one.',
+  },
+  import_ended: {
+    means: 'What was to be imported is done, or was cancelled.',
+    todo: 'Reload the page to see its report.',
+  },
+  setup_closed: { means: 'The first administrator exists already.', todo: 'Sign in.' },
+  input_conflict: {
+    means: 'A message with this id was sent before, with other content.',
+    todo: 'Reload the conversation and look at what arrived; send the new text as a new message.',
+  },
+  input_applied: {
+    means: 'The message, the approval or the answer to a question was taken already.',
+    todo: 'Nothing: reload to see what happened.',
+  },
+  response_running: {
+    means: 'An answer is being written in this conversation.',
+    todo: 'Wait for its end, or stop it.',
+  },
+  conversation_archived: { means: 'The conversation is archived.', todo: 'Unarchive it first.' },
+  project_archived: { means: 'The project is archived.', todo: 'Its owner can unarchive it.' },
+  last_admin: {
+    means: 'This would leave the installation without an enabled administrator.',
+    todo: 'Make somebody else an administrator first.',
+  },
+  email_taken: { means: 'An account with this e-mail address exists.', todo: 'Use another address, or that account.' },
+  path_taken: { means: 'There is a file or a folder at this path.', todo: 'Choose another name, or replace the file.' },
+  mcp_tools_changed: {
+    means: 'The tools of the MCP server are no longer those that were shown to you.',
+    todo: 'Review the change on the page of the server, then trust it again.',
+  },
+  files_changed: {
+    means: 'Files were changed since, so undoing this answer would overwrite them.',
+    todo: 'Look at the differences, and undo the files one at a time or by hand.',
+  },
+  invitation_used: { means: 'An account was created with this invitation.', todo: 'Sign in, or ask for a new one.' },
+  credentials_unreadable: {
+    means: 'The stored key cannot be decrypted: `SETTINGS_ENCRYPTION_KEY` is not the one it was encrypted with.',
+    todo: 'Enter the key again, or see [Keys](operations.md#keys) for setting the right one.',
+  },
+  invitation_expired: { means: 'The invitation is too old.', todo: 'Ask for a new one.' },
+  payload_too_large: {
+    means: 'The body, the file or the message is larger than allowed.',
+    todo: 'Send less. The limit for files is `ARTIFACT_MAX_UPLOAD_BYTES`. If the answer is HTML, the limit is your proxy’s: [behind a reverse proxy](operations.md#behind-a-reverse-proxy).',
+  },
+  unsupported_media_type: {
+    means: 'The body has another type than the endpoint takes.',
+    todo: 'Send `content-type: application/json`, or what the [API reference](api-reference.md) says.',
+  },
+  rate_limited: {
+    means: 'Too many requests or attempts, here or at the provider.',
+    todo: 'Wait as long as the header `retry-after` says. If everybody is limited at once behind a proxy, set `TRUSTED_PROXIES`.',
+  },
+  budget_exhausted: {
+    means: 'The budget for models is used up. `details` says when it starts again.',
+    todo: 'Wait until then, or ask an administrator to raise it: [usage and budgets](usage.md).',
+  },
+  internal_error: {
+    means: 'Homeport did not expect this.',
+    todo: 'Try again. If it stays, find the request id in the log, and report it: [support](support.md).',
+  },
+  provider_error: {
+    means: 'The provider answered with a failure; the message has its words.',
+    todo: 'Check key, model and account at the provider. "Test" in the provider’s form tells more.',
+  },
+  provider_unreachable: {
+    means: 'The provider does not answer at its address.',
+    todo: 'Check the address and the network of the machine; behind a proxy, [HTTPS_PROXY](operations.md#a-proxy-for-outbound-calls).',
+  },
+  mcp_unreachable: {
+    means: 'The MCP server does not answer, or not as one.',
+    todo: 'Check its address and its headers, then test it under Settings > Tools.',
+  },
+  workspace_request_failed: {
+    means: 'The workspace did not do what was asked.',
+    todo: 'Try again; if it stays, restart the workspace in its panel. The log has the reason.',
+  },
+  database_unavailable: {
+    means: 'The database cannot be reached at the moment.',
+    todo: 'Nothing in the browser: it tries again. Operators: is PostgreSQL running, and is its disk full?',
+  },
+  maintenance: {
+    means: 'An administrator has switched maintenance on: everything can be read, nothing written.',
+    todo: 'Wait. An operator ends it with `maintenance off`.',
+  },
+  workspace_disabled: {
+    means: 'There are no workspaces here.',
+    todo: 'Operators: `doctor` says why; [workspaces](workspaces.md) says what they need.',
+  },
+  workspace_start_timeout: {
+    means: 'The workspace did not start in time.',
+    todo: 'Try again. If it stays, its panel and `doctor` say what is missing.',
+  },
+  storage_full: {
+    means: 'The disk, the bucket or your quota is full.',
+    todo: 'Delete files that you no longer need. Operators: [a full disk](operations.md#a-full-disk).',
+  },
+};
