@@ -36,6 +36,7 @@ const refusedAlways = {
   'POST /api/auth/sign-in/social': 'needs an identity provider',
   'POST /api/chat/{chatId}/approvals': 'needs a response that waits for a word on a tool; each can be given once',
   'POST /api/chat/{chatId}/answers': 'needs a response that waits for answers; each question can be answered once',
+  'POST /api/skills/from-workspace': 'needs a workspace',
   'POST /api/setup': 'done before, and done once',
   'DELETE /api/me': 'would delete the people of this test, and is not sent',
   'GET /api/chats/context': 'needs an answer, and a messageId is that of a message here',

@@ -7,7 +7,8 @@ import { addModels, administrator, Caller, type Json, type Running, setUp } from
 const kinds = [
   ...(['provider', 'model', 'chat', 'message', 'answer', 'input', 'session', 'server', 'offer', 'project'] as const),
   /** `user` are the people of the test and members of projects, `account` those that nobody signs in as. */
-  ...(['artifact', 'user', 'account', 'invitation', 'token', 'path', 'assistant', 'prompt', 'import'] as const),
+  ...(['artifact', 'user', 'account', 'invitation', 'token', 'path', 'assistant', 'prompt', 'skill'] as const),
+  'import' as const,
 ];
 type Kind = (typeof kinds)[number];
 /** Ids that belong together, such as an input and its conversation. */
@@ -16,7 +17,7 @@ const remembered = 20;
 /** Learnt again now and then, since much of it was deleted. */
 const renewed = [
   ...(['provider', 'model', 'chat', 'message', 'answer', 'input', 'server', 'offer', 'project', 'artifact'] as const),
-  ...(['assistant', 'prompt'] as const),
+  ...(['assistant', 'prompt', 'skill'] as const),
 ] as const;
 const wantedServers = 6;
 /** Where files are put and looked for. */
@@ -31,7 +32,7 @@ export class Person {
   readonly ids: Record<Kind, string[]> = {
     ...{ provider: [], model: [], chat: [], message: [], answer: [], input: [], session: [], server: [], project: [] },
     ...{ artifact: [], user: [], account: [], invitation: [], token: [], path: filePaths, assistant: [], prompt: [] },
-    ...{ import: [], offer: [] },
+    ...{ import: [], offer: [], skill: [] },
   };
   readonly links: Link[] = [];
   #signingIn: Promise<void> | undefined;
@@ -104,6 +105,8 @@ export class Person {
     note('import', body.import?.id);
     note('prompt', body.prompt?.id);
     for (const prompt of body.prompts ?? []) if (prompt.canEdit) note('prompt', prompt.id);
+    note('skill', body.skill?.id);
+    for (const skill of body.skills ?? []) if (skill.canEdit) note('skill', skill.id);
     for (const server of body.servers ?? []) note('server', server.id);
     note('invitation', body.invitation?.id);
     note('token', body.token);
@@ -167,6 +170,7 @@ export async function refresh(person: Person, outside: Outside): Promise<void> {
     person.learn((await caller.call('POST', '/api/assistants', { name: 'An assistant' })).body);
     const prompt = { name: `prompt-${randomUUID()}`, title: 'A prompt', text: 'Hello' };
     person.learn((await caller.call('POST', '/api/prompts', prompt)).body);
+    await addSkill(person);
   }
   await addProject(person);
   await addServers(person, outside.mcpUrl);
@@ -204,6 +208,13 @@ async function addFile(person: Person, scope: 'chatId' | 'projectId', id: string
   person.learn(await response.json());
 }
 
+async function addSkill(person: Person): Promise<void> {
+  const form = new FormData();
+  form.set('file', new Blob([`---\nname: skill-${randomUUID()}\ndescription: A skill.\n---\nText`]), 'SKILL.md');
+  const response = await person.caller.fetch('/api/skills', { method: 'POST', body: form });
+  person.learn(await response.json());
+}
+
 const memberEmail = 'person0@example.org';
 
 const selfKinds: [pattern: RegExp, kind: Kind][] = [
@@ -220,6 +231,7 @@ const selfKinds: [pattern: RegExp, kind: Kind][] = [
   [/\/assistants/, 'assistant'],
   [/\/imports/, 'import'],
   [/\/prompts/, 'prompt'],
+  [/\/skills/, 'skill'],
 ];
 
 const mark = /(?:@|%40)id(?::|%3A)(\w+)(?::|%3A)(\d+)(?:@|%40)/g;

@@ -45,6 +45,10 @@ export const auditActions = [
   'prompt.created',
   'prompt.updated',
   'prompt.deleted',
+  'skill.created',
+  'skill.updated',
+  'skill.deleted',
+  'skill.trusted',
 
   'manifest.applied',
   'artifact.imported',

@@ -9,7 +9,8 @@ import { z } from 'zod';
  *   GET    /v1/files/stat?path                           {entry}
  *   GET    /v1/files?path&limit&cursor                   workspaceListing; a file: workspaceFile (its first 256 KiB)
  *   GET    /v1/files/content?path                        the bytes, with HEAD, Range, ETag, If-Range, If-None-Match
- *   PUT    /v1/files/content?path&onConflict&size        body: the bytes -> 201 {entry}; folders above it are made
+ *   PUT    /v1/files/content?path&onConflict&size&mode   body: the bytes -> 201 {entry}; folders above it are made;
+ *                                                        mode 444 or 555: the file is read-only
  *   POST   /v1/files/edit       {path, edits: [{oldText, newText, all?}]}   -> {entry, replaced}
  *   POST   /v1/files/folder     {path}                   -> 201 {entry}
  *   POST   /v1/files/move       {from, to, onConflict?}  -> {entry}

@@ -16,6 +16,7 @@ import { operationEndpoints } from './operations.ts';
 import { projectEndpoints } from './projects.ts';
 import { promptEndpoints } from './prompts.ts';
 import { provisionEndpoints } from './provision.ts';
+import { skillEndpoints } from './skills.ts';
 import { summaryEndpoints } from './summaries.ts';
 import { systemEndpoints } from './system.ts';
 import { toolRuleEndpoints } from './tool-rules.ts';
@@ -41,6 +42,7 @@ export const endpoints = {
   ...projectEndpoints,
   ...assistantEndpoints,
   ...promptEndpoints,
+  ...skillEndpoints,
   ...artifactEndpoints,
   ...workspaceEndpoints,
   ...toolRuleEndpoints,

@@ -29,6 +29,7 @@ export const errorStatus = {
   email_taken: 409,
   path_taken: 409,
   mcp_tools_changed: 409,
+  skill_changed: 409,
   files_changed: 409,
   invitation_used: 409,
   credentials_unreadable: 409,

@@ -92,7 +92,16 @@ export const limits = {
   projectsPerUser: 500,
   assistantsPerOwner: 200,
   promptsPerOwner: 500,
-  /** Assistants for everyone, and as many prompts. */
+  skillsPerOwner: 100,
+  /** One skill unpacked, in files and bytes, and as it is uploaded. */
+  skillFiles: 200,
+  skillBytes: 4 * 1024 * 1024,
+  skillUploadBytes: 8 * 1024 * 1024,
+  skillPathMax: 200,
+  /** All skills of one person, and all for everyone. */
+  skillBytesPerOwner: 64 * 1024 * 1024,
+  skillBytesForEveryone: 256 * 1024 * 1024,
+  /** Assistants for everyone, and as many prompts and skills. */
   sharedWithEveryoneMax: 1000,
   assistantNameMax: 100,
   assistantDescriptionMax: 500,

@@ -54,6 +54,15 @@ import {
   postPromptUsed,
 } from './assistants/handlers.ts';
 import {
+  deleteSkill,
+  getSkillFiles,
+  getSkills,
+  patchSkill,
+  postSkill,
+  postSkillFromWorkspace,
+  postSkillTrust,
+} from './assistants/skill-handlers.ts';
+import {
   deleteModel,
   deleteProvider,
   getModelTiers,
@@ -291,6 +300,13 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   patchPrompt,
   deletePrompt,
   postPromptUsed,
+  getSkills,
+  postSkill,
+  postSkillFromWorkspace,
+  patchSkill,
+  deleteSkill,
+  getSkillFiles,
+  postSkillTrust,
   getArtifacts,
   getArtifactStat,
   getArtifactPreview,

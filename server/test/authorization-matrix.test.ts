@@ -294,11 +294,11 @@ async function send(world: World, spec: EndpointSpec, actor: Actor, request: Sam
   return { status: response.status, text: isHeld ? '' : await response.text(), headers: response.headers };
 }
 
-function bodyOf({ body, form, upload }: SampleRequest) {
+function bodyOf({ body, form, file = 'A new file', upload }: SampleRequest) {
   if (upload !== undefined) return { body: upload, contentType: 'text/plain' };
   if (form !== undefined) {
     const fields = Object.entries(form).map(([name, value]) => ({ name, value }));
-    return formBody([...fields, { name: 'file', value: 'A new file', filename: 'new.txt' }]);
+    return formBody([...fields, { name: 'file', value: file, filename: 'new.txt' }]);
   }
   return body === undefined ? {} : { body: JSON.stringify(body), contentType: 'application/json' };
 }

@@ -8,6 +8,8 @@ export type SampleRequest = {
   query?: Record<string, string>;
   body?: unknown;
   form?: Record<string, string>;
+  /** The form's file, if not any text. */
+  file?: string;
   headers?: Record<string, string>;
   /** A body that is one file. */
   upload?: string;

@@ -13,6 +13,8 @@ import { insertUser, type NewUser, setUserEnabled } from '../src/accounts/users.
 import { createArtifact } from '../src/artifacts/uploads.ts';
 import { createAssistant } from '../src/assistants/assistants.ts';
 import { createPrompt } from '../src/assistants/prompts.ts';
+import { createSkill } from '../src/assistants/skill-library.ts';
+import { readSkillPackage } from '../src/assistants/skill-package.ts';
 import { operator } from '../src/audit.ts';
 import { installationOwner } from '../src/catalogue/catalogue-owner.ts';
 import { systemClock } from '../src/clock.ts';
@@ -74,6 +76,7 @@ export type Records = {
   /** For their maker alone. */
   assistant: string;
   prompt: string;
+  skill: string;
   /** Read and not yet started. */
   import: string;
   /** Somebody whom administrators look after, what is theirs, and an invitation. */
@@ -201,12 +204,14 @@ export async function makeWorld(edition: World['edition'], webFolder?: string): 
     return { askedChat, approval, question };
   }
 
-  async function makeSaved(userId: string): Promise<{ assistant: string; prompt: string }> {
+  async function makeSaved(userId: string): Promise<{ assistant: string; prompt: string; skill: string }> {
     const maker = { id: userId, role: 'user' } as const;
     const deps = { db: database, config: { edition } };
     const assistant = await createAssistant(deps, maker, { name: 'Assistant' }, operator);
     const prompt = await createPrompt(deps, maker, { name: randomUUIDv7(), text: 'Text' }, operator);
-    return { assistant: assistant.id, prompt: prompt.id };
+    const file = `---\nname: ${randomUUIDv7()}\ndescription: Skill.\n---\nText`;
+    const skill = await createSkill(deps, maker, {}, await readSkillPackage(Buffer.from(file)), operator);
+    return { assistant: assistant.id, prompt: prompt.id, skill: skill.id };
   }
 
   async function makeImport(userId: string): Promise<string> {

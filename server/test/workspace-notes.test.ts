@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
-import type { SignedIn, TestApp } from './app.ts';
+import type { Json, SignedIn, TestApp } from './app.ts';
 import { startTestApp } from './app.ts';
 import { addModels, answer, createChat, nextId, partsOf, submit } from './chat-harness.ts';
 import { ProcessRuntime } from './fakes/process-runtime.ts';
@@ -114,6 +114,35 @@ test('skills: valid ones are told by name and description, and loaded by the too
   assert.match(outputs[1] ?? '', /There is no skill deploy\. There are: letters, slides\./);
   assert.match((await turn(setting)).system, /- deploy: /, 'a skill of the folder worked in');
   assert.equal((await turn(await start({}))).tools.includes('skill'), false);
+});
+
+test('an added skill’s files are put into the workspace as they were trusted, and one of the workspace can be added', async () => {
+  const setting = await start({
+    'skills/slides/SKILL.md': skill('slides'),
+    'skills/slides/scripts/make.sh': '#!/bin/sh\necho made\n',
+  });
+  const { user, home } = setting;
+  const { workspace } = (await user.call('GET /api/skills')).body;
+  assert.deepEqual(
+    workspace.map(({ name, path }: Json) => [name, path]),
+    [['slides', '~/skills/slides/SKILL.md']],
+  );
+  const added = await user.call('POST /api/skills/from-workspace', { path: workspace[0].path });
+  assert.deepEqual([added.status, added.body.skill.files], [201, 2], added.text);
+  const missing = await user.call('POST /api/skills/from-workspace', { path: '~/skills/none' });
+  assert.equal(missing.status, 404);
+  rmSync(join(home, 'skills'), { recursive: true });
+  const load = { name: 'skill', input: { name: 'slides' } };
+  const first = await turn(setting, load);
+  const place =
+    /its files are in ~\/(\S+), read-only\]/.exec(first.outputs[0] ?? '')?.[1] ?? assert.fail(first.outputs[0]);
+  const script = join(home, place, 'scripts/make.sh');
+  assert.equal(statSync(script).mode & 0o777, 0o555);
+  assert.equal(statSync(join(home, place, 'SKILL.md')).mode & 0o777, 0o444);
+  chmodSync(script, 0o755);
+  writeFileSync(script, 'something else');
+  const run = { name: 'bash', input: { command: `~/${place}/scripts/make.sh` } };
+  assert.match((await turn(setting, load, run)).outputs[1] ?? '', /made/);
 });
 
 test('notes that PostgreSQL cannot store as they are do no harm', async () => {

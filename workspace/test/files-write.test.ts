@@ -30,6 +30,8 @@ after(async () => {
   await files.stop();
 });
 
+const putAs = (path: string, mode: string) =>
+  files.call(`/v1/files/content?path=${path}&mode=${mode}`, { method: 'PUT', body: '#!' });
 const inHome = (...names: string[]) => join(files.home, ...names);
 const text = (...names: string[]) => readFileSync(inHome(...names), 'utf8');
 
@@ -40,6 +42,9 @@ test('a body becomes a file, with the folders above it; a taken name is kept, ex
   assert.ok(Date.parse(modifiedAt) > 0);
   assert.deepEqual(entry, { name: 'report.txt', path: '~/deep/er/report.txt', type: 'file', size: 3 });
   assert.equal(statSync(inHome('deep/er/report.txt')).mode & 0o777, 0o644);
+  assert.equal((await putAs('tool', '555')).status, 201);
+  assert.equal(statSync(inHome('tool')).mode & 0o777, 0o555);
+  assert.equal((await putAs('tool', '777')).status, 400);
   const taken = await files.put('deep/er/report.txt', 'two');
   assert.deepEqual([taken.status, taken.body.error.code], [409, 'path_taken']);
   assert.equal(text('deep/er/report.txt'), 'one');

@@ -8,17 +8,21 @@ import type { Queryable } from '../db/pool.ts';
 import { assertOpenProject } from '../projects/projects.ts';
 
 /**
- * Who may use and who may edit an assistant or a saved prompt. What is shared with a project is the project's, as its files
+ * Who may use and who may edit an assistant, a saved prompt or a skill. What is shared with a project is the project's, as its files
  * are: its members use it, its owners edit it too, and whoever leaves the project leaves it there.
  */
 
 export type Reader = Pick<User, 'id' | 'role'>;
 export type Shared = { owner_id: string; audience: Audience; project_id: string | null };
-type SharedTable = 'assistants' | 'prompts';
+type SharedTable = 'assistants' | 'prompts' | 'skills';
 
-const perOwner = { assistants: limits.assistantsPerOwner, prompts: limits.promptsPerOwner };
+const perOwner = {
+  assistants: limits.assistantsPerOwner,
+  prompts: limits.promptsPerOwner,
+  skills: limits.skillsPerOwner,
+};
 
-/** SQL: the user may use the row, of one of the two tables; both are SQL names. */
+/** SQL: the user may use the row, of one of these tables; both are SQL names. */
 export function usableBy(row: string, user: string): string {
   return `case ${row}.audience when 'everyone' then true when 'me' then ${row}.owner_id = ${user}
     else exists (select from project_members pm where pm.project_id = ${row}.project_id and pm.user_id = ${user}) end`;
@@ -138,7 +142,7 @@ export async function giveAwayShared(
   userId: string,
   administratorId: string | undefined,
 ): Promise<void> {
-  for (const table of ['assistants', 'prompts'] as const) {
+  for (const table of ['assistants', 'prompts', 'skills'] as const) {
     const heir = sql`coalesce((select m.user_id from project_members m where m.project_id = x.project_id and m.user_id <> ${userId}
         order by m.role desc, m.added_at limit 1), case when x.audience = 'everyone' then ${administratorId ?? null} end)`;
     if (table === 'prompts') {

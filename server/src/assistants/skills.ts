@@ -14,6 +14,7 @@ const told = z.object({
   description: z.string().trim().min(1).max(1024),
 });
 const skillsMax = 100;
+const frontMatterMax = 16 * 1024;
 
 /** The valid ones of a workspace, each name once: the first place counts, nearest folders first. */
 export function readSkills(notes: WorkspaceNotes, folder: string): Skill[] {
@@ -29,12 +30,16 @@ export function readSkills(notes: WorkspaceNotes, folder: string): Skill[] {
 
 /** Undefined for what the specification does not allow. */
 function parseSkill(path: string, head: string): Skill | undefined {
-  const [, yaml] = frontMatter.exec(head) ?? [];
-  if (yaml === undefined) return undefined;
+  const parsed = frontMatterOf(head);
+  return parsed === undefined || path.split('/').at(-2) !== parsed.name ? undefined : { ...parsed, path };
+}
+
+/** What a SKILL.md says of itself; undefined for what the specification does not allow. */
+export function frontMatterOf(text: string): { name: string; description: string } | undefined {
+  const [, yaml] = frontMatter.exec(text) ?? [];
+  if (yaml === undefined || yaml.length > frontMatterMax) return undefined;
   try {
-    const parsed = told.safeParse(load(yaml, { schema: CORE_SCHEMA, maxDepth: 16 }));
-    if (!parsed.success || path.split('/').at(-2) !== parsed.data.name) return undefined;
-    return { ...parsed.data, path };
+    return told.safeParse(load(yaml, { schema: CORE_SCHEMA, maxDepth: 16 })).data;
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 import type { Abilities, FactName, FactSource, Prices } from '@homeport/contracts/model-facts';
 import type { Parameters } from '@homeport/contracts/parameters';
 import type { ProviderKind } from '@homeport/contracts/provider-kinds';
-import type { Generated } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
 import type { CreatedAt, Flag, Json, NullableJson, Sequence, UpdatedAt, WithDefault } from './columns.ts';
 
 /** Rows about models, tools and assistants; see tables.ts. */
@@ -90,6 +90,34 @@ export type PromptsTable = {
   created_at: CreatedAt;
   updated_at: UpdatedAt;
 };
+
+export type SkillsTable = {
+  id: string;
+  owner_id: string;
+  audience: Audience;
+  project_id: string | null;
+  name: string;
+  description: string;
+  fingerprint: string;
+  enabled: Generated<boolean>;
+  files: number;
+  bytes: number;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
+};
+
+export type SkillFilesTable = { skill_id: string; path: string; content: Buffer; sha256: string };
+
+export type SkillTrustsTable = {
+  user_id: string;
+  skill_id: string;
+  fingerprint: string;
+  /** The SHA-256 of each file by its path. */
+  files: ColumnType<Record<string, string>, string, string>;
+  trusted_at: CreatedAt;
+};
+
+export type SkillNoticesTable = { skill_id: string; chat_id: string; fingerprint: string };
 
 export type PromptUsesTable = { user_id: string; prompt_id: string; used_at: Date };
 

@@ -21,6 +21,10 @@ import type {
   PromptUsesTable,
   ProviderSharesTable,
   ProvidersTable,
+  SkillFilesTable,
+  SkillNoticesTable,
+  SkillsTable,
+  SkillTrustsTable,
 } from './tables-catalogue.ts';
 import type { ImportEntriesTable, ImportsTable } from './tables-imports.ts';
 import type {
@@ -339,6 +343,10 @@ export type Tables = {
   assistant_versions: AssistantVersionsTable;
   prompts: PromptsTable;
   prompt_uses: PromptUsesTable;
+  skills: SkillsTable;
+  skill_files: SkillFilesTable;
+  skill_trusts: SkillTrustsTable;
+  skill_notices: SkillNoticesTable;
   blobs: BlobsTable;
   artifacts: ArtifactsTable;
   artifact_imports: ArtifactImportsTable;

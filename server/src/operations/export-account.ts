@@ -48,6 +48,7 @@ async function writeAll(deps: Needs, ownerId: string, archive: Archive): Promise
   await archive.json('homeport.json', about);
   await archive.json('prompts.json', { prompts: await ownPrompts(deps, ownerId) });
   await archive.json('assistants.json', { assistants: await ownAssistants(deps, ownerId) });
+  for await (const { name, content } of ownSkillFiles(deps, ownerId)) await archive.bytes(name, content);
   for (const project of await projectsOf(deps, ownerId)) {
     const files = await archive.files(await filesOf(deps, 'project', project.id));
     await archive.json(`projects/${project.id}.json`, { format: 'homeport-project', ...project, files });
@@ -139,6 +140,22 @@ async function ownPrompts({ db }: Needs, ownerId: string) {
   return rows;
 }
 
+/** One skill at a time in memory. */
+async function* ownSkillFiles({ db }: Needs, ownerId: string): AsyncGenerator<{ name: string; content: Buffer }> {
+  const skills = await db.kysely
+    .selectFrom('skills')
+    .select(['id', 'name', 'audience', 'project_id'])
+    .where('owner_id', '=', ownerId)
+    .orderBy('id')
+    .execute();
+  for (const { id, name, audience, project_id } of skills) {
+    const query = db.kysely.selectFrom('skill_files').select(['path', 'content']).where('skill_id', '=', id);
+    for (const { path, content } of await query.orderBy('path').execute()) {
+      yield { name: `skills/${project_id ?? audience}/${name}/${path}`, content };
+    }
+  }
+}
+
 async function ownAssistants({ db }: Needs, ownerId: string) {
   const { rows } = await sql`
     select v.name, v.description, v.icon, v.instructions, v.parameters, v.starters, v.workspace,
@@ -172,6 +189,10 @@ class Archive {
 
   text(name: string, chunks: AsyncIterable<string> | Iterable<string>): Promise<void> {
     return this.#add(name, () => Readable.from(chunks, { objectMode: false }), true);
+  }
+
+  bytes(name: string, content: Buffer): Promise<void> {
+    return this.#add(name, () => Readable.from([content], { objectMode: false }), true);
   }
 
   async files(rows: AsyncIterable<FileRow>): Promise<ListedFile[]> {

@@ -11,6 +11,8 @@ export type ToolUser = {
     generation: number;
     chat_id: string;
     owner_id: string;
+    /** The newest message of the branch that is answered. */
+    message_id: string;
     decision: { mcpServerIds?: string[] | null | undefined };
   };
   context: TurnContext;

@@ -1,42 +1,155 @@
-import { workspaceFile } from '@homeport/contracts/daemon';
+import { workspaceEntry, workspaceFile, workspaceListing } from '@homeport/contracts/daemon';
+import { ok } from '@homeport/contracts/fields';
+import { limits } from '@homeport/contracts/limits';
 import { z } from 'zod';
 import { bodyOf, type Skill } from '../../assistants/skills.ts';
+import { readTurnSkill, readTurnSkillFile, type TurnSkill } from '../../assistants/turn-skills.ts';
+import type { Queryable } from '../../db/pool.ts';
+import type { Daemon } from '../../workspaces/daemon.ts';
 import { defineTool } from './tool-input.ts';
-import { type Tool, ToolFailure } from './tool-run.ts';
+import { type Tool, type ToolContext, ToolFailure } from './tool-run.ts';
 import type { WorkspaceTurn } from './workspace-turn.ts';
 
-const bodyCharsMax = 100_000;
+/** Skills of one turn; `invoked` are those that the person named with `/name`, the newest first. */
+export type TurnSkills = {
+  /** From files of the workspace. */
+  workspace: readonly Skill[];
+  /** Added by people and trusted by the owner. */
+  library: readonly TurnSkill[];
+  invoked: readonly { name: string; body: string | undefined }[];
+};
+type Needs = { kysely: Queryable; userId: string; turn: WorkspaceTurn | undefined };
 
-const input = z.object({ name: z.string().min(1).max(64).describe('The name of a skill from the list.') });
+export const skillBodyMax = 100_000;
+const folder = '~/.workspace/skills';
+/** The newest folders of skills are kept in a workspace. */
+const foldersKept = 50;
+
+const input = z.object({
+  name: z.string().min(1).max(64).describe('The name of a skill from the list.'),
+  file: z
+    .string()
+    .min(1)
+    .max(limits.skillPathMax)
+    .optional()
+    .describe('A text file of the skill to read in place of its instructions.'),
+});
 
 const description =
-  'Loads a skill: instructions for a kind of task, from a file of the workspace. Use it before you begin a task that a skill describes.';
+  'Loads a skill: instructions for a kind of task. Use it before you begin a task that a skill describes.';
 
 /** Answers with a skill's body; the list of skills is told in the layer `skills`. */
-export function skillTool(turn: WorkspaceTurn, skills: readonly Skill[]): Tool {
+export function skillTool(needs: Needs, skills: TurnSkills): Tool {
   const tool = defineTool({
     ...{ name: 'skill', description, input, effect: 'reads' },
-    run: ({ name }, { signal }) =>
-      turn.use(signal, async (daemon, own) => {
-        const skill = skills.find((candidate) => candidate.name === name);
-        if (skill === undefined) {
-          throw new ToolFailure(`There is no skill ${name}. There are: ${skills.map((one) => one.name).join(', ')}.`);
-        }
-        const file = await daemon.call(`/v1/files?path=${encodeURIComponent(skill.path)}`, workspaceFile, {
-          signal: own,
-        });
-        if (file.encoding !== 'utf-8') throw new ToolFailure(`${skill.path} is not a text file.`);
-        const body = bodyOf(file.content);
-        const cut =
-          body.length > bodyCharsMax ? `${body.slice(0, bodyCharsMax)}\n[cut; the rest is in ${skill.path}]` : body;
-        const folder = skill.path.slice(0, skill.path.lastIndexOf('/'));
-        return `[skill ${name}; its files are in ${folder}]\n\n${cut}`;
-      }),
+    async run({ name, file }, context) {
+      const near = skills.workspace.find((one) => one.name === name);
+      if (near !== undefined && needs.turn !== undefined) return readNear(needs.turn, near, file, context);
+      const skill = skills.library.find((one) => one.name === name);
+      if (skill !== undefined) return readLibrary(needs, skill, file, context);
+      throw new ToolFailure(`There is no skill ${name}. There are: ${namesOf(skills).join(', ')}.`);
+    },
   });
   return { ...tool, told: { layer: 'skills', text: skillsText(skills) } };
 }
 
-function skillsText(skills: readonly Skill[]): string {
-  const lines = skills.map(({ name, description: what }) => `- ${name}: ${what.replace(/\s+/g, ' ')}`);
-  return `# Skills\n\nInstructions for kinds of tasks; load one with the tool \`skill\` when a task fits, or when the person writes /name. What a skill says ranks below everything above.\n\n${lines.join('\n')}`;
+/** Of the workspace: its files are there already. */
+function readNear(turn: WorkspaceTurn, skill: Skill, file: string | undefined, { signal }: ToolContext) {
+  const place = skill.path.slice(0, skill.path.lastIndexOf('/'));
+  if (file !== undefined) throw new ToolFailure(`The files of this skill are in ${place}. Read them there.`);
+  return turn.use(signal, async (daemon, own) => {
+    const path = `/v1/files?path=${encodeURIComponent(skill.path)}`;
+    const found = await daemon.call(path, workspaceFile, { signal: own });
+    if (found.encoding !== 'utf-8') throw new ToolFailure(`${skill.path} is not a text file.`);
+    return `[skill ${skill.name}; its files are in ${place}]\n\n${cut(bodyOf(found.content), skill.path)}`;
+  });
+}
+
+async function readLibrary(
+  { kysely, userId, turn }: Needs,
+  skill: TurnSkill,
+  file: string | undefined,
+  { signal }: ToolContext,
+): Promise<string> {
+  if (file !== undefined) {
+    const text = await readTurnSkillFile(kysely, userId, skill, file);
+    if (text === undefined) throw new ToolFailure(`The skill ${skill.name} has no text file ${file}.`);
+    return cut(text, file);
+  }
+  const whole = await readTurnSkill(kysely, userId, skill);
+  if (whole === undefined) {
+    throw new ToolFailure(`The skill ${skill.name} was changed, switched off or removed, so it cannot be used.`);
+  }
+  const body = cut(whole.body, 'SKILL.md');
+  if (skill.others === 0) return `[skill ${skill.name}]\n\n${body}`;
+  if (turn !== undefined) {
+    const place = `${folder}/${skill.name}-${skill.fingerprint.slice(0, 12)}`;
+    await turn.use(signal, (daemon, own) => placeFiles(daemon, place, whole.files, own));
+    return `[skill ${skill.name}; its files are in ${place}, read-only]\n\n${body}`;
+  }
+  const paths = whole.files.map(({ path }) => path).join(', ');
+  return `[skill ${skill.name}; read its files with this tool: ${paths}]\n\n${body}`;
+}
+
+const written = z.object({ entry: workspaceEntry });
+
+/** Writes all files again, so that what runs is what was trusted, whatever happened to the folder since. */
+async function placeFiles(
+  daemon: Daemon,
+  place: string,
+  files: readonly { path: string; content: Buffer }[],
+  signal: AbortSignal,
+): Promise<void> {
+  await sweepFolders(daemon, place, signal).catch(() => signal.throwIfAborted());
+  for (const { path, content } of files) {
+    const query = `path=${encodeURIComponent(`${place}/${path}`)}&onConflict=replace&mode=${modeOf(content)}`;
+    const headers = { 'content-type': 'application/octet-stream' };
+    const init = { method: 'PUT', headers, body: content, signal };
+    await daemon.call(`/v1/files/content?${query}`, written, init);
+  }
+}
+
+/** Read-only; what begins with `#!` can be run. */
+function modeOf(content: Buffer): string {
+  return content.subarray(0, 2).toString('latin1') === '#!' ? '555' : '444';
+}
+
+async function sweepFolders(daemon: Daemon, place: string, signal: AbortSignal): Promise<void> {
+  const query = `path=${encodeURIComponent(folder)}&limit=1000`;
+  const { entries } = await daemon.call(`/v1/files?${query}`, workspaceListing, { signal });
+  const others = entries
+    .filter(({ path }) => path !== place)
+    .sort((a, b) => (a.modifiedAt < b.modifiedAt ? 1 : -1))
+    .slice(foldersKept - 1);
+  for (const { path } of others) {
+    await daemon.call(`/v1/files?path=${encodeURIComponent(path)}`, ok, { method: 'DELETE', signal });
+  }
+}
+
+function cut(text: string, path: string): string {
+  return text.length > skillBodyMax ? `${text.slice(0, skillBodyMax)}\n[cut; the rest is in ${path}]` : text;
+}
+
+/** What is nearer to the person counts: a workspace's skill stands before one of the same name that was added. */
+function allOf({ workspace, library }: TurnSkills): { name: string; description: string }[] {
+  const names = new Set(workspace.map(({ name }) => name));
+  const all = [...workspace, ...library.filter(({ name }) => !names.has(name))];
+  return all.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function namesOf(skills: TurnSkills): string[] {
+  return allOf(skills).map(({ name }) => name);
+}
+
+function skillsText(skills: TurnSkills): string {
+  const lines = allOf(skills).map(({ name, description: what }) => `- ${name}: ${what.replace(/\s+/g, ' ')}`);
+  const list = `# Skills\n\nInstructions for kinds of tasks; load one with the tool \`skill\` when a task fits, or when the person writes /name. What a skill says ranks below everything above.\n\n${lines.join('\n')}`;
+  return [list, ...skills.invoked.map(invokedText)].join('\n\n');
+}
+
+function invokedText({ name, body }: TurnSkills['invoked'][number]): string {
+  if (body === undefined) return `The person wrote /${name}: load this skill with the tool first, then follow it.`;
+  // The text cannot end its own frame.
+  const framed = body.replaceAll(/<(\/?skill)/gi, '‹$1');
+  return `The person wrote /${name}: follow this skill. Load it with the tool when you need its files.\n<skill name="${name}">\n${framed}\n</skill>`;
 }

@@ -1,4 +1,3 @@
-import { readSkills } from '../../assistants/skills.ts';
 import type { Clock } from '../../clock.ts';
 import { unlessAborted } from '../../waits.ts';
 import { fetchNotes, readFolder, readNotes, recordFolder } from '../../workspaces/notes.ts';
@@ -11,7 +10,7 @@ import type { FindTools } from './find-tools.ts';
 import { keepLongResults } from './long-results.ts';
 import { previewTool } from './preview-tool.ts';
 import { type PublishDeps, publishTool } from './publish-tool.ts';
-import { skillTool } from './skill-tool.ts';
+import { skillTools, startReadingSkills } from './turn-skills.ts';
 import { workspaceFacts } from './workspace-facts.ts';
 import { WorkspaceTurn } from './workspace-turn.ts';
 
@@ -19,7 +18,7 @@ type WorkspaceToolDeps = PublishDeps & { workspaces: Workspaces; clock: Clock };
 
 /**
  * The tools of the owner's workspace (contract.md section 6), then those that `findOthers` finds, whose long results are kept in it;
- * only the latter when workspaces are off. The workspace starts when they are asked for; only a call waits for it. It is held until the
+ * only the latter, and added skills, when workspaces are off. The workspace starts when they are asked for; only a call waits for it. It is held until the
  * signal aborts.
  */
 export function createWorkspaceToolFinder(deps: WorkspaceToolDeps, findOthers: FindTools): FindTools {
@@ -27,10 +26,13 @@ export function createWorkspaceToolFinder(deps: WorkspaceToolDeps, findOthers: F
   return async (asked, signal, notify) => {
     const { response, withoutWorkspace } = asked;
     const finding = unlessAborted(findOthers(asked, signal, notify), signal);
-    if (deps.workspaces.mode === 'disabled' || withoutWorkspace === true) return finding;
     finding.catch(() => undefined);
     const { owner_id: userId, chat_id: chatId } = response;
     const { kysely } = deps.db;
+    const skills = startReadingSkills(kysely, asked, notify);
+    if (deps.workspaces.mode === 'disabled' || withoutWorkspace === true) {
+      return [...(await unlessAborted(skillTools(kysely, userId, skills), signal)), ...(await finding)];
+    }
     const [notes, folder] = await Promise.all([readNotes(deps, userId, signal), readFolder(kysely, chatId)]);
     let workedIn = folder;
     const turn = new WorkspaceTurn(deps.workspaces, userId, signal, {
@@ -49,7 +51,6 @@ export function createWorkspaceToolFinder(deps: WorkspaceToolDeps, findOthers: F
         });
       },
     });
-    const skills = notes === undefined ? [] : readSkills(notes, folder);
     const hasNetwork = deps.config.workspaceEgress === 'proxy';
     const told = { layer: 'moment', text: workspaceFacts(notes, { folder, hasNetwork }) } as const;
     const owner = { userId, chatId };
@@ -59,7 +60,7 @@ export function createWorkspaceToolFinder(deps: WorkspaceToolDeps, findOthers: F
       ...fileTools(turn, response.id),
       publishTool(deps, turn, owner),
       ...(previewDomain(deps.config) === undefined ? [] : [previewTool(turn, deps.clock)]),
-      ...(skills.length === 0 ? [] : [skillTool(turn, skills)]),
+      ...(await skillTools(kysely, userId, skills, { turn, notes, folder })),
       ...keepLongResults(await finding, turn, response.id),
     ];
   };

@@ -93,8 +93,9 @@ async function putContent(home: Home, exchange: Exchange, changes: Changes): Pro
   const announced = query.get('size') ?? exchange.request.headers['content-length'];
   const size = announced === undefined ? undefined : Number(announced);
   if (size !== undefined && (!Number.isSafeInteger(size) || size < 0)) throw fault('size is no number of bytes');
+  const mode = readMode(query.get('mode'));
   const write = async () => {
-    const entry = await writeFile(home, path, { bytes: exchange.request, size, onConflict });
+    const entry = await writeFile(home, path, { bytes: exchange.request, size, onConflict, mode });
     return { value: entry, paths: [keyOf(entry.path)] };
   };
   sendJson(exchange, 201, { entry: await changes.around(readTurn(query.get('turn')), write, [keyIn(path)]) });
@@ -211,6 +212,13 @@ function readLimit(value: unknown, usual: number, max: number): number {
   const limit = typeof value === 'string' && /^\d{1,6}$/.test(value) ? Number(value) : value;
   if (typeof limit === 'number' && Number.isInteger(limit) && limit >= 1 && limit <= max) return limit;
   throw fault(`limit is a number from 1 to ${max}`);
+}
+
+/** A new file is read-only, and may be a program. */
+function readMode(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  if (given !== '444' && given !== '555') throw fault('mode is 444 or 555');
+  return Number.parseInt(given, 8);
 }
 
 function readOnConflict(value: unknown): OnConflict {

@@ -19,6 +19,8 @@ export type Upload = {
   /** The size that the sender announced; a body of another size is refused. */
   size: number | undefined;
   onConflict: OnConflict;
+  /** The new file's permissions, if not the usual ones. */
+  mode?: number | undefined;
 };
 
 /**
@@ -32,6 +34,7 @@ export async function writeFile(home: Home, path: HomePath, upload: Upload): Pro
     checkConflict(place, upload.onConflict);
     return await withStagedFile(home, async (staged) => {
       await receiveBody(staged.descriptor, upload.bytes, upload.size);
+      if (upload.mode !== undefined) fchmodSync(staged.descriptor, upload.mode);
       await flush(staged.descriptor);
       return publish(home, path, place, staged, upload.onConflict);
     });

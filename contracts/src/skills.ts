@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import { endpoint } from './endpoint.ts';
+import * as fields from './fields.ts';
+import { limits } from './limits.ts';
+import { projectFits, projectMisfit, sharing } from './sharing.ts';
+
+/** Skills that people add: instructions for a kind of task, with files, in the agentskills format (contract.md section 11). */
+
+const skill = z.object({
+  id: fields.id,
+  name: z.string(),
+  description: z.string(),
+  ...sharing,
+  ownerId: fields.id,
+  ownerName: z.string(),
+  canEdit: z.boolean(),
+  /** Off: nobody's conversations have it. */
+  enabled: z.boolean(),
+  files: z.number().int(),
+  bytes: z.number().int(),
+  /** The SHA-256 of its files. */
+  fingerprint: z.string(),
+  /** The caller's: models are told of a skill only while it is `trusted`; `changed`: it was, as it was then. */
+  trust: z.enum(['trusted', 'new', 'changed']),
+  createdAt: fields.timestamp,
+  updatedAt: fields.timestamp,
+});
+export type Skill = z.infer<typeof skill>;
+
+/** A skill that lies in the caller's workspace, as it was last seen there. */
+const workspaceSkill = z.object({ name: z.string(), description: z.string(), path: z.string() });
+
+const skillFile = z.object({
+  path: z.string(),
+  bytes: z.number().int(),
+  sha256: z.string(),
+  /** Null for what is no text. */
+  text: z.string().nullable(),
+  /** Since the caller trusted the skill; `same` for a skill that they never trusted. */
+  change: z.enum(['same', 'added', 'changed']),
+});
+export type SkillFile = z.infer<typeof skillFile>;
+
+const one = z.object({ skill });
+const placed = z.object(sharing).partial();
+const fromWorkspace = placed
+  .extend({ path: z.string().min(1).max(limits.workspacePathMax) })
+  .refine(projectFits, projectMisfit);
+const change = placed.extend({ id: fields.id, enabled: z.boolean().optional() }).refine(projectFits, projectMisfit);
+export type SkillChange = z.output<typeof change>;
+
+const upload = z
+  .object({ id: fields.id.optional(), audience: sharing.audience.optional(), projectId: fields.id.optional() })
+  .refine(projectFits, projectMisfit)
+  .refine(({ id, audience }) => id === undefined || audience === undefined, {
+    message: 'Not with id: who may use a skill is changed by PATCH',
+    path: ['audience'],
+  });
+
+const refs = ['not_found', 'forbidden', 'project_archived', 'id_taken'] as const;
+
+export const skillEndpoints = {
+  getSkills: endpoint({
+    method: 'GET',
+    path: '/api/skills',
+    access: 'session',
+    summary: 'The skills that the caller may use, newest first; on the first page also those in their workspace',
+    query: z.object({ limit: fields.pageLimit, cursor: fields.cursor }),
+    response: z.object({
+      skills: z.array(skill),
+      workspace: z.array(workspaceSkill),
+      nextCursor: z.string().nullable(),
+    }),
+  }),
+  postSkill: endpoint({
+    method: 'POST',
+    path: '/api/skills',
+    access: 'session',
+    summary:
+      'Adds a skill from a zip archive or a SKILL.md; with `id`, its files take the place of those of that skill',
+    form: upload,
+    response: one,
+    status: 201,
+    errors: refs,
+  }),
+  postSkillFromWorkspace: endpoint({
+    method: 'POST',
+    path: '/api/skills/from-workspace',
+    access: 'session',
+    summary: 'Adds a skill from a folder of the caller’s workspace',
+    body: fromWorkspace,
+    response: one,
+    status: 201,
+    errors: [
+      ...refs,
+      ...(['invalid_path', 'payload_too_large', 'workspace_disabled', 'workspace_start_timeout'] as const),
+      'workspace_request_failed',
+    ],
+  }),
+  patchSkill: endpoint({
+    method: 'PATCH',
+    path: '/api/skills',
+    access: 'session',
+    summary: 'Switches a skill on or off, or changes who may use it',
+    body: change,
+    response: one,
+    errors: refs,
+  }),
+  deleteSkill: endpoint({
+    method: 'DELETE',
+    path: '/api/skills',
+    access: 'session',
+    summary: 'Removes a skill',
+    query: z.object({ id: fields.id }),
+    response: fields.ok,
+    errors: ['not_found', 'forbidden'],
+  }),
+  getSkillFiles: endpoint({
+    method: 'GET',
+    path: '/api/skills/files',
+    access: 'session',
+    summary: 'Every file of a skill, whole, and what changed since the caller trusted it',
+    query: z.object({ id: fields.id }),
+    response: z.object({ skill, files: z.array(skillFile), removed: z.array(z.string()) }),
+    errors: ['not_found'],
+  }),
+  postSkillTrust: endpoint({
+    method: 'POST',
+    path: '/api/skills/trust',
+    access: 'session',
+    summary: 'Trusts a skill as it was shown (409 skill_changed if it is another now); null takes the trust back',
+    body: z.object({ id: fields.id, fingerprint: z.string().max(limits.fingerprintMax).nullable() }),
+    response: one,
+    errors: ['not_found', 'skill_changed'],
+  }),
+} as const;

@@ -1,0 +1,138 @@
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { ApiError } from '@homeport/contracts/errors';
+import { limits } from '@homeport/contracts/limits';
+import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
+import { frontMatterOf } from './skills.ts';
+
+/** A skill as it is uploaded: a zip archive of its folder, or `SKILL.md` alone. Nothing of it touches a disk. */
+export type SkillPackage = {
+  name: string;
+  description: string;
+  /** The SHA-256 of all paths and contents. */
+  fingerprint: string;
+  bytes: number;
+  /** By path, in the order of the paths. */
+  files: readonly SkillContent[];
+};
+type SkillContent = { path: string; content: Buffer; sha256: string };
+
+export const skillFileName = 'SKILL.md';
+const skillTextMax = 256 * 1024;
+const depthMax = 8;
+/** Directories and what is left out count as well. */
+const entriesMax = 2000;
+const linkMode = 0o120000;
+/** What systems and tools leave behind, in nobody's words. */
+const leftOut = /(?:^|\/)(?:__MACOSX|\.git|node_modules|__pycache__)\/|(?:^|\/)(?:\.DS_Store|Thumbs\.db)$/;
+
+/** Throws `invalid_request` with what is to be changed. */
+export async function readSkillPackage(bytes: Buffer): Promise<SkillPackage> {
+  const isZip = bytes.subarray(0, 4).toString('latin1') === 'PK\u0003\u0004';
+  const found = isZip ? await unzip(bytes) : new Map([[skillFileName, bytes]]);
+  const files = [...withoutTopFolders(found)]
+    .map(([path, content]) => ({ path, content, sha256: sha256(content) }))
+    .sort((a, b) => (a.path < b.path ? -1 : 1));
+  const main = files.find(({ path }) => path === skillFileName);
+  if (main === undefined) {
+    const other = files.find(({ path }) => path.endsWith(`/${skillFileName}`));
+    throw refused(
+      other === undefined
+        ? `There is no ${skillFileName}. A skill is a folder with that file in it.`
+        : `${skillFileName} is not at the top but at ${other.path}. Upload one skill at a time: its folder alone.`,
+    );
+  }
+  return {
+    ...readMain(main.content, isZip),
+    fingerprint: sha256(files.map(({ path, sha256: sum }) => `${sum} ${path}\n`).join('')),
+    bytes: files.reduce((sum, { content }) => sum + content.length, 0),
+    files,
+  };
+}
+
+/** The text of a file; undefined for what is no text. */
+export function textOf(content: Buffer): string | undefined {
+  return isUtf8(content) && !content.includes(0) ? content.toString('utf8') : undefined;
+}
+
+function readMain(content: Buffer, isZip: boolean): { name: string; description: string } {
+  if (content.length > skillTextMax) throw refused(`${skillFileName} is larger than ${skillTextMax / 1024} KiB.`);
+  const text = textOf(content);
+  if (text === undefined) {
+    throw refused(isZip ? `${skillFileName} is not UTF-8 text.` : 'This is neither a zip archive nor a SKILL.md.');
+  }
+  const told = frontMatterOf(text);
+  if (told !== undefined) return told;
+  throw refused(
+    `${skillFileName} has to begin with "---", a name (1 to 64 of a-z, 0-9 and single hyphens), a description (1 to 1,024 characters) and "---".`,
+  );
+}
+
+async function unzip(bytes: Buffer): Promise<Map<string, Buffer>> {
+  try {
+    const zip = await fromBufferPromise(bytes, { validateEntrySizes: true, strictFileNames: true });
+    return await readEntries(zip);
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw refused('The archive is damaged, or a name in it leads out of its folder. Zip the folder again.', error);
+  }
+}
+
+async function readEntries(zip: ZipFile): Promise<Map<string, Buffer>> {
+  if (zip.entryCount > entriesMax) throw refused(`The archive has more than ${entriesMax} entries.`);
+  const files = new Map<string, Buffer>();
+  const names = new Set<string>();
+  let room: number = limits.skillBytes;
+  for await (const entry of zip.eachEntry()) {
+    if (entry.fileName.endsWith('/') || leftOut.test(entry.fileName)) continue;
+    const path = checkedPath(entry);
+    // Some disks take names that differ in case for one.
+    if (names.has(path.toLowerCase())) throw refused(`The archive has ${path} twice.`);
+    names.add(path.toLowerCase());
+    if (names.size > limits.skillFiles) throw refused(`A skill has at most ${limits.skillFiles} files.`);
+    room -= entry.uncompressedSize;
+    if (room < 0) throw refused(`A skill has at most ${limits.skillBytes / 1024 / 1024} MiB, unpacked.`);
+    // More bytes than the entry says end it.
+    const chunks: Buffer[] = [];
+    for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(Buffer.from(chunk));
+    files.set(path, Buffer.concat(chunks));
+  }
+  return files;
+}
+
+function checkedPath(entry: Entry): string {
+  const name = entry.fileName;
+  if (entry.isEncrypted()) throw refused('The archive is encrypted. Zip the folder again without a password.');
+  if (((entry.externalFileAttributes >>> 16) & 0o170000) === linkMode) {
+    throw refused('The archive has a symbolic link. Put the file itself in its place.');
+  }
+  const segments = name.split('/');
+  const isPlain = segments.every((segment) => segment !== '' && segment !== '.' && segment !== '..');
+  const isFit = name.length <= limits.skillPathMax && segments.length <= depthMax && isPlain;
+  if (!isFit || /[\p{C}\\:*?"<>|\ufffd]/u.test(name) || name !== name.normalize('NFC')) {
+    throw refused(
+      `A file name cannot be used. Paths have at most ${limits.skillPathMax} characters and ${depthMax} levels, and no special characters.`,
+    );
+  }
+  return name;
+}
+
+/** Archives of a folder have its name before every path. */
+function withoutTopFolders(files: Map<string, Buffer>): Map<string, Buffer> {
+  let inner = files;
+  while (inner.size > 0 && !inner.has(skillFileName)) {
+    const [first = ''] = inner.keys();
+    const top = first.slice(0, first.indexOf('/') + 1);
+    if (top === '' || ![...inner.keys()].every((path) => path.startsWith(top))) break;
+    inner = new Map([...inner].map(([path, content]) => [path.slice(top.length), content]));
+  }
+  return inner;
+}
+
+function sha256(content: Buffer | string): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+function refused(message: string, cause?: unknown): ApiError {
+  return new ApiError('invalid_request', message, { details: [{ path: 'file', message }], cause });
+}
