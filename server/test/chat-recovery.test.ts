@@ -3,11 +3,12 @@ import { randomUUIDv7 } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
 import { claimInput, claimResumption } from '../src/chat/responses/claims.ts';
+import { sequence, toLines } from '../src/chat/responses/frame-sequence.ts';
 import { endResponse, interruptExpired, storeFrames } from '../src/chat/responses/response-end.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { addModels, chatDetail, createChat, idle, postChat, readStream, submit } from './chat-harness.ts';
 import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
-import { finish, say, stream } from './fakes/provider-scripts.ts';
+import { callTool, finish, say, stream } from './fakes/provider-scripts.ts';
 
 let app: TestApp;
 let provider: FakeProvider;
@@ -87,6 +88,49 @@ test('a continued answer that is cut by a crash before it is read keeps what it 
     .orderBy('seq_from')
     .executeTakeFirstOrThrow();
   assert.ok(first.frames.includes(said.slice(0, 40)), 'the log begins with all that was there');
+});
+
+test('a tool begins once its call is stored where a crash finds it, however seldom frames are stored', async () => {
+  const gate = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const tool = {
+    ...{ name: 'pay', description: 'Pays', inputSchema: { type: 'object' } },
+    execute: async () => {
+      begun.resolve();
+      await gate.promise;
+      return 'paid';
+    },
+  };
+  const timings = { tickMs: 600_000, aloneTickMs: 600_000, sweepMs: 600_000 };
+  const slow = await startTestApp({ database: app.database, timings, findTools: async () => [tool] });
+  try {
+    const user = await slow.signIn();
+    await addModels(user, provider, ['pays']);
+    provider.script('pays', (call) =>
+      stream([...say('I pay.'), ...callTool(0, 'call', 'pay', '{}'), ...finish(call, 3, 'tool_calls')]),
+    );
+    const chatId = await createChat(user);
+    const messageId = await submit(user, chatId, 'go');
+    const reading = postChat(user, { chatId, messageId }).then((response) => readStream(response));
+    await begun.promise;
+    const { deps } = app.service;
+    const lost = `update responses set replica = 'gone', lease_until = now() - interval '1 second' where chat_id = $1`;
+    await deps.db.pool.query(lost, [chatId]);
+    // As a tick stored it before the call, unless it is there with what came since.
+    const [first] = sequence([{ type: 'start', messageId: 'any' }], 0);
+    const tick = `insert into response_frames (response_id, generation, seq_from, seq_to, frames)
+      select id, generation, 0, 1, $2 from responses where chat_id = $1 on conflict do nothing`;
+    await deps.db.pool.query(tick, [chatId, first === undefined ? '' : toLines([first])]);
+    await interruptExpired(deps, { chatId });
+    const [, message] = (await chatDetail(user, chatId)).messages;
+    const call = message.parts.at(-1);
+    assert.deepEqual([message.status, call.toolName, call.state], ['interrupted', 'pay', 'output-error']);
+    gate.resolve();
+    await reading;
+  } finally {
+    gate.resolve();
+    await slow.stop();
+  }
 });
 
 test('a sweep ends all that a crash left, however many, and one that cannot be ended holds up no other', async () => {

@@ -300,6 +300,8 @@ export class ResponseRun {
 
   /** `isBeforeAsking`: throws `budget_exhausted` instead of asking the model once more. */
   async #checkpoint(isBeforeAsking: boolean): Promise<void> {
+    // First, because after a crash the log decides what there was.
+    await this.#deps.responses.storeNow();
     const calls = this.#calls.pending;
     const state = { parts: this.#parts(), calls };
     const { budgetResetsAt } = await saveCheckpoint(this.#deps, this.response, state);

@@ -234,6 +234,13 @@ export class RunningResponses {
     await this.#jobs.get('store');
   }
 
+  /** Stores what answers have said so far, all in one statement, and resolves when this has been tried. */
+  async storeNow(): Promise<void> {
+    await this.stored();
+    this.#job('store', () => this.#storeFrames());
+    await this.stored();
+  }
+
   #allDone(): Promise<void> {
     if (this.#runs.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#idle.add(resolve));
