@@ -321,7 +321,9 @@ test('inner addresses are closed as everywhere: nothing is called, nothing is op
   }
 });
 
-test('a refresh is made once, whichever of three replicas needs it first', async () => {
+const rounds = Number(process.env.MCP_REFRESH_ROUNDS ?? 12);
+
+test(`a refresh is made once, whichever of three replicas needs it first (${rounds} times)`, async () => {
   const replicas = [app];
   for (let index = 0; index < 2; index += 1) replicas.push(await startTestApp({ database: app.database }));
   const authority = await startAuthorizationServer({ registers: true });
@@ -337,7 +339,6 @@ test('a refresh is made once, whichever of three replicas needs it first', async
     const { getOwnedMcpServer } = await import('../src/mcp/servers.ts');
     const { McpTokens } = await import('../src/mcp/oauth-grants.ts');
     const row = await getOwnedMcpServer(app.service.deps.db.kysely, user.id, id);
-    const rounds = 12;
     let last = tokens.at(-1) ?? '';
     for (let round = 0; round < rounds; round += 1) {
       const readers = replicas.flatMap(({ service }) => [new McpTokens(service.deps), new McpTokens(service.deps)]);

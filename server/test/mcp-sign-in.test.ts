@@ -169,6 +169,46 @@ test('a sign-in ends once, in its session, and only at a page of ours', () =>
     assert.equal((await other.call('POST /api/mcp/connect', { id })).status, 404);
   }));
 
+test('a call that needs more access fails once and says so; the next sign-in asks for all of it', () =>
+  withServers({ registers: true }, async ({ fake, authority }) => {
+    const user = await app.signIn();
+    const { id } = await add(user, fake);
+    assert.equal(await connect(user, id), `/settings/tools?mcp=${id}`);
+    const { fingerprint } = await find(user, id);
+    await user.call('POST /api/mcp/trust', { id, fingerprint });
+    let refused = 0;
+    fake.hook = async ({ method }, response) => {
+      if (method !== 'tools/call') return undefined;
+      const token = response.req.headers.authorization?.replace('Bearer ', '') ?? '';
+      const { scope = '' } = (await authority.accepts(token)) ?? {};
+      if (scope.split(' ').includes('write')) return undefined;
+      refused += 1;
+      const challenge = 'Bearer error="insufficient_scope", scope="write"';
+      response.writeHead(403, { 'www-authenticate': challenge }).end();
+      return 'handled';
+    };
+    const { signal } = new AbortController();
+    for (const times of [1, 2]) {
+      const { tools, notices } = await findTools(user);
+      const result = await tools[0]?.call({ text: 'hi' }, signal);
+      assert.match(JSON.stringify(result), /wants more access than you gave it/);
+      assert.deepEqual(
+        notices.map(({ code, serverId }) => [code, serverId]),
+        [['mcp_sign_in', id]],
+      );
+      assert.equal(refused, times, 'a call is not tried again');
+    }
+    assert.deepEqual([(await find(user, id)).connection, authority.grants.length], ['connected', 1]);
+    const begun = await user.call('POST /api/mcp/connect', { id });
+    const asked = new URL(begun.body.authorizeUrl).searchParams.get('scope')?.split(' ') ?? [];
+    assert.deepEqual([asked.includes('read'), asked.includes('write')], [true, true], asked.join());
+    await comeBack(user, await agreeAt(home, begun.body.authorizeUrl, 'grace'));
+    const [tool] = (await findTools(user)).tools;
+    assert.ok(tool, 'the same tools are still trusted');
+    assert.ok('output' in (await tool.call({ text: 'hi' }, signal)));
+    assert.equal(refused, 2);
+  }));
+
 async function findTools(user: SignedIn, from: TestApp = app) {
   const { findMcpTools } = await import('../src/mcp/turn-tools.ts');
   const notices: { code: string; message: string; serverId?: string }[] = [];

@@ -8,7 +8,7 @@ import { contentOf, type Elicitation, type ElicitationAnswer, readElicitation } 
 import { isTimeout, isWorthAnOlderHandshake, mcpFailure, serverWords } from './failures.ts';
 import { BadDefinitions, type Definitions, type ProgramIdentity, readDefinitions } from './fingerprint.ts';
 import { BrokenBound, createMcpFetch, type ReadToken, type TransportEvents } from './guarded-transport.ts';
-import { boundRequests, failUnanswered } from './message-rules.ts';
+import { boundRequests, failUnanswered, tellRefusals } from './message-rules.ts';
 import { type McpProgram, ProgramTransport } from './program-transport.ts';
 import { logLine, progressLine } from './said.ts';
 
@@ -124,6 +124,7 @@ export class McpConnection {
     };
     const transport = await openTransport(library, deps, target, events, signal);
     const onSeen = transport instanceof library.StreamableHTTPClientTransport ? failUnanswered(transport) : undefined;
+    if (transport instanceof library.SSEClientTransport) tellRefusals(transport);
     boundRequests(transport, () => connection.#break(new BrokenBound('it sent too many requests')), onSeen);
     try {
       const timeout = target.program === undefined ? mcpBounds.connectMs : mcpBounds.programStartMs;

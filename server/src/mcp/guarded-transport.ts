@@ -2,7 +2,7 @@ import { ApiError } from '@homeport/contracts/errors';
 import { systemClock } from '../clock.ts';
 import { foreignJsonBounds, JsonScan } from '../json-scan.ts';
 import { mcpBounds } from './bounds.ts';
-import { noteStream } from './message-rules.ts';
+import { noteRefused, noteStream } from './message-rules.ts';
 import type { Challenge } from './oauth-protocol.ts';
 
 /** What a connection learns about its own requests. */
@@ -60,7 +60,9 @@ export function createMcpFetch(
     if (status === 401 || status === 403) {
       // Whoever entered a key of their own has another problem than not being signed in.
       const hasOwnKey = new Headers(init?.headers).has('authorization');
-      events.onFailure(new RefusedAccess(status, hasOwnKey ? undefined : await readChallenge(response)));
+      const refused = new RefusedAccess(status, hasOwnKey ? undefined : await readChallenge(response));
+      noteRefused(refused);
+      events.onFailure(refused);
     }
     return bounded(response, events, isNotificationStream(init, response));
   };

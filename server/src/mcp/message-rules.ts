@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { JSONRPCMessage, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { systemClock } from '../clock.ts';
 import { mcpBounds } from './bounds.ts';
 
@@ -45,12 +45,35 @@ export function boundRequests(
   });
 }
 
-const sending = new AsyncLocalStorage<{ isStream: boolean }>();
+type Sent = { isStream: boolean; refused?: Error };
+
+/** The message that is being sent, and what was learned of it. */
+const sending = new AsyncLocalStorage<Sent>();
 
 /** The request that is being sent is answered by a stream, which may bring the answer later. */
 export function noteStream(): void {
   const sent = sending.getStore();
   if (sent !== undefined) sent.isStream = true;
+}
+
+/** The message that is being sent was refused; the library's own error would not say what the server wants. */
+export function noteRefused(error: Error): void {
+  const sent = sending.getStore();
+  if (sent !== undefined) sent.refused = error;
+}
+
+async function sendNoting(sent: Sent, send: () => Promise<void>): Promise<void> {
+  try {
+    await sending.run(sent, send);
+  } catch (error) {
+    throw sent.refused ?? error;
+  }
+}
+
+/** Makes what a server refuses fail with its reason. */
+export function tellRefusals(transport: SSEClientTransport): void {
+  const send = transport.send.bind(transport);
+  transport.send = (message) => sendNoting({ isStream: false }, () => send(message));
 }
 
 /**
@@ -66,10 +89,10 @@ export function failUnanswered(transport: StreamableHTTPClientTransport): (messa
   transport.send = async (message, options) => {
     const id = requestIdOf(message);
     if (id === undefined || options?.onRequestStreamEnd !== undefined) return send(message, options);
-    const sent = { isStream: false };
+    const sent: Sent = { isStream: false };
     waiting.add(id);
     try {
-      await sending.run(sent, () => send(message, { ...options, onRequestStreamEnd: () => fail(id) }));
+      await sendNoting(sent, () => send(message, { ...options, onRequestStreamEnd: () => fail(id) }));
     } catch (error) {
       waiting.delete(id);
       throw error;
