@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { createChat } from './chat-harness.ts';
 import { startEverything } from './everything.ts';
+import { ManualClock } from './fakes/manual-clock.ts';
 import { startFakeMcp } from './fakes/mcp-server.ts';
 
 /** Resources and prompts: of the protocol's reference server in a process of its own, and of servers that misbehave. */
@@ -207,6 +208,27 @@ test('a hostile server: endless pages, odd entries, too much, silence: bounded, 
         assert.ok([502].includes(status), `${status} ${text}`);
       }
     }
+  } finally {
+    await fake.close();
+  }
+});
+
+test('a list of pages that come slowly ends in the time of one', { timeout: 10_000 }, async () => {
+  const user = await app.signIn();
+  const fake = await startFakeMcp();
+  try {
+    const clock = new ManualClock();
+    let pages = 0;
+    fake.more = { resources: {} };
+    fake.answerMore = () => {
+      pages += 1;
+      clock.advance(6_000);
+      return { resources: [{ uri: `x:${pages}`, name: 'a' }], resourceTemplates: [], nextCursor: `${pages}` };
+    };
+    const id = await trusted(user, fake.url);
+    const { listResources } = await import('../src/mcp/content.ts');
+    await assert.rejects(listResources({ ...app.service.deps, clock }, user.id, id), /did not answer in time/);
+    assert.ok(pages <= 4, `${pages} pages`);
   } finally {
     await fake.close();
   }

@@ -169,6 +169,21 @@ test('a call whose answer breaks off fails at once', { timeout: 60_000 }, () =>
   }),
 );
 
+test('strange pieces of a result cost what their size does, and do not spoil the others', () =>
+  withFake(async (fake) => {
+    const pieces = [{ type: 'text', text: 'readable' }, { type: 'new' }, ...Array.from({ length: 45_000 }, () => ({}))];
+    fake.answer = () => ({ content: pieces });
+    const signal = new AbortController().signal;
+    const deps = { fetch, version: '1', now: () => 0 };
+    const connection = await McpConnection.open(deps, { url: fake.url, transport: 'http', headers: {} }, signal);
+    const before = process.cpuUsage();
+    const { content } = await connection.call(echoTool, {}, signal);
+    const { user, system } = process.cpuUsage(before);
+    assert.deepEqual(content[0], { type: 'text', text: 'readable' });
+    assert.ok(user + system < 2_000_000, `${(user + system) / 1e6} s of CPU`);
+    connection.close();
+  }));
+
 describe('floods', () => {
   test('an answer without end is cut', () =>
     withFake(async (fake) => {

@@ -51,6 +51,8 @@ export const mcpBounds = {
   reopens: 20,
   /** Characters of a server's own text in an error. */
   errorText: 500,
+  /** Pieces of a result. */
+  blocks: 1000,
   resultText: 256 * 1024,
   /** Characters of a description of a resource or prompt, and messages of a prompt. */
   describedText: 1000,

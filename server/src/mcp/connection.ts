@@ -8,7 +8,7 @@ import { contentOf, type Elicitation, type ElicitationAnswer, readElicitation } 
 import { isTimeout, isWorthAnOlderHandshake, mcpFailure, serverWords } from './failures.ts';
 import { BadDefinitions, type Definitions, type ProgramIdentity, readDefinitions } from './fingerprint.ts';
 import { BrokenBound, createMcpFetch, type ReadToken, type TransportEvents } from './guarded-transport.ts';
-import { boundRequests, failUnanswered, tellRefusals } from './message-rules.ts';
+import { boundMessages, failUnanswered, tellRefusals } from './message-rules.ts';
 import { type McpProgram, ProgramTransport } from './program-transport.ts';
 import { logLine, progressLine } from './said.ts';
 
@@ -125,7 +125,7 @@ export class McpConnection {
     const transport = await openTransport(library, deps, target, events, signal);
     const onSeen = transport instanceof library.StreamableHTTPClientTransport ? failUnanswered(transport) : undefined;
     if (transport instanceof library.SSEClientTransport) tellRefusals(transport);
-    boundRequests(transport, () => connection.#break(new BrokenBound('it sent too many requests')), onSeen);
+    boundMessages(transport, (reason) => connection.#break(new BrokenBound(reason)), onSeen);
     try {
       const timeout = target.program === undefined ? mcpBounds.connectMs : mcpBounds.programStartMs;
       await client.connect(transport, { timeout, signal });
@@ -227,12 +227,18 @@ export class McpConnection {
   }
 
   /** Sends a request that reads something, within the time of a listing. Throws the library's errors. */
-  async ask<S extends z.ZodType>(method: string, params: Record<string, unknown>, shape: S): Promise<z.output<S>> {
+  async ask<S extends z.ZodType>(
+    method: string,
+    params: Record<string, unknown>,
+    shape: S,
+    signal?: AbortSignal,
+  ): Promise<z.output<S>> {
     this.#calls += 1;
     this.#failure = undefined;
     try {
       const request = { method: method as 'ping', params };
-      return (await this.#client.request(request, shape, { timeout: mcpBounds.listMs })) as z.output<S>;
+      const options = { timeout: mcpBounds.listMs, ...(signal === undefined ? {} : { signal }) };
+      return (await this.#client.request(request, shape, options)) as z.output<S>;
     } catch (error) {
       throw this.#failure ?? error;
     } finally {

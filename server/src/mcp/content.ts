@@ -49,11 +49,15 @@ const messageShape = z.object({ role: z.enum(['user', 'assistant']), content: z.
 export async function listResources(deps: ContentDeps, owner: string, id: string): Promise<Resources> {
   return withTrusted(deps, owner, id, async (connection) => {
     if (!connection.offers('resources')) return { resources: [], templates: [] };
-    const resources = await listed(connection, 'resources/list', 'resources', resourceShape);
+    const resources = await listed(deps, connection, 'resources/list', 'resources', resourceShape);
     // Many servers that have resources know no templates.
-    const templates = await listed(connection, 'resources/templates/list', 'resourceTemplates', templateShape).catch(
-      (error) => (serverWords(error) === undefined ? Promise.reject(error) : []),
-    );
+    const templates = await listed(
+      deps,
+      connection,
+      'resources/templates/list',
+      'resourceTemplates',
+      templateShape,
+    ).catch((error) => (serverWords(error) === undefined ? Promise.reject(error) : []));
     return {
       resources: resources.map(({ mimeType, size, ...each }): McpResource => {
         return { ...textsOf(each), uri: each.uri, mediaType: mediaTypeOf(mimeType), size: size ?? null };
@@ -113,7 +117,7 @@ export async function listPrompts(deps: ContentDeps, owner: string): Promise<{ p
 async function promptsOf(deps: ContentDeps, row: McpServerRow): Promise<McpPrompt[]> {
   const connection = await openTrusted(deps, row);
   if (!connection.offers('prompts')) return [];
-  const prompts = await listed(connection, 'prompts/list', 'prompts', promptShape);
+  const prompts = await listed(deps, connection, 'prompts/list', 'prompts', promptShape);
   return prompts.map((each) => ({
     serverId: row.id,
     serverName: row.name,
@@ -183,28 +187,32 @@ async function openTrusted(deps: ContentDeps, row: McpServerRow): Promise<McpCon
   return deps.mcp.open(row);
 }
 
-/** Every page of a list, without the entries that cannot be read. */
-async function listed<S extends z.ZodType>(
+/** Every page of a list, without the entries that cannot be read; all of them in the time of one listing. */
+function listed<S extends z.ZodType>(
+  { clock }: ContentDeps,
   connection: McpConnection,
   method: string,
   member: string,
   shape: S,
 ): Promise<z.output<S>[]> {
-  const found: z.output<S>[] = [];
-  let cursor: string | undefined;
-  for (let pages = 0; pages < mcpBounds.pages && found.length < limits.mcpListed; pages += 1) {
+  const tooLate = (): Error => unusable('it did not answer in time');
+  return within({ clock, milliseconds: mcpBounds.listMs, tooLate }, async (signal) => {
+    const found: z.output<S>[] = [];
     const page = z.looseObject({ [member]: z.array(z.unknown()), nextCursor: z.string().nullish().catch(null) });
-    const result = await connection.ask(method, cursor === undefined ? {} : { cursor }, page);
-    const items = (result as Record<string, unknown>)[member];
-    for (const raw of Array.isArray(items) ? items.slice(0, limits.mcpListed - found.length) : []) {
-      const parsed = shape.safeParse(raw);
-      if (parsed.success) found.push(parsed.data);
+    let cursor: string | undefined;
+    for (let pages = 0; pages < mcpBounds.pages && found.length < limits.mcpListed; pages += 1) {
+      const result = await connection.ask(method, cursor === undefined ? {} : { cursor }, page, signal);
+      const items = (result as Record<string, unknown>)[member];
+      for (const raw of Array.isArray(items) ? items.slice(0, limits.mcpListed - found.length) : []) {
+        const parsed = shape.safeParse(raw);
+        if (parsed.success) found.push(parsed.data);
+      }
+      const next = result.nextCursor;
+      if (typeof next !== 'string' || next === cursor) break;
+      cursor = next;
     }
-    const next = result.nextCursor;
-    if (typeof next !== 'string' || next === cursor) break;
-    cursor = next;
-  }
-  return found;
+    return found;
+  });
 }
 
 type Texts = { name: string; title?: string | null | undefined; description?: string | null | undefined };

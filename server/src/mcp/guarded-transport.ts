@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { ApiError } from '@homeport/contracts/errors';
 import { systemClock } from '../clock.ts';
 import { foreignJsonBounds, JsonScan } from '../json-scan.ts';
@@ -145,6 +146,9 @@ class LineFeeds {
   }
 }
 
+/** How long what has arrived is read before others get their turn. */
+const busyMs = 20;
+
 /** Counts messages, and the bytes and values of each; too much of any ends the body with an error. */
 function boundedBody(
   body: ReadableStream<Uint8Array>,
@@ -158,6 +162,7 @@ function boundedBody(
   let lineLength = 0;
   let count = 0;
   let windowStart = systemClock.elapsed();
+  let pausedAt = windowStart;
   let isOpen = isNotifications;
   if (isNotifications) events.onStream(1);
   const end = (): void => {
@@ -206,6 +211,10 @@ function boundedBody(
       async pull(controller) {
         try {
           const next = await reader.read();
+          if (systemClock.elapsed() - pausedAt > busyMs) {
+            await setImmediate();
+            pausedAt = systemClock.elapsed();
+          }
           if (next.done) {
             end();
             controller.close();

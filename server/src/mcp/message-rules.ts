@@ -2,18 +2,19 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { JSONRPCMessage, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { systemClock } from '../clock.ts';
 import { mcpBounds } from './bounds.ts';
+import { makePlain } from './plain-messages.ts';
 
 /** What a server may send, and has to: few requests of its own, and an answer to each of ours. */
 
 type MessageTransport = { onmessage?: ((message: never, extra?: never) => void) | undefined };
 
 /**
- * Limits what the server may request from us: beyond the limit, `onFlood` is called and nothing more is read. `onSeen`
- * learns of every message that is read.
+ * Limits what the server may send: beyond the limits, `onBroken` is told and the message is not read. `onSeen` learns of
+ * every message that is read.
  */
-export function boundRequests(
+export function boundMessages(
   transport: MessageTransport,
-  onFlood: () => void,
+  onBroken: (reason: string) => void,
   onSeen: (message: object) => void = () => undefined,
 ): void {
   let handler: MessageTransport['onmessage'];
@@ -37,7 +38,8 @@ export function boundRequests(
         next === undefined
           ? undefined
           : (message, extra) => {
-              if (isTooMuch(message)) return onFlood();
+              const excess = isTooMuch(message) ? 'it sent too many requests' : makePlain(message);
+              if (excess !== undefined) return onBroken(excess);
               onSeen(message);
               next(message, extra);
             };

@@ -5,8 +5,9 @@ import { mcpBounds } from './bounds.ts';
 
 /** What a server says while a call runs, as one short line each. */
 
-/** `3/10 · reading`, without what it left out. */
+/** `3/10 · reading`, without what it left out. Nothing for what the library itself says while the person is asked. */
 export function progressLine({ progress, total, message }: Progress): string {
+  if (message?.startsWith('Fulfilling input required by')) return '';
   const count = total === undefined ? (message === undefined ? String(progress) : '') : `${progress}/${total}`;
   return joined([count, message ?? '']);
 }

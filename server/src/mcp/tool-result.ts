@@ -19,7 +19,8 @@ type Reading = { texts: string[]; files: ResultFile[]; data: number };
 export function readResult(result: unknown): McpResult {
   if (!isRecord(result)) return { errorText: 'The MCP server sent a response that cannot be read.' };
   const reading: Reading = { texts: [], files: [], data: 0 };
-  for (const block of Array.isArray(result.content) ? result.content.slice(0, 1000) : []) readBlock(block, reading);
+  for (const block of Array.isArray(result.content) ? result.content.slice(0, mcpBounds.blocks) : [])
+    readBlock(block, reading);
   const whole = reading.texts.join('\n');
   const text = cut(whole);
   if (result.isError === true) return { errorText: text === '' ? 'The tool failed without an explanation.' : text };
