@@ -220,8 +220,10 @@ async function shell(text: string): Promise<string> {
 
 /** Runs it until it serves, and stops it as Ctrl-C does. */
 async function serve(text: string): Promise<void> {
-  const options = { cwd: clone, env: environment(), detached: true, stdio: ['ignore', 'pipe', 'pipe'] } as const;
-  const child = spawn('sh', ['-euc', placed(text)], options);
+  const child = spawn('sh', ['-euc', placed(text)], {
+    ...{ cwd: clone, env: environment(), detached: true },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   children.add(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (output += data.toString()));

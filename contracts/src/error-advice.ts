@@ -94,6 +94,10 @@ export const errorAdvice: Readonly<Record<ErrorCode, { means: string; todo: stri
     means: 'The tools of the MCP server are no longer those that were shown to you.',
     todo: 'Review the change on the page of the server, then trust it again.',
   },
+  skill_changed: {
+    means: 'The skill has changed since it was shown to you.',
+    todo: 'Look at it again, then trust it.',
+  },
   files_changed: {
     means: 'Files were changed since, so undoing this answer would overwrite them.',
     todo: 'Look at the differences, and undo the files one at a time or by hand.',
