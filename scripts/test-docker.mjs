@@ -78,6 +78,9 @@ const programs = [
     'seq',
     'test',
     'sync',
+    'du',
+    'nice',
+    'prlimit',
   ],
 ];
 

@@ -93,7 +93,13 @@ export const daemonHealth = z.object({
     memoryBytes: count,
     memoryLimitBytes: count.nullable(),
     processes: count,
+    /** As blocks on the disk; limits are null where there is none. */
     homeBytes: count,
+    homeBytesLimit: count.nullable(),
+    homeFiles: count,
+    homeFilesLimit: count.nullable(),
+    /** Why nothing can be written; null while it can. */
+    full: z.string().max(1000).nullable(),
   }),
 });
 export type DaemonHealth = z.infer<typeof daemonHealth>;
@@ -234,6 +240,7 @@ export type TerminalMessage =
  *   HOMEPORT_DAEMON_HASH_FILE  a file with the hex SHA-256 of the token that opens the daemon
  *   HOMEPORT_TOKEN_FILE      a file with the workspace's own token, for the control plane
  *   HOMEPORT_URL             where the control plane answers: `http://…` | `unix:<path>`
+ *   HOMEPORT_DISK_BYTES, HOMEPORT_DISK_FILES  what the home may take; unset or 0: no limit
  *   HOMEPORT_EGRESS          the control plane's proxy, `unix:<path>` | `tcp:<host>:<port>`; unset: no way out. The daemon
  *                            listens at 127.0.0.1:3128 for it and adds `proxy-authorization: Bearer <workspace token>`
  *

@@ -26,7 +26,11 @@ const workspaceStatus = z.object({
       memoryBytes: z.number().int(),
       memoryLimitBytes: z.number().int().nullable(),
       processes: z.number().int(),
+      /** Space on the disk and the number of files, each with its limit if there is one. */
       homeBytes: z.number().int(),
+      homeBytesLimit: z.number().int().nullable(),
+      homeFiles: z.number().int(),
+      homeFilesLimit: z.number().int().nullable(),
     })
     .optional(),
 });

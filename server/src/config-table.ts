@@ -194,7 +194,10 @@ export const settingTable = {
   }),
   workspaceDiskMb: integer('WORKSPACE_DISK_MB', 10_240, 0, 1_073_741_824, {
     about:
-      'With `local`: the most space for files of one workspace in MiB, checked every minute. A larger workspace is stopped and can start only to delete or move files. `0`: no limit.',
+      'The most space for the files of one workspace in MiB. Above it, nothing can be written until files are deleted (docs/workspaces.md, "Disk space"). `0`: no limit.',
+  }),
+  workspaceFiles: integer('WORKSPACE_FILES', 1_000_000, 0, 1_000_000_000, {
+    about: 'The most files and folders in one workspace. `0`: no limit.',
   }),
   workspaceImage: text('WORKSPACE_IMAGE', 'homeport-workspace:latest', {
     about:
@@ -239,9 +242,10 @@ export const settingTable = {
     takes: 'name=value pairs, separated by commas',
     valid: (given) => parseLabels(given) !== undefined,
   }),
-  workspaceStorageSize: text('WORKSPACE_STORAGE_SIZE', '10Gi', {
+  workspaceStorageSize: optional('WORKSPACE_STORAGE_SIZE', {
     about: 'With `kubernetes`: the size of new homes. Existing ones keep their size.',
     takes: 'a quantity such as 10Gi',
+    defaultText: 'unset: as large as `WORKSPACE_DISK_MB`',
     valid: (given) => /^[1-9]\d{0,8}(Mi|Gi|Ti)$/.test(given),
   }),
   workspaceStorageClass: optional('WORKSPACE_STORAGE_CLASS', {

@@ -53,6 +53,7 @@ export const testConfig: Config = {
   workspaceCpus: 1,
   workspaceProcesses: 512,
   workspaceDiskMb: 10_240,
+  workspaceFiles: 1_000_000,
   workspaceImage: 'homeport-workspace:latest',
   workspaceDockerHost: 'unix:///var/run/docker.sock',
   workspaceDockerRuntime: undefined,

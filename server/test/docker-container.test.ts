@@ -16,7 +16,7 @@ const workspace = { id: 'ada', generation: 7, slot: 1, daemonTokenHash: 'a-hash'
 const folders = { workspace: '/host/ada/7/workspace', daemon: '/host/ada/7/daemon' };
 
 test('a container is as tight as it can be, and is told no secret', () => {
-  const options = containerOptions(testConfig, 'an-installation', workspace, folders);
+  const options = containerOptions(testConfig, 'an-installation', workspace, folders, true);
   const told = JSON.stringify(options);
   assert.ok(!told.includes(workspace.workspaceToken) && !told.includes(workspace.daemonTokenHash));
   const { HostConfig: host, ...rest } = options;
@@ -50,13 +50,31 @@ test('settings reach the container', () => {
     workspaceProcesses: 64,
     workspaceDockerRuntime: 'runsc',
   };
-  const { HostConfig: host, Env } = containerOptions({ ...config, workspaceEgress: 'none' }, 'i', workspace, folders);
+  const { HostConfig: host, Env } = containerOptions(
+    { ...config, workspaceEgress: 'none' },
+    'i',
+    workspace,
+    folders,
+    true,
+  );
   assert.deepEqual(
     [host?.Memory, host?.NanoCpus, host?.PidsLimit, host?.Runtime],
     [128 * 1024 * 1024, 2e9, 64, 'runsc'],
   );
-  assert.match(host?.Tmpfs?.['/tmp'] ?? '', /size=32m/);
+  assert.match(host?.Tmpfs?.['/tmp'] ?? '', /size=32m,nr_inodes=100000/);
   assert.ok(!Env?.some((line) => line.startsWith('HOMEPORT_EGRESS')));
+});
+
+test('the space of a home reaches the daemon and the kernel; where it is used up, nothing can be written', () => {
+  const config = { ...testConfig, workspaceDiskMb: 64, workspaceFiles: 2_000 };
+  const sizeOf = (mayWrite: boolean) => {
+    const { HostConfig: host, Env, Labels } = containerOptions(config, 'i', workspace, folders, mayWrite);
+    const limit = host?.Ulimits?.find(({ Name }) => Name === 'fsize');
+    return [limit?.Hard, limit?.Soft, Labels?.['homeport.writes'], Env?.filter((line) => /_DISK_/.test(line))];
+  };
+  const told = [`HOMEPORT_DISK_BYTES=${64 * 1024 ** 2}`, 'HOMEPORT_DISK_FILES=2000'];
+  assert.deepEqual(sizeOf(true), [64 * 1024 ** 2, 64 * 1024 ** 2, undefined, told]);
+  assert.deepEqual(sizeOf(false), [0, 0, 'no', told]);
 });
 
 test('where an engine may be', () => {

@@ -23,6 +23,7 @@ const settings: ObjectSettings = {
   memoryMb: 1024,
   cpus: 1,
   storageSize: '10Gi',
+  home: { bytes: 10 * 1024 ** 3, files: 1_000_000 },
   storageClass: 'fast',
   runtimeClass: undefined,
   control: {
@@ -70,6 +71,7 @@ test('whatever the settings and the id, the objects are what the API takes', () 
     image: fc.webPath({ size: 'small' }),
     memoryMb: fc.integer({ min: 128, max: 1_048_576 }),
     cpus: fc.integer({ min: 1, max: 256 }),
+    home: fc.constant(settings.home),
     storageSize: fc.constantFrom('1Gi', '500Mi', '2Ti'),
     storageClass: fc.option(fc.constantFrom('fast', 'a.b'), { nil: undefined }),
     runtimeClass: fc.option(fc.constantFrom('gvisor'), { nil: undefined }),

@@ -33,7 +33,7 @@ const egress = createEgress({ allowPrivateEgress: false, allowInsecureHttp: fals
 const host: Omit<RuntimeHost, 'config'> = {
   log: pino({ level: 'silent' }),
   egress,
-  disk: { level: 'ample', onLook: () => undefined },
+  disk: { level: 'ample', freeBytes: 0, onLook: () => undefined },
   findUserId: async (token) => (token === 'wst_good' ? id : undefined),
   serve: (request, response) => response.end(`served ${request.url}`),
 };

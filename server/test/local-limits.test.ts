@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
 import type { RuntimeStatus } from '../src/workspaces/runtime.ts';
+import { tokensOf } from './local/host.ts';
 import { type Executed, type Host, type Identity, prepareHosts, startHost, whyNotAs } from './local/host-process.ts';
 
 for (const identity of ['root', 'ordinary user'] as Identity[]) {
@@ -25,12 +26,16 @@ function limits(identity: Identity): void {
     const now = await status();
     return now.phase === 'stopped' && now;
   };
+  const health = async () => {
+    const { daemon: token } = tokensOf('alice', generation);
+    return ((await host.ask({ ask: 'health', id: 'alice', token })) as { text: string }).text;
+  };
   const whyStopped = async () => (await until(stopped)).detail;
 
   before(async () => {
     hosts = await prepareHosts(identity);
     // An ordinary user gets no control group here, as in a login session.
-    host = await startHost({ identity, dataDir: hosts.dataDir, diskMb: 64 });
+    host = await startHost({ identity, dataDir: hosts.dataDir, diskMb: 64, files: 2_000 });
     await start();
   });
   after(async () => {
@@ -83,13 +88,58 @@ function limits(identity: Identity): void {
     assert.equal((await run('echo new > ~/new && cat ~/new')).stdout, 'new\n');
   });
 
-  test('one whose files are too large is ended, can remove them, and may write again', async () => {
-    await run('head -c 80000000 /dev/urandom > ~/large');
+  // Slowly, since the watch looks once a second; less than what is ended from outside.
+  const fill = 'for i in $(seq 150); do head -c 2M /dev/urandom > ~/f$i || exit 3; sleep 0.05; done';
+
+  test('files that take more than the limit: the command is told, nothing more is written, and deleting is enough', async () => {
+    const { exitCode, stderr } = await run(fill);
+    assert.notEqual(exitCode, 0);
+    assert.match(stderr, /disk space of this workspace is used up: \d+\.\d MiB of 64\.0 MiB are used/);
+    const after = await run('echo more > ~/more');
+    assert.notEqual(after.exitCode, 0);
+    assert.match(after.stderr, /Nothing can be written until files are deleted/);
+    const { usage } = JSON.parse(await health()) as { usage: Record<string, number> };
+    assert.ok((usage.homeBytes ?? 0) > (usage.homeBytesLimit ?? 0), JSON.stringify(usage));
+    assert.equal((await run('rm ~/f*')).exitCode, 0);
+    assert.equal((await run('echo more > ~/more && cat ~/more')).stdout, 'more\n');
+    assert.equal((await status()).phase, 'running', 'it was never ended');
+  });
+
+  test('sparse files count as what they take; no single file is larger than the limit', async () => {
+    assert.equal((await run('for i in $(seq 50); do truncate -s 60M ~/s$i; done; echo ok > ~/ok')).exitCode, 0);
+    assert.match((await run('truncate -s 1G ~/s; echo')).stderr, /File size limit exceeded/);
+    assert.match((await run('sleep 1.5; echo fine > ~/ok; cat ~/ok; rm ~/s*')).stdout, /^fine$/m);
+  });
+
+  test('many empty files: whoever makes them is ended', async () => {
+    const { exitCode, stderr } = await run(
+      'mkdir ~/n && cd ~/n && for ((i = 0; i < 3000000; i++)); do : > $i; ((i % 20)) || sleep 0.005; done',
+    );
+    assert.notEqual(exitCode, 0);
+    assert.match(stderr, /\d+ of 2000 files exist/);
+    assert.equal((await run('rm -r ~/n')).exitCode, 0);
+    assert.equal((await run('echo more > ~/more')).exitCode, 0);
+  });
+
+  test('deleted files that are still open count, and /tmp is full at its own size', async () => {
+    const held = 'for n in 3 4; do eval "exec $n> ~/h"; rm ~/h; head -c 50M /dev/zero >&$n; done; sleep 30; echo late';
+    const { stderr } = await run(`(${held}) & sleep 4; kill $!`);
+    assert.match(stderr, /disk space of this workspace is used up/);
+    assert.equal((await run('echo more > ~/more')).exitCode, 0);
+    const full = await run('for i in $(seq 6); do head -c 60M /dev/zero > /tmp/x$i; done; rm /tmp/x*');
+    assert.match(full.stderr, /No space left on device/);
+  });
+
+  test('one that keeps its daemon from watching is ended from outside, and can remove its files', async () => {
+    const daemon = '$(ps -o ppid= $PPID)';
+    const writes = 'for i in $(seq 8); do head -c 50M /dev/zero > ~/l$i; done; mkdir ~/c; mv ~/l* ~/c; chmod 0 ~/c';
+    const { stdout } = await run(`kill -STOP ${daemon}; ${writes}; kill -CONT ${daemon}; echo done`);
+    assert.equal(stdout, 'done\n');
     await host.ask({ ask: 'measure' });
     assert.match((await whyStopped()) ?? '', /exceed the 64 MiB/);
     await startAnew();
     assert.notEqual((await run('echo more > ~/more')).exitCode, 0);
-    assert.equal((await run('rm ~/large')).exitCode, 0);
+    assert.equal((await run('chmod 700 ~/c; rm -r ~/c')).exitCode, 0);
     await host.ask({ ask: 'measure' });
     assert.match((await whyStopped()) ?? '', /space for files again/);
     await startAnew();

@@ -46,7 +46,16 @@ const refused = (work: Promise<unknown>, code = 'workspace_request_failed') => a
 const health = {
   ...{ ok: true, protocol: 1, generation: 1, bootId: 'b', lastActivityAt: new Date(0).toISOString() },
   active: { processes: 0, terminals: 0, transfers: 0 },
-  usage: { memoryBytes: 1, memoryLimitBytes: null, processes: 1, homeBytes: 1 },
+  usage: {
+    memoryBytes: 1,
+    memoryLimitBytes: null,
+    processes: 1,
+    homeBytes: 1,
+    homeBytesLimit: null,
+    homeFiles: 1,
+    homeFilesLimit: null,
+    full: null,
+  },
 };
 
 test('what fits is taken, and the token is sent', async () => {

@@ -22,7 +22,10 @@ type Init = { method?: string; headers?: OutgoingHttpHeaders; body?: string | Bu
 const token = 'token-of-this-test';
 
 /** The file API of a daemon on loopback, in this process; `base` contains its home and what lies outside. */
-export async function startFiles(homeName = 'home') {
+export async function startFiles(
+  homeName = 'home',
+  limits: Daemon['config']['limits'] = { bytes: undefined, files: undefined },
+) {
   const base = mkdtempSync(join(tmpdir(), 'hp-files-'));
   const home = join(base, homeName);
   mkdirSync(home, { recursive: true });
@@ -30,7 +33,7 @@ export async function startFiles(homeName = 'home') {
   const faults: unknown[] = [];
   const config = { home, generation: 1, listen: { fd: 0 }, readyFd: undefined, tokenHash, tokenFile: undefined };
   const daemon: Daemon = {
-    config: { ...config, egress: undefined, commandEnvironment: {} } as Daemon['config'],
+    config: { ...config, egress: undefined, limits, commandEnvironment: {} } as Daemon['config'],
     activity: trackActivity(),
     log: (_message, error) => faults.push(error),
   };
@@ -76,7 +79,7 @@ export async function startFiles(homeName = 'home') {
 
   return {
     ...{ base, home, daemon, faults, open, call },
-    put: (path: string, body: string | Buffer, onConflict = 'fail') =>
+    put: (path: string, body: string | Buffer | Readable, onConflict = 'fail') =>
       call(`/v1/files/content?path=${encodeURIComponent(path)}&onConflict=${onConflict}`, { method: 'PUT', body }),
     async stop(): Promise<void> {
       server.closeAllConnections();

@@ -129,8 +129,9 @@ async function sent(send: (exchange: Exchange) => Promise<void>): Promise<string
   return Buffer.concat(chunks).toString('latin1');
 }
 
+const space = { roomBytes: 1_000, count: () => undefined, tooMuch: () => assert.fail() };
 const upload = (to: string, onConflict: OnConflict = 'replace') =>
-  writeFile(home, path(to), { bytes: Readable.from([Buffer.from('INSIDE')]), size: 6, onConflict });
+  writeFile(home, path(to), { bytes: Readable.from([Buffer.from('INSIDE')]), size: 6, onConflict, space });
 const page = { limit: 100, cursor: undefined };
 const searched = { pattern: 'SECRET|INSIDE', glob: undefined, limit: 10 };
 

@@ -32,7 +32,7 @@ export type RuntimeHost = {
   config: Config;
   log: Logger;
   egress: Egress;
-  disk: Pick<Disk, 'level' | 'onLook'>;
+  disk: Pick<Disk, 'level' | 'freeBytes' | 'onLook'>;
   /** The enabled user of a workspace's token, for the proxy. */
   findUserId(token: string): Promise<string | undefined>;
   /** Handles requests from a workspace's own socket or port as if they had come to the public one. */

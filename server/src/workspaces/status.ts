@@ -18,11 +18,16 @@ export function statusOf(
     phase: 'running',
     ready: health !== undefined,
     mode,
-    ...messageOf(health === undefined ? 'It is not responding right now' : undefined),
+    ...messageOf(health === undefined ? 'It is not responding right now' : health.usage.full),
     ...(state.started_at === null ? {} : { startedAt: state.started_at.toISOString() }),
     ...idleStop(state, idleMs, health),
-    ...(health === undefined ? {} : { usage: health.usage }),
+    ...(health === undefined ? {} : { usage: usageOf(health) }),
   };
+}
+
+function usageOf({ usage }: DaemonHealth): NonNullable<WorkspaceStatus['usage']> {
+  const { full: _told, ...numbers } = usage;
+  return numbers;
 }
 
 function messageOf(message: string | null | undefined): { message?: string } {

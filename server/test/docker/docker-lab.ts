@@ -111,7 +111,7 @@ function hostOf(config: Config): RuntimeHost {
     config,
     log: createLogger('silent'),
     egress: createEgress(config),
-    disk: { level: 'ample', onLook: () => undefined },
+    disk: { level: 'ample', freeBytes: 0, onLook: () => undefined },
     findUserId: async () => undefined,
     serve: (_request, response) => void response.writeHead(418).end(),
   };

@@ -34,7 +34,16 @@ export class ScriptedDaemons implements WorkspaceRuntime {
         ...{ ok: true, protocol: 1, generation: [...this.#generations.values()].at(-1) ?? 1, bootId: 'boot' },
         active: { processes: 0, terminals: 0, transfers: 0 },
         lastActivityAt: new Date().toISOString(),
-        usage: { memoryBytes: 1, memoryLimitBytes: null, processes: 1, homeBytes: 1 },
+        usage: {
+          memoryBytes: 1,
+          memoryLimitBytes: null,
+          processes: 1,
+          homeBytes: 1,
+          homeBytesLimit: null,
+          homeFiles: 1,
+          homeFilesLimit: null,
+          full: null,
+        },
       };
       response.end(JSON.stringify(health));
     });

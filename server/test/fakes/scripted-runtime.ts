@@ -126,7 +126,16 @@ export class ScriptedRuntime implements WorkspaceRuntime {
       bootId: 'scripted',
       active: { processes: this.#running.get(id)?.processes ?? 0, terminals: 0, transfers: 0 },
       lastActivityAt: new Date().toISOString(),
-      usage: { memoryBytes: 1, memoryLimitBytes: null, processes: 1, homeBytes: 0 },
+      usage: {
+        memoryBytes: 1,
+        memoryLimitBytes: null,
+        processes: 1,
+        homeBytes: 0,
+        homeBytesLimit: null,
+        homeFiles: 0,
+        homeFilesLimit: null,
+        full: null,
+      },
     };
   }
 

@@ -77,9 +77,10 @@ export async function startHost(options: {
   memoryMb?: number;
   processes?: number;
   diskMb?: number;
+  files?: number;
 }): Promise<Host> {
-  const { identity, dataDir, groupFiles = [], memoryMb = 512, processes = 128, diskMb = 0 } = options;
-  const words = [dataDir, ...[memoryMb, processes, diskMb].map(String)];
+  const { identity, dataDir, groupFiles = [], memoryMb = 512, processes = 128, diskMb = 0, files = 0 } = options;
+  const words = [dataDir, ...[memoryMb, processes, diskMb, files].map(String)];
   const isOrdinary = isRoot && identity === 'ordinary user';
   const given = [
     '--mount',

@@ -25,7 +25,11 @@ export type HostRequest =
 
 let commands = 0;
 const looks: ((level: DiskLevel) => Promise<void>)[] = [];
-const disk = { level: 'ample' as DiskLevel, onLook: (listener: (typeof looks)[number]) => looks.push(listener) };
+const disk = {
+  level: 'ample' as DiskLevel,
+  freeBytes: 0,
+  onLook: (listener: (typeof looks)[number]) => looks.push(listener),
+};
 
 /** What this host gives a workspace; the tests look for it where it must not be. */
 export function tokensOf(id: string, generation: number): { daemon: string; workspace: string } {
@@ -93,7 +97,7 @@ async function call(runtime: WorkspaceRuntime, id: string, token: string, path: 
 }
 
 async function main(): Promise<void> {
-  const [dataDir = '', memoryMb = '512', processes = '128', diskMb = '0'] = process.argv.slice(2);
+  const [dataDir = '', memoryMb = '512', processes = '128', diskMb = '0', files = '0'] = process.argv.slice(2);
   const tokens = new Map(
     ['alice', 'bob'].flatMap((id) => [1, 2, 3].map((generation) => [tokensOf(id, generation).workspace, id] as const)),
   );
@@ -102,6 +106,7 @@ async function main(): Promise<void> {
     workspaceMemoryMb: Number(memoryMb),
     workspaceProcesses: Number(processes),
     workspaceDiskMb: Number(diskMb),
+    workspaceFiles: Number(files),
   };
   const runtime = await openLocalRuntime({
     config: { ...testConfig, allowInsecureHttp: true, allowPrivateEgress: true, ...config },

@@ -36,9 +36,12 @@ export const texts: Record<keyof typeof english, string> = {
   'workspace.offReason': 'Grund: {reason}',
   'workspace.use': 'Auslastung des Arbeitsbereichs',
   'workspace.memory': 'Speicher',
-  'workspace.memoryOf': '{used} von {limit}',
+  'workspace.usedOf': '{used} von {limit}',
   'workspace.processes': 'Prozesse',
   'workspace.home': 'Dateien',
+  'workspace.fileCount': 'Anzahl der Dateien',
+  'workspace.full':
+    'Dieser Arbeitsbereich belegt {used} von {limit}. Es kann nichts geschrieben werden, bis du Dateien löschst.',
   'workspace.idle':
     '{minutes, plural, =0 {Wird ohne Nutzung in weniger als einer Minute angehalten} one {Wird ohne Nutzung in # Minute angehalten} other {Wird ohne Nutzung in # Minuten angehalten}}',
   'workspace.folder': 'Ordner',

@@ -33,9 +33,11 @@ export const texts = {
   'workspace.offReason': 'Reason: {reason}',
   'workspace.use': 'Workspace usage',
   'workspace.memory': 'Memory',
-  'workspace.memoryOf': '{used} of {limit}',
+  'workspace.usedOf': '{used} of {limit}',
   'workspace.processes': 'Processes',
   'workspace.home': 'Files',
+  'workspace.fileCount': 'Number of files',
+  'workspace.full': 'This workspace uses {used} of {limit}. Nothing can be written until you delete files.',
   'workspace.idle':
     '{minutes, plural, =0 {Stops in under a minute if unused} one {Stops in # minute if unused} other {Stops in # minutes if unused}}',
   'workspace.folder': 'Folder',

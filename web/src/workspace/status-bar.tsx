@@ -53,14 +53,16 @@ export function StatusBar({ workspace, status }: { workspace: WorkspaceControl; 
 
 function Use({ usage }: { usage: NonNullable<WorkspaceStatus['usage']> }) {
   const t = useText();
-  const { memoryBytes, memoryLimitBytes, processes, homeBytes } = usage;
-  const used = formatSize(memoryBytes);
-  const memory =
-    memoryLimitBytes === null ? used : t('workspace.memoryOf', { used, limit: formatSize(memoryLimitBytes) });
+  const { memoryBytes, memoryLimitBytes, processes, homeBytes, homeBytesLimit, homeFiles, homeFilesLimit } = usage;
+  const ofLimit = (used: string, limit: number | null, show: (value: number) => string): string =>
+    limit === null ? used : t('workspace.usedOf', { used, limit: show(limit) });
+  const count = (value: number): string => new Intl.NumberFormat(i18n.locale).format(value);
+  const isCrowded = homeFilesLimit !== null && homeFiles > homeFilesLimit * 0.8;
   const facts = [
-    [t('workspace.memory'), memory],
-    [t('workspace.processes'), new Intl.NumberFormat(i18n.locale).format(processes)],
-    [t('workspace.home'), formatSize(homeBytes)],
+    [t('workspace.memory'), ofLimit(formatSize(memoryBytes), memoryLimitBytes, formatSize)],
+    [t('workspace.processes'), count(processes)],
+    [t('workspace.home'), ofLimit(formatSize(homeBytes), homeBytesLimit, formatSize)],
+    ...(isCrowded ? ([[t('workspace.fileCount'), ofLimit(count(homeFiles), homeFilesLimit, count)]] as const) : []),
   ] as const;
   return (
     <dl className={classes.use} aria-label={t('workspace.use')}>

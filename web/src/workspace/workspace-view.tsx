@@ -2,8 +2,10 @@ import './previews-texts.ts';
 import './workspace-texts.ts';
 import '../files/files-texts.ts';
 import '../page-texts.ts';
+import type { WorkspaceStatus } from '@homeport/contracts/workspace';
 import { AppWindow, FolderOpen, SquareTerminal } from 'lucide-react';
 import { type KeyboardEvent, useId } from 'react';
+import { formatSize } from '../files/file-look.ts';
 import { FormFailure, Notice } from '../forms/notice.tsx';
 import { lazyPart } from '../frame/lazy-part.tsx';
 import { useText } from '../i18n.ts';
@@ -55,7 +57,11 @@ export function WorkspaceView({
       {status.phase === 'running' && !workspace.isStopping ? (
         <>
           {/* One question without an answer takes nobody's terminal away. */}
-          {status.ready ? null : <Notice kind="warning">{status.message ?? t('workspace.silent')}</Notice>}
+          {status.ready ? (
+            <Full status={status} />
+          ) : (
+            <Notice kind="warning">{status.message ?? t('workspace.silent')}</Notice>
+          )}
           <div className={classes.tabs} role="tablist" aria-label={t('workspace.views')} onKeyDown={onKeyDown}>
             {tabs.map(({ id: each, text, Icon }) => (
               <button
@@ -89,4 +95,15 @@ export function WorkspaceView({
       )}
     </>
   );
+}
+
+/** Nothing can be written, in the reader's language where the reason is the space. */
+function Full({ status }: { status: WorkspaceStatus }) {
+  const t = useText();
+  const { usage, message } = status;
+  if (message === undefined) return null;
+  const { homeBytes = 0, homeBytesLimit = null } = usage ?? {};
+  const isLarge = homeBytesLimit !== null && homeBytes > homeBytesLimit;
+  const sizes = { used: formatSize(homeBytes), limit: formatSize(homeBytesLimit ?? 0) };
+  return <Notice kind="warning">{isLarge ? t('workspace.full', sizes) : message}</Notice>;
 }

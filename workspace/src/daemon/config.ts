@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { SpaceLimits } from './space/home-space.ts';
 
 /** `egressBridgePort` of the contract, repeated because that module brings in the schemas. */
 export const bridgePort = 3128;
@@ -18,6 +19,8 @@ export type Config = {
   tokenFile: string | undefined;
   /** The control plane's proxy. */
   egress: Address | undefined;
+  /** What the home may take. */
+  limits: SpaceLimits;
   /** Everything that commands and terminals inherit. */
   commandEnvironment: Record<string, string>;
 };
@@ -41,6 +44,10 @@ export function readConfig(environment: Environment = process.env): Config {
     tokenHash: readHash(required(environment, 'HOMEPORT_DAEMON_HASH_FILE')),
     tokenFile: environment.HOMEPORT_TOKEN_FILE || undefined,
     egress: egress ? parseAddress('HOMEPORT_EGRESS', egress) : undefined,
+    limits: {
+      bytes: readLimit(environment, 'HOMEPORT_DISK_BYTES'),
+      files: readLimit(environment, 'HOMEPORT_DISK_FILES'),
+    },
     commandEnvironment: commandEnvironment(environment, home),
   };
 }
@@ -49,6 +56,12 @@ function required(environment: Environment, name: string): string {
   const value = environment[name];
   if (!value) throw new Error(`${name} is not set`);
   return value;
+}
+
+function readLimit(environment: Environment, name: string): number | undefined {
+  const text = environment[name] || '0';
+  if (!/^\d{1,15}$/.test(text)) throw new Error(`${name} is not a number`);
+  return Number(text) || undefined;
 }
 
 /** `fd:<n>`, `unix:<path>` or `tcp:<host>:<port>`. */

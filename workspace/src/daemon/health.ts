@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DaemonHealth } from '@homeport/contracts/daemon';
 import { type Exchange, hasToken, sendJson } from './http.ts';
+import { spaceOf } from './space/home-space.ts';
 import type { Daemon } from './state.ts';
 import { measureUsage } from './usage.ts';
 
@@ -15,7 +16,7 @@ export async function getHealth(exchange: Exchange, daemon: Daemon): Promise<voi
     generation: daemon.config.generation,
     bootId,
     ...daemon.activity.snapshot(),
-    usage: await measureUsage(daemon.config.home),
+    usage: await measureUsage(spaceOf(daemon)),
   };
   sendJson(exchange, 200, health);
 }

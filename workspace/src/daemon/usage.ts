@@ -1,15 +1,20 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { DaemonHealth } from '@homeport/contracts/daemon';
-import { measureFolder } from './folder-size.ts';
+import type { HomeSpace } from './space/home-space.ts';
 
 /** What the workspace uses now; the size of its home is at most a minute old once it has been measured. */
-export async function measureUsage(home: string): Promise<DaemonHealth['usage']> {
+export async function measureUsage(space: HomeSpace): Promise<DaemonHealth['usage']> {
   const [memory, limit, processes] = await Promise.all([memoryBytes(), memoryLimit(), processIds()]);
+  const { used } = space;
   return {
     memoryBytes: memory ?? (await residentBytes(processes)),
     memoryLimitBytes: limit,
     processes: processes.length,
-    homeBytes: measureFolder(home),
+    homeBytes: used.bytes,
+    homeBytesLimit: space.limits.bytes ?? null,
+    homeFiles: used.files,
+    homeFilesLimit: space.limits.files ?? null,
+    full: space.full ?? null,
   };
 }
 

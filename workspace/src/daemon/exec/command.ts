@@ -87,6 +87,14 @@ export class Command {
     return `~/.workspace/exec/${this.request.id}.log`;
   }
 
+  /** Adds a line of ours to what it says. */
+  tell(text: string): void {
+    if (!this.isRunning) return;
+    const line = `[${text}]\n`;
+    this.#log.append(Buffer.from(line));
+    this.#send('stderr', [line]);
+  }
+
   signal(name: Signal): void {
     if (this.isRunning) this.#signal(name);
   }

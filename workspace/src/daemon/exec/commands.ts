@@ -2,6 +2,7 @@ import type { ExecRequest } from '@homeport/contracts/daemon';
 import { clock } from '../../clock.ts';
 import type { Window } from '../changes/changes.ts';
 import { DaemonError } from '../daemon-error.ts';
+import { spaceOf } from '../space/home-space.ts';
 import type { Daemon } from '../state.ts';
 import { Command } from './command.ts';
 import { removeOldLogs } from './output-log.ts';
@@ -22,6 +23,15 @@ export class Commands {
 
   constructor(daemon: Daemon) {
     this.#daemon = daemon;
+    const running = (): Command[] => this.list().filter((command) => command.isRunning);
+    spaceOf(daemon).hear({
+      full: (text) => {
+        for (const command of running()) command.tell(text);
+      },
+      end: () => {
+        for (const command of running()) command.signal('SIGKILL');
+      },
+    });
   }
 
   has(id: string): boolean {
@@ -62,6 +72,9 @@ export class Commands {
     const onEnd = (command: Command): void => {
       timer?.stop();
       endActivity();
+      // It may have deleted something.
+      const space = spaceOf(this.#daemon);
+      if (space.full !== undefined) void space.look();
       this.#keepForAWhile(command);
     };
     try {

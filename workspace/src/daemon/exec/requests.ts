@@ -3,6 +3,7 @@ import { changesOf, type Window } from '../changes/changes.ts';
 import { isTurnId } from '../changes/records.ts';
 import { DaemonError } from '../daemon-error.ts';
 import { type Exchange, readJson, sendJson } from '../http.ts';
+import { spaceOf } from '../space/home-space.ts';
 import type { Daemon } from '../state.ts';
 import { Commands } from './commands.ts';
 import { Reader } from './reader.ts';
@@ -14,17 +15,21 @@ const commandMaxChars = 128 * 1024;
 /** The endpoints of commands; created at the first request. */
 export function createExec(daemon: Daemon) {
   const commands = new Commands(daemon);
+  const space = spaceOf(daemon);
   return {
     async postExec(exchange: Exchange): Promise<void> {
       const request = parseExec(await readJson(exchange, bodyMaxBytes));
+      space.watch();
+      if (space.full !== undefined) await space.settle();
       if (exchange.signal.aborted) return;
       const window = commands.has(request.id) ? noWindow : await openWindow(daemon, request);
       const { command, isNew } = await startOrEnd(commands, request, window, exchange.signal);
       const reader = new Reader(exchange, () => command.detach(reader));
       reader.send([command.started]);
+      if (isNew && !request.background) command.attach(reader);
+      if (isNew && space.full !== undefined) command.tell(space.full);
       if (request.background) return reader.end();
-      if (isNew) command.attach(reader);
-      else await command.follow(reader, 0);
+      if (!isNew) await command.follow(reader, 0);
     },
 
     getProcesses(exchange: Exchange): void {

@@ -2,17 +2,21 @@ import { writev } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { DaemonError } from '../daemon-error.ts';
+import type { Room } from '../space/home-space.ts';
 
 const writeBytes = promisify(writev);
 /** How many bytes may wait for the disk before the sender has to wait. */
 const waitingMax = 4 * 1024 * 1024;
 
+/** What is known of a body, and where it goes. */
+type Announced = { size: number | undefined; space: Room };
+
 /**
  * Writes a body to a descriptor; what arrives during one write goes with the next. No write is pending when it settles.
- * The stream stays open so that a refusal can be sent. Throws `invalid_request` if the body is cut off or has another
+ * The stream stays open so that a refusal can be sent. Throws `storage_full`, and `invalid_request` if the body is cut off or has another
  * size than announced.
  */
-export async function receiveBody(descriptor: number, bytes: Readable, size: number | undefined): Promise<void> {
+export async function receiveBody(descriptor: number, bytes: Readable, { size, space }: Announced): Promise<void> {
   const ended = Promise.withResolvers<void>();
   let chunks: Buffer[] = [];
   let waiting = 0;
@@ -35,6 +39,11 @@ export async function receiveBody(descriptor: number, bytes: Readable, size: num
   };
   const take = (chunk: Buffer): void => {
     received += chunk.length;
+    if (chunk.length > space.roomBytes) {
+      ended.reject(space.tooMuch());
+      return;
+    }
+    space.count(chunk.length);
     if (size !== undefined && received > size) {
       ended.reject(wrongSize(size));
       return;
@@ -55,13 +64,16 @@ export async function receiveBody(descriptor: number, bytes: Readable, size: num
   };
   const cut = (): void => ended.reject(new DaemonError('invalid_request', 'The body ended before it was complete'));
   bytes.on('data', take).on('end', end).on('error', cut).on('close', cut);
+  let isWhole = false;
   try {
     await ended.promise;
     await writing;
     // The last write may have failed after the end of the body.
     if (failure !== undefined) throw failure.cause;
     await write();
+    isWhole = true;
   } finally {
+    if (!isWhole) space.count(-received);
     bytes.off('data', take).off('end', end).off('error', cut).off('close', cut);
     await writing;
   }

@@ -2,6 +2,7 @@ import { type Changes, changesOf } from '../changes/changes.ts';
 import { isTurnId } from '../changes/records.ts';
 import { DaemonError } from '../daemon-error.ts';
 import { type Exchange, readJson, sendJson } from '../http.ts';
+import { type HomeSpace, spaceOf } from '../space/home-space.ts';
 import type { Daemon } from '../state.ts';
 import { sendArchive } from './archive.ts';
 import { sendContent } from './content.ts';
@@ -19,7 +20,7 @@ import { makeFolder, writeFile } from './write.ts';
 const bodyBytesMax = 8 * 1024 * 1024;
 const editsMax = 100;
 
-type Answer = (home: Home, exchange: Exchange, changes: Changes) => Promise<void> | void;
+type Answer = (home: Home, exchange: Exchange, changes: Changes, space: HomeSpace) => Promise<void> | void;
 
 const answers: Record<string, Record<string, Answer>> = {
   '': { GET: getFiles, DELETE: deleteFile },
@@ -48,7 +49,7 @@ export async function handleFiles(exchange: Exchange, daemon: Daemon): Promise<v
   }
   const end = transfers.has(name) ? daemon.activity.begin('transfers') : () => undefined;
   try {
-    await answer(homeOf(daemon), exchange, changesOf(daemon));
+    await answer(homeOf(daemon), exchange, changesOf(daemon), spaceOf(daemon));
   } catch (error) {
     // A reader that disconnected is not a failure.
     if (!exchange.signal.aborted) throw refusalOf(error);
@@ -86,7 +87,7 @@ function getArchive(home: Home, exchange: Exchange): Promise<void> {
   return sendArchive(home, pathOf(home, exchange), exchange);
 }
 
-async function putContent(home: Home, exchange: Exchange, changes: Changes): Promise<void> {
+async function putContent(home: Home, exchange: Exchange, changes: Changes, space: HomeSpace): Promise<void> {
   const query = readQuery(exchange);
   const path = parsePath(required(query.get('path')), home.path);
   const onConflict = readOnConflict(query.get('onConflict'));
@@ -94,16 +95,18 @@ async function putContent(home: Home, exchange: Exchange, changes: Changes): Pro
   const size = announced === undefined ? undefined : Number(announced);
   if (size !== undefined && (!Number.isSafeInteger(size) || size < 0)) throw fault('size is no number of bytes');
   const mode = readMode(query.get('mode'));
+  await space.assertRoom(size ?? 0);
   const write = async () => {
-    const entry = await writeFile(home, path, { bytes: exchange.request, size, onConflict, mode });
+    const entry = await writeFile(home, path, { bytes: exchange.request, size, onConflict, mode, space });
     return { value: entry, paths: [keyOf(entry.path)] };
   };
   sendJson(exchange, 201, { entry: await changes.around(readTurn(query.get('turn')), write, [keyIn(path)]) });
 }
 
-async function postEdit(home: Home, exchange: Exchange, changes: Changes): Promise<void> {
+async function postEdit(home: Home, exchange: Exchange, changes: Changes, space: HomeSpace): Promise<void> {
   const body = await readJson(exchange, bodyBytesMax);
   const [path, edits] = [pathIn(home, body, 'path'), readEdits(body.edits)];
+  await space.assertRoom(0);
   const edit = async () => {
     const value = await editFile(home, path, edits);
     return { value, paths: [keyOf(value.entry.path)] };
@@ -111,9 +114,10 @@ async function postEdit(home: Home, exchange: Exchange, changes: Changes): Promi
   sendJson(exchange, 200, await changes.around(readTurn(body.turn), edit, [keyIn(path)]));
 }
 
-async function postFolder(home: Home, exchange: Exchange, changes: Changes): Promise<void> {
+async function postFolder(home: Home, exchange: Exchange, changes: Changes, space: HomeSpace): Promise<void> {
   const body = await readJson(exchange, bodyBytesMax);
   const path = pathIn(home, body, 'path');
+  await space.assertRoom(0);
   const make = () => ({ value: makeFolder(home, path) });
   sendJson(exchange, 201, { entry: await changes.around(undefined, make, [keyIn(path)]) });
 }
@@ -129,9 +133,10 @@ async function postMove(home: Home, exchange: Exchange, changes: Changes): Promi
   sendJson(exchange, 200, { entry: await changes.around(undefined, move, [keyIn(from), keyIn(to)]) });
 }
 
-async function deleteFile(home: Home, exchange: Exchange, changes: Changes): Promise<void> {
+async function deleteFile(home: Home, exchange: Exchange, changes: Changes, space: HomeSpace): Promise<void> {
   const path = pathOf(home, exchange);
   await changes.around(undefined, async () => ({ value: await removePath(home, path) }), [keyIn(path)]);
+  if (space.full !== undefined) void space.look();
   sendJson(exchange, 200, { ok: true });
 }
 

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import type { WorkspaceEntry } from '@homeport/contracts/daemon';
 import { DaemonError } from '../daemon-error.ts';
+import type { Room } from '../space/home-space.ts';
 import { at, close, reopen } from './descriptors.ts';
 import { type HomePath, invalid } from './home-path.ts';
 import { type OnConflict, publishFile } from './publish.ts';
@@ -21,6 +22,7 @@ export type Upload = {
   onConflict: OnConflict;
   /** The new file's permissions, if not the usual ones. */
   mode?: number | undefined;
+  space: Room;
 };
 
 /**
@@ -33,7 +35,7 @@ export async function writeFile(home: Home, path: HomePath, upload: Upload): Pro
   try {
     checkConflict(place, upload.onConflict);
     return await withStagedFile(home, async (staged) => {
-      await receiveBody(staged.descriptor, upload.bytes, upload.size);
+      await receiveBody(staged.descriptor, upload.bytes, upload);
       if (upload.mode !== undefined) fchmodSync(staged.descriptor, upload.mode);
       await flush(staged.descriptor);
       return publish(home, path, place, staged, upload.onConflict);

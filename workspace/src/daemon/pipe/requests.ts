@@ -5,6 +5,7 @@ import { clock } from '../../clock.ts';
 import { changesOf } from '../changes/changes.ts';
 import { DaemonError } from '../daemon-error.ts';
 import { perlPath, type Supervised, startSupervised } from '../exec/supervisor.ts';
+import { spaceOf } from '../space/home-space.ts';
 import type { Daemon } from '../state.ts';
 import { OutputRing } from '../terminal/output-ring.ts';
 
@@ -22,12 +23,15 @@ type Program = { command: string; args: string[]; env: Record<string, string> };
 export function createPipes(daemon: Daemon) {
   const open = new Set<Supervised>();
   let count = 0;
+  const space = spaceOf(daemon);
+  space.hear({ full: () => undefined, end: () => endAll() });
 
   async function run(socket: Duplex): Promise<void> {
     const program = parseProgram(await firstLine(socket));
     const environment = { ...daemon.config.commandEnvironment, ...program.env };
     const endActivity = daemon.activity.begin('processes');
     let running: Supervised | undefined;
+    space.watch();
     try {
       running = startSupervised({
         ...{ id: `pipe-${++count}`, command: program.command, args: program.args, environment },
@@ -41,6 +45,10 @@ export function createPipes(daemon: Daemon) {
       if (running !== undefined) open.delete(running);
       endActivity();
     }
+  }
+
+  function endAll(): void {
+    for (const running of open) running.signal('SIGKILL');
   }
 
   return {
@@ -59,9 +67,7 @@ export function createPipes(daemon: Daemon) {
       });
     },
 
-    endAll(): void {
-      for (const running of open) running.signal('SIGKILL');
-    },
+    endAll,
   };
 }
 

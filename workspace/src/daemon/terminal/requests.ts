@@ -5,6 +5,7 @@ import { clock, type Timer } from '../../clock.ts';
 import { changesOf } from '../changes/changes.ts';
 import { DaemonError } from '../daemon-error.ts';
 import { type Exchange, sendJson } from '../http.ts';
+import { spaceOf } from '../space/home-space.ts';
 import type { Daemon } from '../state.ts';
 import { checkSize, type Size, Terminal } from './terminal.ts';
 
@@ -20,6 +21,13 @@ export function createTerminals(daemon: Daemon) {
   const open = new Map<string, Open>();
   const sockets = new WebSocketServer({ noServer: true, maxPayload: messageMaxBytes, perMessageDeflate: false });
   sockets.on('error', () => undefined);
+  const space = spaceOf(daemon);
+  space.hear({
+    full: (text) => {
+      for (const { terminal } of open.values()) terminal.tell(text);
+    },
+    end: () => endAll(),
+  });
 
   function start(id: string, size: Size): Open {
     if (open.size >= terminalsMax) throw new DaemonError('busy', `${terminalsMax} terminals are open already`);
@@ -31,6 +39,7 @@ export function createTerminals(daemon: Daemon) {
     };
     const events = { onInput, onDetached: () => closeLater(id), onExit: () => forget(id) };
     try {
+      space.watch();
       const terminal = new Terminal({ id, size, home, environment }, events);
       const made: Open = { terminal, closing: undefined, endActivity };
       open.set(id, made);
@@ -52,6 +61,10 @@ export function createTerminals(daemon: Daemon) {
     entry?.closing?.stop();
     entry?.endActivity();
     open.delete(id);
+  }
+
+  function endAll(): void {
+    for (const { terminal } of open.values()) terminal.kill('SIGKILL');
   }
 
   return {
@@ -76,9 +89,7 @@ export function createTerminals(daemon: Daemon) {
       sendJson(exchange, 200, { ok: true });
     },
 
-    endAll(): void {
-      for (const { terminal } of open.values()) terminal.kill('SIGKILL');
-    },
+    endAll,
   };
 }
 

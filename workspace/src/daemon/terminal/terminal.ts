@@ -75,6 +75,11 @@ export class Terminal {
     });
   }
 
+  /** A line of ours between what the shell says. */
+  tell(text: string): void {
+    this.#output(Buffer.from(`\r\n[${text}]\r\n`));
+  }
+
   /** Ends the shell; watchers are told its exit code. */
   kill(signal: 'SIGHUP' | 'SIGKILL'): void {
     if (this.#hasExited) return;

@@ -1,12 +1,15 @@
 import type { ContainerCreateOptions } from 'dockerode';
 import type { Config } from '../../../config.ts';
 import type { StartedWorkspace } from '../../runtime.ts';
+import { largestFile, limitsInside, limitsOf } from '../home-space.ts';
 
 /** The labels that say which installation, user and generation a container belongs to. */
 export const labels = {
   installation: 'homeport.installation',
   workspace: 'homeport.workspace',
   generation: 'homeport.generation',
+  /** `no`: it was started only to delete files. */
+  writes: 'homeport.writes',
 } as const;
 
 /** Paths inside a container. */
@@ -23,7 +26,7 @@ export const secretNames = { daemonHash: 'daemon-hash', token: 'token' } as cons
 
 /** User ids are unique, so names of two installations on one engine never collide. */
 export const containerName = (id: string): string => `homeport-workspace-${id}`;
-const volumeName = (id: string): string => `homeport-home-${id}`;
+export const volumeName = (id: string): string => `homeport-home-${id}`;
 
 /** The folders of one generation, with the engine's paths. */
 export type GenerationFolders = { workspace: string; daemon: string };
@@ -40,13 +43,16 @@ export function containerOptions(
   installation: string,
   workspace: StartedWorkspace,
   folders: GenerationFolders,
+  mayWrite: boolean,
 ): ContainerCreateOptions {
   const own = {
     [labels.installation]: installation,
     [labels.workspace]: workspace.id,
     [labels.generation]: String(workspace.generation),
+    ...(mayWrite ? {} : { [labels.writes]: 'no' }),
   };
   const memory = config.workspaceMemoryMb * mebibyte;
+  const file = mayWrite ? largestFile(limitsOf(config)) : 0;
   return {
     name: containerName(workspace.id),
     Image: config.workspaceImage,
@@ -74,30 +80,32 @@ export function containerOptions(
       Ulimits: [
         { Name: 'nofile', Soft: 4096, Hard: 4096 },
         { Name: 'core', Soft: 0, Hard: 0 },
+        { Name: 'fsize', Soft: file, Hard: file },
       ],
       RestartPolicy: { Name: 'no' },
       LogConfig: { Type: 'json-file', Config: { 'max-size': '1m', 'max-file': '2' } },
       // Their contents count as the workspace's memory: when full, they must leave some.
       Tmpfs: {
-        '/tmp': `rw,nosuid,nodev,exec,size=${Math.min(256, Math.floor(config.workspaceMemoryMb / 4))}m,mode=1777`,
+        '/tmp': `rw,nosuid,nodev,exec,size=${Math.min(256, Math.floor(config.workspaceMemoryMb / 4))}m,nr_inodes=100000,mode=1777`,
         '/run': 'rw,nosuid,nodev,noexec,size=1m,mode=755',
       },
       ShmSize: Math.min(64 * mebibyte, memory / 8),
       Mounts: [
-        {
-          Type: 'volume',
-          Source: volumeName(workspace.id),
-          Target: inside.home,
-          VolumeOptions: {
-            NoCopy: false,
-            Labels: { [labels.installation]: installation, [labels.workspace]: workspace.id },
-            DriverConfig: { Name: '', Options: {} },
-          },
-        },
+        homeMount(workspace.id, { [labels.installation]: installation, [labels.workspace]: workspace.id }),
         bind(folders.workspace, inside.workspace, true),
         bind(folders.daemon, inside.daemon, false),
       ],
     },
+  };
+}
+
+/** A home, which is created with its first container. */
+export function homeMount(id: string, made: Record<string, string> = {}) {
+  return {
+    Type: 'volume' as const,
+    Source: volumeName(id),
+    Target: inside.home,
+    VolumeOptions: { NoCopy: false, Labels: made, DriverConfig: { Name: '', Options: {} } },
   };
 }
 
@@ -114,6 +122,7 @@ function environment(config: Config, generation: number): string[] {
     HOMEPORT_DAEMON_HASH_FILE: `${inside.workspace}/${secretNames.daemonHash}`,
     HOMEPORT_TOKEN_FILE: `${inside.workspace}/${secretNames.token}`,
     HOMEPORT_URL: `unix:${inside.workspace}/control.sock`,
+    ...limitsInside(limitsOf(config)),
     ...(config.workspaceEgress === 'proxy' ? { HOMEPORT_EGRESS: `unix:${inside.workspace}/egress.sock` } : {}),
   }).map(([name, value]) => `${name}=${value}`);
 }

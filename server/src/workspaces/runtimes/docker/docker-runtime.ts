@@ -11,16 +11,21 @@ import {
   type WorkspaceRuntime,
 } from '../../runtime.ts';
 import { createDoorMaker, type Doors } from '../doors.ts';
+import { HomeSpace, limitsOf } from '../home-space.ts';
 import { containerName, containerOptions, labels } from './container.ts';
 import { type DaemonSocket, holdSocket } from './daemon-socket.ts';
 import { connectEngine, type Engine, inspect, reasonOf, removeContainer } from './engine.ts';
 import { openFolders, type WorkspaceFolders } from './folders.ts';
+import { makeHome, measureVolume } from './homes.ts';
 import { enginePathOf, probeEngine } from './probe.ts';
 
 const socketPollMs = 10;
 const containerPollMs = 250;
 /** A daemon that listens but does not answer for this long has failed. */
 const answerMs = 20_000;
+/** Each measurement is a container. */
+const measureMs = 5 * 60_000;
+const tidyingUp = 'It can delete files but not write any, because space is short';
 
 /** Workspaces in containers of a Docker engine (docs/decisions/0022-docker-workspaces.md). */
 export const openDockerRuntime: OpenRuntime = async (host) => {
@@ -44,7 +49,7 @@ export const openDockerRuntime: OpenRuntime = async (host) => {
   }
 };
 
-class DockerRuntime implements WorkspaceRuntime {
+export class DockerRuntime implements WorkspaceRuntime {
   readonly kind = 'docker';
   readonly #host: RuntimeHost;
   readonly #engine: Engine;
@@ -53,17 +58,31 @@ class DockerRuntime implements WorkspaceRuntime {
   readonly #turns = new Turns<string>();
   readonly #sockets = new Map<string, { generation: number; socket: DaemonSocket }>();
   readonly #doors = new Map<string, Doors>();
+  readonly #space: HomeSpace;
+  /** Why we ended them. */
+  readonly #ends = new Map<string, string>();
 
   constructor(host: RuntimeHost, engine: Engine, folders: WorkspaceFolders) {
     this.#host = host;
     this.#engine = engine;
     this.#folders = folders;
     this.#makeDoors = createDoorMaker(host);
+    const { config, disk } = host;
+    // An engine on another machine has another disk.
+    const isHere = config.workspaceDockerHost.startsWith('unix:');
+    this.#space = new HomeSpace({
+      disk: isHere ? disk : { level: 'ample', freeBytes: 0, onLook: () => undefined },
+      limits: limitsOf(config),
+      measure: (id) => measureVolume(engine, config, id),
+      everyMs: measureMs,
+    });
+    this.#space.onChange(() => this.#keepToSpace());
   }
 
   /** What an earlier process began continues, and gets its sockets back. */
   async adopt(): Promise<void> {
     for (const { id, generation } of await this.list()) {
+      this.#space.watch(id);
       await this.#openDoors(id, generation).catch((error) => {
         this.#host.log.warn({ id, cause: error }, 'a running workspace cannot reach Homeport: its folder is gone');
       });
@@ -77,6 +96,7 @@ class DockerRuntime implements WorkspaceRuntime {
       const found = await this.#inspect(id);
       const isThere = found !== undefined && isAlive(found) && generationOf(found) === generation;
       if (found !== undefined && !isThere) await this.#end(id, 0);
+      this.#ends.delete(id);
       try {
         if (!isThere) await this.#create(workspace);
         await this.#untilReady(id, generation, signal);
@@ -100,11 +120,11 @@ class DockerRuntime implements WorkspaceRuntime {
 
   async status(id: string): Promise<RuntimeStatus> {
     const found = await this.#inspect(id);
-    if (found === undefined) return { phase: 'stopped', generation: undefined, detail: undefined };
+    if (found === undefined) return { phase: 'stopped', generation: undefined, detail: this.#ends.get(id) };
     const generation = generationOf(found);
     if (!isAlive(found)) return { phase: 'stopped', generation, detail: this.#endOf(found) };
     if (found.State.Running && (await this.#hold(id, generation)) !== undefined) {
-      return { phase: 'running', generation, detail: undefined };
+      return { phase: 'running', generation, detail: mayWrite(found) ? undefined : tidyingUp };
     }
     return { phase: 'starting', generation, detail: 'Starting its container' };
   }
@@ -130,7 +150,13 @@ class DockerRuntime implements WorkspaceRuntime {
     }
   }
 
+  /** Measures all homes now, and ends workspaces that may no longer write. */
+  measure(): Promise<void> {
+    return this.#space.measureAll();
+  }
+
   async close(): Promise<void> {
+    this.#space.close();
     await this.#turns.settled();
     await Promise.all([...this.#sockets.keys()].map((id) => this.#letGo(id)));
     for (const id of this.#doors.keys()) this.#closeDoors(id);
@@ -140,9 +166,25 @@ class DockerRuntime implements WorkspaceRuntime {
   async #create(workspace: StartedWorkspace): Promise<void> {
     const folders = await this.#folders.make(workspace);
     await this.#openDoors(workspace.id, workspace.generation);
-    const options = containerOptions(this.#host.config, this.#folders.installation, workspace, folders);
+    const { config } = this.#host;
+    const { installation } = this.#folders;
+    await makeHome(this.#engine, config, installation, workspace.id);
+    const isAllowed = await this.#space.mayWrite(workspace.id);
+    const options = containerOptions(config, installation, workspace, folders, isAllowed);
     const container = await this.#engine.createContainer(options);
     await container.start();
+  }
+
+  /** Ends those that can write but should not, and those that cannot but may again: the next start is right. */
+  async #keepToSpace(): Promise<void> {
+    for (const { id } of await this.list()) {
+      const found = await this.#inspect(id);
+      const why = found?.State.Running === true ? this.#space.whyEnd(id, mayWrite(found)) : undefined;
+      if (why === undefined) continue;
+      // First, so that nobody who asks meanwhile is given another reason.
+      this.#ends.set(id, why);
+      await this.stop(id, 0);
+    }
   }
 
   async #openDoors(id: string, generation: number): Promise<void> {
@@ -204,6 +246,7 @@ class DockerRuntime implements WorkspaceRuntime {
     await this.#letGo(id);
     this.#closeDoors(id);
     await this.#folders.remove(id);
+    this.#space.forget(id);
   }
 
   #endOf({ State }: ContainerInspectInfo): string {
@@ -254,6 +297,10 @@ function lastWords(log: string): string {
 
 function isAlive({ State }: ContainerInspectInfo): boolean {
   return State.Running || State.Status === 'created';
+}
+
+function mayWrite({ Config }: ContainerInspectInfo): boolean {
+  return Config.Labels[labels.writes] !== 'no';
 }
 
 function generationOf({ Config }: ContainerInspectInfo): number {

@@ -3,6 +3,7 @@ import type { Container, PersistentVolumeClaim, PodSpec, Secret, Service, Volume
 import type { LabelSelector, ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import type { NetworkPolicy, NetworkPolicyPeer } from 'kubernetes-types/networking/v1.d.ts';
 import type { StartedWorkspace } from '../../runtime.ts';
+import { limitsInside, type Measured } from '../home-space.ts';
 import { idAnnotation, labels, sharedName, shortName, workspaceName } from './names.ts';
 
 /** What the objects are made from, besides the workspace. */
@@ -13,6 +14,8 @@ export type ObjectSettings = {
   memoryMb: number;
   cpus: number;
   storageSize: string;
+  /** What a daemon keeps to by itself: not every storage class does. */
+  home: Measured;
   /** Undefined: the cluster's default. */
   storageClass: string | undefined;
   runtimeClass: string | undefined;
@@ -179,9 +182,10 @@ function podSpec(settings: ObjectSettings, id: string, generation: number): PodS
   };
 }
 
-function container({ image, memoryMb, cpus, control }: ObjectSettings, generation: number): Container {
+function container({ image, memoryMb, cpus, control, home: limits }: ObjectSettings, generation: number): Container {
   const health = { path: '/v1/health', port: daemonPort, scheme: 'HTTP' };
-  const resources = { memory: `${memoryMb}Mi`, cpu: String(cpus) };
+  // Beside the home only its log is on the node's disk.
+  const resources = { memory: `${memoryMb}Mi`, cpu: String(cpus), 'ephemeral-storage': '256Mi' };
   const environment = {
     HOMEPORT_HOME: home,
     HOMEPORT_GENERATION: String(generation),
@@ -190,6 +194,7 @@ function container({ image, memoryMb, cpus, control }: ObjectSettings, generatio
     HOMEPORT_DAEMON_HASH_FILE: `${secrets}/daemon-hash`,
     HOMEPORT_TOKEN_FILE: `${secrets}/token`,
     HOMEPORT_URL: control.url.origin,
+    ...limitsInside(limits),
     ...(control.egress ? { HOMEPORT_EGRESS: `tcp:${control.url.hostname}:${control.url.port || 80}` } : {}),
   };
   return {
@@ -203,7 +208,10 @@ function container({ image, memoryMb, cpus, control }: ObjectSettings, generatio
     ],
     ports: [{ name: 'daemon', containerPort: daemonPort, protocol: 'TCP' }],
     // A tenth is guaranteed, so that a node has room for many: few work at a time.
-    resources: { limits: resources, requests: { memory: `${Math.ceil(memoryMb / 10)}Mi`, cpu: `${cpus * 100}m` } },
+    resources: {
+      limits: resources,
+      requests: { memory: `${Math.ceil(memoryMb / 10)}Mi`, cpu: `${cpus * 100}m`, 'ephemeral-storage': '16Mi' },
+    },
     readinessProbe: { httpGet: health, periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 3 },
     securityContext: {
       allowPrivilegeEscalation: false,

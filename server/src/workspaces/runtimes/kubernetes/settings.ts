@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import type { Config } from '../../../config.ts';
 import { parseLabels } from '../../../config-values.ts';
 import { RuntimeFailure } from '../../runtime.ts';
+import { limitsOf } from '../home-space.ts';
 import type { ControlPlane, ObjectSettings } from './objects.ts';
 
 /**
@@ -14,17 +15,28 @@ export async function objectSettings(
   namespace: string,
   ownNamespace: string | undefined,
 ): Promise<ObjectSettings> {
+  const { workspaceDiskMb: diskMb } = config;
+  const storageSize = config.workspaceStorageSize ?? (diskMb > 0 ? `${diskMb}Mi` : usualSize);
   return {
     namespace,
     installation: config.workspaceInstallation,
     image: config.workspaceImage,
     memoryMb: config.workspaceMemoryMb,
     cpus: config.workspaceCpus,
-    storageSize: config.workspaceStorageSize,
+    storageSize,
+    home: { ...limitsOf(config), bytes: bytesOf(storageSize) },
     storageClass: config.workspaceStorageClass,
     runtimeClass: config.workspaceRuntimeClass,
     control: await controlPlane(config, namespace, ownNamespace),
   };
+}
+
+const usualSize = '10Gi';
+const units: Record<string, number> = { Mi: 1024 ** 2, Gi: 1024 ** 3, Ti: 1024 ** 4 };
+
+function bytesOf(quantity: string): number {
+  const [, number, unit = ''] = /^(\d+)(\w+)$/.exec(quantity) ?? [];
+  return Number(number) * (units[unit] ?? 1);
 }
 
 async function controlPlane(

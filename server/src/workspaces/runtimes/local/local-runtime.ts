@@ -5,18 +5,21 @@ import { systemClock } from '../../../clock.ts';
 import { type OpenRuntime, RuntimeFailure } from '../../runtime.ts';
 import { createDoorMaker } from '../doors.ts';
 import { lockFolder } from '../folder-lock.ts';
+import { HomeSpace, largestFile, limitsOf } from '../home-space.ts';
 import { openControlGroups } from './control-groups.ts';
 import { foldersOf, prepareFolders, prepareRoot, uidOf, writeInside } from './folders.ts';
-import { HomeSpace } from './home-space.ts';
 import { type InsidePrograms, locatePrograms } from './inside.ts';
 import { launchSandbox } from './launch.ts';
 import { LocalWorkspaces } from './local-workspaces.ts';
+import { measureHome } from './measure-home.ts';
 import { explainFailure, findTools, requireMachine } from './probe.ts';
 import type { Tools } from './sandbox.ts';
+import { readState } from './state.ts';
 import { buildFilter, encodeFilter } from './system-call-filter.ts';
 
 const probeTimeoutMs = 20_000;
 const mebibyte = 1024 * 1024;
+const measureMs = 60_000;
 // A slot that no workspace gets.
 const probeSlot = 99_999_999;
 
@@ -39,9 +42,17 @@ export const openLocalRuntime: OpenRuntime = async (host) => {
           '(docs/operations.md, "Workspaces on this machine")',
       );
     }
-    const space = new HomeSpace({ disk: host.disk, root, limitBytes: config.workspaceDiskMb * mebibyte });
+    const space = new HomeSpace({
+      disk: host.disk,
+      limits: limitsOf(config),
+      everyMs: measureMs,
+      async measure(id) {
+        const { home, host: folder } = foldersOf(root, id);
+        return measureHome(home, (await readState(folder))?.inner.pid);
+      },
+    });
     const workspaces = await LocalWorkspaces.open({
-      ...{ root, programs, tools, filter, groups, space },
+      ...{ root, programs, tools, filter, groups, space, home: limitsOf(config) },
       limits: {
         memoryBytes: config.workspaceMemoryMb * mebibyte,
         cpus: config.workspaceCpus,
@@ -90,6 +101,7 @@ async function tryOut(parts: { root: string; programs: InsidePrograms; tools: To
       processes: 64,
       processMemoryBytes: undefined,
       mayWrite: true,
+      largestFileBytes: largestFile(limitsOf({ workspaceDiskMb: 0, workspaceFiles: 0 })),
       groupFiles: [],
       environment: {},
       command: ['/bin/sh', '-c', check],

@@ -6,9 +6,9 @@ import { Turns } from '../../../turns.ts';
 import { unlessAborted } from '../../../waits.ts';
 import { RuntimeFailure, type RuntimeStatus, type StartedWorkspace, type WorkspaceRuntime } from '../../runtime.ts';
 import type { Doors } from '../doors.ts';
+import { type HomeSpace, largestFile, limitsInside, type Measured } from '../home-space.ts';
 import type { ControlGroups, GroupLimits } from './control-groups.ts';
 import { foldersOf, prepareFolders, uidOf, type WorkspaceFolders, writeInside, writeState } from './folders.ts';
-import type { HomeSpace } from './home-space.ts';
 import type { InsidePrograms } from './inside.ts';
 import { type Launch, launchSandbox } from './launch.ts';
 import {
@@ -33,6 +33,8 @@ export type LocalOptions = {
   groups: ControlGroups;
   limits: GroupLimits;
   space: HomeSpace;
+  /** What one home may take. */
+  home: Measured;
   /** The servers of one workspace, by their socket's name: its ways out. */
   doors: () => Doors;
   onClose: () => void;
@@ -250,11 +252,13 @@ export class LocalWorkspaces implements WorkspaceRuntime {
       HOMEPORT_DAEMON_HASH_FILE: '/run/workspace/daemon-hash',
       HOMEPORT_TOKEN_FILE: '/run/workspace/token',
       HOMEPORT_URL: 'unix:/run/workspace/control.sock',
+      ...limitsInside(this.#options.home),
       ...(hasEgress ? { HOMEPORT_EGRESS: 'unix:/run/workspace/egress.sock' } : {}),
     };
     const command = ['/opt/homeport/bin/node', `/opt/homeport/${programs.daemon}`];
     const processMemoryBytes = hasMemoryGroup ? undefined : limits.memoryBytes;
-    return { programs, processes: limits.processes, processMemoryBytes, environment, command };
+    const largestFileBytes = largestFile(this.#options.home);
+    return { programs, processes: limits.processes, processMemoryBytes, largestFileBytes, environment, command };
   }
 
   /** Ends what runs of it, including what an earlier process started but never recorded. */

@@ -65,7 +65,7 @@ async function searchChildren(parent: number): Promise<number[]> {
   return pids.filter((_pid, index) => parents[index] === parent);
 }
 
-async function allProcesses(): Promise<number[]> {
+export async function allProcesses(): Promise<number[]> {
   return (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
 }
 

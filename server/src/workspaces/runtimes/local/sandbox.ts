@@ -16,6 +16,7 @@ export type Sandbox = {
   processes: number;
   /** Per process, if no control group limits the memory of all together. */
   processMemoryBytes: number | undefined;
+  largestFileBytes: number;
   /** False: writing fails, deleting works. */
   mayWrite: boolean;
   /** Files to which a process writes its id to join a control group. */
@@ -32,8 +33,6 @@ const leastProcessMemoryBytes = 1024 ** 3;
 export const descriptors = { listen: 3, ready: 4, options: 5, filter: 6, info: 7 } as const;
 
 const filesPerProcess = 4096;
-// So that at least a single file cannot fill the disk.
-const largestFileBytes = 64 * 1024 ** 3;
 // Folders that exist on every Linux; one without anything of ours becomes a launch's view, in its own mount namespace.
 const viewpoints = ['/mnt', '/media', '/srv', '/opt', '/boot'];
 
@@ -57,7 +56,7 @@ export function describeLaunch(sandbox: Sandbox, tools: Tools): { file: string; 
   // Set inside, where the kernel counts only this workspace's processes, whatever else its user runs outside.
   const limits = [
     ...[`--nproc=${sandbox.processes}`, `--nofile=${filesPerProcess}`, '--core=0'],
-    `--fsize=${sandbox.mayWrite ? largestFileBytes : 0}`,
+    `--fsize=${sandbox.mayWrite ? sandbox.largestFileBytes : 0}`,
     ...(sandbox.processMemoryBytes === undefined ? [] : [`--data=${memoryOfProcess(sandbox.processMemoryBytes)}`]),
     '--',
   ];
