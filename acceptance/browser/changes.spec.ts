@@ -142,4 +142,41 @@ test('what an answer changed is shown beside it, taken back and brought again', 
     const file = await fetch(`${installation.url}/api/workspace/download?${query}`, { headers });
     expect(await file.text()).toBe('mine');
   });
+  const offer = page.getByRole('dialog', { name: 'Undo the file changes, too?' });
+  const since = page.getByRole('dialog', { name: 'These files were changed since' });
+  await test.step('who regenerates an answer may take its files back as well', async () => {
+    await panelOf(page).getByRole('button', { name: 'Close' }).click();
+    await answer.getByRole('button', { name: 'Regenerate', exact: true }).click();
+    await expect(offer).toContainText('changed 5 files');
+    await expect(offer.getByRole('button', { name: 'Keep files' })).toBeFocused();
+    await look('offer');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await expect(offer).toBeInViewport();
+    await look('offer-narrow-dark');
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.emulateMedia({ colorScheme: null });
+    await offer.getByRole('button', { name: 'Cancel' }).click();
+    await expect(undone).toHaveCount(0);
+    await answer.getByRole('button', { name: 'Regenerate', exact: true }).click();
+    await offer.getByRole('button', { name: 'Undo 5 files' }).click();
+    await expect(page.getByText('Version 2 of 2')).toBeAttached();
+    await expect(answer).toContainText('Everything is changed.');
+    await open.click();
+    // Without the undo there would be no such file to delete.
+    await expect(panelOf(page).getByRole('listitem').filter({ hasText: 'old.txt' })).toContainText('Deleted');
+  });
+  await test.step('who edits a message is asked before files that were changed since are replaced', async () => {
+    await person.caller.must('DELETE', `/api/workspace/files?path=${encodeURIComponent('~/many-lines.txt')}`);
+    await put('~/many-lines.txt', 'mine');
+    await page.getByRole('button', { name: 'Edit message' }).click();
+    await page.getByLabel('Edit your message').fill('Change everything again');
+    await page.keyboard.press('ControlOrMeta+Enter');
+    await offer.getByRole('button', { name: /^Undo \d files$/ }).click();
+    await expect(since).toContainText('~/many-lines.txt');
+    await since.getByRole('button', { name: 'Keep files' }).click();
+    await expect(page.getByText('Change everything again')).toBeVisible();
+    await expect(answer).toContainText('Everything is changed.');
+  });
 });

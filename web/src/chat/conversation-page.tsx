@@ -32,6 +32,7 @@ import { Thread } from './thread.tsx';
 import { useConversation } from './use-conversation.ts';
 import { useModelNames } from './use-model-names.ts';
 import { type SubmissionState, useSubmission } from './use-submission.ts';
+import { useTakingBack } from './use-taking-back.tsx';
 
 const ConversationFiles = lazyPart(async () => (await import('../files/conversation-files.tsx')).ConversationFiles);
 const WorkspacePanel = lazyPart(async () => (await import('../workspace/workspace-panel.tsx')).WorkspacePanel);
@@ -52,7 +53,8 @@ function Conversation({ chatId }: { chatId: string }) {
   const { store, view } = useConversation(chatId);
   const { file, panel, saw, changed, cite, port, at = '/' } = useSearch({ from: '/signed-in/c/$chatId' });
   const submission = useSubmission(store);
-  const actions = useThreadActionsOf(store, submission.submit);
+  const { replaces, dialog } = useTakingBack(store);
+  const actions = useThreadActionsOf(store, submission.submit, replaces);
   const { chat } = view;
   const { used, answerId, isStale } = usedContext(view);
   const context = useMemo(() => ({ used, answerId, isStale }), [used, answerId, isStale]);
@@ -79,6 +81,7 @@ function Conversation({ chatId }: { chatId: string }) {
         <ThreadActionsContext value={actions}>
           {view.phase === 'loading' ? <Loading /> : <Thread store={store} view={view} />}
         </ThreadActionsContext>
+        {dialog}
         <Announcer view={view} />
         <BudgetLine isRunning={view.response !== null} />
         {chat?.archived ? (
@@ -195,7 +198,11 @@ function Missing({ store, view }: { store: ConversationStore; view: Conversation
   );
 }
 
-function useThreadActionsOf(store: ConversationStore, submit: SubmissionState['submit']): ThreadActions {
+function useThreadActionsOf(
+  store: ConversationStore,
+  submit: SubmissionState['submit'],
+  replaces: (messageId: string) => Promise<boolean>,
+): ThreadActions {
   const t = useText();
   const { drafts } = useWorkbench();
   const navigate = useNavigate();
@@ -204,13 +211,15 @@ function useThreadActionsOf(store: ConversationStore, submit: SubmissionState['s
     () => ({
       chatId: store.chatId,
       follow: () => store.follow(),
-      regenerate: (messageId, modelId) =>
-        void beginResponse(store, {
+      regenerate: async (messageId, modelId) => {
+        if (!(await replaces(messageId))) return;
+        await beginResponse(store, {
           messageId,
           regenerate: true,
           ...(modelId === undefined ? {} : { modelId }),
           ...effortFields(effortOf(drafts.read(effortsName), store.chatId)),
-        }),
+        });
+      },
       quote: (text) => {
         drafts.replace(store.chatId, withQuote(drafts.read(store.chatId), text));
         document.querySelector<HTMLElement>('[data-composer]')?.focus();
@@ -247,7 +256,8 @@ function useThreadActionsOf(store: ConversationStore, submit: SubmissionState['s
           () => store.restart(),
           (error: unknown) => showFailure(t('nav.changeFailed'), failureText(error, t)),
         ),
-      resend: ({ messageId, parentId, text, files }) =>
+      resend: async ({ messageId, parentId, text, files }) =>
+        (await replaces(messageId)) &&
         submit(
           createReceipt({
             chatId: store.chatId,
@@ -262,7 +272,7 @@ function useThreadActionsOf(store: ConversationStore, submit: SubmissionState['s
         ),
       modelName,
     }),
-    [store, modelName, submit, drafts, navigate, t],
+    [store, modelName, submit, replaces, drafts, navigate, t],
   );
 }
 

@@ -4,6 +4,7 @@ import { Check, ChevronLeft, ChevronRight, Copy, FileDiff, Pencil, RotateCcw, Sc
 import { type ReactNode, useRef } from 'react';
 import { useCopy } from '../clipboard.ts';
 import { useThreadActions } from '../conversation/thread-actions.ts';
+import { mayHaveWritten } from '../conversation/writing-tools.ts';
 import { dollars } from '../dollars.ts';
 import { Tip } from '../frame/tip.tsx';
 import { i18n, useText } from '../i18n.ts';
@@ -60,12 +61,6 @@ export function MessageActions({ message, text, isRunning, isLast, onEdit }: Pro
       <UsageLine message={message} />
     </div>
   );
-}
-
-const writingTools = new Set(['bash', 'write_file', 'edit_file', 'delegate']);
-
-function mayHaveWritten({ parts }: Message): boolean {
-  return parts.some((part) => part.type === 'dynamic-tool' && writingTools.has(part.toolName));
 }
 
 function Versions({ message, isRunning }: { message: Message; isRunning: boolean }) {

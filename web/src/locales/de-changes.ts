@@ -35,4 +35,12 @@ export const texts: Record<keyof typeof english, string> = {
   'changes.failed': 'Die Dateien ließen sich nicht ändern',
   'changes.skipped':
     '{count, plural, one {# Datei wurde gelassen, wie sie ist} other {# Dateien wurden gelassen, wie sie sind}}: {paths}',
+  'changes.takeBackTitle': 'Auch die Dateien zurücknehmen?',
+  'changes.takeBackText':
+    'Was du ersetzt, hat im Workspace {count, plural, one {# Datei} other {# Dateien}} geändert: {paths}. Bei der bisherigen Version kannst du das später wiederherstellen.',
+  'changes.takeBackWait': 'Es wird nachgesehen, welche Dateien im Workspace geändert wurden …',
+  'changes.takeBackUnknown':
+    'Was du ersetzt, hat vielleicht Dateien im Workspace geändert. Das ließ sich nicht prüfen.',
+  'changes.takeBack': '{count, plural, =0 {Zurücknehmen} one {# Datei zurücknehmen} other {# Dateien zurücknehmen}}',
+  'changes.keepFiles': 'Dateien behalten',
 };

@@ -32,4 +32,12 @@ export const texts = {
   'changes.force': 'Continue anyway',
   'changes.failed': 'Couldn’t change the files',
   'changes.skipped': '{count, plural, one {# file was left as it is} other {# files were left as they are}}: {paths}',
+  'changes.takeBackTitle': 'Undo the file changes, too?',
+  'changes.takeBackText':
+    'What you’re replacing changed {count, plural, one {# file} other {# files}} in your workspace: {paths}. You can bring the changes back from that version later.',
+  'changes.takeBackWait': 'Checking which files in your workspace were changed…',
+  'changes.takeBackUnknown':
+    'What you’re replacing may have changed files in your workspace, but they couldn’t be checked.',
+  'changes.takeBack': '{count, plural, =0 {Undo changes} one {Undo # file} other {Undo # files}}',
+  'changes.keepFiles': 'Keep files',
 } as const;

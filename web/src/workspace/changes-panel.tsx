@@ -4,8 +4,6 @@ import { ActionIcon, Button, UnstyledButton } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { ChevronRight, Redo2, Undo2 } from 'lucide-react';
 import { useState } from 'react';
-import { call } from '../api.ts';
-import { ApiFailure } from '../api-failure.ts';
 import { failureText } from '../failure-text.ts';
 import fileClasses from '../files/files.module.css';
 import { FormFailure } from '../forms/notice.tsx';
@@ -14,7 +12,7 @@ import { SidePanel } from '../frame/side-panel.tsx';
 import { showFailure, showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
 import classes from './changes.module.css';
-import { type Answer, changesQuery } from './changes-api.ts';
+import { type Answer, changesQuery, changeWorkspace, shortList, type Wish } from './changes-api.ts';
 import { ChangesDiff } from './changes-diff.tsx';
 
 const ConfirmDialog = lazyPart(async () => (await import('../frame/confirm-dialog.tsx')).ConfirmDialog);
@@ -23,7 +21,6 @@ const ConfirmDialog = lazyPart(async () => (await import('../frame/confirm-dialo
 const openedAtOnce = 3;
 
 type Props = Answer & { onClose: () => void };
-type Wish = { direction: 'undo' | 'redo'; paths?: string[] };
 
 /** The files that an answer changed, and the way back. */
 export function ChangesPanel({ chatId, messageId, onClose }: Props) {
@@ -164,19 +161,13 @@ function useChange(answer: Answer) {
   const change = async (wish: Wish, force = false): Promise<void> => {
     setBusy(true);
     setAsked(undefined);
-    const { direction, paths } = wish;
-    const body = { ...answer, ...(paths === undefined ? {} : { paths }), ...(force ? { force } : {}) };
     try {
-      const { skipped, ...changes } = await (direction === 'undo'
-        ? call('POST /api/chats/changes/undo', { body })
-        : call('POST /api/chats/changes/redo', { body }));
-      queries.setQueryData(changesQuery(answer).queryKey, changes);
-      const left = skipped.map(({ path }) => path);
+      const { conflicts, skipped: left, changes } = await changeWorkspace(answer, wish, force);
+      if (changes) queries.setQueryData(changesQuery(answer).queryKey, changes);
+      if (conflicts.length > 0) setAsked({ wish, paths: conflicts });
       if (left.length > 0) showToast(t('changes.skipped', { count: left.length, paths: shortList(left) }));
     } catch (error) {
-      const conflicts = conflictsOf(error);
-      if (conflicts.length > 0) setAsked({ wish, paths: conflicts });
-      else showFailure(t('changes.failed'), failureText(error, t));
+      showFailure(t('changes.failed'), failureText(error, t));
     } finally {
       setBusy(false);
     }
@@ -188,14 +179,4 @@ function withOrWithout(paths: ReadonlySet<string>, path: string): ReadonlySet<st
   const changed = new Set(paths);
   if (!changed.delete(path)) changed.add(path);
   return changed;
-}
-
-function shortList(paths: readonly string[]): string {
-  return [...paths.slice(0, 5), ...(paths.length > 5 ? ['…'] : [])].join(', ');
-}
-
-function conflictsOf(error: unknown): string[] {
-  if (!(error instanceof ApiFailure) || error.code !== 'files_changed') return [];
-  const paths: unknown = Reflect.get(Object(error.details), 'paths');
-  return Array.isArray(paths) ? paths.map(String) : [];
 }

@@ -1,0 +1,54 @@
+import type { Message } from '@homeport/contracts/conversations';
+import { type ReactNode, useCallback, useState } from 'react';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
+import { mayHaveWritten } from '../conversation/writing-tools.ts';
+import { lazyPart } from '../frame/lazy-part.tsx';
+
+const TakeBackDialog = lazyPart(async () => (await import('../workspace/take-back-dialog.tsx')).TakeBackDialog);
+
+/** The workspace keeps the changes of so many answers. */
+const answersMax = 200;
+
+type Asked = { messageIds: readonly string[]; resolve: (goesOn: boolean) => void };
+
+/**
+ * Asked before the answers after a message are replaced: `replaces` resolves once their files are as the person wants them, with
+ * false if the person would rather not replace them.
+ */
+export function useTakingBack(store: ConversationStore): {
+  replaces: (messageId: string) => Promise<boolean>;
+  dialog: ReactNode;
+} {
+  const [asked, setAsked] = useState<Asked>();
+  const replaces = useCallback(
+    (messageId: string): Promise<boolean> => {
+      const messageIds = answersAfter(store.getView().messages, messageId);
+      if (messageIds.length === 0) return Promise.resolve(true);
+      return new Promise((resolve) => setAsked({ messageIds, resolve }));
+    },
+    [store],
+  );
+  const answer = (goesOn: boolean) => {
+    setAsked(undefined);
+    asked?.resolve(goesOn);
+  };
+  const dialog = asked && (
+    <TakeBackDialog
+      chatId={store.chatId}
+      messageIds={asked.messageIds}
+      onContinue={() => answer(true)}
+      onCancel={() => answer(false)}
+    />
+  );
+  return { replaces, dialog };
+}
+
+/** The answers behind a message that may have changed files, newest first. */
+function answersAfter(messages: readonly Message[], messageId: string): string[] {
+  const behind = messages.slice(messages.findIndex(({ id }) => id === messageId) + 1);
+  const written = behind.filter((message) => message.role === 'assistant' && mayHaveWritten(message));
+  return written
+    .map(({ id }) => id)
+    .toReversed()
+    .slice(0, answersMax);
+}
