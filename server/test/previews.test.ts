@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { ProcessRuntime } from './fakes/process-runtime.ts';
+import { PreviewBrowser } from './preview-browser.ts';
 
 let app: TestApp;
 let runtime: ProcessRuntime;
@@ -40,55 +41,9 @@ after(async () => {
   await runtime.destroy();
 });
 
-type Response = { status: number; headers: IncomingMessage['headers']; text: string };
-type Wish = { method?: string; headers?: Record<string, string | string[]>; body?: string };
-
-/** A request to any name below localhost, which all lead to the app under test. */
-function ask(address: string, { method = 'GET', headers = {}, body }: Wish = {}): Promise<Response> {
-  const { host, pathname, search } = new URL(address);
-  const { port: at } = new URL(app.url);
-  return new Promise((resolve, reject) => {
-    const path = `${pathname}${search}`;
-    const outgoing = request({
-      host: '127.0.0.1',
-      port: at,
-      path,
-      method,
-      headers: { host, ...headers },
-      agent: false,
-    });
-    outgoing.on('error', reject).on('response', async (incoming) => {
-      const chunks: Buffer[] = [];
-      try {
-        for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk);
-        resolve({
-          status: incoming.statusCode ?? 0,
-          headers: incoming.headers,
-          text: Buffer.concat(chunks).toString(),
-        });
-      } catch (error) {
-        reject(error);
-      }
-    });
-    outgoing.end(body);
-  });
-}
-
-type Preview = { origin: string; cookie: string; url: string };
-
-/** A preview that somebody opened in their browser. */
-async function open(user: SignedIn, at = port, path = '/'): Promise<Preview> {
-  assert.equal((await user.call('POST /api/workspace/status')).status, 200);
-  const { status, body } = await user.call('POST /api/workspace/previews', { port: at, path });
-  assert.equal(status, 201, JSON.stringify(body));
-  const { status: opened, headers } = await ask(body.url);
-  assert.equal(opened, 303);
-  const [line = ''] = headers['set-cookie'] ?? [];
-  assert.match(line, /; Path=\/; HttpOnly; Secure; SameSite=None; Partitioned$/);
-  const { origin } = new URL(body.url);
-  assert.equal(headers.location, `${origin}${path}`);
-  return { origin, cookie: line.split(';', 1)[0] ?? '', url: body.url };
-}
+const browser = new PreviewBrowser(() => app.url);
+const ask = browser.ask.bind(browser);
+const open = (user: SignedIn, at = port, path = '/') => browser.open(user, at, path);
 
 test('ports are listed, and the owner sees the app behind one', async () => {
   const user = await app.signIn();
@@ -230,29 +185,7 @@ test('other pages reach nothing, workers are refused, and no name of ours is Hom
 test('a WebSocket is passed on for the preview’s own pages', async () => {
   const user = await app.signIn();
   const { origin, cookie } = await open(user);
-  const { host } = new URL(origin);
-  const key = 'AAAAAAAAAAAAAAAAAAAAAA==';
-  const handshake = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-key': key };
-  const connect = (headers: Record<string, string>) =>
-    new Promise<string | number>((resolve, reject) => {
-      const at = { host: '127.0.0.1', port: new URL(app.url).port, path: '/live', agent: false };
-      const outgoing = request({ ...at, headers: { host, ...handshake, ...headers } });
-      outgoing.on('error', reject).on('response', (incoming) => {
-        incoming.resume();
-        resolve(incoming.statusCode ?? 0);
-      });
-      outgoing.on('upgrade', (incoming, socket, head) => {
-        assert.deepEqual([incoming.headers['sec-websocket-accept'], incoming.headers['set-cookie']], [key, undefined]);
-        let heard = head.toString();
-        socket.on('data', (chunk) => {
-          heard += chunk;
-          if (heard.endsWith('hello')) socket.destroy();
-        });
-        socket.on('close', () => resolve(heard));
-        socket.write('hello');
-      });
-      outgoing.end();
-    });
+  const connect = (headers: Record<string, string>) => browser.hello({ origin }, headers);
   assert.equal(
     await connect({ origin, cookie: `${cookie}; mine=1` }),
     `/live localhost:${port} http://localhost:${port} mine=1 hello`,

@@ -58,6 +58,11 @@ export class DockerLab {
     return new DockerLab(folder, config, new Docker(address), await openDockerRuntime(hostOf(config)));
   }
 
+  /** A workspace that somebody else starts here ends with the rest. */
+  adopt(id: string): void {
+    this.#ids.add(id);
+  }
+
   /** As when another process takes over. */
   async restart(): Promise<void> {
     await this.runtime.close();
