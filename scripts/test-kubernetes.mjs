@@ -17,6 +17,8 @@ import { KubeConfig } from '@kubernetes/client-node';
 import pino from 'pino';
 import { loadConfig } from '../server/src/config.ts';
 import { daemonRequest } from '../server/src/egress/daemon-request.ts';
+import { tunnelRequest } from '../server/src/egress/tunnel-request.ts';
+import { createDaemon } from '../server/src/workspaces/daemon-client.ts';
 import { openKubernetesRuntime } from '../server/src/workspaces/runtimes/kubernetes/kubernetes-runtime.ts';
 import { workspaceName } from '../server/src/workspaces/runtimes/kubernetes/names.ts';
 import { neededVerbs } from '../server/src/workspaces/runtimes/kubernetes/probe.ts';
@@ -303,6 +305,29 @@ async function nodePart() {
     assert.equal(await shell(runtime, id, 2, command), `served Bearer ${life(id, 2).workspaceToken}`);
     const refused = await shell(runtime, id, 2, 'curl -sS https://10.0.0.1/ 2>&1');
     assert.match(refused, /403/);
+  });
+  await step('the port of an app, through the daemon: a request and a WebSocket', async () => {
+    const app = `require('http').createServer((q, a) => a.end('served ' + q.url)).on('upgrade', (q, s) => s.write('HTTP/1.1 101 Switching Protocols\\r\\nconnection: Upgrade\\r\\nupgrade: websocket\\r\\n\\r\\n') && s.pipe(s)).listen(4173, '127.0.0.1')`;
+    const body = JSON.stringify({ id: randomUUID(), command: `exec node -e "${app}"`, background: true });
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+    assert.equal((await call(runtime, id, 2, '/v1/exec', init)).status, 200);
+    const daemon = createDaemon({ address: () => runtime.dial(id), token: daemonToken(id, 2) });
+    const ask = async (headers) => {
+      let connection;
+      for (let tries = 0; connection === undefined; tries += 1) {
+        connection = await daemon.upgrade('/v1/tunnel?port=4173', never).catch((error) => {
+          if (tries > 50) throw error;
+        });
+        if (connection === undefined) await delay(100);
+      }
+      return tunnelRequest(connection, { method: 'GET', path: '/x', headers, body: undefined, signal: never });
+    };
+    assert.equal(await text((await ask({ host: 'localhost:4173' })).head), 'served /x');
+    const { upgraded } = await ask({ host: 'localhost:4173', connection: 'Upgrade', upgrade: 'websocket' });
+    upgraded.write('hello');
+    const [heard] = await once(upgraded, 'data');
+    assert.equal(String(heard), 'hello');
+    upgraded.destroy();
   });
   const [starts, stops, restarts] = [[], [], []];
   await step(`${rounds} starts of new people, and their ends`, async () => {

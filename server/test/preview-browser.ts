@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type IncomingMessage, request } from 'node:http';
 import { until } from '../../contracts/test/until.ts';
-import type { SignedIn } from './app.ts';
+import type { SignedIn, TestApp } from './app.ts';
 
 /** What a browser does with previews: names below localhost all lead to the app under test. */
 
@@ -82,7 +82,7 @@ export class PreviewBrowser {
 }
 
 /** An app for a workspace: says what it was asked, and answers WebSockets with where they came from and what they say. */
-export const echoApp = `
+const echoApp = `
 require('http').createServer((request, response) => {
   let body = '';
   request.on('data', (chunk) => { body += chunk; });
@@ -93,6 +93,18 @@ require('http').createServer((request, response) => {
   socket.write(url + ' ' + headers.host + ' ');
   socket.pipe(socket);
 }).listen(4173, '127.0.0.1');`;
+
+/** Starts the app above in somebody's workspace. */
+export async function startEchoApp({ service }: TestApp, user: SignedIn): Promise<void> {
+  const hold = await service.deps.workspaces.hold(user.id, 'exec');
+  const command = `exec node -e "${echoApp.replaceAll('\n', ' ')}"`;
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify({ id: 'app', command, background: true });
+  const { status, body: events } = await hold.daemon.request('/v1/exec', { method: 'POST', headers, body });
+  events.resume();
+  await hold.release();
+  assert.equal(status, 200);
+}
 
 /** The app above is listed once it runs; it answers requests and WebSockets, and ends with the workspace. */
 export async function expectEchoApp(browser: PreviewBrowser, user: SignedIn): Promise<void> {

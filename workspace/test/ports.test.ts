@@ -81,6 +81,19 @@ test('what is no port is refused, the daemon’s own are none, and nobody gets i
   assert.ok(ports.every(({ port }) => port !== 3128));
 });
 
+test('of very many ports the lowest hundred are listed', async () => {
+  const apps = Array.from({ length: 120 }, () => createTcpServer());
+  await Promise.all(apps.map((app) => new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve))));
+  const { ports } = workspacePorts.parse(JSON.parse((await daemon.call('/v1/ports')).text));
+  const numbers = ports.map(({ port }) => port);
+  assert.equal(numbers.length, 100);
+  assert.deepEqual(
+    numbers,
+    numbers.toSorted((one, other) => one - other),
+  );
+  for (const app of apps) app.close();
+});
+
 test('the kernel’s table: listening sockets that answer at loopback', () => {
   const table = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 11 1

@@ -24,6 +24,8 @@ export type KubernetesApi = {
   denied: Set<string>;
   /** The status of new pods; undefined: none is made. */
   podStatus: Json;
+  /** Told of each new pod and of the StatefulSet that wants it. */
+  onPod: ((set: Json, pod: Json) => void) | undefined;
   /** Pods that are not wanted any more stay, marked as deleted. */
   linger: boolean;
   /** Answers this instead of anything. */
@@ -63,6 +65,7 @@ export async function startKubernetesApi(): Promise<KubernetesApi> {
   await writeFile(kubeconfig, JSON.stringify({ apiVersion: 'v1', kind: 'Config', 'current-context': 'x', ...named }));
   const api: KubernetesApi = {
     ...{ kubeconfig, url, objects: new Map(), writes: [], denied: new Set(), podStatus: runningPod, linger: false },
+    onPod: undefined,
     broken: undefined,
     async close() {
       server.closeAllConnections();
@@ -118,7 +121,9 @@ function control(api: KubernetesApi, set: Json): void {
   } else if (pod === undefined && api.podStatus !== undefined) {
     const { labels, annotations } = set.spec.template.metadata;
     const metadata = { name: `${set.metadata.name}-0`, uid: `${api.writes.length}`, labels, annotations };
-    api.objects.set(id, { metadata, spec: { nodeName: 'node' }, status: api.podStatus });
+    const made = { metadata, spec: { nodeName: 'node' }, status: api.podStatus };
+    api.objects.set(id, made);
+    api.onPod?.(set, made);
   }
 }
 
