@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import pino from 'pino';
 import { createEgress } from '../src/egress/egress.ts';
-import type { WorkspaceRuntime } from '../src/workspaces/runtime.ts';
+import type { RuntimeHost, WorkspaceRuntime } from '../src/workspaces/runtime.ts';
 import { openKubernetesRuntime } from '../src/workspaces/runtimes/kubernetes/kubernetes-runtime.ts';
 import { type Json, startTestApp, type TestApp, testConfig } from './app.ts';
 import { type KubernetesApi, startKubernetesApi } from './fakes/kubernetes-api.ts';
@@ -17,6 +17,13 @@ import { expectEchoApp, PreviewBrowser, startEchoApp } from './preview-browser.t
 const podIp = '127.73.37.1';
 const daemonMain = join(import.meta.dirname, '../../workspace/src/daemon/main.ts');
 const egress = createEgress({ allowPrivateEgress: false, allowInsecureHttp: false });
+const host: Omit<RuntimeHost, 'config'> = {
+  egress,
+  log: pino({ level: 'silent' }),
+  disk: { level: 'ample', onLook: () => undefined },
+  findUserId: async () => undefined,
+  serve: (_request, response) => void response.end(),
+};
 let folder: string;
 let api: KubernetesApi;
 let runtime: WorkspaceRuntime;
@@ -30,11 +37,7 @@ before(async () => {
   api.podStatus = { phase: 'Pending' };
   api.onPod = (set, pod) => void runPod(set, pod);
   const config = { ...testConfig, workspaceControlUrl: 'http://127.0.0.1:3001', workspacePort: 0 };
-  runtime = await openKubernetesRuntime({
-    ...{ config, egress, log: pino({ level: 'silent' }), disk: { level: 'ample', onLook: () => undefined } },
-    findUserId: async () => undefined,
-    serve: (_request, response) => response.end(),
-  });
+  runtime = await openKubernetesRuntime({ ...host, config });
   app = await startTestApp({ workspaceRuntime: runtime });
 });
 after(async () => {
