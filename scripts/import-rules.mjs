@@ -53,7 +53,8 @@ const webRank = {
   settings: 10,
   admin: 11,
   assistants: 11,
-  start: 12,
+  start: 13,
+  skills: 12,
 };
 const webStart = new Set(['router.tsx', 'app.tsx', 'main.tsx', 'trusted-types.ts']);
 const platformFolders = new Set(['http', 'db', 'egress', 'secrets']);

@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { addModels } from '../product.ts';
 import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
 import { addPerson, expect, giveCookie, test } from './fixtures.ts';
@@ -136,6 +139,94 @@ test('prompts: saved, found, exported, imported with a report, deleted', async (
     await expectNoSidewaysScroll(page);
   });
   expect((await person.caller.must('GET', '/api/prompts')).prompts).toHaveLength(2);
+});
+
+test('a skill of another person: shared from a folder, reviewed, trusted, named in a message, changed', async ({
+  page,
+  installation,
+  person,
+  provider,
+}) => {
+  await addModels(person.caller, provider, ['echo']);
+  const other = await addPerson(installation);
+  const { project } = await other.caller.must('POST', '/api/projects', { name: 'Garden' });
+  await other.caller.must('POST', '/api/projects/members', {
+    projectId: project.id,
+    email: person.email,
+    role: 'member',
+  });
+  const folder = join(mkdtempSync(join(tmpdir(), 'skill-')), 'tomatoes');
+  const write = (path: string, text: string) => {
+    mkdirSync(join(folder, path, '..'), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  };
+  write('SKILL.md', '---\nname: tomatoes\ndescription: Grows tomatoes.\n---\nWater them at dawn.');
+  write('scripts/water.sh', 'echo water\u200b');
+  const main = page.getByRole('main');
+  const dialog = page.getByRole('dialog');
+
+  await test.step('added from a folder', async () => {
+    await giveCookie(page.context(), installation.url, other.caller);
+    await page.goto(`${installation.url}/settings/skills`);
+    await expect(main).toContainText('No skills yet');
+    await main.getByRole('button', { name: 'Add skill' }).click();
+    await dialog.getByRole('button', { name: 'Add skill' }).click();
+    await expect(dialog.getByRole('alert')).toHaveText('Choose the folder or file first.');
+    await dialog.locator('input[type="file"]').setInputFiles(folder);
+    await expect(dialog).toContainText('tomatoes.zip');
+    await dialog.getByText('Members of a project').click();
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Add skill' }).click();
+    await expect(main.getByRole('list', { name: 'Skills' })).toContainText('/tomatoes');
+    await expectAccessible(page);
+  });
+
+  await test.step('reviewed and trusted', async () => {
+    await giveCookie(page.context(), installation.url, person.caller);
+    await page.goto(`${installation.url}/settings/skills`);
+    await expect(main).toContainText('A skill waits for your review');
+    await main.getByRole('button', { name: 'Review /tomatoes' }).click();
+    await expect(dialog.getByRole('region', { name: 'SKILL.md' })).toContainText('Water them at dawn.');
+    await expect(dialog.getByRole('region', { name: 'scripts/water.sh' })).toContainText('U+200B');
+    await expect(dialog).toContainText('1 hidden character');
+    await expectAccessible(page);
+    await expectNoSidewaysScroll(page);
+    await dialog.getByRole('button', { name: 'Trust skill' }).click();
+    await expect(dialog).toBeHidden();
+    await expect(main.getByRole('button', { name: 'Files of /tomatoes' })).toBeVisible();
+  });
+
+  await test.step('named in a message of the project', async () => {
+    const { chat } = await person.caller.must('POST', '/api/chats', { projectId: project.id });
+    await page.goto(`${installation.url}/c/${chat.id}`);
+    await page.locator('[data-composer]').fill('/tom');
+    await page.getByRole('option', { name: /^\/tomatoes\s*Skill · Grows tomatoes/ }).click();
+    await expect(page.locator('[data-composer]')).toHaveValue('/tomatoes ');
+    await page.keyboard.type('in the shade');
+    await page.keyboard.press('Enter');
+    await expect(page.locator('[data-role="assistant"][aria-busy="false"]')).toHaveCount(1);
+    const { messages } = await person.caller.must('GET', `/api/chats?id=${chat.id}`);
+    const asked = `/api/chats/context?chatId=${chat.id}&messageId=${messages.at(-1).id}`;
+    expect((await person.caller.must('GET', asked)).system).toContain('Water them at dawn.');
+  });
+
+  await test.step('changed by the other one', async () => {
+    write('SKILL.md', '---\nname: tomatoes\ndescription: Grows tomatoes.\n---\nWater them at noon.');
+    await giveCookie(page.context(), installation.url, other.caller);
+    await page.goto(`${installation.url}/settings/skills`);
+    await main.getByRole('button', { name: 'Options for /tomatoes' }).click();
+    await page.getByRole('menuitem', { name: 'Replace files…' }).click();
+    await dialog.locator('input[type="file"]').setInputFiles(folder);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect(dialog).toBeHidden();
+    await giveCookie(page.context(), installation.url, person.caller);
+    await page.goto(`${installation.url}/settings/skills`);
+    await main.getByRole('button', { name: 'Review /tomatoes' }).click();
+    await expect(dialog.getByRole('region', { name: 'SKILL.md' })).toContainText('noon');
+    await expect(dialog.getByRole('region', { name: 'scripts/water.sh' })).toHaveCount(1);
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await expect(main.getByRole('list', { name: 'Skills' })).toContainText('Changed');
+  });
 });
 
 test('the preview answers with what the form says, unsaved, and leaves nothing behind', async ({

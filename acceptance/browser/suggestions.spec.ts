@@ -27,7 +27,7 @@ test('a saved prompt is found by its name, inserted, and filled in with the Tab 
     await person.caller.must('POST', '/api/prompts', prompt);
   await page.goto(installation.url);
   await expect(field(page)).toBeFocused();
-  const list = page.getByRole('listbox', { name: 'Prompts and commands' });
+  const list = page.getByRole('listbox', { name: 'Prompts, skills and commands' });
   await page.keyboard.type('Please /');
   await expect(list.getByRole('option')).toHaveText([/^\/usage/, /^\/letter/]);
   await expect(page.getByRole('combobox', { name: 'Message' })).toHaveAttribute('aria-activedescendant', /.+/);

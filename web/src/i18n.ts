@@ -22,6 +22,7 @@ import type { texts as previewTexts } from './locales/en-previews.ts';
 import type { texts as projectTexts } from './locales/en-projects.ts';
 import type { texts as renderedTexts } from './locales/en-rendered.ts';
 import type { texts as ruleTexts } from './locales/en-rules.ts';
+import type { texts as skillTexts } from './locales/en-skills.ts';
 import type { texts as toldTexts } from './locales/en-told.ts';
 import type { texts as usageTexts } from './locales/en-usage.ts';
 import type { texts as workspaceTexts } from './locales/en-workspace.ts';
@@ -44,6 +45,7 @@ type AllTexts = typeof texts &
   typeof catalogueTexts &
   typeof changesTexts &
   typeof ruleTexts &
+  typeof skillTexts &
   typeof diagramTexts &
   typeof movingTexts &
   typeof renderedTexts &

@@ -162,6 +162,11 @@ const promptsRoute = createRoute({
   path: '/prompts',
   component: lazyRouteComponent(() => import('./assistants/prompts-page.tsx'), 'PromptsPage'),
 });
+const skillsRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/skills',
+  component: lazyRouteComponent(() => import('./skills/skills-page.tsx'), 'SkillsPage'),
+});
 const providersRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/providers',
@@ -349,6 +354,7 @@ const routeTree = rootRoute.addChildren([
       accountRoute,
       personalizationRoute,
       promptsRoute,
+      skillsRoute,
       movingRoute,
       providersRoute,
       modelsRoute,

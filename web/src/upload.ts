@@ -1,5 +1,7 @@
 import type { Artifact } from '@homeport/contracts/artifacts';
 import type { WorkspaceEntry } from '@homeport/contracts/daemon';
+import type { Audience } from '@homeport/contracts/sharing';
+import type { Skill } from '@homeport/contracts/skills';
 import { ApiFailure, readFailure } from './api-failure.ts';
 import { sourceOf } from './incoming-files.ts';
 
@@ -16,12 +18,19 @@ export function uploadFile(
   options: UploadOptions,
 ): Promise<Artifact> {
   const fields = { ...target.scope, path: target.path, source: sourceOf(file) };
-  return sendForm('/api/artifacts', fields, file, options, parseArtifact);
+  return sendForm('/api/artifacts', fields, file, options, (text) => parseMember<Artifact>(text, 'artifact'));
 }
 
 /** Uploads a file to the user's workspace, like `uploadFile`. */
 export function uploadWorkspaceFile(file: File, path: string, options: UploadOptions): Promise<WorkspaceEntry> {
-  return sendForm('/api/workspace/files', { path }, file, options, parseEntry);
+  return sendForm('/api/workspace/files', { path }, file, options, (text) => parseMember<WorkspaceEntry>(text, 'file'));
+}
+
+/** Uploads a skill: a zip archive of its folder, or a `SKILL.md`. */
+export function uploadSkill(file: File, fields: SkillFields, signal: AbortSignal): Promise<Skill> {
+  return sendForm('/api/skills', fields, file, { onProgress: () => undefined, signal }, (text) =>
+    parseMember<Skill>(text, 'skill'),
+  );
 }
 
 /** Uploads the export of another program, to be read first; it is sent as it is, whatever its size. */
@@ -29,6 +38,9 @@ export function uploadArchive(file: File, options: UploadOptions): Promise<void>
   const query = new URLSearchParams({ dryRun: '1', filename: file.name.slice(0, 255) });
   return send(`/api/imports?${query}`, file, options, 202, () => true).then(() => undefined);
 }
+
+/** For whom it is; with `id`, the files take the place of those of that skill. */
+type SkillFields = { id?: string | undefined; audience?: Audience | undefined; projectId?: string | undefined };
 
 export type UploadOptions = { onProgress: (share: number) => void; signal: AbortSignal };
 
@@ -82,19 +94,10 @@ function headersOf(request: XMLHttpRequest): Headers {
   return headers;
 }
 
-function parseArtifact(text: string): Artifact | undefined {
+function parseMember<T>(text: string, name: string): T | undefined {
   try {
-    const answer: { artifact?: Artifact } = JSON.parse(text);
-    return answer.artifact;
-  } catch {
-    return undefined;
-  }
-}
-
-function parseEntry(text: string): WorkspaceEntry | undefined {
-  try {
-    const answer: { file?: WorkspaceEntry } = JSON.parse(text);
-    return answer.file;
+    const answer: Record<string, T> = JSON.parse(text);
+    return answer[name];
   } catch {
     return undefined;
   }

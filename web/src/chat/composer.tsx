@@ -1,6 +1,7 @@
 import type { PlanItem } from '@homeport/contracts/agent';
 import { limits } from '@homeport/contracts/limits';
 import type { McpPrompt } from '@homeport/contracts/mcp-content';
+import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, memo, type RefObject, useCallback, useEffect, useRef, useState } from 'react';
 import { fileParts, filesName, parseAttached, uploadingChats } from '../conversation/attached-files.ts';
 import { compactConversation } from '../conversation/compaction.ts';
@@ -71,6 +72,7 @@ const AttachmentTray = lazyPart(async () => (await import('../files/attachment-t
 export const Composer = memo(function Composer(props: Props) {
   const { store, chat, inputs, plan, usedContext, isRunning, isStopping, submission, draftName, newChat } = props;
   const t = useText();
+  const navigate = useNavigate();
   const { productName } = useBranding();
   const isOnline = useIsOnline();
   const { drafts } = useWorkbench();
@@ -153,6 +155,11 @@ export const Composer = memo(function Composer(props: Props) {
       suggestions.insert('');
       return assistant.choose(suggestion.assistant.id);
     }
+    if (suggestion.kind === 'skill') {
+      if (suggestion.skill.isReady) return suggestions.insert(`/${suggestion.skill.name} `);
+      suggestions.insert('');
+      return void navigate({ to: '/settings/skills' });
+    }
     if (suggestion.kind === 'server-prompt') {
       suggestions.insert('');
       return setAsking(suggestion.prompt);
@@ -196,6 +203,7 @@ export const Composer = memo(function Composer(props: Props) {
               trigger={suggestions.trigger}
               list={suggestions.list}
               canCompact={chat !== undefined && !newChat && suggestions.trigger.start === 0}
+              projectId={chat?.projectId ?? null}
               onActive={suggestions.onActive}
               onChoose={onSuggestion}
               onDismiss={suggestions.dismiss}

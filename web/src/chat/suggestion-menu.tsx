@@ -3,7 +3,7 @@ import type { Assistant } from '@homeport/contracts/assistants';
 import type { McpPrompt } from '@homeport/contracts/mcp-content';
 import type { Prompt } from '@homeport/contracts/prompts';
 import { keepPreviousData, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Archive, Server, SquareSlash } from 'lucide-react';
+import { Archive, GraduationCap, Server, SquareSlash } from 'lucide-react';
 import {
   type KeyboardEvent,
   type ReactNode,
@@ -16,7 +16,13 @@ import {
 import { call } from '../api.ts';
 import { matchesQuery, type Trigger } from '../conversation/suggestions.ts';
 import { AssistantPicture } from '../frame/assistant-picture.tsx';
-import { assistantListQuery, promptListQuery, type Search } from '../frame/assistant-queries.ts';
+import {
+  assistantListQuery,
+  promptListQuery,
+  type Search,
+  type SkillChoice,
+  skillChoiceQuery,
+} from '../frame/assistant-queries.ts';
 import { useText } from '../i18n.ts';
 import classes from './suggestion-menu.module.css';
 import type { ActiveOption, SuggestionList } from './use-suggestions.ts';
@@ -24,6 +30,7 @@ import type { ActiveOption, SuggestionList } from './use-suggestions.ts';
 export type Suggestion =
   | { kind: 'prompt'; prompt: Prompt }
   | { kind: 'server-prompt'; prompt: McpPrompt }
+  | { kind: 'skill'; skill: SkillChoice }
   | { kind: 'assistant'; assistant: Assistant }
   | { kind: 'compact' };
 
@@ -32,16 +39,18 @@ type Props = {
   list: RefObject<SuggestionList | null>;
   /** There is a conversation whose earlier messages can be summarized. */
   canCompact: boolean;
+  /** The conversation's project, whose skills it has. */
+  projectId: string | null;
   onActive: (active: ActiveOption | undefined) => void;
   onChoose: (suggestion: Suggestion) => void;
   onDismiss: () => void;
 };
 
 /** What the sign in the message field offers. The keys reach it from the field, which keeps the focus. */
-export function SuggestionMenu({ trigger, list, canCompact, onActive, onChoose, onDismiss }: Props) {
+export function SuggestionMenu({ trigger, list, canCompact, projectId, onActive, onChoose, onDismiss }: Props) {
   const t = useText();
   const queries = useQueryClient();
-  const { suggestions, isLoaded } = useMatches(trigger, canCompact);
+  const { suggestions, isLoaded } = useMatches(trigger, canCompact, projectId);
   const [at, setAt] = useState(0);
   const { sign, query } = trigger;
   useEffect(() => setAt(0), [sign, query]);
@@ -129,6 +138,11 @@ function Row({ suggestion }: { suggestion: Suggestion }) {
     const detail = title === null ? serverName : `${serverName} · ${title}`;
     return <Words picture={<Server size={16} aria-hidden />} name={`/${name}`} detail={detail} />;
   }
+  if (suggestion.kind === 'skill') {
+    const { name, description, isReady } = suggestion.skill;
+    const detail = `${t(isReady ? 'suggest.skill' : 'suggest.skillNew')} · ${description}`;
+    return <Words picture={<GraduationCap size={16} aria-hidden />} name={`/${name}`} detail={detail} />;
+  }
   const { name, title, text } = suggestion.prompt;
   const detail = title === '' || title === name ? text : title;
   return <Words picture={<SquareSlash size={16} aria-hidden />} name={`/${name}`} detail={detail} />;
@@ -156,8 +170,14 @@ const serverPromptsQuery = queryOptions({
   retry: false,
 });
 
-function useMatches({ sign, query }: Trigger, canCompact: boolean): { suggestions: Suggestion[]; isLoaded: boolean } {
+function useMatches(
+  { sign, query, start }: Trigger,
+  canCompact: boolean,
+  projectId: string | null,
+): { suggestions: Suggestion[]; isLoaded: boolean } {
   const isPrompts = sign === '/';
+  // A skill is named at the beginning of a message.
+  const skillList = useQuery({ ...skillChoiceQuery(projectId), enabled: isPrompts && start === 0 });
   const promptSearch = useSearched(query, promptListQuery, isPrompts);
   const servers = useQuery({ ...serverPromptsQuery, enabled: isPrompts });
   const assistantSearch = useSearched(query, assistantListQuery, !isPrompts);
@@ -170,12 +190,16 @@ function useMatches({ sign, query }: Trigger, canCompact: boolean): { suggestion
   }
   const found = promptSearch.items.filter(({ name, title }) => matchesQuery(query, name, title));
   const prompts = found.slice(0, shownMax).map((prompt): Suggestion => ({ kind: 'prompt', prompt }));
+  const skills = (start === 0 ? (skillList.data ?? []) : [])
+    .filter(({ name }) => matchesQuery(query, name))
+    .slice(0, shownMax)
+    .map((skill): Suggestion => ({ kind: 'skill', skill }));
   const ofServers = (servers.data?.prompts ?? [])
     .filter(({ name, title }) => matchesQuery(query, name, title ?? ''))
     .slice(0, shownMax)
     .map((prompt): Suggestion => ({ kind: 'server-prompt', prompt }));
   const commands: Suggestion[] = canCompact && 'compact'.startsWith(query.toLowerCase()) ? [{ kind: 'compact' }] : [];
-  return { suggestions: [...prompts, ...ofServers, ...commands], isLoaded: promptSearch.isLoaded };
+  return { suggestions: [...prompts, ...skills, ...ofServers, ...commands], isLoaded: promptSearch.isLoaded };
 }
 
 /** The first page; where that is not all, what the server finds as well. */
@@ -188,6 +212,7 @@ function useSearched<T>(query: string, options: (q: string) => Search<T>, isOn: 
 
 function keyOf(suggestion: Suggestion): string {
   if (suggestion.kind === 'prompt') return suggestion.prompt.id;
+  if (suggestion.kind === 'skill') return `skill-${suggestion.skill.name}`;
   if (suggestion.kind === 'server-prompt') return `${suggestion.prompt.serverId}-${suggestion.prompt.name}`;
   return suggestion.kind === 'assistant' ? suggestion.assistant.id : 'compact';
 }

@@ -1,5 +1,6 @@
 import type { Assistant } from '@homeport/contracts/assistants';
 import type { Prompt } from '@homeport/contracts/prompts';
+import type { Skill } from '@homeport/contracts/skills';
 import { queryOptions } from '@tanstack/react-query';
 import { call } from '../api.ts';
 import { ApiFailure } from '../api-failure.ts';
@@ -51,4 +52,30 @@ export function promptListQuery(q: string): Search<Prompt> {
       return { items: prompts, isAll: nextCursor === null };
     },
   };
+}
+
+/** A skill to name in a message; `isReady`: models may be told of it. */
+export type SkillChoice = { name: string; description: string; isReady: boolean };
+
+const nearness = { me: 1, project: 2, everyone: 3 } as const;
+
+/** The skills of a conversation in this project: each name once, the nearest, and those that are used first. */
+export function skillChoiceQuery(projectId: string | null) {
+  return queryOptions({
+    queryKey: ['skills', 'choice', projectId],
+    queryFn: async ({ signal }): Promise<SkillChoice[]> => {
+      const { skills, workspace } = await call('GET /api/skills', { query: { limit: listedMax }, signal });
+      const near = workspace.map(({ name, description }) => ({ name, description, isReady: true }));
+      const added = skills
+        .filter((skill) => skill.enabled && (skill.projectId === null || skill.projectId === projectId))
+        .sort((a, b) => Number(isReady(b)) - Number(isReady(a)) || nearness[a.audience] - nearness[b.audience])
+        .map((skill) => ({ name: skill.name, description: skill.description, isReady: isReady(skill) }));
+      return [...new Map([...near, ...added].reverse().map((skill) => [skill.name, skill])).values()].reverse();
+    },
+    staleTime: 30_000,
+  });
+}
+
+function isReady({ trust }: Skill): boolean {
+  return trust === 'trusted';
 }

@@ -286,6 +286,7 @@ export const texts: Record<keyof typeof english, string> = {
   'settings.account': 'Konto',
   'settings.personalization': 'Personalisierung',
   'settings.prompts': 'Prompts',
+  'settings.skills': 'Skills',
   'settings.providers': 'Anbieter',
   'settings.models': 'Modelle',
   'settings.tiers': 'Stufen',

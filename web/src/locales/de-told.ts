@@ -71,7 +71,9 @@ export const texts: Record<keyof typeof english, string> = {
   'saw.noneText':
     'Sie ist älter als diese Aufzeichnung, oder sie scheiterte, bevor das Modell gefragt wurde. Generiere sie neu, um zu sehen, was das Modell bekommt.',
 
-  'suggest.prompts': 'Prompts und Befehle',
+  'suggest.prompts': 'Prompts, Skills und Befehle',
+  'suggest.skill': 'Skill',
+  'suggest.skillNew': 'Skill, erst zu prüfen',
   'suggest.assistants': 'Assistenten',
   'suggest.allAssistants': 'Alle Assistenten',
   'suggest.compact': 'Frühere Nachrichten zusammenfassen, auf Wunsch mit Schwerpunkt',

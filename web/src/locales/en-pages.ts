@@ -276,6 +276,7 @@ export const texts = {
   'settings.account': 'Account',
   'settings.personalization': 'Personalization',
   'settings.prompts': 'Prompts',
+  'settings.skills': 'Skills',
   'settings.providers': 'Providers',
   'settings.models': 'Models',
   'settings.tiers': 'Tiers',

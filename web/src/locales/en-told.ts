@@ -69,7 +69,9 @@ export const texts = {
   'saw.noneText':
     'It is older than this record, or it failed before the model was asked. Regenerate it to see what the model gets.',
 
-  'suggest.prompts': 'Prompts and commands',
+  'suggest.prompts': 'Prompts, skills and commands',
+  'suggest.skill': 'Skill',
+  'suggest.skillNew': 'Skill to review first',
   'suggest.assistants': 'Assistants',
   'suggest.allAssistants': 'All assistants',
   'suggest.compact': 'Summarize earlier messages; add what to focus on',

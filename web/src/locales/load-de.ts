@@ -18,6 +18,7 @@ import previewTexts from 'virtual:catalogue/de-previews';
 import projectTexts from 'virtual:catalogue/de-projects';
 import renderedTexts from 'virtual:catalogue/de-rendered';
 import ruleTexts from 'virtual:catalogue/de-rules';
+import skillTexts from 'virtual:catalogue/de-skills';
 import toldTexts from 'virtual:catalogue/de-told';
 import usageTexts from 'virtual:catalogue/de-usage';
 import workspaceTexts from 'virtual:catalogue/de-workspace';
@@ -38,6 +39,7 @@ export const german = {
   ...catalogueTexts,
   ...changesTexts,
   ...ruleTexts,
+  ...skillTexts,
   ...diagramTexts,
   ...movingTexts,
   ...renderedTexts,
