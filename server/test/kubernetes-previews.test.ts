@@ -20,7 +20,7 @@ const egress = createEgress({ allowPrivateEgress: false, allowInsecureHttp: fals
 const host: Omit<RuntimeHost, 'config'> = {
   egress,
   log: pino({ level: 'silent' }),
-  disk: { level: 'ample', onLook: () => undefined },
+  disk: { level: 'ample', freeBytes: 0, onLook: () => undefined },
   findUserId: async () => undefined,
   serve: (_request, response) => void response.end(),
 };
