@@ -62,7 +62,8 @@ test('re-attached: the kept output first, then what comes; the program ran on', 
 test('what is kept is 256 KiB and begins with a whole character', async () => {
   const first = daemon.openTerminal('id=ring');
   await first.opened;
-  first.type('yes € | head -n 200000; echo all-$((1+1))\n');
+  // No prompt follows: it would come on top of what was kept.
+  first.type('yes € | head -n 200000; echo all-$((1+1)); sleep 7200\n');
   await first.shows('all-2');
   first.socket.close();
   await first.closed;
