@@ -163,8 +163,6 @@ test('the palette opens conversations and settings, and runs actions', async ({ 
   await expect(page.getByRole('option', { name: 'Harbour plan' })).toBeVisible();
   await expectAccessible(page);
   await field.fill('harb');
-  // Until the search has answered, the list is that of before or empty, and Enter has nothing to open.
-  await expect(page.getByRole('option').first().locator('mark')).toHaveText('Harb');
   await page.keyboard.press('Enter');
   await expect(page).toHaveURL(new RegExp(`/c/${id}`));
   await page.keyboard.press('Control+k');
@@ -181,6 +179,7 @@ test('shortcuts work, and leave those alone who type', async ({ page, person, in
   const id = await talk(person, provider, 'Harbour notes', 'Hello there');
   await open(page, installation, `/c/${id}`);
   await expect(composer(page)).toBeFocused();
+  await expect(page.locator('[data-role="user"]')).toContainText('Hello there');
   await page.keyboard.type('/?');
   await expect(composer(page)).toHaveValue('/?');
   await page.keyboard.press('ArrowUp');

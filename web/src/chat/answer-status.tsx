@@ -57,7 +57,7 @@ export function AnswerStatus({ message, isLast, isRunning, isEmpty }: Props) {
           onClick={() => actions.resume(message.id)}
         />
       )}
-      {status === 'failed' && parentId !== null ? again : null}
+      {(isEmpty || status === 'failed') && parentId !== null ? again : null}
     </>
   ) : null;
   if (status === 'failed') {

@@ -21,6 +21,8 @@ export function Palette({ commands, onClose }: { commands: Commands; onClose: ()
   const entries = useMemo(() => groups.flatMap((group) => group.entries), [groups]);
   const words = useMemo(() => searchWords(text), [text]);
   const [at, setAt] = useState(0);
+  /** Enter was pressed before anything was found: the first that is found opens. */
+  const [isEntered, setIsEntered] = useState(false);
   const active = entries[Math.min(at, entries.length - 1)];
   const listId = useId();
   const list = useRef<HTMLDivElement>(null);
@@ -34,6 +36,10 @@ export function Palette({ commands, onClose }: { commands: Commands; onClose: ()
     // The dialog first returns the focus; the action may need it.
     setTimeout(entry.run);
   };
+  const [first] = entries;
+  useEffect(() => {
+    if (isEntered && first) run(first);
+  });
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
     const last = Math.max(0, entries.length - 1);
@@ -44,9 +50,10 @@ export function Palette({ commands, onClose }: { commands: Commands; onClose: ()
       event.preventDefault();
       setAt(next);
     }
-    if (event.key === 'Enter' && active) {
+    if (event.key === 'Enter') {
       event.preventDefault();
-      run(active);
+      if (active) run(active);
+      else setIsEntered(isSearching);
     }
   };
   return (
@@ -62,6 +69,7 @@ export function Palette({ commands, onClose }: { commands: Commands; onClose: ()
               onChange={(event) => {
                 setText(event.currentTarget.value);
                 setAt(0);
+                setIsEntered(false);
               }}
               onKeyDown={onKeyDown}
               placeholder={t('palette.placeholder')}

@@ -57,7 +57,11 @@ export function usePaletteEntries(
   const query = useInfiniteQuery({ ...chatsQuery({ q: search, isArchived: false }), refetchInterval: false });
   const words = searchWords(text);
   const matches = (entry: Entry) => text === '' || hasAllWords(entry.label, words);
-  const chats = query.data?.pages[0]?.chats ?? [];
+  const isSearching = query.isFetching || text !== search;
+  // Until the search has answered, those already here that have the words in their title.
+  const chats = (query.data?.pages[0]?.chats ?? []).filter(
+    ({ title }) => text === '' || !isSearching || hasAllWords(title, words),
+  );
   const conversations = chats.slice(0, text === '' ? recentConversations : shownConversations).map(
     (chat): Entry => ({
       id: chat.id,
@@ -71,15 +75,19 @@ export function usePaletteEntries(
   const actions = useActions(commands).filter(matches);
   const settings = useSettings().filter(matches);
   const models = useModels().filter((entry) => text !== '' && matches(entry));
-  const groups: EntryGroup[] = [
-    { title: t(text === '' ? 'palette.recent' : 'palette.conversations'), entries: conversations },
+  const known: EntryGroup[] = [
     { title: t('palette.actions'), entries: actions },
     { title: t('palette.settings'), entries: settings },
     { title: t('palette.models'), entries: models },
   ];
+  // What is found later comes below what is there at once, so that nothing moves under the pointer.
+  const groups: EntryGroup[] =
+    text === ''
+      ? [{ title: t('palette.recent'), entries: conversations }, ...known]
+      : [...known, { title: t('palette.conversations'), entries: conversations }];
   return {
     groups: groups.filter(({ entries }) => entries.length > 0),
-    isSearching: query.isFetching || text !== search,
+    isSearching,
   };
 }
 
