@@ -97,7 +97,7 @@ async function open(page: Page, installation: Installation, path: string): Promi
 async function expectNoWindowScroll(page: Page, path: string): Promise<void> {
   for (const size of sizes) {
     await page.setViewportSize(size);
-    expect(await windowScroll(page), `${path} at ${size.width} px`).toEqual([]);
+    await expect.poll(() => windowScroll(page), { message: `${path} at ${size.width} px` }).toEqual([]);
   }
 }
 

@@ -108,6 +108,7 @@ test('an answer that a crash of the service cut is never said to be over and run
   await expect(page.getByText('This answer was interrupted.')).toBeVisible({ timeout: 30_000 });
   await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0);
   await expect(page.getByText('Connection lost.')).toHaveCount(0);
-  await expect(page.getByRole('button', { name: 'Continue' })).toBeVisible();
+  // A crash may lose the last second of an answer: here, possibly all of it.
+  await expect(page.getByRole('button', { name: /^(Continue|Try again)$/ })).toBeVisible();
   expect(await contradictions()).toBe(0);
 });

@@ -95,10 +95,11 @@ test('parts leave as they are stored; error, model and usage only when there are
 test('queued inputs come in order, the running response beside them', async () => {
   const caller = await app.signIn();
   const chat = { id: await makeChat(db, caller.id), ownerId: caller.id };
+  // First, so that the dispatcher leaves the inputs in the queue.
+  const response = await startResponse(db, chat);
   const inputs = [await queueInput(db, chat, 'one'), await queueInput(db, chat, 'two')];
   const cancelled = await queueInput(db, chat, 'three');
   await db.pool.query(`update inputs set state = 'cancelled' where id = $1`, [cancelled]);
-  const response = await startResponse(db, chat);
   const body = await detail(caller, { id: chat.id });
   assert.deepEqual(
     body.inputs.map((input: Json) => [input.id, input.state, input.message.parts[0].text]),
