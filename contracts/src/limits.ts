@@ -3,6 +3,8 @@
  * milliseconds.
  */
 export const limits = {
+  /** Between two events of `GET /api/live/stream`: far more than a network needs, less than anybody minds to wait. */
+  liveStreamPieceMs: 330,
   /** The largest JSON body of any endpoint. `maxBodyBytes` in endpoint.ts gives the limit of each. */
   jsonBodyBytes: 10 * 1024 * 1024,
   /** For public endpoints; below it, the default for all others. */

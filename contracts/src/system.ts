@@ -42,6 +42,14 @@ export const systemEndpoints = {
     summary: 'Whether the process itself answers, whatever its database does; for liveness probes',
     response: z.object({ ok: z.literal(true), version: z.string() }),
   }),
+  getLiveStream: endpoint({
+    method: 'GET',
+    path: '/api/live/stream',
+    access: 'public',
+    summary: 'Four events, a third of a second apart: whether streams arrive piece by piece',
+    response: 'events',
+    errors: ['rate_limited'],
+  }),
   getPublicConfig: endpoint({
     method: 'GET',
     path: '/api/public-config',

@@ -109,6 +109,7 @@ import { getArtifactText } from './documents/handlers.ts';
 import { docsAsset, docsPage } from './http/docs.ts';
 import { type Handler, Reply } from './http/handler.ts';
 import { openapiDocument } from './http/openapi.ts';
+import { streamPieces } from './http/stream-pieces.ts';
 import { getMcpPrompts, getMcpResources, postMcpPrompt, postMcpResource } from './mcp/content-handlers.ts';
 import {
   deleteMcpServer,
@@ -166,6 +167,7 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
     return !door.isDraining && (await isReachable) ? { ok: true } : new Reply({ ok: false }, { status: 503 });
   },
   getLive: ({ config }) => ({ ok: true, version: config.version }),
+  getLiveStream: (_deps, { request }) => streamPieces(request.outgoing),
   getPublicConfig,
   getOpenapi: ({ config }) => {
     description ??= openapiDocument(endpoints, {

@@ -44,6 +44,7 @@ const takenBack = {
 export const samples: Record<EndpointName, Sample> = {
   getHealth: nothing,
   getLive: nothing,
+  getLiveStream: nothing,
   getPublicConfig: nothing,
   getOpenapi: nothing,
   getDocs: nothing,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createServer, request, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -34,7 +34,8 @@ test('a good installation is right in everything but backups', { timeout }, asyn
     if (check === 'settings' || check === 'disk') continue;
     assert.equal(state, check === 'backups' ? 'warning' : 'ok', `${check}: ${message}`);
   }
-  for (const check of ['database', 'key', 'files', 'clock', 'address', 'websocket']) assert.ok(found.has(check), check);
+  for (const check of ['database', 'key', 'files', 'clock', 'workspaces', 'address', 'websocket', 'streams'])
+    assert.ok(found.has(check), check);
 });
 
 test('what is wrong is found', { timeout }, async () => {
@@ -54,10 +55,6 @@ test('a proxy that drops upgrades, or leads elsewhere, is found', { timeout }, a
     response.writeHead(answer.status).end(await answer.text());
   });
   for (const server of [stranger, dropping]) await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const addressOf = (server: typeof stranger): string => {
-    const address = server.address();
-    return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
-  };
   try {
     assert.equal((await findings({ baseUrl: addressOf(stranger) })).get('address')?.state, 'failed');
     const found = await findings({ baseUrl: addressOf(dropping) });
@@ -66,4 +63,83 @@ test('a proxy that drops upgrades, or leads elsewhere, is found', { timeout }, a
     stranger.close();
     dropping.close();
   }
+});
+
+const addressOf = (server: Server): string => {
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+};
+
+test('a proxy that holds streams back is found, and one that passes them on is right', { timeout }, async () => {
+  const passing = createServer((incoming, outgoing) => {
+    const asked = request(new URL(incoming.url ?? '/', app.url), { headers: incoming.headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 0, answer.headers);
+      answer.pipe(outgoing);
+    });
+    asked.end();
+  });
+  const holding = createServer(async (incoming, outgoing) => {
+    const answer = await fetch(new URL(incoming.url ?? '/', app.url));
+    const text = await answer.text();
+    // As buffers of a proxy do: in two pieces, one right after the other.
+    outgoing.writeHead(answer.status).write(text.slice(0, 5));
+    outgoing.end(text.slice(5));
+  });
+  const breaking = createServer((incoming, outgoing) => {
+    if (incoming.url === '/api/live')
+      return void outgoing.end(JSON.stringify({ version: app.service.deps.config.version }));
+    outgoing.writeHead(200).write('data');
+    outgoing.destroy();
+  });
+  const servers = [passing, holding, breaking];
+  for (const server of servers) await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  try {
+    const [passed, held, broken] = await Promise.all(
+      servers.map(async (server) => (await findings({ baseUrl: addressOf(server) })).get('streams')),
+    );
+    assert.equal(passed?.state, 'ok', passed?.message);
+    assert.equal(held?.state, 'failed');
+    assert.match(held?.message ?? '', /all at once/);
+    assert.match(broken?.message ?? '', /break off/);
+  } finally {
+    for (const server of servers) server.close();
+  }
+});
+
+test('trial streams are limited, and one that is left makes room', { timeout }, async () => {
+  const leaving = new AbortController();
+  const streams = await Promise.all(
+    Array.from({ length: 21 }, () => fetch(`${app.url}/api/live/stream`, { signal: leaving.signal })),
+  );
+  assert.deepEqual(
+    streams.map(({ status }) => status).sort((a, b) => a - b),
+    [...Array.from({ length: 20 }, () => 200), 429],
+  );
+  leaving.abort();
+  for (;;) {
+    const again = await fetch(`${app.url}/api/live/stream`);
+    if (again.status === 200) {
+      assert.equal((await again.text()).match(/^data: \{"piece":\d\}$/gm)?.length, 4);
+      return;
+    }
+    await again.arrayBuffer();
+  }
+});
+
+test('a workspace is really tried, and why it does not work is told', { timeout }, async () => {
+  const off = await findings({ workspaceMode: 'disabled' });
+  assert.match(off.get('workspaces')?.message ?? '', /switched off/);
+  const dead = { workspaceMode: 'docker', workspaceDockerHost: 'unix:///nowhere/docker.sock' } as const;
+  const docker = (await findings(dead)).get('workspaces');
+  assert.equal(docker?.state, 'failed');
+  assert.match(docker?.message ?? '', /no Docker engine answers at unix:\/\/\/nowhere/);
+  const local = (await findings({ workspaceMode: 'auto' })).get('workspaces');
+  const isThere = local?.state === 'ok';
+  assert.match(local?.message ?? '', isThere ? /A sandbox was started/ : /Workspaces do not work here: ./);
+  assert.equal(local?.state, isThere ? 'ok' : 'warning');
+  const left = await readdir(join(folder, 'workspaces')).catch(() => []);
+  assert.deepEqual(
+    left.filter((name) => name.startsWith('probe-')),
+    [],
+  );
 });

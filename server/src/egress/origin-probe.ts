@@ -35,6 +35,39 @@ export function probe(url: URL, headers: Record<string, string> = {}): Promise<P
   });
 }
 
+export type StreamAnswer = {
+  status: number;
+  /** The longest wait between two pieces of it, in milliseconds. */
+  longestWaitMs: number;
+};
+
+/** Reads a stream to its end as a browser would ask for it, and tells how its pieces came. */
+export function probeStream(url: URL): Promise<StreamAnswer> {
+  return new Promise((resolve, reject) => {
+    const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+    const headers = { accept: 'text/event-stream', 'accept-encoding': 'gzip, br' };
+    const outgoing = send(url, { method: 'GET', agent: false, headers });
+    const timer = systemClock.after(2 * timeoutMs, () => outgoing.destroy(new Error('the stream does not end')));
+    outgoing.on('close', () => timer.stop());
+    outgoing.on('error', reject);
+    outgoing.on('response', (incoming) => {
+      let bytes = 0;
+      let last: number | undefined;
+      let longestWaitMs = 0;
+      incoming.on('data', (part: Buffer) => {
+        const now = systemClock.elapsed();
+        if (last !== undefined) longestWaitMs = Math.max(longestWaitMs, now - last);
+        last = now;
+        bytes += part.length;
+        if (bytes > bodyMax) outgoing.destroy(new Error('a longer answer than expected'));
+      });
+      incoming.on('error', reject);
+      incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, longestWaitMs }));
+    });
+    outgoing.end();
+  });
+}
+
 /** Whether HTTP/2 is offered at an https address; throws if nothing answers there. */
 export function offersHttp2(url: URL): Promise<boolean> {
   return new Promise((resolve, reject) => {

@@ -1,5 +1,6 @@
+import { limits } from '@homeport/contracts/limits';
 import type { Config } from '../config.ts';
-import { offersHttp2, type ProbeAnswer, probe } from '../egress/origin-probe.ts';
+import { offersHttp2, type ProbeAnswer, probe, probeStream } from '../egress/origin-probe.ts';
 import type { Finding } from './doctor.ts';
 
 /** Goes the way that browsers go, through whatever proxy there is. */
@@ -28,7 +29,10 @@ export async function checkAddress(config: Pick<Config, 'baseUrl' | 'host' | 'po
       ? finding('ok', `Homeport ${version} answers at ${origin}.`)
       : finding('warning', `Homeport ${version} answers at ${origin}; this is ${config.version}.`, 'Restart it.'),
   ];
-  if (isPublic) findings.push(await checkWebSocket(origin), ...(await checkHttp2(origin)));
+  if (isPublic) {
+    const ways = await Promise.all([checkWebSocket(origin), checkStream(origin), checkHttp2(origin)]);
+    findings.push(...ways.flat());
+  }
   return findings;
 }
 
@@ -48,6 +52,29 @@ async function checkWebSocket(origin: string): Promise<Finding> {
   if (status === 401 || status === 101) return finding('ok', 'WebSockets pass through.', undefined, 'websocket');
   const message = `WebSockets do not pass through (status ${status}), so terminals do not work.`;
   return finding('failed', message, help, 'websocket');
+}
+
+const streamTries = 3;
+
+/**
+ * Whether a stream arrives as it is written. A busy machine may read two pieces at once, so it is held back only if that
+ * happens every time.
+ */
+async function checkStream(origin: string): Promise<Finding> {
+  const failed = (message: string) => finding('failed', message, help, 'streams');
+  for (let tries = 0; tries < streamTries; tries += 1) {
+    try {
+      const { status, longestWaitMs } = await probeStream(new URL('/api/live/stream', origin));
+      if (status !== 200)
+        return failed(`Streams do not pass through (status ${status}), so answers can't be followed.`);
+      if (longestWaitMs > limits.liveStreamPieceMs / 2) {
+        return finding('ok', 'Streams arrive piece by piece.', undefined, 'streams');
+      }
+    } catch (error) {
+      return failed(`Streams break off on the way: ${error instanceof Error ? error.message : 'unknown reason'}.`);
+    }
+  }
+  return failed('Something on the way holds streams back until they end, so answers appear all at once.');
 }
 
 async function checkHttp2(origin: string): Promise<Finding[]> {

@@ -9,6 +9,7 @@ import type { Database } from '../db/pool.ts';
 import { adminCommand } from '../how-called.ts';
 import { fitsCanary } from '../secrets/canary.ts';
 import { createKeyRing } from '../secrets/key-ring.ts';
+import { tryRuntime } from '../workspaces/try-runtime.ts';
 import { checkAddress } from './doctor-address.ts';
 
 /** Whether an installation is right: what was looked at, what is wrong, and what to do about it. */
@@ -41,6 +42,7 @@ export async function examine({ config, db, artifactStore }: Needs): Promise<Fin
     guarded('files', () => checkStore(db, artifactStore)),
     guarded('backups', () => checkBackups(db)),
     guarded('clock', () => checkClock(db)),
+    guarded('workspaces', () => checkWorkspaces(config)),
     checkAddress(config),
   ]);
   return findings.flat();
@@ -54,6 +56,7 @@ async function guarded(check: string, work: () => Promise<Finding | Finding[]>):
 }
 
 function adviceOn(check: string): string {
+  if (check === 'workspaces') return 'Look for the reason in the log.';
   if (check === 'files') return 'Check ARTIFACT_STORE, and that its folder or bucket can be written to.';
   return check === 'disk' || check === 'permissions' ? 'Check DATA_DIR.' : 'Check DATABASE_URL and the database.';
 }
@@ -147,6 +150,18 @@ async function checkStore(db: Database, store: BlobStore): Promise<Finding> {
   await store.read(stored.key, { start: 0, end: stored.size - 1 }, async () => undefined);
   await store.remove([stored.key]);
   return { check: 'files', state: 'ok', message: 'Files can be written, read and removed.' };
+}
+
+async function checkWorkspaces(config: Config): Promise<Finding> {
+  const trial = await tryRuntime(config);
+  if (trial.state === 'off') return { check: 'workspaces', state: 'ok', message: 'Workspaces are switched off.' };
+  if (trial.state === 'works') return { check: 'workspaces', state: 'ok', message: trial.said };
+  return {
+    check: 'workspaces',
+    state: trial.wanted ? 'failed' : 'warning',
+    message: `Workspaces do not work here: ${trial.why}`,
+    advice: 'See docs/workspaces.md for what they need, or set WORKSPACE_MODE=disabled.',
+  };
 }
 
 async function checkBackups(db: Database): Promise<Finding> {

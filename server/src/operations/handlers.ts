@@ -26,4 +26,14 @@ export const postBackup: OperationsHandler<'postBackup'> = async (deps, input) =
 });
 
 /** GET /api/admin/doctor */
-export const getDoctor: OperationsHandler<'getDoctor'> = async (deps) => ({ checks: await examine(deps) });
+export const getDoctor: OperationsHandler<'getDoctor'> = async (deps) => ({ checks: await examineOnce(deps) });
+
+let examining: ReturnType<typeof examine> | undefined;
+
+/** It starts a sandbox and asks the proxy: whoever comes meanwhile gets the same. */
+function examineOnce(deps: OperationsDeps): ReturnType<typeof examine> {
+  examining ??= examine(deps).finally(() => {
+    examining = undefined;
+  });
+  return examining;
+}

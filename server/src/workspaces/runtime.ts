@@ -42,6 +42,9 @@ export type RuntimeHost = {
 /** Opens a runtime. Throws RuntimeFailure with a plain reason if it cannot work on this machine. */
 export type OpenRuntime = (host: RuntimeHost) => Promise<WorkspaceRuntime>;
 
+/** Really tries what a start needs, and changes nothing: what was done, in words for people. Throws RuntimeFailure. */
+export type TryRuntime = (config: Config) => Promise<string>;
+
 export type StartedWorkspace = {
   id: string;
   generation: number;

@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { RuntimeFailure } from '../../src/workspaces/runtime.ts';
+import { tryDockerRuntime } from '../../src/workspaces/runtimes/docker/try-docker.ts';
 import { sha256 } from '../../src/workspaces/tokens.ts';
 import { DockerLab, engineHost, newId } from './docker-lab.ts';
 
@@ -142,4 +143,13 @@ test('twenty starts', async () => {
   console.log(
     `  docker: start to health p50 ${at(times, 0.5)} ms, p95 ${at(times, 0.95)} ms; stop p50 ${at(stops, 0.5)} ms (20 rounds; target 600 ms)`,
   );
+});
+
+test('the doctor starts a container of the image under its limits, and nothing is left of it', async () => {
+  const before = await lab.engine.listContainers({ all: true });
+  assert.match(await tryDockerRuntime(lab.config), /was started and did what it was told/);
+  const missing = { ...lab.config, workspaceImage: 'homeport-no-such-image:latest' };
+  await assert.rejects(tryDockerRuntime(missing), /has no image homeport-no-such-image/);
+  const after = await lab.engine.listContainers({ all: true });
+  assert.deepEqual(after.map(({ Id }) => Id).sort(), before.map(({ Id }) => Id).sort());
 });

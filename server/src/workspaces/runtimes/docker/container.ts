@@ -109,6 +109,15 @@ export function homeMount(id: string, made: Record<string, string> = {}) {
   };
 }
 
+/** A container of the same image under the same limits, without home, sockets, name and labels: nobody takes it for a workspace. */
+export function trialOptions(config: Config): ContainerCreateOptions {
+  const nobody = { id: '', generation: 0, slot: 0, daemonTokenHash: '', workspaceToken: '' };
+  const { Image, User, HostConfig } = containerOptions(config, '', nobody, { workspace: '', daemon: '' }, true);
+  const { Mounts: _, ...limited } = HostConfig ?? {};
+  const Entrypoint = ['/bin/sh', '-c', 'test -w /tmp'];
+  return { Image, User, Entrypoint, HostConfig: limited };
+}
+
 /** Mount propagation is left to the engine, which requires another mode if the folder is in a volume. */
 function bind(source: string, target: string, readOnly: boolean) {
   return { Type: 'bind' as const, Source: source, Target: target, ReadOnly: readOnly };

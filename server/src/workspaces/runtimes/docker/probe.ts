@@ -6,7 +6,7 @@ import { RuntimeFailure } from '../../runtime.ts';
 import { type Engine, inspect, orMissing } from './engine.ts';
 
 /** Throws RuntimeFailure if workspaces cannot run on this engine; mere weaknesses are logged. */
-export async function probeEngine(engine: Engine, config: Config, log: Logger): Promise<void> {
+export async function probeEngine(engine: Engine, config: Config, log: Pick<Logger, 'warn'>): Promise<void> {
   const info = await engine.info();
   if (info.OSType !== 'linux') throw new RuntimeFailure(`the Docker engine runs ${info.OSType} containers, not Linux`);
   const runtime = config.workspaceDockerRuntime;

@@ -2,12 +2,14 @@ import { readFile } from 'node:fs/promises';
 import type { StatefulSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Event, Pod } from 'kubernetes-types/core/v1.d.ts';
 import { systemClock } from '../../../clock.ts';
+import type { Config } from '../../../config.ts';
 import {
   type OpenRuntime,
   RuntimeFailure,
   type RuntimeHost,
   type RuntimeStatus,
   type StartedWorkspace,
+  type TryRuntime,
   type WorkspaceRuntime,
 } from '../../runtime.ts';
 import { type Cluster, ClusterError, openCluster, resources } from './cluster.ts';
@@ -37,12 +39,27 @@ const addressMs = 5_000;
 /** `last`: a pod of the previous generation that is being removed. */
 type Found = { set: StatefulSet | undefined; pod: Pod | undefined; last: boolean };
 
+async function settingsOf(config: Config, cluster: Cluster): Promise<ObjectSettings> {
+  const ownNamespace = await readFile(ownNamespaceFile, 'utf8').catch(() => undefined);
+  return objectSettings(config, cluster.namespace, ownNamespace?.trim());
+}
+
+/** Only asks: the Role lets nobody create what ends by itself. */
+export const tryKubernetesRuntime: TryRuntime = async (config) => {
+  const cluster = openCluster(config.workspaceNamespace);
+  try {
+    await probeCluster(cluster, await settingsOf(config, cluster));
+    return `The cluster accepts the objects of workspaces in the namespace ${cluster.namespace}; none was started.`;
+  } finally {
+    cluster.close();
+  }
+};
+
 /** Workspaces in pods of a Kubernetes cluster (docs/decisions/0023-kubernetes-workspaces.md). */
 export const openKubernetesRuntime: OpenRuntime = async (host) => {
   const cluster = openCluster(host.config.workspaceNamespace);
   try {
-    const ownNamespace = await readFile(ownNamespaceFile, 'utf8').catch(() => undefined);
-    const settings = () => objectSettings(host.config, cluster.namespace, ownNamespace?.trim());
+    const settings = () => settingsOf(host.config, cluster);
     await probeCluster(cluster, await settings());
     return new KubernetesRuntime(cluster, host, settings, await openListener(host));
   } catch (error) {

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { copyFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../../clock.ts';
-import { type OpenRuntime, RuntimeFailure } from '../../runtime.ts';
+import { type OpenRuntime, RuntimeFailure, type TryRuntime } from '../../runtime.ts';
 import { createDoorMaker } from '../doors.ts';
 import { lockFolder } from '../folder-lock.ts';
 import { HomeSpace, largestFile, limitsOf } from '../home-space.ts';
@@ -69,6 +69,14 @@ export const openLocalRuntime: OpenRuntime = async (host) => {
   }
 };
 
+/** Starts a sandbox as `openLocalRuntime` does, beside a service that runs. Throws RuntimeFailure if that fails. */
+export const tryLocalRuntime: TryRuntime = async ({ dataDir }) => {
+  const filter = encodeFilter(buildFilter(requireMachine()));
+  const tools = await findTools();
+  await tryOut({ root: await prepareRoot(dataDir), programs: await locatePrograms(), tools, filter });
+  return 'A sandbox was started on this machine and did what it was told.';
+};
+
 /** The command-line tool, as an executable. */
 async function writeTool(root: string, { tool }: InsidePrograms): Promise<void> {
   const path = join(root, '.etc', 'homeport');
@@ -90,7 +98,7 @@ async function placePty(root: string, pty: string): Promise<void> {
  */
 async function tryOut(parts: { root: string; programs: InsidePrograms; tools: Tools; filter: Buffer }): Promise<void> {
   const { root, programs, tools, filter } = parts;
-  const id = `probe-${process.pid}`;
+  const id = `probe-${process.pid}-${randomBytes(4).toString('hex')}`;
   try {
     const uid = uidOf(probeSlot);
     const { inside, host } = await prepareFolders(root, id, uid);
