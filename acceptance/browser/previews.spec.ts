@@ -4,6 +4,7 @@ import type { Frame, Page } from '@playwright/test';
 import { addModels } from '../product.ts';
 import { expectAccessible } from './accessible.ts';
 import { addPerson, expect, giveCookie } from './fixtures.ts';
+import { leaveCanaries, tryAttacks, tryForeignAttacks } from './preview-attacks.ts';
 import { test as base } from './workspace-fixtures.ts';
 
 const test = base.extend({
@@ -24,53 +25,6 @@ function appFrame(page: Page): Frame {
 
 type Seen = { url: string; headers: Record<string, string> };
 const seenBy = (frame: Frame) => frame.evaluate(async () => (await fetch('/seen')).json() as Promise<Seen[]>);
-
-/** What an app tries from within its frame, as an expression: what each attempt came to. */
-const attacks = (home: string) => `(async (home) => {
-  const failing = async (attack) => {
-    try {
-      const result = await attack();
-      return result === undefined ? 'nothing' : 'worked: ' + String(result).slice(0, 100);
-    } catch {
-      return 'refused';
-    }
-  };
-  const socketTo = (url) => new Promise((resolve, reject) => {
-    const socket = new WebSocket(url);
-    socket.onopen = () => resolve('open');
-    socket.onerror = () => reject(new Error('closed'));
-  });
-  const framed = (url) => new Promise((resolve, reject) => {
-    const inner = document.createElement('iframe');
-    inner.src = url;
-    inner.onload = () => {
-      try { resolve(inner.contentDocument?.title); } catch (error) { reject(error); }
-    };
-    document.body.append(inner);
-  });
-  await fetch('/cookies');
-  document.cookie = 'toss=1; Domain=localhost';
-  document.cookie = 'homeport.preview=evil; Path=/';
-  const local = home.replace('127.0.0.1', 'localhost');
-  const withCookies = (url, more) => fetch(url, { credentials: 'include', ...more });
-  return {
-    'readable cookie': await failing(() => /homeport\\.preview=(?!evil)|session/.exec(document.cookie)?.[0]),
-    'parent document': await failing(() => window.parent.document.title),
-    'top navigation': await failing(() => { window.top.location.href = 'about:blank'; }),
-    'popup': await failing(() => window.open('about:blank') ?? undefined),
-    'read the API': await failing(async () => (await withCookies(home + '/api/me')).status),
-    'read localhost': await failing(async () => (await withCookies(local + '/api/me')).status),
-    'write to the API': await failing(async () => (await withCookies(home + '/api/workspace/status', { method: 'DELETE' })).status),
-    'terminal': await failing(() => socketTo(home.replace('http', 'ws') + '/api/workspace/terminal?id=x')),
-    'Homeport in a frame': await failing(() => framed(home)),
-    'service worker': await failing(async () => (await navigator.serviceWorker.register('/sw.js')).scope),
-    'another port by name': await failing(async () => (await withCookies(location.origin.replace('4173-', '4174-'))).status),
-    'path of tickets': await failing(async () => {
-      const { status } = await fetch('/.homeport/open/' + 'a'.repeat(43));
-      return status === 401 ? undefined : status;
-    }),
-  };
-})(${JSON.stringify(home)})`;
 
 test('an app that a model starts opens beside the conversation, and reaches nothing else', async ({
   page,
@@ -106,16 +60,33 @@ test('an app that a model starts opens beside the conversation, and reaches noth
     expect(JSON.stringify(seen)).not.toMatch(/homeport\.|session|authorization|x-forwarded/i);
     expect(new Set(seen.map(({ headers }) => headers.host))).toEqual(new Set(['localhost:4173']));
   });
-  await test.step('from within, Homeport is out of reach', async () => {
-    const results = await frame.evaluate<Record<string, string>>(attacks(installation.url));
-    expect(Object.entries(results).filter(([, result]) => result.startsWith('worked'))).toEqual([]);
-    expect(new URL(page.url()).origin).toBe(new URL(installation.url).origin);
-    // Its own cookies work, and none is for another host.
+  const other = await addPerson(installation);
+  await test.step('from within, Homeport and the previews of others are out of reach', async () => {
+    const shown: string[] = [];
+    page.on('dialog', (dialog) => {
+      shown.push(dialog.message());
+      void dialog.dismiss();
+    });
+    context.on('page', (popup) => shown.push(popup.url()));
+    const { url } = await other.caller.must('POST', '/api/workspace/previews', { port: 4173 });
+    const chats = async () => (await person.caller.must('GET', '/api/chats')).chats.length;
+    const known = await chats();
+    await page.evaluate(leaveCanaries);
+    const [address, title] = [page.url(), await page.title()];
+    const results = await frame.evaluate<Record<string, string>>(tryAttacks(installation.url, new URL(url).origin));
+    expect(Object.entries(results).filter(([, result]) => result !== 'nothing')).toEqual([]);
+    expect(Object.keys(results).length).toBeGreaterThanOrEqual(60);
+    expect([page.url(), await page.title(), shown]).toEqual([address, title, []]);
     const cookies = await context.cookies();
-    expect(cookies.filter(({ domain }) => domain.startsWith('.'))).toEqual([]);
+    expect(cookies.filter(({ domain }) => domain.startsWith('.') || domain === 'localhost')).toEqual([]);
+    expect(cookies.filter(({ domain }) => domain === '127.0.0.1').map(({ name }) => name)).toEqual(
+      person.caller.cookie.split('; ').map((pair) => pair.split('=', 1)[0]),
+    );
+    // It did not stop, nobody was signed out, and nothing was made.
     expect((await person.caller.must('GET', '/api/workspace/status')).phase).toBe('running');
+    expect(await chats()).toBe(known);
     await frame.evaluate(() => fetch('/after'));
-    const last = (await seenBy(frame)).find(({ url }) => url === '/after');
+    const last = (await seenBy(frame)).find(({ url: at }) => at === '/after');
     expect(last?.headers.cookie).toMatch(/mine=1/);
     expect(last?.headers.cookie).not.toMatch(/homeport/);
   });
@@ -124,18 +95,11 @@ test('an app that a model starts opens beside the conversation, and reaches noth
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
     const evil = await context.newPage();
     await evil.goto(`http://localhost:${(site.address() as AddressInfo).port}`);
-    const answers = await evil.evaluate(async (target) => {
-      const socket = new Promise((resolve) => {
-        const opened = new WebSocket(`${target.replace('http', 'ws')}/evil-socket`);
-        opened.onopen = () => resolve('open');
-        opened.onerror = () => resolve('refused');
-      });
-      await fetch(`${target}/evil-get`, { mode: 'no-cors', credentials: 'include' }).catch(() => undefined);
-      await fetch(`${target}/evil-post`, { method: 'POST', mode: 'no-cors', credentials: 'include' }).catch(() => 0);
-      return socket;
-    }, origin);
-    expect(answers).toBe('refused');
-    expect((await seenBy(frame)).filter(({ url }) => url.includes('evil'))).toEqual([]);
+    const results = await evil.evaluate<Record<string, string>>(tryForeignAttacks(origin));
+    expect(Object.entries(results).filter(([, result]) => result !== 'nothing')).toEqual([]);
+    // Forms and frames lead here like links, and frames of other sites show nothing.
+    const reached = (await seenBy(frame)).map(({ url }) => url).filter((url) => url.includes('evil'));
+    expect(reached.filter((url) => url !== '/?evil-frame')).toEqual([]);
     await evil.close();
     site.close();
   });
@@ -154,7 +118,6 @@ test('an app that a model starts opens beside the conversation, and reaches noth
     await tab.close();
   });
   await test.step('somebody else, signed in or not, sees none of it', async () => {
-    const other = await addPerson(installation);
     const theirs = await page.context().browser()?.newContext();
     if (theirs === undefined) throw new Error('no browser');
     await giveCookie(theirs, installation.url, other.caller);

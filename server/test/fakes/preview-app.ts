@@ -26,6 +26,11 @@ createServer((request, response) => {
     response.setHeader('set-cookie', ['mine=1; Domain=localhost; SameSite=Lax', 'homeport.session_token=evil; Path=/']);
     return response.end('set');
   }
+  if (request.url === '/headers') {
+    const evil = { 'clear-site-data': '"*"', 'strict-transport-security': 'max-age=9', 'access-control-allow-origin': '*', 'service-worker-allowed': '/' };
+    const cookies = ['toss5=1; Domain=localhost', 'toss6=1; Domain=127.0.0.1', '__Host-homeport.preview=evil; Path=/; Secure', '=homeport.preview=evil'];
+    return response.writeHead(200, { ...evil, 'set-cookie': cookies }).end();
+  }
   response.setHeader('content-type', 'text/html').end(request.url.startsWith('/attacks') ? '<!doctype html><p>attacks</p>' : page());
 }).on('upgrade', (request, socket) => {
   seen.push({ url: request.url, headers: request.headers });

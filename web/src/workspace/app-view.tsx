@@ -10,8 +10,10 @@ import { useText } from '../i18n.ts';
 import classes from './previews.module.css';
 import { type AppPlace, openPreview, previewQuery } from './previews-api.ts';
 
-/** It has an origin of its own, so that it may use its storage; it may not leave its frame. */
-const sandbox = 'allow-scripts allow-same-origin allow-forms allow-modals allow-downloads allow-pointer-lock';
+/**
+ * It has an origin of its own, so that it may use its storage; it may not leave its frame, nor stop our page with dialogs.
+ */
+const sandbox = 'allow-scripts allow-same-origin allow-forms allow-downloads allow-pointer-lock';
 
 /** An app of the workspace in a frame, at an address of its own. */
 export function AppView({ app, onBack }: { app: AppPlace; onBack: () => void }) {
