@@ -57,7 +57,7 @@ const refusedAlways = {
       .filter(
         ({ path, method }) =>
           /^\/api\/workspace\/(?!rules)/.test(path) &&
-          !['GET /api/workspace/status', 'GET /api/workspace/ports'].includes(`${method} ${path}`),
+          !['status', 'ports', 'processes'].map((name) => `GET /api/workspace/${name}`).includes(`${method} ${path}`),
       )
       .map((spec) => [operationOf(spec), 'needs a workspace']),
   ),

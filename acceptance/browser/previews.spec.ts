@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Frame, Page } from '@playwright/test';
 import { addModels } from '../product.ts';
-import { expectAccessible } from './accessible.ts';
+import { expectAccessible, expectNoSidewaysScroll } from './accessible.ts';
 import { addPerson, expect, giveCookie } from './fixtures.ts';
 import { leaveCanaries, tryAttacks, tryForeignAttacks } from './preview-attacks.ts';
 import { test as base } from './workspace-fixtures.ts';
@@ -32,7 +32,7 @@ test('an app that a model starts opens beside the conversation, and reaches noth
   installation,
   person,
   provider,
-}) => {
+}, info) => {
   await addModels(person.caller, provider, ['app']);
   await page.goto(installation.url);
   await page.getByLabel('Message', { exact: true }).fill('Make an app and show it');
@@ -126,15 +126,39 @@ test('an app that a model starts opens beside the conversation, and reaches noth
     await expect(stranger.getByRole('heading')).toHaveText('This preview is closed');
     await theirs.close();
   });
-  await test.step('ports are listed; with the workspace asleep there is a page of ours; signed out there is nothing', async () => {
+  const tab = await context.newPage();
+  await test.step('ports are listed', async () => {
     await page.getByRole('button', { name: 'All apps' }).click();
     await expect(page.getByRole('list', { name: 'Running apps' })).toContainText('Port 4173');
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Open port 4173' }).click();
     await expect(app.locator('h1')).toHaveText('version 2');
-    const tab = await context.newPage();
     const { url } = await person.caller.must('POST', '/api/workspace/previews', { port: 4173 });
     await tab.goto(url);
+  });
+  await test.step('what runs in the background is listed with its output, also after a reload, and can be ended', async () => {
+    const look = (name: string) => page.screenshot({ path: info.outputPath(`${name}.png`) });
+    await page.getByRole('tab', { name: 'Processes' }).click();
+    const list = page.getByRole('list', { name: 'Background processes' });
+    await expect(list).toContainText('exec node app.mjs');
+    await expect(list).toContainText('asked for /?from=model');
+    await look('processes-panel');
+    await page.goto(`${installation.url}/workspace?tab=processes`);
+    await expect(list).toContainText('asked for /?from=model');
+    await expectAccessible(page);
+    await look('processes');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await look('processes-narrow-dark');
+    await expectNoSidewaysScroll(page);
+    await tab.evaluate(() => fetch('/heard-now'));
+    await expect(list).toContainText('asked for /heard-now');
+    await list.getByRole('button', { name: 'Stop exec node app.mjs' }).click();
+    await expect(list).toContainText('Ended by SIGTERM');
+    await expect(list.getByRole('button', { name: /^Stop/ })).toHaveCount(0);
+    await look('processes-ended');
+  });
+  await test.step('with the workspace asleep there is a page of ours; signed out there is nothing', async () => {
     await person.caller.must('DELETE', '/api/workspace/status');
     await expect(async () => expect((await tab.reload())?.status()).toBe(503)).toPass({ timeout: 10_000 });
     await expect(tab.getByRole('heading')).toHaveText('The workspace is asleep');

@@ -196,6 +196,8 @@ test('files are uploaded, looked at, renamed, downloaded and deleted, by keyboar
   await test.step('on a narrow screen', async () => {
     await page.setViewportSize({ width: 320, height: 640 });
     await expectNoSidewaysScroll(page);
+    await page.getByRole('tab', { name: 'Processes' }).click();
+    await expect(page.getByRole('heading', { name: 'Nothing is running in the background' })).toBeVisible();
     await expectAccessible(page);
   });
 });

@@ -120,6 +120,9 @@ export const limits = {
   /** The daemon accepts 4,095 UTF-8 bytes. */
   workspacePathMax: 4096,
   previewPathMax: 2000,
+  /** Background commands of a workspace that are listed, and bytes of the output of one. */
+  processesShown: 200,
+  processOutputMax: 32 * 1024,
   /** Paths of one undo or redo. */
   changedPathsMax: 1000,
   importSourceMax: 256,

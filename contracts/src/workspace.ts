@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { artifact, mediaTypeField, artifactPath as path } from './artifacts.ts';
-import { portNumber, workspaceFile, workspaceFolder, workspaceListing, workspacePorts } from './daemon.ts';
+import {
+  portNumber,
+  processState,
+  workspaceFile,
+  workspaceFolder,
+  workspaceListing,
+  workspacePorts,
+} from './daemon.ts';
 import { endpoint } from './endpoint.ts';
 import * as fields from './fields.ts';
 import { limits } from './limits.ts';
@@ -35,6 +42,11 @@ const workspaceStatus = z.object({
     .optional(),
 });
 export type WorkspaceStatus = z.infer<typeof workspaceStatus>;
+
+/** A command that a model left running in the background, or that ended in the last five minutes. */
+const workspaceProcess = processState.omit({ pid: true, background: true });
+export type WorkspaceProcess = z.infer<typeof workspaceProcess>;
+const oneProcess = z.object({ id: fields.id });
 
 /** As a person or a model writes it: `~`, `~/notes.txt`, `/home/user/notes.txt`, or relative to the home. */
 const workspacePath = z.string().max(limits.workspacePathMax);
@@ -164,6 +176,32 @@ export const workspaceEndpoints = {
       previews: z.boolean(),
     }),
     errors: ['workspace_request_failed'],
+  }),
+  getWorkspaceProcesses: endpoint({
+    method: 'GET',
+    path: '/api/workspace/processes',
+    access: 'session',
+    summary: 'Background commands of the own workspace, the newest first; none, and no start, while it is stopped',
+    response: z.object({ processes: workspaceProcess.array().max(limits.processesShown) }),
+    errors: ['workspace_request_failed'],
+  }),
+  getWorkspaceProcessOutput: endpoint({
+    method: 'GET',
+    path: '/api/workspace/processes/output',
+    access: 'session',
+    summary: 'The end of the output of a background command (32 KiB); all of it is in the file at `logPath`',
+    query: oneProcess,
+    response: z.object({ process: workspaceProcess, output: z.string(), skippedBytes: z.number().int() }),
+    errors: ['not_found', 'workspace_request_failed'],
+  }),
+  deleteWorkspaceProcess: endpoint({
+    method: 'DELETE',
+    path: '/api/workspace/processes',
+    access: 'session',
+    summary: 'Ends a background command and everything it started, by force after two seconds',
+    query: oneProcess,
+    response: z.object({ process: workspaceProcess }),
+    errors: ['not_found', 'workspace_request_failed'],
   }),
   postWorkspacePreview: endpoint({
     method: 'POST',

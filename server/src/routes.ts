@@ -150,6 +150,11 @@ import {
 } from './workspaces/file-handlers.ts';
 import { deleteWorkspaceStatus, getWorkspaceStatus, postWorkspaceStatus } from './workspaces/handlers.ts';
 import { getWorkspacePorts, postWorkspacePreview } from './workspaces/previews/preview-handlers.ts';
+import {
+  deleteWorkspaceProcess,
+  getWorkspaceProcesses,
+  getWorkspaceProcessOutput,
+} from './workspaces/process-handlers.ts';
 
 /** The health probe answers within this many milliseconds, even if the database does not. */
 const healthTimeoutMs = 1_500;
@@ -341,6 +346,9 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   deleteWorkspaceFile,
   getWorkspaceDownload,
   getWorkspacePorts,
+  getWorkspaceProcesses,
+  getWorkspaceProcessOutput,
+  deleteWorkspaceProcess,
   postWorkspacePreview,
   getInternalConversations,
   getInternalArtifacts,

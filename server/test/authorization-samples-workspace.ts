@@ -13,6 +13,13 @@ const internalArtifact: Sample = {
   ids: { 'query.id': { names: 'artifact' } },
 };
 
+/** Nothing runs in a workspace that is stopped, and looking starts none. */
+const process: Sample = {
+  request: () => ({ query: { id: '0123456789abcdef' } }),
+  own: 404,
+  ids: { 'query.id': { names: 'text' } },
+};
+
 export const workspaceSamples = {
   getWorkspaceStatus: nothing,
   postWorkspaceStatus: refused,
@@ -29,6 +36,9 @@ export const workspaceSamples = {
   deleteWorkspaceFile: { ...refused, request: () => ({ query: { path: 'a.txt' } }) },
   getWorkspaceDownload: { ...refused, request: () => ({ query: { path: 'a.txt' } }) },
   getWorkspacePorts: nothing,
+  getWorkspaceProcesses: nothing,
+  getWorkspaceProcessOutput: process,
+  deleteWorkspaceProcess: process,
   postWorkspacePreview: { ...nothing, own: 201, request: () => ({ body: { port: 4000, path: '/' } }) },
   getInternalConversations: {
     request: ({ records }) => ({ query: { chatId: records.chat } }),

@@ -128,6 +128,65 @@ test('in the background: its output later, and its end', async () => {
   assert.match(outputOf(tools.at(-1)), /^up\n[\s\S]*\[ended by SIGTERM, /);
 });
 
+test('the owner sees what runs in the background, with the end of its output, and ends it; the model hears of it', async () => {
+  const chat = await agents.startChat();
+  const { user } = chat;
+  const list = async () => (await user.call('GET /api/workspace/processes')).body.processes;
+  const output = (id: string) => user.call('GET /api/workspace/processes/output', undefined, { query: { id } });
+  assert.deepEqual(await list(), []);
+  const long = `seq 1 9000; printf '\\303'; sleep 600`;
+  const first = await run(chat, [
+    bash('true'),
+    bash(`printf '\\033[31mup\\033[0m\\n'; sleep 600`, { background: true }),
+  ]);
+  const { tools } = await run(chat, [bash(long, { background: true })]);
+  const [older = '', id = ''] = [first.tools.at(-1), tools.at(-1)].map(
+    (part) => /processId: ([0-9a-f]{16})/.exec(outputOf(part))?.[1],
+  );
+  const listed = await list();
+  assert.deepEqual(
+    listed.map((process: { id: string; running: boolean }) => [process.id, process.running]),
+    [
+      [id, true],
+      [older, true],
+    ],
+  );
+  assert.deepEqual(Object.keys(listed[0]).sort(), [
+    ...['command', 'exitCode', 'id', 'logPath', 'outputBytes', 'running', 'signal', 'startedAt'],
+  ]);
+  const read = await until(async () => {
+    const { body } = await output(id);
+    return body.output.endsWith('\n9000\n') ? body : undefined;
+  });
+  assert.ok(read.skippedBytes > 0 && read.output.length <= 32 * 1024);
+  assert.equal(read.output.split('\n')[0].length, 4, 'it begins with a whole line');
+  assert.equal(read.skippedBytes + read.output.length + 1, read.process.outputBytes, 'an unfinished character waits');
+  assert.equal((await output(older)).body.output, 'up\n');
+
+  const stranger = await agents.app.signIn();
+  await stranger.call('POST /api/workspace/status');
+  for (const [who, given] of [
+    [stranger, id],
+    [user, '../x'],
+  ] as const) {
+    const query = { id: given };
+    assert.equal((await who.call('GET /api/workspace/processes/output', undefined, { query })).status, 404);
+    assert.equal((await who.call('DELETE /api/workspace/processes', undefined, { query })).status, 404);
+  }
+  const ended = await user.call('DELETE /api/workspace/processes', undefined, { query: { id } });
+  assert.equal(ended.status, 200);
+  const gone = await until(async () =>
+    (await list()).find((process: { id: string; running: boolean }) => process.id === id && !process.running),
+  );
+  assert.deepEqual([gone.exitCode, gone.signal], [null, 'SIGTERM']);
+  const heard = await run(chat, [{ name: 'bash', input: { processId: id } }]);
+  assert.match(outputOf(heard.tools.at(-1)), /\[ended by SIGTERM, /);
+  await user.call('DELETE /api/workspace/status');
+  assert.deepEqual(await list(), []);
+  assert.equal((await output(older)).status, 404);
+  assert.equal((await user.call('GET /api/workspace/status')).body.phase, 'stopped', 'looking starts nothing');
+});
+
 test('output streams while the command runs, and is replaced by the result', async () => {
   const chat = await agents.startChat();
   const home = await agents.homeOf(chat.user);

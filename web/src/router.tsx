@@ -16,7 +16,7 @@ import { CrashPage, NotFoundPage } from './frame/message-page.tsx';
 import { SignedInFrame } from './frame/signed-in-frame.tsx';
 import { meQuery, publicConfigQuery } from './queries.ts';
 import { markSignedIn } from './signed-in-mark.ts';
-import { home, readAppPath, readPath, readPort } from './workspace/paths.ts';
+import { home, readAppPath, readPath, readPort, type WorkspaceTab } from './workspace/paths.ts';
 
 type Context = { queries: QueryClient };
 
@@ -119,12 +119,12 @@ const assistantRoute = createRoute({
   path: '/assistants/$assistantId',
   component: lazyRouteComponent(() => import('./assistants/assistant-page.tsx'), 'AssistantPage'),
 });
-type WorkspaceSearch = { tab?: 'files' | 'terminal' | 'apps'; path?: string; port?: number; at?: string };
+type WorkspaceSearch = { tab?: WorkspaceTab; path?: string; port?: number; at?: string };
 const workspaceRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/workspace',
   validateSearch: (search: Record<string, unknown>): WorkspaceSearch => ({
-    ...(search.tab === 'terminal' ? { tab: search.tab } : {}),
+    ...(search.tab === 'terminal' || search.tab === 'processes' ? { tab: search.tab } : {}),
     ...(search.tab === 'apps' ? { tab: search.tab, ...appSearch(search) } : {}),
     ...(typeof search.path === 'string' && readPath(search.path) !== home ? { path: readPath(search.path) } : {}),
   }),

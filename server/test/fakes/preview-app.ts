@@ -16,6 +16,7 @@ const page = () => '<!doctype html><title>Counter app</title><h1>' + readFileSyn
   'localStorage.count = Number(localStorage.count ?? 0) + 1; kept.textContent = "visit " + localStorage.count;</script>';
 createServer((request, response) => {
   seen.push({ url: request.url, headers: request.headers });
+  console.log('asked for ' + request.url);
   if (request.url === '/seen') return response.setHeader('content-type', 'application/json').end(JSON.stringify(seen));
   if (request.url === '/change') {
     writeFileSync('page.txt', 'version 2');
@@ -34,6 +35,7 @@ createServer((request, response) => {
   response.setHeader('content-type', 'text/html').end(request.url.startsWith('/attacks') ? '<!doctype html><p>attacks</p>' : page());
 }).on('upgrade', (request, socket) => {
   seen.push({ url: request.url, headers: request.headers });
+  console.log('asked for ' + request.url);
   const accept = createHash('sha1').update(request.headers['sec-websocket-key'] + '258EAFA5-E914-47DA-95CA-C5AB0DC85B11').digest('base64');
   socket.write('HTTP/1.1 101 Switching Protocols\\r\\nconnection: Upgrade\\r\\nupgrade: websocket\\r\\nsec-websocket-accept: ' + accept + '\\r\\n\\r\\n');
   sockets.add(socket);

@@ -106,4 +106,13 @@ export const texts: Record<keyof typeof english, string> = {
   'workspace.toolRemoved': 'Entfernt:',
   'workspace.toolAdded': 'Hinzugefügt:',
   'workspace.toolCut': 'Nur die ersten {count, number} Zeichen werden angezeigt.',
+  'workspace.noProcesses': 'Im Hintergrund läuft nichts',
+  'workspace.noProcessesHint':
+    'Server und andere lange Befehle, die Modelle starten, erscheinen hier mit ihrer Ausgabe.',
+  'workspace.processList': 'Prozesse im Hintergrund',
+  'workspace.processSince': 'Läuft seit {time}',
+  'workspace.processLog': 'Ganze Ausgabe: {path}',
+  'workspace.stopShort': 'Beenden',
+  'workspace.stopProcess': '{command} beenden',
+  'workspace.stopProcessFailed': 'Der Prozess ließ sich nicht beenden',
 };

@@ -101,4 +101,12 @@ export const texts = {
   'workspace.toolRemoved': 'Removed:',
   'workspace.toolAdded': 'Added:',
   'workspace.toolCut': 'Only the first {count, number} characters are shown.',
+  'workspace.noProcesses': 'Nothing is running in the background',
+  'workspace.noProcessesHint': 'Servers and other long commands that models start appear here, with their output.',
+  'workspace.processList': 'Background processes',
+  'workspace.processSince': 'Running since {time}',
+  'workspace.processLog': 'Full output: {path}',
+  'workspace.stopShort': 'Stop',
+  'workspace.stopProcess': 'Stop {command}',
+  'workspace.stopProcessFailed': 'Couldn’t stop the process',
 } as const;

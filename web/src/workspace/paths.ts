@@ -26,12 +26,15 @@ export function readPath(given: unknown): string {
   return typeof given === 'string' && /^~(?:\/[^/]+)*$/.test(given) && given.length <= 4096 ? given : home;
 }
 
+export type WorkspaceTab = 'files' | 'terminal' | 'apps' | 'processes';
+
 /** The query of a place in the workspace page, without defaults. */
-export function searchOf(place: {
-  tab: 'files' | 'terminal' | 'apps';
-  path: string;
-  app?: { port: number; at: string } | undefined;
-}): { tab?: 'terminal' | 'apps'; path?: string; port?: number; at?: string } {
+export function searchOf(place: { tab: WorkspaceTab; path: string; app?: { port: number; at: string } | undefined }): {
+  tab?: Exclude<WorkspaceTab, 'files'>;
+  path?: string;
+  port?: number;
+  at?: string;
+} {
   return {
     ...(place.tab === 'files' ? {} : { tab: place.tab }),
     ...(place.path === home ? {} : { path: place.path }),

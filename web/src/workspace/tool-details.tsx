@@ -136,7 +136,7 @@ function Lines({ kind: Kind, text, label }: { kind: 'del' | 'ins'; text: string;
 }
 
 /** Plain text in a box that scrolls; one that grows follows its end until somebody scrolls up. */
-function Block({ label, text, isGrowing }: { label: string; text: string; isGrowing: boolean }) {
+export function Block({ label, text, isGrowing }: { label: string; text: string; isGrowing: boolean }) {
   const box = useRef<HTMLPreElement>(null);
   const follows = useRef(true);
   useEffect(() => {

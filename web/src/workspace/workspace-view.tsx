@@ -3,7 +3,7 @@ import './workspace-texts.ts';
 import '../files/files-texts.ts';
 import '../page-texts.ts';
 import type { WorkspaceStatus } from '@homeport/contracts/workspace';
-import { AppWindow, FolderOpen, SquareTerminal } from 'lucide-react';
+import { Activity, AppWindow, FolderOpen, SquareTerminal } from 'lucide-react';
 import { type KeyboardEvent, useId } from 'react';
 import { formatSize } from '../files/file-look.ts';
 import { FormFailure, Notice } from '../forms/notice.tsx';
@@ -11,19 +11,21 @@ import { lazyPart } from '../frame/lazy-part.tsx';
 import { useText } from '../i18n.ts';
 import { FileBrowser } from './file-browser.tsx';
 import { NotReady } from './not-ready.tsx';
+import type { WorkspaceTab } from './paths.ts';
 import type { AppPlace } from './previews-api.ts';
 import { StatusBar } from './status-bar.tsx';
 import { useWorkspace } from './use-workspace.ts';
 import classes from './workspace.module.css';
 
 const PortsView = lazyPart(async () => (await import('./ports-view.tsx')).PortsView);
+const ProcessesView = lazyPart(async () => (await import('./processes-view.tsx')).ProcessesView);
 const TerminalView = lazyPart(async () => (await import('./terminal-view.tsx')).TerminalView);
 
-type WorkspaceTab = 'files' | 'terminal' | 'apps';
 const tabs = [
   { id: 'files', text: 'workspace.files', Icon: FolderOpen },
   { id: 'terminal', text: 'workspace.terminal', Icon: SquareTerminal },
   { id: 'apps', text: 'ports.tab', Icon: AppWindow },
+  { id: 'processes', text: 'workspace.processes', Icon: Activity },
 ] as const;
 
 export type WorkspacePlace = { tab: WorkspaceTab; path: string; app?: AppPlace | undefined };
@@ -85,8 +87,10 @@ export function WorkspaceView({
               <FileBrowser path={path} onPath={(next) => onPlace({ path: next })} />
             ) : tab === 'terminal' ? (
               <TerminalView refresh={workspace.refresh} />
-            ) : (
+            ) : tab === 'apps' ? (
               <PortsView app={app} onApp={(next) => onPlace({ app: next })} />
+            ) : (
+              <ProcessesView />
             )}
           </div>
         </>

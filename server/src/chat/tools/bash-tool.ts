@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type ExecEvent, execEvent, processState } from '@homeport/contracts/daemon';
+import { type ExecEvent, execEvent } from '@homeport/contracts/daemon';
 import { ApiError } from '@homeport/contracts/errors';
+import { limits } from '@homeport/contracts/limits';
 import { z } from 'zod';
 import type { DaemonResponse } from '../../egress/daemon-request.ts';
 import { parseForeignJson } from '../../json-scan.ts';
 import type { Daemon } from '../../workspaces/daemon.ts';
+import { endProcess, listBackground } from '../../workspaces/processes.ts';
 import { CommandOutput, reportChanges } from './command-output.ts';
 import { TextLines } from './text-lines.ts';
 import { defineTool } from './tool-input.ts';
@@ -15,7 +17,6 @@ import type { WorkspaceTurn } from './workspace-turn.ts';
 const timeoutSecondsMax = 3_600;
 const startMarginMs = 120_000;
 const lineBytesMax = 1024 * 1024;
-const laterBytes = 32 * 1024;
 
 const input = z.object({
   command: z.string().min(1).max(100_000).optional().describe('The command, for bash -c.'),
@@ -100,19 +101,14 @@ async function execute(
 
 async function onProcess(daemon: Daemon, id: string, action: 'output' | 'kill', signal: AbortSignal): Promise<string> {
   const place = `/v1/processes/${encodeURIComponent(id)}`;
-  if (action === 'kill') {
-    const one = z.object({ process: processState });
-    await daemon.call(`${place}/signal`, one, { json: { signal: 'SIGTERM' }, signal });
-  }
-  const { processes } = await daemon.call('/v1/processes', z.object({ processes: processState.array().max(1000) }), {
-    signal,
-  });
+  const processes = await listBackground(daemon, signal);
   const found = processes.find((process) => process.id === id);
   if (found === undefined) {
-    const known = processes.filter(({ background }) => background).map((process) => process.id);
+    const known = processes.map((process) => process.id);
     throw new ToolFailure(`There is no process ${id}. In the background: ${known.join(', ') || 'none'}.`);
   }
-  const after = Math.max(0, found.outputBytes - laterBytes);
+  if (action === 'kill') await endProcess(daemon, id, signal);
+  const after = Math.max(0, found.outputBytes - limits.processOutputMax);
   // After a kill its end is waited for: it comes within seconds.
   const follow = action === 'kill' ? '' : '&follow=false';
   const answer = await request(daemon, `${place}/output?after=${after}${follow}`, { signal });

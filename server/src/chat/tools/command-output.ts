@@ -1,13 +1,11 @@
 import { systemClock, type Timer } from '../../clock.ts';
+import { plainOutput } from '../../workspaces/plain-output.ts';
 
 /** Output of a command as a model gets to see it, and as it is shown while it runs. */
 
 const partBytes = 16 * 1024;
 const shownBytes = 4 * 1024;
 const lineMax = 2_000;
-// Colours and cursor movements of programs that take a pipe for a terminal.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: ESC begins them.
-const escapes = /\u001b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\))/g;
 
 /** The first and last 16 KiB of a text that comes in pieces, whatever its length. */
 export class CommandOutput {
@@ -39,14 +37,14 @@ export class CommandOutput {
   /** The last 4 KiB, from the beginning of a line where there is one. */
   tail(): string {
     const text = lastBytes(this.#tail === '' ? this.#head : this.#head.slice(-shownBytes) + this.#tail, shownBytes);
-    if (Buffer.byteLength(text) < this.#bytes) return text.slice(text.indexOf('\n') + 1).replace(escapes, '');
-    return text.replace(escapes, '');
+    if (Buffer.byteLength(text) < this.#bytes) return plainOutput(text.slice(text.indexOf('\n') + 1));
+    return plainOutput(text);
   }
 }
 
 /** Without escape sequences, and no line longer than 2,000 characters. */
 function legible(text: string): string {
-  return text.replace(escapes, '').split('\n').map(cutLine).join('\n');
+  return plainOutput(text).split('\n').map(cutLine).join('\n');
 }
 
 export function cutLine(line: string): string {
