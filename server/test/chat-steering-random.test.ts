@@ -40,6 +40,17 @@ const pausing = (chatId: string): Tool => ({
   },
 });
 
+/** How often each call ran, of the tool that asks first. */
+const signed = new Map<string, number>();
+const signing: Tool = {
+  ...{ name: 'sign', description: 'Signs', inputSchema: { type: 'object' } },
+  readPolicy: async () => 'ask',
+  execute: async (_input, { toolCallId }) => {
+    signed.set(toolCallId, (signed.get(toolCallId) ?? 0) + 1);
+    return 'signed';
+  },
+};
+
 const replicas: TestApp[] = [];
 let provider: FakeProvider;
 before(async () => {
@@ -48,13 +59,19 @@ before(async () => {
   provider.script('walks', (call) => {
     const last = (call.body.messages ?? []).at(-1);
     const word = last?.role === 'user' ? String(last.content).split(' ')[0] : '';
-    const uses = { tool: ['pause', '{}'], ask: ['ask', '{"questions":[{"question":"Well?"}]}'] }[word ?? ''];
+    const uses = {
+      ...{ tool: ['pause', '{}'], sign: ['sign', '{}'] },
+      ask: ['ask', '{"questions":[{"question":"Well?"}]}'],
+    }[word ?? ''];
     if (uses === undefined) return { steps: [...say('done'), ...finish(call, 1)] };
     const [name, text] = uses;
     const tool = { index: 0, id: `call-${call.count}`, function: { name, arguments: text } };
     return { steps: [chunk({ tool_calls: [tool] }), ...finish(call, 1, 'tool_calls')] };
   });
-  const options = { timings, findTools: async ({ response }: ToolUser) => [pausing(response.chat_id), askTool] };
+  const options = {
+    timings,
+    findTools: async ({ response }: ToolUser) => [pausing(response.chat_id), signing, askTool],
+  };
   const first = await startTestApp(options);
   replicas.push(first, await startTestApp({ ...options, database: first.database }));
 });
@@ -109,13 +126,16 @@ async function walk(seed: number, user: SignedIn): Promise<void> {
   const stop = () => anywhere().call(`POST /api/chat/${chatId}/stop`, {});
   const reply = async (): Promise<void> => {
     const { rows } = await pool.query(
-      'select id from tool_approvals where chat_id = $1 and answered_at is null and settled_at is null',
+      `select id, questions is null as "isApproval" from tool_approvals
+        where chat_id = $1 and answered_at is null and settled_at is null`,
       [chatId],
     );
     const answers = await Promise.all(
-      rows.flatMap(({ id }) =>
+      rows.flatMap(({ id, isApproval }) =>
         [anywhere(), anywhere()].map((who) =>
-          who.call(`POST /api/chat/${chatId}/answers`, { questionId: id, answers: ['Yes'] }),
+          isApproval
+            ? who.call(`POST /api/chat/${chatId}/approvals`, { approvalId: id, approved: next(3) > 0 })
+            : who.call(`POST /api/chat/${chatId}/answers`, { questionId: id, answers: ['Yes'] }),
         ),
       ),
     );
@@ -136,6 +156,7 @@ async function walk(seed: number, user: SignedIn): Promise<void> {
     ['work', () => send('tool')],
     ['work', () => send('tool')],
     ['question', () => send('ask')],
+    ['approval', () => send('sign')],
     ['steer', steer],
     ['steer', steer],
     ['steer', steer],
@@ -188,6 +209,11 @@ function check(detail: Json, sent: readonly Sent[]): void {
   const last = detail.messages.at(-1);
   assert.equal(last.role, 'assistant', 'the last word is an answer');
   for (const { role, status } of detail.messages) assert.ok(role === 'user' || status !== 'streaming');
+  const ran = [...signed.values()];
+  assert.ok(
+    ran.every((count) => count === 1),
+    'what was allowed runs once',
+  );
 }
 
 test(`${runs} random walks deliver every message once (seeds from ${firstSeed})`, {
