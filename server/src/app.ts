@@ -19,7 +19,7 @@ import { createWorkspaceCaller } from './workspaces/identity.ts';
 
 /** The whole HTTP application as a listener for Node's server. */
 export function createApp(deps: Deps, web: WebClient | undefined): RequestListener {
-  const { log, metrics, config } = deps;
+  const { log, metrics, tracing, config } = deps;
   const router = createRouter(mounted(deps), {
     identify: deps.findActor,
     identifyWorkspace: createWorkspaceCaller(deps),
@@ -35,6 +35,7 @@ export function createApp(deps: Deps, web: WebClient | undefined): RequestListen
     trusted: trustedProxies(config.trustedProxies),
     log,
     metrics,
+    tracing,
   });
   const listener = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const target = targetOf(incoming);

@@ -1,6 +1,7 @@
 import { limits } from '@homeport/contracts/limits';
 import { parseSchedule } from './backup-schedule.ts';
 import { choice, flag, integer, list, optional, text } from './config-kinds.ts';
+import { tracingSettings } from './config-tracing.ts';
 import {
   isCidr,
   isDnsLabel,
@@ -266,6 +267,7 @@ export const settingTable = {
     secret: true,
     valid: (token) => /^\S+$/.test(token),
   }),
+  ...tracingSettings,
   backupSchedule: optional('BACKUP_SCHEDULE', {
     about:
       'Makes backups by itself, at times in UTC: `hourly`, `daily 03:00`, `weekly sunday 03:00`. One replica makes each.',

@@ -197,6 +197,7 @@ describe('refusals', () => {
       'HTTPS_PROXY',
       'HTTP_PROXY',
       'METRICS_TOKEN',
+      'OTEL_EXPORTER_OTLP_HEADERS',
       'SETTINGS_ENCRYPTION_KEY',
       'SETTINGS_ENCRYPTION_KEY_PREVIOUS',
       'SETUP_CLAIM_TOKEN',

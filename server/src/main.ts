@@ -18,8 +18,10 @@ import { closeInherited } from './inherited-descriptors.ts';
 import { installLastResort } from './last-resort.ts';
 import { createLogger } from './logger.ts';
 import { makeFolder } from './make-folder.ts';
+import { createTracing } from './open-tracing.ts';
 import { assertOwnKey } from './own-key.ts';
 import { createService } from './service.ts';
+import { noTracing } from './tracing.ts';
 import { whenAborted } from './waits.ts';
 
 const unlimited =
@@ -64,13 +66,15 @@ async function serve(
   const max = embedded === undefined ? config.databasePoolMax : Math.min(config.databasePoolMax, embeddedPoolMax);
   const alone = embedded !== undefined;
   const connection = embedded ?? config.databaseUrl ?? '';
-  const db = openDatabase({ connection, direct: config.databaseDirectUrl, max, alone, log });
+  const tracing = await createTracing(config, log);
+  const trace = tracing === noTracing ? {} : { trace: tracing.statement };
+  const db = openDatabase({ connection, direct: config.databaseDirectUrl, max, alone, log, ...trace });
   try {
     if (config.databaseDirectUrl !== undefined && (await lacksLimits(db))) log.warn(unlimited);
     const applied = await migrate(db);
     if (applied.length > 0) log.info({ applied }, 'database migrated');
     await assertOwnKey(config, db, log);
-    const service = await createService({ config, db, log, clock: systemClock, webFolder: webFolder() });
+    const service = await createService({ config, db, log, clock: systemClock, webFolder: webFolder(), tracing });
     let drain = 0;
     try {
       service.deps.egress.installGlobally();
@@ -88,6 +92,7 @@ async function serve(
     }
   } finally {
     await db.close();
+    await tracing.close();
   }
 }
 

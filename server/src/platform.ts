@@ -6,6 +6,7 @@ import type { Disk } from './disk.ts';
 import type { Egress } from './egress/egress.ts';
 import type { Metrics } from './metrics.ts';
 import type { KeyRing } from './secrets/key-ring.ts';
+import type { Tracing } from './tracing.ts';
 
 /** What every feature may use and none provides; built once in service.ts. Features pick the members they need. */
 export type Platform = {
@@ -17,4 +18,5 @@ export type Platform = {
   clock: Clock;
   log: Logger;
   metrics: Metrics;
+  tracing: Tracing;
 };

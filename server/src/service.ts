@@ -11,6 +11,7 @@ import { createDocumentToolFinder } from './chat/tools/document-tools.ts';
 import type { FindTools } from './chat/tools/find-tools.ts';
 import { createMcpToolFinder } from './chat/tools/mcp-tools.ts';
 import { ruled } from './chat/tools/tool-rules.ts';
+import { tracedTools } from './chat/tools/traced-tools.ts';
 import { createWorkspaceToolFinder, joinTools } from './chat/tools/workspace-tools.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -35,6 +36,7 @@ import { startScheduledBackups } from './operations/scheduled-backups.ts';
 import { bindCredentials } from './provision/bind-credentials.ts';
 import { createKeyRing } from './secrets/key-ring.ts';
 import { readPublicConfig } from './settings/public-config.ts';
+import { noTracing, type Tracing } from './tracing.ts';
 import { startUsageRetention } from './usage/retention.ts';
 import { waitAtMost } from './waits.ts';
 import { findWorkspaceUser } from './workspaces/identity.ts';
@@ -54,6 +56,8 @@ export type ServiceOptions = {
   /** The folder of the built browser client; absent: API only. */
   webFolder?: string;
   timings?: ChatTimings;
+  /** Where traces go; nowhere by default. */
+  tracing?: Tracing;
   /** Tests pass one with another resolver. */
   egress?: Egress;
   /** The tools of a response; by default those of the owner's MCP servers. */
@@ -109,9 +113,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     lastBackup: () => lastBackup(db),
     version: config.version,
   });
+  const tracing = options.tracing ?? noTracing;
   const artifactStore = openBlobStore(config, disk);
   const documents = new Documents({ db, artifactStore, clock, log });
-  const base = { config, db, secrets, egress, disk, artifactStore, documents, clock, log, metrics };
+  const base = { config, db, secrets, egress, disk, artifactStore, documents, clock, log, metrics, tracing };
   const imports = new Imports(base);
   await bindCredentials(base);
   const mcp = new McpConnections({
@@ -139,7 +144,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         ),
       ),
     );
-  const responses = new RunningResponses({ ...base, findTools }, options.timings);
+  const responses = new RunningResponses({ ...base, findTools: tracedTools(tracing, findTools) }, options.timings);
   const door = new FrontDoor();
   const backups = new PageBackups(base);
   const deps: Deps = {

@@ -15,7 +15,9 @@ import { type Clock, systemClock } from '../src/clock.ts';
 import type { Config } from '../src/config.ts';
 import { openDatabase } from '../src/db/pool.ts';
 import type { Egress } from '../src/egress/egress.ts';
+import { createTracing } from '../src/open-tracing.ts';
 import { createService, type Service, type ServiceOptions } from '../src/service.ts';
+import { noTracing } from '../src/tracing.ts';
 import type { WorkspaceRuntime } from '../src/workspaces/runtime.ts';
 import { defaultWorkspaceTimings, type WorkspaceTimings } from '../src/workspaces/timings.ts';
 import { createTestDatabase, silentLog, type TestDatabase, throughPooler } from './database.ts';
@@ -36,6 +38,15 @@ export const testConfig: Config = {
   previousEncryptionKeys: [],
   setupClaimToken: undefined,
   metricsToken: undefined,
+  tracesBase: undefined,
+  tracesUrl: undefined,
+  tracesProtocol: 'http/protobuf',
+  tracesHeaders: undefined,
+  tracesService: 'homeport',
+  tracesResource: undefined,
+  tracesSampler: 'parentbased_always_on',
+  tracesSamplerArg: '1',
+  traceContextToProviders: false,
   allowPrivateEgress: true,
   allowInsecureHttp: true,
   httpsProxy: undefined,
@@ -131,11 +142,15 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const files = await mkdtemp(join(tmpdir(), 'homeport-test-files-'));
   const config: Config = { ...testConfig, artifactStore: files, ...options.config };
   const log = options.log === undefined ? pino({ level: 'silent' }) : pino({ level: 'debug' }, { write: options.log });
-  const db = openDatabase({ ...throughPooler(database.url), max: 10, alone: options.alone ?? false, log: silentLog });
+  const tracing = await createTracing(config, log);
+  const trace = tracing === noTracing ? {} : { trace: tracing.statement };
+  const alone = options.alone ?? false;
+  const db = openDatabase({ ...throughPooler(database.url), max: 10, alone, log: silentLog, ...trace });
   const service = await createService({
     config,
     db,
     log,
+    tracing,
     clock: options.clock ?? systemClock,
     timings: { ...defaultTimings, ...options.timings },
     ...(options.egress === undefined ? {} : { egress: options.egress }),
@@ -164,6 +179,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     async stop() {
       await service.stop(0);
       await db.close();
+      await tracing.close();
       await rm(files, { recursive: true, force: true });
       if (options.database === undefined) await database.drop();
     },

@@ -6,7 +6,7 @@ import { systemClock } from '../clock.ts';
 import { within } from '../waits.ts';
 import { isStalePlan } from './statement-names.ts';
 import type { Tables } from './tables.ts';
-import { settled, wireDialect, wireOf } from './wire.ts';
+import { type StatementTrace, settled, wireDialect, wireOf } from './wire.ts';
 
 /** Where the database is: a postgres URL or node-postgres client options. */
 export type DatabaseConnection = string | ClientConfig;
@@ -59,6 +59,8 @@ export function openDatabase(options: {
   max?: number;
   alone?: boolean;
   log: DatabaseLog;
+  /** Runs every statement of the pool and of Kysely, but none of `openClient`. */
+  trace?: StatementTrace;
 }): Database {
   const { log, direct } = options;
   const isPooled = direct !== undefined;
@@ -96,7 +98,10 @@ export function openDatabase(options: {
     // Compiling takes seconds, our statements milliseconds; where tables are empty, PostgreSQL takes them for expensive ones.
     client.query('set jit = off').catch((error: Error) => log.debug({ cause: error }, 'jit could not be switched off'));
   });
-  const kysely = new Kysely<Tables>({ dialect: wireDialect(pool) });
+  const { trace } = options;
+  const kysely = new Kysely<Tables>({ dialect: wireDialect(pool, trace) });
+  // Here, since a client may be handed over in the middle of somebody else's work.
+  if (trace !== undefined) traceQueries(pool, trace);
   return {
     kysely,
     pool,
@@ -116,6 +121,22 @@ export function openDatabase(options: {
       if (!pool.ending) await pool.end();
     },
   };
+}
+
+/** Those that are called for a promise, which are all of ours; Kysely has connections of its own. */
+function traceQueries(pool: Pool, trace: StatementTrace): void {
+  const query: (...given: unknown[]) => unknown = pool.query.bind(pool);
+  const traced = (first: unknown, ...rest: unknown[]): unknown => {
+    const sql = typeof first === 'string' ? first : textOf(first);
+    if (sql === undefined || rest.some((each) => typeof each === 'function')) return query(first, ...rest);
+    return trace(sql, async () => query(first, ...rest));
+  };
+  Object.assign(pool, { query: traced });
+}
+
+function textOf(given: unknown): string | undefined {
+  if (typeof given !== 'object' || given === null || !('text' in given)) return undefined;
+  return typeof given.text === 'string' ? given.text : undefined;
 }
 
 function addressOf(connection: DatabaseConnection): ClientConfig {

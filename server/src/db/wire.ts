@@ -12,6 +12,9 @@ import {
 import type { QueryResult as PgResult, Pool, PoolClient } from 'pg';
 import { isStalePlan, StatementNames } from './statement-names.ts';
 
+/** Runs one statement, and may look how long it takes. */
+export type StatementTrace = <T>(sql: string, work: () => Promise<T>) => Promise<T>;
+
 /**
  * Sends statements to the server: frequent ones are prepared, and those that need not wait for each other are sent
  * together. A round trip is a write and a wake-up on both sides, which is more than most statements cost.
@@ -19,15 +22,17 @@ import { isStalePlan, StatementNames } from './statement-names.ts';
 export class WireConnection implements DatabaseConnection {
   readonly #client: PoolClient;
   readonly #names: StatementNames;
+  readonly #trace: StatementTrace | undefined;
   /** `begin` is sent with the next statement. */
   #transaction: 'none' | 'due' | 'open' | 'ended' = 'none';
   #isGathering = false;
   #isSpoilt = false;
   #beginText = 'begin';
 
-  constructor(client: PoolClient, names: StatementNames) {
+  constructor(client: PoolClient, names: StatementNames, trace: StatementTrace | undefined) {
     this.#client = client;
     this.#names = names;
+    this.#trace = trace;
   }
 
   begin(text: string): void {
@@ -56,7 +61,8 @@ export class WireConnection implements DatabaseConnection {
     this.#gather();
     const begun = this.#transaction === 'due' ? this.#client.query(this.#beginText) : undefined;
     if (begun !== undefined) this.#transaction = 'open';
-    const result = this.#send<R>(query);
+    const result =
+      this.#trace === undefined ? this.#send<R>(query) : this.#trace(query.sql, () => this.#send<R>(query));
     return begun === undefined ? result : settled([result, begun]).then(([first]) => first);
   }
 
@@ -128,15 +134,17 @@ function resultOf<R>({ command, rowCount, rows }: PgResult): QueryResult<R> {
 class WireDriver implements Driver {
   readonly #pool: Pool;
   readonly #names = new StatementNames();
+  readonly #trace: StatementTrace | undefined;
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, trace: StatementTrace | undefined) {
     this.#pool = pool;
+    this.#trace = trace;
   }
 
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<WireConnection> {
-    return new WireConnection(await this.#pool.connect(), this.#names);
+    return new WireConnection(await this.#pool.connect(), this.#names, this.#trace);
   }
 
   async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
@@ -169,9 +177,9 @@ export function wireOf(connection: DatabaseConnection): WireConnection {
 }
 
 /** Kysely on a node-postgres pool, through `WireConnection`. */
-export function wireDialect(pool: Pool): Dialect {
+export function wireDialect(pool: Pool, trace?: StatementTrace): Dialect {
   return {
-    createDriver: () => new WireDriver(pool),
+    createDriver: () => new WireDriver(pool, trace),
     createAdapter: () => new PostgresAdapter(),
     createQueryCompiler: () => new PostgresQueryCompiler(),
     createIntrospector: (db) => new PostgresIntrospector(db),

@@ -71,6 +71,12 @@ export class IncomingFacts implements RequestFacts {
     return this.#address;
   }
 
+  /** From a trusted proxy only: anybody else could have traces recorded, or put into theirs. */
+  get traceParent(): string | undefined {
+    const given = headerOf(this.#incoming, 'traceparent');
+    return given !== undefined && this.#trusted(this.#incoming.socket.remoteAddress ?? '') ? given : undefined;
+  }
+
   get signal(): AbortSignal {
     this.#left ??= this.#watchClient();
     return this.#left.signal;

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { TrustedProxies } from '../client-address.ts';
 import { systemClock } from '../clock.ts';
 import type { Metrics } from '../metrics.ts';
+import type { SpanStart, Tracing } from '../tracing.ts';
 import { type Answer, send, standardHeaders } from './answer.ts';
 import { bodyPace } from './body-bytes.ts';
 import type { BodyRoom } from './body-room.ts';
@@ -54,13 +55,14 @@ export type RouterOptions = {
   trusted: TrustedProxies;
   log: Logger;
   metrics: Pick<Metrics, 'request'>;
+  tracing: Tracing;
 };
 
 /** Only the log and the metrics see it. */
 const clientClosedRequest = 499;
 
 /** What an endpoint is asked with. */
-type Exchange = { incoming: IncomingMessage; request: RequestFacts; params: Record<string, string> };
+type Exchange = { incoming: IncomingMessage; request: IncomingFacts; params: Record<string, string> };
 /** The endpoints of one path by method. */
 type Methods = { allow: string; byMethod: Map<string, MountedEndpoint> };
 
@@ -87,7 +89,11 @@ export function createRouter(endpoints: readonly MountedEndpoint[], options: Rou
       const error = new ApiError('method_not_allowed', `This path accepts ${found.value.allow}`);
       send(outgoing, refuse(request, options, error, { allow: found.value.allow }));
     } else {
-      const answered = await answer({ incoming, request, params: found.params }, mounted, options);
+      const exchange = { incoming, request, params: found.params };
+      const run = () => answer(exchange, mounted, options);
+      const answered = await (mounted.spec.probe === true
+        ? run()
+        : options.tracing.span(spanOf(exchange, mounted), run));
       if (answered !== streamed) send(outgoing, answered);
     }
     if (!incoming.complete) discardRest(incoming);
@@ -139,8 +145,17 @@ async function answer(
   }
   const status = clientLeft ? clientClosedRequest : answered === streamed ? outgoing.statusCode : answered.status;
   options.metrics.request(spec.method, spec.path, status, (systemClock.elapsed() - startedAt) / 1000);
+  options.tracing.tell({ 'http.response.status_code': status });
+  if (failure !== undefined && status >= 500) options.tracing.fail(failure.code);
+  else options.tracing.tell({ 'homeport.error_code': failure?.code });
   logRequest(options.log, { spec, request, actor, failure, status, startedAt, clientLeft });
   return answered;
+}
+
+/** The address as in the endpoint table: without ids, and nothing of a query. */
+function spanOf({ request }: Exchange, { spec }: MountedEndpoint): SpanStart {
+  const facts = { 'http.request.method': spec.method, 'http.route': spec.path, 'homeport.request_id': request.id };
+  return { kind: 'server', name: `${spec.method} ${spec.path}`, facts, parent: request.traceParent };
 }
 
 function isPublicCall(request: RequestFacts, { publicWith }: EndpointSpec): boolean {

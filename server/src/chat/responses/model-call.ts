@@ -1,13 +1,19 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { ProviderWait } from '@homeport/contracts/frames';
 import type { Parameters } from '@homeport/contracts/parameters';
+import type { ProviderKind } from '@homeport/contracts/provider-kinds';
 import { resolveCredentials } from '../../catalogue/credentials.ts';
 import type { ResolvedModel } from '../../catalogue/model-choice.ts';
 import { systemClock } from '../../clock.ts';
 import type { Deps } from '../../deps.ts';
 import type { CallKind } from '../../usage/ledger.ts';
 import { dialectOf } from '../model/provider-dialect.ts';
-import { type CompletionOptions, createModelClient, type ProviderRequest } from '../model/provider-stream.ts';
+import {
+  type CompletionOptions,
+  createModelClient,
+  type ModelClient,
+  type ProviderRequest,
+} from '../model/provider-stream.ts';
 import type { FittedContext } from '../turn/context-window.ts';
 import type { AskForText } from '../turn/title.ts';
 import { estimateMessages } from '../turn/token-estimate.ts';
@@ -19,7 +25,7 @@ import { countedCall, type OnCall } from './counted-call.ts';
 
 export type TurnDeps = Pick<
   Deps,
-  'artifactStore' | 'config' | 'db' | 'documents' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics'
+  'artifactStore' | 'config' | 'db' | 'documents' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics' | 'tracing'
 >;
 
 const providerHeadersTimeoutMs = 300_000;
@@ -102,16 +108,37 @@ function modelCall(deps: TurnDeps, { model, provider }: ResolvedModel) {
     headersTimeoutMs: providerHeadersTimeoutMs,
     idleTimeoutMs: providerIdleTimeoutMs,
   });
-  return { ask: createModelClient(kind), call };
+  return { ask: traced(deps, createModelClient(kind), kind, modelId), call };
+}
+
+/** Each call of a model becomes a part of the trace: the model and what it counted, nothing that was said. */
+function traced({ tracing }: TurnDeps, ask: ModelClient, kind: ProviderKind, modelId: string): ModelClient {
+  const facts = {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': kind,
+    'gen_ai.request.model': modelId,
+  };
+  return (options, sink, signal) =>
+    tracing.span({ kind: 'client', name: `chat ${modelId}`, facts }, async () => {
+      const answer = await ask(options, sink, signal);
+      tracing.tell({
+        'gen_ai.usage.input_tokens': answer.usage?.inputTokens,
+        'gen_ai.usage.output_tokens': answer.usage?.outputTokens,
+      });
+      return answer;
+    });
 }
 
 /** Tells the metrics of each call; what was aborted is no failure of the provider's. */
-function measured({ egress, metrics }: TurnDeps): ProviderRequest {
+function measured({ config, egress, metrics, tracing }: TurnDeps): ProviderRequest {
   return async (url, init) => {
     const startedAt = systemClock.elapsed();
     const seconds = () => (systemClock.elapsed() - startedAt) / 1000;
     try {
-      const answer = await egress.request(url, init);
+      const parent = config.traceContextToProviders ? tracing.header() : undefined;
+      const headers = parent === undefined ? init.headers : { ...init.headers, traceparent: parent };
+      const answer = await egress.request(url, { ...init, headers });
+      tracing.tell({ 'http.response.status_code': answer.status });
       metrics.providerCall(answer.status, seconds());
       return answer;
     } catch (error) {

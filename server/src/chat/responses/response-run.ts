@@ -37,7 +37,7 @@ import { type PreparedTurn, type PreparingHooks, prepareTurn, runPreparedTurn } 
 
 export type RunDeps = Pick<
   Deps,
-  'artifactStore' | 'config' | 'db' | 'documents' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics'
+  'artifactStore' | 'config' | 'db' | 'documents' | 'secrets' | 'egress' | 'clock' | 'log' | 'metrics' | 'tracing'
 > & {
   responses: RunningResponses;
   findTools: FindTools;
@@ -110,7 +110,8 @@ export class ResponseRun {
     });
     this.#hasParts = response.generation === 1;
     if (this.#hasParts) this.#emit({ type: 'start', messageId: response.id });
-    this.done = this.#run();
+    const facts = { 'homeport.response_id': response.id, 'homeport.response_kind': response.kind };
+    this.done = deps.tracing.span({ kind: 'internal', name: 'response', facts }, () => this.#run());
   }
 
   /** True once nothing more is written but the end itself. */
@@ -199,6 +200,7 @@ export class ResponseRun {
     const ending = await this.#make().catch((error): Ending => this.#failed(error));
     this.#isMade = true;
     this.#made.abort(over);
+    this.#deps.tracing.tell({ 'homeport.response_state': ending.state });
     return this.#finish(ending)
       .catch((error) => {
         this.#deps.log.error({ cause: error, responseId: this.response.id }, 'a response could not be ended');
