@@ -23,7 +23,7 @@ const featureRank = {
   settings: 1,
 };
 // The rooms of a feature that has them: a room may import only those of lower rank, handlers.ts may import all.
-const roomRank = { chat: { responses: 4, turn: 3, tools: 2, model: 1 } };
+const roomRank = { chat: { programs: 5, responses: 4, turn: 3, tools: 2, model: 1 } };
 // The browser client: a folder may import only those of lower rank, never one of equal rank. Files at the top are the
 // base, except the one that starts it.
 const webRank = {
@@ -75,6 +75,7 @@ const directNetwork = new Set([
 const workspaceDoors = new Set([
   'workspace/src/cli/control-plane.ts',
   'workspace/src/daemon/egress-bridge.ts',
+  'workspace/src/daemon/models-bridge.ts',
   'workspace/src/daemon/ports/requests.ts',
 ]);
 // These timers keep no process alive and can be moved by tests, so nobody creates their own.

@@ -14,7 +14,11 @@ test('rules for tools are set in the settings, and for one conversation', async 
   await main.getByRole('button', { name: 'Save' }).click();
   await expect(page.getByText('Rules saved')).toBeVisible();
   const rules = [{ tool: 'bash', pattern: 'git push *', policy: 'deny' }];
-  expect(await person.caller.must('GET', '/api/workspace/rules')).toEqual({ preset: 'ask', rules });
+  expect(await person.caller.must('GET', '/api/workspace/rules')).toEqual({
+    preset: 'ask',
+    rules,
+    programModels: true,
+  });
   await page.setViewportSize({ width: 360, height: 740 });
   await page.emulateMedia({ colorScheme: 'dark' });
   await expectNoSidewaysScroll(page);

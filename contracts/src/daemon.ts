@@ -241,6 +241,8 @@ export type TerminalMessage =
  *   HOMEPORT_TOKEN_FILE      a file with the workspace's own token, for the control plane
  *   HOMEPORT_URL             where the control plane answers: `http://…` | `unix:<path>`
  *   HOMEPORT_DISK_BYTES, HOMEPORT_DISK_FILES  what the home may take; unset or 0: no limit
+ *   HOMEPORT_MODELS          `1`: programs may ask models. The daemon then serves the two paths of program-models.ts at
+ *                            127.0.0.1:3129/v1; commands get OPENAI_BASE_URL and, as OPENAI_API_KEY, a token for them alone
  *   HOMEPORT_EGRESS          the control plane's proxy, `unix:<path>` | `tcp:<host>:<port>`; unset: no way out. The daemon
  *                            listens at 127.0.0.1:3128 for it and adds `proxy-authorization: Bearer <workspace token>`
  *
@@ -248,3 +250,4 @@ export type TerminalMessage =
  * HOMEPORT_SCOPE where the request has a scope and, with egress, the usual *_PROXY.
  */
 export const egressBridgePort = 3128;
+export const modelsPort = 3129;

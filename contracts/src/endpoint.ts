@@ -24,6 +24,8 @@ export type EndpointSpec = {
   method: Method;
   path: `/${string}`;
   access: Access;
+  /** For `workspace`: the token that programs in it have for models is enough. */
+  modelToken?: true;
   /** With this query parameter no session is needed: the parameter proves as much. */
   publicWith?: string;
   /** The only edition that has this endpoint; the other one has nothing at its address. */

@@ -13,6 +13,7 @@ import { mcpContentEndpoints } from './mcp-content.ts';
 import { mcpOfferEndpoints } from './mcp-offers.ts';
 import { modelRegistryEndpoints } from './model-registry.ts';
 import { operationEndpoints } from './operations.ts';
+import { programModelEndpoints } from './program-models.ts';
 import { projectEndpoints } from './projects.ts';
 import { promptEndpoints } from './prompts.ts';
 import { provisionEndpoints } from './provision.ts';
@@ -45,6 +46,7 @@ export const endpoints = {
   ...skillEndpoints,
   ...artifactEndpoints,
   ...workspaceEndpoints,
+  ...programModelEndpoints,
   ...toolRuleEndpoints,
   ...usageEndpoints,
   ...adminEndpoints,

@@ -118,6 +118,16 @@ export const limits = {
   promptTextMax: 16_000,
   artifactPathMax: 1024,
   /** The daemon accepts 4,095 UTF-8 bytes. */
+  /** One request of a program in a workspace to a model; what it may ask at once, and in an hour, on each replica. */
+  programRequestBytes: 4 * 1024 * 1024,
+  programTextMax: 4 * 1024 * 1024,
+  programPartsMax: 100,
+  programMessagesMax: 1000,
+  programToolsMax: 128,
+  programCallsAtOnce: 4,
+  programCallsBurst: 60,
+  programCallsPerHour: 600,
+  programCallMinutes: 30,
   workspacePathMax: 4096,
   previewPathMax: 2000,
   /** Background commands of a workspace that are listed, and bytes of the output of one. */

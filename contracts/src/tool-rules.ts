@@ -22,14 +22,25 @@ export type ToolRule = z.infer<typeof toolRule>;
 export const toolRules = z.object({ preset: toolPreset, rules: z.array(toolRule).max(limits.toolRulesMax) });
 export type ToolRules = z.infer<typeof toolRules>;
 
+/** Whether programs in the workspace may ask the person's models. */
+const programModels = z.boolean();
+const ownToolRules = toolRules.extend({ programModels });
+export type OwnToolRules = z.infer<typeof ownToolRules>;
+
 const hasPatternsForCommands = ({ rules }: ToolRules): boolean =>
   rules.every(({ tool, pattern }) => pattern === undefined || tool === 'bash');
 const isBounded = ({ rules }: ToolRules): boolean =>
   rules.reduce((sum, { tool, pattern = '' }) => sum + tool.length + pattern.length, 0) <= limits.toolRulesTextMax;
 /** As a person gives them. */
-export const givenToolRules = toolRules
-  .refine(hasPatternsForCommands, { message: 'Only rules for bash can have a pattern', path: ['rules'] })
-  .refine(isBounded, { message: 'The rules are too long together', path: ['rules'] });
+export const givenToolRules = bounded(toolRules);
+/** Without `programModels` that stays as it is. */
+const givenOwnRules = bounded(toolRules.extend({ programModels: programModels.optional() }));
+
+function bounded<Shape extends z.ZodType<ToolRules>>(shape: Shape): Shape {
+  return shape
+    .refine(hasPatternsForCommands, { message: 'Only rules for bash can have a pattern', path: ['rules'] })
+    .refine(isBounded, { message: 'The rules are too long together', path: ['rules'] });
+}
 
 export const toolRuleEndpoints = {
   getWorkspaceRules: endpoint({
@@ -37,14 +48,14 @@ export const toolRuleEndpoints = {
     path: '/api/workspace/rules',
     access: 'session',
     summary: 'What the tools of a model may do without asking, in all own conversations',
-    response: toolRules,
+    response: ownToolRules,
   }),
   putWorkspaceRules: endpoint({
     method: 'PUT',
     path: '/api/workspace/rules',
     access: 'session',
     summary: 'Replaces the own rules for tools; a conversation can have its own (`toolRules`)',
-    body: givenToolRules,
-    response: toolRules,
+    body: givenOwnRules,
+    response: ownToolRules,
   }),
 } as const;

@@ -200,6 +200,10 @@ export const settingTable = {
   workspaceFiles: integer('WORKSPACE_FILES', 1_000_000, 0, 1_000_000_000, {
     about: 'The most files and folders in one workspace. `0`: no limit.',
   }),
+  workspaceModels: flag('WORKSPACE_MODELS', true, {
+    about:
+      "Whether programs in a workspace can ask its person's models (`OPENAI_BASE_URL`); it counts as the person's usage. Everybody can switch it off for themselves.",
+  }),
   workspaceImage: text('WORKSPACE_IMAGE', 'homeport-workspace:latest', {
     about:
       'With `docker` and `kubernetes`: the image of workspaces, the target `workspace` of `deploy/Dockerfile`. Homeport itself never pulls it.',

@@ -83,6 +83,7 @@ describe('values', () => {
       workspaceProcesses: 512,
       workspaceDiskMb: 10_240,
       workspaceFiles: 1_000_000,
+      workspaceModels: true,
       drainSeconds: 0,
       maxConnections: 5_000,
       workspaceImage: 'homeport-workspace:latest',

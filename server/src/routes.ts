@@ -100,6 +100,7 @@ import {
   postChatStop,
   postTurnInput,
 } from './chat/handlers.ts';
+import { getInternalModels, postInternalCompletion } from './chat/program-handlers.ts';
 import { getWorkspaceRules, putWorkspaceRules } from './chat/rule-handlers.ts';
 import { deleteProjectMember, exportChat, getChatContext, getChats, postChat } from './conversations/handlers.ts';
 import { getInternalConversations } from './conversations/internal-handlers.ts';
@@ -339,6 +340,8 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   deleteWorkspaceStatus,
   getWorkspaceRules,
   putWorkspaceRules,
+  getInternalModels,
+  postInternalCompletion,
   getWorkspaceFiles,
   postWorkspaceFile,
   patchWorkspaceFile,

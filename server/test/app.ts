@@ -65,6 +65,7 @@ export const testConfig: Config = {
   workspaceProcesses: 512,
   workspaceDiskMb: 10_240,
   workspaceFiles: 1_000_000,
+  workspaceModels: true,
   workspaceImage: 'homeport-workspace:latest',
   workspaceDockerHost: 'unix:///var/run/docker.sock',
   workspaceDockerRuntime: undefined,

@@ -60,6 +60,11 @@ export const workspaceSamples = {
     ids: { 'body.id': { names: 'artifact' } },
   },
   deleteInternalArtifact: internalArtifact,
+  getInternalModels: nothing,
+  postInternalCompletion: {
+    ...nothing,
+    request: () => ({ body: { messages: [{ role: 'user', content: 'Hello' }] } }),
+  },
 } satisfies Partial<Record<EndpointName, Sample>>;
 
 /** Rows whose handlers are still to come. */

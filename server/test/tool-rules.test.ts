@@ -43,12 +43,16 @@ async function run(chat: AgentChat, calls: Call[], word: object | undefined = { 
 test('rules are kept, and a conversation has its own', async () => {
   const user = await agents.app.signIn();
   const rules = async () => (await user.call('GET /api/workspace/rules')).body;
-  assert.deepEqual(await rules(), { preset: 'auto', rules: [] });
+  assert.deepEqual(await rules(), { preset: 'auto', rules: [], programModels: true });
   const mine = { preset: 'ask', rules: [{ tool: 'bash', pattern: 'git push *', policy: 'deny' }] };
-  assert.deepEqual((await user.call('PUT /api/workspace/rules', mine)).body, mine);
-  assert.deepEqual(await rules(), mine);
+  assert.deepEqual((await user.call('PUT /api/workspace/rules', mine)).body, { ...mine, programModels: true });
+  assert.deepEqual(await rules(), { ...mine, programModels: true });
   const somebody = await agents.app.signIn();
-  assert.deepEqual((await somebody.call('GET /api/workspace/rules')).body, { preset: 'auto', rules: [] });
+  assert.deepEqual((await somebody.call('GET /api/workspace/rules')).body, {
+    preset: 'auto',
+    rules: [],
+    programModels: true,
+  });
   const toolRules = { preset: 'read-only', rules: [{ tool: 'write_file', policy: 'allow' }] };
   const { body } = await user.call('POST /api/chats', { toolRules });
   assert.deepEqual(body.chat.toolRules, toolRules);
@@ -70,7 +74,7 @@ test('rules are kept, and a conversation has its own', async () => {
     assert.equal((await user.call('PUT /api/workspace/rules', wrong)).status, 400);
     assert.equal((await user.call('PATCH /api/chats', { id: body.chat.id, toolRules: wrong })).status, 400);
   }
-  assert.deepEqual(await rules(), mine);
+  assert.deepEqual(await rules(), { ...mine, programModels: true });
 });
 
 test('auto runs everything that no rule stops', async () => {
@@ -155,10 +159,18 @@ test('always allow keeps this very command, here or for the person', async () =>
     [chat.user.id],
   );
   assert.deepEqual(rows, [
-    { action: 'tool_rules.updated', target_id: chat.user.id, details: { preset: 'auto', rules: 1 } },
+    {
+      action: 'tool_rules.updated',
+      target_id: chat.user.id,
+      details: { preset: 'auto', rules: 1, programModels: true },
+    },
     { action: 'conversation.updated', target_id: chat.chatId, details: { changed: ['toolRules'] } },
     { action: 'tool_rules.updated', target_id: chat.user.id, details: { tool: 'bash', policy: 'allow' } },
-    { action: 'tool_rules.updated', target_id: chat.user.id, details: { preset: 'auto', rules: 1 } },
+    {
+      action: 'tool_rules.updated',
+      target_id: chat.user.id,
+      details: { preset: 'auto', rules: 1, programModels: true },
+    },
   ]);
 
   const long = await run(chat, [bash(`touch ${'x '.repeat(1500)}`)], { remember: 'person' });

@@ -33,7 +33,7 @@ export async function startFiles(
   const faults: unknown[] = [];
   const config = { home, generation: 1, listen: { fd: 0 }, readyFd: undefined, tokenHash, tokenFile: undefined };
   const daemon: Daemon = {
-    config: { ...config, egress: undefined, limits, commandEnvironment: {} } as Daemon['config'],
+    config: { ...config, egress: undefined, modelsUrl: undefined, limits, commandEnvironment: {} } as Daemon['config'],
     activity: trackActivity(),
     log: (_message, error) => faults.push(error),
   };

@@ -3,8 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { daemonError, daemonHealth, egressBridgePort } from '@homeport/contracts/daemon';
-import { bridgePort } from '../src/daemon/config.ts';
+import {
+  daemonError,
+  daemonHealth,
+  egressBridgePort,
+  modelsPort as modelsPortOfContract,
+} from '@homeport/contracts/daemon';
+import { bridgePort, modelsPort } from '../src/daemon/config.ts';
 import { startEgressBridge } from '../src/daemon/egress-bridge.ts';
 import { type RunningDaemon, startDaemon } from './running-daemon.ts';
 
@@ -14,8 +19,8 @@ before(async () => {
 });
 after(() => daemon.stop());
 
-test('the bridge listens at the port of the contract', () => {
-  assert.equal(bridgePort, egressBridgePort);
+test('the bridges listen at the ports of the contract', () => {
+  assert.deepEqual([bridgePort, modelsPort], [egressBridgePort, modelsPortOfContract]);
 });
 
 test('health: little without a token, all of it with one', async () => {

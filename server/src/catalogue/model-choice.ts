@@ -47,6 +47,9 @@ type ChoiceRow = {
 };
 type ChoiceDeps = { db: Pick<Database, 'pool'> };
 
+type UsableRow = { id: string; modelId: string; providerName: string; createdAt: Date };
+const usableMax = 1000;
+
 const columns = columnList<ChoiceRow>({
   model_id: 'm.id',
   provider_model_id: 'm.provider_model_id',
@@ -139,6 +142,27 @@ export async function findModelByName(
 ): Promise<ResolvedModel | undefined> {
   const row = await findRow(deps, { ...byName, values: [owner, name] });
   return row === undefined ? undefined : resolved(row);
+}
+
+const listUsable = {
+  name: 'models-usable',
+  text: `select m.id, m.provider_model_id as "modelId", p.name as "providerName", m.created_at as "createdAt"
+    from models m join providers p on p.id = m.provider_id where m.enabled and p.enabled
+      and (m.owner_id = $1 or p.id in (${sharedProviderIds('$1::text')})) order by m.owner_id = $1 desc, m.seq limit $2`,
+};
+
+/** The models that the owner may use, by the name that finds each: the provider's, or our id where another one has that. */
+export async function listUsableModels(
+  deps: ChoiceDeps,
+  owner: string,
+): Promise<{ name: string; providerName: string; createdAt: Date }[]> {
+  const { rows } = await deps.db.pool.query<UsableRow>({ ...listUsable, values: [owner, usableMax] });
+  const taken = new Set<string>();
+  return rows.map(({ id, modelId, ...rest }) => {
+    const name = taken.has(modelId) ? id : modelId;
+    taken.add(modelId);
+    return { name, ...rest };
+  });
 }
 
 async function findRow(

@@ -10,8 +10,7 @@ export const getWorkspaceRules: Handler<Deps, Endpoints['getWorkspaceRules']> = 
   readRules(db.kysely, actor.id);
 
 /** PUT /api/workspace/rules */
-export const putWorkspaceRules: Handler<Deps, Endpoints['putWorkspaceRules']> = async (deps, input) => {
+export const putWorkspaceRules: Handler<Deps, Endpoints['putWorkspaceRules']> = (deps, input) => {
   const { actor, body } = input;
-  await changeRules(deps, actor.id, body, sourceOf(input));
-  return body;
+  return changeRules(deps, actor.id, body, sourceOf(input));
 };

@@ -230,7 +230,7 @@ type ToolApprovalsTable = {
   created_at: CreatedAt;
 };
 
-type ToolRulesTable = { user_id: string; rules: Json<ToolRules> };
+type ToolRulesTable = { user_id: string; rules: Json<ToolRules & { programModels?: boolean }> };
 
 export type WorkspacesTable = {
   user_id: string;
@@ -240,6 +240,7 @@ export type WorkspacesTable = {
   runtime: 'local' | 'docker' | 'kubernetes' | null;
   host: string | null;
   token_hash: string | null;
+  model_token_hash: string | null;
   key_id: string | null;
   op_owner: string | null;
   op_until: Date | null;

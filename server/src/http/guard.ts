@@ -8,7 +8,10 @@ export type Identify = (
 ) => Promise<{ actor: Actor; setCookie?: string | undefined } | undefined>;
 
 /** Finds the workspace of an authorization header, as its user. */
-export type IdentifyWorkspace = (authorization: string | undefined) => Promise<{ actor: Actor } | undefined>;
+export type IdentifyWorkspace = (
+  authorization: string | undefined,
+  isForModels: boolean,
+) => Promise<{ actor: Actor } | undefined>;
 
 /** Permissions that features define for access words that need more than a session. */
 export type Permissions = {
@@ -23,11 +26,14 @@ export async function identifyCaller(
   access: Access,
   { identify, identifyWorkspace }: { identify: Identify; identifyWorkspace: IdentifyWorkspace },
   headers: { cookie?: string | undefined; authorization?: string | undefined },
+  isForModels = false,
 ): Promise<{ actor: Actor; setCookie?: string | undefined } | undefined> {
   if (access === 'public') return undefined;
   // Each kind of identity opens only its own endpoints (control-plane-api.md "Authentication" 6).
   const found: Awaited<ReturnType<Identify>> =
-    access === 'workspace' ? await identifyWorkspace(headers.authorization) : await identify(headers.cookie);
+    access === 'workspace'
+      ? await identifyWorkspace(headers.authorization, isForModels)
+      : await identify(headers.cookie);
   if (found === undefined) {
     const who = access === 'workspace' ? 'Give the token of a running workspace' : 'Sign in first';
     throw new ApiError('unauthorized', who);

@@ -8,7 +8,7 @@ import type { Queryable } from '../db/pool.ts';
  * `usage_calls`, `usage_days` and `usage_totals`.
  */
 
-export type CallKind = 'answer' | 'title' | 'summary' | 'delegate';
+export type CallKind = 'answer' | 'title' | 'summary' | 'delegate' | 'program';
 
 /** The model of a call, as it was called then. */
 export type CalledModel = { providerName: string; providerModelId: string; prices: Prices | null };

@@ -4,30 +4,38 @@ import { toUser, type UserRow } from '../accounts/users.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/pool.ts';
 import { RequestBudget } from './request-budget.ts';
-import { workspaceTokenHash } from './tokens.ts';
+import { modelTokenHash, workspaceTokenHash } from './tokens.ts';
+import type { Workspaces } from './workspaces.ts';
 
 /** The user that a workspace's token belongs to, enabled or not. */
 
 // Queried on every request without a cache: a stop or a disabled account takes effect with the next one.
-const findStatement = {
-  name: 'find-workspace-user',
-  text: `select u.id, u.name, u.email, u.role, u.enabled, u.must_change_password, u.provider_settings_enabled, u.mcp_settings_enabled,
+const findStatement = statement('find-workspace-user', 'token_hash');
+const findByModelToken = statement('find-workspace-user-by-model-token', 'model_token_hash');
+
+function statement(name: string, column: string) {
+  const text = `select u.id, u.name, u.email, u.role, u.enabled, u.must_change_password, u.provider_settings_enabled, u.mcp_settings_enabled,
       (select coalesce(message, '') from maintenance where since is not null) as maintenance
-    from workspaces w join users u on u.id = w.user_id where w.token_hash = $1 and w.phase in ('starting', 'running')`,
-};
+    from workspaces w join users u on u.id = w.user_id where w.${column} = $1 and w.phase in ('starting', 'running')`;
+  return { name, text };
+}
+
+export type TokenKind = 'workspace' | 'models';
 
 /** `maintenance`: its message while there is some. */
 export type WorkspaceUser = User & { maintenance?: string | null };
 
-/** Undefined for an invalid or expired token. */
+/** Undefined for an invalid or expired token. `kind`: `models` is the narrower one that programs have. */
 export async function findWorkspaceUser(
   deps: { db: Pick<Database, 'pool'> },
   token: string,
+  kind: TokenKind = 'workspace',
 ): Promise<WorkspaceUser | undefined> {
-  const hash = workspaceTokenHash(token);
+  const isOwn = kind === 'workspace';
+  const hash = isOwn ? workspaceTokenHash(token) : modelTokenHash(token);
   if (hash === undefined) return undefined;
   const { rows } = await deps.db.pool.query<UserRow & { maintenance: string | null }>({
-    ...findStatement,
+    ...(isOwn ? findStatement : findByModelToken),
     values: [hash],
   });
   const row = rows[0];
@@ -38,18 +46,24 @@ export async function findWorkspaceUser(
 const burst = 500;
 const perSecond = 50;
 
+type IdentifyWorkspace = (
+  authorization: string | undefined,
+  isForModels: boolean,
+) => Promise<{ actor: WorkspaceUser & { sessionId: string } } | undefined>;
+
 /**
  * The caller of a workspace endpoint, from its authorization header; undefined if there is none. Throws `rate_limited`
  * if the workspace sends too many requests. A workspace has no session.
  */
 export function createWorkspaceCaller(deps: {
-  workspaces: { findUser(token: string): Promise<WorkspaceUser | undefined> };
+  workspaces: Pick<Workspaces, 'findUser'>;
   clock: Clock;
-}): (authorization: string | undefined) => Promise<{ actor: WorkspaceUser & { sessionId: string } } | undefined> {
+}): IdentifyWorkspace {
   const budget = new RequestBudget({ burst, perSecond, now: () => deps.clock.now() });
-  return async (authorization) => {
+  return async (authorization, isForModels) => {
     const token = bearerOf(authorization);
-    const user = token === undefined ? undefined : await deps.workspaces.findUser(token);
+    const kind = isForModels && token?.startsWith('wmt_') === true ? 'models' : 'workspace';
+    const user = token === undefined ? undefined : await deps.workspaces.findUser(token, kind);
     if (user === undefined) return undefined;
     const waitSeconds = budget.take(user.id);
     if (waitSeconds > 0) {

@@ -25,7 +25,7 @@ import {
 } from './rows.ts';
 import { RuntimeFailure, type WorkspaceRuntime } from './runtime.ts';
 import type { WorkspaceTimings } from './timings.ts';
-import { daemonToken, newWorkspaceToken, sha256 } from './tokens.ts';
+import { daemonToken, modelTokenOf, newWorkspaceToken, sha256 } from './tokens.ts';
 
 export type OperationDeps = {
   db: Database;
@@ -95,7 +95,11 @@ export class Operations {
     if (this.#closing) throw new ServiceStopping();
     const operation = { id: randomUUIDv7(), userId: row.user_id, generation: row.generation + 1 };
     const workspaceToken = newWorkspaceToken();
-    const placement = { runtime: runtime.kind, host, keyId: secrets.current.id, tokenHash: sha256(workspaceToken) };
+    const placement = {
+      ...{ runtime: runtime.kind, host, keyId: secrets.current.id },
+      tokenHash: sha256(workspaceToken),
+      modelTokenHash: sha256(modelTokenOf(workspaceToken)),
+    };
     const begun = await beginStart(this.#deps, operation, placement);
     if (begun === undefined) return false;
     this.#begin(operation, (end) => this.#start(operation, begun, workspaceToken, end));

@@ -67,6 +67,7 @@ export type Placement = {
   host: string | undefined;
   keyId: string;
   tokenHash: string;
+  modelTokenHash: string;
 };
 
 /**
@@ -77,11 +78,12 @@ export async function beginStart(
   operation: Operation,
   placement: Placement,
 ): Promise<WorkspaceRow | undefined> {
-  const { runtime, host = null, keyId, tokenHash } = placement;
+  const { runtime, host = null, keyId, tokenHash, modelTokenHash } = placement;
   return deps.db.kysely
     .updateTable('workspaces')
     .set({
-      ...{ phase: 'starting', generation: operation.generation, runtime, host, key_id: keyId, token_hash: tokenHash },
+      ...{ phase: 'starting', generation: operation.generation, runtime, host, key_id: keyId },
+      ...{ token_hash: tokenHash, model_token_hash: modelTokenHash },
       ...{
         op_owner: operation.id,
         op_until: until,
@@ -156,7 +158,14 @@ function held(deps: RowDeps, operation: Operation) {
 
 function stopping(operation: { id: string }, reason: StopReason, error: string | undefined) {
   return {
-    ...{ phase: 'stopping' as const, op_owner: operation.id, op_until: until, token_hash: null, message: null },
+    ...{
+      phase: 'stopping' as const,
+      op_owner: operation.id,
+      op_until: until,
+      token_hash: null,
+      model_token_hash: null,
+      message: null,
+    },
     ...{ stop_reason: reason, last_error: error ?? null },
   };
 }
@@ -194,7 +203,7 @@ export async function beginStop(
     .updateTable('workspaces')
     .set(
       rule.kind === 'left over'
-        ? { phase: 'stopping', op_owner: stop.id, op_until: until, token_hash: null }
+        ? { phase: 'stopping', op_owner: stop.id, op_until: until, token_hash: null, model_token_hash: null }
         : stopping(stop, stop.reason, stop.error),
     )
     .where('user_id', '=', stop.userId)
@@ -224,7 +233,7 @@ export async function abandonElsewhere(
 ): Promise<string[]> {
   const rows = await deps.db.kysely
     .updateTable('workspaces')
-    .set({ ...idle, phase: 'stopped', token_hash: null, started_at: null, stop_reason: 'lost' })
+    .set({ ...idle, phase: 'stopped', token_hash: null, model_token_hash: null, started_at: null, stop_reason: 'lost' })
     .where('phase', '<>', 'stopped')
     .where((where) =>
       where.or([where('runtime', '<>', place.runtime), where('host', 'is distinct from', place.host ?? null)]),

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import { unlessAborted, waitAtMost } from '../waits.ts';
 import type { Daemon } from './daemon.ts';
 import { Holds, type TakenHold } from './holds.ts';
-import { findWorkspaceUser } from './identity.ts';
+import { findWorkspaceUser, type TokenKind } from './identity.ts';
 import { type OperationDeps, Operations } from './operations.ts';
 import { findWorkspace, readWorkspace, touchAll, type WorkspaceState } from './rows.ts';
 import { RuntimeFailure } from './runtime.ts';
@@ -100,8 +100,8 @@ export class RuntimeWorkspaces implements Workspaces {
     }
   }
 
-  findUser(token: string) {
-    return findWorkspaceUser(this.#deps, token);
+  findUser(token: string, kind?: TokenKind) {
+    return findWorkspaceUser(this.#deps, token, kind);
   }
 
   /** Checks everything once; simultaneous calls share one run. */

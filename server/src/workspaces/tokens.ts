@@ -4,15 +4,25 @@ import { deriveToken, type KeyRing } from '../secrets/key-ring.ts';
 /** The two tokens of one generation of a workspace (docs/decisions/0021-workspace-leases.md). */
 
 const workspaceTokenPattern = /^wst_[A-Za-z0-9_-]{43}$/;
+const modelTokenPattern = /^wmt_[A-Za-z0-9_-]{43}$/;
 
 /** The token that the workspace shows to the control plane: 256 random bits; only its hash is stored. */
 export function newWorkspaceToken(): string {
   return `wst_${randomBytes(32).toString('base64url')}`;
 }
 
+/** What programs in a workspace show for model calls: made of its token, so that nobody has to deliver it. */
+export function modelTokenOf(workspaceToken: string): string {
+  return `wmt_${createHash('sha256').update(`homeport models ${workspaceToken}`, 'utf8').digest('base64url')}`;
+}
+
 /** The hash under which a token is looked up; undefined if the text cannot be a token. */
 export function workspaceTokenHash(token: string): string | undefined {
   return workspaceTokenPattern.test(token) ? sha256(token) : undefined;
+}
+
+export function modelTokenHash(token: string): string | undefined {
+  return modelTokenPattern.test(token) ? sha256(token) : undefined;
 }
 
 /**

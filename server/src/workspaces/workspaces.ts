@@ -1,6 +1,6 @@
 import type { WorkspaceMode, WorkspaceStatus } from '@homeport/contracts/workspace';
 import type { Daemon } from './daemon.ts';
-import type { WorkspaceUser } from './identity.ts';
+import type { TokenKind, WorkspaceUser } from './identity.ts';
 import type { WorkspaceTimings } from './timings.ts';
 
 /** What keeps a workspace from being stopped as idle. */
@@ -32,7 +32,7 @@ export type Workspaces = {
   /** Starts it if necessary. Throws like `start`. */
   hold(userId: string, kind: LeaseKind, signal?: AbortSignal): Promise<WorkspaceHold>;
   /** The user of a workspace's token, enabled or disabled; undefined for an invalid or expired token. */
-  findUser(token: string): Promise<WorkspaceUser | undefined>;
+  findUser(token: string, kind?: TokenKind): Promise<WorkspaceUser | undefined>;
   /** Ends the workspace of an account that was disabled. */
   accountDisabled(userId: string): Promise<void>;
   /** Before the service ends: ends the unused ones if nobody else serves them. Resolves within five seconds. */

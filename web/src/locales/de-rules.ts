@@ -31,5 +31,8 @@ export const texts: Record<keyof typeof english, string> = {
   'rules.long': 'Die Regeln sind zusammen zu lang. Entferne oder kürze einige.',
   'rules.here': 'Werkzeuge in dieser Unterhaltung',
   'rules.asMine': 'Wie in meinen Einstellungen',
+  'rules.programModels': 'Programme dürfen meine Modelle nutzen',
+  'rules.programModelsHint':
+    'Programme in deinem Arbeitsbereich können deine Modelle fragen. Was sie fragen, zählt als deine Nutzung.',
   'rules.saved': 'Regeln gespeichert',
 };

@@ -29,5 +29,8 @@ export const texts = {
   'rules.long': 'The rules are too long together. Remove or shorten some.',
   'rules.here': 'Tools in this conversation',
   'rules.asMine': 'As in my settings',
+  'rules.programModels': 'Programs may use my models',
+  'rules.programModelsHint':
+    'Programs that run in your workspace can ask your models. What they ask counts as your usage.',
   'rules.saved': 'Rules saved',
 };

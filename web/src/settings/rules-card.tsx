@@ -1,5 +1,6 @@
 import '../rules/rules-texts.ts';
-import type { ToolRules } from '@homeport/contracts/tool-rules';
+import type { OwnToolRules } from '@homeport/contracts/tool-rules';
+import { Switch } from '@mantine/core';
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../api.ts';
@@ -34,15 +35,17 @@ export function RulesCard() {
   );
 }
 
-function RulesForm({ stored }: { stored: ToolRules }) {
+function RulesForm({ stored }: { stored: OwnToolRules }) {
   const t = useText();
   const queries = useQueryClient();
   const [initialValues] = useState(stored);
-  const { form, formProps, isBusy, failure } = useApiForm<ToolRules>({
+  const { form, formProps, isBusy, failure } = useApiForm<OwnToolRules>({
     initialValues,
     validate: () => ({}),
     submit: async (values) => {
-      const answer = await call('PUT /api/workspace/rules', { body: givenRules(values) });
+      const answer = await call('PUT /api/workspace/rules', {
+        body: { ...givenRules(values), programModels: values.programModels },
+      });
       queries.setQueryData(rulesQuery.queryKey, answer);
       form.setValues(answer);
       showToast(t('rules.saved'));
@@ -58,6 +61,12 @@ function RulesForm({ stored }: { stored: ToolRules }) {
         onChange={(preset) => preset && form.setValues({ preset })}
       />
       <RuleList rules={values.rules} onChange={(rules) => form.setValues({ rules })} />
+      <Switch
+        label={t('rules.programModels')}
+        description={t('rules.programModelsHint')}
+        checked={values.programModels}
+        onChange={(event) => form.setValues({ programModels: event.currentTarget.checked })}
+      />
       <FormFailure failure={failure} />
       <div className={formClasses.actions}>
         <SubmitButton label={t('form.save')} busyLabel={t('form.saving')} isBusy={isBusy} />

@@ -3,6 +3,8 @@ import type { SpaceLimits } from './space/home-space.ts';
 
 /** `egressBridgePort` of the contract, repeated because that module brings in the schemas. */
 export const bridgePort = 3128;
+/** `modelsPort` of the contract. */
+export const modelsPort = 3129;
 
 /** Where a server listens or a client connects. */
 export type Address = { fd: number } | { path: string } | { host: string; port: number };
@@ -19,6 +21,8 @@ export type Config = {
   tokenFile: string | undefined;
   /** The control plane's proxy. */
   egress: Address | undefined;
+  /** The control plane's address if programs may ask models there. */
+  modelsUrl: string | undefined;
   /** What the home may take. */
   limits: SpaceLimits;
   /** Everything that commands and terminals inherit. */
@@ -44,6 +48,7 @@ export function readConfig(environment: Environment = process.env): Config {
     tokenHash: readHash(required(environment, 'HOMEPORT_DAEMON_HASH_FILE')),
     tokenFile: environment.HOMEPORT_TOKEN_FILE || undefined,
     egress: egress ? parseAddress('HOMEPORT_EGRESS', egress) : undefined,
+    modelsUrl: environment.HOMEPORT_MODELS === '1' ? environment.HOMEPORT_URL || undefined : undefined,
     limits: {
       bytes: readLimit(environment, 'HOMEPORT_DISK_BYTES'),
       files: readLimit(environment, 'HOMEPORT_DISK_FILES'),

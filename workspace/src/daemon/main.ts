@@ -1,7 +1,7 @@
 import { closeSync, writeSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { trackActivity } from './activity.ts';
-import { type Address, bridgePort, readConfig } from './config.ts';
+import { type Address, bridgePort, modelsPort, readConfig } from './config.ts';
 import { watchSilence } from './control-silence.ts';
 import { DaemonError } from './daemon-error.ts';
 import { getHealth } from './health.ts';
@@ -146,6 +146,7 @@ function listen(at: Server, address: Address): void {
 
 function ready(): void {
   bridgeEgress().catch((error) => log('there is no way out', error));
+  bridgeModels().catch((error) => log('no models can be asked', error));
   const { readyFd } = daemon.config;
   if (readyFd === undefined) return;
   try {
@@ -154,6 +155,15 @@ function ready(): void {
   } catch (error) {
     log('nobody hears that it is ready', error);
   }
+}
+
+async function bridgeModels(): Promise<void> {
+  const { modelsUrl, tokenFile, commandEnvironment } = daemon.config;
+  if (modelsUrl === undefined || tokenFile === undefined) return;
+  const { readModelToken, startModelsBridge } = await import('./models-bridge.ts');
+  await startModelsBridge({ url: modelsUrl, port: modelsPort });
+  commandEnvironment.OPENAI_BASE_URL = `http://127.0.0.1:${modelsPort}/v1`;
+  commandEnvironment.OPENAI_API_KEY = readModelToken(tokenFile);
 }
 
 async function bridgeEgress(): Promise<void> {

@@ -1,6 +1,6 @@
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
-import type { ToolRule, ToolRules } from '@homeport/contracts/tool-rules';
+import type { OwnToolRules, ToolRule, ToolRules } from '@homeport/contracts/tool-rules';
 import { sql } from 'kysely';
 import { type AuditSource, recordEvent } from '../../audit.ts';
 import { recordChatChange, writeChatRules } from '../../conversations/chat-changes.ts';
@@ -13,23 +13,27 @@ import type { Tool } from './tool-run.ts';
 
 /** What a person has said of tools, for all conversations (`tool_rules`) and for one (`chats.tool_rules`). */
 
-const defaultRules: ToolRules = { preset: 'auto', rules: [] };
+const defaultRules: OwnToolRules = { preset: 'auto', rules: [], programModels: true };
 
-export async function readRules(db: Queryable, userId: string): Promise<ToolRules> {
+export async function readRules(db: Queryable, userId: string): Promise<OwnToolRules> {
   const row = await db.selectFrom('tool_rules').select('rules').where('user_id', '=', userId).executeTakeFirst();
-  return row?.rules ?? defaultRules;
+  return { ...defaultRules, ...row?.rules };
 }
 
-/** Replaces a person's rules. */
+/** Replaces a person's rules; returns them. */
 export async function changeRules(
   deps: Pick<Platform, 'db'>,
   userId: string,
-  rules: ToolRules,
+  given: ToolRules & { programModels?: boolean | undefined },
   by: AuditSource,
-): Promise<void> {
-  await inTransaction(deps.db, async (trx) => {
+): Promise<OwnToolRules> {
+  return inTransaction(deps.db, async (trx) => {
+    await sql`select from users where id = ${userId} for no key update`.execute(trx);
+    const { programModels = (await readRules(trx, userId)).programModels } = given;
+    const rules = { preset: given.preset, rules: given.rules, programModels };
     await replaceRules(trx, userId, rules);
-    await recordRules(trx, by, userId, { preset: rules.preset, rules: rules.rules.length });
+    await recordRules(trx, by, userId, { preset: rules.preset, rules: rules.rules.length, programModels });
+    return rules;
   });
 }
 
@@ -38,12 +42,12 @@ async function recordRules(
   trx: Queryable,
   by: AuditSource,
   userId: string,
-  details: Record<string, string | number>,
+  details: Record<string, string | number | boolean>,
 ): Promise<void> {
   await recordEvent(trx, by, { action: 'tool_rules.updated', targetType: 'user', targetId: userId, details });
 }
 
-async function replaceRules(db: Queryable, userId: string, rules: ToolRules): Promise<void> {
+async function replaceRules(db: Queryable, userId: string, rules: OwnToolRules): Promise<void> {
   const values = { user_id: userId, rules: JSON.stringify(rules) };
   await db
     .insertInto('tool_rules')

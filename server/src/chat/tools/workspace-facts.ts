@@ -6,7 +6,7 @@ const agentsBytesMax = 32 * 1024;
 /** What is told of the workspace besides its tools: where things are, and what its AGENTS.md files say. */
 export function workspaceFacts(
   notes: WorkspaceNotes | undefined,
-  { folder, hasNetwork }: { folder: string; hasNetwork: boolean },
+  { folder, hasNetwork, hasModels }: { folder: string; hasNetwork: boolean; hasModels: boolean },
 ): string {
   const facts = [
     'The home folder is /home/user, or ~; commands start there. /tmp is emptied when the workspace stops.',
@@ -14,6 +14,11 @@ export function workspaceFacts(
     hasNetwork
       ? 'The internet is reached through HTTP_PROXY and HTTPS_PROXY, which most programs use by themselves; private addresses are not.'
       : 'There is no network.',
+    ...(hasModels
+      ? [
+          'Programs can ask models at OPENAI_BASE_URL with OPENAI_API_KEY, as OpenAI’s clients do by themselves: GET /models, POST /chat/completions, with the model "default" or one of the list. Each call counts as the person’s usage, so make few.',
+        ]
+      : []),
     ...(folder === '~' ? [] : [`You last worked in ${folder}.`]),
   ];
   const lines = facts.map((fact) => `- ${fact}`).join('\n');

@@ -52,7 +52,10 @@ export function createWorkspaceToolFinder(deps: WorkspaceToolDeps, findOthers: F
       },
     });
     const hasNetwork = deps.config.workspaceEgress === 'proxy';
-    const told = { layer: 'moment', text: workspaceFacts(notes, { folder, hasNetwork }) } as const;
+    const told = {
+      layer: 'moment',
+      text: workspaceFacts(notes, { folder, hasNetwork, hasModels: deps.config.workspaceModels }),
+    } as const;
     const owner = { userId, chatId };
     const command = { responseId: response.id, chatId };
     return [

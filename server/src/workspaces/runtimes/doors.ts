@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http';
+import type { Config } from '../../config.ts';
 import { createGuard } from '../../egress/guard.ts';
 import { createWorkspaceProxy } from '../../egress/workspace-proxy.ts';
 import type { RuntimeHost } from '../runtime.ts';
@@ -8,6 +9,11 @@ import type { RuntimeHost } from '../runtime.ts';
  * another's connections.
  */
 export type Doors = Partial<Record<'control.sock' | 'egress.sock', Server>>;
+
+/** What a daemon is told of what its programs may do. */
+export function permissionsInside(config: Pick<Config, 'workspaceModels'>): Record<string, string> {
+  return config.workspaceModels ? { HOMEPORT_MODELS: '1' } : {};
+}
 
 const controlLimits = { maxHeaderSize: 16 * 1024, headersTimeout: 20_000, requestTimeout: 0, keepAliveTimeout: 5_000 };
 const controlConnections = 64;

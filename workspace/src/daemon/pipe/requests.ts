@@ -28,7 +28,9 @@ export function createPipes(daemon: Daemon) {
 
   async function run(socket: Duplex): Promise<void> {
     const program = parseProgram(await firstLine(socket));
-    const environment = { ...daemon.config.commandEnvironment, ...program.env };
+    // A program that somebody else wrote gets its person's models only by what the person sets for it.
+    const { OPENAI_BASE_URL: _url, OPENAI_API_KEY: _key, ...usual } = daemon.config.commandEnvironment;
+    const environment = { ...usual, ...program.env };
     const endActivity = daemon.activity.begin('processes');
     let running: Supervised | undefined;
     space.watch();

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { bridgePort } from '../config.ts';
+import { bridgePort, modelsPort } from '../config.ts';
 import { DaemonError } from '../daemon-error.ts';
 import { type Exchange, sendJson } from '../http.ts';
 import type { Daemon } from '../state.ts';
@@ -52,8 +52,9 @@ export function createPorts(daemon: Daemon) {
 
 /** Its own doors are no programs of the workspace. */
 function ownPorts({ config }: Daemon): ReadonlySet<number> {
-  const { listen, egress } = config;
-  return new Set([...('port' in listen ? [listen.port] : []), ...(egress === undefined ? [] : [bridgePort])]);
+  const { listen, egress, modelsUrl } = config;
+  const doors = [...(egress === undefined ? [] : [bridgePort]), ...(modelsUrl === undefined ? [] : [modelsPort])];
+  return new Set([...('port' in listen ? [listen.port] : []), ...doors]);
 }
 
 function readPort(query: URLSearchParams, own: ReadonlySet<number>): number {

@@ -1,6 +1,7 @@
 import type { ContainerCreateOptions } from 'dockerode';
 import type { Config } from '../../../config.ts';
 import type { StartedWorkspace } from '../../runtime.ts';
+import { permissionsInside } from '../doors.ts';
 import { largestFile, limitsInside, limitsOf } from '../home-space.ts';
 
 /** The labels that say which installation, user and generation a container belongs to. */
@@ -132,6 +133,7 @@ function environment(config: Config, generation: number): string[] {
     HOMEPORT_TOKEN_FILE: `${inside.workspace}/${secretNames.token}`,
     HOMEPORT_URL: `unix:${inside.workspace}/control.sock`,
     ...limitsInside(limitsOf(config)),
+    ...permissionsInside(config),
     ...(config.workspaceEgress === 'proxy' ? { HOMEPORT_EGRESS: `unix:${inside.workspace}/egress.sock` } : {}),
   }).map(([name, value]) => `${name}=${value}`);
 }

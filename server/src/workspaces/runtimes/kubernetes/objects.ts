@@ -16,6 +16,7 @@ export type ObjectSettings = {
   storageSize: string;
   /** What a daemon keeps to by itself: not every storage class does. */
   home: Measured;
+  permissions: Record<string, string>;
   /** Undefined: the cluster's default. */
   storageClass: string | undefined;
   runtimeClass: string | undefined;
@@ -182,7 +183,10 @@ function podSpec(settings: ObjectSettings, id: string, generation: number): PodS
   };
 }
 
-function container({ image, memoryMb, cpus, control, home: limits }: ObjectSettings, generation: number): Container {
+function container(
+  { image, memoryMb, cpus, control, home: limits, permissions }: ObjectSettings,
+  generation: number,
+): Container {
   const health = { path: '/v1/health', port: daemonPort, scheme: 'HTTP' };
   // Beside the home only its log is on the node's disk.
   const resources = { memory: `${memoryMb}Mi`, cpu: String(cpus), 'ephemeral-storage': '256Mi' };
@@ -195,6 +199,7 @@ function container({ image, memoryMb, cpus, control, home: limits }: ObjectSetti
     HOMEPORT_TOKEN_FILE: `${secrets}/token`,
     HOMEPORT_URL: control.url.origin,
     ...limitsInside(limits),
+    ...permissions,
     ...(control.egress ? { HOMEPORT_EGRESS: `tcp:${control.url.hostname}:${control.url.port || 80}` } : {}),
   };
   return {

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import type { Config } from '../../../config.ts';
 import { parseLabels } from '../../../config-values.ts';
 import { RuntimeFailure } from '../../runtime.ts';
+import { permissionsInside } from '../doors.ts';
 import { limitsOf } from '../home-space.ts';
 import type { ControlPlane, ObjectSettings } from './objects.ts';
 
@@ -24,6 +25,7 @@ export async function objectSettings(
     memoryMb: config.workspaceMemoryMb,
     cpus: config.workspaceCpus,
     storageSize,
+    permissions: permissionsInside(config),
     home: { ...limitsOf(config), bytes: bytesOf(storageSize) },
     storageClass: config.workspaceStorageClass,
     runtimeClass: config.workspaceRuntimeClass,

@@ -3,7 +3,7 @@ import { copyFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../../clock.ts';
 import { type OpenRuntime, RuntimeFailure, type TryRuntime } from '../../runtime.ts';
-import { createDoorMaker } from '../doors.ts';
+import { createDoorMaker, permissionsInside } from '../doors.ts';
 import { lockFolder } from '../folder-lock.ts';
 import { HomeSpace, largestFile, limitsOf } from '../home-space.ts';
 import { openControlGroups } from './control-groups.ts';
@@ -53,6 +53,7 @@ export const openLocalRuntime: OpenRuntime = async (host) => {
     });
     const workspaces = await LocalWorkspaces.open({
       ...{ root, programs, tools, filter, groups, space, home: limitsOf(config) },
+      permissions: permissionsInside(config),
       limits: {
         memoryBytes: config.workspaceMemoryMb * mebibyte,
         cpus: config.workspaceCpus,

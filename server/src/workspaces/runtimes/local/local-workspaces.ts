@@ -35,6 +35,7 @@ export type LocalOptions = {
   space: HomeSpace;
   /** What one home may take. */
   home: Measured;
+  permissions: Record<string, string>;
   /** The servers of one workspace, by their socket's name: its ways out. */
   doors: () => Doors;
   onClose: () => void;
@@ -253,6 +254,7 @@ export class LocalWorkspaces implements WorkspaceRuntime {
       HOMEPORT_TOKEN_FILE: '/run/workspace/token',
       HOMEPORT_URL: 'unix:/run/workspace/control.sock',
       ...limitsInside(this.#options.home),
+      ...this.#options.permissions,
       ...(hasEgress ? { HOMEPORT_EGRESS: 'unix:/run/workspace/egress.sock' } : {}),
     };
     const command = ['/opt/homeport/bin/node', `/opt/homeport/${programs.daemon}`];
