@@ -6,6 +6,7 @@ import { after, describe, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { ConfigError, directUrl, loadConfig } from './config.ts';
 import { settingTable } from './config-table.ts';
+import { parsePairs } from './config-tracing.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'homeport-config-'));
 after(() => rmSync(scratch, { recursive: true, force: true }));
@@ -61,6 +62,15 @@ describe('values', () => {
       previewOrigin: undefined,
       previousEncryptionKeys: [],
       setupClaimToken: undefined,
+      traceContextToProviders: false,
+      tracesBase: undefined,
+      tracesHeaders: undefined,
+      tracesProtocol: 'http/protobuf',
+      tracesResource: undefined,
+      tracesSampler: 'parentbased_always_on',
+      tracesSamplerArg: '1',
+      tracesService: 'homeport',
+      tracesUrl: undefined,
       metricsToken: undefined,
       artifactStore: undefined,
       awsRegion: 'us-east-1',
@@ -217,6 +227,24 @@ describe('refusals', () => {
     assert.deepEqual(load({ SETTINGS_ENCRYPTION_KEY_PREVIOUS: `${keyA}, ,${'y'.repeat(32)}` }).previousEncryptionKeys, [
       keyA,
       'y'.repeat(32),
+    ]);
+  });
+
+  test('traces take what OpenTelemetry writes, and nothing else', () => {
+    const wrong = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317',
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization',
+      OTEL_RESOURCE_ATTRIBUTES: 'a=%',
+      OTEL_TRACES_SAMPLER: 'sometimes',
+      OTEL_TRACES_SAMPLER_ARG: '1.5',
+    };
+    const problems = problemsOf({ ...secrets, ...wrong });
+    for (const [index, name] of Object.keys(wrong).entries()) assert.ok(problems[index]?.includes(name), name);
+    assert.equal(problems.length, Object.keys(wrong).length);
+    assert.deepEqual(parsePairs('authorization=Bearer%20a%2Cb, x-key = 1 ,'), [
+      ['authorization', 'Bearer a,b'],
+      ['x-key', '1'],
     ]);
   });
 
