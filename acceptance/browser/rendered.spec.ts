@@ -1,9 +1,10 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { Page } from '@playwright/test';
-import { addModels } from '../product.ts';
-import { expectAccessible } from './accessible.ts';
+import { addModels, type Json } from '../product.ts';
+import { expectAccessible, expectAccessibleHere } from './accessible.ts';
 import { expect, test as strictTest } from './fixtures.ts';
 
 /** The browser reports what it refused, and here it has to refuse everything. */
@@ -61,6 +62,43 @@ test('HTML and React run beside the conversation, and their errors go to the mod
   );
   await panelOf(page).getByRole('button', { name: 'Source' }).click();
   await expect(panelOf(page).locator('pre')).toContainText('<h1>Harbour</h1>');
+});
+
+test('a page that is replaced keeps its versions: an older one is opened, downloaded and made current again', async ({
+  page,
+  installation,
+  person,
+}) => {
+  const { chat } = await person.caller.must('POST', '/api/chats', {});
+  const publish = async (text: string) => {
+    const form = new FormData();
+    form.set('chatId', chat.id);
+    form.set('path', 'drawing.svg');
+    form.set('onConflict', 'replace');
+    const source = `<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" width="90" height="20"><text y="15">${text}</text></svg>`;
+    form.set('file', new Blob([source], { type: 'image/svg+xml' }), 'drawing.svg');
+    const response = await person.caller.fetch('/api/artifacts', { method: 'POST', body: form });
+    const { artifact }: Json = await response.json();
+    return artifact;
+  };
+  const { id } = await publish('first');
+  await page.goto(`${installation.url}/c/${chat.id}?file=${id}`);
+  await expect(shown(page).getByText('first')).toBeVisible();
+  await expect(panelOf(page).getByRole('button', { name: /^Version/ })).toHaveCount(0);
+  await publish('second');
+  await page.reload();
+  await expect(shown(page).getByText('second')).toBeVisible();
+  await panelOf(page).getByRole('button', { name: 'Version 2' }).click();
+  await page.getByRole('menuitem', { name: /^Version 1/ }).click();
+  await expect(shown(page).getByText('first')).toBeVisible();
+  await expect(panelOf(page)).toContainText('This is version 1. The current one is version 2.');
+  await expectAccessibleHere(page);
+  const download = page.waitForEvent('download');
+  await panelOf(page).getByRole('link', { name: 'Download' }).click();
+  expect(readFileSync(await (await download).path(), 'utf8')).toContain('first');
+  await panelOf(page).getByRole('button', { name: 'Make it current' }).click();
+  await expect(panelOf(page).getByRole('button', { name: 'Version 3' })).toBeVisible();
+  await expect(shown(page).getByText('first')).toBeVisible();
 });
 
 /** Each tries to get out, or at something of ours; `OUT` is an address that nothing may reach. */

@@ -16,10 +16,23 @@ export const artifact = z.object({
   sha256: z.string(),
   createdBy: fields.id,
   createdAt: fields.timestamp,
+  /** Which content this is, counted from 1; each other content under the same id makes one. */
+  version: z.number().int(),
   /** Where it was attached from, if not from a device: an MCP server and the address of its resource. */
   source: z.string().optional(),
 });
 export type Artifact = z.infer<typeof artifact>;
+
+const artifactVersion = z.object({
+  version: z.number().int(),
+  isCurrent: z.boolean(),
+  size: z.number().int(),
+  mediaType: z.string(),
+  sha256: z.string(),
+  createdBy: fields.id,
+  createdAt: fields.timestamp,
+});
+export type ArtifactVersion = z.infer<typeof artifactVersion>;
 
 /** A path inside a namespace as entered; the server's artifacts/path.ts decides what it means. */
 export const artifactPath = z.string().min(1).max(limits.artifactPathMax);
@@ -32,8 +45,12 @@ type Target = { id?: string | undefined; path?: string | undefined };
 const oneTarget = (given: Target) => (given.id === undefined) !== (given.path === undefined);
 const targetMissing = { message: 'Give exactly one of id and path', path: ['id'] };
 
-const target = z
-  .object({ ...scope, id: fields.id.optional(), path: path.optional() })
+const named = z.object({ ...scope, id: fields.id.optional(), path: path.optional() });
+const target = named.refine(oneScope, scopeMissing).refine(oneTarget, targetMissing);
+const version = z.number().int().min(1).max(limits.versionMax);
+/** Without a version, the present one. */
+const versioned = named
+  .extend({ version: z.coerce.number().pipe(version).optional() })
   .refine(oneScope, scopeMissing)
   .refine(oneTarget, targetMissing);
 
@@ -79,7 +96,7 @@ export const artifactEndpoints = {
     path: '/api/artifacts/preview',
     access: 'session',
     summary: 'The artifact to look at: text and CSV (the first 256 KiB), image or PDF, safe to show inline',
-    query: target,
+    query: versioned,
     response: 'file',
     ranges: true,
     errors: [...reading, 'unsupported_media_type'],
@@ -120,10 +137,31 @@ export const artifactEndpoints = {
     path: '/api/artifacts/download',
     access: 'session',
     summary: 'The bytes of an artifact, with Range',
-    query: target,
+    query: versioned,
     response: 'file',
     ranges: true,
     errors: reading,
+  }),
+  getArtifactVersions: endpoint({
+    method: 'GET',
+    path: '/api/artifacts/versions',
+    access: 'session',
+    summary: 'The versions of an artifact that are kept, the newest first; preview and download take a version',
+    query: target,
+    response: z.object({ versions: z.array(artifactVersion) }),
+    errors: reading,
+  }),
+  postArtifactRestore: endpoint({
+    method: 'POST',
+    path: '/api/artifacts/restore',
+    access: 'session',
+    summary: 'Makes an earlier version of an artifact the present one again, as a new version',
+    body: z
+      .object({ ...scope, id: fields.id.optional(), path: path.optional(), version })
+      .refine(oneScope, scopeMissing)
+      .refine(oneTarget, targetMissing),
+    response: one,
+    errors: [...reading, 'project_archived', 'conversation_archived'],
   }),
   postArtifact: endpoint({
     method: 'POST',

@@ -117,6 +117,9 @@ export const limits = {
   promptTitleMax: 100,
   promptTextMax: 16_000,
   artifactPathMax: 1024,
+  /** Earlier versions of one artifact that are kept: the newest, and so many bytes. */
+  artifactVersionsKept: 20,
+  artifactVersionBytes: 512 * 1024 * 1024,
   /** The daemon accepts 4,095 UTF-8 bytes. */
   /** One request of a program in a workspace to a model; what it may ask at once, and in an hour, on each replica. */
   programRequestBytes: 4 * 1024 * 1024,

@@ -28,9 +28,11 @@ import {
   getArtifactPreview,
   getArtifactStat,
   getArtifacts,
+  getArtifactVersions,
   patchArtifact,
   postArtifact,
   postArtifactImport,
+  postArtifactRestore,
 } from './artifacts/handlers.ts';
 import {
   deleteInternalArtifact,
@@ -320,6 +322,8 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
   getArtifactPreview,
   getArtifactText,
   getArtifactDownload,
+  getArtifactVersions,
+  postArtifactRestore,
   postArtifact,
   patchArtifact,
   deleteArtifact,

@@ -34,6 +34,7 @@ test('a file is uploaded, listed, looked at, downloaded and deleted', async () =
     mediaType: 'text/plain',
     sha256: createHash('sha256').update('hello').digest('hex'),
     createdBy: user.id,
+    version: 1,
   });
   const list = await user.call('GET /api/artifacts', undefined, { query: { chatId } });
   assert.deepEqual(list.body, { artifacts: [artifact], nextCursor: null });

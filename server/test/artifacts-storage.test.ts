@@ -102,7 +102,9 @@ test('equal contents are stored once, and go with the last artifact that has the
   assert.equal(filesIn(root).length, present + 2);
   assert.equal(await (await user.fetch(`/api/artifacts/download?chatId=${chatId}&path=c`)).text(), text);
   await remove('c');
-  assert.equal(filesIn(root).length, present + 1);
+  assert.equal(filesIn(root).length, present + 2, 'it is an earlier version of b');
+  await remove('b');
+  assert.equal(filesIn(root).length, present);
 });
 
 test('the sweep removes what crashes have left, and nothing else', async () => {

@@ -203,6 +203,19 @@ export const samples: Record<EndpointName, Sample> = {
   getArtifactPreview: artifactSample,
   getArtifactText: artifactSample,
   getArtifactDownload: artifactSample,
+  getArtifactVersions: artifactSample,
+  postArtifactRestore: {
+    request: ({ records }) => ({ body: { chatId: records.chat, id: records.artifact, version: 1 } }),
+    own: 200,
+    ids: {
+      'body.chatId': { names: 'chat' },
+      'body.projectId': {
+        names: 'project',
+        request: ({ records }) => ({ body: { id: records.artifact, version: 1 } }),
+      },
+      'body.id': { names: 'artifact' },
+    },
+  },
   postArtifact: {
     request: ({ records }) => ({ form: { chatId: records.chat } }),
     own: 201,

@@ -1,6 +1,6 @@
 import type { Artifact } from '@homeport/contracts/artifacts';
 import { ApiError } from '@homeport/contracts/errors';
-import { type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 import type { ArtifactsTable } from '../db/tables.ts';
 import type { Namespace } from './namespaces.ts';
@@ -13,7 +13,17 @@ import { filenameOf, foldersAbove, rangeBelow, searchText, splitForNumber } from
 
 export type ArtifactRow = Pick<
   Selectable<ArtifactsTable>,
-  'id' | 'chat_id' | 'project_id' | 'path' | 'size' | 'media_type' | 'sha256' | 'created_by' | 'created_at' | 'source'
+  | 'id'
+  | 'chat_id'
+  | 'project_id'
+  | 'path'
+  | 'size'
+  | 'media_type'
+  | 'sha256'
+  | 'created_by'
+  | 'created_at'
+  | 'source'
+  | 'version'
 >;
 
 export const artifactColumns = [
@@ -27,6 +37,7 @@ export const artifactColumns = [
   'created_by',
   'created_at',
   'source',
+  'version',
 ] as const;
 
 export function viewArtifact(row: ArtifactRow): Artifact {
@@ -41,6 +52,7 @@ export function viewArtifact(row: ArtifactRow): Artifact {
     sha256: row.sha256,
     createdBy: row.created_by ?? 'deleted',
     createdAt: row.created_at.toISOString(),
+    version: row.version,
     ...(row.source === null ? {} : { source: row.source }),
   };
 }
@@ -137,15 +149,17 @@ export async function insertArtifact(
   return row;
 }
 
-/** New bytes under the same id. */
-export async function replaceContent(
+/** Other bytes under the same id; `changedBy` undefined: they are the same, of another type. versions.ts keeps what was there. */
+export async function setContent(
   trx: Queryable,
   id: string,
-  { mediaType, content }: Pick<NewArtifact, 'mediaType' | 'content'>,
+  next: Pick<NewArtifact, 'mediaType' | 'content'> & { version: number; changedBy: string | undefined },
 ): Promise<ArtifactRow> {
+  const { mediaType, content, version, changedBy } = next;
+  const changed = changedBy === undefined ? {} : { version, changed_by: changedBy, changed_at: sql<Date>`now()` };
   return trx
     .updateTable('artifacts')
-    .set({ media_type: mediaType, size: content.size, sha256: content.sha256 })
+    .set({ media_type: mediaType, size: content.size, sha256: content.sha256, ...changed })
     .where('id', '=', id)
     .returning(artifactColumns)
     .executeTakeFirstOrThrow();
@@ -193,19 +207,24 @@ export async function moveAll(trx: Queryable, from: Namespace, to: Namespace, fo
   return Number(numAffectedRows ?? 0);
 }
 
-/** Deletes one artifact, or everything below a folder; resolves with their contents. */
+/** Deletes one artifact, or everything below a folder, with their earlier versions; resolves with how many, and all their contents. */
 export async function deleteArtifacts(
   trx: Queryable,
   namespace: Namespace,
   target: Target | { folder: string },
-): Promise<string[]> {
-  const query = trx.deleteFrom('artifacts').where('namespace', '=', namespace.key).returning('sha256');
-  if ('id' in target) return contentsOf(await query.where('id', '=', target.id).execute());
-  if ('path' in target) return contentsOf(await query.where('path', '=', target.path).execute());
-  const { first, end } = rangeBelow(target.folder);
-  return contentsOf(await query.where('path', '>=', first).where('path', '<', end).execute());
+): Promise<{ count: number; contents: string[] }> {
+  const { rows } = await sql<{ sha256: string; is_current: boolean }>`
+    with gone as (
+      delete from artifacts where namespace = ${namespace.key} and ${aimedAt(target)} returning id, sha256
+    )
+    select sha256, true as is_current from gone
+    union all select v.sha256, false from gone g join artifact_versions v on v.artifact_id = g.id`.execute(trx);
+  return { count: rows.filter((row) => row.is_current).length, contents: rows.map(({ sha256 }) => sha256) };
 }
 
-function contentsOf(rows: readonly { sha256: string }[]): string[] {
-  return rows.map((row) => row.sha256);
+function aimedAt(target: Target | { folder: string }): RawBuilder<boolean> {
+  if ('id' in target) return sql<boolean>`id = ${target.id}`;
+  if ('path' in target) return sql<boolean>`path = ${target.path}`;
+  const { first, end } = rangeBelow(target.folder);
+  return sql<boolean>`path >= ${first} and path < ${end}`;
 }

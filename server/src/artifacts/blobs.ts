@@ -14,8 +14,9 @@ type Needs = Pick<Deps, 'db' | 'artifactStore' | 'log'>;
 
 const sweepBatch = 500;
 
-/** True for a row of `blobs b` that neither an artifact nor an archive to import refers to. */
+/** True for a row of `blobs b` that no artifact, no earlier version of one and no archive to import refers to. */
 const unused = sql`not exists (select from artifacts a where a.sha256 = b.sha256)
+  and not exists (select from artifact_versions v where v.sha256 = b.sha256)
   and not exists (select from imports i where i.sha256 = b.sha256)`;
 
 /** Inserts the content's row, or finds the existing one; it stays locked until the transaction ends. */

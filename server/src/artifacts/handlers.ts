@@ -15,6 +15,7 @@ import { moveArtifact, removeArtifacts } from './moves.ts';
 import { getNamespace, type Reader, type Scope } from './namespaces.ts';
 import { filenameOf, parseFolder, parsePath } from './path.ts';
 import { createArtifact, uploadPath } from './uploads.ts';
+import { atVersion, listVersions, restoreVersion } from './versions.ts';
 
 type Endpoints = typeof endpoints;
 type One = { id?: string | undefined; path?: string | undefined };
@@ -30,10 +31,20 @@ export const getArtifactStat: Handler<Deps, Endpoints['getArtifactStat']> = asyn
 });
 
 export const getArtifactPreview: Handler<Deps, Endpoints['getArtifactPreview']> = async (deps, input) =>
-  answerPreview(deps, await findRow(deps, { userId: input.actor.id, scope: input.query }, input.query), input.request);
+  answerPreview(deps, await findVersion(deps, input), input.request);
 
 export const getArtifactDownload: Handler<Deps, Endpoints['getArtifactDownload']> = async (deps, input) =>
-  answerDownload(deps, await findRow(deps, { userId: input.actor.id, scope: input.query }, input.query), input.request);
+  answerDownload(deps, await findVersion(deps, input), input.request);
+
+export const getArtifactVersions: Handler<Deps, Endpoints['getArtifactVersions']> = async (deps, { actor, query }) => ({
+  versions: await listVersions(deps.db.kysely, await findRow(deps, { userId: actor.id, scope: query }, query)),
+});
+
+export const postArtifactRestore: Handler<Deps, Endpoints['postArtifactRestore']> = async (deps, { actor, body }) => {
+  const { id, path, version, ...scope } = body;
+  const row = await restoreVersion(deps, actor.id, { scope, target: targetOf({ id, path }), version });
+  return { artifact: viewArtifact(row) };
+};
 
 export async function answerList(deps: Deps, { userId, scope }: Asked, { prefix = '', ...list }: List) {
   const folder = prefix === '' || prefix === '/' ? undefined : parseFolder(prefix, 'prefix');
@@ -106,6 +117,12 @@ export const postArtifactImport: Handler<Deps, Endpoints['postArtifactImport']> 
 export async function findRow(deps: Deps, { userId, scope }: Asked, one: One): Promise<ArtifactRow> {
   const target = targetOf(one);
   return getArtifact(deps.db.kysely, await getNamespace(deps.db.kysely, { userId }, scope), target);
+}
+
+type Versioned = { actor: { id: string }; query: Scope & One & { version?: number | undefined } };
+
+async function findVersion(deps: Deps, { actor, query }: Versioned): Promise<ArtifactRow> {
+  return atVersion(deps.db.kysely, await findRow(deps, { userId: actor.id, scope: query }, query), query.version);
 }
 
 function targetOf({ id, path }: One): Target {

@@ -72,14 +72,14 @@ export async function removeArtifacts(
   scope: Scope,
   target: Target | { folder: string },
 ): Promise<number> {
-  const contents = await inTransaction(deps.db, async (trx) => {
+  const { count, contents } = await inTransaction(deps.db, async (trx) => {
     await allowTime(trx);
     const namespace = await lockNamespace(trx, { userId }, scope);
     return deleteArtifacts(trx, namespace, target);
   });
-  if (contents.length === 0 && !('folder' in target)) throw artifactNotFound();
+  if (count === 0 && !('folder' in target)) throw artifactNotFound();
   await releaseBlobs(deps, contents);
-  return contents.length;
+  return count;
 }
 
 /**

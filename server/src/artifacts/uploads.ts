@@ -4,20 +4,13 @@ import { ApiError } from '@homeport/contracts/errors';
 import { assertStillEnabled } from '../accounts/users.ts';
 import { inTransaction } from '../db/pool.ts';
 import type { Deps } from '../deps.ts';
-import {
-  findArtifact,
-  freePath,
-  insertArtifact,
-  isPathTaken,
-  pathTaken,
-  replaceContent,
-  viewArtifact,
-} from './artifacts.ts';
+import { findArtifact, freePath, insertArtifact, isPathTaken, pathTaken, viewArtifact } from './artifacts.ts';
 import type { StoredBlob } from './blob-store.ts';
 import { adoptBlob, discardStored, releaseBlobs } from './blobs.ts';
 import { mediaTypeOf } from './media-type.ts';
 import { assertNotArchived, lockNamespace, type Scope } from './namespaces.ts';
 import { filenameOf, foldersAbove, parsePath, pathOfName } from './path.ts';
+import { replaceContent } from './versions.ts';
 
 /**
  * New files, and new contents of files. The bytes are in the store before the record is inserted, never the other way
@@ -45,7 +38,7 @@ export function uploadPath(upload: Pick<Upload, 'path' | 'filename'>): string {
 
 /**
  * Inserts the record of a stored file, committed before this resolves. If the path is taken, it gets a number
- * (`rename`), the existing file keeps its id and gets the new content (`replace`), or this throws `path_taken`; where a
+ * (`rename`), the existing file keeps its id, gets the new content, and keeps the old one as a version (`replace`), or this throws `path_taken`; where a
  * file and a folder would collide, only a number helps.
  */
 export async function createArtifact(
@@ -56,7 +49,7 @@ export async function createArtifact(
 ): Promise<Artifact> {
   return keeping(deps, stored, async () => {
     const path = uploadPath(upload);
-    let replaced: string | undefined;
+    let dropped: string[] = [];
     const { row, key } = await inTransaction(deps.db, async (trx) => {
       await assertStillEnabled(trx, userId);
       const namespace = await lockNamespace(trx, { userId }, upload.scope);
@@ -74,8 +67,9 @@ export async function createArtifact(
       if (!(await isPathTaken(trx, namespace, path))) return { row: await insertAt(path), key: content.key };
       const present = await findArtifact(trx, namespace, { path });
       if (upload.onConflict === 'replace' && present !== undefined) {
-        replaced = present.sha256;
-        return { row: await replaceContent(trx, present.id, facts), key: content.key };
+        const replaced = await replaceContent(trx, present, { ...facts, authorId: userId });
+        dropped = replaced.dropped;
+        return { row: replaced.row, key: content.key };
       }
       if ((upload.onConflict ?? 'rename') !== 'rename') throw pathTaken();
       for (const folder of foldersAbove(path)) {
@@ -84,7 +78,7 @@ export async function createArtifact(
       return { row: await insertAt(await freePath(trx, namespace, path)), key: content.key };
     });
     if (key !== stored.key) await discardStored(deps, stored);
-    if (replaced !== undefined) await releaseBlobs(deps, [replaced]);
+    await releaseBlobs(deps, dropped);
     return viewArtifact(row);
   });
 }

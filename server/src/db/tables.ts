@@ -206,7 +206,21 @@ export type ArtifactsTable = {
   created_by: string | null;
   /** Where it was attached from: an MCP server and the address of its resource. */
   source: string | null;
+  version: Generated<number>;
+  /** Of the present content, if it is not the first. */
+  changed_by: Generated<string | null>;
+  changed_at: ColumnType<Date | null, never, Date>;
   created_at: CreatedAt;
+};
+
+type ArtifactVersionsTable = {
+  artifact_id: string;
+  version: number;
+  media_type: string;
+  size: number;
+  sha256: string;
+  author_id: string | null;
+  created_at: Date;
 };
 
 type ArtifactImportsTable = { source: string; artifact_id: string; target: string; path: string };
@@ -351,6 +365,7 @@ export type Tables = {
   blobs: BlobsTable;
   artifacts: ArtifactsTable;
   artifact_imports: ArtifactImportsTable;
+  artifact_versions: ArtifactVersionsTable;
   mcp_servers: McpServersTable;
   mcp_drift_notices: McpDriftNoticesTable;
   mcp_grants: McpGrantsTable;

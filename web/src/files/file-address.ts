@@ -3,12 +3,17 @@ import type { FileScope } from '../upload.ts';
 
 /** Addresses of an artifact's bytes, for links, pictures and frames. */
 
-export function previewAddress(scope: FileScope, id: string): string {
-  return fileAddress('GET /api/artifacts/preview', { ...scopeQuery(scope), id });
+export function previewAddress(scope: FileScope, id: string, version?: number): string {
+  return fileAddress('GET /api/artifacts/preview', { ...scopeQuery(scope), id, ...versionQuery(version) });
 }
 
-export function downloadAddress(scope: FileScope, id: string): string {
-  return fileAddress('GET /api/artifacts/download', { ...scopeQuery(scope), id });
+export function downloadAddress(scope: FileScope, id: string, version?: number): string {
+  return fileAddress('GET /api/artifacts/download', { ...scopeQuery(scope), id, ...versionQuery(version) });
+}
+
+/** Without a version, the present one. */
+export function versionQuery(version: number | undefined): { version: string } | Record<string, never> {
+  return version === undefined ? {} : { version: String(version) };
 }
 
 export function scopeQuery(scope: FileScope): { chatId: string } | { projectId: string } {

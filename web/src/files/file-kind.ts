@@ -11,9 +11,9 @@ import {
 import { grammarName } from '../markdown/language-names.ts';
 
 /** How a file is previewed; `none` can only be downloaded. */
-export type PreviewKind = 'image' | 'pdf' | 'table' | 'markdown' | 'html' | 'react' | 'text' | 'none';
+export type PreviewKind = 'image' | 'pdf' | 'table' | 'markdown' | 'html' | 'svg' | 'react' | 'text' | 'none';
 
-const pictures = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/svg+xml']);
+const pictures = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif']);
 const texts =
   /^(?:text\/|application\/(?:json|xml|javascript|typescript|yaml|x-yaml|toml|x-sh|sql|x-ndjson)|[\w.-]+\/[\w.-]+\+(?:json|xml)$)/;
 
@@ -33,6 +33,7 @@ export function previewKind({ mediaType, filename }: { mediaType: string; filena
   if (type === 'text/csv' || type === 'text/tab-separated-values' || /\.(?:csv|tsv)$/i.test(filename)) return 'table';
   if (type === 'text/markdown' || /\.(?:md|markdown)$/i.test(filename)) return 'markdown';
   if (type === 'text/html' || /\.html?$/i.test(filename)) return 'html';
+  if (type === 'image/svg+xml' || /\.svg$/i.test(filename)) return 'svg';
   if (/\.[jt]sx$/i.test(filename)) return 'react';
   return texts.test(type) ? 'text' : 'none';
 }
@@ -48,7 +49,7 @@ export function fileIcon(file: { mediaType: string; filename: string }): LucideI
   if (known) return known[1];
   if (grammarName(ending) !== undefined) return FileCode;
   const kind = previewKind(file);
-  if (kind === 'image') return FileImage;
+  if (kind === 'image' || kind === 'svg') return FileImage;
   if (kind === 'table') return FileSpreadsheet;
   if (kind === 'pdf' || kind === 'markdown' || file.mediaType.startsWith('text/plain')) return FileText;
   if (kind === 'text') return FileCode;

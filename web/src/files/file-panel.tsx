@@ -1,9 +1,10 @@
 import './files-texts.ts';
 import '../page-texts.ts';
-import type { Artifact } from '@homeport/contracts/artifacts';
+import type { Artifact, ArtifactVersion } from '@homeport/contracts/artifacts';
 import { ActionIcon, Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ArrowLeft, Download, Paperclip } from 'lucide-react';
+import { useState } from 'react';
 import { ApiFailure } from '../api-failure.ts';
 import { FormFailure } from '../forms/notice.tsx';
 import { SidePanel } from '../frame/side-panel.tsx';
@@ -14,6 +15,7 @@ import type { PageChoice } from './document-query.ts';
 import { downloadAddress } from './file-address.ts';
 import { formatSize } from './file-look.ts';
 import { FilePreview } from './file-preview.tsx';
+import { OlderNotice, VersionMenu } from './file-versions.tsx';
 import classes from './files.module.css';
 import { fileQuery } from './files-api.ts';
 import { FilesView } from './files-view.tsx';
@@ -118,6 +120,7 @@ function OneFile({
 }) {
   const t = useText();
   const { data: file, error } = useQuery(fileQuery(scope, id));
+  const [version, setVersion] = useState<ArtifactVersion>();
   if (error instanceof ApiFailure && error.code === 'not_found') {
     return (
       <div className={classes.empty}>
@@ -129,19 +132,21 @@ function OneFile({
   if (error && !file) return <FormFailure failure={error} />;
   if (!file) return <div className={classes.bone} aria-busy="true" />;
   const dates = new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'medium', timeStyle: 'short' });
+  const older = version?.version === file.version ? undefined : version;
+  const shown: Artifact = older ? { ...file, ...older } : file;
   return (
     <article className={classes.one}>
       <h3 className={classes.oneName}>
         <bdi>{file.filename}</bdi>
       </h3>
       <p className={classes.fact}>
-        {[formatSize(file.size), file.mediaType, dates.format(new Date(file.createdAt))].join(' · ')}
+        {[formatSize(shown.size), shown.mediaType, dates.format(new Date(shown.createdAt))].join(' · ')}
       </p>
       {file.path === file.filename ? null : <p className={classes.fact}>{file.path}</p>}
       <div className={classes.oneActions}>
         <Button
           component="a"
-          href={downloadAddress(scope, file.id)}
+          href={downloadAddress(scope, file.id, older?.version)}
           download={file.filename}
           size="xs"
           variant="default"
@@ -149,7 +154,8 @@ function OneFile({
         >
           {t('files.download')}
         </Button>
-        {onAttach ? (
+        <VersionMenu scope={scope} file={file} shown={shown.version} onChoose={setVersion} />
+        {onAttach && !older ? (
           <Button
             size="xs"
             variant="default"
@@ -160,7 +166,8 @@ function OneFile({
           </Button>
         ) : null}
       </div>
-      <FilePreview scope={scope} file={file} at={at} onFix={onFix} />
+      {older ? <OlderNotice scope={scope} file={file} version={older} onCurrent={() => setVersion(undefined)} /> : null}
+      <FilePreview scope={scope} file={shown} version={older?.version} at={at} onFix={older ? undefined : onFix} />
     </article>
   );
 }

@@ -28,6 +28,8 @@ const shownRows = 500;
 type PreviewProps = {
   scope: FileScope;
   file: Artifact;
+  /** An earlier version, whose facts `file` has; undefined for the present one. */
+  version?: number | undefined;
   /** The page of a document to begin with. */
   at?: PageChoice | undefined;
   /** Puts a request into the draft; absent where nothing can be asked. */
@@ -35,31 +37,39 @@ type PreviewProps = {
 };
 
 /** A preview of a file, depending on its kind; if there is none, it says so. */
-export function FilePreview({ scope, file, at, onFix }: PreviewProps) {
+export function FilePreview({ scope, file, version, at, onFix }: PreviewProps) {
   const t = useText();
   const kind = previewKind(file);
   const pages = <DocumentPages key={file.sha256} scope={scope} id={file.id} name={file.filename} at={at} />;
-  if (kind === 'image') return <Picture key={file.sha256} scope={scope} file={file} />;
-  if (kind === 'pdf') return <Pdf key={file.sha256} scope={scope} file={file} at={at} pages={pages} />;
+  if (kind === 'image') return <Picture key={file.sha256} scope={scope} file={file} version={version} />;
+  if (kind === 'pdf')
+    return <Pdf key={file.sha256} scope={scope} file={file} version={version} at={at} pages={pages} />;
   if (kind === 'none') {
-    return modelReach(file) === 'document' ? pages : <p className={classes.quiet}>{t('files.noPreview')}</p>;
+    // Models read the present content only.
+    return modelReach(file) === 'document' && version === undefined ? (
+      pages
+    ) : (
+      <p className={classes.quiet}>{t('files.noPreview')}</p>
+    );
   }
   if (at) return pages;
-  if (kind === 'html' || kind === 'react') {
-    return <RenderedFile key={file.sha256} scope={scope} file={file} kind={kind} onFix={onFix} />;
+  if (kind === 'html' || kind === 'svg' || kind === 'react') {
+    return <RenderedFile key={file.sha256} scope={scope} file={file} version={version} kind={kind} onFix={onFix} />;
   }
-  return <TextPreview scope={scope} file={file} kind={kind} />;
+  return <TextPreview scope={scope} file={file} version={version} kind={kind} />;
 }
 
 /** The document itself, or the text that models read of it. */
 function Pdf({
   scope,
   file,
+  version,
   at,
   pages,
 }: {
   scope: FileScope;
   file: Artifact;
+  version: number | undefined;
   at: PageChoice | undefined;
   pages: ReactNode;
 }) {
@@ -68,13 +78,15 @@ function Pdf({
   const number = at && ('page' in at ? at.page : Number(/^page (\d{1,6})$/i.exec(at.label)?.[1] ?? 1));
   return (
     <>
-      <TwoWays first={t('files.showDocument')} second={t('files.showText')} isSecond={isText} onChoose={setText} />
-      {isText ? (
+      {version === undefined ? (
+        <TwoWays first={t('files.showDocument')} second={t('files.showText')} isSecond={isText} onChoose={setText} />
+      ) : null}
+      {isText && version === undefined ? (
         pages
       ) : (
         <iframe
           className={previewClasses.frame}
-          src={`${previewAddress(scope, file.id)}${number === undefined ? '' : `#page=${number}`}`}
+          src={`${previewAddress(scope, file.id, version)}${number === undefined ? '' : `#page=${number}`}`}
           title={t('files.previewOf', { name: file.filename })}
         />
       )}
@@ -116,10 +128,13 @@ function TwoWays({
 }
 
 /** A page that a model made: running, or its source. */
-function RenderedFile({ scope, file, kind, onFix }: PreviewProps & { kind: 'html' | 'react' }) {
+function RenderedFile({ scope, file, version, kind, onFix }: PreviewProps & { kind: 'html' | 'svg' | 'react' }) {
   const t = useText();
   const [isSource, setSource] = useState(false);
-  const { data: source, error } = useQuery({ ...wholeTextQuery(scope, file), enabled: file.size <= maximumSource });
+  const { data: source, error } = useQuery({
+    ...wholeTextQuery(scope, file, version),
+    enabled: file.size <= maximumSource,
+  });
   const fix =
     onFix &&
     ((faults: readonly string[]) =>
@@ -127,13 +142,13 @@ function RenderedFile({ scope, file, kind, onFix }: PreviewProps & { kind: 'html
   return (
     <>
       <TwoWays first={t('rendered.preview')} second={t('rendered.source')} isSecond={isSource} onChoose={setSource} />
-      {isSource ? <TextPreview scope={scope} file={file} kind="text" /> : null}
+      {isSource ? <TextPreview scope={scope} file={file} version={version} kind="text" /> : null}
       {!isSource && file.size > maximumSource ? <p className={classes.quiet}>{t('rendered.tooLarge')}</p> : null}
       {!isSource && error ? <FormFailure failure={error} /> : null}
       {!isSource && source !== undefined ? (
         <RenderedView
-          kind={kind}
-          source={source}
+          kind={kind === 'react' ? 'react' : 'html'}
+          source={kind === 'svg' ? pageOfPicture(source) : source}
           isTypeScript={/\.tsx$/i.test(file.filename)}
           name={file.filename}
           onFix={fix}
@@ -143,23 +158,38 @@ function RenderedFile({ scope, file, kind, onFix }: PreviewProps & { kind: 'html
   );
 }
 
-function Picture({ scope, file }: { scope: FileScope; file: Artifact }) {
+/** An SVG file as a page; what an XML declaration says is of no use there. */
+function pageOfPicture(source: string): string {
+  return `<!doctype html><style>body { margin: 0 } svg { max-width: 100%; height: auto }</style>${source.replace(/^\s*<\?xml[^>]*\?>/, '')}`;
+}
+
+function Picture({ scope, file, version }: { scope: FileScope; file: Artifact; version: number | undefined }) {
   const t = useText();
   const [isBroken, setBroken] = useState(false);
   if (isBroken) return <p className={classes.quiet}>{t('files.noPreview')}</p>;
   return (
     <img
       className={previewClasses.large}
-      src={previewAddress(scope, file.id)}
+      src={previewAddress(scope, file.id, version)}
       alt={file.filename}
       onError={() => setBroken(true)}
     />
   );
 }
 
-function TextPreview({ scope, file, kind }: { scope: FileScope; file: Artifact; kind: 'table' | 'markdown' | 'text' }) {
+function TextPreview({
+  scope,
+  file,
+  version,
+  kind,
+}: {
+  scope: FileScope;
+  file: Artifact;
+  version: number | undefined;
+  kind: 'table' | 'markdown' | 'text';
+}) {
   const t = useText();
-  const { data: text, error } = useQuery(fileTextQuery(scope, file));
+  const { data: text, error } = useQuery(fileTextQuery(scope, file, version));
   if (error instanceof ApiFailure && error.code === 'unsupported_media_type') {
     return <p className={classes.quiet}>{t('files.noPreview')}</p>;
   }

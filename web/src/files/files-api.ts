@@ -2,7 +2,7 @@ import type { Artifact } from '@homeport/contracts/artifacts';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { call, readText } from '../api.ts';
 import type { FileScope } from '../upload.ts';
-import { scopeQuery } from './file-address.ts';
+import { scopeQuery, versionQuery } from './file-address.ts';
 
 const pageSize = '500';
 
@@ -34,20 +34,31 @@ export function fileQuery(scope: FileScope, id: string) {
 }
 
 /** The beginning of a text file. */
-export function fileTextQuery(scope: FileScope, { id, sha256 }: Artifact) {
+export function fileTextQuery(scope: FileScope, { id, sha256 }: Artifact, version?: number) {
   return queryOptions({
     queryKey: [...filesKey(scope), 'text', id, sha256],
-    queryFn: ({ signal }) => readText('GET /api/artifacts/preview', { ...scopeQuery(scope), id }, signal),
+    queryFn: ({ signal }) =>
+      readText('GET /api/artifacts/preview', { ...scopeQuery(scope), id, ...versionQuery(version) }, signal),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
 
 /** A text file as it is stored; ask for small ones only. */
-export function wholeTextQuery(scope: FileScope, { id, sha256 }: Artifact) {
+export function wholeTextQuery(scope: FileScope, { id, sha256 }: Artifact, version?: number) {
   return queryOptions({
     queryKey: [...filesKey(scope), 'whole', id, sha256],
-    queryFn: ({ signal }) => readText('GET /api/artifacts/download', { ...scopeQuery(scope), id }, signal),
+    queryFn: ({ signal }) =>
+      readText('GET /api/artifacts/download', { ...scopeQuery(scope), id, ...versionQuery(version) }, signal),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 60_000,
+  });
+}
+
+/** The versions of a file that are kept, asked for again when it has another content. */
+export function versionsQuery(scope: FileScope, { id, version }: Artifact) {
+  return queryOptions({
+    queryKey: [...filesKey(scope), 'versions', id, version],
+    queryFn: async ({ signal }) =>
+      (await call('GET /api/artifacts/versions', { query: { ...scopeQuery(scope), id }, signal })).versions,
   });
 }

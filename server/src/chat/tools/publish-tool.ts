@@ -17,7 +17,7 @@ export type PublishDeps = Pick<Deps, 'db' | 'artifactStore' | 'log' | 'config'>;
 type Owner = { userId: string; chatId: string };
 
 const description = `Publishes a file of the workspace as an artifact of this conversation, where the person can see and download it: the way to hand over results.
-Publishing under the same name again updates it. Put the link from the answer into your reply. A folder is published as a .zip made with bash.`;
+Publishing under the same name again makes a new version of it. Put the link from the answer into your reply. A folder is published as a .zip made with bash.`;
 
 const input = z.object({
   path: z.string().min(1).max(4096).describe('The file, relative to the home folder, or ~/…, or /home/user/….'),
@@ -63,7 +63,7 @@ async function publish(
   const mediaType = sniffImage(Buffer.concat(head));
   const files: FilePart[] = mediaType === undefined ? [] : [{ type: 'file', mediaType, filename, url }];
   const link = `[${filename.replace(/[[\]\\]/g, '\\$&')}](${url})`;
-  return new ToolAnswer({ id: artifact.id, path, size: stored.size, link }, files);
+  return new ToolAnswer({ id: artifact.id, path, size: stored.size, version: artifact.version, link }, files);
 }
 
 /** The bytes of the file, as far as an artifact may be large; their beginning is put into `head`. */
