@@ -83,6 +83,27 @@ test('trust is of command, arguments, environment and version', async () => {
   assert.equal(updated.body.server.version, '2.0');
 });
 
+test('a program that announces other tools is looked at again before it is offered', async () => {
+  const user = await app.signIn();
+  const changing = String.raw`$| = 1; my $more = ''; while (<STDIN>) { next unless /"id":(\d+)/; my $id = $1;
+    my $result = /"initialize"/ ? '{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"p","version":"1"}}'
+      : /"tools\/call"/ ? '{"content":[]}' : '{"tools":[{"name":"echo","inputSchema":{"type":"object"}}' . $more . ']}';
+    print "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":$result}\n";
+    next unless /"tools\/call"/;
+    $more = ',{"name":"more","inputSchema":{"type":"object"}}';
+    print '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}' . "\n"; }`;
+  const { id, fingerprint } = await add(user, perl(changing));
+  await user.call('POST /api/mcp/trust', { id, fingerprint });
+  await call(user, 'echo', {});
+  const { findMcpTools } = await import('../src/mcp/turn-tools.ts');
+  await until(async () => {
+    const codes: string[] = [];
+    const request = { ownerId: user.id, chatId: await createChat(user), serverIds: null };
+    const tools = await findMcpTools(app.service.deps, request, ({ code }) => codes.push(code));
+    return tools.length === 0 && codes.join() === 'mcp_drifted';
+  });
+});
+
 for (const [name, program, expected] of [
   ['no such program', { transport: 'stdio', command: 'no-such-program-here' }, /exit code 127/],
   ['ends with words and a secret', perl('print STDERR "bad key $ENV{KEY}"; exit 3'), /exit code 3\): bad key …/],
