@@ -233,3 +233,25 @@ test('a list of pages that come slowly ends in the time of one', { timeout: 10_0
     await fake.close();
   }
 });
+
+test('a list of large entries ends where it is too large', async () => {
+  const user = await app.signIn();
+  const fake = await startFakeMcp();
+  try {
+    let pages = 0;
+    fake.more = { resources: {} };
+    fake.answerMore = (method) => {
+      if (method !== 'resources/list') return { resourceTemplates: [] };
+      pages += 1;
+      const description = 'x'.repeat(1_000_000);
+      return { resources: [{ uri: `x:${pages}`, name: 'a', description }], nextCursor: `${pages}` };
+    };
+    const id = await trusted(user, fake.url);
+    const { body } = await resources(user, id);
+    assert.ok(pages <= 10, `${pages} pages`);
+    assert.equal(body.resources.length, pages);
+    assert.equal(body.resources[0].description.length, 1_000);
+  } finally {
+    await fake.close();
+  }
+});

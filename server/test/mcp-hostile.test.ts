@@ -185,6 +185,17 @@ test('strange pieces of a result cost what their size does, and do not spoil the
   }));
 
 describe('floods', () => {
+  test('pages of large definitions end before they fill the memory', () =>
+    withFake(async (fake) => {
+      fake.hook = result('tools/list', ({ params }) => ({
+        tools: [tool({ name: `t${params?.cursor ?? 0}`, description: 'x'.repeat(1_000_000) })],
+        nextCursor: String(Number(params?.cursor ?? 0) + 1),
+      }));
+      assert.match(await lastErrorOf(fake), /too large/);
+      const pages = fake.methods.filter((method) => method === 'tools/list').length;
+      assert.ok(pages <= 2 * 10, `${pages} pages in two listings`);
+    }));
+
   test('an answer without end is cut', () =>
     withFake(async (fake) => {
       let sent = 0;

@@ -10,6 +10,8 @@ export const mcpBounds = {
   definitionBytes: 128 * 1024,
   definitionsBytes: 2 * 1024 * 1024,
   pages: 64,
+  /** All pages of a list together, as far as they are read. */
+  listBytes: 8 * 1024 * 1024,
   /** One line of JSON or one event of a stream. */
   messageBytes: 8 * 1024 * 1024,
   /** Everything in one response or stream before it is cut off. */
@@ -33,6 +35,8 @@ export const mcpBounds = {
   /** How long a person is waited for: less than the silence of a call. How often a call may ask. */
   elicitMs: 9 * 60_000,
   elicitations: 5,
+  /** Characters of one question's JSON. */
+  elicitationText: 128 * 1024,
   /** Characters of what a server says during a call, and how often it is shown. */
   saidText: 300,
   saidMs: 1_000,

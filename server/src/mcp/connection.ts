@@ -269,10 +269,13 @@ export class McpConnection {
     await within(limitOf(mcpBounds.listMs, undefined), async (signal) => {
       let cursor: string | undefined;
       const seen = new Set<string>();
+      let size = 0;
       for (let pages = 0; ; pages += 1) {
         if (pages >= mcpBounds.pages) throw new BadDefinitions('its tool list has too many pages');
         const request = { method: 'tools/list' as const, params: cursor === undefined ? {} : { cursor } };
         const result = await this.#client.request(request, page, { signal, timeout: mcpBounds.listMs });
+        size += JSON.stringify(result.tools).length;
+        if (size > mcpBounds.listBytes) throw new BadDefinitions('its tool definitions are too large');
         listed.push(...result.tools.slice(0, mcpBounds.tools + 1));
         if (listed.length > mcpBounds.tools) break;
         if (typeof result.nextCursor !== 'string') break;

@@ -200,6 +200,7 @@ function listed<S extends z.ZodType>(
     const found: z.output<S>[] = [];
     const page = z.looseObject({ [member]: z.array(z.unknown()), nextCursor: z.string().nullish().catch(null) });
     let cursor: string | undefined;
+    let size = 0;
     for (let pages = 0; pages < mcpBounds.pages && found.length < limits.mcpListed; pages += 1) {
       const result = await connection.ask(method, cursor === undefined ? {} : { cursor }, page, signal);
       const items = (result as Record<string, unknown>)[member];
@@ -207,8 +208,9 @@ function listed<S extends z.ZodType>(
         const parsed = shape.safeParse(raw);
         if (parsed.success) found.push(parsed.data);
       }
+      size += JSON.stringify(items).length;
       const next = result.nextCursor;
-      if (typeof next !== 'string' || next === cursor) break;
+      if (typeof next !== 'string' || next === cursor || size > mcpBounds.listBytes) break;
       cursor = next;
     }
     return found;

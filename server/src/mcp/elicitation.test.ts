@@ -94,3 +94,11 @@ test('a choice without end, and an address that shows another host, are refused'
   const asked = readElicitation({ mode: 'url', message: 'Pay', url: 'https://bank.example@evil.example/' });
   assert.deepEqual(asked, { refused: 'its address contains a sign-in' });
 });
+
+test('a form of many long choices is too much, though each part is allowed', () => {
+  const choice = { type: 'string', enum: Array.from({ length: 50 }, (_, n) => `${n}`.padEnd(1_000, 'x')) };
+  const fields = (count: number) =>
+    form(Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}`, choice])));
+  assert.ok('questions' in fields(1));
+  assert.deepEqual(fields(20), { refused: 'it asks for too much at once' });
+});

@@ -1,6 +1,7 @@
 import type { Question, QuestionField } from '@homeport/contracts/agent';
 import { limits } from '@homeport/contracts/limits';
 import { oneLine } from '@homeport/contracts/line';
+import { mcpBounds } from './bounds.ts';
 import { isRecord } from './tool-result.ts';
 
 /** What a server asks the person while a tool runs (MCP "elicitation"), as questions, and their answers as what it expects. */
@@ -35,6 +36,8 @@ export function readElicitation(params: unknown): Elicitation | { refused: strin
     if (question === undefined) return { refused: 'it asks for something unknown' };
     questions.push(question);
   }
+  // It stays in the conversation.
+  if (JSON.stringify(questions).length > mcpBounds.elicitationText) return { refused: 'it asks for too much at once' };
   return { message, questions };
 }
 
