@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { Client } from 'pg';
+import { Pool } from 'pg';
 import { until } from '../../contracts/test/until.ts';
 import { startMcp, type TestMcp } from '../browser/mcp-server.ts';
 import {
@@ -19,7 +19,7 @@ import {
   startProduct,
   startProgram,
 } from '../product.ts';
-import { chatDetail, createChat, submission } from './conversation.ts';
+import { allMessages, chatDetail, createChat, submission } from './conversation.ts';
 import { type ModelServer, plainText, startModelServer } from './model-server.ts';
 
 /**
@@ -40,7 +40,7 @@ type Sent = { id: string; isTold: boolean | undefined; isSteered: boolean };
 let database: Running;
 let model: ModelServer;
 let mcp: TestMcp;
-let rows: Client;
+let rows: Pool;
 let cookie: string;
 const places: Place[] = [];
 const replicas: Running[] = [];
@@ -68,9 +68,8 @@ before(async () => {
   const added = { name: 'Tools', url: mcp.url, toolPolicies: { work: 'allow', sign: 'ask' } };
   const { server } = await caller.must('POST', '/api/mcp', added);
   await caller.must('POST', '/api/mcp/trust', { id: server.id, fingerprint: server.fingerprint });
-  rows = new Client({ connectionString: database.url });
+  rows = new Pool({ connectionString: database.url });
   rows.on('error', () => undefined);
-  await rows.connect();
 });
 after(async () => {
   model?.close();
@@ -154,19 +153,21 @@ async function reply(chatId: string): Promise<void> {
   }
 }
 
-async function settle(chatId: string): Promise<Json> {
+/** All messages, once nothing runs or waits. */
+async function settle(chatId: string): Promise<Json[]> {
   const { port } = places[0] ?? { port: 0 };
   const caller = new Caller(`http://127.0.0.1:${port}`, cookie);
   const ended = async () => {
     await reply(chatId);
     const detail = await chatDetail(caller, chatId);
-    return detail.response === null && detail.inputs.length === 0 ? detail : undefined;
+    return detail.response === null && detail.inputs.length === 0;
   };
-  return until(`everything is over in ${chatId}`, ended, settledWithinMs);
+  await until(`everything is over in ${chatId}`, ended, settledWithinMs);
+  return allMessages(caller, chatId);
 }
 
-function check({ messages }: Json, sent: readonly Sent[]): void {
-  const told: string[] = messages.flatMap(({ role, id }: Json) => (role === 'user' ? [id] : []));
+function check(messages: readonly Json[], sent: readonly Sent[]): void {
+  const told: string[] = messages.flatMap(({ role, id }) => (role === 'user' ? [id] : []));
   const kept = sent.filter(({ isTold }) => isTold).map(({ id }) => id);
   assert.deepEqual([...told].sort(), [...kept].sort(), 'each message once, and none that was taken back');
   const place = new Map(told.map((id, index) => [id, index]));
@@ -176,8 +177,8 @@ function check({ messages }: Json, sent: readonly Sent[]): void {
     inOrder.toSorted((a, b) => a - b),
     'messages that were not sent now keep their order',
   );
-  assert.equal(messages.at(-1).role, 'assistant', 'the last word is an answer');
-  assert.ok(messages.every(({ status }: Json) => status !== 'streaming'));
+  assert.equal(messages.at(-1)?.role, 'assistant', 'the last word is an answer');
+  assert.ok(messages.every(({ status }) => status !== 'streaming'));
 }
 
 test(`${conversations} conversations at two replicas over ${kills} times kill -9: each message once, nothing for ever`, {

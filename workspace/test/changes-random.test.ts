@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { randomInt } from 'node:crypto';
+import { createHash, randomInt } from 'node:crypto';
 import { test } from 'node:test';
 import { startChanges, treeOf } from './changes-harness.ts';
 
 const turns = Number(process.env.HOMEPORT_UNDO_TURNS ?? 20);
 const seed = Number(process.env.HOMEPORT_UNDO_SEED ?? randomInt(1_000_000));
 
-test(`random turns (seed ${seed}): undo gives the tree back bit for bit, redo as well`, async (t) => {
-  const { home, run, put, apply } = await startChanges(t);
-  const { below, pick } = dice(seed);
+/** Ways to change a few paths again and again; each is a line of shell. */
+function chaos({ below, pick }: ReturnType<typeof dice>) {
   const path = (): string => Array.from({ length: 1 + below(3) }, () => pick(['a', 'b', 'c d', 'é', '.e'])).join('/');
   const quoted = (): string => `'${path()}'`;
   const operations: (() => string)[] = [
@@ -24,17 +23,28 @@ test(`random turns (seed ${seed}): undo gives the tree back bit for bit, redo as
     () => `p=${quoted()}; [ -f "$p" ] && printf x | dd of="$p" bs=1 conv=notrunc status=none`,
     () => `mkdir -p ${quoted()}; ln ${quoted()} ${quoted()}`,
   ];
+  const commands = (): string => {
+    const lines = Array.from({ length: 1 + below(6) }, () => pick(operations)());
+    return `(${lines.join('\n')}) 2>/dev/null; true`;
+  };
+  return { path, commands };
+}
+
+const none = { conflicts: [], skipped: [] };
+
+test(`random turns (seed ${seed}): undo gives the tree back bit for bit, redo as well`, async (t) => {
+  const { home, run, put, apply } = await startChanges(t);
+  const { below, pick } = dice(seed);
+  const { path, commands } = chaos({ below, pick });
   for (let turn = 0; turn < turns; turn += 1) {
     const before = treeOf(home);
     const id = `t${turn}`;
     for (let call = 0; call <= below(3); call += 1) {
       if (below(4) === 0) await put(id, path(), `written ${below(1e9)}`).catch(() => undefined);
-      const commands = Array.from({ length: 1 + below(6) }, () => pick(operations)());
-      await run(id, `(${commands.join('\n')}) 2>/dev/null; true`);
+      await run(id, commands());
     }
     const after = treeOf(home);
     const where = `turn ${turn} of seed ${seed}`;
-    const none = { conflicts: [], skipped: [] };
     const undone = await apply(id, 'undo').catch(() => undefined);
     if (undone === undefined) assert.deepEqual(after, before, where);
     else {
@@ -46,6 +56,51 @@ test(`random turns (seed ${seed}): undo gives the tree back bit for bit, redo as
     }
   }
 });
+
+test(`random turns beside a person (seed ${seed}): an undo loses nothing of theirs without asking`, async (t) => {
+  const { home, run, put, apply } = await startChanges(t);
+  const { below, pick } = dice(seed + 1);
+  const { path, commands } = chaos({ below, pick });
+  let edits = 0;
+  /** What the person wrote last in each place, during and since the turn; as `treeOf` names it. */
+  const mine = new Map<string, string>();
+  const edit = async (): Promise<void> => {
+    const [where, text] = [path(), `mine ${++edits}`];
+    mine.set(where, createHash('sha256').update(text).digest('hex'));
+    if (below(2) === 0) await put(undefined, where, text).catch(() => undefined);
+    else {
+      const print = `[ -d '${where}' ] || printf %s '${text}' > '${where}'`;
+      await run(undefined, `mkdir -p "$(dirname '${where}')"; ${print}; true`);
+    }
+  };
+  for (let turn = 0; turn < turns; turn += 1) {
+    mine.clear();
+    const id = `t${turn}`;
+    const where = `turn ${turn} of seed ${seed}`;
+    const meanwhile = below(2) === 0;
+    await Promise.all([run(id, commands()), ...(meanwhile ? [edit()] : [])]);
+    for (let count = below(3); count > 0; count -= 1) await edit();
+    const before = treeOf(home);
+    const { conflicts } = await apply(id, 'undo').catch(() => none);
+    const after = treeOf(home);
+    if (conflicts.length > 0) {
+      assert.deepEqual(after, before, `${where}: a refused undo writes nothing`);
+      if (below(2) === 0) continue;
+      const { skipped } = await apply(id, 'undo', { force: true });
+      if (skipped.length > 0) continue;
+      await apply(id, 'redo', { force: true });
+      assert.deepEqual(treeOf(home), before, `${where}: a redo brings back what force gave up`);
+    } else {
+      const lost = [...mine].filter(([, text]) => has(before, text) && !has(after, text));
+      assert.deepEqual(lost, [], `${where} lost what the person wrote`);
+    }
+  }
+});
+
+/** True if a file of the tree has this content. */
+function has(tree: Record<string, string>, hash: string): boolean {
+  return Object.values(tree).some((entry) => entry.endsWith(` ${hash}`));
+}
 
 /** The same numbers for the same seed (mulberry32). */
 function dice(start: number) {
