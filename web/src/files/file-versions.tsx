@@ -45,7 +45,7 @@ export function VersionMenu({
             onClick={() => onChoose(each.isCurrent ? undefined : each)}
           >
             {t(each.isCurrent ? 'files.versionCurrent' : 'files.version', { version: each.version })}
-            <span className={classes.fact}> {dates.format(new Date(each.createdAt))}</span>
+            <span className={classes.versionDate}>{dates.format(new Date(each.createdAt))}</span>
           </Menu.Item>
         ))}
       </Menu.Dropdown>
