@@ -78,6 +78,7 @@ export async function layComplete(folder, { cpu, binaries, ...common }) {
   for (const file of [
     'deploy/homeport.service',
     'deploy/workspace/homeport',
+    'deploy/workspace/pptx2txt',
     'deploy/package/homeport.env',
     'deploy/package/POSTGRESQL-LICENCES.txt',
   ]) {

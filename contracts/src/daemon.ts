@@ -212,6 +212,8 @@ export const changesApplied = z.object({
 /** What a model should know before it works in the home: the nearest `AGENTS.md` of each folder, the beginnings of skills. */
 export const workspaceNotes = z.object({
   programs: z.array(z.string().max(64)).max(100),
+  /** Absent from what an older daemon said. */
+  pythonModules: z.array(z.string().max(64)).max(100).optional(),
   agents: z.array(z.object({ folder: path, text: z.string().max(64 * 1024) })).max(50),
   skills: z.array(z.object({ path, head: z.string().max(8 * 1024) })).max(100),
 });

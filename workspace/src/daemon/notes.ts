@@ -14,6 +14,7 @@ const agentsMax = 50;
 const skillsMax = 100;
 const skillHeadBytes = 4 * 1024;
 const sliceMs = 15;
+const namesMax = 2_000;
 
 /** Programs that a model may want to know of. */
 const programs = [
@@ -23,6 +24,7 @@ const programs = [
     'uv',
     'node',
     'npm',
+    'npx',
     'git',
     'rg',
     'jq',
@@ -35,7 +37,27 @@ const programs = [
     'php',
     'ruby',
   ],
-  ...['pandoc', 'pdftotext', 'ffmpeg', 'convert', 'sqlite3', 'psql'],
+  ...['pandoc', 'pdftotext', 'pdftoppm', 'pdfimages', 'qpdf', 'antiword', 'catdoc', 'catppt', 'xls2csv', 'docx2txt'],
+  ...['pptx2txt', 'soffice', 'tesseract', 'ffmpeg', 'convert', 'magick', 'exiftool', 'sqlite3', 'psql', 'duckdb'],
+  ...['unzip', 'zip', '7z', 'ssh', 'rsync', 'wget', 'bun', 'deno', 'perl', 'Rscript', 'typst', 'xelatex', 'chromium'],
+];
+/** Modules of Python, by the folder or file that each has. */
+const modules = [
+  ...['docx', 'openpyxl', 'pptx', 'odf', 'xlrd', 'lxml', 'bs4', 'pypdf', 'pdfplumber', 'PIL', 'requests', 'yaml'],
+  ...[
+    'numpy',
+    'pandas',
+    'polars',
+    'scipy',
+    'sklearn',
+    'matplotlib',
+    'seaborn',
+    'sympy',
+    'torch',
+    'openai',
+    'flask',
+    'fastapi',
+  ],
 ];
 const leftOut = new Set(['node_modules', '__pycache__']);
 
@@ -63,7 +85,8 @@ export async function getNotes(exchange: Exchange, { config }: Daemon): Promise<
     );
   }
   const found = programs.filter((name) => isThere(name, config.commandEnvironment.PATH ?? ''));
-  sendJson(exchange, 200, { programs: found, agents, skills: skills.slice(0, skillsMax) });
+  const pythonModules = found.includes('python3') ? findModules(config.home) : [];
+  sendJson(exchange, 200, { programs: found, pythonModules, agents, skills: skills.slice(0, skillsMax) });
 }
 
 function skillsIn(home: string, place: string): { path: string; head: string }[] {
@@ -107,6 +130,25 @@ function isThere(program: string, path: string): boolean {
       return false;
     }
   });
+}
+
+/** In the folders that Python looks into outside a venv; nothing of it is run. */
+function findModules(home: string): string[] {
+  const versions = ['/usr/lib', '/usr/local/lib', join(home, '.local/lib')].flatMap((folder) =>
+    namesIn(folder)
+      .filter((name) => /^python3(\.\d+)?$/.test(name))
+      .flatMap((name) => ['dist-packages', 'site-packages'].map((packages) => join(folder, name, packages))),
+  );
+  const found = new Set(versions.flatMap(namesIn));
+  return modules.filter((name) => found.has(name) || found.has(`${name}.py`));
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).slice(0, namesMax);
+  } catch {
+    return [];
+  }
 }
 
 function shown(path: string): string {

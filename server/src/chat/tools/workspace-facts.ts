@@ -11,6 +11,7 @@ export function workspaceFacts(
   const facts = [
     'The home folder is /home/user, or ~; commands start there. /tmp is emptied when the workspace stops.',
     ...(notes === undefined || notes.programs.length === 0 ? [] : [`Programs: ${notes.programs.join(', ')}.`]),
+    ...(notes?.pythonModules?.length ? [`Python has: ${notes.pythonModules.join(', ')}.`] : []),
     hasNetwork
       ? 'The internet is reached through HTTP_PROXY and HTTPS_PROXY, which most programs use by themselves; private addresses are not.'
       : 'There is no network.',

@@ -59,7 +59,10 @@ export class HomeSpace {
   watch(id: string): void {
     if (this.#measured.has(id)) return;
     this.#measured.set(id, { bytes: 0, files: 0 });
-    void this.measureAll();
+    // Not all of them at each start.
+    void this.#measure(id)
+      .then(this.#onChange)
+      .catch(() => undefined);
   }
 
   /** It has ended. A home that is too large is remembered. */
