@@ -1,7 +1,7 @@
 import './dialogs.css';
 import '../forms/switch.css';
 import { Button, Modal } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useCallback, useRef, useState } from 'react';
 import { useText } from '../i18n.ts';
 import { DiscardDialog, UnsavedGuard } from './unsaved-guard.tsx';
 
@@ -26,7 +26,13 @@ export function FormDialog({
   const t = useText();
   const [isDirty, setDirty] = useState(false);
   const [isAsking, setAsking] = useState(false);
-  const leave = () => (isDirty ? setAsking(true) : onClose());
+  // Known at once: a key that follows a change may come before the dialog is drawn again.
+  const changed = useRef(false);
+  const onDirty = useCallback((is: boolean) => {
+    changed.current = is;
+    setDirty(is);
+  }, []);
+  const leave = () => (changed.current ? setAsking(true) : onClose());
   const cancel = (
     <Button variant="default" onClick={leave}>
       {t('app.cancel')}
@@ -44,7 +50,7 @@ export function FormDialog({
         trapFocus={!isAsking}
         attributes={{ content: { inert: isAsking } }}
       >
-        {children({ onDirty: setDirty, cancel })}
+        {children({ onDirty, cancel })}
       </Modal>
       {isAsking ? <DiscardDialog onDiscard={onClose} onStay={() => setAsking(false)} /> : null}
       <UnsavedGuard isDirty={isDirty} />
