@@ -61,6 +61,7 @@ const startFailures = [
   'conversation_archived',
   'project_archived',
   'response_running',
+  'rate_limited',
   'budget_exhausted',
   'model_unavailable',
   'payload_too_large',
@@ -150,7 +151,7 @@ export const chatEndpoints = {
     }),
     response: 'stream',
     others: { 204: 'empty' },
-    errors: ['not_found'],
+    errors: ['not_found', 'rate_limited'],
   }),
   getChatActivity: endpoint({
     method: 'GET',

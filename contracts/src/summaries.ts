@@ -34,6 +34,7 @@ export const summaryEndpoints = {
       'response_running',
       'conversation_archived',
       'project_archived',
+      'rate_limited',
       'budget_exhausted',
       'model_unavailable',
       'credentials_unreadable',

@@ -138,6 +138,14 @@ export const settingTable = {
     about:
       'The most connections open at the same time; further ones are closed at once. Each open answer or terminal uses one, and a proxy keeps some open.',
   }),
+  answersPerAccount: integer('ANSWERS_PER_ACCOUNT', 500, 1, 100_000, {
+    about:
+      'The most answers that one account can have written at the same time by one process. Further messages wait their turn; nothing is refused.',
+  }),
+  streamsPerAccount: integer('STREAMS_PER_ACCOUNT', 1_000, 10, 100_000, {
+    about:
+      'The most streams of answers that one account can have open at one process; further ones are refused with `rate_limited`. Answers go on without a stream.',
+  }),
   drainSeconds: integer('DRAIN_SECONDS', 0, 0, 300, {
     about:
       'How many seconds the service keeps accepting requests after SIGTERM while `/api/health` answers 503, so that a load balancer stops sending them. Set it longer than the interval of its checks, or to 0 without one.',

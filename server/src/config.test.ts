@@ -96,6 +96,8 @@ describe('values', () => {
       workspaceModels: true,
       drainSeconds: 0,
       maxConnections: 5_000,
+      answersPerAccount: 500,
+      streamsPerAccount: 1_000,
       workspaceImage: 'homeport-workspace:latest',
       workspaceDockerHost: 'unix:///var/run/docker.sock',
       workspaceDockerRuntime: undefined,

@@ -55,6 +55,8 @@ export const testConfig: Config = {
   trustedProxies: [],
   artifactMaxUploadBytes: 1024 * 1024,
   maxConnections: 5_000,
+  answersPerAccount: 500,
+  streamsPerAccount: 1_000,
   drainSeconds: 0,
   artifactStore: undefined,
   workspaceMode: 'disabled',

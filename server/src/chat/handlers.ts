@@ -64,8 +64,15 @@ export const postChatResponse: Handler<Deps, Endpoints['postChatResponse']> = as
   deps,
   { actor, body, request },
 ) => {
-  const outcome = await claimFresh(deps, actor.id, body);
-  const run = deps.responses.adopt(outcome);
+  // Before the claim: the message stays in the queue, and is answered without a stream.
+  if (body.detach !== true) assertRoomForStream(deps, actor);
+  const { answers } = deps.responses;
+  // Held from before the claim: requests at the same moment may not all find the last place.
+  const isFull = answers.isFull(actor.id);
+  const release = answers.take(actor.id);
+  const { outcome, run } = await claimFresh(deps, actor.id, body, isFull)
+    .then((outcome) => ({ outcome, run: deps.responses.adopt(outcome) }))
+    .finally(release);
   const assistantId = assistantOf(outcome);
   if (body.detach === true || outcome.kind === 'waiting') {
     return new Reply({ admitted: true, assistantId }, { status: 202 });
@@ -88,6 +95,7 @@ export const getChatStream: Handler<Deps, Endpoints['getChatStream']> = async (
   // A returning browser names its last event, at the address where it began.
   const after = lastEventId(request) ?? query.after ?? 0;
   await assertOwnedChat(deps.db.kysely, actor.id, params.chatId);
+  assertRoomForStream(deps, actor);
   await deps.responses.interruptExpired({ chatId: params.chatId });
   const running = await findFollowable(deps.db.kysely, params.chatId);
   if (running === undefined) return new Reply(undefined, { status: 204 });
@@ -107,6 +115,7 @@ export const postChatStop: Handler<Deps, Endpoints['postChatStop']> = async (dep
 export const postChatCompact: Handler<Deps, Endpoints['postChatCompact']> = async (deps, { actor, body }) => {
   const request = { chatId: body.id, ownerId: actor.id, focus: body.focus };
   if (deps.responses.draining) throw restarting();
+  if (deps.responses.answers.isFull(actor.id)) throw tooMany();
   await deps.responses.interruptExpired({ chatId: body.id });
   const run = deps.responses.begin(await claimCompaction(deps, request, deps.responses.maker));
   const failure = await run.begun;
@@ -178,7 +187,7 @@ export const deleteChat: Handler<Deps, Endpoints['deleteChat']> = async (deps, {
 };
 
 /** Claims; if an abandoned response is in the way, that one is ended first. */
-async function claimFresh(deps: Deps, ownerId: string, body: ChatBody): Promise<ClaimOutcome> {
+async function claimFresh(deps: Deps, ownerId: string, body: ChatBody, mustWait: boolean): Promise<ClaimOutcome> {
   if (typeof body.modelId === 'string' && body.modelPinned !== false) {
     await assertVisibleModel(deps, catalogueOwner(deps.config, ownerId), body.modelId).catch(async (error) => {
       // A request that joins a response decides nothing by naming its model again, even if the model is gone; and a turn
@@ -191,24 +200,43 @@ async function claimFresh(deps: Deps, ownerId: string, body: ChatBody): Promise<
     });
   }
   await assertOwnedMcpServers(deps.db.kysely, ownerId, body.mcpServerIds ?? []);
-  const outcome = await claim(deps, ownerId, body);
+  const outcome = await claim(deps, ownerId, body, mustWait);
   if (outcome.kind !== 'running' && outcome.kind !== 'waiting') return outcome;
   const interrupted = await deps.responses.interruptExpired({ chatId: body.chatId });
-  return interrupted.length === 0 ? outcome : claim(deps, ownerId, body);
+  return interrupted.length === 0 ? outcome : claim(deps, ownerId, body, mustWait);
 }
 
-async function claim(deps: Deps, ownerId: string, body: ChatBody): Promise<ClaimOutcome> {
+async function claim(deps: Deps, ownerId: string, body: ChatBody, mustWait: boolean): Promise<ClaimOutcome> {
   const { chatId, messageId } = body;
   const request = { chatId, ownerId, decision: decisionOf(body) };
   const { maker, draining } = deps.responses;
   if (messageId !== undefined && body.regenerate !== true) {
-    return draining ? findOutcome(deps, { ...request, messageId }) : claimInput(deps, { ...request, messageId }, maker);
+    return draining
+      ? findOutcome(deps, { ...request, messageId })
+      : claimInput(deps, { ...request, messageId, mustWait }, maker);
   }
   if (draining) throw restarting();
+  if (mustWait) throw tooMany();
   if (messageId !== undefined) await deps.disk.assertRoom('messages');
   return messageId === undefined
     ? claimResumption(deps, request, maker)
     : claimRegeneration(deps, { ...request, messageId }, maker);
+}
+
+function assertRoomForStream(deps: Deps, actor: Actor): void {
+  if (!deps.responses.streams.isFull(actor.id)) return;
+  throw new ApiError('rate_limited', 'Too many streams of this account are open', { retryAfter: 30 });
+}
+
+/** What cannot wait in a queue. */
+function tooMany(): ApiError {
+  return new ApiError(
+    'rate_limited',
+    'Too many answers of this account are being written. Try again when one is done.',
+    {
+      retryAfter: 5,
+    },
+  );
 }
 
 function restarting(): ApiError {
@@ -229,11 +257,12 @@ const gone = new DOMException('The reader has left', 'AbortError');
  */
 function openStream(
   deps: Deps,
-  { sessionId }: Actor,
+  { id: ownerId, sessionId }: Actor,
   request: RequestFacts,
   headers: Record<string, string> = {},
 ): { stream: Follower; left: AbortSignal } {
   const leaving = new AbortController();
+  leaving.signal.addEventListener('abort', deps.responses.streams.take(ownerId), { once: true });
   const stream = new EventStream(request.outgoing, { ...headers, 'x-request-id': request.id }, () =>
     leaving.abort(gone),
   );

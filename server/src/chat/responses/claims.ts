@@ -42,6 +42,15 @@ export type ResponseRow = Selectable<ResponsesTable>;
  */
 export type Maker = { replica: string; leaseMs: number; askedAt: number };
 
+/** What a request asks for when it claims an input; `mustWait`: it stays in the queue even if nothing runs. */
+export type InputClaim = {
+  chatId: string;
+  ownerId: string;
+  messageId: string;
+  decision: Decision;
+  mustWait?: boolean;
+};
+
 /** A response that has just begun, with what its turn needs from the locked conversation. */
 export type Claimed = { kind: 'claimed'; response: ResponseRow; context: TurnContext; leasedAt: number };
 
@@ -53,11 +62,7 @@ export type ClaimOutcome =
   | { kind: 'nothing' };
 
 /** Claims the input, or returns its outcome. `decision` overrides the admitted one until the response begins. */
-export async function claimInput(
-  deps: Pick<Platform, 'db'>,
-  request: { chatId: string; ownerId: string; messageId: string; decision: Decision },
-  maker: Maker,
-): Promise<ClaimOutcome> {
+export async function claimInput(deps: Pick<Platform, 'db'>, request: InputClaim, maker: Maker): Promise<ClaimOutcome> {
   return inTransaction(deps.db, async (trx) => {
     const locking = lockingChat(trx, request.chatId).where('owner_id', '=', request.ownerId);
     const [[chat], [input]] = await together(trx, [locking, readingQueue(trx, request.chatId, request.messageId)]);
@@ -65,7 +70,7 @@ export async function claimInput(
     if (input === undefined) throw new ApiError('not_found', 'Message not found');
     if (input.state === 'cancelled') throw cancelled();
     if (input.state === 'applied') return outcomeOfApplied(trx, input);
-    if (input.is_running || input.next_id !== input.id) {
+    if (input.is_running || input.next_id !== input.id || request.mustWait === true) {
       await overrideDecision(trx, input, request.decision);
       return { kind: 'waiting', assistantId: input.assistant_id };
     }

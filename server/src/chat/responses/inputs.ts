@@ -295,20 +295,24 @@ export function startingAtOnce(condition: RawBuilder<unknown>): RawBuilder<unkno
 const lastRank = sql.lit(2_147_483_647);
 
 /** Conversations whose next input is due, whose owner is enabled and whose project is not archived, oldest first. */
-export async function dueChats(db: Queryable, limit: number, but: readonly string[]): Promise<string[]> {
-  const { rows } = await sql<{ chat_id: string }>`
-    select i.chat_id from inputs i
+export async function dueChats(
+  db: Queryable,
+  limit: number,
+  but: { chatIds: readonly string[]; ownerIds: readonly string[] },
+): Promise<{ chatId: string; ownerId: string }[]> {
+  const { rows } = await sql<{ chatId: string; ownerId: string }>`
+    select i.chat_id as "chatId", i.owner_id as "ownerId" from inputs i
     join users u on u.id = i.owner_id and u.enabled
     join chats c on c.id = i.chat_id
     where not ${sql.raw(projectArchivedColumn('c.project_id'))} and i.state = 'queued' and i.start_after <= now()
-      and i.chat_id <> all (${but}::text[])
+      and i.chat_id <> all (${but.chatIds}::text[]) and i.owner_id <> all (${but.ownerIds}::text[])
       and not exists (
         select from inputs e where e.chat_id = i.chat_id and e.state = 'queued'
         and (coalesce(e.steer_rank, ${lastRank}), e.position) < (coalesce(i.steer_rank, ${lastRank}), i.position))
       and not exists (select from responses r where r.chat_id = i.chat_id and r.state = 'running')
     order by i.start_after limit ${limit}
   `.execute(db);
-  return rows.map((row) => row.chat_id);
+  return rows;
 }
 
 /** The wire form (contract.md section 6). */

@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Timer } from '../../clock.ts';
 import { dropTemporaryChats } from '../../conversations/chats.ts';
+import { PerAccount } from '../../per-account.ts';
 import { waitAtMost } from '../../waits.ts';
 import { Activity } from './activity.ts';
 import { findAnswered } from './approvals.ts';
@@ -72,6 +73,9 @@ export class RunningResponses {
   readonly signals: SignalListener;
   readonly activity: Activity;
   readonly timings: ChatTimings;
+  /** Answers and open streams of each account, here. */
+  readonly answers: PerAccount;
+  readonly streams: PerAccount;
   readonly #deps: ReplicaDeps;
   readonly #runs = new Map<string, ResponseRun>();
   readonly #timers: Timer[] = [];
@@ -91,6 +95,8 @@ export class RunningResponses {
     this.signals = new SignalListener({ db: deps.db, clock: deps.clock, log: deps.log });
     this.signals.on((signal) => this.#onSignal(signal));
     this.activity = new Activity(this.signals);
+    this.answers = new PerAccount(deps.config.answersPerAccount);
+    this.streams = new PerAccount(deps.config.streamsPerAccount);
   }
 
   get maker(): Maker {
@@ -135,6 +141,8 @@ export class RunningResponses {
     this.#runs.get(response.id)?.lose();
     const run = new ResponseRun({ ...this.#deps, responses: this }, claimed);
     this.#runs.set(response.id, run);
+    const release = this.answers.take(response.owner_id);
+    void run.done.then(release);
     void run.done.then((chatHasNext) => this.#finished(run, chatHasNext));
     this.tellActivity(response.owner_id, response.chat_id);
     // Claimed at the moment when the service began to stop: it may finish, like the others, or is handed over.
@@ -327,7 +335,7 @@ export class RunningResponses {
     await pruneEnded(this.#deps);
     await dropTemporaryChats(this.#deps);
     const chats = await this.interruptExpired();
-    await this.#startEach(new Set(chats));
+    if (chats.length > 0) this.#job('dispatch', () => this.#dispatch());
   }
 
   async #dispatch(): Promise<void> {
@@ -335,7 +343,8 @@ export class RunningResponses {
     const { kysely } = this.#deps.db;
     // Before what is queued behind them.
     await this.#continueEach(await findHandedOver(kysely, dueBatch));
-    await this.#startEach(await dueChats(kysely, dueBatch, this.#stillPutOff()));
+    const but = { chatIds: this.#stillPutOff(), ownerIds: this.answers.full() };
+    await this.#startEach(await dueChats(kysely, dueBatch, but));
     await this.#continueEach(await findAnswered(kysely, dueBatch));
   }
 
@@ -346,8 +355,9 @@ export class RunningResponses {
   }
 
   /** One conversation that cannot continue does not block the others. */
-  async #startEach(chatIds: Iterable<string>): Promise<void> {
-    for (const chatId of chatIds) {
+  async #startEach(chats: Iterable<{ chatId: string; ownerId: string }>): Promise<void> {
+    for (const { chatId, ownerId } of chats) {
+      if (this.answers.isFull(ownerId)) continue;
       await this.startNext(chatId).catch((error) => {
         if (this.#putOff.size < putOffMax) this.#putOff.set(chatId, this.#deps.clock.now() + putOffMs);
         this.#failed('dispatch', error);

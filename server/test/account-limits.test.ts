@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { until } from '../../contracts/test/until.ts';
+import { type Json, type SignedIn, startTestApp, type TestApp } from './app.ts';
+import { addModels, chatDetail, createChat, postChat, readStream, submission, submit } from './chat-harness.ts';
+import { type FakeProvider, startFakeProvider } from './fakes/provider.ts';
+
+/** How much one account may do at once; what is above waits or is refused, and nobody else notices. */
+
+let app: TestApp;
+let provider: FakeProvider;
+before(async () => {
+  provider = await startFakeProvider();
+  app = await startTestApp({
+    config: { answersPerAccount: 2, streamsPerAccount: 3 },
+    timings: { graceMs: 100, dispatchMs: 50 },
+  });
+});
+after(async () => {
+  await app.stop();
+  await provider.close();
+});
+
+async function begin(user: SignedIn, count: number): Promise<{ chatId: string; status: number }[]> {
+  return Promise.all(
+    Array.from({ length: count }, async () => {
+      const chatId = await createChat(user);
+      const messageId = await submit(user, chatId, 'Hello');
+      const response = await postChat(user, { chatId, messageId, detach: true });
+      return { chatId, status: response.status };
+    }),
+  );
+}
+
+/** Conversations in which an answer is being written; one with queued messages says that it is running, too. */
+async function running(user: SignedIn): Promise<string[]> {
+  const { rows } = await app.database.database.pool.query<{ chat_id: string }>(
+    `select chat_id from responses where owner_id = $1 and state = 'running'`,
+    [user.id],
+  );
+  return rows.map((row) => row.chat_id);
+}
+
+test('answers above the limit of an account wait their turn; those of others do not', async () => {
+  const user = await app.signIn();
+  await addModels(user, provider, ['hang-1']);
+  const begun = await begin(user, 6);
+  assert.deepEqual(
+    begun.map(({ status }) => status),
+    Array(6).fill(202),
+  );
+  const other = await app.signIn();
+  await addModels(other, provider, ['words-3']);
+  const [theirs] = await begin(other, 1);
+  await until(async () => (await chatDetail(other, theirs?.chatId ?? '')).messages.at(-1)?.status === 'complete');
+  const answered = new Set<string>();
+  while (answered.size < 6) {
+    const now = await running(user);
+    assert.ok(now.length <= 2, `${now.length} at once`);
+    for (const chatId of now.filter((id) => !answered.has(id))) {
+      answered.add(chatId);
+      const { status } = await user.call(`POST /api/chat/${chatId}/stop`, {});
+      assert.equal(status, 200);
+    }
+  }
+  await until(async () => (await running(user)).length === 0);
+  assert.equal(answered.size, 6);
+});
+
+test('what cannot wait is refused, with the time to try again', async () => {
+  const user = await app.signIn();
+  await addModels(user, provider, ['hang-1']);
+  const [first, second] = await begin(user, 2);
+  await until(async () => (await running(user)).length === 2);
+  for (const chatId of [first?.chatId ?? '', second?.chatId ?? '']) {
+    await user.call(`POST /api/chat/${chatId}/stop`, {});
+  }
+  await until(async () => (await running(user)).length === 0);
+  await begin(user, 2);
+  await until(async () => (await running(user)).length === 2);
+  const refused = await postChat(user, { chatId: first?.chatId ?? '', resume: true });
+  assert.equal(refused.status, 429);
+  assert.equal(refused.headers.get('retry-after'), '5');
+  const { error }: Json = await refused.json();
+  assert.equal(error.code, 'rate_limited');
+});
+
+test('streams above the limit of an account are refused; the message is answered without one', async () => {
+  const user = await app.signIn();
+  const [, words] = await addModels(user, provider, ['hang-1', 'words-3']);
+  const chatId = await createChat(user);
+  const first = await postChat(user, { chatId, messageId: await submit(user, chatId, 'Hello') });
+  const path = `/api/chat/${chatId}/stream`;
+  const more = await Promise.all([user.fetch(path), user.fetch(path)]);
+  assert.deepEqual(
+    [first, ...more].map(({ status }) => status),
+    [200, 200, 200],
+  );
+  const refused = await user.fetch(path);
+  assert.equal(refused.status, 429);
+  const elsewhere = await createChat(user);
+  const { message, ...rest } = submission(elsewhere, 'Hello');
+  const admitted = await user.call('POST /api/chat/start', { ...rest, message, modelId: words, modelPinned: true });
+  assert.equal(admitted.status, 201);
+  assert.equal((await postChat(user, { chatId: elsewhere, messageId: message.id })).status, 429);
+  await until(async () => (await chatDetail(user, elsewhere)).messages.at(-1)?.status === 'complete');
+  for (const response of [first, ...more]) await response.body?.cancel();
+  await until(async () => {
+    const again = await user.fetch(path);
+    await again.body?.cancel();
+    return again.status === 200;
+  });
+  await user.call(`POST /api/chat/${chatId}/stop`, {});
+  await readStream(await user.fetch(path));
+});
