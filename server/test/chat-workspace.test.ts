@@ -276,6 +276,7 @@ test('a published file is an artifact of the conversation; again updates it; ima
     id: first?.id,
     path: 'report.txt',
     size: 4,
+    version: 2,
     link: `[report.txt](artifact://${first?.id})`,
   });
   const query = { chatId: chat.chatId };
