@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { basename, dirname, join } from 'node:path';
 import { before, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -137,4 +138,25 @@ test('the encryption key changes while the service runs', async () => {
   caller.url = after.url;
   assert.notEqual(await ask(caller, chatId, 'after'), '');
   await stop(after);
+});
+
+test('the built product sends traces, the last ones while it stops', async () => {
+  const bodies: Buffer[] = [];
+  const collector = createServer(async (request, response) => {
+    for await (const part of request) bodies.push(part);
+    response.writeHead(request.url === '/v1/traces' ? 200 : 404).end();
+  });
+  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
+  const address = collector.address();
+  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  try {
+    const product = await startProduct(join(scratchFolder(), 'data'), { OTEL_EXPORTER_OTLP_ENDPOINT: url });
+    assert.equal((await fetch(`${product.url}/api/setup`)).status, 200);
+    await stop(product);
+    const sent = Buffer.concat(bodies);
+    for (const name of ['GET /api/setup', 'SELECT users']) assert.ok(sent.includes(name), product.output());
+  } finally {
+    collector.close();
+    collector.closeAllConnections();
+  }
 });

@@ -52,8 +52,11 @@ const engineOnly = {
 const httpWithoutFetch = {
   name: 'http-without-fetch',
   setup({ onLoad, onResolve }) {
-    onResolve({ filter: /^(node:)?http$/ }, ({ namespace }) =>
-      namespace === 'http' ? { path: 'node:http', external: true } : { path: 'node:http', namespace: 'http' },
+    onResolve({ filter: /^(node:)?http$/ }, ({ kind, namespace }) =>
+      // What is imported on demand reads members by name, which a CommonJS module in the bundle does not have.
+      namespace === 'http' || kind === 'dynamic-import'
+        ? { path: 'node:http', external: true }
+        : { path: 'node:http', namespace: 'http' },
     );
     onLoad({ filter: /./, namespace: 'http' }, () => ({ contents: "module.exports = require('node:http');" }));
   },

@@ -21,5 +21,11 @@ export default defineConfig({
     // What the first page needs is one file: thirty small ones compress worse and cost a request each.
     rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'initial', tags: ['$initial'] }] } } },
   },
-  server: { port: 5173, strictPort: true, proxy: { '/api': process.env.HOMEPORT_API ?? 'http://127.0.0.1:3000' } },
+  server: {
+    port: 5173,
+    strictPort: true,
+    proxy: Object.fromEntries(
+      ['/api', '/docs'].map((path) => [path, process.env.HOMEPORT_API ?? 'http://127.0.0.1:3000']),
+    ),
+  },
 });

@@ -131,6 +131,12 @@ function samplerOf(name: SamplerName, share: number): Sampler {
   return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
 }
 
+/** Its kind and the collector's status; a message could have an address with a key. */
+function reasonOf(error: Error | undefined): object {
+  const status: unknown = error !== undefined && 'code' in error ? error.code : undefined;
+  return { reason: failureKind(error), ...(typeof status === 'number' ? { status } : {}) };
+}
+
 /** Says once that the collector is away, and once that it is back. */
 function watched(exporter: SpanExporter, log: DatabaseLog): SpanExporter {
   let isAway = false;
@@ -138,7 +144,8 @@ function watched(exporter: SpanExporter, log: DatabaseLog): SpanExporter {
     export(spans: ReadableSpan[], done) {
       exporter.export(spans, (result) => {
         const failed = result.code !== 0;
-        if (failed && !isAway) log.warn({}, 'traces cannot be sent: the collector does not take them');
+        if (failed && !isAway)
+          log.warn(reasonOf(result.error), 'traces cannot be sent: the collector does not take them');
         if (!failed && isAway) log.info({}, 'traces are sent again');
         isAway = failed;
         done(result);
