@@ -93,8 +93,11 @@ test('servers of npm run in the sandbox: trusted, called in turns, killed and ba
   // A call that is stopped ends its program, and nobody else's.
   const chatId = await createChat(user);
   const long = 'mcp__everything__trigger-long-running-operation {"duration":600,"steps":6000}';
+  let isStopped = false;
   await ask(user, long, chatId, async ({ frame }) => {
-    if (frame.type === 'tool-output-available') await user.must('POST', `/api/chat/${chatId}/stop`, {});
+    if (frame.type !== 'tool-output-available' || isStopped) return;
+    isStopped = true;
+    await user.must('POST', `/api/chat/${chatId}/stop`, {});
   });
   await until(async () => !running().includes('everything'));
   assert.deepEqual(running(), ['filesystem', 'memory']);

@@ -2,7 +2,7 @@
  * What an app tries from within its frame, as JavaScript: an attack has worked if its expression is true or text. `home` is Homeport's
  * address, `local` the same by another name, `out` another preview's. Others cannot tell by themselves; the test looks afterwards.
  */
-export const attacks: Record<string, string> = {
+const attacks: Record<string, string> = {
   // Cookies
   'read the session cookie': `/session/.exec(document.cookie)?.[0]`,
   'read the cookie of the preview': `/homeport\\.preview=(?!evil)/.exec(document.cookie)?.[0]`,
@@ -162,7 +162,7 @@ export const tryAttacks = (home: string, out: string): string => `(async (home, 
 })(${JSON.stringify(home)}, ${JSON.stringify(out)})`;
 
 /** What another site tries with the address of a preview, in the same way. */
-export const foreignAttacks: Record<string, string> = {
+const foreignAttacks: Record<string, string> = {
   'its WebSocket': `socketTo(target.replace('http', 'ws') + '/evil-socket')`,
   'a request': `void (await fetch(target + '/evil-get', { mode: 'no-cors', credentials: 'include' }))`,
   'a request that changes something': `void (await fetch(target + '/evil-post', { method: 'POST', mode: 'no-cors', credentials: 'include' }))`,
