@@ -41,6 +41,7 @@ before(async () => {
   app = await startTestApp({ workspaceRuntime: runtime });
 });
 after(async () => {
+  delete process.env.KUBECONFIG;
   await app?.stop();
   for (const pod of pods) pod.kill('SIGKILL');
   await runtime?.close();

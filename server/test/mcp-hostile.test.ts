@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
 import { McpConnection } from '../src/mcp/connection.ts';
+import { refusedAccess } from '../src/mcp/failures.ts';
 import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { echoTool, type FakeMcp, type Hook, type RpcMessage, sse, startFakeMcp } from './fakes/mcp-server.ts';
 
@@ -168,6 +169,23 @@ test('a call whose answer breaks off fails at once', { timeout: 60_000 }, () =>
     connection.close();
   }),
 );
+
+for (const transport of ['http', 'sse'] as const) {
+  test(`over ${transport}, a refusal during a call says what would be accepted`, () =>
+    withFake(async (fake) => {
+      const signal = new AbortController().signal;
+      const deps = { fetch, version: '1', now: () => 0 };
+      const url = transport === 'http' ? fake.url : fake.sseUrl;
+      const connection = await McpConnection.open(deps, { url, transport, headers: {} }, signal);
+      const headers: Record<string, string> = { 'www-authenticate': 'Bearer scope="more"' };
+      fake.gate = async () => ({ status: 401, headers });
+      await assert.rejects(connection.call(echoTool, {}, signal), (error) => {
+        assert.deepEqual(refusedAccess(error)?.challenge, { scope: 'more' });
+        return true;
+      });
+      connection.close();
+    }));
+}
 
 test('strange pieces of a result cost what their size does, and do not spoil the others', () =>
   withFake(async (fake) => {
