@@ -37,6 +37,19 @@ test('a person’s upload that goes on while a turn works is no turn’s', async
   assert.deepEqual(shortly(await changes('t3')), ['added ~/three applied']);
 });
 
+test('a folder that the person made anew keeps its permissions, whatever comes back into it', async (t) => {
+  const { run, apply, home } = await startChanges(t);
+  await run(undefined, 'mkdir -m 750 box other; echo 1 > box/one; echo 1 > other/one');
+  await run('t1', 'rm -r box other');
+  await run(undefined, 'mkdir -m 755 box; echo mine > box/mine');
+  const tree = treeOf(home);
+  assert.deepEqual((await apply('t1', 'undo')).conflicts, []);
+  assert.deepEqual(Object.keys(treeOf(home)), ['box', 'box/mine', 'box/one', 'other', 'other/one']);
+  assert.deepEqual([treeOf(home).box, treeOf(home).other], ['folder 755', 'folder 750']);
+  await apply('t1', 'redo');
+  assert.deepEqual(treeOf(home), tree);
+});
+
 test('whoever removes what is kept loses what is kept, and nothing else', async (t) => {
   const { run, changes, apply, home } = await startChanges(t);
   await run('t1', 'echo mine > mine');

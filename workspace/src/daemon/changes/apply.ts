@@ -8,6 +8,8 @@ import type { Change, TurnRecord } from './records.ts';
 
 /** How many paths are worked on between two turns of the event loop. */
 const pathsAtOnce = 50;
+/** Of a folder until everything is in it. One that somebody else made meanwhile keeps its own. */
+const madeMode = 0o700;
 
 export type Direction = 'undo' | 'redo';
 export type Wish = { direction: Direction; paths: readonly string[] | undefined; force: boolean };
@@ -138,7 +140,7 @@ async function applyStep(
   if (target.type === 'directory') {
     if (now?.type === 'directory') return undefined;
     if (now !== null) rmSync(place, { force: true });
-    mkdirSync(place, { mode: 0o700 });
+    mkdirSync(place, { mode: madeMode });
     return undefined;
   }
   const made = blobs.temporaryPath();
@@ -169,8 +171,8 @@ function setModes(home: string, steps: readonly Step[], opened: ReadonlyMap<stri
   const wanted = new Map(opened);
   for (const { path, target, expected, now } of steps) {
     if (target?.type !== 'directory') continue;
-    const isOurs = now?.type !== 'directory' || expected?.type !== 'directory' || now.mode === expected.mode;
-    if (isOurs) wanted.set(path, target.mode);
+    const asMade = expected?.type === 'directory' ? expected.mode : madeMode;
+    if (now?.type !== 'directory' || now.mode === asMade) wanted.set(path, target.mode);
   }
   for (const [path, mode] of [...wanted].sort(([a], [b]) => b.length - a.length)) {
     try {
