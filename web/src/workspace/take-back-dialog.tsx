@@ -3,6 +3,7 @@ import '../frame/dialogs.css';
 import { Button, Modal } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
+import { ApiFailure } from '../api-failure.ts';
 import { failureText } from '../failure-text.ts';
 import { FormFailure } from '../forms/notice.tsx';
 import dialogClasses from '../frame/confirm-dialog.module.css';
@@ -89,7 +90,12 @@ function useChangesOf(chatId: string, messageIds: readonly string[], onNothing: 
       if (filesToUndo(found).length === 0) onNothing();
       else setChanges(found);
     };
-    read().catch((error: unknown) => isHere && setFailure(error));
+    read().catch((error: unknown) => {
+      if (!isHere) return;
+      // Without workspaces there is nothing to take back, now or later.
+      if (error instanceof ApiFailure && error.code === 'workspace_disabled') onNothing();
+      else setFailure(error);
+    });
     return () => {
       isHere = false;
     };
