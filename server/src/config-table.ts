@@ -153,6 +153,10 @@ export const settingTable = {
   artifactMaxUploadBytes: integer('ARTIFACT_MAX_UPLOAD_BYTES', limits.artifactMaxUploadBytes, 1, 2 ** 40, {
     about: 'The largest upload, in bytes.',
   }),
+  artifactQuotaMb: integer('ARTIFACT_QUOTA_MB', 0, 0, 1_073_741_824, {
+    about:
+      'How much the files of one account may take in all, in mebibytes: what the account put into conversations and projects, with earlier versions. 0 means no limit.',
+  }),
   artifactStore: optional('ARTIFACT_STORE', {
     about:
       'Where files of conversations and projects are stored: a folder, or a bucket on an S3-compatible server. More than one replica needs a bucket or a shared folder.',

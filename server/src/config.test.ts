@@ -91,6 +91,7 @@ describe('values', () => {
       workspaceMemoryMb: 1024,
       workspaceCpus: 1,
       workspaceProcesses: 512,
+      artifactQuotaMb: 0,
       workspaceDiskMb: 10_240,
       workspaceFiles: 1_000_000,
       workspaceModels: true,

@@ -65,6 +65,7 @@ export const testConfig: Config = {
   workspaceMemoryMb: 1024,
   workspaceCpus: 1,
   workspaceProcesses: 512,
+  artifactQuotaMb: 0,
   workspaceDiskMb: 10_240,
   workspaceFiles: 1_000_000,
   workspaceModels: true,

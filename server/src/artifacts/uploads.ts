@@ -10,6 +10,7 @@ import { adoptBlob, discardStored, releaseBlobs } from './blobs.ts';
 import { mediaTypeOf } from './media-type.ts';
 import { assertNotArchived, lockNamespace, type Scope } from './namespaces.ts';
 import { filenameOf, foldersAbove, parsePath, pathOfName } from './path.ts';
+import { assertQuota } from './quota.ts';
 import { replaceContent } from './versions.ts';
 
 /**
@@ -17,7 +18,7 @@ import { replaceContent } from './versions.ts';
  * round.
  */
 
-export type UploadDeps = Pick<Deps, 'db' | 'artifactStore' | 'log'>;
+export type UploadDeps = Pick<Deps, 'config' | 'db' | 'artifactStore' | 'log'>;
 
 export type Upload = {
   scope: Scope;
@@ -52,6 +53,7 @@ export async function createArtifact(
     let dropped: string[] = [];
     const { row, key } = await inTransaction(deps.db, async (trx) => {
       await assertStillEnabled(trx, userId);
+      await assertQuota(trx, deps, userId, stored.size);
       const namespace = await lockNamespace(trx, { userId }, upload.scope);
       assertNotArchived(namespace);
       const content = await adoptBlob(trx, stored);

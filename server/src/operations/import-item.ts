@@ -7,6 +7,7 @@ import { adoptBlob, discardStored } from '../artifacts/blobs.ts';
 import { mediaTypeOf } from '../artifacts/media-type.ts';
 import { lockNamespace, type Scope } from '../artifacts/namespaces.ts';
 import { filenameOf, parsePath, pathOfName } from '../artifacts/path.ts';
+import { quotaLeft } from '../artifacts/quota.ts';
 import { importChats, showImported } from '../conversations/imported-chats.ts';
 import { type ImportedMessage, importMessages } from '../conversations/messages.ts';
 import { inTransaction, type Queryable } from '../db/pool.ts';
@@ -57,15 +58,15 @@ async function withFiles(
   const stored: StoredFile[] = [];
   const used = new Set<string>();
   try {
-    for (const file of await missingFiles(deps, files)) {
-      const kept = await storeFile(deps, archive, file);
+    const note = (text: string) => noteAt(deps.db.kysely, { importId: run.id, position }, text);
+    const missing = await missingFiles(deps, files);
+    let room = missing.length === 0 ? 0 : await quotaLeft(deps.db.kysely, deps, run.owner_id);
+    for (const file of missing) {
+      const kept = room > 0 ? await storeFile(deps, archive, file) : undefined;
       if (kept !== undefined) stored.push(kept);
-      else
-        await noteAt(
-          deps.db.kysely,
-          { importId: run.id, position },
-          `The file “${filenameOf(file.name)}” is damaged or too large`,
-        );
+      else if (room > 0) await note(`The file “${filenameOf(file.name)}” is damaged or too large`);
+      else await note(`There is no room for the file “${filenameOf(file.name)}”: the limit of your account is reached`);
+      room -= kept?.stored.size ?? 0;
     }
     await inTransaction(deps.db, async (trx) => {
       if (!(await holdClaim(trx, run))) throw new ClaimLost();

@@ -1,0 +1,48 @@
+import { ApiError } from '@homeport/contracts/errors';
+import { sql } from 'kysely';
+import type { Queryable } from '../db/pool.ts';
+import type { Platform } from '../platform.ts';
+
+const bytesPerMegabyte = 1024 * 1024;
+
+/**
+ * Bytes that the account's files may still take: ARTIFACT_QUOTA_MB without what it has put into conversations and
+ * projects, with earlier versions. Negative if they take more already; infinite without a limit.
+ */
+export async function quotaLeft(db: Queryable, deps: Pick<Platform, 'config'>, userId: string): Promise<number> {
+  const most = quotaOf(deps);
+  return most === 0 ? Number.POSITIVE_INFINITY : most - (await usedBy(db, userId));
+}
+
+/** Throws `storage_full` if `bytes` more do not fit. Uploads of one account come one after another until the commit. */
+export async function assertQuota(
+  trx: Queryable,
+  deps: Pick<Platform, 'config'>,
+  userId: string,
+  bytes: number,
+): Promise<void> {
+  const most = quotaOf(deps);
+  if (most === 0) return;
+  await sql`select pg_advisory_xact_lock(hashtextextended('artifact-quota ' || ${userId}, 0))`.execute(trx);
+  const used = await usedBy(trx, userId);
+  if (used + bytes <= most) return;
+  const told = `Your files take ${megabytes(used)} of the ${megabytes(most)} that each account has here`;
+  throw new ApiError('storage_full', `Not saved: ${told}. Delete some first.`, {
+    details: { usedBytes: used, maxBytes: most },
+  });
+}
+
+function quotaOf({ config }: Pick<Platform, 'config'>): number {
+  return config.artifactQuotaMb * bytesPerMegabyte;
+}
+
+async function usedBy(db: Queryable, userId: string): Promise<number> {
+  const { rows } = await sql<{ used: string }>`
+    select (select coalesce(sum(size), 0) from artifacts where created_by = ${userId})
+      + (select coalesce(sum(size), 0) from artifact_versions where author_id = ${userId}) as used`.execute(db);
+  return Number(rows[0]?.used ?? 0);
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.ceil(bytes / bytesPerMegabyte).toLocaleString('en-US')} MB`;
+}

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startTestApp, type TestApp } from './app.ts';
+import { createChat, upload } from './artifact-makers.ts';
+
+/** How much the files of one account may take. */
+
+let app: TestApp;
+before(async () => {
+  app = await startTestApp({ config: { artifactQuotaMb: 1 } });
+});
+after(() => app.stop());
+
+const kilobytes = (count: number) => Buffer.alloc(count * 1024, 'x');
+
+test('what does not fit is refused with the numbers, also when it comes at the same moment', async () => {
+  const user = await app.signIn();
+  const chatId = await createChat(user);
+  const answers = await Promise.all(
+    Array.from({ length: 6 }, (_, index) => upload(user, { chatId, path: `${index}.bin` }, { bytes: kilobytes(300) })),
+  );
+  const statuses = answers.map(({ status }) => status).sort();
+  assert.deepEqual(statuses, [201, 201, 201, 507, 507, 507]);
+  const { error } = answers.find(({ status }) => status === 507)?.body ?? {};
+  assert.equal(error.code, 'storage_full');
+  assert.deepEqual(error.details, { usedBytes: 3 * 300 * 1024, maxBytes: 1024 * 1024 });
+  assert.match(error.message, /1 MB of the 1 MB/);
+  const other = await app.signIn();
+  const theirs = await upload(other, { chatId: await createChat(other), path: 'own.bin' }, { bytes: kilobytes(900) });
+  assert.equal(theirs.status, 201);
+});
+
+test('earlier versions count; what is deleted makes room at once', async () => {
+  const user = await app.signIn();
+  const chatId = await createChat(user);
+  const replace = (letter: string, size: number) =>
+    upload(user, { chatId, path: 'plan.txt', onConflict: 'replace' }, { bytes: Buffer.alloc(size * 1024, letter) });
+  assert.equal((await replace('a', 400)).status, 201);
+  assert.equal((await replace('b', 400)).status, 201);
+  assert.equal((await replace('c', 400)).status, 507);
+  await user.call(`DELETE /api/artifacts?chatId=${chatId}&path=plan.txt`);
+  assert.equal((await replace('d', 900)).status, 201);
+});
