@@ -12,7 +12,9 @@ const marked = new Marked({ gfm: true });
  * places. The list of decisions exists only here.
  */
 export function readPages(root) {
-  const files = listFiles(root, 'docs').filter((file) => file.endsWith('.md'));
+  const files = listFiles(root, 'docs')
+    .filter((file) => file.endsWith('.md'))
+    .sort();
   const pages = files.map((file) => pageOf(file, readSource(root, file)));
   const decisions = pages.filter(({ file }) => file.startsWith('docs/decisions/'));
   return [...pages, pageOf('docs/decisions/README.md', listOf(decisions))];

@@ -7,13 +7,13 @@ import { build as bundle } from 'esbuild';
 import { Marked } from 'marked';
 import { plainText, readMenu, readPages, resolveLink } from './docs-pages.mjs';
 
-/** Writes the site into `out`, the folder behind /docs; resolves with the files that went into it. */
-export async function buildDocs(root, out, version) {
+/** Writes the site into `out`, the folder behind /docs; resolves with the files that went into it. Tests have pages elsewhere. */
+export async function buildDocs(root, out, version, sources = root) {
   await rm(out, { recursive: true, force: true });
   const pages = readPages(root);
   const menu = readMenu(pages);
   const index = JSON.stringify(searchIndex(pages.filter(({ file }) => !/^docs\/(decisions|spec)\//.test(file))));
-  const { assets, inputs } = await buildAssets(root, out);
+  const { assets, inputs } = await buildAssets(sources, out);
   await mkdir(join(out, 'assets'), { recursive: true });
   const indexName = `search-${hashOf(index)}.json`;
   await writeFile(join(out, 'assets', indexName), index);
