@@ -9,6 +9,7 @@ test('rules for tools are set in the settings, and for one conversation', async 
   await main.getByRole('button', { name: 'Add rule' }).click();
   await main.getByLabel('Commands of rule 1').fill('git push *');
   await main.getByLabel('What rule 1 says').selectOption('Deny');
+  await main.getByRole('switch', { name: 'Programs may use my models' }).uncheck();
   await expectAccessible(page);
   await page.screenshot({ path: test.info().outputPath('wide.png'), fullPage: true });
   await main.getByRole('button', { name: 'Save' }).click();
@@ -17,7 +18,7 @@ test('rules for tools are set in the settings, and for one conversation', async 
   expect(await person.caller.must('GET', '/api/workspace/rules')).toEqual({
     preset: 'ask',
     rules,
-    programModels: true,
+    programModels: false,
   });
   await page.setViewportSize({ width: 360, height: 740 });
   await page.emulateMedia({ colorScheme: 'dark' });

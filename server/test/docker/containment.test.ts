@@ -179,6 +179,9 @@ test('its ways out are its own: the internal endpoints, and the proxy for who sh
   const control = '--unix-socket /run/workspace/control.sock';
   assert.equal((await ask(`${control} http://homeport/api/internal/conversations`)).stdout, '418');
   assert.equal((await ask(`${control} http://homeport/api/admin/users`)).stdout, '404');
+  assert.equal((await ask('$OPENAI_BASE_URL/models')).stdout, '418', 'models, at an address that programs can use');
+  assert.equal((await ask('$OPENAI_BASE_URL/../internal/conversations')).stdout, '404');
+  assert.match((await one.run('echo $OPENAI_API_KEY')).stdout, /^wmt_[\w-]{43}\n$/);
   const proxied = await one.run('curl -sS -m 5 -o /dev/null https://example.org/ 2>&1');
   assert.match(proxied.stdout, /407/, 'the lab knows nobody, and the bridge shows what it has');
 });

@@ -227,7 +227,7 @@ export class HomeSpace {
   }
 }
 
-const advice = 'Nothing can be written until files are deleted; deleting works';
+const advice = 'Nothing can be written until files are deleted.';
 
 function show(bytes: number): string {
   const gibibytes = bytes / 1024 ** 3;
