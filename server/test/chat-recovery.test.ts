@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { until } from '../../contracts/test/until.ts';
+import { insertApproval } from '../src/chat/responses/approvals.ts';
 import { claimInput, claimResumption } from '../src/chat/responses/claims.ts';
 import { sequence, toLines } from '../src/chat/responses/frame-sequence.ts';
 import { endResponse, interruptExpired, storeFrames } from '../src/chat/responses/response-end.ts';
@@ -131,6 +132,23 @@ test('a tool begins once its call is stored where a crash finds it, however seld
     gate.resolve();
     await slow.stop();
   }
+});
+
+test('a question that a crash left out of its answer is nobody’s to answer', async () => {
+  const user = await app.signIn();
+  const { deps } = app.service;
+  const chatId = await createChat(user);
+  const messageId = await submit(user, chatId, 'go');
+  const gone = { replica: randomUUIDv7(), leaseMs: -1_000, askedAt: 0 };
+  const outcome = await claimInput(deps, { chatId, ownerId: user.id, messageId, decision: {} }, gone);
+  assert.equal(outcome.kind, 'claimed');
+  if (outcome.kind !== 'claimed') return;
+  const call = { toolCallId: 'call', toolName: 'pay', input: {} };
+  const approvalId = await insertApproval(deps.db.kysely, outcome.response, call);
+  assert.equal((await interruptExpired(deps, { chatId })).length, 1);
+  assert.equal((await chatDetail(user, chatId)).chat.waiting, false);
+  const answered = await user.call(`POST /api/chat/${chatId}/approvals`, { approvalId, approved: true });
+  assert.equal(answered.body.error.code, 'input_applied');
 });
 
 test('a sweep ends all that a crash left, however many, and one that cannot be ended holds up no other', async () => {

@@ -97,6 +97,12 @@ export async function dropApproval(db: Queryable, response: Asking, approvalId: 
       and r.id = a.response_id and r.generation = ${response.generation} and r.state = 'running'`.execute(db);
 }
 
+/** Closes the questions of a response but these. */
+export async function dropQuestionsBut(db: Queryable, responseId: string, keptIds: readonly string[]): Promise<void> {
+  await sql`update tool_approvals set settled_at = now()
+    where response_id = ${responseId} and settled_at is null and id <> all (${keptIds}::text[])`.execute(db);
+}
+
 /** The statement that drops all questions of a response that ended for good, if `condition` holds. */
 export function voidingApprovals(responseId: string, condition: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`update tool_approvals set settled_at = now()

@@ -9,7 +9,8 @@ import type { Platform } from '../../platform.ts';
 import { budgetResetsAt } from '../../usage/budget-rule.ts';
 import { countingCalls, type LedgerRow } from '../../usage/ledger.ts';
 import { promptOf } from '../turn/prompt.ts';
-import { voidingApprovals } from './approvals.ts';
+import { waitingCalls } from '../turn/waiting-calls.ts';
+import { dropQuestionsBut, voidingApprovals } from './approvals.ts';
 import type { Maker, ResponseRow } from './claims.ts';
 import { parseLines, sequence, toLines } from './frame-sequence.ts';
 import { dropCopiesStatement, findingNext, startingAtOnce } from './inputs.ts';
@@ -337,9 +338,16 @@ async function interruptFromLog(deps: Pick<Platform, 'db'>, response: Interrupti
       .orderBy('seq_from')
       .execute();
     const logged = rows.length === 0 ? undefined : assemble(rows);
+    const parts = finishParts(logged?.parts ?? (await readParts(trx, response.id)), { keepsApprovals: true });
+    // A question that the crash left out of the answer can be answered by nobody: it is asked again.
+    await dropQuestionsBut(
+      trx,
+      response.id,
+      waitingCalls(parts).map(({ asked }) => asked.approvalId),
+    );
     await endLocked(deps, trx, response, {
       state: 'interrupted',
-      parts: logged === undefined ? undefined : finishParts(logged.parts, { keepsApprovals: true }),
+      parts,
       error: interruptedError,
       frames: [...(logged?.closingFrames({ keepsApprovals: true }) ?? []), ...interruptedFrames()],
       seq: rows.at(-1)?.seq_to ?? response.first_seq,
