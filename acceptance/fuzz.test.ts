@@ -262,7 +262,8 @@ function checkAnswer(request: FuzzRequest, answered: Answered, where: string): v
   assert.ok(status !== 500 && status > 0, where);
   // Only workspaces are unavailable here, because they are switched off.
   const isOff =
-    /^\S+ \/api\/workspace\//.test(request.operation ?? '') && jsonOf(answered)?.error?.code === 'workspace_disabled';
+    /^\S+ \/api\/(?:workspace\/|skills\/from-workspace$)/.test(request.operation ?? '') &&
+    jsonOf(answered)?.error?.code === 'workspace_disabled';
   assert.ok(status !== 503 || isOff || request.method === 'HEAD', where);
   if (!new URL(request.target, 'http://localhost').pathname.startsWith('/api/')) return;
   assert.equal(typeof headers['x-request-id'], 'string', where);

@@ -175,7 +175,7 @@ export const routes: { [Name in keyof Endpoints]: Handler<Deps, Endpoints[Name]>
     return !door.isDraining && (await isReachable) ? { ok: true } : new Reply({ ok: false }, { status: 503 });
   },
   getLive: ({ config }) => ({ ok: true, version: config.version }),
-  getLiveStream: (_deps, { request }) => streamPieces(request.outgoing),
+  getLiveStream: (_deps, { request }) => streamPieces(request),
   getPublicConfig,
   getOpenapi: ({ config }) => {
     description ??= openapiDocument(endpoints, {

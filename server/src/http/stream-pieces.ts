@@ -1,9 +1,8 @@
-import type { ServerResponse } from 'node:http';
 import { ApiError } from '@homeport/contracts/errors';
 import { limits } from '@homeport/contracts/limits';
 import { systemClock, type Timer } from '../clock.ts';
 import { EventStream } from './event-stream.ts';
-import { streamed } from './handler.ts';
+import { type RequestFacts, streamed } from './handler.ts';
 
 const pieces = 4;
 /** Anybody may ask. */
@@ -11,12 +10,12 @@ const openMax = 20;
 let open = 0;
 
 /** A stream with the headers of an answer's, for the doctor: does it arrive as it is written? */
-export function streamPieces(outgoing: ServerResponse): typeof streamed {
+export function streamPieces({ id, outgoing }: RequestFacts): typeof streamed {
   if (open >= openMax) throw new ApiError('rate_limited', 'Too many trial streams are open', { retryAfter: 2 });
   open += 1;
   let sent = 0;
   let timer: Timer | undefined;
-  const stream = new EventStream(outgoing, {}, () => {
+  const stream = new EventStream(outgoing, { 'x-request-id': id }, () => {
     open -= 1;
     timer?.stop();
   });
