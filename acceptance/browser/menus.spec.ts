@@ -60,6 +60,7 @@ test('every menu is open to the keyboard and to axe', async ({ page, person, ins
     await expect(page.getByRole('menuitemradio', { name: 'System' })).toBeFocused();
     await page.keyboard.press('ArrowUp');
     await expect(page.getByRole('menuitem', { name: 'Sign out' })).toBeFocused();
+    await expect(page.getByRole('menuitem', { name: 'Help' })).toHaveAttribute('href', '/docs');
     await expectAccessibleHere(page);
   });
   await openAndClose(page, page.getByRole('navigation').getByRole('button', { name: /^Options for/ }), async () => {

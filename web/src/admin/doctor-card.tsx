@@ -9,6 +9,19 @@ import classes from './operations.module.css';
 
 const icons = { ok: CircleCheck, warning: CircleAlert, failed: CircleX };
 
+/** Pages of the documentation that an advice names lead to them. */
+function linked(advice: string) {
+  return advice.split(/docs\/([\w-]+)\.md/).map((part, index) =>
+    index % 2 === 0 ? (
+      part
+    ) : (
+      <a key={part} href={`/docs/${part}`} target="_blank" rel="noopener">
+        {part}
+      </a>
+    ),
+  );
+}
+
 /** Checks the installation when asked, and says what to do. */
 export function DoctorCard() {
   const t = useText();
@@ -53,7 +66,7 @@ export function DoctorCard() {
                 />
                 <div lang="en">
                   <p className={classes.message}>{message}</p>
-                  {advice === undefined ? null : <p className={classes.soft}>{advice}</p>}
+                  {advice === undefined ? null : <p className={classes.soft}>{linked(advice)}</p>}
                 </div>
               </li>
             );
