@@ -28,7 +28,8 @@ export const texts: Record<keyof typeof english, string> = {
   'backups.lost': 'Der Prozess, der sie erstellt hat, ist beendet. Erstelle eine neue.',
   'backups.progress': '{rows, number} Zeilen, {files, plural, one {# Datei} other {# Dateien}}',
   'doctor.title': 'Ist meine Installation in Ordnung?',
-  'doctor.text': 'Prüft Einstellungen, Datenbank, Platte, Dateien, Sicherungen und den Weg durch deinen Proxy.',
+  'doctor.text':
+    'Prüft Einstellungen, Datenbank, Platte, Dateien, Sicherungen, Arbeitsbereiche und den Weg durch deinen Proxy.',
   'doctor.run': 'Jetzt prüfen',
   'doctor.running': 'Wird geprüft',
   'doctor.ok': 'In Ordnung',

@@ -25,7 +25,7 @@ export const texts = {
   'backups.lost': 'The process that made it has ended. Make another one.',
   'backups.progress': '{rows, number} rows, {files, plural, one {# file} other {# files}}',
   'doctor.title': 'Is my installation right?',
-  'doctor.text': 'Checks settings, database, disk, files, backups and the way through your proxy.',
+  'doctor.text': 'Checks settings, database, disk, files, backups, workspaces and the way through your proxy.',
   'doctor.run': 'Check now',
   'doctor.running': 'Checking',
   'doctor.ok': 'Fine',
