@@ -4,6 +4,7 @@ import { measureAnswers, measureAnswersWithWorkspaces } from './answers.ts';
 import { measureArtifacts } from './artifacts.ts';
 import { Bench } from './bench.ts';
 import { measureCapacity } from './capacity.ts';
+import { measureCapacityModel } from './capacity-model.ts';
 import { measureDocumentSearch } from './document-search.ts';
 import { measureFirstToken } from './first-token.ts';
 import { measureInstructions } from './first-token-told.ts';
@@ -40,6 +41,7 @@ const parts: Record<string, (bench: Bench) => Promise<void>> = {
   stop: measureStop,
   unpaced: measureUnpaced,
   capacity: measureCapacity,
+  'capacity-model': measureCapacityModel,
   turns: measureTurns,
   mcp: measureMcp,
   shell: measureShell,

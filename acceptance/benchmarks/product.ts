@@ -131,7 +131,8 @@ export function postmasterPid(dataDir: string): number {
   return Number(pidFileLines(dataDir)[0]);
 }
 
-async function setUp(
+/** The first administrator, the scripted provider and one model. */
+export async function setUp(
   port: number,
   options: { providerPort: number; modelName?: string },
 ): Promise<{ cookie: string; providerId: string }> {
@@ -189,7 +190,13 @@ function cookieOf(response: Response): string {
   return cookie.split(';')[0] ?? '';
 }
 
-async function callApi(port: number, cookie: string, method: string, path: string, body?: unknown): Promise<unknown> {
+export async function callApi(
+  port: number,
+  cookie: string,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<unknown> {
   const response = await fetch(`http://127.0.0.1:${port}${path}`, {
     method,
     headers: { cookie, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },

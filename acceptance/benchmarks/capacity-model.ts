@@ -1,0 +1,208 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Bench } from './bench.ts';
+import { Connection } from './connection.ts';
+import { leastSquares } from './least-squares.ts';
+import { cpuSeconds, familyCpuSeconds, residentBytes } from './processes.ts';
+import { type Replicas, startReplicas } from './replicas.ts';
+import { productSubject, type Script } from './subjects.ts';
+
+/** What is used up: CPU in seconds, write-ahead log in bytes, rows inserted, updated and deleted. */
+const resources = ['server CPU', 'database CPU', 'WAL', 'rows'] as const;
+type Spent = Record<(typeof resources)[number], number>;
+/** What a load consists of. */
+const causes = ['turns', 'tokens', 'streamSeconds', 'busySeconds', 'replicaSeconds'] as const;
+type Work = Omit<Load, 'busySeconds' | 'replicaSeconds'>;
+type Load = Record<(typeof causes)[number], number>;
+/** So many streams, each with one answer after the other. */
+type Mix = { streams: number; script: Script; answers: number }[];
+
+// Each makes another cause dominate.
+const calibration: { name: string; mix: Mix }[] = [
+  { name: 'short answers', mix: [{ streams: 30, script: { tokens: 10, perSecond: 50 }, answers: 25 }] },
+  { name: 'slow answers', mix: [{ streams: 80, script: { tokens: 80, perSecond: 8 }, answers: 1 }] },
+  { name: 'fast answers', mix: [{ streams: 30, script: { tokens: 1_000, perSecond: 100 }, answers: 1 }] },
+  { name: 'few answers', mix: [{ streams: 4, script: { tokens: 500, perSecond: 50 }, answers: 1 }] },
+  { name: 'usual answers', mix: [{ streams: 50, script: { tokens: 200, perSecond: 50 }, answers: 3 }] },
+];
+const predicted: Mix = [
+  { streams: 18, script: { tokens: 60, perSecond: 30 }, answers: 6 },
+  { streams: 12, script: { tokens: 400, perSecond: 35 }, answers: 1 },
+  { streams: 9, script: { tokens: 900, perSecond: 75 }, answers: 1 },
+];
+const idleSeconds = 15;
+const idle: Work = { turns: 0, tokens: 0, streamSeconds: 0 };
+const followerCount = 400;
+
+/**
+ * Coefficients of what answers cost, from runs on one and two replicas, and whether they predict a run with another
+ * mix at other rates on three (docs/scaling.md). Also what an idle follower and a stored turn take.
+ */
+export async function measureCapacityModel(bench: Bench): Promise<void> {
+  const provider = await bench.provider();
+  const runs: { load: Load; spent: Spent }[] = [];
+  for (const count of [1, 2]) {
+    const replicas = await startReplicas(bench.dist, count, provider.port);
+    await run(replicas, [{ streams: 20, script: { tokens: 50, perSecond: 50 }, answers: 2 }]);
+    runs.push(await measured(replicas, () => delay(idleSeconds * 1000, idle)));
+    for (let round = 0; round < (bench.quick ? 1 : 2); round++) {
+      for (const { mix } of calibration) runs.push(await measured(replicas, () => run(replicas, mix)));
+    }
+    if (count === 1) await measureIdle(bench, replicas);
+    await replicas.stop();
+  }
+  const model = fit(runs);
+  for (const resource of resources) addCoefficients(bench, resource, model[resource]);
+  const replicas = await startReplicas(bench.dist, 3, provider.port);
+  await run(replicas, [{ streams: 20, script: { tokens: 50, perSecond: 50 }, answers: 2 }]);
+  const { load, spent } = await measured(replicas, () => run(replicas, predicted));
+  await replicas.stop();
+  for (const resource of resources) {
+    const expected = causes.reduce((sum, cause, index) => sum + load[cause] * (model[resource][index] ?? 0), 0);
+    const error = Math.max(spent[resource] / expected, expected / spent[resource]);
+    bench.report.add({
+      ...{
+        part: 'capacity-model',
+        what: `${resource} of another mix on three replicas, against the model`,
+        unit: 'times',
+      },
+      ...{ measured: error, judge: 'value', limit: { at: 'most', value: 1.2 } },
+      note: `(measured ${spent[resource].toPrecision(3)}, predicted ${expected.toPrecision(3)})`,
+    });
+  }
+}
+
+function fit(runs: readonly { load: Load; spent: Spent }[]): Record<(typeof resources)[number], number[]> {
+  const amounts = runs.map(({ load }) => causes.map((cause) => load[cause]));
+  const of = (resource: keyof Spent) =>
+    leastSquares(
+      amounts,
+      runs.map(({ spent }) => spent[resource]),
+    );
+  return { 'server CPU': of('server CPU'), 'database CPU': of('database CPU'), WAL: of('WAL'), rows: of('rows') };
+}
+
+function addCoefficients(bench: Bench, resource: keyof Spent, found: readonly number[]): void {
+  const isCpu = resource.endsWith('CPU');
+  const unit = isCpu ? 'ms' : resource === 'WAL' ? 'bytes' : 'rows';
+  for (const [index, cause] of [
+    'turn',
+    'token',
+    'stream-second',
+    'second of a busy replica',
+    'second of a replica',
+  ].entries()) {
+    const value = (found[index] ?? 0) * (isCpu ? 1000 : 1);
+    bench.report.add({ part: 'capacity-model', what: `${resource} per ${cause}`, measured: value, unit });
+  }
+}
+
+/** What `work` used, and how much work it was. */
+async function measured(replicas: Replicas, work: () => Promise<Work>): Promise<{ load: Load; spent: Spent }> {
+  const before = await read(replicas);
+  const beganAt = performance.now();
+  const load = await work();
+  // A response's end is written after its last token was sent.
+  await delay(1_000);
+  const seconds = (performance.now() - beganAt) / 1000;
+  const after = await read(replicas);
+  const spent = (resource: keyof Spent) => after[resource] - before[resource];
+  return {
+    load: {
+      ...load,
+      busySeconds: load.turns === 0 ? 0 : seconds * replicas.pids.length,
+      replicaSeconds: seconds * replicas.pids.length,
+    },
+    spent: {
+      'server CPU': spent('server CPU'),
+      'database CPU': spent('database CPU'),
+      WAL: spent('WAL'),
+      rows: spent('rows'),
+    },
+  };
+}
+
+async function read({ pids, postmaster, database }: Replicas): Promise<Spent> {
+  await database.query('select pg_stat_clear_snapshot()');
+  // PostgreSQL counts rows of a session when it is idle.
+  await delay(1_200);
+  const { rows } = await database.query(
+    `select (select pg_current_wal_lsn() - '0/0') as wal,
+      (select tup_inserted + tup_updated + tup_deleted from pg_stat_database where datname = current_database()) as rows`,
+  );
+  return {
+    'server CPU': pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0),
+    'database CPU': familyCpuSeconds(postmaster),
+    WAL: Number(rows[0]?.wal),
+    rows: Number(rows[0]?.rows),
+  };
+}
+
+/** The streams take turns over the replicas and begin at different times. */
+async function run(replicas: Replicas, mix: Mix): Promise<Work> {
+  const subjects = replicas.ports.map((port, index) =>
+    productSubject({ port, cookie: replicas.cookie, pid: replicas.pids[index] ?? 0 }, replicas.takeChat),
+  );
+  const load = { ...idle };
+  const streams = mix.flatMap(({ streams: count, ...rest }) => Array.from({ length: count }, () => rest));
+  await Promise.all(
+    streams.map(async ({ script, answers }, index) => {
+      await delay(index * 20);
+      for (let answer = 0; answer < answers; answer++) {
+        const opened = await subjects[index % subjects.length]?.open(script);
+        const beganAt = performance.now();
+        const tokens = (await opened?.done) ?? 0;
+        load.tokens += tokens;
+        load.turns += 1;
+        load.streamSeconds += (performance.now() - beganAt) / 1000;
+      }
+    }),
+  );
+  return load;
+}
+
+/** What followers that only wait take, and what a turn leaves in the database. */
+async function measureIdle(bench: Bench, replicas: Replicas): Promise<void> {
+  const [port = 0] = replicas.ports;
+  const [pid = 0] = replicas.pids;
+  const provider = await bench.provider();
+  const subject = productSubject({ port, cookie: replicas.cookie, pid }, replicas.takeChat);
+  const held = await subject.open({ tokens: 1, perSecond: 50, hold: true });
+  await held.first;
+  const memory = residentBytes(pid);
+  const followers = await Promise.all(
+    Array.from({ length: followerCount }, async () => {
+      const connection = await Connection.open(port);
+      const text = connection.requestText('GET', `/api/chat/${held.chatId}/stream`, replicas.cookie);
+      connection.stream(text, { onData: () => undefined, onClose: () => undefined });
+      return connection;
+    }),
+  );
+  await delay(3_000);
+  const before = cpuSeconds(pid);
+  await delay(idleSeconds * 1000);
+  const perFollower = (value: number) => value / followerCount;
+  const row = { part: 'capacity-model' };
+  bench.report.add({
+    ...{ ...row, what: 'server CPU per idle follower and second', unit: 'ms' },
+    measured: perFollower(((cpuSeconds(pid) - before) * 1000) / idleSeconds),
+  });
+  bench.report.add({
+    ...{ ...row, what: 'memory per idle follower', unit: 'kB' },
+    measured: perFollower((residentBytes(pid) - memory) / 1024),
+  });
+  for (const connection of followers) connection.close();
+  provider.finishAll();
+  await held.done;
+  const { rows } = await replicas.database.query(
+    `select pg_database_size(current_database()) as bytes, (select count(*) from responses) as turns,
+      (select count(*) from pg_stat_activity where datname = current_database()) as connections`,
+  );
+  bench.report.add({
+    ...{ ...row, what: 'database per stored turn, everything included', unit: 'kB' },
+    measured: Number(rows[0]?.bytes) / 1024 / Number(rows[0]?.turns),
+  });
+  bench.report.add({
+    ...{ ...row, what: 'database connections of one replica under load', unit: '' },
+    measured: Number(rows[0]?.connections) - 1,
+  });
+}
