@@ -46,7 +46,7 @@ const tool = z.object({
   function: z.object({
     name: toolName,
     description: text.optional(),
-    parameters: z.record(z.string().max(limits.clientIdMax), z.json()).optional(),
+    parameters: z.record(z.string().max(limits.clientIdMax), z.unknown()).optional(),
   }),
 });
 const outputTokens = z.number().int().min(1).max(limits.contextWindowMax).optional();
