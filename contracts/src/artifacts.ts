@@ -50,7 +50,14 @@ const target = named.refine(oneScope, scopeMissing).refine(oneTarget, targetMiss
 const version = z.number().int().min(1).max(limits.versionMax);
 /** Without a version, the present one. */
 const versioned = named
-  .extend({ version: z.coerce.number().pipe(version).optional() })
+  .extend({
+    version: z
+      .string()
+      .regex(/^\d{1,10}$/)
+      .transform(Number)
+      .pipe(version)
+      .optional(),
+  })
   .refine(oneScope, scopeMissing)
   .refine(oneTarget, targetMissing);
 

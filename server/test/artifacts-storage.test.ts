@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -24,6 +24,8 @@ before(async () => {
   app = await startTestApp();
   user = await app.signIn();
   root = app.service.deps.config.artifactStore ?? '';
+  // Written once at the start, by way of a draft.
+  await until(async () => existsSync(join(root, markName)));
 });
 after(() => app.stop());
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { ZipFile } from 'yazl';
+import { until } from '../../contracts/test/until.ts';
 import type { Json, SignedIn } from './app.ts';
 
 /** Archives as other programs make them, small, and what the tests do with them. */
@@ -33,13 +34,10 @@ export async function bring(who: SignedIn, archive: Buffer | string, query = '')
 const moving = new Set(['reading', 'importing']);
 
 export async function settled(who: SignedIn, id: string): Promise<Json> {
-  for (let tries = 0; tries < 600; tries += 1) {
+  return until('the import to end', async () => {
     const { body } = await who.call('GET /api/imports', undefined, { query: { id } });
-    if (!moving.has(body.import.state)) return body;
-    await new Promise((resolve) => setImmediate(resolve));
-    await who.call('GET /api/me');
-  }
-  throw new Error('the import did not end');
+    return moving.has(body.import.state) ? undefined : body;
+  });
 }
 
 /** Every conversation of a person as the API tells it, without ids and times that an import gives. */
