@@ -57,12 +57,14 @@ async function switchTo(page: Page, colorScheme: 'light' | 'dark'): Promise<void
 /** At 320 px nothing is wider than the screen (WCAG 1.4.10). */
 export async function expectNoSidewaysScroll(page: Page): Promise<void> {
   await page.setViewportSize({ width: 320, height: 640 });
-  const widths = await page.evaluate<string[]>(`
+  const widths = () =>
+    page.evaluate<string[]>(`
     [document.documentElement, ...document.querySelectorAll('main, main *, [role="dialog"] *')]
       .filter((each) => each === document.documentElement || /auto|scroll/.test(getComputedStyle(each).overflowX))
       .filter((each) => each.scrollWidth > each.clientWidth + 1)
       .map((each) => each.tagName + '.' + each.className + ': ' + each.scrollWidth + ' > ' + each.clientWidth)`);
-  expect(widths).toEqual([]);
+  // The page is drawn anew for another size.
+  await expect.poll(widths).toEqual([]);
   await page.setViewportSize(sizes[0]);
 }
 

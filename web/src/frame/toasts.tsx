@@ -1,5 +1,5 @@
 import { Button, CloseButton } from '@mantine/core';
-import { useEffect, useSyncExternalStore } from 'react';
+import { useEffect, useState, useSyncExternalStore } from 'react';
 import { useText } from '../i18n.ts';
 import classes from './toasts.module.css';
 
@@ -60,17 +60,28 @@ export function Toasts() {
 function ToastView({ toast }: { toast: Toast }) {
   const t = useText();
   const { id, kind, title, message, action } = toast;
+  // Whoever points at it or is in it may want to press its button.
+  const [isHeld, setHeld] = useState(false);
   useEffect(() => {
-    if (kind === 'failure') return;
+    if (kind === 'failure' || isHeld) return;
     const timer = setTimeout(() => dismiss(id), shownFor);
     return () => clearTimeout(timer);
-  }, [id, kind]);
+  }, [id, kind, isHeld]);
   const act = () => {
     dismiss(id);
     action?.run();
   };
   return (
-    <div className={classes.toast} data-kind={kind} role={kind === 'failure' ? 'alert' : undefined}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: nothing is done by pointing at it, it only stays
+    <div
+      className={classes.toast}
+      data-kind={kind}
+      role={kind === 'failure' ? 'alert' : undefined}
+      onPointerEnter={() => setHeld(true)}
+      onPointerLeave={() => setHeld(false)}
+      onFocus={() => setHeld(true)}
+      onBlur={() => setHeld(false)}
+    >
       <div className={classes.text}>
         {title ? <strong>{title}</strong> : null}
         <span>{message}</span>
