@@ -43,6 +43,7 @@ export function createAppTheme(branding: Branding, t: Translate): MantineThemeOv
         },
       },
       ModalRoot: { defaultProps: { centered: true, radius: 'lg', padding: 'lg' } },
+      ModalContent: { defaultProps: { radius: 'lg' } },
       ModalOverlay: { defaultProps: overlay },
       InputWrapper: { defaultProps: { inputWrapperOrder: ['label', 'input', 'description', 'error'] } },
       Drawer: {
