@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { startTestApp, type TestApp } from './app.ts';
+import { type SignedIn, startTestApp, type TestApp } from './app.ts';
 import { createChat, upload } from './artifact-makers.ts';
 
 /** How much the files of one account may take. */
@@ -40,4 +40,29 @@ test('earlier versions count; what is deleted makes room at once', async () => {
   assert.equal((await replace('c', 400)).status, 507);
   await user.call(`DELETE /api/artifacts?chatId=${chatId}&path=plan.txt`);
   assert.equal((await replace('d', 900)).status, 201);
+});
+
+test('a replaced file counts for whoever replaced it', async () => {
+  const [owner, member] = [await app.signIn(), await app.signIn()];
+  const { body } = await owner.call('POST /api/projects', { name: 'Shared' });
+  const projectId = body.project.id;
+  await owner.call('POST /api/projects/members', { projectId, email: member.email, role: 'member' });
+  const put = (user: SignedIn, path: string, size: number) =>
+    upload(user, { projectId, path, onConflict: 'replace' }, { bytes: kilobytes(size) });
+  assert.equal((await put(owner, 'plan.bin', 100)).status, 201);
+  assert.equal((await put(member, 'plan.bin', 900)).status, 201);
+  assert.equal((await put(member, 'more.bin', 200)).status, 507, 'what the member put in its place');
+  assert.equal((await put(owner, 'own.bin', 800)).status, 201, 'the earlier version of 100 and 800 more');
+  assert.equal((await put(owner, 'own-2.bin', 200)).status, 507);
+});
+
+test('an earlier version that no longer fits is not restored', async () => {
+  const user = await app.signIn();
+  const chatId = await createChat(user);
+  const put = (path: string, size: number) =>
+    upload(user, { chatId, path, onConflict: 'replace' }, { bytes: kilobytes(size) });
+  const { id } = (await put('plan.bin', 600)).body.artifact;
+  assert.equal((await put('plan.bin', 10)).status, 201);
+  const restored = await user.call('POST /api/artifacts/restore', { chatId, id, version: 1 });
+  assert.deepEqual([restored.status, restored.body.error?.code], [507, 'storage_full']);
 });

@@ -149,7 +149,10 @@ export async function insertArtifact(
   return row;
 }
 
-/** Other bytes under the same id; `changedBy` undefined: they are the same, of another type. versions.ts keeps what was there. */
+/**
+ * Other bytes under the same id; `changedBy` undefined: they are the same, of another type. versions.ts keeps what was
+ * there.
+ */
 export async function setContent(
   trx: Queryable,
   id: string,
@@ -207,7 +210,10 @@ export async function moveAll(trx: Queryable, from: Namespace, to: Namespace, fo
   return Number(numAffectedRows ?? 0);
 }
 
-/** Deletes one artifact, or everything below a folder, with their earlier versions; resolves with how many, and all their contents. */
+/**
+ * Deletes one artifact, or everything below a folder, with their earlier versions; resolves with how many, and all their
+ * contents.
+ */
 export async function deleteArtifacts(
   trx: Queryable,
   namespace: Namespace,

@@ -6,15 +6,18 @@ import type { Platform } from '../platform.ts';
 const bytesPerMegabyte = 1024 * 1024;
 
 /**
- * Bytes that the account's files may still take: ARTIFACT_QUOTA_MB without what it has put into conversations and
- * projects, with earlier versions. Negative if they take more already; infinite without a limit.
+ * Bytes that the account's files may still take: ARTIFACT_QUOTA_MB without the contents that it has put into
+ * conversations and projects, present ones and earlier versions. Negative if they take more already; infinite without a limit.
  */
 export async function quotaLeft(db: Queryable, deps: Pick<Platform, 'config'>, userId: string): Promise<number> {
   const most = quotaOf(deps);
   return most === 0 ? Number.POSITIVE_INFINITY : most - (await usedBy(db, userId));
 }
 
-/** Throws `storage_full` if `bytes` more do not fit. Uploads of one account come one after another until the commit. */
+/**
+ * Throws `storage_full` if `bytes` more do not fit. Until the commit no other upload of the account is let in; the caller
+ * holds the namespace.
+ */
 export async function assertQuota(
   trx: Queryable,
   deps: Pick<Platform, 'config'>,
@@ -38,7 +41,8 @@ function quotaOf({ config }: Pick<Platform, 'config'>): number {
 
 async function usedBy(db: Queryable, userId: string): Promise<number> {
   const { rows } = await sql<{ used: string }>`
-    select (select coalesce(sum(size), 0) from artifacts where created_by = ${userId})
+    select (select coalesce(sum(size), 0) from artifacts where created_by = ${userId} and changed_at is null)
+      + (select coalesce(sum(size), 0) from artifacts where changed_by = ${userId})
       + (select coalesce(sum(size), 0) from artifact_versions where author_id = ${userId}) as used`.execute(db);
   return Number(rows[0]?.used ?? 0);
 }

@@ -39,8 +39,8 @@ export function uploadPath(upload: Pick<Upload, 'path' | 'filename'>): string {
 
 /**
  * Inserts the record of a stored file, committed before this resolves. If the path is taken, it gets a number
- * (`rename`), the existing file keeps its id, gets the new content, and keeps the old one as a version (`replace`), or this throws `path_taken`; where a
- * file and a folder would collide, only a number helps.
+ * (`rename`), the existing file keeps its id, gets the new content, and keeps the old one as a version (`replace`), or
+ * this throws `path_taken`; where a file and a folder would collide, only a number helps.
  */
 export async function createArtifact(
   deps: UploadDeps,
@@ -53,9 +53,9 @@ export async function createArtifact(
     let dropped: string[] = [];
     const { row, key } = await inTransaction(deps.db, async (trx) => {
       await assertStillEnabled(trx, userId);
-      await assertQuota(trx, deps, userId, stored.size);
       const namespace = await lockNamespace(trx, { userId }, upload.scope);
       assertNotArchived(namespace);
+      await assertQuota(trx, deps, userId, stored.size);
       const content = await adoptBlob(trx, stored);
       const facts = { mediaType: mediaTypeOf(upload.mediaType, filenameOf(path)), content: stored };
       const insertAt = async (free: string) =>

@@ -14,12 +14,13 @@ import {
 } from './artifacts.ts';
 import { releaseBlobs } from './blobs.ts';
 import { assertNotArchived, lockNamespace, type Scope } from './namespaces.ts';
+import { assertQuota } from './quota.ts';
 
 /** Earlier contents of artifacts. Only this file writes the table `artifact_versions`, under `lockNamespace`. */
 
 /**
- * New bytes under the same id; what was there becomes an earlier version. `dropped` are contents of versions that are no longer kept.
- * The same bytes again make no version.
+ * New bytes under the same id; what was there becomes an earlier version. `dropped` are contents of versions that are no
+ * longer kept. The same bytes again make no version.
  */
 export async function replaceContent(
   trx: Queryable,
@@ -89,9 +90,9 @@ export async function atVersion(db: Queryable, row: ArtifactRow, version: number
   return { ...row, ...found };
 }
 
-/** Makes an earlier version the present one again, as a new version. Throws `not_found`. */
+/** Makes an earlier version the present one again, as a new version. Throws `not_found` and `storage_full`. */
 export async function restoreVersion(
-  deps: Pick<Deps, 'db' | 'artifactStore' | 'log'>,
+  deps: Pick<Deps, 'config' | 'db' | 'artifactStore' | 'log'>,
   userId: string,
   { scope, target, version }: { scope: Scope; target: Target; version: number },
 ): Promise<ArtifactRow> {
@@ -102,6 +103,7 @@ export async function restoreVersion(
     const present = await getArtifact(trx, namespace, target);
     const wanted = await atVersion(trx, present, version);
     if (wanted === present) return { row: present, dropped: [] };
+    await assertQuota(trx, deps, userId, wanted.size);
     const content = { sha256: wanted.sha256, size: wanted.size };
     return replaceContent(trx, present, { mediaType: wanted.media_type, content, authorId: userId });
   });
