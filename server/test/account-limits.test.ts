@@ -85,6 +85,16 @@ test('what cannot wait is refused, with the time to try again', async () => {
   assert.equal(error.code, 'rate_limited');
 });
 
+test('at the limit, what runs is joined as ever', async () => {
+  const user = await app.signIn();
+  await addModels(user, provider, ['hang-1']);
+  const [first] = await begin(user, 2);
+  await until(async () => (await running(user)).length === 2);
+  const joined = await postChat(user, { chatId: first?.chatId ?? '', resume: true });
+  assert.equal(joined.status, 200);
+  await joined.body?.cancel();
+});
+
 test('streams above the limit of an account are refused; the message is answered without one', async () => {
   const user = await app.signIn();
   const [, words] = await addModels(user, provider, ['hang-1', 'words-3']);

@@ -36,7 +36,7 @@ test('an answer that cannot be read while it is continued is not lost', async ()
   await addModels(user, provider, ['words-900@100']);
   const { chatId, said } = await stoppedAnswer(user);
   const { deps } = app.service;
-  const request = { chatId, ownerId: user.id, decision: {} };
+  const request = { chatId, ownerId: user.id, decision: {}, isFull: false };
   const outcome = await claimResumption(deps, request, deps.responses.maker);
   assert.equal(outcome.kind, 'claimed');
   if (outcome.kind !== 'claimed') return;
@@ -66,7 +66,11 @@ test('a continued answer that is cut by a crash before it is read keeps what it 
   await addModels(user, provider, ['words-900@100']);
   const { chatId, said } = await stoppedAnswer(user);
   const { deps } = app.service;
-  const outcome = await claimResumption(deps, { chatId, ownerId: user.id, decision: {} }, deps.responses.maker);
+  const outcome = await claimResumption(
+    deps,
+    { chatId, ownerId: user.id, decision: {}, isFull: false },
+    deps.responses.maker,
+  );
   assert.equal(outcome.kind, 'claimed');
   if (outcome.kind !== 'claimed') return;
   const locker = await deps.db.openClient();
@@ -140,7 +144,7 @@ test('a question that a crash left out of its answer is nobody’s to answer', a
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'go');
   const gone = { replica: randomUUIDv7(), leaseMs: -1_000, askedAt: 0 };
-  const outcome = await claimInput(deps, { chatId, ownerId: user.id, messageId, decision: {} }, gone);
+  const outcome = await claimInput(deps, { chatId, ownerId: user.id, messageId, decision: {}, isFull: false }, gone);
   assert.equal(outcome.kind, 'claimed');
   if (outcome.kind !== 'claimed') return;
   const call = { toolCallId: 'call', toolName: 'pay', input: {} };
@@ -159,7 +163,7 @@ test('a sweep ends all that a crash left, however many, and one that cannot be e
   for (let count = 0; count < 60; count += 1) {
     const chatId = await createChat(user);
     const messageId = await submit(user, chatId, 'go');
-    const outcome = await claimInput(deps, { chatId, ownerId: user.id, messageId, decision: {} }, gone);
+    const outcome = await claimInput(deps, { chatId, ownerId: user.id, messageId, decision: {}, isFull: false }, gone);
     if (outcome.kind === 'claimed') ids.push(outcome.response.id);
   }
   assert.equal(ids.length, 60);
@@ -184,7 +188,7 @@ test('frames that are written again, because nobody heard that they were stored,
   const chatId = await createChat(user);
   const messageId = await submit(user, chatId, 'go');
   const gone = { replica: randomUUIDv7(), leaseMs: 600_000, askedAt: 0 };
-  const outcome = await claimInput(deps, { chatId, ownerId: user.id, messageId, decision: {} }, gone);
+  const outcome = await claimInput(deps, { chatId, ownerId: user.id, messageId, decision: {}, isFull: false }, gone);
   assert.equal(outcome.kind, 'claimed');
   if (outcome.kind !== 'claimed') return;
   const { id, generation } = outcome.response;

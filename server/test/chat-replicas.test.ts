@@ -75,7 +75,7 @@ test('a response whose maker is gone turns interrupted with all that was logged,
   const messageId = await submit(user, chatId, 'go');
   const dead = { replica: randomUUIDv7(), leaseMs: 300, askedAt: 0 };
   const { deps } = first.service;
-  const outcome = await claimInput(deps, { chatId, ownerId: user.id, messageId, decision: {} }, dead);
+  const outcome = await claimInput(deps, { chatId, ownerId: user.id, messageId, decision: {}, isFull: false }, dead);
   assert.equal(outcome.kind, 'claimed');
   if (outcome.kind !== 'claimed') return;
   const { id, generation } = outcome.response;

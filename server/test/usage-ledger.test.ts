@@ -117,7 +117,7 @@ test('the call of a replica that is gone is counted once, whoever ends the answe
   const { deps } = app.service;
   const outcome = await claimInput(
     deps,
-    { chatId, ownerId: user.id, messageId, decision: {} },
+    { chatId, ownerId: user.id, messageId, decision: {}, isFull: false },
     { replica: 'gone', leaseMs: 300, askedAt: 0 },
   );
   assert.equal(outcome.kind, 'claimed');

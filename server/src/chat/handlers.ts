@@ -113,9 +113,9 @@ export const postChatStop: Handler<Deps, Endpoints['postChatStop']> = async (dep
 
 /** Answers as soon as the model is being asked; the result is in the stream and in the conversation. */
 export const postChatCompact: Handler<Deps, Endpoints['postChatCompact']> = async (deps, { actor, body }) => {
-  const request = { chatId: body.id, ownerId: actor.id, focus: body.focus };
+  const isFull = deps.responses.answers.isFull(actor.id);
+  const request = { chatId: body.id, ownerId: actor.id, focus: body.focus, isFull };
   if (deps.responses.draining) throw restarting();
-  if (deps.responses.answers.isFull(actor.id)) throw tooMany();
   await deps.responses.interruptExpired({ chatId: body.id });
   const run = deps.responses.begin(await claimCompaction(deps, request, deps.responses.maker));
   const failure = await run.begun;
@@ -187,7 +187,7 @@ export const deleteChat: Handler<Deps, Endpoints['deleteChat']> = async (deps, {
 };
 
 /** Claims; if an abandoned response is in the way, that one is ended first. */
-async function claimFresh(deps: Deps, ownerId: string, body: ChatBody, mustWait: boolean): Promise<ClaimOutcome> {
+async function claimFresh(deps: Deps, ownerId: string, body: ChatBody, isFull: boolean): Promise<ClaimOutcome> {
   if (typeof body.modelId === 'string' && body.modelPinned !== false) {
     await assertVisibleModel(deps, catalogueOwner(deps.config, ownerId), body.modelId).catch(async (error) => {
       // A request that joins a response decides nothing by naming its model again, even if the model is gone; and a turn
@@ -200,23 +200,20 @@ async function claimFresh(deps: Deps, ownerId: string, body: ChatBody, mustWait:
     });
   }
   await assertOwnedMcpServers(deps.db.kysely, ownerId, body.mcpServerIds ?? []);
-  const outcome = await claim(deps, ownerId, body, mustWait);
+  const outcome = await claim(deps, ownerId, body, isFull);
   if (outcome.kind !== 'running' && outcome.kind !== 'waiting') return outcome;
   const interrupted = await deps.responses.interruptExpired({ chatId: body.chatId });
-  return interrupted.length === 0 ? outcome : claim(deps, ownerId, body, mustWait);
+  return interrupted.length === 0 ? outcome : claim(deps, ownerId, body, isFull);
 }
 
-async function claim(deps: Deps, ownerId: string, body: ChatBody, mustWait: boolean): Promise<ClaimOutcome> {
+async function claim(deps: Deps, ownerId: string, body: ChatBody, isFull: boolean): Promise<ClaimOutcome> {
   const { chatId, messageId } = body;
-  const request = { chatId, ownerId, decision: decisionOf(body) };
+  const request = { chatId, ownerId, decision: decisionOf(body), isFull };
   const { maker, draining } = deps.responses;
   if (messageId !== undefined && body.regenerate !== true) {
-    return draining
-      ? findOutcome(deps, { ...request, messageId })
-      : claimInput(deps, { ...request, messageId, mustWait }, maker);
+    return draining ? findOutcome(deps, { ...request, messageId }) : claimInput(deps, { ...request, messageId }, maker);
   }
   if (draining) throw restarting();
-  if (mustWait) throw tooMany();
   if (messageId !== undefined) await deps.disk.assertRoom('messages');
   return messageId === undefined
     ? claimResumption(deps, request, maker)
@@ -226,17 +223,6 @@ async function claim(deps: Deps, ownerId: string, body: ChatBody, mustWait: bool
 function assertRoomForStream(deps: Deps, actor: Actor): void {
   if (!deps.responses.streams.isFull(actor.id)) return;
   throw new ApiError('rate_limited', 'Too many streams of this account are open', { retryAfter: 30 });
-}
-
-/** What cannot wait in a queue. */
-function tooMany(): ApiError {
-  return new ApiError(
-    'rate_limited',
-    'Too many answers of this account are being written. Try again when one is done.',
-    {
-      retryAfter: 5,
-    },
-  );
 }
 
 function restarting(): ApiError {

@@ -42,14 +42,11 @@ export type ResponseRow = Selectable<ResponsesTable>;
  */
 export type Maker = { replica: string; leaseMs: number; askedAt: number };
 
-/** What a request asks for when it claims an input; `mustWait`: it stays in the queue even if nothing runs. */
-export type InputClaim = {
-  chatId: string;
-  ownerId: string;
-  messageId: string;
-  decision: Decision;
-  mustWait?: boolean;
-};
+/**
+ * What a request claims in a conversation. `isFull`: its owner has as many answers written here as an account may, so it
+ * only joins what runs; an input stays in the queue, and anything else throws `rate_limited`.
+ */
+export type Claim = { chatId: string; ownerId: string; decision: Decision; isFull: boolean };
 
 /** A response that has just begun, with what its turn needs from the locked conversation. */
 export type Claimed = { kind: 'claimed'; response: ResponseRow; context: TurnContext; leasedAt: number };
@@ -62,7 +59,11 @@ export type ClaimOutcome =
   | { kind: 'nothing' };
 
 /** Claims the input, or returns its outcome. `decision` overrides the admitted one until the response begins. */
-export async function claimInput(deps: Pick<Platform, 'db'>, request: InputClaim, maker: Maker): Promise<ClaimOutcome> {
+export async function claimInput(
+  deps: Pick<Platform, 'db'>,
+  request: Claim & { messageId: string },
+  maker: Maker,
+): Promise<ClaimOutcome> {
   return inTransaction(deps.db, async (trx) => {
     const locking = lockingChat(trx, request.chatId).where('owner_id', '=', request.ownerId);
     const [[chat], [input]] = await together(trx, [locking, readingQueue(trx, request.chatId, request.messageId)]);
@@ -70,7 +71,7 @@ export async function claimInput(deps: Pick<Platform, 'db'>, request: InputClaim
     if (input === undefined) throw new ApiError('not_found', 'Message not found');
     if (input.state === 'cancelled') throw cancelled();
     if (input.state === 'applied') return outcomeOfApplied(trx, input);
-    if (input.is_running || input.next_id !== input.id || request.mustWait === true) {
+    if (input.is_running || input.next_id !== input.id || request.isFull) {
       await overrideDecision(trx, input, request.decision);
       return { kind: 'waiting', assistantId: input.assistant_id };
     }
@@ -121,7 +122,7 @@ export async function claimNext(deps: Pick<Platform, 'db'>, chatId: string, make
  */
 export async function claimRegeneration(
   deps: Pick<Platform, 'db'>,
-  request: { chatId: string; ownerId: string; messageId: string; decision: Decision },
+  request: Claim & { messageId: string },
   maker: Maker,
 ): Promise<ClaimOutcome> {
   return inTransaction(deps.db, async (trx) => {
@@ -137,6 +138,7 @@ export async function claimRegeneration(
     const running = await findRunning(trx, chat.id);
     if (running?.kind === 'answer' && running.message_id === message.id) return { kind: 'running', response: running };
     assertIdle(chat, running);
+    if (request.isFull) throw tooMany();
     assertBudget(chat.budget_resets_at);
     const begin = { id: randomUUIDv7(), messageId: message.id, decision: request.decision, kind: 'answer' } as const;
     await insertAssistantMessage(trx, { id: begin.id, chatId: chat.id, parentId: message.id });
@@ -149,12 +151,13 @@ export async function claimRegeneration(
 /** Begins a summary that a person asked for; it blocks the conversation like an answer. */
 export async function claimCompaction(
   deps: Pick<Platform, 'db'>,
-  request: { chatId: string; ownerId: string; focus: string | undefined },
+  request: Omit<Claim, 'decision'> & { focus: string | undefined },
   maker: Maker,
 ): Promise<Claimed> {
   return inTransaction(deps.db, async (trx) => {
     const chat = await lockChat(trx, request.chatId, request.ownerId);
     assertIdle(chat, await findRunning(trx, chat.id));
+    if (request.isFull) throw tooMany();
     assertBudget(chat.budget_resets_at);
     const decision = request.focus === undefined ? {} : { focus: request.focus };
     const messageId = chat.active_message_id ?? '';
@@ -164,11 +167,7 @@ export async function claimCompaction(
 }
 
 /** Joins the running response, or continues the last one of the active branch if it was cut off. */
-export async function claimResumption(
-  deps: Pick<Platform, 'db'>,
-  request: { chatId: string; ownerId: string; decision: Decision },
-  maker: Maker,
-): Promise<ClaimOutcome> {
+export async function claimResumption(deps: Pick<Platform, 'db'>, request: Claim, maker: Maker): Promise<ClaimOutcome> {
   return inTransaction(deps.db, async (trx) => {
     const chat = await lockChat(trx, request.chatId, request.ownerId);
     const running = await findRunning(trx, chat.id);
@@ -182,6 +181,7 @@ export async function claimResumption(
       .where('state', 'in', ['interrupted', 'stopped', 'failed'])
       .executeTakeFirst();
     if (last === undefined) throw new ApiError('not_found', 'There is no answer to continue');
+    if (request.isFull) throw tooMany();
     assertBudget(chat.budget_resets_at);
     await applyPin(trx, chat, request.decision);
     return claimed(chat, await restart(trx, last, overriddenBy(request.decision, last.decision), maker), maker);
@@ -210,6 +210,11 @@ export async function claimAnswered(deps: Pick<Platform, 'db'>, chatId: string, 
     if (last === undefined) return { kind: 'nothing' };
     return claimed(chat, await restart(trx, last, last.decision, maker), maker);
   });
+}
+
+function tooMany(): ApiError {
+  const message = 'Too many answers of this account are being written. Try again when one is done.';
+  return new ApiError('rate_limited', message, { retryAfter: 5 });
 }
 
 function answeredResponses(trx: Queryable) {
