@@ -23,7 +23,7 @@ const depthMax = 8;
 /** Directories and what is left out count as well. */
 const entriesMax = 2000;
 const linkMode = 0o120000;
-/** What systems and tools leave behind, in nobody's words. */
+/** What systems and tools leave behind. */
 const leftOut = /(?:^|\/)(?:__MACOSX|\.git|node_modules|__pycache__)\/|(?:^|\/)(?:\.DS_Store|Thumbs\.db)$/;
 
 /** Throws `invalid_request` with what is to be changed. */

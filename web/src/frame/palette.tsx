@@ -38,7 +38,9 @@ export function Palette({ commands, onClose }: { commands: Commands; onClose: ()
   };
   const [first] = entries;
   useEffect(() => {
-    if (isEntered && first) run(first);
+    if (!isEntered || !first) return;
+    setIsEntered(false);
+    run(first);
   });
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;

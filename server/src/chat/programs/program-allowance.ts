@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { systemClock } from '../../clock.ts';
 import type { Config } from '../../config.ts';
 import type { Queryable } from '../../db/pool.ts';
+import { PerAccount } from '../../per-account.ts';
 import { assertBudget, budgetResetsAt } from '../../usage/budget-rule.ts';
 import { RequestBudget } from '../../workspaces/request-budget.ts';
 
@@ -30,12 +31,11 @@ const calls = new RequestBudget({
   perSecond: limits.programCallsPerHour / 3600,
   now: () => systemClock.now(),
 });
-const running = new Map<string, number>();
+const running = new PerAccount(limits.programCallsAtOnce);
 
 /** Takes one of the person's calls until the returned function is called. Throws `rate_limited`. */
 export function takeCall(userId: string): () => void {
-  const count = running.get(userId) ?? 0;
-  if (count >= limits.programCallsAtOnce) {
+  if (running.isFull(userId)) {
     const message = `Programs of this workspace are asking ${limits.programCallsAtOnce} models already. Wait for an answer.`;
     throw new ApiError('rate_limited', message, { retryAfter: 1 });
   }
@@ -44,10 +44,5 @@ export function takeCall(userId: string): () => void {
     const message = `Programs of this workspace may ask models ${limits.programCallsPerHour} times an hour. Wait a moment.`;
     throw new ApiError('rate_limited', message, { retryAfter: waitSeconds });
   }
-  running.set(userId, count + 1);
-  return () => {
-    const left = (running.get(userId) ?? 1) - 1;
-    if (left === 0) running.delete(userId);
-    else running.set(userId, left);
-  };
+  return running.take(userId);
 }

@@ -15,7 +15,7 @@ export type TurnSkills = {
   /** From files of the workspace. */
   workspace: readonly Skill[];
   /** Added by people and trusted by the owner. */
-  library: readonly TurnSkill[];
+  added: readonly TurnSkill[];
   invoked: readonly { name: string; body: string | undefined }[];
 };
 type Needs = { kysely: Queryable; userId: string; turn: WorkspaceTurn | undefined };
@@ -45,8 +45,8 @@ export function skillTool(needs: Needs, skills: TurnSkills): Tool {
     async run({ name, file }, context) {
       const near = skills.workspace.find((one) => one.name === name);
       if (near !== undefined && needs.turn !== undefined) return readNear(needs.turn, near, file, context);
-      const skill = skills.library.find((one) => one.name === name);
-      if (skill !== undefined) return readLibrary(needs, skill, file, context);
+      const skill = skills.added.find((one) => one.name === name);
+      if (skill !== undefined) return readAdded(needs, skill, file, context);
       throw new ToolFailure(`There is no skill ${name}. There are: ${namesOf(skills).join(', ')}.`);
     },
   });
@@ -65,7 +65,7 @@ function readNear(turn: WorkspaceTurn, skill: Skill, file: string | undefined, {
   });
 }
 
-async function readLibrary(
+async function readAdded(
   { kysely, userId, turn }: Needs,
   skill: TurnSkill,
   file: string | undefined,
@@ -130,10 +130,10 @@ function cut(text: string, path: string): string {
   return text.length > skillBodyMax ? `${text.slice(0, skillBodyMax)}\n[cut; the rest is in ${path}]` : text;
 }
 
-/** What is nearer to the person counts: a workspace's skill stands before one of the same name that was added. */
-function allOf({ workspace, library }: TurnSkills): { name: string; description: string }[] {
+/** Of two with one name, that of the workspace counts. */
+function allOf({ workspace, added }: TurnSkills): { name: string; description: string }[] {
   const names = new Set(workspace.map(({ name }) => name));
-  const all = [...workspace, ...library.filter(({ name }) => !names.has(name))];
+  const all = [...workspace, ...added.filter(({ name }) => !names.has(name))];
   return all.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 

@@ -11,7 +11,7 @@ import type { WorkspaceTurn } from './workspace-turn.ts';
 /** Of the skills named with `/name`, the newest are told with their text. */
 const invokedMax = 3;
 
-export type SkillReading = { library: ReturnType<typeof findTurnSkills>; invoked: Promise<string[]> };
+export type SkillReading = { added: ReturnType<typeof findTurnSkills>; invoked: Promise<string[]> };
 
 /** Begins to read what a turn needs to know of skills. */
 export function startReadingSkills(
@@ -20,10 +20,10 @@ export function startReadingSkills(
   notify: (notice: Notice) => void,
 ): SkillReading {
   const { owner_id: userId, chat_id: chatId, message_id: leafId } = response;
-  const library = findTurnSkills(kysely, { userId, chatId }, notify);
+  const added = findTurnSkills(kysely, { userId, chatId }, notify);
   const invoked = readInvocations(kysely, { chatId, leafId, stopBeforeId: context.contextStartMessageId });
-  for (const reading of [library, invoked]) reading.catch(() => undefined);
-  return { library, invoked };
+  for (const reading of [added, invoked]) reading.catch(() => undefined);
+  return { added, invoked };
 }
 
 /** The tool `skill` where there are skills: those of the workspace, where one is used, and those that people added. */
@@ -34,18 +34,18 @@ export async function skillTools(
   at?: { turn: WorkspaceTurn; notes: WorkspaceNotes | undefined; folder: string },
 ): Promise<Tool[]> {
   const workspace = at?.notes === undefined ? [] : readSkills(at.notes, at.folder);
-  const library = await reading.library;
-  if (workspace.length + library.length === 0) return [];
+  const added = await reading.added;
+  if (workspace.length + added.length === 0) return [];
   const invoked: TurnSkills['invoked'][number][] = [];
   let room = skillBodyMax;
   for (const name of await reading.invoked) {
     const isNear = workspace.some((one) => one.name === name);
-    const skill = isNear ? undefined : library.find((one) => one.name === name);
+    const skill = isNear ? undefined : added.find((one) => one.name === name);
     if ((skill === undefined && !isNear) || invoked.length === invokedMax) continue;
     const body = skill === undefined ? undefined : (await readTurnSkill(kysely, userId, skill))?.body;
     const fits = body !== undefined && body.length <= room;
     if (fits) room -= body.length;
     invoked.push({ name, body: fits ? body : undefined });
   }
-  return [skillTool({ kysely, userId, turn: at?.turn }, { workspace, library, invoked })];
+  return [skillTool({ kysely, userId, turn: at?.turn }, { workspace, added, invoked })];
 }
