@@ -56,18 +56,21 @@ export const errorAdvice: Readonly<Record<ErrorCode, { means: string; todo: stri
     means: 'The endpoint exists, but not with this method. The header `allow` lists those it has.',
     todo: 'Use one of them.',
   },
-  id_taken: { means: 'A record with this id exists already.', todo: 'Choose another id.' },
+  id_taken: {
+    means: 'Something with this id, or a prompt or skill with this name, exists already.',
+    todo: 'Choose another one.',
+  },
   tier_in_use: {
-    means: 'The model is what a tier stands for.',
-    todo: 'Choose another model for the tier under Settings > Tiers, then try again.',
+    means: 'Models still use a tier that was to be removed. `details.tiers` lists them.',
+    todo: 'Move those models to another tier under Settings > Models, then try again.',
   },
   import_source_conflict: {
-    means: 'The same source is being imported already.',
-    todo: 'Wait for its end, or cancel it, then start this one.',
+    means: 'This source was imported before, as another file.',
+    todo: 'Import it under the id that it had, or with another `source`.',
   },
   import_ended: {
-    means: 'What was to be imported is done, or was cancelled.',
-    todo: 'Reload the page to see its report.',
+    means: 'The import is done, or was cancelled.',
+    todo: 'Reload the page to see its report. To import again, upload the archive again.',
   },
   setup_closed: { means: 'The first administrator exists already.', todo: 'Sign in.' },
   input_conflict: {
@@ -82,8 +85,8 @@ export const errorAdvice: Readonly<Record<ErrorCode, { means: string; todo: stri
     means: 'An answer is being written in this conversation.',
     todo: 'Wait for its end, or stop it.',
   },
-  conversation_archived: { means: 'The conversation is archived.', todo: 'Unarchive it first.' },
-  project_archived: { means: 'The project is archived.', todo: 'Its owner can unarchive it.' },
+  conversation_archived: { means: 'The conversation is archived.', todo: 'Restore it first.' },
+  project_archived: { means: 'The project is archived.', todo: 'Its owner can restore it.' },
   last_admin: {
     means: 'This would leave the installation without an enabled administrator.',
     todo: 'Make somebody else an administrator first.',
@@ -104,8 +107,9 @@ export const errorAdvice: Readonly<Record<ErrorCode, { means: string; todo: stri
   },
   invitation_used: { means: 'An account was created with this invitation.', todo: 'Sign in, or ask for a new one.' },
   credentials_unreadable: {
-    means: 'The stored key cannot be decrypted: `SETTINGS_ENCRYPTION_KEY` is not the one it was encrypted with.',
-    todo: 'Enter the key again, or see [Keys](operations.md#keys) for setting the right one.',
+    means:
+      'A stored key is not sent. `details.reason` is `address_changed` if it was entered for another address; otherwise `SETTINGS_ENCRYPTION_KEY` is not the one it was encrypted with.',
+    todo: 'Enter the key again. After a changed address, changing it back helps too; for the right `SETTINGS_ENCRYPTION_KEY` see [Keys](operations.md#keys).',
   },
   invitation_expired: { means: 'The invitation is too old.', todo: 'Ask for a new one.' },
   payload_too_large: {
@@ -129,7 +133,8 @@ export const errorAdvice: Readonly<Record<ErrorCode, { means: string; todo: stri
     todo: 'Try again. If it stays, find the request id in the log, and report it: [support](support.md).',
   },
   provider_error: {
-    means: 'The provider answered with a failure; the message has its words.',
+    means:
+      'The provider answered with a failure, or not as it should. `details.status` is its HTTP status, if it has one.',
     todo: 'Check key, model and account at the provider. "Test" in the provider’s form tells more.',
   },
   provider_unreachable: {
@@ -161,7 +166,7 @@ export const errorAdvice: Readonly<Record<ErrorCode, { means: string; todo: stri
     todo: 'Try again. If it stays, its panel and `doctor` say what is missing.',
   },
   storage_full: {
-    means: 'The disk, the bucket or your quota is full.',
+    means: 'The disk, the bucket or your quota is full. For a quota, `details` says how much you use and may use.',
     todo: 'Delete files that you no longer need. Operators: [a full disk](operations.md#a-full-disk).',
   },
 };
