@@ -14,6 +14,7 @@ import type { FindTools } from '../src/chat/tools/find-tools.ts';
 import { type Clock, systemClock } from '../src/clock.ts';
 import type { Config } from '../src/config.ts';
 import { openDatabase } from '../src/db/pool.ts';
+import type { StatementTrace } from '../src/db/wire.ts';
 import type { Egress } from '../src/egress/egress.ts';
 import { createTracing } from '../src/open-tracing.ts';
 import { createService, type Service, type ServiceOptions } from '../src/service.ts';
@@ -114,6 +115,8 @@ export type TestAppOptions = {
   readSpace?: ServiceOptions['readSpace'];
   /** No other replica, and a database on the disk of its data folder. */
   alone?: boolean;
+  /** Sees every statement of the pool; takes the place of tracing. */
+  trace?: StatementTrace;
 };
 
 /** The whole application on real HTTP and a database of its own. Call `stop` in `after`. */
@@ -147,7 +150,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const config: Config = { ...testConfig, artifactStore: files, ...options.config };
   const log = options.log === undefined ? pino({ level: 'silent' }) : pino({ level: 'debug' }, { write: options.log });
   const tracing = await createTracing(config, log);
-  const trace = tracing === noTracing ? {} : { trace: tracing.statement };
+  const statements = options.trace ?? (tracing === noTracing ? undefined : tracing.statement);
+  const trace = statements === undefined ? {} : { trace: statements };
   const alone = options.alone ?? false;
   const db = openDatabase({ ...throughPooler(database.url), max: 10, alone, log: silentLog, ...trace });
   const service = await createService({
