@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { giveTo } from '../server/src/db/embedded-cluster.ts';
 import { chooseRunAs, commandLine } from '../server/src/db/embedded-programs.ts';
+import { throwAwayFolder, throwAwaySettings } from '../server/test/postgres.ts';
 
 const run = promisify(execFile);
 const installed = '/usr/lib/postgresql';
@@ -19,7 +19,7 @@ export function findSystemPostgres() {
 
 /** Starts it on a new cluster in a temporary folder, without durability. Returns `{url, stop}`. */
 export async function startSystemPostgres({ bin }) {
-  const folder = mkdtempSync(join(tmpdir(), 'homeport-system-pg-'));
+  const folder = mkdtempSync(join(throwAwayFolder(), 'homeport-system-pg-'));
   const cluster = join(folder, 'postgres');
   const programs = { packageRoot: bin, initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres') };
   const as = await chooseRunAs({ programs, clusterDir: cluster, unshare: 'unshare' });
@@ -41,7 +41,10 @@ export async function startSystemPostgres({ bin }) {
     '--locale=C.UTF-8',
     '--no-sync',
   ]);
-  const settings = `-c listen_addresses= -c fsync=off -c max_connections=300 -c unix_socket_directories=${folder}`;
+  const chosen = { ...throwAwaySettings, listen_addresses: '', unix_socket_directories: folder };
+  const settings = Object.entries(chosen)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ');
   await command('pg_ctl', ['start', '-w', '-D', cluster, '-o', settings, '-l', join(folder, 'log')]);
   return {
     url: `postgres://homeport@localhost/postgres?host=${encodeURIComponent(folder)}`,

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { openDatabase } from '../server/src/db/pool.ts';
-import { startTestServer } from '../server/test/postgres.ts';
+import { startTestServer, throwAwayFolder } from '../server/test/postgres.ts';
 import { build } from './build.mjs';
 import { isBuilt } from './build-inputs.mjs';
 import { check } from './check.mjs';
@@ -33,6 +33,12 @@ const aloneFiles = /\/(control-silence|embedded-postgres|kubernetes-runtime|orac
 const compileCache = join(root, 'node_modules/.cache/compile');
 let stopped = false;
 const scratch = mkdtempSync(join(tmpdir(), 'homeport-tests-'));
+// Gone however this ends; a PostgreSQL whose folder is gone ends by itself.
+const folders = [scratch];
+process.on('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => setImmediate(process.exit, 1));
 
 const system = findSystemPostgres();
 const pgBouncer = findPgBouncer();
@@ -115,7 +121,8 @@ async function buildProduct() {
 }
 
 async function onEmbedded() {
-  const folder = join(scratch, 'pg');
+  const folder = mkdtempSync(join(throwAwayFolder(), 'homeport-tests-pg-'));
+  folders.push(folder);
   const log = { debug() {}, info() {}, warn: logLine, error: logLine };
   const server = await startTestServer({ folder, log });
   try {
@@ -285,11 +292,7 @@ function giveUp() {
 
 const startedAt = performance.now();
 setTimeout(giveUp, patienceMs).unref();
-try {
-  await main();
-} finally {
-  rmSync(scratch, { recursive: true, force: true });
-}
+await main();
 console.log(`\nall parts: ${Math.round((performance.now() - startedAt) / 1000)} s`);
 if (flaky.length > 0) console.log(`passed only on the second try, to be fixed: ${flaky.join(', ')}`);
 const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
