@@ -12,6 +12,10 @@ const importCounts = z.object({
   messages: z.number().int(),
   files: z.number().int(),
   projects: z.number().int(),
+  /** Of Homeport's own export. */
+  assistants: z.number().int(),
+  prompts: z.number().int(),
+  skills: z.number().int(),
   /** Conversations that are not here yet, those here with fewer messages, those here already, and those that cannot come. */
   new: z.number().int(),
   more: z.number().int(),
@@ -40,13 +44,13 @@ export type ImportRecord = z.infer<typeof importRecord>;
 
 const importEntry = z.object({
   position: z.number().int(),
-  kind: z.enum(['conversation', 'project']),
+  kind: z.enum(['conversation', 'project', 'assistant', 'prompt', 'skill']),
   title: z.string(),
   outcome: z.enum(['new', 'more', 'same', 'left_out']),
   reason: z.string().nullable(),
   messages: z.number().int(),
   files: z.number().int(),
-  /** The conversation or project here, once it has come. */
+  /** The conversation, project, assistant, prompt or skill here, once it has come. */
   targetId: fields.id.nullable(),
   done: z.boolean(),
 });

@@ -101,11 +101,11 @@ export async function createAssistant(
 /** Stores new ones, each with its first version, in this order. Returns their ids. */
 export async function insertAssistants(
   trx: Queryable,
-  records: readonly { shared: Shared; content: StoredContent }[],
+  records: readonly { id?: string; shared: Shared; content: StoredContent }[],
   authorId: string | null,
 ): Promise<string[]> {
   if (records.length === 0) return [];
-  const made = records.map((record, place) => ({ ...record, id: randomUUIDv7(), place }));
+  const made = records.map((record, place) => ({ ...record, id: record.id ?? randomUUIDv7(), place }));
   await trx
     .insertInto('assistants')
     .values(
@@ -178,6 +178,17 @@ export async function deleteAssistant(deps: Deps, reader: Reader, id: string, so
     const details = { name, audience: shared.audience };
     await recordShared(trx, source, [shared], { action: 'assistant.deleted', ...targetOf(id), details });
   });
+}
+
+/** False if it is gone, or was changed since it was made. */
+export async function deleteUnchangedAssistant(trx: Queryable, ownerId: string, id: string): Promise<boolean> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('assistants')
+    .where('id', '=', id)
+    .where('owner_id', '=', ownerId)
+    .where('version', '=', 1)
+    .executeTakeFirstOrThrow();
+  return numDeletedRows === 1n;
 }
 
 /** The versions that are kept, newest first, for those who may edit it. Throws `not_found` and `forbidden`. */

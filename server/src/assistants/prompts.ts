@@ -78,9 +78,14 @@ async function insertPrompt(trx: Queryable, shared: Shared, content: PromptConte
 /** Stores new ones; a name that its owner has given already leaves its prompt out. Returns the ids. */
 export async function insertPrompts(
   trx: Queryable,
-  records: readonly { shared: Shared; content: PromptContent }[],
+  records: readonly { id?: string; shared: Shared; content: PromptContent }[],
 ): Promise<string[]> {
-  const rows = records.map(({ shared, content }, place) => ({ ...shared, ...content, id: randomUUIDv7(), place }));
+  const rows = records.map(({ id, shared, content }, place) => ({
+    ...shared,
+    ...content,
+    id: id ?? randomUUIDv7(),
+    place,
+  }));
   const made = await sql<{ id: string }>`
     insert into prompts (id, owner_id, audience, project_id, name, title, text, created_at)
     select x.id, x.owner_id, x.audience, x.project_id, x.name, x.title, x.text, now() + x.place * interval '1 microsecond'
@@ -135,6 +140,13 @@ export async function deletePrompt(deps: Deps, reader: Reader, id: string, sourc
     const details = { name, audience: shared.audience };
     await recordShared(trx, source, [shared], { action: 'prompt.deleted', ...targetOf(id), details });
   });
+}
+
+/** False if it is gone, or was changed since it was made. */
+export async function deleteUnchangedPrompt(trx: Queryable, ownerId: string, id: string): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    delete from prompts where id = ${id} and owner_id = ${ownerId} and updated_at <= created_at`.execute(trx);
+  return numAffectedRows === 1n;
 }
 
 /** Notes that the reader has used it now. Throws `not_found`. */

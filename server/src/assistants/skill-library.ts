@@ -70,24 +70,38 @@ export async function createSkill(
   source: AuditSource,
 ): Promise<Skill> {
   const shared = sharedAs(reader, given);
+  const { name, fingerprint } = content;
+  return inTransaction(deps.db, async (trx) => {
+    await assertMayShare(trx, reader, shared);
+    await assertRoom(trx, 'skills', shared);
+    const id = randomUUIDv7();
+    await insertSkill(trx, id, shared, content);
+    await storeTrust(trx, reader.id, id, fingerprint);
+    const details = { name, audience: shared.audience, fingerprint };
+    await recordShared(trx, source, [shared], { action: 'skill.created', ...targetOf(id), details });
+    return readSkill(trx, reader, id);
+  });
+}
+
+/** Stores a new one that nobody trusts yet. Throws `id_taken` and `invalid_request`. */
+export async function insertSkill(trx: Queryable, id: string, shared: Shared, content: SkillPackage): Promise<void> {
   const { name, description, fingerprint, bytes, files } = content;
-  return naming(name, () =>
-    inTransaction(deps.db, async (trx) => {
-      await assertMayShare(trx, reader, shared);
-      await assertRoom(trx, 'skills', shared);
-      await assertBytes(trx, shared, bytes, '');
-      const id = randomUUIDv7();
-      const counted = { name, description, fingerprint, bytes, files: files.length };
-      await trx
-        .insertInto('skills')
-        .values({ id, ...shared, ...counted })
-        .execute();
-      await storeFiles(trx, reader, id, content);
-      const details = { name, audience: shared.audience, fingerprint };
-      await recordShared(trx, source, [shared], { action: 'skill.created', ...targetOf(id), details });
-      return readSkill(trx, reader, id);
-    }),
+  await assertBytes(trx, shared, bytes, '');
+  const counted = { name, description, fingerprint, bytes, files: files.length };
+  await naming(name, () =>
+    trx
+      .insertInto('skills')
+      .values({ id, ...shared, ...counted })
+      .execute(),
   );
+  await storeFiles(trx, id, content);
+}
+
+/** False if it is gone, or was changed since it was made. */
+export async function deleteUnchangedSkill(trx: Queryable, ownerId: string, id: string): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    delete from skills where id = ${id} and owner_id = ${ownerId} and updated_at <= created_at`.execute(trx);
+  return numAffectedRows === 1n;
 }
 
 /** Puts other files in the place of a skill's. Everybody else has to trust it again. Throws as `createSkill`. */
@@ -109,7 +123,8 @@ export async function replaceSkill(
         .set({ name, description, fingerprint, bytes, files: files.length, updated_at: sql`now()` })
         .where('id', '=', id)
         .execute();
-      await storeFiles(trx, reader, id, content);
+      await storeFiles(trx, id, content);
+      await storeTrust(trx, reader.id, id, fingerprint);
       const details = { name, changed: ['files'], audience: shared.audience, fingerprint };
       await recordShared(trx, source, [shared], { action: 'skill.updated', ...targetOf(id), details });
       return readSkill(trx, reader, id);
@@ -166,12 +181,11 @@ export async function readSkill(db: Queryable, reader: Reader, id: string): Prom
   return viewSkill(row);
 }
 
-async function storeFiles(trx: Queryable, reader: Reader, id: string, content: SkillPackage): Promise<void> {
+async function storeFiles(trx: Queryable, id: string, content: SkillPackage): Promise<void> {
   await trx
     .insertInto('skill_files')
     .values(content.files.map((file) => ({ skill_id: id, ...file })))
     .execute();
-  await storeTrust(trx, reader.id, id, content.fingerprint);
 }
 
 /** The caller holds the skill's row. */

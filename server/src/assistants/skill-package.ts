@@ -30,6 +30,11 @@ const leftOut = /(?:^|\/)(?:__MACOSX|\.git|node_modules|__pycache__)\/|(?:^|\/)(
 export async function readSkillPackage(bytes: Buffer): Promise<SkillPackage> {
   const isZip = bytes.subarray(0, 4).toString('latin1') === 'PK\u0003\u0004';
   const found = isZip ? await unzip(bytes) : new Map([[skillFileName, bytes]]);
+  return packageOf(found, isZip);
+}
+
+/** The same of files that were read already, by path. */
+export function packageOf(found: Map<string, Buffer>, isZip = true): SkillPackage {
   const files = [...withoutTopFolders(found)]
     .map(([path, content]) => ({ path, content, sha256: sha256(content) }))
     .sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -80,32 +85,47 @@ async function unzip(bytes: Buffer): Promise<Map<string, Buffer>> {
 
 async function readEntries(zip: ZipFile): Promise<Map<string, Buffer>> {
   if (zip.entryCount > entriesMax) throw refused(`The archive has more than ${entriesMax} entries.`);
+  const bounds = new SkillBounds();
   const files = new Map<string, Buffer>();
-  const names = new Set<string>();
-  let room: number = limits.skillBytes;
   for await (const entry of zip.eachEntry()) {
-    if (entry.fileName.endsWith('/') || leftOut.test(entry.fileName)) continue;
-    const path = checkedPath(entry);
-    // Some disks take names that differ in case for one.
-    if (names.has(path.toLowerCase())) throw refused(`The archive has ${path} twice.`);
-    names.add(path.toLowerCase());
-    if (names.size > limits.skillFiles) throw refused(`A skill has at most ${limits.skillFiles} files.`);
-    room -= entry.uncompressedSize;
-    if (room < 0) throw refused(`A skill has at most ${limits.skillBytes / 1024 / 1024} MiB, unpacked.`);
+    if (entry.fileName.endsWith('/') || !bounds.admits(entry.fileName, entry.uncompressedSize)) continue;
+    assertPlain(entry);
     // More bytes than the entry says end it.
     const chunks: Buffer[] = [];
     for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(Buffer.from(chunk));
-    files.set(path, Buffer.concat(chunks));
+    files.set(entry.fileName, Buffer.concat(chunks));
   }
   return files;
 }
 
-function checkedPath(entry: Entry): string {
-  const name = entry.fileName;
+/** What all files of one skill may be together. */
+export class SkillBounds {
+  readonly #names = new Set<string>();
+  #room: number = limits.skillBytes;
+
+  /** False for what systems leave behind. Throws `invalid_request` for what a skill cannot have. */
+  admits(path: string, bytes: number): boolean {
+    if (leftOut.test(path)) return false;
+    assertUsablePath(path);
+    // Some disks take names that differ in case for one.
+    const name = path.toLowerCase();
+    if (this.#names.has(name)) throw refused(`The archive has ${path} twice.`);
+    this.#names.add(name);
+    if (this.#names.size > limits.skillFiles) throw refused(`A skill has at most ${limits.skillFiles} files.`);
+    this.#room -= bytes;
+    if (this.#room < 0) throw refused(`A skill has at most ${limits.skillBytes / 1024 / 1024} MiB, unpacked.`);
+    return true;
+  }
+}
+
+function assertPlain(entry: Entry): void {
   if (entry.isEncrypted()) throw refused('The archive is encrypted. Zip the folder again without a password.');
   if (((entry.externalFileAttributes >>> 16) & 0o170000) === linkMode) {
     throw refused('The archive has a symbolic link. Put the file itself in its place.');
   }
+}
+
+function assertUsablePath(name: string): void {
   const segments = name.split('/');
   const isPlain = segments.every((segment) => segment !== '' && segment !== '.' && segment !== '..');
   const isFit = name.length <= limits.skillPathMax && segments.length <= depthMax && isPlain;
@@ -114,7 +134,6 @@ function checkedPath(entry: Entry): string {
       `A file name cannot be used. Paths have at most ${limits.skillPathMax} characters and ${depthMax} levels, and no special characters.`,
     );
   }
-  return name;
 }
 
 /** Archives of a folder have its name before every path. */

@@ -144,9 +144,14 @@ async function modelColumns(trx: Queryable, editor: Looker, id: string | null) {
   return { model_id: id, provider_model_id: row.provider_model_id };
 }
 
+/** The tiers of whoever has this catalogue, with those of models that are shared with them. */
+export async function knownTiers(trx: Queryable, catalogue: string) {
+  const own = await listTiers({ db: { kysely: trx } }, catalogue);
+  return withSharedTiers(own, await sharedTiers(trx, catalogue));
+}
+
 async function assertKnownTier(trx: Queryable, editor: Looker, tier: number): Promise<void> {
-  const own = await listTiers({ db: { kysely: trx } }, editor.catalogue);
-  const tiers = withSharedTiers(own, await sharedTiers(trx, editor.catalogue));
+  const tiers = await knownTiers(trx, editor.catalogue);
   if (tiers.some(({ value }) => value === tier)) return;
   throw invalid('tier', `One of ${tiers.map(({ value }) => value).join(', ')}`);
 }

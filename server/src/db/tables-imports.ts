@@ -23,12 +23,13 @@ export type ImportsTable = {
   ended_at: Date | null;
 };
 
+export type ImportKind = 'conversation' | 'project' | 'assistant' | 'prompt' | 'skill';
 export type ImportOutcome = 'new' | 'more' | 'same' | 'left_out';
 
 export type ImportEntriesTable = {
   import_id: string;
   position: number;
-  kind: 'conversation' | 'project';
+  kind: ImportKind;
   title: string;
   outcome: ImportOutcome;
   reason: string | null;

@@ -158,8 +158,10 @@ async function* ownSkillFiles({ db }: Needs, ownerId: string): AsyncGenerator<{ 
 
 async function ownAssistants({ db }: Needs, ownerId: string) {
   const { rows } = await sql`
-    select v.name, v.description, v.icon, v.instructions, v.parameters, v.starters, v.workspace,
-      v.provider_model_id as "providerModelId", a.audience
+    select a.id, v.name, v.description, v.icon, v.instructions, v.parameters, v.starters, v.workspace, v.tier,
+      v.provider_model_id as "providerModelId", a.audience,
+      case when v.mcp_server_ids is not null then coalesce((select json_agg(s.name order by s.seq) from mcp_servers s
+        where s.id in (select jsonb_array_elements_text(v.mcp_server_ids))), '[]') end as "mcpServers"
     from assistants a join assistant_versions v on v.assistant_id = a.id and v.version = a.version
     where a.owner_id = ${ownerId} order by a.id`.execute(db.kysely);
   return rows;

@@ -71,7 +71,7 @@ async function settled(db: Database, ownerId: string, id: string, call: Call): P
 }
 
 function linesOf({ state, source, counts, problems }: ImportRecord): string[] {
-  const { new: fresh, more, same, leftOut, imported, projects } = counts;
+  const { new: fresh, more, same, leftOut, imported, projects, assistants, prompts, skills } = counts;
   const reasons = problems.map(({ title, message }) => (title === null ? message : `${title}: ${message}`));
   if (state === 'failed') return ['The import failed.', ...reasons];
   if (state !== 'done' && state !== 'ready') return [`The import was ${state}.`, ...reasons];
@@ -79,6 +79,9 @@ function linesOf({ state, source, counts, problems }: ImportRecord): string[] {
   return [
     result,
     `New: ${fresh}. With new messages: ${more}. Already here: ${same}. Left out: ${leftOut}. Projects: ${projects}.`,
+    ...(assistants + prompts + skills > 0
+      ? [`Assistants: ${assistants}. Prompts: ${prompts}. Skills: ${skills}.`]
+      : []),
     ...reasons,
   ];
 }

@@ -2,14 +2,13 @@ import type { ImportEntry } from '@homeport/contracts/imports';
 import { limits } from '@homeport/contracts/limits';
 import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
-import type { ImportOutcome } from '../db/tables-imports.ts';
-import type { PreparedItem } from './prepare.ts';
+import type { ImportKind, ImportOutcome } from '../db/tables-imports.ts';
 
 /** What an import brings, row by row. This file alone writes the table `import_entries`. */
 
 export type NewEntry = {
   position: number;
-  kind: 'conversation' | 'project';
+  kind: ImportKind;
   title: string;
   outcome: ImportOutcome;
   reason: string | null;
@@ -17,79 +16,6 @@ export type NewEntry = {
   files: number;
   target: string | null;
 };
-
-/** Items that get a row; others say something about the archive as a whole. */
-export function hasEntry(
-  item: PreparedItem,
-): item is Extract<PreparedItem, { kind: 'conversation' | 'project' | 'left-out' }> {
-  return item.kind === 'conversation' || item.kind === 'project' || item.kind === 'left-out';
-}
-
-/**
- * Compares with what is here. A conversation of Homeport's own export that is still here under its own id is the same one,
- * whatever happened in it since.
- */
-export async function planEntries(
-  db: Queryable,
-  ownerId: string,
-  batch: readonly { position: number; item: PreparedItem }[],
-): Promise<NewEntry[]> {
-  const ids = batch.flatMap(({ item }) =>
-    item.kind === 'conversation' ? [item.chat.id, item.sourceId] : item.kind === 'project' ? [item.id] : [],
-  );
-  const { rows: known } = await sql<{ id: string }>`
-    select id from chats where owner_id = ${ownerId} and id = any(${ids})
-    union all select project_id from project_members where user_id = ${ownerId} and project_id = any(${ids})`.execute(
-    db,
-  );
-  const here = new Set(known.map(({ id }) => id));
-  const messageIds = batch.flatMap(({ item }) =>
-    item.kind === 'conversation' && here.has(item.chat.id) ? item.messages.map(({ id }) => id) : [],
-  );
-  const { rows } = await sql<{ id: string }>`select id from messages where id = any(${messageIds})`.execute(db);
-  const stored = new Set(rows.map(({ id }) => id));
-  return batch.map(({ position, item }) => ({ position, ...planEntry(item, here, stored) }));
-}
-
-type Plan = Omit<NewEntry, 'position'>;
-
-function planEntry(item: PreparedItem, here: ReadonlySet<string>, stored: ReadonlySet<string>): Plan {
-  if (item.kind === 'left-out') {
-    return {
-      kind: 'conversation',
-      title: item.title,
-      outcome: 'left_out',
-      reason: item.reason,
-      messages: 0,
-      files: 0,
-      target: null,
-    };
-  }
-  if (item.kind === 'project') {
-    const outcome = here.has(item.id) ? 'same' : 'new';
-    return {
-      kind: 'project',
-      title: item.name,
-      outcome,
-      reason: null,
-      messages: 0,
-      files: item.files.length,
-      target: item.id,
-    };
-  }
-  if (item.kind !== 'conversation') throw new Error('only conversations and projects have entries');
-  const { chat, messages, files, notes } = item;
-  const missing = here.has(chat.id) ? messages.filter(({ id }) => !stored.has(id)).length : messages.length;
-  const isOwn = item.source === 'homeport' && here.has(item.sourceId);
-  const known = missing === 0 ? 'same' : 'more';
-  const outcome = isOwn ? 'same' : here.has(chat.id) ? known : 'new';
-  return {
-    ...{ kind: 'conversation', title: chat.title, outcome, messages: outcome === 'same' ? 0 : missing },
-    reason: outcome === 'same' || notes.length === 0 ? null : notes.slice(0, 5).join('. '),
-    files: outcome === 'same' ? 0 : files.length,
-    target: isOwn ? item.sourceId : chat.id,
-  };
-}
 
 /** Reading begins anew after a crash: rows that are there stay. */
 export async function insertEntries(trx: Queryable, importId: string, entries: readonly NewEntry[]): Promise<void> {
@@ -173,7 +99,7 @@ export async function listEntries(
 
 export type ImportedEntry = {
   position: number;
-  kind: 'conversation' | 'project';
+  kind: ImportKind;
   outcome: ImportOutcome;
   target: string;
   first: number | null;

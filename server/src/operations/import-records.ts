@@ -126,7 +126,10 @@ async function viewImports(db: Queryable, rows: readonly ImportRow[]): Promise<I
   const { rows: counted } = await sql<Counted>`
     select import_id as id, count(*) filter (where conversation)::int as conversations,
       coalesce(sum(messages), 0)::int as messages, coalesce(sum(files), 0)::int as files,
-      count(*) filter (where not conversation)::int as projects,
+      count(*) filter (where kind = 'project')::int as projects,
+      count(*) filter (where kind = 'assistant')::int as assistants,
+      count(*) filter (where kind = 'prompt')::int as prompts,
+      count(*) filter (where kind = 'skill')::int as skills,
       count(*) filter (where conversation and outcome = 'new')::int as new,
       count(*) filter (where conversation and outcome = 'more')::int as more,
       count(*) filter (where conversation and outcome = 'same')::int as same,
@@ -157,7 +160,20 @@ async function viewImports(db: Queryable, rows: readonly ImportRow[]): Promise<I
 }
 
 const none: ImportRecord['counts'] = {
-  ...{ conversations: 0, messages: 0, files: 0, projects: 0, new: 0, more: 0, same: 0, leftOut: 0, imported: 0 },
+  ...{
+    conversations: 0,
+    messages: 0,
+    files: 0,
+    projects: 0,
+    assistants: 0,
+    prompts: 0,
+    skills: 0,
+    new: 0,
+    more: 0,
+    same: 0,
+    leftOut: 0,
+    imported: 0,
+  },
 };
 
 function countsOf(counted: Counted | undefined): ImportRecord['counts'] {

@@ -4,20 +4,21 @@ import { inTransaction } from '../db/pool.ts';
 import type { Platform } from '../platform.ts';
 import { deleteEmptyProject } from '../projects/projects.ts';
 import { forgetEntries, importedEntries } from './import-entries.ts';
+import { undoOwn } from './import-own.ts';
 import { endUndo } from './import-records.ts';
 
 const atOnce = 50;
 
 /**
  * Removes everything that an import brought, some conversations at a time; going on after a crash is the same as beginning.
- * Conversations that were continued here stay.
+ * Conversations that were continued here stay, and so does what was changed.
  */
 export async function undoImport(
   deps: Pick<Platform, 'db'>,
   run: { id: string; owner_id: string },
   signal: AbortSignal,
 ): Promise<void> {
-  let [kept, keptProjects] = [0, 0];
+  let [kept, keptProjects, keptOwn] = [0, 0, 0];
   for (;;) {
     signal.throwIfAborted();
     const entries = await importedEntries(deps.db.kysely, run.id, atOnce);
@@ -36,6 +37,7 @@ export async function undoImport(
       for (const { target } of entries.filter(({ kind }) => kind === 'project')) {
         if (!(await deleteEmptyProject(trx, run.owner_id, target))) keptProjects += 1;
       }
+      keptOwn += await undoOwn(trx, run.owner_id, entries);
       await forgetEntries(
         trx,
         run.id,
@@ -45,6 +47,7 @@ export async function undoImport(
   }
   const notes = [
     ...(kept > 0 ? [`${kept} conversations were continued here, or deleted before. They were left as they are.`] : []),
+    ...(keptOwn > 0 ? [`${keptOwn} assistants, prompts or skills were changed here, or deleted before.`] : []),
     ...(keptProjects > 0 ? [`${keptProjects} projects are in use. They were left as they are.`] : []),
   ];
   await endUndo(deps.db.kysely, run.id, notes);

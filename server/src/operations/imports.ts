@@ -20,8 +20,10 @@ import {
   renewClaim,
   renewEveryMs,
 } from './import-claims.ts';
-import { hasEntry, insertEntries, leaveOut, openPositions, planEntries } from './import-entries.ts';
+import { insertEntries, leaveOut, openPositions } from './import-entries.ts';
 import { ClaimLost, type ImportDeps, importConversation, importProjectItem } from './import-item.ts';
+import { importOwnItem } from './import-own.ts';
+import { hasEntry, isOwn, planEntries } from './import-plan.ts';
 import { readOnThread } from './import-reader.ts';
 import { undoImport } from './import-undo.ts';
 import type { PreparedItem } from './prepare.ts';
@@ -197,11 +199,12 @@ export class Imports {
     try {
       if (item.kind === 'conversation') await importConversation(this.#deps, place, item);
       else if (item.kind === 'project') await importProjectItem(this.#deps, place, item);
+      else if (isOwn(item)) await importOwnItem(this.#deps, place, item);
     } catch (error) {
       signal.throwIfAborted();
       const isAlone = error instanceof Error && !isTemporary(error);
       if (!isAlone) throw error;
-      this.#deps.log.warn({ cause: error, import: place.run.id }, 'a conversation could not be imported');
+      this.#deps.log.warn({ cause: error, import: place.run.id }, 'an entry of an archive could not be imported');
       const reason = error instanceof ApiError ? error.message : 'it could not be saved';
       await leaveOut(this.#deps.db.kysely, { importId: place.run.id, position: place.position }, reason);
     }

@@ -4,10 +4,13 @@ import { type ImportedMessage, searchableText } from '../conversations/messages.
 import { searchText } from '../conversations/search-text.ts';
 import {
   importBounds,
+  type ReadAssistant,
   type ReadConversation,
   type ReadFile,
   type ReadItem,
   type ReadProject,
+  type ReadPrompt,
+  type ReadSkill,
 } from './readers/read-conversation.ts';
 
 /** What was read as rows, under ids that the same archive gives again at every import. Runs on the thread that reads. */
@@ -23,7 +26,12 @@ export type PreparedConversation = {
   notes: string[];
 };
 export type PreparedProject = Omit<ReadProject, 'sourceId' | 'files'> & { id: string; files: PreparedFile[] };
-export type PreparedItem = PreparedConversation | PreparedProject | Exclude<ReadItem, ReadConversation | ReadProject>;
+export type PreparedOwn = (ReadPrompt | ReadAssistant | ReadSkill) & { id: string };
+export type PreparedItem =
+  | PreparedConversation
+  | PreparedProject
+  | PreparedOwn
+  | Exclude<ReadItem, ReadConversation | ReadProject | ReadPrompt | ReadAssistant | ReadSkill>;
 
 /** The same id for the same thing of the same person, as a UUID of version 8. */
 function deriveId(ownerId: string, ...names: readonly string[]): string {
@@ -36,6 +44,9 @@ function deriveId(ownerId: string, ...names: readonly string[]): string {
 
 export function prepare(item: ReadItem, ownerId: string): PreparedItem {
   if (item.kind === 'conversation') return prepareConversation(item, ownerId);
+  if (item.kind === 'prompt' || item.kind === 'assistant' || item.kind === 'skill') {
+    return { ...item, id: deriveId(ownerId, item.source, item.kind, item.sourceId) };
+  }
   if (item.kind !== 'project') return item;
   const { sourceId, files, ...project } = item;
   const fileIds = idsOfFiles(ownerId, item.source, sourceId);

@@ -63,7 +63,7 @@ function EntryRow({ entry }: { entry: ImportEntry }) {
         ) : (
           title
         )}
-        {kind === 'project' ? <span className={classes.detail}> · {t('moving.project')}</span> : null}
+        {kind === 'conversation' ? null : <span className={classes.detail}> · {t(`moving.${kind}`)}</span>}
         {reason === null ? null : <div className={classes.detail}>{reason}</div>}
       </Table.Td>
       <Table.Td>{t(`moving.outcome.${outcome}`)}</Table.Td>

@@ -36,7 +36,9 @@ export function ImportView({ record, isOpen = false }: { record: ImportRecord; i
       await call('DELETE /api/imports', { query: { id } });
       await queries.invalidateQueries();
     });
-  const canUndo = (state === 'done' || state === 'cancelled' || state === 'failed') && counts.imported > 0;
+  const others = counts.projects + counts.assistants + counts.prompts + counts.skills;
+  const hasEnded = state === 'done' || state === 'cancelled' || state === 'failed';
+  const canUndo = hasEnded && (counts.imported > 0 || (state === 'done' && others > 0));
   const total = counts.new + counts.more;
   return (
     <article className={classes.import} aria-label={nameOf(record, t)}>
@@ -68,7 +70,7 @@ export function ImportView({ record, isOpen = false }: { record: ImportRecord; i
         </details>
       ) : null}
       {isOpen && record.instructions !== null ? <FoundInstructions text={record.instructions} /> : null}
-      {isOpen && state !== 'reading' && counts.conversations + counts.projects > 0 ? (
+      {isOpen && state !== 'reading' && counts.conversations + others > 0 ? (
         <ImportReport key={`${state} ${counts.imported}`} importId={id} />
       ) : null}
       <div className={classes.buttons}>
@@ -87,7 +89,7 @@ export function ImportView({ record, isOpen = false }: { record: ImportRecord; i
             {t('moving.undo')}
           </Button>
         ) : null}
-        {counts.conversations + counts.projects > 0 && state !== 'reading' ? (
+        {counts.conversations + others > 0 && state !== 'reading' ? (
           <Button variant="subtle" onClick={() => void run(() => saveReport(record))}>
             {t('moving.save')}
           </Button>
@@ -131,6 +133,9 @@ function countsText({ counts }: ImportRecord, t: Translate): string {
     counts.same > 0 ? t('moving.same', { count: counts.same }) : '',
     counts.leftOut > 0 ? t('moving.leftOut', { count: counts.leftOut }) : '',
     counts.projects > 0 ? t('moving.projects', { count: counts.projects }) : '',
+    counts.assistants > 0 ? t('moving.assistants', { count: counts.assistants }) : '',
+    counts.prompts > 0 ? t('moving.prompts', { count: counts.prompts }) : '',
+    counts.skills > 0 ? t('moving.skills', { count: counts.skills }) : '',
   ]
     .filter(Boolean)
     .join(' · ');

@@ -5,6 +5,7 @@ import { readChatbotUi } from './chatbot-ui.ts';
 import { missingParts, readChatGpt } from './chatgpt.ts';
 import { readClaude, readClaudeProject } from './claude.ts';
 import { readHomeport, readHomeportProject } from './homeport.ts';
+import { readOwn } from './homeport-own.ts';
 import { jsonElements } from './json-elements.ts';
 import { readLibreChat } from './librechat.ts';
 import { readOpenWebUi } from './open-webui.ts';
@@ -56,9 +57,11 @@ export async function* readArchive(archive: Archive, email: string): AsyncGenera
   if (archive.entries.some((entry) => base(entry) === 'memories.json')) {
     yield { kind: 'note', message: 'Memories are not imported. Copy what matters into your instructions.' };
   }
-  const about = instructions(members(members(await parsed('homeport.json')).user).instructions);
+  const homeport = members(await parsed('homeport.json'));
+  const about = instructions(members(homeport.user).instructions);
   if (about !== null) yield { kind: 'instructions', text: about };
-  let isKnown = false;
+  let isKnown = homeport.format === 'homeport-export';
+  if (isKnown) yield* readOwn(archive);
   for (const entry of inOrder(archive)) isKnown = (yield* readEntry(archive, entry, files)) || isKnown;
   if (!isKnown) throw new ImportRefused(unknown);
 }
@@ -66,7 +69,12 @@ export async function* readArchive(archive: Archive, email: string): AsyncGenera
 function inOrder(archive: ZipArchive): string[] {
   const json = archive.entries.filter((entry) => {
     const last = entry.split('/').at(-1) ?? '';
-    return last.endsWith('.json') && last !== 'homeport.json' && !sideFiles.has(last) && !entry.startsWith('files/');
+    return (
+      last.endsWith('.json') &&
+      last !== 'homeport.json' &&
+      !sideFiles.has(last) &&
+      !/^([^/]+\/)?(files|skills)\//.test(entry)
+    );
   });
   const rank = (entry: string): number => (/(^|\/)projects(\/|\.json$)/.test(entry) ? 0 : 1);
   return json.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));

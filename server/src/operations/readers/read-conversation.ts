@@ -1,5 +1,6 @@
 import type { MessagePart } from '@homeport/contracts/frames';
 import type { Parameters } from '@homeport/contracts/parameters';
+import type { AssistantFields, PromptFields } from './homeport-own.ts';
 
 /** What readers make of an archive, whatever program it comes from: the same for all of them. */
 
@@ -10,6 +11,9 @@ export const importBounds = {
   /** JSON of one conversation. */
   elementBytes: 32 * 1024 * 1024,
   sideFileBytes: 8 * 1024 * 1024,
+  /** Of a list of prompts or assistants, and how many of each, and of skills, are read. */
+  ownBytes: 128 * 1024 * 1024,
+  own: 1_000,
   conversations: 100_000,
   projects: 500,
   nodes: 50_000,
@@ -83,14 +87,41 @@ export type ReadProject = {
   files: ReadFile[];
 };
 
-/** A conversation that cannot come, and why. */
-export type LeftOut = { kind: 'left-out'; source: ImportSource; sourceId: string; title: string; reason: string };
+type ReadOwn = {
+  source: ImportSource;
+  sourceId: string;
+  title: string;
+  /** What of it will be different here, in words. */
+  notes: string[];
+};
+export type ReadPrompt = ReadOwn & { kind: 'prompt'; prompt: PromptFields };
+export type ReadAssistant = ReadOwn & { kind: 'assistant'; assistant: AssistantFields };
+/** `files` are in the archive; `path` is within the skill. */
+export type ReadSkill = ReadOwn & { kind: 'skill'; files: { entry: string; path: string }[] };
+
+/** A conversation, or something else that a person made, that cannot come, and why. */
+export type LeftOut = {
+  kind: 'left-out';
+  of?: 'assistant' | 'prompt' | 'skill';
+  source: ImportSource;
+  sourceId: string;
+  title: string;
+  reason: string;
+};
 /** Something about the archive as a whole. */
 type ReadNote = { kind: 'note'; message: string };
 /** What the person had told the other program about themselves. */
 type ReadInstructions = { kind: 'instructions'; text: string };
 
-export type ReadItem = ReadConversation | ReadProject | LeftOut | ReadNote | ReadInstructions;
+export type ReadItem =
+  | ReadConversation
+  | ReadProject
+  | ReadPrompt
+  | ReadAssistant
+  | ReadSkill
+  | LeftOut
+  | ReadNote
+  | ReadInstructions;
 
 /** The archive as a whole cannot be read; the message is for the person. */
 export class ImportRefused extends Error {}
