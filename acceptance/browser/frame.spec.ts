@@ -213,6 +213,14 @@ test('on paper there is the conversation and nothing else; right-to-left text st
   const moving: string[] = await page.evaluate(`document.getAnimations()
     .filter((each) => each.effect.getComputedTiming().duration > 1).map((each) => each.animationName ?? '')`);
   expect(moving).toEqual([]);
+  // Another scheme changes nearly every colour, at once and without a transition of each.
+  await page.evaluate(`window.transitions = []; addEventListener('transitionrun', (event) => {
+    window.transitions.push(event.propertyName);
+  })`);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', 'dark');
+  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+  expect(await page.evaluate('window.transitions')).toEqual([]);
 });
 
 test('the drawer of a phone holds the focus and gives it back', async ({ page, person, installation }) => {
