@@ -14,8 +14,8 @@ import { type Archive, ZipArchive } from './archive.ts';
 import { holdClaim } from './import-claims.ts';
 import { noteAt, settleEntry } from './import-entries.ts';
 import { ClaimLost, type ImportDeps, type Place } from './import-item.ts';
+import { type ExportedAssistant, exportedAssistant, exportedPrompt } from './own-fields.ts';
 import type { PreparedOwn } from './prepare.ts';
-import type { AssistantFields } from './readers/homeport-own.ts';
 
 /** Assistants, prompts and skills of an archive, each in one transaction. They come as their new owner's alone. */
 
@@ -29,10 +29,11 @@ export async function importOwnItem(deps: ImportDeps, place: Place, item: Prepar
     await assertRoom(trx, `${item.kind}s`, shared);
     let isNew = true;
     if (item.kind === 'prompt')
-      isNew = (await insertPrompts(trx, [{ id: item.id, shared, content: item.prompt }])).length > 0;
+      isNew =
+        (await insertPrompts(trx, [{ id: item.id, shared, content: exportedPrompt.parse(item.fields) }])).length > 0;
     else if (content !== undefined) await insertSkill(trx, item.id, shared, content);
     else if (item.kind === 'assistant') {
-      const { stored, missing } = await assistantContent(deps, trx, run.owner_id, item.assistant);
+      const { stored, missing } = await assistantContent(deps, trx, run.owner_id, exportedAssistant.parse(item.fields));
       await insertAssistants(trx, [{ id: item.id, shared, content: stored }], run.owner_id);
       for (const note of missing) await noteAt(trx, at, note);
     }
@@ -42,7 +43,7 @@ export async function importOwnItem(deps: ImportDeps, place: Place, item: Prepar
 }
 
 /** Servers and tiers by what they are called here: their ids mean nothing in another installation. */
-async function assistantContent(deps: ImportDeps, trx: Queryable, ownerId: string, given: AssistantFields) {
+async function assistantContent(deps: ImportDeps, trx: Queryable, ownerId: string, given: ExportedAssistant) {
   const { mcpServers, providerModelId, tier, ...content } = given;
   const missing: string[] = [];
   let servers: string[] | null = null;

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
 import type { NewEntry } from './import-entries.ts';
+import { exportedAssistant, exportedPrompt } from './own-fields.ts';
 import type { PreparedItem, PreparedOwn } from './prepare.ts';
 
 /** What an archive would bring, compared with what is here. */
@@ -53,12 +54,21 @@ type Plan = Omit<NewEntry, 'position'>;
 
 function planOwn(item: PreparedOwn, here: string | undefined): Plan {
   const { kind, title, notes, id } = item;
+  if (!isWhole(item)) {
+    const reason = 'its content is damaged';
+    return { kind, title, outcome: 'left_out', reason, messages: 0, files: 0, target: null };
+  }
   const files = kind === 'skill' ? item.files.length : 0;
   return {
     ...{ kind, title, messages: 0, outcome: here === undefined ? 'new' : 'same', target: here ?? id },
     files: here === undefined ? files : 0,
     reason: here !== undefined || notes.length === 0 ? null : notes.join('. '),
   };
+}
+
+function isWhole(item: PreparedOwn): boolean {
+  if (item.kind === 'skill') return true;
+  return (item.kind === 'prompt' ? exportedPrompt : exportedAssistant).safeParse(item.fields).success;
 }
 
 function planEntry(
@@ -68,7 +78,7 @@ function planEntry(
 ): Plan {
   if (item.kind === 'left-out') {
     return {
-      kind: item.of ?? 'conversation',
+      kind: 'conversation',
       title: item.title,
       outcome: 'left_out',
       reason: item.reason,

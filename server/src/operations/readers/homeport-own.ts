@@ -1,26 +1,8 @@
-import { assistantContent } from '@homeport/contracts/assistants';
-import { promptFields } from '@homeport/contracts/prompts';
-import { z } from 'zod';
-import { isPicture } from '../../assistants/versions.ts';
 import type { ZipArchive } from '../archive.ts';
-import { importBounds, type LeftOut, type ReadAssistant, type ReadItem, type ReadPrompt } from './read-conversation.ts';
-import { isMembers, items, members, name } from './values.ts';
+import { importBounds, type ReadAssistant, type ReadItem, type ReadPrompt } from './read-conversation.ts';
+import { items, type Members, members, name } from './values.ts';
 
 /** What a person made besides conversations, from Homeport's own export of everything: export-account.ts writes it. */
-
-const prompt = z.object(promptFields);
-const assistant = z
-  .object({
-    ...assistantContent,
-    icon: assistantContent.icon.refine((icon) => icon === null || isPicture(icon)),
-    providerModelId: z.string().max(200).nullable(),
-    tier: assistantContent.tier.default(null),
-    // Earlier exports do not say which: then none.
-    mcpServers: z.array(z.string()).max(200).nullable().default([]),
-  })
-  .omit({ modelId: true, mcpServerIds: true });
-export type AssistantFields = z.output<typeof assistant>;
-export type PromptFields = z.output<typeof prompt>;
 
 /** In the order of the archive; nothing if it is not this export. */
 export async function* readOwn(archive: ZipArchive): AsyncGenerator<ReadItem, void> {
@@ -37,25 +19,17 @@ export async function* readOwn(archive: ZipArchive): AsyncGenerator<ReadItem, vo
   yield* skillsIn(archive.entries, `${top}skills/`);
 }
 
-function promptOf(value: unknown): ReadPrompt | LeftOut {
-  const { success, data } = prompt.safeParse(value);
-  if (!success) return damaged('prompt', value);
-  return {
-    kind: 'prompt',
-    source: 'homeport',
-    sourceId: data.name,
-    title: data.title,
-    prompt: data,
-    notes: shared(value),
-  };
+function promptOf(value: unknown): ReadPrompt {
+  const own = members(value);
+  const title = name(own.title) ?? name(own.name) ?? 'Unnamed';
+  return { kind: 'prompt', source: 'homeport', sourceId: name(own.name) ?? '', title, fields: own, notes: shared(own) };
 }
 
-function assistantOf(value: unknown): ReadAssistant | LeftOut {
-  const { success, data } = assistant.safeParse(value);
-  if (!success) return damaged('assistant', value);
-  const sourceId = name(members(value).id) ?? data.name;
-  const own = { source: 'homeport', sourceId, title: data.name } as const;
-  return { kind: 'assistant', ...own, assistant: data, notes: shared(value) };
+function assistantOf(value: unknown): ReadAssistant {
+  const own = members(value);
+  const title = name(own.name) ?? 'Unnamed';
+  const known = { source: 'homeport', sourceId: name(own.id) ?? title, title } as const;
+  return { kind: 'assistant', ...known, fields: own, notes: shared(own) };
 }
 
 /** One for each folder `skills/<for whom>/<name>/`; what is in them is read when they are imported. */
@@ -77,14 +51,8 @@ function* skillsIn(entries: readonly string[], folder: string): Generator<ReadIt
   }
 }
 
-function shared(value: unknown): string[] {
-  const { audience } = members(value);
+function shared({ audience }: Members): string[] {
   return audience === undefined || audience === 'me' ? [] : ['It was shared with others; here it is yours alone'];
-}
-
-function damaged(of: 'assistant' | 'prompt', value: unknown): LeftOut {
-  const title = (isMembers(value) ? name(value.name) : undefined) ?? 'Unnamed';
-  return { kind: 'left-out', of, source: 'homeport', sourceId: title, title, reason: 'its content is damaged' };
 }
 
 function parsed(bytes: Buffer | undefined): unknown {

@@ -1,6 +1,6 @@
 import type { MessagePart } from '@homeport/contracts/frames';
 import type { Parameters } from '@homeport/contracts/parameters';
-import type { AssistantFields, PromptFields } from './homeport-own.ts';
+import type { Members } from './values.ts';
 
 /** What readers make of an archive, whatever program it comes from: the same for all of them. */
 
@@ -94,20 +94,14 @@ type ReadOwn = {
   /** What of it will be different here, in words. */
   notes: string[];
 };
-export type ReadPrompt = ReadOwn & { kind: 'prompt'; prompt: PromptFields };
-export type ReadAssistant = ReadOwn & { kind: 'assistant'; assistant: AssistantFields };
+/** `fields` as they came: whoever takes them checks them. */
+export type ReadPrompt = ReadOwn & { kind: 'prompt'; fields: Members };
+export type ReadAssistant = ReadOwn & { kind: 'assistant'; fields: Members };
 /** `files` are in the archive; `path` is within the skill. */
 export type ReadSkill = ReadOwn & { kind: 'skill'; files: { entry: string; path: string }[] };
 
-/** A conversation, or something else that a person made, that cannot come, and why. */
-export type LeftOut = {
-  kind: 'left-out';
-  of?: 'assistant' | 'prompt' | 'skill';
-  source: ImportSource;
-  sourceId: string;
-  title: string;
-  reason: string;
-};
+/** A conversation that cannot come, and why. */
+export type LeftOut = { kind: 'left-out'; source: ImportSource; sourceId: string; title: string; reason: string };
 /** Something about the archive as a whole. */
 type ReadNote = { kind: 'note'; message: string };
 /** What the person had told the other program about themselves. */
