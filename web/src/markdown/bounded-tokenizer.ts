@@ -46,14 +46,21 @@ export class BoundedTokenizer extends Tokenizer {
   }
 
   override lheading(source: string): ReturnType<Tokenizer['lheading']> {
+    const queued = this.lexer.inlineQueue.length;
     const found = super.lheading(source.slice(0, headingWindow));
-    return found && found.raw.length < headingWindow ? found : undefined;
+    if (found && found.raw.length < headingWindow) return found;
+    this.#unqueue(queued);
+    return undefined;
   }
 
   override table(source: string): ReturnType<Tokenizer['table']> {
     const columns = columnsOf(source);
+    if (columns > maximumColumns) return undefined;
     // Its rows are read only once it is known to be a table.
-    if (columns > maximumColumns || !super.table(firstLines(source, 2))) return undefined;
+    const queued = this.lexer.inlineQueue.length;
+    const isTable = super.table(firstLines(source, 2)) !== undefined;
+    this.#unqueue(queued);
+    if (!isTable) return undefined;
     return super.table(firstLines(source, 2 + Math.floor(maximumCells / Math.max(1, columns))));
   }
 
@@ -63,6 +70,14 @@ export class BoundedTokenizer extends Tokenizer {
 
   override blockquote(source: string): ReturnType<Tokenizer['blockquote']> {
     return /^ {0,3}>/.test(source) ? super.blockquote(container(source)) : undefined;
+  }
+
+  /**
+   * A rule queues its running text for the lexer. What belongs to no token must leave the queue: the lexer joins the
+   * pieces of a paragraph in its last entry.
+   */
+  #unqueue(length: number): void {
+    this.lexer.inlineQueue.length = length;
   }
 
   #hasTooMany(run: string): boolean {

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Token, TokensList } from 'marked';
 import { GrowingBlocks, parseBlocks } from './blocks.ts';
+import { BoundedLexer } from './bounded-lexer.ts';
 import { settleTail } from './tail.ts';
 
-const length = 100_000;
+const length = 60_000;
 /** Openers without their closing half, repeated again and again. */
 const pieces = [
-  ['formulas', '$$\na\n', '$$ a\n\n', '$$a\nb$$ x\n', '\\[\na\n\\] x\n', '\n$$a', '\\(a', '$a b'],
+  ['formulas', '$$\na\n', '$$ a\n\n', '$$a\nb$$ x\n', '\\[\na\n\\] x\n', '\n$$a', '\\(a', '$a b', '\\[a\n'],
   ['emphasis', '*a', '**a', '***a', '_a_', '__a', '*_', '~a~', '~~a', 'a*b', '*a **b _c '],
   ['brackets', '[', '[a](', '![', '![[', '[a][', '[\n', '[a]: b "\n', '[a]:\n'],
   ['lists', '- ', '- a\n  ', '- a\n\n  - b\n', '1) a\n', '- [ ]\n', '- [a]: (\n', '- > a\n', '+ a\n\n'],
@@ -18,18 +20,22 @@ const pieces = [
   ['lines', 'a\n-\n', '=\n', 'a\n=', '#\n', '***\n', 'a  \n', '\\', ' \n', 'x\n===y\n'],
 ] as const;
 const wholes: Record<string, string> = {
+  'formulas without an end': '\n$$a'.repeat(100_000),
   'a wide table': `|${'a|'.repeat(15_000)}\n|${'-|'.repeat(15_000)}\n|${'a|'.repeat(15_000)}`,
+  'emphasis, much': '*a'.repeat(50_000),
+  'strikethrough, much': '~a~'.repeat(33_000),
   'a table of empty cells': `|${'a|'.repeat(99)}\n|${'-|'.repeat(99)}\n${'|\n'.repeat(40_000)}`,
   'deep lists': Array.from({ length: 300 }, (_, level) => `${'  '.repeat(level)}- a`).join('\n'),
   'deep quotes': Array.from({ length: 300 }, (_, level) => `${'> '.repeat(level)}a`).join('\n'),
-  'a lazy list': `- a\n${'b\n'.repeat(length / 2)}`,
-  'a long item': `- a\n${'  b\n'.repeat(length / 4)}`,
-  'a lazy quote': `> - a\n${'b\n'.repeat(length / 2)}`,
-  'nested brackets': '['.repeat(length / 2) + ']'.repeat(length / 2),
-  'nested links': '[a'.repeat(length / 8) + '](b)'.repeat(length / 8),
-  'nested emphasis': '*a _b '.repeat(length / 12) + 'b_ a*'.repeat(length / 12),
-  'one word': 'a'.repeat(length),
-  'one address': `http://a/${'('.repeat(length)}`,
+  'a lazy list': `- a\n${'b\n'.repeat(50_000)}`,
+  'a long item': `- a\n${'  b\n'.repeat(25_000)}`,
+  'a lazy quote': `> - a\n${'b\n'.repeat(50_000)}`,
+  'nested brackets': '['.repeat(50_000) + ']'.repeat(50_000),
+  'nested links': '[a'.repeat(12_500) + '](b)'.repeat(12_500),
+  'nested emphasis': '*a _b '.repeat(8_000) + 'b_ a*'.repeat(8_000),
+  'formulas that end in the line': `${'\\[a\n'.repeat(900)}\\] x\n`.repeat(25),
+  'one word': 'a'.repeat(100_000),
+  'one address': `http://a/${'('.repeat(100_000)}`,
 };
 const texts = {
   ...Object.fromEntries(
@@ -40,22 +46,23 @@ const texts = {
   ...wholes,
 };
 
-/** Without bounds these take from four seconds to minutes; with them, tens of milliseconds on an idle machine. */
-const limit = 1_500;
+/** Milliseconds of CPU. Without bounds these texts take from a quarter of a second to minutes. */
+const limit = 200;
 
 for (const [name, text] of Object.entries(texts)) {
   test(`a hostile text is parsed in bounded time, whole and growing: ${name}`, { timeout: 60_000 }, () => {
-    let tokens: readonly { raw: string }[] = [];
-    const whole = cpu(() => {
-      tokens = parseBlocks(text).tokens;
-    });
+    const lexer = new CountingLexer();
+    const tokens = lexer.lex(text);
+    assert.ok(lexer.read <= 20_000 + 5 * text.length, `${lexer.read} characters were read`);
+    assert.equal(lettersOf(rawOf(tokens)), lettersOf(text), 'every character is kept');
+    for (const token of tokens)
+      if (token.type === 'paragraph') assert.equal(lettersOf(rawOf(token.tokens)), lettersOf(token.raw));
+    const whole = least(() => parseBlocks(text));
     assert.ok(whole < limit, `${whole} ms for the whole`);
-    const raw = tokens.map((token) => token.raw).join('');
-    assert.equal(raw.replaceAll(/\s+/g, '').length, text.replaceAll(/\s+/g, '').length, 'every character is kept');
-    const growing = new GrowingBlocks();
     const at = text.length / 2;
-    growing.update(text.slice(0, at), false);
-    const pictures = cpu(() => {
+    const pictures = least(() => {
+      const growing = new GrowingBlocks();
+      growing.update(text.slice(0, at), false);
       for (let step = 1; step <= 4; step += 1) {
         const { tokens } = growing.update(text.slice(0, at + step * 200), false);
         settleTail(tokens.at(-1)?.raw.slice(0, 8_000) ?? '');
@@ -63,6 +70,31 @@ for (const [name, text] of Object.entries(texts)) {
     });
     assert.ok(pictures < limit, `${pictures} ms for four pictures`);
   });
+}
+
+/** Counts the characters that it reads as blocks or as running text. */
+class CountingLexer extends BoundedLexer {
+  read = 0;
+
+  override blockTokens(source: string, tokens?: Token[], isClipped?: boolean): Token[];
+  override blockTokens(source: string, tokens?: TokensList, isClipped?: boolean): TokensList;
+  override blockTokens(source: string, tokens: Token[] = [], isClipped = false): Token[] {
+    this.read += source.length;
+    return super.blockTokens(source, tokens, isClipped);
+  }
+
+  override inlineTokens(source: string, tokens: Token[] = []): Token[] {
+    this.read += source.length;
+    return super.inlineTokens(source, tokens);
+  }
+}
+
+function rawOf(tokens: readonly Token[] = []): string {
+  return tokens.map((token) => token.raw).join('');
+}
+
+function lettersOf(text: string): number {
+  return text.replaceAll(/\s+/g, '').length;
 }
 
 test('a long paragraph, a long list and a table with many rows stay what they are', () => {
@@ -85,9 +117,13 @@ test('a long paragraph, a long list and a table with many rows stay what they ar
   );
 });
 
-/** CPU milliseconds of this process. */
-function cpu(work: () => void): number {
-  const before = process.cpuUsage();
-  work();
-  return process.cpuUsage(before).user / 1_000;
+/** CPU milliseconds of the best try: the first ones pay for compiling, and the machine has other work. */
+function least(work: () => void): number {
+  let best = Number.POSITIVE_INFINITY;
+  for (let tries = 0; best >= limit && tries < 20; tries += 1) {
+    const before = process.cpuUsage();
+    work();
+    best = Math.min(best, process.cpuUsage(before).user / 1_000);
+  }
+  return best;
 }

@@ -65,14 +65,18 @@ function inlineMath(src: string): MathToken | undefined {
 /** A paragraph is read in pieces of about this length, because every line is checked for what may interrupt it. */
 const paragraphPiece = 1_000;
 
+const mayInterrupt = /\n[ \t]*\n|\n {0,3}(?:\$\$|\\\[)/g;
+
 /**
- * Where a formula block may interrupt the paragraph, or where its piece ends (the lexer joins pieces). Nothing after an
- * empty line matters, and in a list each line is read by itself.
+ * Where a formula block interrupts the paragraph, or where its piece ends (the lexer joins pieces, and copies all that
+ * it has for each). Nothing after an empty line matters, and in a list each line is read by itself.
  */
 function nextBlock(this: { lexer: { state: { top: boolean } } }, src: string): number | undefined {
   if (!this.lexer.state.top) return undefined;
-  const found = /\n[ \t]*\n|\n {0,3}(?:\$\$|\\\[)/.exec(src.slice(0, paragraphPiece));
-  if (found !== null) return /\n$/.test(found[0]) ? undefined : found.index;
+  for (const found of src.slice(0, paragraphPiece).matchAll(mayInterrupt)) {
+    if (/\n$/.test(found[0])) return undefined;
+    if (blockMath(src.slice(found.index + 1)) !== undefined) return found.index;
+  }
   if (src.length <= paragraphPiece) return undefined;
   const before = src.lastIndexOf('\n', paragraphPiece - 1);
   const end = before === -1 ? src.indexOf('\n', paragraphPiece) : before;
