@@ -53,10 +53,11 @@ const webRank = {
   settings: 10,
   admin: 11,
   assistants: 11,
-  start: 13,
   skills: 12,
+  router: 13,
+  start: 14,
 };
-const webStart = new Set(['router.tsx', 'app.tsx', 'main.tsx', 'trusted-types.ts']);
+const webStart = new Set(['app.tsx', 'main.tsx', 'trusted-types.ts']);
 const platformFolders = new Set(['http', 'db', 'egress', 'secrets']);
 const banned = /^(index|utils|helpers|types)\.(ts|tsx|mjs|js)$/;
 const directNetwork = new Set([

@@ -63,10 +63,6 @@ async function signedInPages(context: BrowserContext, installation: Installation
     starters: ['Shorten this:'],
   })) as { assistant: { id: string } };
   const { user } = (await caller.must('GET', '/api/me')) as { user: { id: string } };
-  const own = ['account', 'personalization', 'prompts', 'providers', 'models', 'tiers', 'tools'].map(
-    (each) => `/settings/${each}`,
-  );
-  const admin = ['users', 'invitations', 'single-sign-on', 'branding', 'instructions', 'manifest', 'audit'];
   const ofUser = ['', '/providers', '/models', '/tiers', '/tools'];
   return [
     '/',
@@ -76,11 +72,22 @@ async function signedInPages(context: BrowserContext, installation: Installation
     '/assistants',
     '/assistants/new',
     `/assistants/${assistant.id}`,
-    ...own,
-    ...admin.map((each) => `/settings/admin/${each}`),
+    ...(await sectionsOfSettings(context, installation)),
     ...ofUser.map((each) => `/settings/admin/users/${user.id}${each}`),
     '/nowhere',
   ];
+}
+
+/** All that the settings lead to, so that a new section is looked at, too. */
+async function sectionsOfSettings(context: BrowserContext, installation: Installation): Promise<string[]> {
+  const page = await context.newPage();
+  await page.goto(`${installation.url}/settings/account`);
+  const links = page.locator('nav a[href^="/settings/"]');
+  await expect(links.filter({ hasText: /./ }).first()).toBeAttached();
+  const paths = await links.evaluateAll<string[]>(`(links) => links.map((link) => link.getAttribute('href'))`);
+  await page.close();
+  expect(paths.length).toBeGreaterThan(15);
+  return [...new Set(paths)];
 }
 
 async function fillCatalogue(caller: Caller, provider: string): Promise<void> {

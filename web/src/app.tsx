@@ -7,7 +7,7 @@ import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { Toasts } from './frame/toasts.tsx';
 import { i18n, translate } from './i18n.ts';
 import { publicConfigQuery } from './queries.ts';
-import { createAppRouter } from './router.tsx';
+import { createAppRouter } from './router/router.tsx';
 import { createAppTheme, createVariables } from './theme.ts';
 
 /** The whole client. The first render shows `branding`; changes to it show at once. */

@@ -1,6 +1,6 @@
 import type { Message } from '@homeport/contracts/conversations';
 import { useEffect, useRef, useState } from 'react';
-import type { ConversationView } from '../conversation/conversation-store.ts';
+import type { ConversationView } from '../conversation/conversation-view.ts';
 import { useText } from '../i18n.ts';
 import { isOpenQuestion } from './waiting-parts.ts';
 

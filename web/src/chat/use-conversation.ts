@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
-import type { ConversationStore, ConversationView } from '../conversation/conversation-store.ts';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
+import type { ConversationView } from '../conversation/conversation-view.ts';
 import { useWorkbench } from '../conversation/workbench.ts';
 
 /** The store of a conversation and its outline, without following it. */

@@ -8,8 +8,9 @@ import { FormDialog } from '../frame/form-dialog.tsx';
 import { Card } from '../frame/section.tsx';
 import { useText } from '../i18n.ts';
 import { AddOffer } from './add-offer.tsx';
-import classes from './mcp.module.css';
+import mcpClasses from './mcp.module.css';
 import type { McpApi } from './mcp-api.ts';
+import classes from './offers.module.css';
 import { type OfferedMcpServer, offeredQuery, placeOf } from './offers-api.ts';
 
 type Props = {
@@ -37,7 +38,7 @@ export function OfferedServers({ api, servers, canEdit, onAdded }: Props) {
               <p className={classes.offerName}>
                 <bdi>{offer.name}</bdi>
               </p>
-              {offer.description ? <p className={classes.hint}>{offer.description}</p> : null}
+              {offer.description ? <p className={mcpClasses.hint}>{offer.description}</p> : null}
               <p className={cardClasses.address}>{placeOf(offer)}</p>
             </div>
             {canEdit ? (

@@ -13,7 +13,8 @@ import formClasses from '../forms/form.module.css';
 import { FormFailure } from '../forms/notice.tsx';
 import { useText } from '../i18n.ts';
 import { markSource } from '../incoming-files.ts';
-import classes from './mcp.module.css';
+import mcpClasses from './mcp.module.css';
+import classes from './offers.module.css';
 import { type FilledTemplate, fillTemplate, templateNames } from './uri-template.ts';
 
 type Props = { servers: readonly McpServer[]; onFiles: (files: File[]) => void; onClose: () => void };
@@ -62,7 +63,7 @@ export function ResourceDialog({ servers, onFiles, onClose }: Props) {
         {data || error ? null : <Loading />}
         {(failure ?? error) ? <FormFailure failure={failure ?? error} /> : null}
         {data && data.resources.length + templates.length === 0 ? (
-          <p className={classes.hint}>{t('mcp.resourceNone', { name: server?.name ?? '' })}</p>
+          <p className={mcpClasses.hint}>{t('mcp.resourceNone', { name: server?.name ?? '' })}</p>
         ) : null}
         {data && data.resources.length > 0 ? (
           <>
@@ -102,7 +103,7 @@ export function ResourceDialog({ servers, onFiles, onClose }: Props) {
             onRead={(uri) => void read(uri)}
           />
         ))}
-        <p role="status" className={classes.hint}>
+        <p role="status" className={mcpClasses.hint}>
           {reading === undefined ? t('mcp.resourceHint') : t('mcp.resourceReading')}
         </p>
       </div>

@@ -1,5 +1,5 @@
 import { useText } from '../i18n.ts';
-import classes from './mcp.module.css';
+import classes from './shown-text.module.css';
 import { nameCodes, visiblePieces } from './visible-text.ts';
 
 /** Untrusted text in which nothing stays invisible. */

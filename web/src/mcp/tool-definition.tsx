@@ -3,10 +3,10 @@ import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { type TextId, useText } from '../i18n.ts';
 import type { DiffRun } from '../text-diff.ts';
-import classes from './mcp.module.css';
 import { ShownText } from './shown-text.tsx';
 import { diffTool, type FieldDiff, fieldText, type ToolField, toolFields } from './tool-diff.ts';
 import { type ToolHint, toolHint, toolParameters } from './tool-parameters.ts';
+import classes from './tool-review.module.css';
 import { countHidden } from './visible-text.ts';
 
 const fieldNames: Record<ToolField, TextId> = {

@@ -3,8 +3,8 @@ import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
 import { SmallSelect } from '../forms/small-select.tsx';
 import { useText } from '../i18n.ts';
-import classes from './mcp.module.css';
 import { ShownText } from './shown-text.tsx';
+import classes from './tool-policies.module.css';
 import type { ServerChanges } from './use-server-changes.ts';
 
 const policies = ['allow', 'ask', 'deny'] as const;

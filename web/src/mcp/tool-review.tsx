@@ -10,11 +10,11 @@ import formClasses from '../forms/form.module.css';
 import { FormFailure, Notice } from '../forms/notice.tsx';
 import { showToast } from '../frame/toasts.tsx';
 import { useText } from '../i18n.ts';
-import classes from './mcp.module.css';
 import { type McpApi, type McpTest, mcpServersQuery, serverState } from './mcp-api.ts';
 import { ConnectionFailure } from './server-problem.tsx';
 import { ShownText } from './shown-text.tsx';
 import { ToolChange, ToolDefinition } from './tool-definition.tsx';
+import classes from './tool-review.module.css';
 
 type Props = { server: McpServer; api: McpApi; userId: string | undefined; onClose: () => void };
 

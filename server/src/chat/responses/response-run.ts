@@ -11,11 +11,9 @@ import { assertBudget } from '../../usage/budget-rule.ts';
 import { countCalls } from '../../usage/ledger.ts';
 import type { Echoes } from '../model/echoes.ts';
 import { addUsage } from '../model/usage.ts';
-import type { Approvals, Word } from '../tools/call-run.ts';
 import type { FindTools, Notice } from '../tools/find-tools.ts';
 import type { TurnResult } from '../turn/turn-loop.ts';
 import { finishWaitingCalls, waitingCalls } from '../turn/waiting-calls.ts';
-import { dropApproval, insertApproval, waitForWord } from './approvals.ts';
 import { makeAskedSummary } from './asked-summary.ts';
 import type { Claimed, ResponseRow } from './claims.ts';
 import {
@@ -28,6 +26,7 @@ import {
   saveEchoes,
 } from './response-end.ts';
 import { ResponseLog } from './response-log.ts';
+import { createRunApprovals, type RunApprovals } from './run-approvals.ts';
 import { RunCalls } from './run-calls.ts';
 import { type Ending, endFrames, endWithPatience, failedEnding, usageWithin } from './run-ending.ts';
 import type { RunningResponses } from './running-responses.ts';
@@ -51,11 +50,6 @@ const over = new DOMException('The answer has ended', 'AbortError');
 /** How long followers of a response with an expired lease wait for the database's decision. */
 const wordOnLeaseMs = 1_000;
 /**
- * How long a response waits for approval before it is interrupted, since it uses memory and blocks its conversation.
- */
-const waitingMs = 3_600_000;
-
-/**
  * Makes one assistant message on this replica. It runs by itself once constructed: followers come and go through `log`,
  * `stop` ends it, and in any case it ends as a row in the database or loses its lease.
  */
@@ -73,8 +67,6 @@ export class ResponseRun {
   readonly #abort = new AbortController();
   /** Aborted when nothing more is produced, for whatever reason, so that tools release what they hold. */
   readonly #made = new AbortController();
-  /** Aborted when approvals are no longer waited for; tools beside them continue. */
-  readonly #parked = new AbortController();
   readonly #startedAt = systemClock.elapsed();
   /** Aborted when there is nothing left to do. */
   readonly #ended = new AbortController();
@@ -93,6 +85,7 @@ export class ResponseRun {
   /** The usage of a continued response so far. */
   #earlierUsage: Usage | undefined;
   readonly #calls: RunCalls;
+  readonly #approvals: RunApprovals;
   /** How many steps the log has. */
   #steps = 0;
   #hasBegun = false;
@@ -104,6 +97,10 @@ export class ResponseRun {
     this.#context = context;
     this.response = response;
     this.#calls = new RunCalls(response);
+    this.#approvals = createRunApprovals(deps, response, (isParked) => {
+      if (isParked) this.#cut ??= 'interrupted';
+      return this.#cut === 'interrupted' || this.#cut === 'lost';
+    });
     this.log = new ResponseLog(response.first_seq);
     this.begun = new Promise((resolve) => {
       this.#begin = resolve;
@@ -145,7 +142,7 @@ export class ResponseRun {
    * after the restart; tools beside it finish.
    */
   park(): void {
-    this.#parked.abort();
+    this.#approvals.park();
   }
 
   /**
@@ -317,33 +314,6 @@ export class ResponseRun {
     const frame: Frame = { type: 'data-notice', data: notice };
     if (this.#hasBegun) this.#emit(frame);
     else this.#notices.push(frame);
-  }
-
-  readonly #approvals: Approvals = {
-    request: (call) => insertApproval(this.#deps.db.kysely, this.response, call),
-    wait: (approvalId, signal) => this.#awaitWord(approvalId, signal),
-    drop: (approvalId) => dropApproval(this.#deps.db.kysely, this.response, approvalId),
-  };
-
-  /** A response that waits too long, or while the service stops, is interrupted; the decision continues it. */
-  async #awaitWord(approvalId: string, signal: AbortSignal): Promise<Word> {
-    const { responses, clock } = this.#deps;
-    const patience = new AbortController();
-    if (responses.draining) this.park();
-    clock.sleep(waitingMs, patience.signal).then(
-      () => this.park(),
-      () => undefined,
-    );
-    try {
-      const waiting = AbortSignal.any([signal, this.#parked.signal]);
-      return await waitForWord({ ...this.#deps, signals: responses.signals }, this.response, approvalId, waiting);
-    } catch (error) {
-      if (this.#parked.signal.aborted) this.#cut ??= 'interrupted';
-      if (this.#cut === 'interrupted' || this.#cut === 'lost') return 'parked';
-      throw error;
-    } finally {
-      patience.abort();
-    }
   }
 
   /** Assembled from the log on demand, not at every token. */

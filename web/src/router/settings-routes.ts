@@ -1,0 +1,195 @@
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { signedInRoute } from './signed-in-route.ts';
+
+const settingsRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('../settings/settings-page.tsx'), 'SettingsPage'),
+});
+const settingsIndexRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/settings/account', replace: true });
+  },
+});
+const accountRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/account',
+  component: lazyRouteComponent(() => import('../settings/account-page.tsx'), 'AccountPage'),
+});
+const personalizationRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/personalization',
+  component: lazyRouteComponent(() => import('../settings/personalization-page.tsx'), 'PersonalizationPage'),
+});
+const movingRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/import-export',
+  component: lazyRouteComponent(() => import('../moving/moving-page.tsx'), 'MovingPage'),
+});
+const promptsRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/prompts',
+  component: lazyRouteComponent(() => import('../assistants/prompts-page.tsx'), 'PromptsPage'),
+});
+const skillsRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/skills',
+  component: lazyRouteComponent(() => import('../skills/skills-page.tsx'), 'SkillsPage'),
+});
+const providersRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/providers',
+  component: lazyRouteComponent(() => import('../settings/providers-page.tsx'), 'ProvidersPage'),
+});
+const modelsRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/models',
+  component: lazyRouteComponent(() => import('../settings/models-page.tsx'), 'ModelsPage'),
+});
+const tiersRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/tiers',
+  component: lazyRouteComponent(() => import('../settings/tiers-page.tsx'), 'TiersPage'),
+});
+const toolsRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/tools',
+  component: lazyRouteComponent(() => import('../settings/tools-page.tsx'), 'ToolsPage'),
+});
+const adminRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/admin',
+  component: lazyRouteComponent(() => import('../admin/admin-page.tsx'), 'AdminPage'),
+});
+const adminIndexRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/settings/admin/users', replace: true });
+  },
+});
+const usersRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/users',
+  component: lazyRouteComponent(() => import('../admin/users-page.tsx'), 'UsersPage'),
+});
+const userRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/users/$userId',
+  component: lazyRouteComponent(() => import('../admin/user-page.tsx'), 'UserPage'),
+});
+const userAccountRoute = createRoute({
+  getParentRoute: () => userRoute,
+  path: '/',
+  component: lazyRouteComponent(() => import('../admin/user-account-page.tsx'), 'UserAccountPage'),
+});
+const userProvidersRoute = createRoute({
+  getParentRoute: () => userRoute,
+  path: '/providers',
+  component: lazyRouteComponent(() => import('../settings/providers-page.tsx'), 'ProvidersPage'),
+});
+const userModelsRoute = createRoute({
+  getParentRoute: () => userRoute,
+  path: '/models',
+  component: lazyRouteComponent(() => import('../settings/models-page.tsx'), 'ModelsPage'),
+});
+const userTiersRoute = createRoute({
+  getParentRoute: () => userRoute,
+  path: '/tiers',
+  component: lazyRouteComponent(() => import('../settings/tiers-page.tsx'), 'TiersPage'),
+});
+const userToolsRoute = createRoute({
+  getParentRoute: () => userRoute,
+  path: '/tools',
+  component: lazyRouteComponent(() => import('../settings/tools-page.tsx'), 'ToolsPage'),
+});
+const invitationsRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/invitations',
+  component: lazyRouteComponent(() => import('../admin/invitations-page.tsx'), 'InvitationsPage'),
+});
+const brandingRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/branding',
+  component: lazyRouteComponent(() => import('../admin/branding-page.tsx'), 'BrandingPage'),
+});
+const instructionsRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/instructions',
+  component: lazyRouteComponent(() => import('../admin/instructions-page.tsx'), 'InstructionsPage'),
+});
+const singleSignOnRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/single-sign-on',
+  component: lazyRouteComponent(() => import('../admin/single-sign-on-page.tsx'), 'SingleSignOnPage'),
+});
+const manifestRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/manifest',
+  component: lazyRouteComponent(() => import('../admin/manifest-page.tsx'), 'ManifestPage'),
+});
+const auditRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/audit',
+  component: lazyRouteComponent(() => import('../admin/audit-page.tsx'), 'AuditPage'),
+});
+
+const usageRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: '/usage',
+  component: lazyRouteComponent(() => import('../usage/my-usage-page.tsx'), 'MyUsagePage'),
+});
+const allUsageRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/usage',
+  component: lazyRouteComponent(() => import('../usage/all-usage-page.tsx'), 'AllUsagePage'),
+});
+const budgetsRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/budgets',
+  component: lazyRouteComponent(() => import('../usage/budgets-page.tsx'), 'BudgetsPage'),
+});
+
+const backupsRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/backups',
+  component: lazyRouteComponent(() => import('../admin/backups-page.tsx'), 'BackupsPage'),
+});
+
+const offeredServersRoute = createRoute({
+  getParentRoute: () => adminRoute,
+  path: '/mcp',
+  component: lazyRouteComponent(() => import('../admin/offered-servers-page.tsx'), 'OfferedServersPage'),
+});
+
+/** A person's settings and the administration. */
+export const settingsRoutes = settingsRoute.addChildren([
+  settingsIndexRoute,
+  accountRoute,
+  personalizationRoute,
+  promptsRoute,
+  skillsRoute,
+  movingRoute,
+  providersRoute,
+  modelsRoute,
+  tiersRoute,
+  toolsRoute,
+  usageRoute,
+  adminRoute.addChildren([
+    adminIndexRoute,
+    usersRoute,
+    userRoute.addChildren([userAccountRoute, userProvidersRoute, userModelsRoute, userTiersRoute, userToolsRoute]),
+    invitationsRoute,
+    brandingRoute,
+    instructionsRoute,
+    singleSignOnRoute,
+    manifestRoute,
+    auditRoute,
+    allUsageRoute,
+    budgetsRoute,
+    backupsRoute,
+    offeredServersRoute,
+  ]),
+]);

@@ -1,0 +1,41 @@
+import type { QueryClient } from '@tanstack/react-query';
+import { createRootRouteWithContext, createRoute, Outlet, redirect } from '@tanstack/react-router';
+import { ApiFailure } from '../api-failure.ts';
+import { CrashPage, NotFoundPage } from '../frame/message-page.tsx';
+import { SignedInFrame } from '../frame/signed-in-frame.tsx';
+import { meQuery, publicConfigQuery } from '../queries.ts';
+import { markSignedIn } from '../signed-in-mark.ts';
+
+type Context = { queries: QueryClient };
+
+export const rootRoute = createRootRouteWithContext<Context>()({
+  component: Outlet,
+  errorComponent: CrashPage,
+  notFoundComponent: NotFoundPage,
+});
+
+/** The frame around all pages that need a session. */
+export const signedInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: 'signed-in',
+  component: SignedInFrame,
+  beforeLoad: async ({ context, location }) => {
+    const { setup } = await context.queries.ensureQueryData(publicConfigQuery);
+    if (setup.required) throw redirect({ to: '/setup' });
+    const user = await findUser(context.queries, location.href);
+    if (user.mustChangePassword) throw redirect({ to: '/password', search: { return: location.href } });
+  },
+});
+
+/** The person who is signed in; leads to the sign-in page if nobody is. */
+export async function findUser(queries: QueryClient, returnTo: string) {
+  try {
+    const { user } = await queries.ensureQueryData(meQuery);
+    markSignedIn(true);
+    return user;
+  } catch (error) {
+    const mustSignIn =
+      error instanceof ApiFailure && (error.code === 'unauthorized' || error.code === 'account_disabled');
+    throw mustSignIn ? redirect({ to: '/sign-in', search: returnTo === '/' ? {} : { return: returnTo } }) : error;
+  }
+}
