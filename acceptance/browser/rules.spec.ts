@@ -8,8 +8,8 @@ test('rules for tools are set in the settings, and for one conversation', async 
   await main.getByText('Ask first', { exact: true }).click();
   await main.getByRole('button', { name: 'Add rule' }).click();
   await main.getByLabel('Commands of rule 1').fill('git push *');
-  await main.getByLabel('What rule 1 says').selectOption('Deny');
-  await main.getByRole('switch', { name: 'Programs may use my models' }).uncheck();
+  await main.getByLabel('Action of rule 1').selectOption('Deny');
+  await main.getByRole('switch', { name: 'Programs can use my models' }).uncheck();
   await expectAccessible(page);
   await page.screenshot({ path: test.info().outputPath('wide.png'), fullPage: true });
   await main.getByRole('button', { name: 'Save' }).click();

@@ -68,7 +68,7 @@ test('usage: an administrator sees everybody’s sums, and adds and removes a bu
   await expect(page.getByText('Enter a number of 0 or more, without thousands separators.')).toBeVisible();
   await page.getByLabel('For', { exact: true }).selectOption('person');
   await page.getByLabel('Limit').fill('19.50');
-  await page.getByLabel('Email address').fill(person.email);
+  await page.getByLabel('E-mail address').fill(person.email);
   await page.getByRole('button', { name: 'Add budget' }).click();
   await expect(page.getByText('$19.50 a month')).toBeVisible();
   await expectAccessible(page);
@@ -85,7 +85,7 @@ test('usage: an administrator sees everybody’s sums, and adds and removes a bu
   await expect(page.getByText('Enter a whole number from 1 to 2,000.')).toBeVisible();
   await page.getByLabel('Steps').fill('50');
   await page.getByRole('button', { name: 'Save' }).click();
-  await expect(page.getByText('Limits of an answer saved')).toBeVisible();
+  await expect(page.getByText('Limits per answer saved')).toBeVisible();
   const config = await admin.must('GET', '/api/admin/config');
   expect(config.turnBudget).toEqual({ steps: 50, minutes: 120, tokens: 250_000 });
   await page.getByRole('button', { name: 'Reset to defaults' }).click();

@@ -14,7 +14,7 @@ export const texts: Record<keyof typeof english, string> = {
   'changes.since': 'Seitdem geändert',
   'changes.mixed': 'Diese Datei hat vielleicht gleichzeitig noch jemand geändert.',
   'changes.noneTitle': 'Keine Dateien geändert',
-  'changes.noneText': 'Diese Antwort hat die Dateien des Workspace gelassen, wie sie waren.',
+  'changes.noneText': 'Diese Antwort hat im Arbeitsbereich keine Dateien verändert.',
   'changes.more': 'Nur die ersten Dateien sind aufgeführt. Rückgängig gemacht werden alle.',
   'changes.left': 'Nicht durchgesehen, weil es zu viele Dateien sind oder sie sich nicht lesen lassen: {paths}',
   'changes.sideBySide': 'Nebeneinander',
@@ -30,17 +30,18 @@ export const texts: Record<keyof typeof english, string> = {
   'changes.folder': 'Ordner',
   'changes.same': '{count, plural, one {# unveränderte Zeile} other {# unveränderte Zeilen}}',
   'changes.forceTitle': 'Diese Dateien wurden seitdem geändert',
-  'changes.forceText': 'Ihr jetziger Inhalt wird ersetzt. Der umgekehrte Schritt holt ihn zurück. Dateien: {paths}',
+  'changes.forceText':
+    'Ihr jetziger Inhalt wird ersetzt. Mit dem umgekehrten Schritt bekommst du ihn zurück. Dateien: {paths}',
   'changes.force': 'Trotzdem fortfahren',
   'changes.failed': 'Die Dateien ließen sich nicht ändern',
   'changes.skipped':
-    '{count, plural, one {# Datei wurde gelassen, wie sie ist} other {# Dateien wurden gelassen, wie sie sind}}: {paths}',
+    '{count, plural, one {# Datei wurde nicht angetastet} other {# Dateien wurden nicht angetastet}}: {paths}',
   'changes.takeBackTitle': 'Auch die Dateien zurücknehmen?',
   'changes.takeBackText':
-    'Was du ersetzt, hat im Workspace {count, plural, one {# Datei} other {# Dateien}} geändert: {paths}. Bei der bisherigen Version kannst du das später wiederherstellen.',
-  'changes.takeBackWait': 'Es wird nachgesehen, welche Dateien im Workspace geändert wurden …',
+    'Was du ersetzt, hat im Arbeitsbereich {count, plural, one {# Datei} other {# Dateien}} geändert: {paths}. Bei der bisherigen Version kannst du das später wiederherstellen.',
+  'changes.takeBackWait': 'Geänderte Dateien im Arbeitsbereich werden gesucht …',
   'changes.takeBackUnknown':
-    'Was du ersetzt, hat vielleicht Dateien im Workspace geändert. Das ließ sich nicht prüfen.',
+    'Was du ersetzt, hat vielleicht Dateien im Arbeitsbereich geändert. Das ließ sich nicht prüfen.',
   'changes.takeBack': '{count, plural, =0 {Zurücknehmen} one {# Datei zurücknehmen} other {# Dateien zurücknehmen}}',
   'changes.keepFiles': 'Dateien behalten',
 };

@@ -73,7 +73,7 @@ export const texts = {
   'moving.deletePassword': 'Aktuelles Passwort',
   'moving.deleteEmail': 'Deine E-Mail-Adresse',
   'moving.deleteEmailText': 'Nur wenn du dich ohne Passwort anmeldest.',
-  'moving.wrongPassword': 'Das stimmt nicht. Es wurde nichts gelöscht.',
+  'moving.wrongPassword': 'Das stimmt nicht überein. Es wurde nichts gelöscht.',
   'moving.lastAdmin': 'Du bist der letzte Administrator. Mach zuerst jemand anderen zum Administrator.',
   'moving.userDelete': 'Konto löschen',
   'moving.userDeleteText': 'Entfernt das Konto endgültig. Was diese Person mit Projekten geteilt hat, bleibt dort.',

@@ -3,21 +3,21 @@ import type { texts as english } from './en-operations.ts';
 /** Texts of backups and of the state of the installation, in German. A missing or surplus id does not compile. */
 export const texts: Record<keyof typeof english, string> = {
   'backups.text':
-    'Eine Datei mit allem: Konten, Unterhaltungen, Dateien, Einstellungen. Währenddessen muss niemand warten.',
+    'Eine Datei mit allem: Konten, Unterhaltungen, Dateien, Einstellungen. Währenddessen können alle weiterarbeiten.',
   'backups.make': 'Sicherung erstellen',
-  'backups.making': 'Eine Sicherung wird erstellt',
-  'backups.begun': 'Die Sicherung hat begonnen.',
-  'backups.place': 'Sicherungen kommen nach {place}.',
+  'backups.making': 'Sicherung läuft',
+  'backups.begun': 'Sicherung gestartet.',
+  'backups.place': 'Sicherungen werden in {place} gespeichert.',
   'backups.scheduled':
     'Nach Zeitplan: {schedule} (UTC). {keep, plural, one {Die neueste bleibt} other {Die neuesten # bleiben}} erhalten.',
-  'backups.unscheduled': 'Von selbst wird keine erstellt. Das ändert BACKUP_SCHEDULE.',
-  'backups.encrypted': 'Sie sind mit dem Kennwort in BACKUP_PASSPHRASE verschlüsselt.',
+  'backups.unscheduled': 'Automatische Sicherungen sind aus. BACKUP_SCHEDULE schaltet sie ein.',
+  'backups.encrypted': 'Sie sind mit der Passphrase aus BACKUP_PASSPHRASE verschlüsselt.',
   'backups.plain':
     'Sie sind nicht verschlüsselt und enthalten die Schlüssel der Installation nicht: Bewahre auch secrets.json oder deine Einstellungen auf.',
-  'backups.list': 'Bisherige Sicherungen',
-  'backups.listText': 'Stelle eine mit dem Befehl „restore“ der Administration an einem leeren Ort wieder her.',
+  'backups.list': 'Vorhandene Sicherungen',
+  'backups.listText': 'Zum Wiederherstellen dient der Verwaltungsbefehl „restore“ in einer leeren Installation.',
   'backups.empty': 'Noch keine Sicherungen',
-  'backups.emptyText': 'Erstelle jetzt die erste. Das geht auch, während andere chatten.',
+  'backups.emptyText': 'Erstelle jetzt die erste. Währenddessen können alle weiterchatten.',
   'backups.cause.command': 'Von der Befehlszeile',
   'backups.cause.schedule': 'Nach Zeitplan',
   'backups.cause.page': 'Von dieser Seite',
@@ -27,15 +27,15 @@ export const texts: Record<keyof typeof english, string> = {
   'backups.state.lost': 'Abgebrochen',
   'backups.lost': 'Der Prozess, der sie erstellt hat, ist beendet. Erstelle eine neue.',
   'backups.progress': '{rows, number} Zeilen, {files, plural, one {# Datei} other {# Dateien}}',
-  'doctor.title': 'Ist meine Installation in Ordnung?',
+  'doctor.title': 'Installation prüfen',
   'doctor.text':
-    'Prüft Einstellungen, Datenbank, Platte, Dateien, Sicherungen, Arbeitsbereiche und den Weg durch deinen Proxy.',
+    'Prüft Einstellungen, Datenbank, Festplatte, Dateien, Sicherungen, Arbeitsbereiche und deinen Reverse-Proxy.',
   'doctor.run': 'Jetzt prüfen',
-  'doctor.running': 'Wird geprüft',
-  'doctor.ok': 'In Ordnung',
-  'doctor.warning': 'Bitte ansehen',
-  'doctor.failed': 'Falsch',
-  'doctor.allFine': 'Alles ist, wie es sein soll.',
+  'doctor.running': 'Wird geprüft …',
+  'doctor.ok': 'OK',
+  'doctor.warning': 'Warnung',
+  'doctor.failed': 'Problem',
+  'doctor.allFine': 'Keine Probleme gefunden.',
   'doctor.found':
     '{count, plural, one {# Punkt braucht deine Aufmerksamkeit.} other {# Punkte brauchen deine Aufmerksamkeit.}}',
 };

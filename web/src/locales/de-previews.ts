@@ -15,7 +15,7 @@ export const texts: Record<keyof typeof english, string> = {
   'ports.full': 'Vollbild',
   'ports.frame': 'App an Port {port}',
   'ports.noAddress': 'Unter dieser Adresse lassen sich Apps nicht öffnen.',
-  'ports.noAddressHint': 'Öffne Homeport unter localhost oder bitte deine Administration, PREVIEW_ORIGIN zu setzen.',
+  'ports.noAddressHint': 'Öffne Homeport unter localhost oder bitte die Administration, PREVIEW_ORIGIN zu setzen.',
   'ports.failed': 'Die App konnte nicht geöffnet werden',
   'ports.openApp': 'App öffnen',
 };

@@ -9,7 +9,7 @@ export const texts: Record<keyof typeof english, string> = {
   'rules.preset.auto': 'Automatisch',
   'rules.preset.read-only': 'Nur lesen',
   'rules.hint.ask':
-    'Lesen ist frei. Bevor das Modell schreibt, veröffentlicht oder einen Befehl ausführt, der mehr als lesen könnte, fragt es dich.',
+    'Lesen ist erlaubt. Bevor das Modell schreibt, veröffentlicht oder einen Befehl ausführt, der mehr als lesen könnte, fragt es dich.',
   'rules.hint.auto': 'Werkzeuge laufen ohne Rückfrage, wenn keine Regel unten etwas anderes sagt.',
   'rules.hint.read-only':
     'Nichts wird geschrieben, und nur Befehle, die bloß lesen, werden ausgeführt. Gut zum Planen. Regeln heben das nicht auf.',
@@ -19,7 +19,7 @@ export const texts: Record<keyof typeof english, string> = {
   'rules.none': 'Noch keine Regeln.',
   'rules.add': 'Regel hinzufügen',
   'rules.remove': 'Regel {number} entfernen',
-  'rules.policyOf': 'Was Regel {number} sagt',
+  'rules.policyOf': 'Aktion von Regel {number}',
   'rules.policy.allow': 'Erlauben',
   'rules.policy.ask': 'Fragen',
   'rules.policy.deny': 'Verbieten',
@@ -28,11 +28,11 @@ export const texts: Record<keyof typeof english, string> = {
   'rules.patternOf': 'Befehle von Regel {number}',
   'rules.everyCommand': 'Jeder Befehl',
   'rules.full': 'Für weitere Regeln ist kein Platz. Entferne zuerst eine.',
-  'rules.long': 'Die Regeln sind zusammen zu lang. Entferne oder kürze einige.',
+  'rules.long': 'Zusammen sind die Regeln zu lang. Entferne oder kürze einige.',
   'rules.here': 'Werkzeuge in dieser Unterhaltung',
   'rules.asMine': 'Wie in meinen Einstellungen',
   'rules.programModels': 'Programme dürfen meine Modelle nutzen',
   'rules.programModelsHint':
-    'Programme in deinem Arbeitsbereich können deine Modelle fragen. Was sie fragen, zählt als deine Nutzung.',
+    'Programme in deinem Arbeitsbereich können deine Modelle aufrufen. Diese Aufrufe zählen als deine Nutzung.',
   'rules.saved': 'Regeln gespeichert',
 };

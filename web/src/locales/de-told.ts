@@ -73,7 +73,7 @@ export const texts: Record<keyof typeof english, string> = {
 
   'suggest.prompts': 'Prompts, Skills und Befehle',
   'suggest.skill': 'Skill',
-  'suggest.skillNew': 'Skill, erst zu prüfen',
+  'suggest.skillNew': 'Skill, noch zu prüfen',
   'suggest.assistants': 'Assistenten',
   'suggest.allAssistants': 'Alle Assistenten',
   'suggest.compact': 'Frühere Nachrichten zusammenfassen, auf Wunsch mit Schwerpunkt',
@@ -86,7 +86,7 @@ export const texts: Record<keyof typeof english, string> = {
   'suggest.missingModel': 'Du hast sein Modell nicht, deshalb antwortet ein anderes.',
   'suggest.missingServers':
     '{count, plural, one {Einer seiner Werkzeugserver ist nicht verbunden.} other {# seiner Werkzeugserver sind nicht verbunden.}}',
-  'suggest.starters': 'Zum Einstieg',
+  'suggest.starters': 'Vorschläge zum Einstieg',
 
   'summary.line': 'Frühere Nachrichten wurden zusammengefasst',
   'summary.about': 'Das Modell liest dies anstelle der Nachrichten darüber. Du siehst weiterhin alle.',

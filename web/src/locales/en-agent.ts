@@ -12,7 +12,7 @@ export const texts = {
   'question.own': 'In your own words',
   'question.ofServer': '{server} asks',
   'question.noSecrets': 'The answer goes to this server. Don’t enter passwords or keys.',
-  'question.openIt': 'Check the address before you open it. What you do there stays there.',
+  'question.openIt': 'Check the address before you open it. What you enter there isn’t seen here.',
   'question.done': 'I’ve done it',
   'question.decline': 'Decline',
   'question.needed': 'Your answer',

@@ -34,7 +34,7 @@ export const texts = {
   'parameters.topP': 'Top-p',
   'parameters.topPHint': '0 to 1. Lower keeps to the most likely words.',
   'parameters.maxOutputTokens': 'Max output tokens',
-  'parameters.maxOutputTokensHint': 'Answers end here at the latest.',
+  'parameters.maxOutputTokensHint': 'Longer answers are cut off here.',
   'parameters.seed': 'Seed',
   'parameters.seedHint': 'The same number gives similar answers.',
   'parameters.stop': 'Stop sequences',
@@ -64,7 +64,7 @@ export const texts = {
   'personal.shareLanguageHint': 'Models are asked to answer in it.',
   'personal.language': 'Language',
   'personal.shareTimeZone': 'Share your time zone',
-  'personal.shareTimeZoneHint': 'Models then know your date. Otherwise they are told the date in UTC.',
+  'personal.shareTimeZoneHint': 'Models then know your local date. Otherwise they get the date in UTC.',
   'personal.timeZone': 'Time zone',
 
   'adminInstructions.text': 'What every model is told first, in all conversations here.',

@@ -14,6 +14,6 @@ export const texts = {
   'ports.frame': 'App on port {port}',
   'ports.noAddress': 'Apps can’t be opened at this address.',
   'ports.noAddressHint': 'Open Homeport at localhost, or ask your administrator to set PREVIEW_ORIGIN.',
-  'ports.failed': 'The app could not be opened',
+  'ports.failed': 'Couldn’t open the app',
   'ports.openApp': 'Open app',
 } as const;

@@ -1,13 +1,13 @@
 /** Texts of rules for tools. ICU MessageFormat, ids `rules.<what>`. */
 export const texts = {
   'rules.title': 'What models may do without asking',
-  'rules.text': 'For the tools of your workspace, in all your conversations. A conversation can have its own.',
+  'rules.text': 'For your workspace’s tools, in all your conversations. A conversation can have rules of its own.',
   'rules.preset': 'How models work',
   'rules.preset.ask': 'Ask first',
   'rules.preset.auto': 'Auto',
   'rules.preset.read-only': 'Read only',
   'rules.hint.ask':
-    'Reading is free. Before writing, publishing, or running a command that may do more than read, the model asks you.',
+    'Reading is allowed. The model asks before it writes, publishes, or runs a command that may do more than read.',
   'rules.hint.auto': 'Tools run without asking, unless a rule below says otherwise.',
   'rules.hint.read-only':
     'Nothing is written, and only commands that just read are run. Good for planning. Rules can’t lift this.',
@@ -17,7 +17,7 @@ export const texts = {
   'rules.none': 'No rules yet.',
   'rules.add': 'Add rule',
   'rules.remove': 'Remove rule {number}',
-  'rules.policyOf': 'What rule {number} says',
+  'rules.policyOf': 'Action of rule {number}',
   'rules.policy.allow': 'Allow',
   'rules.policy.ask': 'Ask',
   'rules.policy.deny': 'Deny',
@@ -26,11 +26,10 @@ export const texts = {
   'rules.patternOf': 'Commands of rule {number}',
   'rules.everyCommand': 'Every command',
   'rules.full': 'There is no room for more rules. Remove one first.',
-  'rules.long': 'The rules are too long together. Remove or shorten some.',
+  'rules.long': 'Together, the rules are too long. Remove or shorten some.',
   'rules.here': 'Tools in this conversation',
-  'rules.asMine': 'As in my settings',
-  'rules.programModels': 'Programs may use my models',
-  'rules.programModelsHint':
-    'Programs that run in your workspace can ask your models. What they ask counts as your usage.',
+  'rules.asMine': 'Same as my settings',
+  'rules.programModels': 'Programs can use my models',
+  'rules.programModelsHint': 'Programs in your workspace can call your models. Their calls count as your usage.',
   'rules.saved': 'Rules saved',
 };

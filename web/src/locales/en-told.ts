@@ -84,7 +84,7 @@ export const texts = {
   'suggest.missingModel': 'You don’t have its model, so another one answers.',
   'suggest.missingServers':
     '{count, plural, one {One of its tool servers isn’t connected.} other {# of its tool servers aren’t connected.}}',
-  'suggest.starters': 'Ways to start',
+  'suggest.starters': 'Conversation starters',
 
   'summary.line': 'Earlier messages were summarized',
   'summary.about': 'The model reads this in place of the messages above. You still see all of them.',
