@@ -21,6 +21,7 @@ import { measureProvision } from './provision.ts';
 import { measureReads } from './reads.ts';
 import { Report } from './report.ts';
 import { measureShell } from './shell.ts';
+import { measureSignIns } from './sign-ins.ts';
 import { measureBrowser, measureSize } from './size.ts';
 import { measureIdle, measureStart } from './start.ts';
 import { measureStop } from './stop.ts';
@@ -46,6 +47,7 @@ const parts: Record<string, (bench: Bench) => Promise<void>> = {
   mcp: measureMcp,
   shell: measureShell,
   reads: measureReads,
+  'sign-ins': measureSignIns,
   provision: measureProvision,
   memory: measureMemory,
   artifacts: measureArtifacts,

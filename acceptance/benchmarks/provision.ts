@@ -71,7 +71,7 @@ async function watch(product: Product, watched: { peak: number; slowestMs: numbe
 }
 
 /** Gives a process and its children all cores again. */
-function unpin(pid: number): void {
+export function unpin(pid: number): void {
   for (const each of [pid, ...childrenOf(pid)]) {
     execFileSync('taskset', ['-a', '-p', '-c', Object.values(cores).join(), String(each)], { stdio: 'ignore' });
   }

@@ -99,7 +99,7 @@ export const errorAdvice: Readonly<Record<ErrorCode, { means: string; todo: stri
   },
   skill_changed: {
     means: 'The skill has changed since it was shown to you.',
-    todo: 'Look at it again, then trust it.',
+    todo: 'Review it again, then trust it.',
   },
   files_changed: {
     means: 'Files were changed since, so undoing this answer would overwrite them.',

@@ -66,7 +66,7 @@ export async function trustSkill(
       return readSkill(trx, reader, id);
     }
     if (fingerprint !== skill.fingerprint) {
-      throw new ApiError('skill_changed', 'The skill has changed since it was shown. Look at it again.');
+      throw new ApiError('skill_changed', 'The skill has changed since you opened it. Review it again.');
     }
     await storeTrust(trx, reader.id, id, fingerprint);
     const details = { name: skill.name, fingerprint };

@@ -26,8 +26,7 @@ export async function readAnswerContext(
     .executeTakeFirst();
   if (answer === undefined) throw new ApiError('not_found', 'Message not found');
   const found = await findToldContext(db, messageId);
-  if (found === undefined)
-    throw new ApiError('not_found', 'Nothing is kept of what the model was told with this answer');
+  if (found === undefined) throw new ApiError('not_found', 'What the model received for this answer was not recorded');
   const { context, texts } = found;
   const instructions = context.instructions.map(({ layer, hash, tokens }) => ({
     layer,

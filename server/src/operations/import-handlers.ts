@@ -60,7 +60,7 @@ export const deleteImport: Handler<Deps, Endpoints['deleteImport']> = async (dep
 function positionOf(cursor: string): number {
   const position = /^\d{1,9}$/.test(cursor) ? Number(cursor) : undefined;
   if (position !== undefined) return position;
-  throw new ApiError('invalid_request', 'The request is not valid. cursor: Not a cursor of this list', {
+  throw new ApiError('invalid_request', 'The request is not valid. cursor: not a cursor of this list', {
     details: [{ path: 'cursor', message: 'Not a cursor of this list' }],
   });
 }

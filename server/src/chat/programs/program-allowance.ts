@@ -14,7 +14,7 @@ type Needs = { config: Pick<Config, 'workspaceModels'>; db: { kysely: Queryable 
 
 /** Throws `forbidden` where an administrator or the person has switched it off, and, for a call, `budget_exhausted`. */
 export async function assertMayAsk({ config, db }: Needs, userId: string, use: 'list' | 'call'): Promise<void> {
-  if (!config.workspaceModels) throw new ApiError('forbidden', 'Models are switched off for programs in workspaces');
+  if (!config.workspaceModels) throw new ApiError('forbidden', 'Programs in workspaces cannot use models here');
   const { rows } = await sql<{ isAllowed: boolean; resetsAt: Date | null }>`
     select coalesce((select (r.rules ->> 'programModels')::boolean from tool_rules r where r.user_id = u.id), true) as "isAllowed",
       ${sql.raw(budgetResetsAt('u.id'))} as "resetsAt"

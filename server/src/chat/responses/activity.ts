@@ -23,7 +23,7 @@ export class Activity {
   assertRoom(ownerId: string): void {
     if (this.#isClosed) throw new ApiError('database_unavailable', 'The service is restarting. Try again.');
     if ((this.#followers.get(ownerId)?.size ?? 0) < limits.activityStreamsPerUser) return;
-    throw new ApiError('rate_limited', 'Too many windows of this account are open', { retryAfter: 30 });
+    throw new ApiError('rate_limited', 'This account has too many open windows. Close some.', { retryAfter: 30 });
   }
 
   /** Returns a function that stops following. */

@@ -30,5 +30,5 @@ export async function findWritingAnswer(
 }
 
 export function assertEnded({ isRunning }: { isRunning: boolean }): void {
-  if (isRunning) throw new ApiError('response_running', 'The answer is still being made. Stop it first');
+  if (isRunning) throw new ApiError('response_running', 'The answer is still running. Stop it first.');
 }

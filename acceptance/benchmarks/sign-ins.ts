@@ -1,0 +1,69 @@
+import { type Bench, readCpu, spentSince } from './bench.ts';
+import type { Product } from './product.ts';
+import { unpin } from './provision.ts';
+import { Histogram } from './statistics.ts';
+
+const people = 200;
+const password = 'bench-password-2026';
+
+/**
+ * A company in the morning: everybody signs in at once from one address, with hashes of the real cost. Hashing takes
+ * both cores, so the product is not pinned here; CPU counts on a busy machine, where the time says little.
+ */
+export async function measureSignIns(bench: Bench): Promise<void> {
+  const product = await bench.freshProduct();
+  for (const pid of [product.pid, product.databasePid]) unpin(pid);
+  await addPeople(product);
+  // The first sign-in loads what signing in needs.
+  await signIn(product, 'bench@example.org');
+  const cpuBefore = readCpu(product);
+  const waits = new Histogram();
+  const startedAt = performance.now();
+  await Promise.all(
+    Array.from({ length: people }, async (_, index) => {
+      await signIn(product, emailOf(index));
+      waits.add(performance.now() - startedAt);
+    }),
+  );
+  const seconds = (performance.now() - startedAt) / 1000;
+  const cpu = spentSince(product, cpuBefore);
+  const part = 'sign-ins';
+  bench.report.add({
+    ...{ part, what: `${people} people at once, until the last is in`, measured: seconds, unit: 's' },
+    ...{ judge: 'value', limit: { at: 'most', value: 60 }, note: `p50 ${Math.round(waits.percentile(0.5))} ms` },
+  });
+  bench.report.add({
+    ...{ part, what: 'CPU of all of them, server and database', measured: cpu.server + cpu.database, unit: 's' },
+    // Two cores, a minute.
+    ...{ judge: 'value', limit: { at: 'most', value: 120 } },
+  });
+  await product.stop();
+}
+
+const emailOf = (index: number): string => `person-${index}@example.org`;
+
+/** Accounts with the administrator's password: one hash, as costly to check as any. */
+async function addPeople(product: Product): Promise<void> {
+  const client = await product.openDatabase();
+  await client.query(
+    `with people as (
+       insert into users (id, name, email, role)
+       select 'person-' || n, 'Person ' || n, 'person-' || n || '@example.org', 'user' from generate_series(0, $1::int - 1) n
+       returning id)
+     insert into credentials (id, user_id, account_id, provider_id, password)
+     select gen_random_uuid()::text, people.id, people.id, first.provider_id, first.password
+     from people, (select provider_id, password from credentials order by created_at limit 1) first`,
+    [people],
+  );
+  await client.end();
+}
+
+async function signIn(product: Product, email: string): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${product.port}/api/auth/sign-in/email`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password }),
+  });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`${email} was answered ${response.status}: ${text.slice(0, 200)}`);
+}
